@@ -8,8 +8,8 @@ import { call, PASSWORD, type SessionAnswer } from '../support/api.js';
 import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { createProduct, type Product } from '../support/product.js';
 import { HEARTBEAT_SECRET } from '../support/secrets.js';
-import { until } from '../support/until.js';
-import { pageOf } from '../web/dashboard.js';
+import { callsOf, pageOf } from '../web/dashboard.js';
+import { takesMessages } from '../widgets/site.js';
 
 const run = promisify(execFile);
 const CUSTOMER = 'ada@example.com';
@@ -102,7 +102,7 @@ describeInBrowser('the tour of the README', () => {
       expect(status).toBe(200);
     }
     await click(page, 'link', 'Usage');
-    const calls = page.getByRole('region', { name: 'Calls', exact: true }).locator('tbody tr');
+    const calls = callsOf(page).locator('tbody tr');
     await calls.nth(6).waitFor();
     await picture(page, 'usage');
     await calls.first().click();
@@ -190,9 +190,7 @@ describeInBrowser('the tour of the README', () => {
     await frame.locator('#box').fill('Do you ship to Norway?');
     await frame.locator('#box').press('Enter');
     await frame.locator('.turn.assistant').nth(1).waitFor();
-    await until(async () => (await frame.locator('#send').getAttribute('aria-disabled')) === 'false', {
-      what: 'the end of the answer',
-    });
+    await takesMessages(frame);
     await page.getByText('/widget/v1.js" data-pr-widget="wgt_pr_').waitFor();
     await picture(page, 'widget');
   }, 90_000);

@@ -140,7 +140,7 @@ function pendingRequests(page: Page): ReadonlySet<Request> {
   return pending;
 }
 
-/** How long a page may take to tell what it shows. One that hangs tells nothing. */
+/** Time limit for reading the text of a page. A page that hangs has none. */
 const REPORT_MS = 5_000;
 const SHOWN_CHARACTERS = 1_500;
 
@@ -179,15 +179,15 @@ export function useBrowser(): TestBrowser {
   jest.setTimeout(TEST_TIMEOUT_MS);
   let browser: Browser;
   const opened: { page: Page; faults: PageFaults; pending: ReadonlySet<Request> }[] = [];
-  let forget: () => void;
-  beforeAll(async () => {
-    forget = onFailure(async () => {
+  afterAll(
+    onFailure(async () => {
       for (const { page, pending } of opened) process.stderr.write(await pageReport(page, pending));
-    });
+    }),
+  );
+  beforeAll(async () => {
     browser = await oncePerWorker('browser', launchBrowser, (launched) => launched.close());
     if (!browser.isConnected()) throw new Error('the browser that test files share has ended');
   }, 60_000);
-  afterAll(() => forget());
   afterEach(async () => {
     const done = opened.splice(0);
     await Promise.all(done.map(({ page }) => page.context().close()));

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { invariants } from '../../src/services/audit/audit.store.js';
 
-/** What only the jobs see to. A platform alone delivers nothing, and its tests share it for many minutes. */
+/** Only jobs deliver alerts. Test files share a platform without jobs for longer than a delivery may take. */
 const OF_JOBS = 'I12-pending';
 
 /**

@@ -13,10 +13,6 @@ import { until } from './until.js';
 
 const ADMIN = { email: 'admin@example.com', password: 'an admin of the tests' };
 
-/** How long a start and a stop may take on a slow machine: a quiet one needs two or three seconds. */
-const START_MS = 45_000;
-const STOP_MS = 45_000;
-
 /** The whole product as `npm start` runs it, in a data folder of its own. */
 export interface Product {
   readonly url: string;
@@ -74,14 +70,14 @@ export async function createProduct(env: Record<string, string> = {}): Promise<P
         stream.on('data', (chunk) => (output += chunk));
       const started = () => output.includes('Ready at') || gone();
       // Sooner than any test gives up, which would not tell what the product said.
-      await until(started, { timeoutMs: START_MS }).catch(() => undefined);
+      await until(started, { timeoutMs: 45_000 }).catch(() => undefined);
       if (gone() || !started()) throw new Error(`the product did not start:\n${output}`);
     },
     signal: (name) => void launcher!.kill(name),
     pids: (program) => descendantsOf(launcher!.pid!).filter((pid) => commandOf(pid).includes(program)),
     async terminate() {
       launcher!.kill('SIGTERM');
-      await until(gone, { timeoutMs: STOP_MS, what: 'the product to stop' });
+      await until(gone, { timeoutMs: 45_000, what: 'the product to stop' });
       return launcher!.exitCode;
     },
     async killAll() {

@@ -13,7 +13,7 @@ const LONGEST_MS = 200;
 /** What took so long may take this part of it longer. */
 const SHARE = 0.05;
 
-/** A wait that is shorter looks for what must not happen, and takes all of its time. */
+/** Shorter waits check that something does not happen. They always run to their end, so they aren't stretched. */
 const SHORTEST_STRETCHED_MS = 1_000;
 
 /**

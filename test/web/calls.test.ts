@@ -5,7 +5,7 @@ import { recordOf } from '../metering/support.js';
 import { describeInBrowser, NARROW, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
-import { expectGoodLooks, openAs } from './dashboard.js';
+import { callsOf, expectGoodLooks, openAs } from './dashboard.js';
 
 /** The log of calls as somebody goes through it who looks for one of them. */
 describeInBrowser('the calls of the dashboard', () => {
@@ -41,7 +41,7 @@ describeInBrowser('the calls of the dashboard', () => {
     page = await openAs(browser, suite, user, '/dashboard/usage');
   });
 
-  const rows = () => page.getByRole('region', { name: 'Calls', exact: true }).locator('tbody tr');
+  const rows = () => callsOf(page).locator('tbody tr');
   const drawer = () => page.getByRole('dialog', { name: 'Call' });
 
   test('a row opens everything about its call, at an address of its own', async () => {
@@ -128,7 +128,7 @@ describeInBrowser('the calls of the dashboard', () => {
       return route.fallback();
     });
     await page.getByLabel('Status').selectOption('error');
-    const list = page.getByRole('region', { name: 'Calls', exact: true });
+    const list = callsOf(page);
     await list.locator('table[aria-busy=true]').waitFor();
     expect(await rows().count()).toBe(50);
     release();

@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { flushBatch } from '../../src/metering/flush.store.js';
 import type { UsageRecord } from '../../src/metering/usage-record.js';
 import { recordOf } from '../metering/support.js';
@@ -26,6 +26,30 @@ export const LOOKS = [
       ] as const)
     : []),
 ] as const;
+
+/** The list of calls. Without `exact`, it would also be the "Last calls" of the overview. */
+export const callsOf = (page: Page): Locator => page.getByRole('region', { name: 'Calls', exact: true });
+
+interface HeldAnswers {
+  /** Resolves once an answer is held back. */
+  held: Promise<void>;
+  release(): void;
+}
+
+/** Holds back the answers of GraphQL that contain a text, until they are released. */
+export async function holdAnswers(page: Page, text: string): Promise<HeldAnswers> {
+  const held = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  await page.route('**/graphql', async (route) => {
+    const response = await route.fetch();
+    if ((await response.text()).includes(text)) {
+      held.resolve();
+      await released.promise;
+    }
+    await route.fulfill({ response });
+  });
+  return { held: held.promise, release: released.resolve };
+}
 
 /**
  * Looks at what a page shows in several themes and widths: nothing grave to axe, nothing that scrolls sideways. Leaves the

@@ -7,7 +7,7 @@ import { PASSWORD, signUp as signUpByApi } from '../support/api.js';
 import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
 import { until } from '../support/until.js';
-import { expectGoodLooks, openAs, pageOf } from './dashboard.js';
+import { callsOf, expectGoodLooks, openAs, pageOf } from './dashboard.js';
 
 const run = promisify(execFile);
 
@@ -103,7 +103,7 @@ describeInBrowser('somebody new', () => {
     await suite.settled();
     const viewport = { width: 1280, height: 360 };
     const page = await openAs(browser, suite, user, '/dashboard/usage?model=gateway%2Ffast', { viewport });
-    const rows = page.getByRole('region', { name: 'Calls', exact: true }).locator('tbody tr');
+    const rows = callsOf(page).locator('tbody tr');
     await rows.nth(11).waitFor();
     await page.evaluate('window.scrollTo(0, document.body.scrollHeight)');
     const last = rows.last();
@@ -151,6 +151,6 @@ describeInBrowser('somebody new', () => {
     await client.embeddings.create({ model: 'gateway/embed', input: 'Hi' });
     await suite.settled();
     away = false;
-    await page.getByRole('region', { name: 'Calls', exact: true }).getByText('gateway/embed').waitFor();
+    await callsOf(page).getByText('gateway/embed').waitFor();
   });
 });

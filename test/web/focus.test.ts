@@ -4,7 +4,7 @@ import { recordOf } from '../metering/support.js';
 import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
-import { openAs } from './dashboard.js';
+import { callsOf, openAs } from './dashboard.js';
 
 /** Waits until this is what has the focus. */
 const focused = (page: Page, selector: string): Promise<void> => page.locator(`${selector}:focus`).waitFor();
@@ -24,12 +24,7 @@ describeInBrowser('the focus', () => {
 
   test('is on the row again whose drawer was closed', async () => {
     const page = await openAs(browser, suite, user, '/dashboard/usage');
-    const row = page
-      .getByRole('region', { name: 'Calls', exact: true })
-      .getByRole('row')
-      .nth(2)
-      .getByRole('link')
-      .first();
+    const row = callsOf(page).getByRole('row').nth(2).getByRole('link').first();
     await row.focus();
     const href = (await row.getAttribute('href'))!;
     await page.keyboard.press('Enter');
@@ -68,12 +63,7 @@ describeInBrowser('the focus', () => {
 
   test('stays away where its owner took it away', async () => {
     const page = await openAs(browser, suite, user, '/dashboard/usage');
-    const row = page
-      .getByRole('region', { name: 'Calls', exact: true })
-      .getByRole('row')
-      .nth(1)
-      .getByRole('link')
-      .first();
+    const row = callsOf(page).getByRole('row').nth(1).getByRole('link').first();
     await row.focus();
     await page.evaluate('document.activeElement.blur()');
     // The element is there and enabled: what changes on the page afterwards gives nothing back.

@@ -5,7 +5,7 @@ import { errorOf, postChat } from '../support/edge.js';
 import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
 import { until } from '../support/until.js';
-import { expectGoodLooks, openAs } from './dashboard.js';
+import { callsOf, expectGoodLooks, openAs } from './dashboard.js';
 
 /** What the owner of keys does with them, and what their callers notice of it. */
 describeInBrowser('the keys of the dashboard', () => {
@@ -187,7 +187,7 @@ describeInBrowser('the keys of the dashboard', () => {
     await page.getByRole('heading', { name: 'Usage' }).waitFor();
     expect(await page.getByLabel('Key').inputValue()).toBe(user.keyId);
     expect(await page.getByLabel('Model').inputValue()).toBe('gateway/fast');
-    await page.getByRole('region', { name: 'Calls', exact: true }).getByText('success').waitFor();
+    await callsOf(page).getByText('success').waitFor();
   });
 
   test('of a thousand keys each is found, by a search and page by page, in the order that is chosen', async () => {

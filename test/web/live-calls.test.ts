@@ -5,7 +5,7 @@ import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
 import { until } from '../support/until.js';
-import { openAs, pageOf } from './dashboard.js';
+import { callsOf, openAs, pageOf } from './dashboard.js';
 
 /** With `LIVE_TRACE=1` the trace takes as long as this, and what it measures counts (docs/testing.md). */
 const TRACE_MS = 20_000;
@@ -40,7 +40,7 @@ describeInBrowser('calls that come while they are watched', () => {
     await page.goto('/dashboard/usage');
     await listening;
     await page.waitForLoadState('networkidle');
-    const rows = page.getByRole('region', { name: 'Calls', exact: true }).locator('tbody tr');
+    const rows = callsOf(page).locator('tbody tr');
     const rowsAre = (count: number) =>
       until(async () => (await rows.count()) === count, { what: `${count} rows` });
     await rowsAre(1);

@@ -5,7 +5,7 @@ import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
 import { until } from '../support/until.js';
-import { expectGoodLooks, openAs } from './dashboard.js';
+import { expectGoodLooks, holdAnswers, openAs } from './dashboard.js';
 
 const FAST = 'gateway/fast';
 const QWEN = 'gateway/qwen-fast';
@@ -94,16 +94,11 @@ describeInBrowser('the model playground of the dashboard', () => {
 
   test('what is typed while the models start is kept, and the focus stays where it is', async () => {
     const page = await openAs(browser, suite, user, '/dashboard/playground');
-    const started = Promise.withResolvers<void>();
-    await page.route('**/graphql', async (route) => {
-      const response = await route.fetch();
-      if ((await response.text()).includes('"runPlayground"')) await started.promise;
-      await route.fulfill({ response });
-    });
+    const starts = await holdAnswers(page, '"runPlayground"');
     await ask(page, 'Ten words. [[sim words=10]]');
     await page.getByText('Waiting for the first token').first().waitFor();
     await page.keyboard.type(' And more.');
-    started.resolve();
+    starts.release();
     await page.waitForURL('**/dashboard/playground?session=*');
     await column(page, FAST).getByText('done').waitFor();
     await page.keyboard.type(' Still here.');

@@ -6,7 +6,7 @@ import { postChat } from '../support/edge.js';
 import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
 import { until } from '../support/until.js';
-import { expectGoodLooks, openAs, pageOf } from './dashboard.js';
+import { expectGoodLooks, holdAnswers, openAs, pageOf } from './dashboard.js';
 
 interface Prompt {
   id: string;
@@ -128,12 +128,7 @@ describeInBrowser('the prompts of the dashboard', () => {
     const page = await openAs(browser, suite, user, `/dashboard/prompts/${id}`, { expectedErrors: /409/ });
     await text(page).fill('Second text.');
     // Changes are answered. What the page reads afterwards is held back.
-    const reads = Promise.withResolvers<void>();
-    await page.route('**/graphql', async (route) => {
-      const response = await route.fetch();
-      if ((await response.text()).includes('"viewer"')) await reads.promise;
-      await route.fulfill({ response });
-    });
+    const reads = await holdAnswers(page, '"viewer"');
     await page.getByRole('button', { name: 'Save as version 2' }).click();
     await page.getByRole('button', { name: 'Activate version 2' }).click();
     await until(async () => (await promptOf(id)).active_version.version === 2);
@@ -147,7 +142,7 @@ describeInBrowser('the prompts of the dashboard', () => {
     await page.keyboard.press('Enter');
     await page.getByText('It was changed elsewhere in the meantime').waitFor();
     expect((await promptOf(id)).description).toBe('Written elsewhere');
-    reads.resolve();
+    reads.release();
     await page.getByText('Version 2 is active: renders use it.').waitFor();
     await page.unrouteAll({ behavior: 'wait' });
   });

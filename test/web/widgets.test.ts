@@ -4,7 +4,15 @@ import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
 import { until } from '../support/until.js';
-import { type CustomerSite, chatIn, clickBubble, startCustomerSite, tagOf, write } from '../widgets/site.js';
+import {
+  type CustomerSite,
+  chatIn,
+  clickBubble,
+  startCustomerSite,
+  tagOf,
+  takesMessages,
+  write,
+} from '../widgets/site.js';
 import type { Widget } from '../widgets/support.js';
 import { expectGoodLooks, openAs } from './dashboard.js';
 
@@ -75,9 +83,7 @@ describeInBrowser('the widgets of the dashboard', () => {
     const shop = await embedded(widget!.public_key);
     await write(shop, 'And to Norway?');
     await shop.locator('.turn.assistant').nth(1).waitFor();
-    await until(async () => (await shop.locator('#send').getAttribute('aria-disabled')) === 'false', {
-      what: 'the end of the answer',
-    });
+    await takesMessages(shop);
     await until(async () => (await widgetsOf())[0]!.messages_today === 2, { what: 'the second message' });
     await page.getByRole('row', { name: /localhost/ }).waitFor();
     const row = (await page.getByRole('row', { name: /localhost/ }).textContent())!;

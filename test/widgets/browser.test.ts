@@ -21,6 +21,7 @@ import {
   hasBubble,
   startCustomerSite,
   tagOf,
+  takesMessages,
   write,
 } from './site.js';
 
@@ -110,9 +111,7 @@ describeInBrowser('the widget in a page', () => {
         .locator('.turn.assistant', { hasText: 'Hello.' })
         .nth(i - 1)
         .waitFor();
-      await until(async () => (await chat.locator('#send').getAttribute('aria-disabled')) === 'false', {
-        what: 'the end of the answer',
-      });
+      await takesMessages(chat);
     }
   });
 
@@ -192,9 +191,7 @@ describeInBrowser('the widget in a page', () => {
     const chat = await chatIn(page);
     await write(chat, 'One');
     await chat.locator('.turn.assistant', { hasText: 'Hello.' }).waitFor();
-    await until(async () => (await chat.locator('#send').getAttribute('aria-disabled')) === 'false', {
-      what: 'the end of the answer',
-    });
+    await takesMessages(chat);
     const told = (words: string | RegExp) => chat.getByRole('alert').getByText(words).waitFor();
     await write(chat, 'Two');
     await told(/Too many messages at once\. Try again in \d+ seconds?\./);
@@ -306,9 +303,7 @@ describeInBrowser('the widget in a page', () => {
     for (const text of ['هل تشحنون إلى هنا؟', 'Do you ship?']) {
       await write(chat, text);
       await chat.locator('.turn.user', { hasText: text }).waitFor();
-      await until(async () => (await chat.locator('#send').getAttribute('aria-disabled')) === 'false', {
-        what: 'the end of the answer',
-      });
+      await takesMessages(chat);
     }
     const found = await chat.evaluate<[string, [string, boolean][]]>(`[
       document.documentElement.dir,

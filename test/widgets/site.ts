@@ -58,7 +58,7 @@ export async function clickBubble(page: Page): Promise<void> {
   await page.mouse.click(width - 48, height - 48);
 }
 
-/** The frame of the chat in a page, which may still load. */
+/** The frame of the chat in a page. It may still be loading. */
 export async function frameIn(page: Page): Promise<Frame> {
   let frame: Frame | undefined;
   await until(
@@ -74,9 +74,13 @@ export async function frameIn(page: Page): Promise<Frame> {
 /** The chat in a page, once it takes messages. */
 export async function chatIn(page: Page): Promise<Frame> {
   const frame = await frameIn(page);
-  await frame.locator('#send[aria-disabled="false"]').waitFor();
+  await takesMessages(frame);
   return frame;
 }
+
+/** Waits until a chat takes messages: it has loaded, and no answer is in progress. */
+export const takesMessages = (chat: Frame): Promise<void> =>
+  chat.locator('#send[aria-disabled="false"]').waitFor();
 
 /** Writes a message and sends it. */
 export async function write(chat: Frame, text: string): Promise<void> {

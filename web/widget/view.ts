@@ -32,7 +32,7 @@ export class View {
   #top = 0;
 
   constructor(private readonly wishes: Wishes) {
-    // The form itself sends nothing: a click before this script is there would leave the page, and stop its loading.
+    // No form submission: before this script runs, the browser would submit the form and stop loading the page.
     this.#send.onclick = () => this.#submit();
     this.#box.onkeydown = (event) => {
       // Enter while an input method composes chooses a word.
@@ -67,7 +67,7 @@ export class View {
     if (this.#greeting) this.#log.prepend(this.#greeting);
   }
 
-  /** What is written is sent from here on. Until then it stays in the box. */
+  /** Enables sending. Until then, text stays in the box. */
   ready(): void {
     this.#setBusy(false);
   }

@@ -43,8 +43,8 @@ export interface CallOptions {
 
 const RETRY_MS = 100;
 /**
- * A caller who has waited so long waits this part of it longer. Hundreds who try again at an even pace leave a slow driver no time for
- * the links that it holds, over which the edge that they wait for is starting.
+ * The next pause is at least this share of the time that a caller has waited so far. At a constant pace, hundreds of callers keep a
+ * slow driver too busy to pass on the database connections of the edge that they wait for.
  */
 const RETRY_SHARE = 0.25;
 const TOKEN = '"content":"x';

@@ -59,7 +59,7 @@ describeWithRedis('edges on their way back to Redis', () => {
   const told = ({ entry }: LimitsEdge): Promise<number> =>
     redis.client.zcard(`gw:{${entry.account.id}}:rate`);
 
-  /** An edge that has made 50 calls and told an emptied Redis of them. It waits a while longer before it shares. */
+  /** An edge that has reported its 50 calls to an emptied Redis, and does not share limits yet. */
   async function returning(options: LimitsEdgeOptions = {}): Promise<LimitsEdge> {
     const patience = { ...PATIENCE, beatMs: 1_000 };
     const [one] = await start(new Ledger(DOLLAR), { requestsPerMinute: 100, patience, ...options });

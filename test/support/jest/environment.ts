@@ -1,5 +1,5 @@
 import { ModernFakeTimers } from '@jest/fake-timers';
-import { hearWitnesses } from './on-failure.js';
+import { reportFailure } from './on-failure.js';
 import { stretchLimits } from './patience.js';
 import { Stopwatch } from './times.js';
 
@@ -58,7 +58,7 @@ export class NativeEnvironment {
     state: Parameters<typeof stretchLimits>[0],
   ): Promise<void> {
     if (name === 'run_start') stretchLimits(state);
-    if (name === 'test_fn_failure') await hearWitnesses();
+    if (name === 'test_fn_failure') await reportFailure();
   }
 
   /** Jest wraps console and process.exit for each file: the next file starts from Node's own. */

@@ -1,13 +1,12 @@
-/** What a test file has to say when one of its tests fails, before the hooks after the test clean up. */
-const witnesses = new Set<() => Promise<void>>();
+const listeners = new Set<() => Promise<void>>();
 
-/** Registers a witness; the function that is returned removes it. */
-export function onFailure(witness: () => Promise<void>): () => void {
-  witnesses.add(witness);
-  return () => void witnesses.delete(witness);
+/** Calls `report` when a test of the file fails, before the hooks after the test clean up. Returns what ends that. */
+export function onFailure(report: () => Promise<void>): () => void {
+  listeners.add(report);
+  return () => void listeners.delete(report);
 }
 
-/** Lets all witnesses speak. One that fails says nothing. */
-export async function hearWitnesses(): Promise<void> {
-  await Promise.allSettled([...witnesses].map((witness) => witness()));
+/** Waits for all reports. One that fails doesn't change the outcome of the test. */
+export async function reportFailure(): Promise<void> {
+  await Promise.allSettled([...listeners].map((report) => report()));
 }

@@ -80,7 +80,7 @@ class QueueRunner extends TestRunner {
       }),
     );
     if (killed > 0)
-      failWithResults(`${killed} workers had to be killed: their files have left something running.`);
+      failWithResults(`Workers that had to be killed: ${killed}. Their files have left something running.`);
     if (!interrupted && ran < tests.length) throw new Error(`${tests.length - ran} test files did not run`);
   }
 

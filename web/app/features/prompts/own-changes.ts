@@ -1,4 +1,4 @@
-/** Revisions that changes of this page have made, by prompt. */
+/** By prompt: the revision that resulted from the latest change made on this page. */
 const made = new Map<string, number>();
 
 interface Revised {
@@ -7,12 +7,12 @@ interface Revised {
 }
 
 /**
- * The revision that the next change of a prompt is based on. The page reads a prompt again after each of its changes, and until
- * then shows the one before: whoever is quick would hear that somebody else has changed it.
+ * The revision that the next change of a prompt is based on. After a change, the page still shows the previous revision until it
+ * has read the prompt again. A second change in that time would be refused as if somebody else had changed the prompt.
  */
 export const currentRevision = ({ id, revision }: Revised): number => Math.max(revision, made.get(id) ?? 0);
 
-/** Notes a change of this page. If somebody else has changed the prompt in between, the page doesn't know of that yet. */
+/** Records a change made on this page, unless somebody else's change came in between: the page has not shown that one yet. */
 export function noteChange({ id, revision }: Revised, basedOn: number): void {
   if (revision === basedOn + 1) made.set(id, revision);
 }

@@ -16,7 +16,7 @@ export function useActivation(prompt: { id: string; revision: number }) {
     },
     async undo(): Promise<boolean> {
       activation.forget();
-      // It undoes the move that is shown, and not one that the page has made since.
+      // The button names the move that it undoes, so a later move on this page must not be undone instead.
       const input = { promptId: prompt.id, expectedRevision: prompt.revision };
       const { data } = await undoing.run({ input });
       if (data) noteChange(data.undoPromptActivation.prompt, input.expectedRevision);
