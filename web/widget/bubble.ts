@@ -64,7 +64,7 @@ export class Bubble {
     frame.hidden = true;
     this.#button.setAttribute('aria-controls', 'chat');
     // Without an origin of its own: whatever runs there reaches neither this page nor ours.
-    frame.setAttribute('sandbox', 'allow-scripts allow-forms allow-popups');
+    frame.setAttribute('sandbox', 'allow-scripts allow-popups');
     frame.src = url;
     frame.onload = () => frame.contentWindow && onLoad(frame.contentWindow);
     this.#frame = frame;

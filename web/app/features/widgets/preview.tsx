@@ -49,7 +49,7 @@ export function Preview({ draft, publicKey }: PreviewProps) {
         ref={frame}
         title="Preview of the chat"
         src="/widget/frame/preview"
-        sandbox="allow-scripts allow-forms allow-popups"
+        sandbox="allow-scripts allow-popups"
         data-size={size}
         onLoad={begin}
       />
