@@ -1,8 +1,8 @@
 import { actGuards } from './functions/act-guards.js';
+import { commitCalls } from './functions/commit-calls.js';
 import { fireAlerts } from './functions/fire-alerts.js';
 import { keepLedger } from './functions/keep-ledger.js';
 import { keyMonthSpend } from './functions/key-month-spend.js';
-import { recordCalls } from './functions/record-calls.js';
 import { refuseChange } from './functions/refuse-change.js';
 import type { SqlFunction } from './functions/sql-function.js';
 import { unlockedAccounts } from './functions/unlocked-accounts.js';
@@ -16,6 +16,6 @@ export const functions: readonly SqlFunction[] = [
   keyMonthSpend,
   fireAlerts,
   actGuards,
-  recordCalls,
+  commitCalls,
   unlockedAccounts,
 ];

@@ -20,11 +20,11 @@ export interface BatchResult extends Pick<FlushResult, 'accounts' | 'keyDays' | 
   refused: UsageRecord[];
 }
 
-const COLUMNS = 26;
+const COLUMNS = 27;
 /** The arrays of accounts and columns, and the two words on mails. */
 const FLUSH = {
   name: 'metering-flush',
-  text: `select * from record_calls(${Array.from({ length: COLUMNS + 3 }, (_, i) => `$${i + 1}`)})`,
+  text: `select * from commit_calls(${Array.from({ length: COLUMNS + 3 }, (_, i) => `$${i + 1}`)})`,
 };
 
 /** Mails that one subscription sends for one key and month: its thresholds can be changed, its address be a stranger's. */
@@ -32,7 +32,7 @@ export const MAX_MAILS_PER_MONTH = 5;
 /** Why a mail beyond them is not sent. */
 export const TOO_MANY_MAILS = `Not sent: a subscription sends at most ${MAX_MAILS_PER_MONTH} mails per key and month.`;
 
-/** What `record_calls` answers: texts, which cost both sides least. */
+/** What `commit_calls` answers: texts, which cost both sides least. */
 interface FlushRow {
   inserted: number;
   /** Ids of accounts that don't exist. */
@@ -154,6 +154,7 @@ function columns(records: Iterable<UsageRecord>): string[] {
     column[23] += before + quoted(record.deployment);
     column[24] += before + (record.nodeId ?? 'NULL');
     column[25] += before + (record.nodeCalls ?? 'NULL');
+    column[26] += before + quoted(record.movedTo);
     before = ',';
   }
   return column.map((text) => (text === '' ? '{}' : `${text}}`));

@@ -25,7 +25,7 @@ export function terminatedEvent({ at, ...call }: CallIntent): UsageRecord {
   return {
     ...call,
     createdAt: at,
-    servedModel: call.requestedModel,
+    servedModel: call.movedTo ?? call.requestedModel,
     inputTokens: 0,
     outputTokens: 0,
     priceIn: 0n,

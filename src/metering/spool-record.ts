@@ -45,18 +45,24 @@ const id = (value: string | null): string => (value === null ? 'null' : `"${valu
 const CLIENT_ABORTED = 1;
 const ESTIMATED = 2;
 const ANOMALOUS = 4;
-/** Last and only where there is one: a build that doesn't know it reads the rest. */
-const version = (value: string | null): string => (value === null ? '' : `,"${value}"`);
 
-/** The same, with what is known of the deployment behind it. */
-const tail = ({ promptVersionId, deployment, nodeId, nodeCalls }: UsageRecord): string =>
-  deployment === null
-    ? version(promptVersionId)
-    : `,${id(promptVersionId)},${quoted(deployment)},${id(nodeId)},${nodeCalls}`;
+/** What few calls have comes last, and only up to what this one has: a build that doesn't know it reads the rest. */
+function intentTail({ promptVersionId, movedTo }: CallIntent): string {
+  if (movedTo !== null) return `,${id(promptVersionId)},${quoted(movedTo)}`;
+  return promptVersionId === null ? '' : `,"${promptVersionId}"`;
+}
+
+/** The same for an event, with the deployment that served. */
+function eventTail({ promptVersionId, deployment, nodeId, nodeCalls, movedTo }: UsageRecord): string {
+  if (movedTo === null && deployment === null) return promptVersionId === null ? '' : `,"${promptVersionId}"`;
+  const name = deployment === null ? 'null' : quoted(deployment);
+  const moved = movedTo === null ? '' : `,${quoted(movedTo)}`;
+  return `,${id(promptVersionId)},${name},${id(nodeId)},${nodeCalls}${moved}`;
+}
 
 /** The payload of an intent: its fields in order, since names would be half of it. */
 export function intentPayload(intent: CallIntent): string {
-  return `["i","${intent.id}","${intent.accountId}",${id(intent.keyId)},${id(intent.widgetId)},${quoted(intent.requestedModel)},"${intent.endpoint}",${intent.stream},${intent.at}${version(intent.promptVersionId)}]`;
+  return `["i","${intent.id}","${intent.accountId}",${id(intent.keyId)},${id(intent.widgetId)},${quoted(intent.requestedModel)},"${intent.endpoint}",${intent.stream},${intent.at}${intentTail(intent)}]`;
 }
 
 /** The payload of a finished call. */
@@ -68,7 +74,7 @@ export function eventPayload(record: UsageRecord): string {
     (record.clientAborted ? CLIENT_ABORTED : 0) +
     (record.estimated ? ESTIMATED : 0) +
     (record.anomalous ? ANOMALOUS : 0);
-  return `["e","${record.id}","${record.accountId}",${id(record.keyId)},${id(record.widgetId)},${requested},"${record.endpoint}",${record.stream},${record.createdAt},${served},${record.inputTokens},${record.outputTokens},"${record.priceIn}","${record.priceOut}","${record.cost}",${record.latencyMs},${record.ttftMs},"${record.status}",${errorCode === null ? 'null' : quoted(errorCode)},${record.httpStatus},${flags}${tail(record)}]`;
+  return `["e","${record.id}","${record.accountId}",${id(record.keyId)},${id(record.widgetId)},${requested},"${record.endpoint}",${record.stream},${record.createdAt},${served},${record.inputTokens},${record.outputTokens},"${record.priceIn}","${record.priceOut}","${record.cost}",${record.latencyMs},${record.ttftMs},"${record.status}",${errorCode === null ? 'null' : quoted(errorCode)},${record.httpStatus},${flags}${eventTail(record)}]`;
 }
 
 /** Most bytes that the frame of a payload takes. */
@@ -107,7 +113,8 @@ function decodePayload(text: string): SpoolEntry {
     JSON.parse(text);
   const named = kind === 'i' ? rest[0] : rest[12];
   const promptVersionId = named ?? null;
-  const call = { id, accountId, keyId, widgetId, requestedModel, endpoint, stream, promptVersionId };
+  const movedTo = (kind === 'i' ? rest[1] : rest[16]) ?? null;
+  const call = { id, accountId, keyId, widgetId, requestedModel, movedTo, endpoint, stream, promptVersionId };
   if (kind === 'i') return { kind: 'intent', intent: { ...call, at } };
   const [servedModel, inputTokens, outputTokens, priceIn, priceOut, cost, latencyMs, ttftMs] = rest;
   const [status, errorCode, httpStatus, flags] = rest.slice(8);

@@ -12,6 +12,8 @@ export interface CallIntent {
   keyId: string | null;
   widgetId: string | null;
   requestedModel: string;
+  /** The model that the key's guard moved the call to; null if it ran on the requested one. */
+  movedTo: string | null;
   endpoint: Endpoint;
   stream: boolean;
   /** What the caller named: whether it is the account's is decided when the event is written. */

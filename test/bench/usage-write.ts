@@ -65,6 +65,7 @@ function recordOf(id: string, accountId: string, keyId: string): UsageRecord {
     deployment: 'fast-1',
     nodeId: null,
     nodeCalls: 1,
+    movedTo: null,
   };
 }
 
@@ -78,6 +79,7 @@ function call(): void {
     keyId,
     widgetId: null,
     requestedModel: record.requestedModel,
+    movedTo: null,
     endpoint: 'chat',
     stream: false,
     promptVersionId: null,

@@ -17,6 +17,7 @@ const REVISIONS: Record<number, string> = {
   3: '1ccf1d1fbe0fc7449b0fb3c0a7a8124bfb19aec5669c4bd0ef0bae7a91d2841f',
   4: '9497709759b4c73548aa66f0c9f3aa8f6892ffc877ba76a294c5bded728b4c9f',
   5: '128dd1602119f5255816c14f68f927cd2527f7cb9d540c55cff7b5179221778c',
+  6: '8262864ec33dd1fd45f2f81c9b35a3d390b08c8f1bcc898879589820987f0653',
 };
 
 const names = functions.map(({ name }) => name);

@@ -182,6 +182,11 @@ describe('a key whose guard acts', () => {
       [model, 'gateway/fast', '0.000011400000'],
       [model, 'gateway/fast', '0.000011400000'],
     ]);
+    const { rows } = await suite.db.pool.query<{ moved_to: string | null }>(
+      'select moved_to from usage_events where account_id = $1 order by created_at',
+      [key.accountId],
+    );
+    expect(rows.map((row) => row.moved_to)).toEqual([null, 'gateway/fast', 'gateway/fast']);
   });
 
   test('fallback_model: a large body is moved too, and nothing else of it changes', async () => {

@@ -11,7 +11,7 @@ import { signUpAdmin } from '../support/admin.js';
 import { call, type ErrorAnswer, signUp } from '../support/api.js';
 import { usePlatform } from '../support/platform-suite.js';
 import { until } from '../support/until.js';
-import { callModel, FAILED, LAST_HOUR, NOW } from './support.js';
+import { callModel, FAILED, LAST_HOUR, NOW, UNAVAILABLE } from './support.js';
 
 const HOUR_MS = 3_600_000;
 
@@ -28,11 +28,16 @@ describe('the leaderboard', () => {
 
   beforeAll(async () => {
     await calls('gateway/fast', 90);
-    await calls('gateway/fast', 10, FAILED);
+    await calls('gateway/fast', 7, FAILED);
+    await calls('gateway/fast', 3, UNAVAILABLE);
     await calls('gateway/fast', 5, { clientAborted: true, stream: true });
     await calls('gateway/fast', 5, { outputTokens: 0 });
     await calls('gateway/qwen-pro', 100, { latencyMs: 900, stream: true, ttftMs: 40 });
     await calls('gateway/qwen-pro', 20, { requestedModel: 'gateway/deepseek-code', latencyMs: 900 });
+    // A guard moved these to another model, which served all of them but the last five.
+    const moved = { requestedModel: 'gateway/qwen-fast', movedTo: 'gateway/deepseek-reason' };
+    await calls('gateway/deepseek-reason', 15, moved);
+    await calls('gateway/gone', 5, moved);
     await calls('gateway/embed', 99, { endpoint: 'embeddings', outputTokens: 0 });
     await calls('gateway/gone', 200);
     await rollUp();
@@ -61,7 +66,7 @@ describe('the leaderboard', () => {
         requests: 100,
         success_rate: 0.9,
         error_rate: 0.1,
-        rate_limited_share: 0,
+        rate_limited_share: 0.03,
         p50_latency_ms: 42,
         p95_latency_ms: 65,
         p50_ttft_ms: null,
@@ -115,6 +120,13 @@ describe('the leaderboard', () => {
     const { body } = await get<LeaderboardModelOutput>('/api/leaderboard/gateway/deepseek-code');
     expect(body).toMatchObject({ requests: 20, success_rate: 0, error_rate: 1, insufficient_data: true });
     expect([body.ranking_score, body.rank, body.total_cost_usd]).toEqual([null, null, '0.000000']);
+  });
+
+  test('leaves calls out that a guard moved to another model: they count for that one', async () => {
+    const { body: asked } = await get<LeaderboardModelOutput>('/api/leaderboard/gateway/qwen-fast');
+    expect([asked.requests, asked.success_rate]).toEqual([0, 0]);
+    const { body: moved } = await get<LeaderboardModelOutput>('/api/leaderboard/gateway/deepseek-reason');
+    expect([moved.requests, moved.success_rate, moved.error_rate]).toEqual([20, 0.75, 0.25]);
   });
 
   test('gives a model its last 168 hours, oldest first, under either name', async () => {

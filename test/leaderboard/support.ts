@@ -16,6 +16,9 @@ export const FAILED = {
   cost: 0n,
 } as const;
 
+/** What a call is for which no node had room. */
+export const UNAVAILABLE = { ...FAILED, errorCode: 'upstream_unavailable', httpStatus: 503 } as const;
+
 /** What a call is whose caller left before there was an answer. */
 export const LEFT = {
   status: 'error',

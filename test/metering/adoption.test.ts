@@ -87,6 +87,7 @@ describe('the spool of a dead process', () => {
     const cut = intentOf(payer, {
       stream: true,
       requestedModel: 'gateway/qwen-pro',
+      movedTo: 'gateway/fast',
       at: Date.UTC(2026, 3, 1),
     });
     const doneRecord = recordOf(payer, { id: done.id });
@@ -110,7 +111,7 @@ describe('the spool of a dead process', () => {
       price_in: '0.000000000000',
       latency_ms: 0,
       stream: true,
-      served_model: 'gateway/qwen-pro',
+      served_model: 'gateway/fast',
       created_at: new Date(cut.at),
     });
   });

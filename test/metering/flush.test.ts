@@ -146,7 +146,7 @@ describe('a flushed batch', () => {
             (
               await db.pool.query(
                 `select ${end}(pid) from pg_stat_activity
-                 where query like '%record_calls%' and wait_event_type = 'Lock' and datname = current_database()`,
+                 where query like '%commit_calls%' and wait_event_type = 'Lock' and datname = current_database()`,
               )
             ).rowCount,
         );

@@ -23,6 +23,7 @@ const call = {
   keyId: fc.option(uuid),
   widgetId: fc.option(uuid),
   requestedModel: fc.string({ unit: 'grapheme' }),
+  movedTo: fc.option(fc.string({ unit: 'grapheme', minLength: 1 })),
   endpoint: fc.constantFrom<'chat' | 'embeddings'>('chat', 'embeddings'),
   stream: fc.boolean(),
   promptVersionId: fc.option(uuid),
@@ -144,7 +145,7 @@ describe('a spool segment', () => {
       const frame = Buffer.alloc(HEADER_BYTES + frameBound(text));
       const end = writeFrame(frame, HEADER_BYTES, text);
       const [entry] = decodeFrames(frame.subarray(0, end), HEADER_BYTES).entries;
-      const unknown = { deployment: null, nodeId: null, nodeCalls: null };
+      const unknown = { deployment: null, nodeId: null, nodeCalls: null, movedTo: null };
       expect(entry).toMatchObject({
         kind: 'event',
         record: { promptVersionId, outputTokens: 34, httpStatus: 200, anomalous: false, ...unknown },

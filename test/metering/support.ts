@@ -67,6 +67,7 @@ export function intentOf(payer: Payer, changes: Partial<CallIntent> = {}): CallI
     ...payer,
     widgetId: null,
     requestedModel: 'gateway/fast',
+    movedTo: null,
     endpoint: 'chat',
     stream: false,
     promptVersionId: null,

@@ -108,6 +108,11 @@ describe('answers to bad requests', () => {
     },
   );
 
+  test('an empty form answers 415, since another site can send one', async () => {
+    const answer = await post('', { 'content-type': 'application/x-www-form-urlencoded' });
+    expect([answer.status, answer.body.error.code]).toEqual([415, 'unsupported_media_type']);
+  });
+
   test.each(['gzip', 'br', 'deflate', 'gzip, identity'])(
     'the content encoding %s answers 415',
     async (encoding) => {

@@ -60,6 +60,8 @@ const UsageEventSchema = defineEntity({
     nodeId: p.uuid().nullable(),
     /** Calls under way on that node when this one began, itself included. */
     nodeCalls: p.integer().nullable(),
+    /** The model that the key's guard moved the call to; null if it ran on the requested one. */
+    movedTo: p.text().nullable(),
   },
 });
 

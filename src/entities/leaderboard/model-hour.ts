@@ -12,7 +12,7 @@ const ModelHourSchema = defineEntity({
     successes: p.bigint(),
     /** Calls that failed, and those that another model had to serve. */
     errors: p.bigint(),
-    /** Errors with status 429. */
+    /** Errors `upstream_unavailable`: every node was rate limited or unavailable. */
     rateLimited: p.bigint(),
     inputTokens: p.bigint(),
     outputTokens: p.bigint(),

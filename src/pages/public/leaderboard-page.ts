@@ -71,7 +71,7 @@ const columnsOf = (input: LeaderboardInput): Column[] => [
   { head: 'First token, median', figures: true },
   sortable(input, 'throughput', 'Tokens per second'),
   sortable(input, 'cost', 'Output, per 1M tokens'),
-  { head: 'Status 429', figures: true },
+  { head: 'No node available', figures: true },
   { head: 'Tokens in and out, median', figures: true },
   { head: 'Calls', figures: true },
   { head: 'Last 7 days' },

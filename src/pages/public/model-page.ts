@@ -51,7 +51,7 @@ function figures({ model, windowDays, leastAccounts }: ModelFacts): string {
     ['First token, median', milliseconds(model.p50_ttft_ms)],
     ['Output tokens per second', tokensPerSecond(model.output_tokens_per_second)],
     ['Calls', integer(model.requests), model.one_account_dominates ? 'mostly one account' : undefined],
-    ['Ended with status 429', percent(model.rate_limited_share)],
+    ['No node available', percent(model.rate_limited_share)],
   ] as [string, string, string?][])}
 <p class="aside">Small figures are 95% confidence intervals. <a href="/api/leaderboard/${escaped(model.model_public_name)}/row?window_days=${windowDays}" download="${escaped(model.model_public_name.replaceAll('/', '-'))}.json">Download counts and sketches</a></p>`;
 }

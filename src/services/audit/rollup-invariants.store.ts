@@ -63,7 +63,7 @@ function differingDays({ table, hourly, by, subject }: DailyLatencies): string {
 
 /**
  * Public hours of models that aren't the sum of their events, except for those that wait to be rolled up. A call that another
- * model served is one more error of the model that was asked for.
+ * model served is one more error of the model that it was sent to.
  */
 const differingModelHours = `with dirty as materialized (select distinct hour from rollup_dirty)
       select model as subject
@@ -81,9 +81,9 @@ const differingModelHours = `with dirty as materialized (select distinct hour fr
         where created_at >= ${KEPT_FROM} and date_trunc('hour', created_at, 'UTC') not in (select hour from dirty)
         group by 1, 2
         union all
-        select date_trunc('hour', created_at, 'UTC') as hour, requested_model, 0, -count(*), 0, 0, 0, 0
+        select date_trunc('hour', created_at, 'UTC') as hour, coalesce(moved_to, requested_model), 0, -count(*), 0, 0, 0, 0
         from usage_events
-        where requested_model <> served_model and status <> 'error' and created_at >= ${KEPT_FROM}
+        where coalesce(moved_to, requested_model) <> served_model and status <> 'error' and created_at >= ${KEPT_FROM}
           and date_trunc('hour', created_at, 'UTC') not in (select hour from dirty)
         group by 1, 2) sides
       group by hour, model

@@ -19,7 +19,9 @@ const entry = z.object({
   error_rate: z.number().describe('Share of calls that failed, 0 to 1.'),
   rate_limited_share: z
     .number()
-    .describe('Share of calls that ended with status 429, 0 to 1. They count as errors.'),
+    .describe(
+      'Share of calls that failed with `upstream_unavailable`, 0 to 1: every node was rate limited or unavailable. They count as errors.',
+    ),
   p50_latency_ms: z.int().describe(`Median latency of successful calls in milliseconds, ${WITHIN}.`),
   p95_latency_ms: z
     .int()
@@ -129,7 +131,9 @@ export const leaderboardRowOutput = z
     generated_at: timestamp('Time the figures were computed.'),
     successes: count('Calls that succeeded.'),
     errors: count('Calls that failed or that another model served.'),
-    rate_limited: count('Errors with status 429.'),
+    rate_limited: count(
+      'Calls that failed with `upstream_unavailable`: every node was rate limited or unavailable.',
+    ),
     tokens_in: count('Input tokens.'),
     tokens_out: count('Output tokens.'),
     success_tokens_out: count('Output tokens of the successes.'),

@@ -23,7 +23,7 @@ const isCallersFault = sql.raw(CALLERS_FAULT);
 
 /**
  * Makes the figures of an hour anew from all of its events. A success gave an answer: for a chat at least one token. A stream
- * that its client left counts as neither. A call that another model served is an error of the one that was asked for.
+ * that its client left counts as neither. A call that another model served is an error of the one that it was sent to.
  */
 export async function recomputeModelHour(em: EntityManager, hour: Date): Promise<void> {
   const db = em.getKysely();
@@ -31,22 +31,23 @@ export async function recomputeModelHour(em: EntityManager, hour: Date): Promise
   await sql`delete from model_hours where hour = ${at}`.execute(db);
   await sql`
     with served as materialized (
-      select served_model as model, requested_model, status = 'error' as error, http_status, client_aborted,
+      select served_model as model, coalesce(moved_to, requested_model) as sent_model, status = 'error' as error, error_code,
+        http_status, client_aborted,
         status = 'success' and not client_aborted and (endpoint = 'embeddings' or output_tokens > 0) as success,
         latency_ms, ttft_ms, input_tokens, output_tokens, cost
       from usage_events
       where created_at >= ${at} and created_at < ${at}::timestamptz + interval '1 hour'
     ), totals as (
       select model, count(*) filter (where success) as successes, count(*) filter (where error) as errors,
-        count(*) filter (where error and http_status = 429) as rate_limited,
+        count(*) filter (where error and error_code = 'upstream_unavailable') as rate_limited,
         count(*) filter (where error and ${isCallersFault}) as caller_errors, sum(input_tokens) as input_tokens,
         sum(output_tokens) as output_tokens, sum(cost) as cost,
         coalesce(sum(output_tokens) filter (where success), 0) as success_tokens,
         coalesce(sum(latency_ms) filter (where success), 0) as success_ms
       from served group by model
     ), fell_back as (
-      select requested_model as model, count(*) as errors from served
-      where requested_model <> model and not error group by 1
+      select sent_model as model, count(*) as errors from served
+      where sent_model <> model and not error group by 1
     ), ${sketchOf('latency', 'latency_ms')}, ${sketchOf('ttft', 'ttft_ms')},
       ${sketchOf('input', 'input_tokens')}, ${sketchOf('output', 'output_tokens')}
     insert into model_hours
@@ -70,7 +71,7 @@ async function recomputeAccounts(em: EntityManager, at: string): Promise<void> {
   await sql`
     insert into model_account_hours
     select ${at}, model, account_id, count(*) from usage_events
-      cross join lateral (select served_model as model union select requested_model) names
+      cross join lateral (select served_model as model union select coalesce(moved_to, requested_model)) names
     where created_at >= ${at} and created_at < ${at}::timestamptz + interval '1 hour'
     group by 2, 3`.execute(db);
 }

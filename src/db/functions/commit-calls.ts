@@ -27,15 +27,15 @@ import type { SqlFunction } from './sql-function.js';
  * - Another flush holds a row for milliseconds; who holds it for longer has forgotten it, and is not waited for
  *   (docs/decisions/0084-locked-accounts-wait-apart.md).
  */
-export const recordCalls: SqlFunction = {
-  name: 'record_calls',
+export const commitCalls: SqlFunction = {
+  name: 'commit_calls',
   sql: `
-create or replace function record_calls(p_accounts uuid[], p_id uuid[], p_at_ms bigint[], p_account uuid[], p_key uuid[],
+create or replace function commit_calls(p_accounts uuid[], p_id uuid[], p_at_ms bigint[], p_account uuid[], p_key uuid[],
   p_widget uuid[], p_requested text[], p_served text[], p_endpoint text[], p_stream boolean[], p_input integer[],
   p_output integer[], p_price_in numeric[], p_price_out numeric[], p_cost numeric[], p_latency_ms integer[],
   p_ttft_ms integer[], p_status text[], p_error text[], p_http_status integer[], p_aborted boolean[],
   p_estimated boolean[], p_anomalous boolean[], p_prompt_version uuid[], p_deployment text[],
-  p_node uuid[], p_node_calls integer[], p_most_mails integer, p_too_many text,
+  p_node uuid[], p_node_calls integer[], p_moved_to text[], p_most_mails integer, p_too_many text,
   out inserted integer, out unknown text, out balances text, out key_days text, out alerted text,
   out strange_versions integer)
 language plpgsql volatile
@@ -68,21 +68,21 @@ begin
     select id, timestamptz 'epoch' + at_ms * interval '1 millisecond' as created_at, account_id, key_id, widget_id,
       requested_model, served_model, endpoint, stream, input_tokens, output_tokens, price_in * 0.000001 as price_in,
       price_out * 0.000001 as price_out, cost * 0.000000000001 as cost, latency_ms, ttft_ms, status, error_code,
-      http_status, client_aborted, estimated, anomalous, prompt_version_id, deployment, node_id, node_calls
+      http_status, client_aborted, estimated, anomalous, prompt_version_id, deployment, node_id, node_calls, moved_to
     from unnest(p_id, p_at_ms, p_account, p_key, p_widget, p_requested, p_served, p_endpoint, p_stream, p_input,
       p_output, p_price_in, p_price_out, p_cost, p_latency_ms, p_ttft_ms, p_status, p_error, p_http_status, p_aborted,
-      p_estimated, p_anomalous, versions, p_deployment, p_node, p_node_calls)
+      p_estimated, p_anomalous, versions, p_deployment, p_node, p_node_calls, p_moved_to)
       as t(id, at_ms, account_id, key_id, widget_id, requested_model, served_model, endpoint, stream, input_tokens,
         output_tokens, price_in, price_out, cost, latency_ms, ttft_ms, status, error_code, http_status, client_aborted,
-        estimated, anomalous, prompt_version_id, deployment, node_id, node_calls)
+        estimated, anomalous, prompt_version_id, deployment, node_id, node_calls, moved_to)
     where complete or account_id = any(known)
   ), inserted_events as (
     insert into usage_events (id, created_at, account_id, key_id, widget_id, requested_model, served_model, endpoint,
       stream, input_tokens, output_tokens, price_in, price_out, cost, latency_ms, ttft_ms, status, error_code,
-      http_status, client_aborted, estimated, anomalous, prompt_version_id, deployment, node_id, node_calls)
+      http_status, client_aborted, estimated, anomalous, prompt_version_id, deployment, node_id, node_calls, moved_to)
     select id, created_at, account_id, key_id, widget_id, requested_model, served_model, endpoint, stream,
       input_tokens, output_tokens, price_in, price_out, cost, latency_ms, ttft_ms, status, error_code, http_status,
-      client_aborted, estimated, anomalous, prompt_version_id, deployment, node_id, node_calls
+      client_aborted, estimated, anomalous, prompt_version_id, deployment, node_id, node_calls, moved_to
     from e
     where (select true from ledger_entries l where l.id = e.id) is null
       and not (e.error_code is not distinct from 'gateway_terminated' and exists (
