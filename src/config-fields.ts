@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { emailInput } from './lib/email-input.js';
 import { redisUrls } from './lib/open-redis.js';
 import { isSteering } from './lib/steering-fields.js';
 
@@ -83,15 +84,13 @@ function decodedValue(text: string): string | undefined {
   }
 }
 
-export const email = z.email({ error: 'must be an email address' });
-
 /** A mail address, with or without a name before it: `Gateway <alerts@example.com>`. */
 export const mailFrom = z
   .string()
   .trim()
   .refine((value) => {
     const address = /^[^<>\p{Cc}]*<([^<>]+)>$/u.exec(value)?.[1] ?? value;
-    return z.email().safeParse(address).success;
+    return emailInput.safeParse(address).success;
   }, 'must be an email address, or a name and an email address in <>');
 
 export const text = (min: number, max: number) => {

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import {
   bodyFields,
   cidrs,
-  email,
   flag,
   headerList,
   mailFrom,
@@ -15,6 +14,7 @@ import {
   url,
   whole,
 } from './config-fields.js';
+import { emailInput } from './lib/email-input.js';
 
 /** Every environment variable that is read, with its form and its default (docs/operations.md). */
 
@@ -56,7 +56,7 @@ const schema = z.object({
   PASSWORD_HASH_PROFILE: oneOf(['owasp', 'test']).default('owasp'),
   SMTP_URL: url(/^smtps?$/, 'smtp').optional(),
   MAIL_FROM: mailFrom.optional(),
-  ADMIN_EMAIL: email.optional(),
+  ADMIN_EMAIL: emailInput.optional(),
   ADMIN_PASSWORD: text(8, 128).optional(),
   GPU_HEARTBEAT_SECRET: secret.optional(),
   GPU_STALE_AFTER_SECONDS: seconds.default(180),

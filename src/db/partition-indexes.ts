@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { Client, escapeIdentifier } from 'pg';
+import { isLockFault } from './lock-fault.js';
 import { advisoryLocks } from './locks.js';
 
 /** A writer waits at most so long behind us for the moment in which an index takes its place. */
 const ATTACH_WAIT = '300ms';
 const POLL_MS = 250;
 /** PostgreSQL's word for a lock that wasn't there in time. */
-const LOCK_NOT_AVAILABLE = '55P03';
 
 /** Indexes of whole tables that a migration makes only while the table is empty: name → what stands behind `on`. */
 const WHOLE: Record<string, string> = {
@@ -109,7 +109,7 @@ async function tryAttach(client: Client, index: string, name: string): Promise<b
     await client.query(`alter index ${index} attach partition ${name}`);
     return true;
   } catch (error) {
-    if ((error as { code?: string }).code === LOCK_NOT_AVAILABLE) return false;
+    if (isLockFault(error)) return false;
     throw error;
   }
 }

@@ -24,5 +24,5 @@ export const rules = (
 /** Bodies are read against it in take-body.ts, also those of calls that go round the router. */
 export const V1_BODY_LIMIT_BYTES = 10 * 1024 * 1024;
 
-/** 32,000 characters, each of them escaped, and what stands around them. */
-export const WIDGET_BODY_LIMIT_BYTES = 256 * 1024;
+/** 32,000 characters, each of them an escaped emoji of 12 bytes, and what stands around them. */
+export const WIDGET_BODY_LIMIT_BYTES = 512 * 1024;

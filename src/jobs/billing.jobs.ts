@@ -1,14 +1,17 @@
 import type { ServiceContext } from '../context.js';
 import { runAudit } from '../services/audit/audit.service.js';
+import type { GrantCounts } from '../services/billing/monthly-grants.js';
 import { type JobDefinition, scheduled } from './kit.js';
 
 /** Included credits of paid plans, at each month's start; hourly, since a repeat grants nothing twice. */
 export function monthlyGrantsJob(billing: {
-  grantMonthlyCredits(context: ServiceContext): Promise<{ examined: number; granted: number }>;
+  grantMonthlyCredits(context: ServiceContext): Promise<GrantCounts>;
 }): JobDefinition {
   return scheduled('monthly-grants', '1 hour', async (context) => {
-    const { examined, granted } = await billing.grantMonthlyCredits(context);
+    const { examined, granted, locked } = await billing.grantMonthlyCredits(context);
     if (granted > 0) context.log.info({ examined, granted }, 'included credits granted');
+    if (locked > 0)
+      context.log.warn({ locked }, 'locked accounts get their included credits at the next run');
   });
 }
 

@@ -82,6 +82,8 @@ export class Attempt implements UpstreamHandler {
   constructor(
     private readonly deployment: Deployment,
     private readonly asked: Asked,
+    /** Nodes name no calls in their answers: what one sends too much must not reach another account. */
+    readonly accountId: string,
     readonly patience: CallPatience,
     private readonly caller: Caller,
     /** Called whenever bytes leave: the node is at work, and from the first ones on there is no other try. */

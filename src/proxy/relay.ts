@@ -80,7 +80,15 @@ export function createRelay(ownerOf: (authorization: string | undefined) => stri
   return {
     attempt(deployment, asked, patience, caller, onLeaving) {
       const { client, basePath, fields, model } = wireOf(deployment);
-      const attempt = new Attempt(deployment, asked, patience, caller, onLeaving, takeTurns);
+      const attempt = new Attempt(
+        deployment,
+        asked,
+        ownerOf(asked.authorization),
+        patience,
+        caller,
+        onLeaving,
+        takeTurns,
+      );
       const body = replaceValues(asked.body, [asked.member], model);
       attempt.start(client, basePath + asked.path, asked.stream ? fields.stream : fields.whole, body);
       return attempt;

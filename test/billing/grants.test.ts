@@ -50,9 +50,9 @@ describe('included credits', () => {
       ...Array.from({ length: 5 }, () => grant(accountId, 'pro', NOVEMBER)),
       ...Array.from({ length: 5 }, () => monthly(NOVEMBER)),
     ]);
-    expect(await monthly(NOVEMBER)).toEqual({ examined: 0, granted: 0 });
+    expect(await monthly(NOVEMBER)).toEqual({ examined: 0, granted: 0, locked: 0 });
     expect(await grant(accountId, 'starter', NOVEMBER)).toBe(true);
-    expect(await monthly(DECEMBER)).toEqual({ examined: 1, granted: 1 });
+    expect(await monthly(DECEMBER)).toEqual({ examined: 1, granted: 1, locked: 0 });
     expect((await ledgerOf(db, accountId)).map((entry) => [entry.amount, entry.idempotency_key])).toEqual([
       ['25', `grant:${accountId}:pro:2026-11`],
       ['12', `grant:${accountId}:starter:2026-11`],
@@ -61,12 +61,28 @@ describe('included credits', () => {
     expect(await brokenLedgers(db)).toEqual([]);
   });
 
+  test('the job waits for no account that somebody else has locked, and grants it the next time', async () => {
+    const [locked, other] = [
+      await insertAccount(db, { plan: 'pro' }),
+      await insertAccount(db, { plan: 'pro' }),
+    ];
+    const lock = await db.pool.connect();
+    await lock.query('begin');
+    await lock.query('select 1 from accounts where id = $1 for update', [locked]);
+    expect(await monthly(NOVEMBER)).toEqual({ examined: 2, granted: 1, locked: 1 });
+    expect(await ledgerOf(db, other)).toHaveLength(1);
+    await lock.query('commit');
+    lock.release();
+    expect(await monthly(NOVEMBER)).toEqual({ examined: 1, granted: 1, locked: 0 });
+    expect(await ledgerOf(db, locked)).toHaveLength(1);
+  });
+
   test('the job passes over free, disabled and deleted accounts', async () => {
     await insertAccount(db, { plan: 'free' });
     await insertAccount(db, { plan: 'pro', status: 'disabled' });
     const gone = await insertAccount(db, { plan: 'pro' });
     await db.pool.query('update accounts set deleted_at = now() where id = $1', [gone]);
-    expect(await monthly(NOVEMBER)).toEqual({ examined: 0, granted: 0 });
+    expect(await monthly(NOVEMBER)).toEqual({ examined: 0, granted: 0, locked: 0 });
     expect((await db.pool.query('select 1 from ledger_entries')).rows).toEqual([]);
   });
 

@@ -139,6 +139,8 @@ describe('a filter of usage', () => {
     ['windowDays', { windowDays: 91 }, '?window_days=91'],
     ['model', { model: '' }, '?model='],
     ['day', { day: 'today' }, '?day=today'],
+    ['day', { day: '0000-01-01' }, '?day=0000-01-01'],
+    ['day', { day: '9999-12-31' }, '?day=9999-12-31'],
   ])('that can’t be is refused by the name of its field: %s', async (_field, filter, query) => {
     const listed = await operate(suite.url, LIST, { token, variables: { filter } });
     expect(codesOf(listed)).toEqual(['validation_error']);

@@ -108,6 +108,22 @@ describe('calls that are pipelined on one connection', () => {
     expect(await charged()).toBe(3);
   });
 
+  test('are not begun when their client leaves while they wait for the balance of the one before', async () => {
+    held();
+    caller = await createTestKey(db, { balance: '0.002' });
+    // The first holds nearly all of the balance.
+    const { socket } = connection(
+      call('a', [], { max_tokens: 6_000 }) + call('b', [], { max_tokens: 6_000 }),
+    );
+    await until(() => upstream.seen.length === 1);
+    socket.destroy();
+    const waits = edge.registry.getSingleMetric('gateway_admission_wait_seconds')!;
+    await until(async () => (await waits.get()).values.some(({ labels }) => labels.outcome === 'gone'));
+    await edge.settled();
+    expect(upstream.seen).toHaveLength(1);
+    expect((await usageOf(db, caller.accountId)).map(({ http_status }) => http_status)).toEqual([499]);
+  });
+
   test("behind one whose answer is the connection's last are not begun", async () => {
     const release = held();
     release('before');

@@ -46,7 +46,7 @@ describe('the jobs process', () => {
         monthlyGrantsJob({
           async grantMonthlyCredits(context) {
             granted.push(context.network);
-            return { examined: 1, granted: 1 };
+            return { examined: 1, granted: 1, locked: 0 };
           },
         }),
       ],

@@ -9,9 +9,9 @@ export async function post(url: string, key: string, body: unknown): Promise<Res
   });
 }
 
-/** A new virtual key. */
-export async function newKey(proxy: TestProxy): Promise<string> {
-  const response = await post(`${proxy.url}/key/generate`, proxy.masterKey, { user_id: 'someone' });
+/** A new virtual key of an account. */
+export async function newKey(proxy: TestProxy, account = 'someone'): Promise<string> {
+  const response = await post(`${proxy.url}/key/generate`, proxy.masterKey, { user_id: account });
   return ((await response.json()) as { key: string }).key;
 }
 

@@ -185,6 +185,17 @@ describe('a chat with a widget', () => {
     expect(suite.upstream.seen).toHaveLength(before);
   });
 
+  test('takes 8,000 characters, of which an emoji is one', async () => {
+    const { publicKey } = await createTestWidget(suite.db);
+    const content = '\u{1f44b}'.repeat(8_000);
+    const messages = Array.from({ length: 4 }, () => ({ role: 'user', content }));
+    expect((await say(suite.edge.url, publicKey, { body: { messages } })).status).toBe(200);
+    const one = [{ role: 'user', content: `${content}!` }];
+    expect((await say(suite.edge.url, publicKey, { body: { messages: one } })).status).toBe(422);
+    const together = [...messages, { role: 'user', content: '!' }];
+    expect((await say(suite.edge.url, publicKey, { body: { messages: together } })).status).toBe(422);
+  });
+
   test.each([
     ['no JSON', '{'],
     ['a list', '[]'],
@@ -204,9 +215,9 @@ describe('a chat with a widget', () => {
     expect(await refusalOf(response)).toEqual([415, 'unsupported_media_type']);
   });
 
-  test('refuses a body beyond 256 KiB', async () => {
+  test('refuses a body beyond 512 KiB', async () => {
     const { publicKey } = await createTestWidget(suite.db);
-    const response = await say(suite.edge.url, publicKey, { body: { session_id: 'x'.repeat(300_000) } });
+    const response = await say(suite.edge.url, publicKey, { body: { session_id: 'x'.repeat(600_000) } });
     expect(await refusalOf(response)).toEqual([413, 'body_too_large']);
   });
 });

@@ -286,10 +286,9 @@ describe('the limits of a widget', () => {
     });
     expect(await refusalOf(await say(suite.edge.url, other.publicKey))).toEqual([403, 'model_not_allowed']);
     const bare = await createTestWidget(suite.db, { virtualKey: null });
-    expect(await refusalOf(await say(suite.edge.url, bare.publicKey))).toEqual([
-      503,
-      'upstream_unconfigured',
-    ]);
+    const refused = await say(suite.edge.url, bare.publicKey);
+    expect(await refusalOf(refused)).toEqual([503, 'upstream_unconfigured']);
+    expect(refused.headers.get('x-should-retry')).toBe('false');
   });
 
   test('take no history that was made up, where they want it verified', async () => {

@@ -183,7 +183,12 @@ describeWithRedis('a widget on two edges', () => {
       () => suite.url,
       () => owner.token,
     );
-    const prompt = await prompts.create({ content: 'Version 1' });
+    const prompt = await prompts.create({
+      content: '{{company}} greets {{visitor}}',
+      variables: [{ name: 'company', default: 'Acme' }, { name: 'visitor' }],
+    });
+    // A variable without a default stays, and keeps no other from its own.
+    const firstText = 'Acme greets {{ visitor }}';
     const second = await prompts.addVersion(prompt.id, { content: 'Version 2', variables: [] });
     await prompts.activate(prompt.id, second.id);
     const widget = await createTestWidget(suite.db, {
@@ -199,8 +204,7 @@ describeWithRedis('a widget on two edges', () => {
     for (const edge of edges) expect(await asked(edge)).toBe('Version 2');
     const time = ownTime();
     for (let move = 0; move < ROLL_BACKS; move++) {
-      const [id, content] =
-        move % 2 === 0 ? [prompt.active_version_id, 'Version 1'] : [second.id, 'Version 2'];
+      const [id, content] = move % 2 === 0 ? [prompt.active_version_id, firstText] : [second.id, 'Version 2'];
       await prompts.activate(prompt.id, id);
       const activated = time.now();
       for (const edge of edges) {

@@ -21,7 +21,7 @@ export function latest(turns: readonly Turn[]): Pick<Question, 'messages' | 'off
   let from = turns.length;
   let characters = 0;
   while (from > 0 && turns.length - from < MAX_MESSAGES) {
-    const { length } = turns[from - 1]!.content;
+    const length = [...turns[from - 1]!.content].length;
     if (length > MAX_MESSAGE_CHARACTERS || characters + length > MAX_CHARACTERS) break;
     characters += length;
     from--;
@@ -50,7 +50,7 @@ export class Conversation {
   }
 
   say(text: string): void {
-    const content = whole(text.trim().slice(0, MAX_MESSAGE_CHARACTERS)).trim();
+    const content = whole([...text.trim()].slice(0, MAX_MESSAGE_CHARACTERS).join('')).trim();
     if (content === '' || this.#stream) return;
     // A question without an answer is asked again together with the next one: two in a row are one.
     const last = this.#turns.at(-1);
@@ -143,9 +143,9 @@ export class Conversation {
 }
 
 const joined = (one: string, other: string): string =>
-  whole(`${one}\n${other}`.slice(-MAX_MESSAGE_CHARACTERS));
+  whole([...`${one}\n${other}`].slice(-MAX_MESSAGE_CHARACTERS).join(''));
 
-/** A text without halves of characters, which a cut leaves and the gateway refuses: ours, or one by the page. */
+/** A text without halves of characters, which a cut by the page leaves and the gateway refuses. */
 function whole(text: string): string {
   return text.replace(/\p{Surrogate}/gu, '');
 }

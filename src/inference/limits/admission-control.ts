@@ -283,6 +283,12 @@ class AdmissionControl implements Limits {
           }
         } else if (outcome instanceof Admission) {
           this.#open(outcome);
+          // A pipelined call hears of its connection's end a moment after the one before it, which gives back its hold.
+          if (caller.destroyed) {
+            this.release(outcome);
+            gone();
+            return;
+          }
           end('admitted');
           resolve(outcome);
         } else if (outcome instanceof Error) {

@@ -9,7 +9,8 @@ export class AdmissionError extends AppError {
   noRetry = false;
 }
 
-const final = (error: AdmissionError): AdmissionError => {
+/** Marks a refusal that would come again. */
+export const final = (error: AdmissionError): AdmissionError => {
   error.noRetry = true;
   return error;
 };

@@ -2,7 +2,7 @@ import { AppError } from '../../errors.js';
 import { type Clock, utcDay, utcMonth } from '../../lib/clock.js';
 import { VISITOR_DAILY_LIMIT, VISITOR_MINUTE } from '../../services/widgets/outcomes.rules.js';
 import { type Admission, BALANCE_FLOOR } from '../limits/limits.js';
-import { AdmissionError } from '../limits/refusals.js';
+import { AdmissionError, final } from '../limits/refusals.js';
 import type { MessageVerdict, VisitorLimits } from '../limits/shared-messages.js';
 import type { Visitors } from './visitors.js';
 import { MESSAGE, type WidgetEntry } from './widget-states.js';
@@ -28,11 +28,8 @@ export class WidgetRefusal extends AdmissionError {
   }
 }
 
-function ownerWithoutBalance(): AdmissionError {
-  const error = new AdmissionError('widget_owner_insufficient_balance');
-  error.noRetry = true;
-  return error;
-}
+const ownerWithoutBalance = (): AdmissionError =>
+  final(new AdmissionError('widget_owner_insufficient_balance'));
 
 function tooManyMessages(resetMs: number, reason?: string): WidgetRefusal {
   const wait = { retryAfterSeconds: Math.ceil(resetMs / 1000), retryAfterMs: resetMs };
@@ -130,7 +127,7 @@ export function asWidgetRefusal(error: unknown, { state }: WidgetEntry, clock: C
     case 'rate_limit_exceeded':
       return tooManyMessages(error.rate?.resetMs ?? state.window.peek(clock.now()).resetMs);
     case 'upstream_unconfigured':
-      return new AppError('upstream_unconfigured', { message: NO_UPSTREAM });
+      return final(new AdmissionError('upstream_unconfigured', { message: NO_UPSTREAM }));
     case 'model_not_allowed':
     case 'invalid_body':
       return new AppError('model_not_allowed', { message: NOT_ALLOWED });

@@ -92,11 +92,15 @@ export async function readWidgets(
 /** More than any prompt has with its defaults. */
 const MAX_PROMPT_BYTES = 1_000_000;
 
-/** A prompt with the defaults of its variables. One without a default leaves the text as it is. */
+/** A prompt with the defaults of its variables. The placeholder of a variable without a default stays. */
 function filled(content: string, variables: readonly { name: string; default: string | null }[]): string {
   const defaults = new Map(
     variables.flatMap(({ name, default: value }) => (value === null ? [] : [[name, value] as const])),
   );
-  const rendering = render({ content, values: new Map(), defaults, maxBytes: MAX_PROMPT_BYTES });
+  const fill = (values: ReadonlyMap<string, string>) =>
+    render({ content, values, defaults, maxBytes: MAX_PROMPT_BYTES });
+  const known = fill(new Map());
+  const rendering =
+    known.kind === 'missing' ? fill(new Map(known.names.map((name) => [name, `{{ ${name} }}`]))) : known;
   return rendering.kind === 'rendered' ? rendering.text : content;
 }

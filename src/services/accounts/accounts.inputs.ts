@@ -1,13 +1,12 @@
 import { z } from 'zod';
 import { timeConnectionInput } from '../../lib/connection-input.js';
+import { emailInput } from '../../lib/email-input.js';
 import { changesSomething, label, NOTHING_TO_CHANGE, TRIMMED } from '../../lib/input-fields.js';
 import { pageInput } from '../../lib/page-input.js';
 import { isCommonPassword } from './common-passwords.js';
 
 const MIN_PASSWORD_LENGTH = 8;
 const MAX_PASSWORD_LENGTH = 128;
-/** RFC 5321. */
-const MAX_EMAIL_LENGTH = 254;
 /** Limit for passwords that are only compared. */
 const MAX_COMPARED_LENGTH = 1024;
 
@@ -16,14 +15,7 @@ export const COMMON_PASSWORD = 'is one of the most common passwords; choose anot
 
 const characters = (text: string): number => [...text].length;
 
-/** Local parts of RFC 5322 without quotes, at a domain with at least one dot. `=?` would begin an encoded word of a mail header. */
-const EMAIL =
-  /^(?!\.)(?!.*\.\.)(?!.*=\?)[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]*[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]@(?:[A-Za-z0-9][A-Za-z0-9-]*\.)+[A-Za-z]{2,}$/;
-
-const email = z
-  .email({ pattern: EMAIL, error: 'must be an email address' })
-  .max(MAX_EMAIL_LENGTH)
-  .describe('Email address used to sign in. Case-insensitive.');
+const email = emailInput.describe('Email address used to sign in. Case-insensitive.');
 
 const newPassword = z
   .string()

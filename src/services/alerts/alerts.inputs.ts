@@ -50,9 +50,6 @@ export const updateAlertInput = z
   .meta({ id: 'UpdateAlert', description: 'Changes to an alert subscription.', minProperties: 1 });
 export type UpdateAlertInput = z.output<typeof updateAlertInput>;
 
-/** For email addresses; a webhook URL is checked by its sender. */
-export const mailDestination = z.email({ error: 'must be an email address' }).max(254);
-
 const threshold = moneyInput
   .nullable()
   .describe('Balance in US dollars below which an email is sent. Null turns the alert off.');

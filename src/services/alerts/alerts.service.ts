@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { requireViewer, type ServiceContext } from '../../context.js';
 import type { AlertKind } from '../../entities/alerts/alert-subscription.js';
 import { AppError } from '../../errors.js';
+import { emailInput } from '../../lib/email-input.js';
 import { ofWholeInput } from '../../lib/field-issues.js';
 import { isUuid, newId } from '../../lib/ids.js';
 import { formatDecimal, formatMoney, type Money } from '../../lib/money.js';
@@ -10,12 +11,7 @@ import type { ServiceDeps } from '../deps.js';
 import { requireExpected } from '../expected.js';
 import { ownsKey } from '../keys/keys.store.js';
 import { createAlertEventsService } from './alert-events.service.js';
-import {
-  type CreateAlertInput,
-  type LowBalanceInput,
-  mailDestination,
-  type UpdateAlertInput,
-} from './alerts.inputs.js';
+import { type CreateAlertInput, type LowBalanceInput, type UpdateAlertInput } from './alerts.inputs.js';
 import type {
   AlertOutput,
   CreatedAlertOutput,
@@ -53,7 +49,7 @@ export function createAlertsService({ egress, envelopes }: Pick<ServiceDeps, 'eg
     const fault =
       kind === 'webhook'
         ? await egress.checkDestination(destination)
-        : mailDestination.safeParse(destination).error?.issues[0]?.message;
+        : emailInput.safeParse(destination).error?.issues[0]?.message;
     if (!fault) return;
     throw new AppError('validation_error', { details: [{ field: 'destination', message: fault }] });
   };

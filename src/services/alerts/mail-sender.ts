@@ -1,5 +1,5 @@
-import { z } from 'zod';
 import type { MailStanding } from '../../entities/alerts/alert-mail.js';
+import { emailInput } from '../../lib/email-input.js';
 import { createMailTransport } from '../../lib/mail-transport.js';
 import type { Pseudonyms } from '../accounts/pseudonyms.rules.js';
 import type { Outcome, Send } from './delivery.rules.js';
@@ -20,13 +20,11 @@ export interface MailSenderOptions {
   attemptMs?: number;
 }
 
-const address = z.email();
-
 /** Sends mails by the operator's mail server. */
 export function createMailSender({ mail, baseUrl, names, attemptMs = ATTEMPT_MS }: MailSenderOptions): Send {
   const transport = createMailTransport(mail.smtpUrl, attemptMs);
   return async (alert, standing = 'stranger') => {
-    if (!address.safeParse(alert.destination).success) {
+    if (!emailInput.safeParse(alert.destination).success) {
       return {
         result: 'failed',
         responseCode: null,

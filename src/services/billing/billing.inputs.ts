@@ -36,7 +36,11 @@ export const topUpInput = z
   })
   .meta({ id: 'TopUp', description: 'A top-up.' });
 
-const day = z.iso.date('must be a day such as 2026-11-21');
+/** No call is older, and PostgreSQL knows no year 0. */
+const FIRST_DAY = '2000-01-01';
+const LAST_DAY = '2999-12-31';
+const A_DAY = 'must be a day such as 2026-11-21';
+const day = z.iso.date(A_DAY).refine((text) => text >= FIRST_DAY && text <= LAST_DAY, A_DAY);
 
 /** Filter for usage events. Omitted and null fields match every event. */
 export const usageFilterInput = z.strictObject({

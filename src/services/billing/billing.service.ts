@@ -31,20 +31,15 @@ import type {
   UsageReceiptOutput,
   UsageTotalsOutput,
 } from './billing.outputs.js';
-import { grantToLockedAccounts, lockAccountsDueForGrant } from './grants.store.js';
 import { findEntryByKey, lockActing, postLedgerEntry } from './ledger.store.js';
 import { exportLedger } from './ledger-export.js';
 import { countLedger, listLedger, pageLedger } from './ledger-list.store.js';
 import { ledgerBetween } from './ledger-month.store.js';
+import { grantMonthlyCredits } from './monthly-grants.js';
 import { countUsage, findUsage, listUsage, pageUsage } from './usage.store.js';
 import { exportUsage } from './usage-export.js';
 import { usageSelection } from './usage-filter.rules.js';
 import { findReceipt } from './usage-receipt.store.js';
-
-/** Accounts whose rows are locked together by the monthly grant; a batch takes some milliseconds. */
-const GRANT_BATCH = 200;
-/** Sorts before every id. */
-const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
 /** Balance, top-up, ledger, usage, and what plans and models cost. */
 export function createBillingService() {
@@ -196,27 +191,7 @@ export function createBillingService() {
       }));
     },
 
-    /**
-     * Grants this month's included credits to every active account on a paid plan that lacks them. Batch by batch,
-     * each in a transaction of its own: what was granted before a crash stays, and a repeat grants the rest.
-     * @returns how many accounts were looked at and how many received money.
-     */
-    async grantMonthlyCredits(context: ServiceContext): Promise<{ examined: number; granted: number }> {
-      const now = context.clock.now();
-      const counts = { examined: 0, granted: 0 };
-      let afterId = FIRST_ID;
-      for (;;) {
-        const batch = await context.em.fork().transactional(async (em) => {
-          const ids = await lockAccountsDueForGrant(em, { afterId, limit: GRANT_BATCH, now });
-          const granted = ids.length > 0 ? await grantToLockedAccounts(em, ids, now) : 0;
-          return { ids, granted };
-        });
-        counts.examined += batch.ids.length;
-        counts.granted += batch.granted;
-        if (batch.ids.length < GRANT_BATCH) return counts;
-        afterId = batch.ids.at(-1)!;
-      }
-    },
+    grantMonthlyCredits,
   };
 }
 

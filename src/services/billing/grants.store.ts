@@ -34,13 +34,22 @@ export async function grantIncludedCredits(
   return true;
 }
 
+/** Accounts to grant credits to: by id, and what to do with those that somebody else has locked. */
+interface DueAccounts {
+  afterId: string;
+  limit: number;
+  now: number;
+  /** `look` locks none. */
+  locks: 'skip locked' | 'look';
+}
+
 /**
  * The next accounts, by id, that hold a paid plan and may lack its grant of this month. They are locked, in the
  * order of their ids as the flush locks them, so that nobody else moves their money or plan meanwhile.
  */
-export async function lockAccountsDueForGrant(
+export async function accountsDueForGrant(
   em: EntityManager,
-  { afterId, limit, now }: { afterId: string; limit: number; now: number },
+  { afterId, limit, now, locks }: DueAccounts,
 ): Promise<string[]> {
   const found = await sql<{ id: string }>`
     select a.id from accounts a join plans p on p.id = a.plan_id
@@ -50,8 +59,16 @@ export async function lockAccountsDueForGrant(
         select 1 from ledger_entries l
         where l.account_id = a.id
           and l.idempotency_key = concat('grant:', a.id, ':', a.plan_id, ':', ${utcMonth(now)}::text))
-    order by a.id limit ${limit} for no key update of a`.execute(em.getKysely());
+    order by a.id limit ${limit}
+    ${locks === 'skip locked' ? sql`for no key update of a skip locked` : sql``}`.execute(em.getKysely());
   return found.rows.map((row) => row.id);
+}
+
+/** Locks an account, or fails when somebody else keeps it for so long: a flush does for milliseconds. */
+export async function lockWithin(em: EntityManager, accountId: string, wait: string): Promise<void> {
+  const db = em.getKysely();
+  await sql`select set_config('lock_timeout', ${wait}, true)`.execute(db);
+  await sql`select from accounts where id = ${accountId} for no key update`.execute(db);
 }
 
 /**

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { fitsCharacters } from '../../lib/characters.js';
 
 /** SPEC section 8. */
 export const PROMPT_CHARACTERS = 50_000;
@@ -6,22 +7,10 @@ export const MODELS_PER_SESSION = 4;
 /** CONTRACT.md, Environment. */
 export const MAX_TOKENS = { most: 4_096, unlessTold: 1_024 } as const;
 
-/** An emoji is one character, though two code units. */
-function characters(text: string): number {
-  if (text.length <= PROMPT_CHARACTERS) return text.length;
-  let count = 0;
-  for (const _character of text) count++;
-  return count;
-}
-
 const text = z
   .string()
   .refine((value) => value.isWellFormed(), 'must be valid Unicode')
-  .refine(
-    // Whatever is longer than twice the bound in code units is longer than the bound in characters.
-    (value) => value.length <= 2 * PROMPT_CHARACTERS && characters(value) <= PROMPT_CHARACTERS,
-    'must have at most 50,000 characters',
-  )
+  .refine((value) => fitsCharacters(value, PROMPT_CHARACTERS), 'must have at most 50,000 characters')
   .meta({ maxLength: PROMPT_CHARACTERS });
 
 const prompt = text

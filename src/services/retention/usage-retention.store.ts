@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
+import { isLockFault } from '../../db/lock-fault.js';
 import { UNTRACKED } from '../../db/untracked.js';
 import { UsageRetention } from '../../entities/billing/usage-retention.js';
 import { lockRollups } from '../analytics/rollups.store.js';
@@ -13,7 +14,6 @@ const LOCK_WAIT = '300ms';
 const LOCK_TRIES = 10;
 const LOCK_PAUSE_MS = 250;
 /** PostgreSQL's word for a lock that wasn't there in time. */
-const LOCK_NOT_AVAILABLE = '55P03';
 
 /** Why usage stays for now. */
 export class NotNow extends Error {}
@@ -87,7 +87,7 @@ async function lockUsage(em: EntityManager): Promise<void> {
       });
       return;
     } catch (error) {
-      if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE) throw error;
+      if (!isLockFault(error)) throw error;
       if (tries === LOCK_TRIES) throw new NotNow('the table is in constant use');
       await delay(LOCK_PAUSE_MS);
     }

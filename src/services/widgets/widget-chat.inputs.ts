@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { characters, fitsCharacters } from '../../lib/characters.js';
 
 /** CONTRACT.md, "widget limits". */
 export const MAX_MESSAGES = 50;
@@ -12,8 +13,9 @@ const message = z.strictObject({
   content: z
     .string('must be text')
     .min(1, 'must not be empty')
-    .max(MAX_MESSAGE_CHARACTERS, 'must be at most 8,000 characters')
+    .refine((text) => fitsCharacters(text, MAX_MESSAGE_CHARACTERS), 'must be at most 8,000 characters')
     .refine((text) => text.isWellFormed(), 'must be valid Unicode')
+    .meta({ maxLength: MAX_MESSAGE_CHARACTERS })
     .describe('Text, up to 8,000 characters.'),
   mac: z
     .string('must be text')
@@ -31,7 +33,7 @@ export const widgetChatInput = z
       .min(1, 'must not be empty')
       .max(MAX_MESSAGES, 'must have at most 50 messages')
       .refine(
-        (messages) => messages.reduce((sum, { content }) => sum + content.length, 0) <= MAX_CHARACTERS,
+        (messages) => messages.reduce((sum, { content }) => sum + characters(content), 0) <= MAX_CHARACTERS,
         'must have at most 32,000 characters together',
       )
       .refine((messages) => messages.at(-1)?.role !== 'assistant', 'must end with a message of the user')
