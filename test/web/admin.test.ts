@@ -7,6 +7,7 @@ import type { Page } from 'playwright-core';
 import { NODE_NEWS_CHANNEL } from '../../src/db/invalidation.js';
 import { DOLLAR } from '../../src/lib/money.js';
 import { flushBatch } from '../../src/metering/flush.store.js';
+import type { ModelOutput } from '../../src/services/billing/billing.outputs.js';
 import { documentIdOf } from '../graphql/support.js';
 import { recordOf } from '../metering/support.js';
 import { RUN, register } from '../nodes/support.js';
@@ -279,6 +280,23 @@ describeInBrowser('the admin pages', () => {
     await page.getByRole('link', { name: 'Margin' }).last().click();
     await page.getByText(/\$1\.25 × 0[.\d]* hours/).waitFor();
     await page.getByText('no revenue').waitFor();
+  });
+
+  test('features a model for public pages, and counts the latest calls of the leaderboard', async () => {
+    const page = await pageOf(browser, suite, admin);
+    await page.goto('/admin/leaderboard');
+    const isFeatured = async () => {
+      const models = await suite.api<ModelOutput[]>(admin.token, 'GET', '/api/models');
+      return models.find((one) => one.model_public_name === 'gateway/deepseek-reason')!.is_featured;
+    };
+    const featured = page.getByRole('switch', { name: 'gateway/deepseek-reason is featured' });
+    await featured.click();
+    await until(async () => (await isFeatured()) && (await featured.isChecked()));
+    await featured.click();
+    await until(async () => !(await isFeatured()) && !(await featured.isChecked()));
+    await page.getByRole('button', { name: 'Recompute' }).click();
+    await page.getByText(/Recomputed \d+ hours?\./).waitFor();
+    await expectAccessible(page);
   });
 
   test('nobody else gets more than a word that they may not, and who is signed out comes back after the log-in', async () => {

@@ -26,6 +26,7 @@ export const paths = {
   margin: '/admin/margin',
   benchmarks: '/admin/benchmarks',
   routing: '/admin/routing',
+  adminLeaderboard: '/admin/leaderboard',
   jobs: '/admin/jobs',
   users: '/admin/users',
   user: '/admin/users/$userId',

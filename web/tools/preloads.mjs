@@ -25,6 +25,7 @@ const PAGES = {
   '/admin/margin': ['admin-gate', 'margin-page'],
   '/admin/benchmarks': ['admin-gate', 'benchmarks-page'],
   '/admin/routing': ['admin-gate', 'routing-page'],
+  '/admin/leaderboard': ['admin-gate', 'leaderboard-page'],
   '/admin/jobs': ['admin-gate', 'jobs-page'],
   '/admin/users': ['admin-gate', 'users-page'],
   '/admin/users/*': ['admin-gate', 'user-page'],

@@ -86,7 +86,7 @@ export const rankOf = ({ rank, rank_tied }: LeaderboardEntryOutput): string =>
 function rowOf(entry: LeaderboardEntryOutput, model: LeaderboardModelOutput | undefined): string[] {
   const name = entry.model_public_name;
   return [
-    `${modelLink(name)}${entry.one_account_dominates ? small('mostly one account') : ''}`,
+    `${modelLink(name)}${entry.is_featured ? small('featured') : ''}${entry.one_account_dominates ? small('mostly one account') : ''}`,
     rankOf(entry),
     entry.ranking_score!.toFixed(3),
     `${percent(entry.success_rate)}${small(`${percent(entry.success_rate_low)} to ${percent(entry.success_rate_high)}`)}`,

@@ -59,6 +59,12 @@ const routing = createRoute({
   component: lazyAdminPage(() => import('../features/admin/routing-page'), 'RoutingPage'),
 });
 
+const leaderboard = createRoute({
+  getParentRoute: () => admin,
+  path: paths.adminLeaderboard,
+  component: lazyAdminPage(() => import('../features/admin/leaderboard-page'), 'LeaderboardPage'),
+});
+
 const jobs = createRoute({
   getParentRoute: () => admin,
   path: paths.jobs,
@@ -88,5 +94,17 @@ const audit = createRoute({
 /** The pages of administrators. */
 export const adminRoutes = [
   adminStart,
-  admin.addChildren([nodes, newNode, node, margin, benchmarks, routing, jobs, users, user, audit]),
+  admin.addChildren([
+    nodes,
+    newNode,
+    node,
+    margin,
+    benchmarks,
+    routing,
+    leaderboard,
+    jobs,
+    users,
+    user,
+    audit,
+  ]),
 ] as const;
