@@ -34,7 +34,7 @@ const table = {
   ...entries(401, 'invalid_request_error', {
     invalid_api_key:
       'Missing, malformed, unknown or disabled API key. Send "Authorization: Bearer sk-pr-…" with an active key.',
-    unauthorized: 'Sign in first: the session is missing, expired or ended.',
+    unauthorized: 'Log in first: the session is missing, expired or ended.',
     invalid_credentials: 'Email or password is wrong.',
   }),
   ...entries(402, 'insufficient_quota', {

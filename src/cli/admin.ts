@@ -16,7 +16,7 @@ const HELP = `Usage: npm run admin -- COMMAND [NAME=VALUE ...]
   register-node name=… provider=… region=… gpu_type=… hourly_cost_usd=… endpoint_url=…
   node ID [status=active|draining|offline] [name=… hourly_cost_usd=… endpoint_url=…]
   delete-node ID
-  actions [subject_id=ID] [limit=N] [offset=N]
+  actions [subject_id=ID] [action=NAME] [actor_id=ID] [limit=N] [offset=N]
   jobs
   routing
 `;

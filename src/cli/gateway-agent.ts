@@ -198,8 +198,8 @@ async function beat(): Promise<void> {
     const now = await send(body);
     if (ending.signal.aborted) return;
     if (now !== fault || !told) {
-      const names = Object.keys(body).join(', ') || 'nothing but that it lives';
-      say(now ?? `the gateway hears this node; it tells ${names}`);
+      const names = Object.keys(body).join(', ') || 'no metrics';
+      say(now ?? `the gateway hears this node; reported: ${names}`);
     }
     [fault, told] = [now, true];
     // Many nodes that lost the gateway together don't come back together.

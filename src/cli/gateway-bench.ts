@@ -65,7 +65,7 @@ async function submit({ url, model, submit }: BenchOptions, results: readonly Ru
   });
   const text = await response.text();
   if (!response.ok)
-    throw new Error(`the result was not taken: status ${response.status}: ${text.slice(0, 500)}`);
+    throw new Error(`the gateway rejected the result: status ${response.status}: ${text.slice(0, 500)}`);
 }
 
 async function main(options: BenchOptions): Promise<void> {

@@ -25,7 +25,7 @@ export function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket): v
     });
     return;
   }
-  // An answer that is under way must not get ours in its middle.
+  // Our answer must not be written into the middle of another one.
   if (front?.headersSent) socket.destroy();
   else socket.end(refusal(error));
 }

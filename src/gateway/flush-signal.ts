@@ -15,7 +15,7 @@ import { within } from '../lib/within.js';
 /** Notifies other processes of accounts for which something was committed. Calls and flushes never wait for it. */
 export interface FlushSignal {
   tell(accountIds: Iterable<string>): void;
-  /** Says what is left to say and ends. */
+  /** Sends what is pending and stops. */
   stop(): Promise<void>;
 }
 

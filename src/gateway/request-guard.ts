@@ -35,14 +35,14 @@ function refuse(
     .send(JSON.stringify(errorBody(code, options)));
 }
 
-/** A path that no router can read names nothing that we have. */
+/** A path that the router can't parse is not found. */
 export function refuseUnroutable(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
   const isOurs = request.raw.url?.startsWith('/v1/') ?? false;
   refuse(request, reply, isOurs ? 'endpoint_not_supported' : 'not_found');
 }
 
 /**
- * Refuses what two readers could read in two ways before a route sees it: other versions than 1.0 and 1.1, no or two
+ * Before routing, refuses what two parsers could read differently: versions other than 1.0 and 1.1, no or two
  * hosts, more headers than anyone needs; and gives Fastify's own refusals our shape.
  */
 export function guardRequests(app: FastifyInstance, { maxHeaders }: EdgeBounds, log: Logger): void {

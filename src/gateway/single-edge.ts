@@ -13,7 +13,7 @@ const RETRY_MS = 250;
 const STANDBY_MS = 1_000;
 /** A second edge leaves the lock to the former holder for so long after the database was away or restarted. */
 const GRACE_MS = 3_000;
-/** Told for so long that another has the lock it is so: just after an outage it may be our own former session. */
+/** Another edge counts as the holder after this time: just after an outage it may be our own former session. */
 const CONFIRM_MS = 1_000;
 /** Interval at which the session is checked: a failover of the database ends it silently. */
 const PROBE_MS = 1_000;

@@ -1,7 +1,7 @@
 import type { Recipient } from '../inference/relay/recipient.js';
 import type { UpstreamFailure } from '../inference/relay/upstream-failure.js';
 
-/** A client that gets an answer in a form of its own: what isn't about the form is the inner recipient's. */
+/** A recipient that translates the answer and delegates everything else to the inner recipient. */
 export abstract class TranslatingRecipient implements Recipient {
   constructor(protected readonly inner: Recipient) {}
 

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Dispatcher, Pool } from 'undici';
 import { type PlatformAnswer, UpgradeHandler } from './upgrade-handler.js';
 
-/** For the last bytes to an end whose other end is gone. */
+/** Time to send the last bytes to one side after the other has closed. */
 const LINGER_MS = 1_000;
 const KEEP_ALIVE_MS = 30_000;
 
@@ -103,7 +103,7 @@ function passOn(
   { platform, open }: { platform: Dispatcher; open: Set<Socket> },
 ): void {
   const path = options.targetOf(request.url);
-  // Who speaks before the answer is no WebSocket, and who ends before it has left.
+  // A client that sends data before the answer isn't a WebSocket; one that ends before it has left.
   const early = (): void => void client.destroy();
   client.on('data', early).on('end', early);
   const answered = (): void => void client.off('data', early).off('end', early);
@@ -156,7 +156,7 @@ function grant(headers: IncomingHttpHeaders): string {
   ].join('\r\n');
 }
 
-/** Both directions with back-pressure; either end's end is the other's. */
+/** Pipes both directions with back-pressure; when one side ends, the other does too. */
 function join(client: Socket, platform: Socket): void {
   for (const [from, to] of [
     [client, platform],

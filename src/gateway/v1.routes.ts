@@ -168,7 +168,7 @@ function listModels(deps: V1Deps, { id, response }: Exchange, payer: Payer): voi
   deps.metrics.answered('models', 'ok');
 }
 
-/** OpenAI's list has a time of making; ours is the product's first day. */
+/** OpenAI's list has a creation time; ours is the product's first day. */
 const MODELS_CREATED = Date.UTC(2026, 10, 21) / 1000;
 
 function forward(

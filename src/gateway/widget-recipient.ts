@@ -34,7 +34,7 @@ const COMMENT = ':\n\n';
 
 /**
  * A visitor of a site: gets what `/v1` sends, but an answer in the form of widgets, and each message of the assistant with its
- * code. Answers and chunks are written anew, with what the model says and nothing else of a node's: the echo of a prompt, a
+ * code. Answers and chunks are rebuilt from the model's text and nothing else of the node's: the echo of a prompt, a
  * reasoning and the words of a failure may quote the system prompt.
  */
 export class WidgetRecipient extends TranslatingRecipient {
@@ -106,7 +106,7 @@ export class WidgetRecipient extends TranslatingRecipient {
     });
   }
 
-  /** A chunk in which nothing is said: clients that don't know its members pass over it. */
+  /** A chunk with an empty delta: clients that don't know its extra members ignore it. */
   #signed(): Buffer {
     const { sessionId, sign } = this.signature;
     const code = { session_id: sessionId, mac: sign(this.#text) };

@@ -31,7 +31,7 @@ export function widgetRoutes(app: FastifyInstance, deps: WidgetDeps): void {
     const exchange = new WidgetExchange(request.id, request.raw, reply.raw, clientOf(ip), networks);
     answer(deps, exchange, request)
       .catch((error: unknown) => answerFailure(deps, exchange, error))
-      // A fault in the answer to a fault ends this connection, and not the process.
+      // An exception while sending an error response closes this connection instead of ending the process.
       .catch((error: unknown) => {
         deps.log.error({ err: error, reqId: exchange.id }, 'a widget request could not be answered');
         reply.raw.destroy();
@@ -69,7 +69,7 @@ async function answer(deps: WidgetDeps, exchange: WidgetExchange, request: Fasti
   answerJson(exchange.response, 200, headers, Buffer.from(JSON.stringify(config)));
 }
 
-/** The key of a chat stands in its body, which comes later: whoever asks may ask. */
+/** A chat's key is in its body, which a preflight doesn't have, so every origin is allowed. */
 async function preflight(deps: WidgetDeps, exchange: WidgetExchange, key: string | undefined): Promise<void> {
   const { id, response, origin } = exchange;
   if (key === undefined) {
@@ -80,7 +80,7 @@ async function preflight(deps: WidgetDeps, exchange: WidgetExchange, key: string
   answerWidgetPreflight(response, id, exchange.reader);
 }
 
-/** Answers what went wrong; what isn't a refusal of ours is a fault of ours. */
+/** Responds with an error; anything that isn't an AppError is an internal error. */
 function answerFailure(deps: WidgetDeps, exchange: WidgetExchange, thrown: unknown): void {
   const { id, request, response, reader } = exchange;
   if (thrown instanceof CallerGoneError) return;

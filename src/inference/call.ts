@@ -236,7 +236,7 @@ export class Call {
   }
 }
 
-/** What a trace says of a call, by the conventions of OpenTelemetry: nothing of its content, and not whose it is. */
+/** Trace attributes of a call, by OpenTelemetry's conventions: neither its content nor its owner. */
 function describe(span: Span, record: UsageRecord): void {
   span.note({
     'gen_ai.request.model': record.requestedModel.slice(0, LONGEST_NAME),

@@ -21,7 +21,7 @@ export interface Catalog {
   stop(): void;
 }
 
-/** Notifications say when prices change; this is the net below them. */
+/** Prices are read again after this time even without a notification. */
 const REFRESH_MS = 5_000;
 
 async function readModels(pool: Pool): Promise<Map<string, CatalogModel>> {

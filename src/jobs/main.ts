@@ -25,7 +25,7 @@ import { alertRetentionJob, usageRetentionJob } from './retention.jobs.js';
 import { partitionsJob, rollupsJob } from './usage.jobs.js';
 
 const POOL_SIZE = 6;
-/** What running jobs get to end, and the whole stop. */
+/** Time for running jobs to finish, and for the whole stop. */
 const DRAIN_MS = 10_000;
 const STOP_MS = 15_000;
 

@@ -8,7 +8,7 @@ export interface OutageLog {
 }
 
 /**
- * For what tries again every second: an outage is one line at its begin and one at its end, with their number. It
+ * For what tries again every second: an outage is one line at its start and one at its end, with the error count. It
  * has ended when nothing failed for `quietMs`. `what` begins both lines.
  */
 export function createOutageLog(log: Logger, what: string, quietMs: number): OutageLog {

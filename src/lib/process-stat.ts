@@ -32,7 +32,7 @@ export function processStat(pid: number): ProcessStat | undefined {
   return fields && { state: fields[0] ?? '', startTime: fields[19] ?? '' };
 }
 
-/** Whether a process lives, whoever's it is. A zombie doesn't: it holds no file, no port and no memory any more. */
+/** Whether a process is alive, whoever owns it. A zombie isn't: it no longer holds any file, port or memory. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -23,7 +23,7 @@ export function toAppError(error: unknown): AppError {
   return new AppError('internal_error', { cause: error });
 }
 
-/** PostgreSQL's word for NUL in a text. Inputs refuse it by field; this is the net below them. */
+/** PostgreSQL's error codes for NUL in a text. Inputs refuse it by field; this is the fallback. */
 function isUnstorableText(error: unknown): boolean {
   const { code } = (error ?? {}) as { code?: unknown };
   return code === '22021' || code === '22P05';

@@ -31,7 +31,7 @@ const refusalOf = (check: KeyCheck): ProxyError | undefined => {
   return check === 'unavailable' ? keysUnavailable : unknownKey;
 };
 
-/** Tells the master key by its hash, in a time that doesn't depend on where another differs. */
+/** Recognises the master key by its hash, in constant time. */
 export function createAccess(keys: VirtualKeys, masterKey: string): Access {
   const expected = sha256(masterKey);
   return {

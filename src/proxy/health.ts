@@ -96,7 +96,7 @@ export class Health {
     if (certain) this.#certain++;
     const { allowedFails, cooldownMs } = settings;
     if (this.#fails < allowedFails || cooldownMs === 0) return 'none';
-    // However many accounts met them: some free ones are easily had.
+    // Regardless of how many accounts were affected: free accounts are easy to create.
     if (this.#certain < Math.max(1, allowedFails)) return 'suspect';
     return this.park(now, settings);
   }

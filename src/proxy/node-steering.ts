@@ -10,7 +10,7 @@ import type { SteeringNode } from './sites.js';
 
 /** Also how often a proxy says that it is there. */
 const POLL_MS = 2_000;
-/** A proxy that has said nothing for so long is gone. */
+/** A proxy without a report for this long counts as gone. */
 const REPORT_SECONDS = 10;
 const QUIET_MS = 3 * POLL_MS;
 
@@ -154,7 +154,7 @@ async function noteDrained(em: EntityManager): Promise<number> {
   return Number(numAffectedRows ?? 0);
 }
 
-/** Also those of proxies that ended without a word. */
+/** Also removes reports of proxies that ended without removing them. */
 async function removeReport(em: EntityManager, proxyId: string): Promise<void> {
   await sql`
     delete from proxy_reports

@@ -11,7 +11,7 @@ interface Priced {
   output: string;
 }
 
-/** What of a deployment has a price. */
+/** The fields of a deployment that a price check needs. */
 export type PricedDeployment = Pick<Deployment, 'id' | 'group' | 'inputCost' | 'outputCost'>;
 
 /** Whether a deployment's price is the model table's. */

@@ -51,7 +51,7 @@ export interface Routing {
   masterKey: string | undefined;
 }
 
-/** A deployment as those see it who may know of it. */
+/** A deployment as shown to those who may know about it. */
 export interface DeploymentState {
   deployment: Deployment;
   fails: number;

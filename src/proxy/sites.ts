@@ -17,7 +17,7 @@ export interface SteeringNode {
 }
 
 /**
- * What the nodes at one host and port want. An administrator's word counts, whoever else is registered there. One of them that
+ * How routing treats a host and port. An administrator's setting counts, whatever else is registered. One node that
  * is heard is enough: an older entry of the same machine gets no heartbeats any more. Undefined: they say nothing.
  */
 function wantedOf(nodes: readonly SteeringNode[]): Wanted | undefined {

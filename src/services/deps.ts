@@ -29,7 +29,7 @@ export interface ServiceDeps {
   modelRoutes: Pick<ModelRoutes, 'simulated'>;
   /** Returns what is wrong with a URL entered by a customer. */
   egress: Pick<Egress, 'checkDestination'>;
-  /** What other processes say while it happens. */
+  /** Live signals from other processes. */
   signals: Signals;
   /** Makes the runs of the model playground. */
   playground: Pick<Playground, 'runner' | 'mirrors'>;

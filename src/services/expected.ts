@@ -1,7 +1,7 @@
 import { AppError } from '../errors.js';
 
 /**
- * Refuses a change that is based on what is no longer so, such as one from a browser tab that has been open for long.
+ * Refuses a change that is based on outdated values, such as one from a browser tab that has been open for long.
  * @param expected the values that the change is based on; those that are undefined don't matter.
  * @param current the values as they are, in the same form, under a lock that the change holds.
  * @throws AppError `changed_meanwhile`

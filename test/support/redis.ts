@@ -48,7 +48,7 @@ export async function openAmounts(clients: readonly Redis[]): Promise<Record<str
       for (const edge of edges) {
         const [id, , holds, charges] = edge.split(' ');
         if (holds && holds !== '0') found[`${key} h:${id}`] = holds;
-        // The last word of a lease is its time.
+        // The last field of a lease is its time.
         if (charges && charges !== '0' && !id!.endsWith('+L')) found[`${key} c:${id}`] = charges;
       }
     }

@@ -30,7 +30,7 @@ export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
   let script: Script = (_request, response) => chat()(_request, response);
   let begun = 0;
   const server = createServer((request, response) => {
-    // An edge that asks for a link (src/lib/link): it is none of the calls.
+    // A request for a link (src/lib/link) isn't one of the calls.
     if (request.headers.upgrade) {
       response.writeHead(404).end();
       return;

@@ -131,7 +131,7 @@ export async function createTcpProxy(
   };
 }
 
-/** One direction of one connection, under the link's weather. */
+/** One direction of one connection, with the link's faults. */
 class Passage extends Transform {
   constructor(private readonly weather: Weather) {
     super();

@@ -74,7 +74,7 @@ export class KeyGuard {
     return this.row.spentBefore + this.day.spend(this.readDay) + since;
   }
 
-  /** Nothing spent reaches no limit, not even one of 0. */
+  /** Zero spend never reaches a limit, not even a limit of 0. */
   #isReachedBy(spent: Money): boolean {
     return spent > 0n && spent * 100n >= this.row.bound;
   }

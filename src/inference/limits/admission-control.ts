@@ -54,7 +54,7 @@ export interface AdmissionControlDeps {
 
 /** RELIABILITY.md R1: callers near the floor wait so long for a hold of another to settle. */
 const WAIT_MS = 250;
-/** Whoever asks what other edges give back hears of it so often. */
+/** How often a waiting call checks whether other edges have given something back. */
 const HEARD_MS = 100;
 /** Beyond the upstream's own time limits; then a hold that is still open has been forgotten. */
 const HOLD_MARGIN_MS = 60_000;
@@ -244,7 +244,7 @@ class AdmissionControl implements Limits {
     }
   }
 
-  /** What becomes of a waiter that is through with its queue. */
+  /** Called with the outcome of a waiter that has left its queue. */
   readonly #left = new WeakMap<Waiter, (outcome: Outcome) => void>();
 
   #wait(admission: Admission, blocked: Blocked): Promise<Admission> {

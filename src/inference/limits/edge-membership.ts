@@ -1,7 +1,7 @@
 /** Which edges exist, according to the last heartbeat. Times are Redis's, in milliseconds. */
 export interface Membership {
   now: number;
-  /** Every edge alive vouches that what it gives out alone it measures by readings since then. */
+  /** Every live edge measures what it gives out alone by readings since this time. */
   vouchedSince: number;
   /** Whether this edge was registered before; if not, Redis has lost its data. */
   known: boolean;

@@ -28,7 +28,7 @@ export function movedModel(
 /**
  * What the guard of a key refuses, and otherwise what the counters say. A disabled key stops at its percentage: while
  * calls in flight may bring it there, others wait for them, as at a daily cap. A slowed key counts in a window of its own
- * beside the account's; nothing is kept waiting, since whoever waits holds a connection and a body.
+ * beside the account's; its calls never wait, since a waiting call holds a connection and a body.
  * @param release Gives back what was taken.
  * @throws AdmissionError, or rejects with it
  */

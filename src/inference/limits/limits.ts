@@ -9,7 +9,7 @@ import type { SharedMessages } from './shared-messages.js';
 /** SPEC section 8: the balance floor of `/v1`, $0.001. */
 export const BALANCE_FLOOR: Money = DOLLAR / 1000n;
 
-/** Whoever waits for the answer; Node's ServerResponse is one. */
+/** The client that waits for the answer, such as Node's ServerResponse. */
 export interface Caller {
   /** Whether the connection is gone or the answer complete. */
   readonly destroyed: boolean;
@@ -79,7 +79,7 @@ export interface Limits {
 /** Why a call must wait: open holds of others take the rest of the account's balance, or of the key's daily cap. */
 export type Blocked = 'account' | 'key';
 
-/** Where the counters lie. */
+/** Counts holds, charges and requests, in this process or elsewhere. */
 export interface Counters {
   /**
    * Takes hold and rate slot, or nothing; sets `rate` and `held`.

@@ -19,7 +19,7 @@ const OVER_MIDNIGHT_MS = 10 * 60_000;
 /**
  * Limits of an edge that can't ask what the others admit: each gives out its share of what Redis keeps for edges in
  * that position. A share that was given out, whole or in part, is not given out again before Redis has counted it and
- * still admits calls. However often Redis is lost, all edges together so stay within the whole.
+ * still admits calls. So all edges together stay within the whole, however often Redis is lost.
  */
 export class LocalShare {
   /** Edges that share; as they were when last heard of. */

@@ -46,7 +46,7 @@ interface Change {
   used: number[];
 }
 
-/** All that is to be said of an account. */
+/** Everything to report about an account. */
 export interface Gathered {
   account: AccountState;
   /** By credential. */

@@ -36,7 +36,7 @@ export interface RedisCountersDeps {
 
 type Taken = Admission | Blocked;
 
-/** A head of a queue asks so often: holds of other edges settle without a word to us. */
+/** How often the head of a queue asks again: holds of other edges settle without a message to us. */
 const POLL_MS = 20;
 const START_WAIT_MS = 1_000;
 const UNKNOWN_EDGES = 4;

@@ -16,7 +16,7 @@ const OTHERS_POLL_MS = 100;
 
 export interface OthersOptions {
   first: Membership;
-  /** Who was alive according to any of these is waited for. */
+  /** Edges that were alive according to any of these are waited for. */
   remembered: readonly (Membership | undefined)[];
   /** How long ago the outage began. */
   lostMs: number;
@@ -57,7 +57,7 @@ export class RedisHeartbeat {
   async beat(kind: 'live' | 'look' | 'end' = 'live', timeoutMs?: number): Promise<Membership> {
     const heardAt = this.#heardAt;
     if (this.#dead.size > 0) await this.#buryDead(timeoutMs);
-    // Before the word that this edge is alive: who hears it relies on every node having what this edge has open.
+    // Done before announcing this edge as alive: other edges then rely on every node having its open amounts.
     if (this.link.isCluster) await this.link.agree(timeoutMs);
     const at = kind === 'end' ? heardAt - SILENT_MS : heardAt;
     const args = [this.edge, MEMBERSHIP_TTL_MS, kind, at];

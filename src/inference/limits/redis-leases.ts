@@ -8,7 +8,7 @@ import { LEASE_MS, VALID_MS } from './lease-times.js';
 import { type Admission, BALANCE_FLOOR } from './limits.js';
 import { addChange, changeOf, type Gathered, type Grant, type Lessee } from './redis-batch.js';
 
-/** Whoever calls less often within the time of a lease asks for each call. */
+/** A payer with fewer calls within the time of a lease asks for each call. */
 const LEAST_CALLS = 4;
 const MOST_CALLS = 256;
 /** A lease is for so many times what was admitted lately. */
@@ -96,7 +96,7 @@ interface Account {
   readonly lessees: Map<string, LeasedPayer>;
   /** Changes to report when its leases end. Undefined if it has no leases. */
   kept: Gathered | undefined;
-  /** How often it was spoken of to Redis: only the answer to the last word can lease anything. */
+  /** Number of messages to Redis about it: only the answer to the last one can lease anything. */
   words: number;
   endsAt: number;
 }

@@ -39,7 +39,7 @@ export interface TurnsOptions {
 }
 
 /**
- * Gathers what this edge has to say to Redis, and says it once per turn of the event loop: in one script for all accounts,
+ * Gathers this edge's messages to Redis and sends them once per turn of the event loop: in one script for all accounts,
  * or in a cluster, where a script is confined to one hash tag, one for each.
  */
 export class Turns {

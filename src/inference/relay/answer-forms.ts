@@ -27,7 +27,7 @@ type Rule = Omit<MemberRule, 'bit'>;
 const formOf = (rules: Record<string, Rule>): AnswerForm =>
   new Map(Object.entries(rules).map(([name, rule], at) => [name, { bit: 1 << at, ...rule }]));
 
-/** Seconds of the time that a UUIDv7 was made at. */
+/** Creation time of a UUIDv7, in seconds. */
 const secondsOf = (id: string): number =>
   Math.floor(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) / 1000);
 

@@ -75,7 +75,7 @@ export function requireRoom(
 }
 
 /**
- * What all edges together say of one more message.
+ * Asks whether all edges together allow one more message.
  * @throws WidgetRefusal
  */
 export function requirePlace({ kind, waitMs }: MessageVerdict): void {

@@ -9,7 +9,7 @@ const PRIVATE_RANGES = new Set<string>(['loopback', 'private', 'uniqueLocal', 'c
 
 /** One spelling for each address: lower case, shortest, IPv4 inside IPv6 as IPv4. Undefined for what is none. */
 export function plainAddress(text: string): string | undefined {
-  // Any other spelling is another program's idea of an address.
+  // Programs read any other spelling differently.
   if (!ipaddr.IPv4.isValidFourPartDecimal(text) && !ipaddr.IPv6.isValid(text)) return undefined;
   return ipaddr.process(text).toString();
 }

@@ -3,7 +3,7 @@ import { LateWatch } from './late-watch.js';
 import { type Destination, destinationOf } from './socket.js';
 
 export interface UpstreamClientOptions {
-  /** `http:` or `https:`; its path is of no account. */
+  /** `http:` or `https:`; its path is ignored. */
   url: URL;
   connectTimeoutMs: number;
   /**

@@ -22,7 +22,7 @@ export interface AdminSeedDeps {
 }
 
 /**
- * Brings the account of `ADMIN_EMAIL` about, inside the caller's transaction. Absent: made. There but no
+ * Seeds the account of `ADMIN_EMAIL`, inside the caller's transaction. Missing: created. Exists but is no
  * administrator: promoted, with `ADMIN_PASSWORD`, and without the sessions and keys that it had, since mails aren't
  * verified and a stranger may have taken this one. Administrator already: left alone, so that restarts converge.
  */

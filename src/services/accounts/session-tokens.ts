@@ -98,7 +98,7 @@ export function createSessionTokens(options: SessionTokenOptions): SessionTokens
   };
 }
 
-/** What jose doesn't check: types of our claims, a birth in the future, a life beyond the absolute one. */
+/** What jose doesn't check: types of our claims, an issue time in the future, a lifetime beyond the absolute one. */
 function checkedClaims(payload: unknown, nowSeconds: number): VerifiedClaims | undefined {
   const parsed = claimsSchema.safeParse(payload);
   if (!parsed.success) return undefined;

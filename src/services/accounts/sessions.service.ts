@@ -29,7 +29,7 @@ export interface Session {
   claims: VerifiedClaims;
 }
 
-/** The part of the accounts service that is about who somebody is. */
+/** The part of the accounts service for logins and sessions. */
 export interface SessionsService {
   /** @throws AppError `invalid_credentials`, `rate_limit_exceeded`, `service_unavailable` */
   login(context: ServiceContext, input: LoginInput): Promise<OpenedSession>;

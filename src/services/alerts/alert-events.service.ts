@@ -56,7 +56,7 @@ export function createAlertEventsService() {
     },
 
     /**
-     * Sends a test to where a subscription leads, whether it is active or not.
+     * Sends a test to the destination of a subscription, whether it is active or not.
      * @throws AppError `not_found`, `rate_limit_exceeded`
      */
     async sendTest(

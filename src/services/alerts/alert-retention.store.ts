@@ -20,7 +20,7 @@ export async function deleteOldAlerts(
   const before = monthsBefore(nowMs, months);
   let events = 0;
   for (let batch = BATCH; batch === BATCH; events += batch) {
-    // Ids begin with the time of their making, so that the primary key finds the oldest.
+    // Ids begin with their creation time, so the primary key finds the oldest.
     const deleted = await sql`
       delete from alert_events where id in (
         select id from alert_events

@@ -42,7 +42,7 @@ interface AlertId {
   alertId: string;
 }
 
-/** Spend alerts of the viewer's keys. What is another's answers like what isn't there, and so does a malformed id. */
+/** Spend alerts of the viewer's keys. Those of other accounts and malformed ids are treated as not found. */
 export function createAlertsService({ egress, envelopes }: Pick<ServiceDeps, 'egress' | 'envelopes'>) {
   /** @throws AppError `validation_error` that names the destination. */
   const checkDestination = async (kind: AlertKind, destination: string): Promise<void> => {

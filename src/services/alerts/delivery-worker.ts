@@ -20,7 +20,7 @@ export interface DeliveryWorker {
   stop(timeoutMs: number): Promise<void>;
 }
 
-/** With a look each second, who dies is followed within a minute. */
+/** Together with a poll each second, another process takes over from a dead one within a minute. */
 const LEASE_MS = 55_000;
 const POLL_MS = 1_000;
 /**

@@ -17,11 +17,11 @@ export interface MailFacts {
   /** It has confirmed mails of some account. */
   acquainted: boolean;
   ofAccount: number;
-  /** To this address, of all accounts that it stands to like this. */
+  /** To this address, from all accounts with the same standing. */
   toRecipient: number;
 }
 
-/** Why a mail stays here, for the owner of the alert; undefined: it may go. */
+/** Why an email isn't sent, for the owner of the alert; undefined: it may be sent. */
 export function mailRefusal(facts: MailFacts): string | undefined {
   if (facts.stopped)
     return "Recorded, not emailed: the recipient has unsubscribed from this account's emails.";

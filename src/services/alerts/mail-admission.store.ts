@@ -55,7 +55,7 @@ export async function recipientFacts(
   return rows[0]!;
 }
 
-/** Mails of the last 24 hours: of the account, and to the recipient from accounts that it stands to like this. */
+/** Mails of the last 24 hours: of the account, and to the recipient from all accounts with the same standing. */
 export async function countMails(
   em: EntityManager,
   { accountId, recipientHash, standing }: Pick<AdmittedMail, 'accountId' | 'recipientHash' | 'standing'>,

@@ -66,7 +66,7 @@ export const usageConnectionInput = timeConnectionBothWays
   .refine(...oneWay);
 export type UsageConnectionInput = z.output<typeof usageConnectionInput>;
 
-/** Any text: an id that is malformed answers like one that isn't there. */
+/** Any text: a malformed id is treated like an unknown one. */
 export const usageParams = z.object({
   id: uuid('Usage event ID: the `x-request-id` of the call.'),
 });

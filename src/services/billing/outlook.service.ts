@@ -11,7 +11,7 @@ import { outlookOf } from './outlook.rules.js';
 
 const DAYS = 7;
 
-/** How far the viewer's balance reaches, at what calls cost lately. */
+/** How long the viewer's balance lasts at the recent rate of spending. */
 export function createOutlookService() {
   return {
     /** @throws AppError `unauthorized` */

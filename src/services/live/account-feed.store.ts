@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
 
-/** How an account stands at one instant. What can't be compared by itself is told by a text that changes with it. */
+/** State of an account at one instant. What can't be compared directly is represented by text that changes with it. */
 export interface AccountInstant {
   /** Dollars. */
   balance: string;
@@ -10,7 +10,7 @@ export interface AccountInstant {
   refused_calls: string;
 }
 
-/** How it stands now; undefined for an account that isn't there. */
+/** Its current state; undefined for an account that doesn't exist. */
 export async function accountInstant(
   em: EntityManager,
   accountId: string,

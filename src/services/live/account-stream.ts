@@ -1,4 +1,4 @@
-/** How what is new is read, from one moment of an account to the next. */
+/** Reads what is new for an account, from one moment to the next. */
 export interface StreamSource<Moment, Row> {
   /** The moment of now. */
   begin(): Promise<Moment>;
@@ -55,7 +55,7 @@ export class AccountStream<Moment, Row> {
     this.#wake();
   }
 
-  /** Adds one who is woken when there may be something. Gives the way to leave. */
+  /** Adds a follower, which is woken when there may be something new. Returns a function that removes it. */
   follow(wake: () => void): () => void {
     this.#followers.add(wake);
     return () => this.#followers.delete(wake);

@@ -13,7 +13,7 @@ export class Notifier {
     this.#wake?.();
   }
 
-  /** Nobody is to wait any more. */
+  /** Ends the current wait and all later ones. */
   stop(): void {
     this.#stopped = true;
     this.#wake?.();

@@ -1,9 +1,9 @@
 /**
- * What other processes say while it happens, for those of this process who wait for it. A signal says that there is
+ * Live signals from other processes, for listeners in this process. A signal says that there is
  * something to read, never what: it may come twice or for nothing, and after a loss it comes for everybody.
  */
 export interface Signals {
-  /** Calls `listener` when usage of the account may have been committed. Gives the way to stop. */
+  /** Calls `listener` when usage of the account may have been committed. Returns a function that stops this. */
   onUsage(accountId: string, listener: () => void): () => void;
   /** The same when alerts of the account may have fired. */
   onAlerts(accountId: string, listener: () => void): () => void;

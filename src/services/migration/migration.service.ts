@@ -12,7 +12,7 @@ export function createMigrationService({ config }: Pick<ServiceDeps, 'config'>) 
     /** Public. Nothing is stored, and nobody else is asked. */
     estimate: (input: EstimateInput): EstimateOutput => estimateOf(input, here),
 
-    /** What the page of the estimator is made of: it makes estimates by itself, of what it sends nowhere. */
+    /** Data for the estimator page, which computes estimates itself and sends its input nowhere. */
     basis: () => ({
       baseUrl: here.baseUrl,
       prices: OWN_MODELS.map((own) => [own, here.priceOf(own)] as const),

@@ -23,10 +23,10 @@ export interface SweepResult {
   late: boolean;
 }
 
-/** What nodes say of themselves, and what their silence says. Callers hold the internal secret, or are the schedule. */
+/** Receives heartbeats of nodes and finds missing ones. Called with the internal secret, or by the schedule. */
 export function createHeartbeatsService() {
   return {
-    /** A node lives. The server's clock decides when. @throws AppError `not_found` */
+    /** Records a heartbeat, at the time of the server's clock. @throws AppError `not_found` */
     async receive(context: ServiceContext, id: string, input: HeartbeatInput): Promise<PulseOutput> {
       if (!isUuid(id)) throw new AppError('not_found');
       const now = context.clock.now();

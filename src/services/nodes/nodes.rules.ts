@@ -70,7 +70,7 @@ const isMassLoss = (lost: number, all: number): boolean => lost > 1 && lost * 2 
 export function judgeSweep(nodes: readonly SweptNode[], cutoff: number): SweepFindings {
   const healthy = nodes.filter(({ healthStatus }) => healthStatus === 'healthy');
   const stale = healthy.filter(({ lastHeartbeatAt }) => (lastHeartbeatAt?.getTime() ?? 0) < cutoff);
-  // Who switches a node off doesn't wonder that it is silent.
+  // Silence is expected of a node that was switched off.
   const inUse = ({ status }: SweptNode): boolean => status !== 'offline';
   const lost = stale.filter(inUse);
   const mass = isMassLoss(lost.length, healthy.filter(inUse).length);

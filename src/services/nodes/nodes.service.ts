@@ -21,7 +21,7 @@ export function createNodesService({
   config: Pick<ServiceDeps['config'], 'gpuStaleAfterMs' | 'gpuHeartbeatSecret'>;
 }) {
   return {
-    /** What the installation goes by. */
+    /** Settings of the node registry. */
     settings(context: ServiceContext): NodeSettingsOutput {
       requireAdmin(context);
       return {

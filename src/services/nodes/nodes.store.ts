@@ -7,7 +7,7 @@ import { GpuNode } from '../../entities/nodes/gpu-node.js';
 import type { PageInput } from '../../lib/page-input.js';
 
 const NEWEST_FIRST = { createdAt: 'desc', id: 'desc' } as const;
-/** A proxy that has said nothing for so long is gone. */
+/** A proxy without a report for this long counts as gone. */
 const REPORT_SECONDS = 10;
 
 const countCallsInFlight = sql<{ node: string; calls: number }>`

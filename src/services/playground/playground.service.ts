@@ -26,7 +26,7 @@ export interface AwaitedSession {
   whole: Promise<SessionOutput>;
 }
 
-/** The viewer's model playground. Another's session answers like one that isn't there, and so does a malformed id. */
+/** The viewer's model playground. Sessions of other accounts and malformed ids are treated as not found. */
 export interface PlaygroundService extends Sharing {
   /**
    * Begins the runs of a prompt and returns at once; `runEvents` tells how they go on.

@@ -52,7 +52,7 @@ interface PromptRef {
 }
 
 /**
- * The viewer's prompts. Another's answers like one that isn't there. Nothing is kept in memory: what is rendered is what the
+ * The viewer's prompts. Those of other accounts are not found. Nothing is cached: what is rendered is what the
  * database says at that moment, in every process.
  */
 export function createPromptsService() {

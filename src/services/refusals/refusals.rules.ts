@@ -8,7 +8,7 @@ const REMEDIES: Partial<Record<ErrorCode, string>> = {
   model_not_allowed:
     'The plan does not include the model, or no model has this name. Call a model that GET /v1/models lists, or ask for another plan.',
   rate_limit_exceeded:
-    'There were more calls a minute than the plan allows, or too many that had to be refused. Call less often, or ask for another plan.',
+    'The account made more calls per minute than the plan allows, or too many of its calls were rejected. Call less often, or ask for another plan.',
   upstream_unconfigured: 'The key is not connected to the models. Create another key and use that one.',
   endpoint_not_supported:
     'The address does not exist. Use POST /v1/chat/completions, POST /v1/embeddings or GET /v1/models.',

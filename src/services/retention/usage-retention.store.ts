@@ -13,7 +13,7 @@ import type { Removal } from './retention.rules.js';
 const LOCK_WAIT = '300ms';
 const LOCK_TRIES = 10;
 const LOCK_PAUSE_MS = 250;
-/** PostgreSQL's word for a lock that wasn't there in time. */
+/** PostgreSQL's error code for a lock timeout. */
 
 /** Why usage stays for now. */
 export class NotNow extends Error {}

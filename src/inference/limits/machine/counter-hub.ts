@@ -262,7 +262,7 @@ export class CounterHub {
 
   #bury(id: string): void {
     for (const edge of this.#dead.keys()) if (edge.id === id) this.#buryIn(edge, BURIED_MS);
-    // Whoever says so may be faster than the end of the line.
+    // This report may arrive before the edge's line has ended.
     for (const { edge } of this.#joined) if (edge.id === id) this.#replaced.add(id);
   }
 

@@ -15,7 +15,7 @@ interface Question<T> {
   giveUp(error: Error): void;
 }
 
-/** A machine so busy that the counting process doesn't come to answer for so long can't take more calls. */
+/** If the counting process doesn't answer for this long, the machine is too busy to take more calls. */
 const PATIENCE_MS = 1_000;
 const CHECK_MS = 100;
 const GOODBYE_MS = 1_000;
@@ -97,7 +97,7 @@ export class CounterLink {
     this.writer.words(words);
   }
 
-  /** Whoever asks has written the question. */
+  /** Registers a question that the caller has already written. */
   askedForCall(answer: Question<AnswerFrame>['answer'], giveUp: (error: Error) => void): void {
     this.#unsent++;
     this.#calls.push({ at: performance.now(), isGivenUp: false, answer, giveUp });
@@ -124,7 +124,7 @@ export class CounterLink {
     });
   }
 
-  /** Says what is left to say, and hangs up. */
+  /** Sends what is left and closes the line. */
   async stop(): Promise<void> {
     clearInterval(this.#check);
     this.writer.flush();

@@ -26,14 +26,14 @@ const fitting = (amount: Money): Money => (amount > MOST ? MOST : amount < -MOST
 /** When there is no hurry: what has changed can travel with the next question. */
 const REPORTS_WAIT_MS = 2;
 
-/** How a writer gathers more than one turn has to say. */
+/** Lets a writer gather the frames of more than one turn. */
 export interface Gathering {
-  /** Whether to wait at the end of a turn: whoever says so flushes later. */
+  /** Whether to wait at the end of a turn; the owner then calls `flush` later. */
   waits(): boolean;
   onFlush(): void;
 }
 
-/** Gathers what is to be said, and says it in one write at the end of this turn, or later where `gathering` says so. */
+/** Gathers frames and sends them in one write at the end of this turn, or later if `gathering` waits. */
 export class FrameWriter {
   #bytes = Buffer.alloc(0);
   #view = new DataView(this.#bytes.buffer);
@@ -112,7 +112,7 @@ export class FrameWriter {
     text.copy(this.#bytes, at + LENGTHS[WORDS]);
   }
 
-  /** Says now what there is to say. */
+  /** Sends the gathered frames now. */
   flush(): void {
     clearTimeout(this.#reportsDue);
     this.#reportsDue = undefined;

@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import type { Money } from '../../../lib/money.js';
 
 /**
- * What edges of one machine and the process that counts for them say to each other. What calls say has a fixed form;
+ * Messages between the edges of one machine and the process that counts for them. Those about calls have a fixed form;
  * everything rarer is JSON. Amounts are 64-bit integers: balances up to $9.2 million.
  */
 export const VERDICTS = ['ok', 'poor', 'account', 'capped', 'key', 'rate', 'later', 'unknown'] as const;
@@ -44,7 +44,7 @@ export interface ReportFrame extends Known {
   used: readonly number[];
   /** Asks for more of it. */
   wants: boolean;
-  /** All is told, and all is given back that came with so many grants; null: not all is. */
+  /** Everything is reported, and the lease of that many grants is given back; null: it isn't. */
   closes: number | null;
 }
 
@@ -74,7 +74,7 @@ export interface FrameReader {
   report?(frame: ReportFrame): void;
   answer?(frame: AnswerFrame): void;
   grant?(frame: GrantFrame): void;
-  /** Everything is to be told, and everything that may be given out without asking given back. */
+  /** Asks the edge to report everything and to give back its lease. */
   recall?(ref: number): void;
   words(words: unknown): void;
 }
@@ -92,7 +92,7 @@ export const TIME_BYTES = 8;
 export const WANTS = 1;
 export const CLOSES = 2;
 
-/** Reads what the other side says. `onRead` is called when all that has come is read. */
+/** Reads the frames of the other side. `onRead` is called when all received frames are read. */
 export function readFrames(stream: Duplex, reader: FrameReader, onRead?: () => void): void {
   let rest: Buffer | undefined;
   stream.on('data', (chunk: Buffer) => {

@@ -33,9 +33,9 @@ interface AccountLeases {
 const PART = 4;
 const MOST_CALLS = 64;
 const LEAST_CALLS = 4;
-/** A lease is worth its words if this many calls fit in at once. */
+/** A lease is worth its messages if this many calls fit into it at once. */
 const LEAST_HOLDS = 2n;
-/** Whoever keeps calling without money costs the edges no more than this. */
+/** Edges are asked at most this often, however often an account calls without money. */
 const ASK_EVERY_MS = 20;
 /** An edge that is too busy to give anything back for so long keeps others from knowing whether they may go on. */
 const RECALL_MS = 500;
@@ -104,7 +104,7 @@ export class Leases {
     return more;
   }
 
-  /** An edge says what has become of what it was leased. */
+  /** An edge reports how it used its lease. */
   report(payer: CountedPayer, { used, calls, money, closes }: ReportFrame): void {
     const { lease, window, account } = payer;
     const now = this.clock.now();

@@ -21,13 +21,13 @@ export interface MachineCountersDeps {
   registry: Registry;
 }
 
-/** A head of a queue asks so often: holds of other edges settle without a word to us. */
+/** How often the head of a queue asks again: holds of other edges settle without a message to us. */
 const POLL_MS = 20;
 const SWEEP_MS = 30_000;
 /** A payer that was unused for so long and has nothing open is forgotten; its minute is empty, too. */
 const FORGET_MS = 65_000;
 
-/** What has changed is told so often, unless the counting process asks for it. */
+/** How often changes are reported, unless the counting process asks for them. */
 const TELL_MS = 250;
 
 /**

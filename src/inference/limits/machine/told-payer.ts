@@ -112,7 +112,7 @@ export class ToldPayer {
     this.#taken -= back;
   }
 
-  /** Asks for a call, and tells first what is untold. */
+  /** Asks for a call, after reporting pending changes. */
   ask(writer: FrameWriter, hold: Money, now: number): void {
     const { payer } = this;
     const { limit } = windowOf(payer);

@@ -25,7 +25,7 @@ export interface MessagesChangedWords extends WidgetDay {
   returned: { names: readonly string[]; at: number } | null;
 }
 
-/** What an edge says of a payer before it asks for the first time. */
+/** Introduces a payer before the edge's first question about it. */
 export interface PayerWords {
   kind: 'payer';
   ref: number;
@@ -37,7 +37,7 @@ export interface PayerWords {
   rate: string | null;
 }
 
-/** What edges say that isn't said with each call. */
+/** Messages of edges that aren't sent with each call. */
 export type EdgeWords =
   | { kind: 'edge'; id: string }
   /** It admits nothing from now on. */
@@ -60,7 +60,7 @@ export interface VerdictWords {
   at: number;
 }
 
-/** What the counting process says that isn't an answer to a call. */
+/** Messages of the counting process that aren't answers to calls. */
 export type CounterWords =
   | { kind: 'state'; mayAdmit: boolean; isRegained: boolean; edges: number }
   | VerdictWords

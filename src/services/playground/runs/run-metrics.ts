@@ -3,7 +3,7 @@ import type { CallMetrics } from '../../../inference/call-metrics.js';
 
 export interface RunMetrics {
   ended(status: string): void;
-  /** For the inference room: what it counts of calls of `/v1` is counted by `ended` here. */
+  /** For `inference/`: what it counts for calls of `/v1` is counted by `ended` here. */
   ofCalls: CallMetrics;
 }
 

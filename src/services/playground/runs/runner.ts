@@ -96,7 +96,7 @@ export class Runner {
     });
   }
 
-  /** Whether the process ends: what would begin now would be cut. */
+  /** Whether the process is stopping: a run that began now would be cut off. */
   get stopping(): boolean {
     return this.#stopping;
   }

@@ -119,7 +119,7 @@ function StateOfDeployment({ row: { status, takesCalls, parkedUntil } }: { row: 
   }
   if (takesCalls === 'NO') return <StatusWord tone="warn">closed</StatusWord>;
   if (takesCalls === 'IF_NO_OTHER_CAN') return <StatusWord tone="warn">avoided</StatusWord>;
-  if (status == null) return <StatusWord tone="idle">not told</StatusWord>;
+  if (status == null) return <StatusWord tone="idle">not reported</StatusWord>;
   return <StatusWord tone="good">serving</StatusWord>;
 }
 

@@ -72,7 +72,7 @@ export function NodeFormFields({ fields, faults, onChange }: NodeFormFieldsProps
   });
   return (
     <>
-      <TextInput label="Name" description="As you call the machine" {...of('name', 'name')} />
+      <TextInput label="Name" description="Your name for the machine" {...of('name', 'name')} />
       <TextInput
         label="Address"
         description="Host and port as in api_base of its deployments, such as http://10.0.0.5:8000"
