@@ -5,7 +5,7 @@ import type { Services } from '../services.js';
 
 /** A socket is closed with this code when its session ends; the client may come back with another token. */
 export const FORBIDDEN = 4403;
-/** Clients of graphql-ws don't come back after this one. */
+/** Clients of graphql-ws don't come back after this one by themselves; the dashboard does. */
 const TOO_MANY = 4429;
 const SOCKETS_PER_ACCOUNT = 10;
 

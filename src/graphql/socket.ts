@@ -14,6 +14,7 @@ import { type Context, makeServer, type SubscribePayload } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import type { ServiceContext } from '../context.js';
 import { AppError } from '../errors.js';
+import { toAppError } from '../lib/to-app-error.js';
 import { asWork, networkOwner } from '../lib/work-owner.js';
 import { type Credential, credentialOf } from '../rest/credential.js';
 import type { Session } from '../services/accounts/sessions.service.js';
@@ -60,6 +61,8 @@ interface Extra {
 
 export const SUBPROTOCOL = 'graphql-transport-ws';
 const BAD_MESSAGE = 4400;
+const INTERNAL_ERROR = 1011;
+const TRY_AGAIN_LATER = 1013;
 /** What graphql-ws throws at a message that only servers send, such as `next`. */
 const NOT_FOR_SERVERS = /^Error: Unexpected message of type /;
 const OPERATIONS_PER_SOCKET = 20;
@@ -101,12 +104,7 @@ export function createSocketHandler(options: SocketServerOptions): SocketHandler
             if (!watch.admit()) return;
             const work = { owner: networkOwner(request.context.network) };
             asWork(work, () => handle(String(data))).catch((error: unknown) => {
-              if (NOT_FOR_SERVERS.test(String(error))) {
-                socket.close(BAD_MESSAGE, 'This message is for clients only');
-                return;
-              }
-              request.log.error({ err: error }, 'a WebSocket message failed');
-              socket.close(1011, 'Internal error');
+              closeAfter(error, extra);
             });
           });
         },
@@ -120,6 +118,18 @@ export function createSocketHandler(options: SocketServerOptions): SocketHandler
       });
     });
   };
+}
+
+/** Closes a connection whose message has failed. Clients of graphql-ws come back after 1013, and never after 1011. */
+function closeAfter(error: unknown, { socket, request }: Extra): void {
+  if (NOT_FOR_SERVERS.test(String(error))) {
+    socket.close(BAD_MESSAGE, 'This message is for clients only');
+    return;
+  }
+  const isOutage = toAppError(error).code === 'service_unavailable';
+  request.log[isOutage ? 'warn' : 'error']({ err: error }, 'a WebSocket message failed');
+  if (isOutage) socket.close(TRY_AGAIN_LATER, 'The service is temporarily unavailable');
+  else socket.close(INTERNAL_ERROR, 'Internal error');
 }
 
 /** A context for one operation; it has nothing in common with the ones before. */

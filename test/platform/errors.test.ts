@@ -8,6 +8,7 @@ import { createLogger } from '../../src/lib/logger.js';
 import { createRegistry } from '../../src/lib/metrics.js';
 import { createPlatform } from '../../src/platform/app.js';
 import { createSignalBoard } from '../../src/services/live/signals.js';
+import { rawSocket } from '../graphql/raw-socket.js';
 import { call, type ErrorAnswer, signUp } from '../support/api.js';
 import { usePlatform } from '../support/platform-suite.js';
 
@@ -179,7 +180,7 @@ describe('answers to bad requests', () => {
 describe('answers while the database is away', () => {
   const suite = usePlatform();
 
-  test('are 503 with Retry-After, and say nothing about it', async () => {
+  test('are 503 with Retry-After, over WebSocket a close with 1013, and say nothing about it', async () => {
     const orm = openOrm({ databaseUrl: 'postgres://127.0.0.1:1/away', processName: 'test' });
     const running = suite.platform;
     const lines: string[] = [];
@@ -215,6 +216,12 @@ describe('answers while the database is away', () => {
         });
         expect(body).not.toMatch(/127\.0\.0\.1|ECONNREFUSED|postgres/);
       }
+      const socket = await rawSocket(await app.listen({ host: '127.0.0.1', port: 0 }));
+      socket.say({ type: 'connection_init', payload: headers });
+      expect(await socket.closed()).toEqual({
+        code: 1013,
+        reason: 'The service is temporarily unavailable',
+      });
       expect(lines).toEqual([]);
       expect((await app.inject('/health')).json()).toEqual({ status: 'ok' });
       const ready = await app.inject('/health/ready');

@@ -1,4 +1,5 @@
-import type { Page } from 'playwright-core';
+import type { Page, WebSocketRoute } from 'playwright-core';
+import { documentIdOf } from '../graphql/support.js';
 import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
 import { until } from '../support/until.js';
@@ -7,6 +8,13 @@ import { expectGoodLooks, openAs, pageOf } from './dashboard.js';
 /** Sooner than a lost signal would be made good. */
 const SOON = { timeout: 10_000 };
 
+/** What a page says over its socket. */
+interface Subscribe {
+  type: string;
+  id: string;
+  payload: { extensions: { documentId: string } };
+}
+
 /** Whether what a page shows is true, and whether it says so when it can't know. */
 describeInBrowser('what the dashboard shows', () => {
   const browser = useBrowser();
@@ -14,6 +22,7 @@ describeInBrowser('what the dashboard shows', () => {
 
   const balance = (page: Page, amount: string) =>
     page.getByRole('banner').getByText(`$${amount}`).waitFor(SOON);
+  const noteOf = (page: Page) => page.getByRole('banner').getByText(/^Reconnecting, data as of \d\d:\d\d$/);
 
   test('follows a top-up, a plan and a key that somebody else has changed, by itself', async () => {
     const user = await suite.signUp('pro');
@@ -99,7 +108,7 @@ describeInBrowser('what the dashboard shows', () => {
     });
     await page.goto('/dashboard/keys');
     await balance(page, '1.00');
-    const note = page.getByRole('banner').getByText(/^Reconnecting, data as of \d\d:\d\d$/);
+    const note = noteOf(page);
     expect(await note.count()).toBe(0);
     away = true;
     await Promise.all(sockets.splice(0).map((socket) => socket.close()));
@@ -110,5 +119,75 @@ describeInBrowser('what the dashboard shows', () => {
     await balance(page, '11.00');
     away = false;
     await note.waitFor({ state: 'hidden' });
+  });
+
+  /** What a test does to a socket of a page instead of the server; nothing, once it says so. */
+  const meddle = async (page: Page, asked: (message: Subscribe, socket: WebSocketRoute) => boolean) => {
+    const sockets: WebSocketRoute[] = [];
+    const subscribed: string[] = [];
+    await page.routeWebSocket('**/graphql', (socket) => {
+      const server = socket.connectToServer();
+      sockets.push(socket);
+      socket.onMessage((text) => {
+        const message = JSON.parse(String(text)) as Subscribe;
+        if (message.type === 'subscribe') subscribed.push(message.payload.extensions.documentId);
+        if (!asked(message, socket)) server.send(text);
+      });
+    });
+    return { sockets, subscribed };
+  };
+
+  test.each([1011, 4429])('is live again after a close with %d', async (code) => {
+    const user = await suite.signUp('free');
+    const page = await pageOf(browser, suite, user);
+    let isAway = false;
+    const { sockets, subscribed } = await meddle(page, ({ type }, socket) => {
+      if (isAway && type === 'connection_init') void socket.close({ code });
+      return isAway;
+    });
+    await page.goto('/dashboard/keys');
+    await until(() => subscribed.length > 0, { what: 'the page to subscribe' });
+    isAway = true;
+    await sockets[0]!.close({ code });
+    await noteOf(page).waitFor();
+    await until(() => sockets.length > 2, { what: 'the page to try again' });
+    const first = new Set(subscribed.splice(0));
+    isAway = false;
+    await noteOf(page).waitFor({ state: 'hidden' });
+    await until(() => subscribed.length === first.size, { what: 'the page to subscribe again' });
+    await suite.api(user.token, 'POST', '/api/billing/topup', { amount_usd: 10 });
+    await balance(page, '11.00');
+  });
+
+  test('is live again after a subscription was refused for a while, but not for good', async () => {
+    const user = await suite.signUp('free');
+    const page = await pageOf(browser, suite, user);
+    const account = documentIdOf('subscription AccountChanged');
+    let isBusy = true;
+    const { subscribed } = await meddle(page, ({ type, id, payload }, socket) => {
+      if (!isBusy || type !== 'subscribe') return false;
+      const refuse = (code: string) => [{ message: 'Not now.', extensions: { code } }];
+      const say = (message: object) => socket.send(JSON.stringify({ id, ...message }));
+      const { documentId } = payload.extensions;
+      if (documentId === account) say({ type: 'error', payload: refuse('service_unavailable') });
+      else if (documentId === others()[0]) say({ type: 'error', payload: refuse('forbidden') });
+      else {
+        say({ type: 'next', payload: { errors: refuse('rate_limit_exceeded') } });
+        say({ type: 'complete' });
+      }
+      return true;
+    });
+    const others = () => [...new Set(subscribed)].filter((documentId) => documentId !== account);
+    await page.goto('/dashboard/keys');
+    await noteOf(page).waitFor();
+    const times = (documentId?: string) => subscribed.filter((one) => one === documentId).length;
+    await until(() => times(account) > 2 && times(others()[1]) > 2, { what: 'the page to subscribe again' });
+    expect(times(others()[0])).toBe(1);
+    await suite.api(user.token, 'POST', '/api/billing/topup', { amount_usd: 10 });
+    isBusy = false;
+    await balance(page, '11.00');
+    await noteOf(page).waitFor({ state: 'hidden' });
+    await suite.api(user.token, 'POST', '/api/billing/topup', { amount_usd: 10 });
+    await balance(page, '21.00');
   });
 });

@@ -1,7 +1,8 @@
 import type { Client } from 'urql';
 import { ViewerDocument, type ViewerQuery } from '../generated/graphql';
-import { createGraphqlClient, reconnectNow, SESSION_PROBE } from './graphql/client';
+import { createGraphqlClient, SESSION_PROBE } from './graphql/client';
 import { isSignedOut } from './graphql/errors';
+import { reconnectNow } from './graphql/lasting';
 import { forgetDrafts, openDrafts } from './ui/draft';
 
 /** The account of the session. */

@@ -125,6 +125,8 @@ const subscriptions = (baseUrl: string): Section => ({
         ],
         ['1009', 'A frame was larger than 64 KiB.'],
         ['1001', 'The server is stopping. Reconnect.'],
+        ['1011', 'Something went wrong on our side.'],
+        ['1013', 'The service is temporarily unavailable. Reconnect after a moment.'],
       ],
     ),
   ].join(''),

@@ -5,6 +5,7 @@ import { isSignedOut } from './errors';
 import { fetchOrTake } from './first-question';
 import { inSlices } from './in-slices';
 import { keepKnown } from './keep-known';
+import { createLasting } from './lasting';
 import { refreshOvertaken } from './refresh-overtaken';
 
 const ENDPOINT = '/graphql';
@@ -13,8 +14,6 @@ const IDLE_SOCKET_MS = 5_000;
 const PING_MS = 20_000;
 /** A server that says nothing to a ping for so long is away, though no one has closed the connection. */
 const PONG_MS = 5_000;
-/** After an outage everybody comes back within this, not all at once. */
-const RETRY_MS = { first: 500, most: 15_000 };
 /**
  * A change between the first answers of a page and the start of its subscriptions reaches neither. So the page asks once
  * more, but not while its first answers are still on their way.
@@ -22,24 +21,9 @@ const RETRY_MS = { first: 500, most: 15_000 };
 const FIRST_ANSWERS_MS = 3_000;
 /** How the server closes a socket whose session has ended. */
 const SESSION_ENDED = 4403;
-/** How a socket is closed that nobody uses any more. */
-const UNUSED = 1000;
 
 /** In the context of the one query that asks whether anybody is signed in: its refusal is no surprise. */
 export const SESSION_PROBE = { sessionProbe: true };
-
-let stopWaiting: (() => void) | undefined;
-
-const waitToRetry = (attempts: number): Promise<void> => {
-  const most = Math.min(RETRY_MS.most, RETRY_MS.first * 2 ** attempts);
-  return new Promise((done) => {
-    stopWaiting = done;
-    setTimeout(done, most * (0.5 + Math.random() / 2));
-  });
-};
-
-/** Somebody looks, or the network is back: a connection that waits to be tried again is tried now. */
-export const reconnectNow = (): void => stopWaiting?.();
 
 /** A document of the build holds its id and nothing to send; without definitions urql sends the id. */
 const byId = mapExchange({
@@ -69,15 +53,8 @@ export function createGraphqlClient({ onDoubt, onReturn }: SessionListeners): Cl
     url: new URL(ENDPOINT, location.href.replace(/^http/, 'ws')).href,
     lazyCloseTimeout: IDLE_SOCKET_MS,
     keepAlive: PING_MS,
-    retryAttempts: Number.POSITIVE_INFINITY,
-    shouldRetry: () => true,
-    retryWait: waitToRetry,
+    retryAttempts: 0,
     on: {
-      connected: () => {
-        connectionStands();
-        if (isReturn) onReturn();
-        else setTimeout(onReturn, FIRST_ANSWERS_MS);
-      },
       message: heard,
       ping: (received) => {
         if (!received) pongTimer = window.setTimeout(() => socket.terminate(), PONG_MS);
@@ -87,7 +64,6 @@ export function createGraphqlClient({ onDoubt, onReturn }: SessionListeners): Cl
       },
       closed: (event) => {
         window.clearTimeout(pongTimer);
-        if ((event as CloseEvent).code !== UNUSED) connectionLost();
         // Also one that never came to stand: the page has been there for as long without it.
         isReturn = true;
         if ((event as CloseEvent).code === SESSION_ENDED) onDoubt();
@@ -95,6 +71,17 @@ export function createGraphqlClient({ onDoubt, onReturn }: SessionListeners): Cl
     },
   });
   live = socket;
+  const subscribe = createLasting(socket, {
+    onStand() {
+      connectionStands();
+      if (isReturn) onReturn();
+      else setTimeout(onReturn, FIRST_ANSWERS_MS);
+    },
+    onLost() {
+      connectionLost();
+      isReturn = true;
+    },
+  });
   const client: Client = new Client({
     url: ENDPOINT,
     preferGetMethod: false,
@@ -123,7 +110,7 @@ export function createGraphqlClient({ onDoubt, onReturn }: SessionListeners): Cl
         forwardSubscription: ({ documentId, variables }) => ({
           subscribe: (sink) => ({
             // The protocol wants a query; the id stands beside it.
-            unsubscribe: socket.subscribe({ query: '', variables, extensions: { documentId } }, sink),
+            unsubscribe: subscribe({ query: '', variables, extensions: { documentId } }, sink),
           }),
         }),
       }),
