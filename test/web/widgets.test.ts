@@ -153,4 +153,41 @@ describeInBrowser('the widgets of the dashboard', () => {
     await page.waitForURL('**/dashboard/widgets');
     expect(await widgetsOf()).toEqual([]);
   });
+
+  test('what is set stays chosen, though the plan has lost it or a hundred prompts are newer', async () => {
+    const prompt = { name: 'First prompt', content: 'Be brief.' };
+    const { id: promptId } = await suite.api<{ id: string }>(user.token, 'POST', '/api/prompts', prompt);
+    const input = {
+      name: 'Moved',
+      model_public_name: 'gateway/qwen-pro',
+      prompt_id: promptId,
+      monthly_limit_usd: '5',
+      fallback_model_public_name: 'gateway/deepseek-code',
+    };
+    const made = await suite.api<Widget>(user.token, 'POST', '/api/widgets', input);
+    await suite.db.pool.query(
+      `with more as (
+         insert into prompts (id, account_id, slug, name, active_version, last_version, characters, created_at, updated_at)
+         select gen_random_uuid(), $1, 'p' || n, 'p', 1, 1, 1, now(), now() from generate_series(1, 100) n returning id)
+       insert into prompt_versions (id, prompt_id, version, content, variables, created_at)
+       select gen_random_uuid(), id, 1, 'x', '[]', now() from more`,
+      [user.accountId],
+    );
+    await suite.db.pool.query(`update accounts set plan_id = 'free' where id = $1`, [user.accountId]);
+    const page = await openAs(browser, suite, user, `/dashboard/widgets/${made.id}`);
+    const shown = (label: string): Promise<string> =>
+      page.getByLabel(label, { exact: true }).locator('option:checked').innerText();
+    expect(await shown('Model')).toBe('gateway/qwen-pro, not in your plan');
+    expect(await shown('Instructions')).toBe('First prompt');
+    expect(await shown('Once it is spent')).toBe('Answer with gateway/deepseek-code, not in your plan');
+    await page.getByLabel('Model', { exact: true }).selectOption('gateway/fast');
+    await page.getByLabel('Once it is spent').selectOption('Stop');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved.').waitFor();
+    expect((await widgetsOf())[0]).toMatchObject({
+      model_public_name: 'gateway/fast',
+      prompt_id: promptId,
+      fallback_model_public_name: null,
+    });
+  });
 });

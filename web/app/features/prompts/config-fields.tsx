@@ -1,4 +1,5 @@
 import { NativeSelect, TextInput } from '@mantine/core';
+import { withChosen } from '../../ui/with-chosen';
 import classes from './prompts.module.css';
 import { useChatModels } from './use-chat-models';
 import type { ConfigFields as Config } from './version-fields';
@@ -13,8 +14,10 @@ interface ConfigFieldsProps {
 /** The model and the parameters that a version is meant for. */
 export function ConfigFields({ config, faults, onChange }: ConfigFieldsProps) {
   const { models } = useChatModels();
-  const names = models.map(({ name }) => name);
-  const known = config.model === '' || names.includes(config.model) ? names : [...names, config.model];
+  const options = [
+    { value: '', label: 'Any model' },
+    ...models.map(({ name }) => ({ value: name, label: name })),
+  ];
   const number = (field: 'temperature' | 'maxTokens' | 'topP', label: string, fault: string | undefined) => (
     <TextInput
       label={label}
@@ -31,7 +34,7 @@ export function ConfigFields({ config, faults, onChange }: ConfigFieldsProps) {
       <legend>Model and parameters</legend>
       <NativeSelect
         label="Model"
-        data={[{ value: '', label: 'Any model' }, ...known.map((name) => ({ value: name, label: name }))]}
+        data={withChosen(options, config.model)}
         value={config.model}
         error={faults['config.model_public_name']}
         onChange={({ currentTarget }) => onChange({ ...config, model: currentTarget.value })}

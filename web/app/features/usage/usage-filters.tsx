@@ -2,6 +2,7 @@ import { Button, NativeSelect } from '@mantine/core';
 import { useQuery } from 'urql';
 import { UsageFiltersDocument } from '../../../generated/graphql';
 import { formatDay } from '../../ui/format';
+import { withChosen } from '../../ui/with-chosen';
 import { DEFAULT_WINDOW } from '../analytics/window';
 import { WindowChoice } from '../analytics/window-choice';
 import classes from './usage.module.css';
@@ -18,12 +19,6 @@ const STATUSES = [
   { value: 'success', label: 'Success' },
   { value: 'error', label: 'Error' },
 ];
-
-/** What is chosen stays choosable, though the list doesn't know it (any more). */
-function withChosen(options: { value: string; label: string }[], chosen: string | undefined) {
-  if (!chosen || options.some(({ value }) => value === chosen)) return options;
-  return [...options, { value: chosen, label: chosen }];
-}
 
 /** Key, model, status and window; and the export of what they leave. */
 export function UsageFilters({ search, onChange }: UsageFiltersProps) {

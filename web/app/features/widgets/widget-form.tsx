@@ -2,12 +2,13 @@ import '@mantine/core/styles/Checkbox.css';
 import '@mantine/core/styles/InlineInput.css';
 import { Button, Checkbox, NativeSelect, Textarea, TextInput } from '@mantine/core';
 import type { FormEvent } from 'react';
-import type { WidgetFactsQuery } from '../../../generated/graphql';
 import type { ShownError } from '../../graphql/errors';
 import { Choice } from '../../ui/choice';
 import { ErrorNote } from '../../ui/error-note';
 import { asSentence } from '../../ui/form-errors';
+import { withChosen } from '../../ui/with-chosen';
 import { DomainsField } from './domains-field';
+import type { WidgetFacts } from './use-widget-facts';
 import { chatModels, type WidgetDraft } from './widget-draft';
 import classes from './widgets.module.css';
 
@@ -17,7 +18,7 @@ const POSITIONS = [
 ] as const;
 
 interface WidgetFormProps {
-  facts: WidgetFactsQuery;
+  facts: WidgetFacts;
   draft: WidgetDraft;
   onChange(draft: WidgetDraft): void;
   save(): Promise<void>;
@@ -61,10 +62,16 @@ function textOf({ draft, onChange, error }: WidgetFormProps, field: keyof Widget
   };
 }
 
+const outOfPlan = (model: string): string => `${model}, not in your plan`;
+
 function Answers(props: WidgetFormProps) {
   const { facts, draft } = props;
-  const models = chatModels(facts);
-  const prompts = (facts.viewer?.prompts.nodes ?? []).map(({ id, name }) => ({ value: id, label: name }));
+  const models = chatModels(facts).map((name) => ({ value: name, label: name }));
+  const prompts = withChosen(
+    facts.prompts.map(({ id, name }) => ({ value: id, label: name })),
+    draft.promptId,
+    'Deleted prompt',
+  );
   return (
     <fieldset className={classes.group}>
       <legend>Answers</legend>
@@ -74,7 +81,11 @@ function Answers(props: WidgetFormProps) {
         autoComplete="off"
         {...textOf(props, 'name', 'name')}
       />
-      <NativeSelect label="Model" data={models} {...textOf(props, 'model', 'modelPublicName')} />
+      <NativeSelect
+        label="Model"
+        data={withChosen(models, draft.model, outOfPlan(draft.model))}
+        {...textOf(props, 'model', 'modelPublicName')}
+      />
       {prompts.length > 0 && (
         <NativeSelect
           label="Instructions"
@@ -130,6 +141,10 @@ function Look(props: WidgetFormProps) {
 function Limits(props: WidgetFormProps) {
   const { facts, draft, onChange } = props;
   const number = { inputMode: 'numeric', autoComplete: 'off' } as const;
+  const fallbacks = [
+    { value: '', label: 'Stop' },
+    ...chatModels(facts).map((name) => ({ value: name, label: `Answer with ${name}` })),
+  ];
   return (
     <fieldset className={classes.group}>
       <legend>Sites and limits</legend>
@@ -167,10 +182,7 @@ function Limits(props: WidgetFormProps) {
         />
         <NativeSelect
           label="Once it is spent"
-          data={[
-            { value: '', label: 'Stop' },
-            ...chatModels(facts).map((name) => ({ value: name, label: `Answer with ${name}` })),
-          ]}
+          data={withChosen(fallbacks, draft.fallback, `Answer with ${outOfPlan(draft.fallback)}`)}
           disabled={draft.budget.trim() === ''}
           {...textOf(props, 'fallback', 'fallbackModelPublicName')}
         />

@@ -4,8 +4,6 @@ import {
   CreateWidgetDocument,
   UpdateWidgetDocument,
   WidgetDocument,
-  WidgetFactsDocument,
-  type WidgetFactsQuery,
   type WidgetRowFragment,
 } from '../../../generated/graphql';
 import { useRefreshOnUsage } from '../../graphql/live-usage';
@@ -23,6 +21,7 @@ import { Waiting } from '../../ui/waiting';
 import { DeleteWidget } from './delete-widget';
 import { Preview } from './preview';
 import { RotateKey } from './rotate-key';
+import { useWidgetFacts, type WidgetFacts } from './use-widget-facts';
 import { changeOf, draftOf, FIELD_NAMES, inputOf } from './widget-draft';
 import { WidgetForm } from './widget-form';
 import { WidgetUsage } from './widget-usage';
@@ -33,25 +32,25 @@ const REFRESH_MS = 2_000;
 /** `/dashboard/widgets/{id}`, and `/dashboard/widgets/new` */
 export function WidgetPage(): ReactNode {
   const { widgetId } = useParams({ from: '/signed-in/dashboard/widgets/$widgetId' });
-  const facts = usePageQuery({ query: WidgetFactsDocument, variables: {} });
+  const { facts, error, refresh } = useWidgetFacts();
   return (
     <>
       <Link to={paths.widgets} className={classes.back}>
         ← Widgets
       </Link>
-      {facts.error && !facts.data && <LoadError error={facts.error} onRetry={facts.refresh} />}
-      {!facts.data && !facts.error && <Waiting width={240} height={32} />}
-      {facts.data &&
+      {error && !facts && <LoadError error={error} onRetry={refresh} />}
+      {!facts && !error && <Waiting width={240} height={32} />}
+      {facts &&
         (widgetId === 'new' ? (
-          <NewWidget facts={facts.data} />
+          <NewWidget facts={facts} />
         ) : (
-          <KnownWidget key={widgetId} id={widgetId} facts={facts.data} />
+          <KnownWidget key={widgetId} id={widgetId} facts={facts} />
         ))}
     </>
   );
 }
 
-function NewWidget({ facts }: { facts: WidgetFactsQuery }) {
+function NewWidget({ facts }: { facts: WidgetFacts }) {
   const navigate = useNavigate();
   const { run, error, sending } = useAction(CreateWidgetDocument);
   const [draft, setDraft] = useState(() => draftOf(undefined, facts));
@@ -78,7 +77,7 @@ function NewWidget({ facts }: { facts: WidgetFactsQuery }) {
   );
 }
 
-function KnownWidget({ id, facts }: { id: string; facts: WidgetFactsQuery }) {
+function KnownWidget({ id, facts }: { id: string; facts: WidgetFacts }) {
   const { data, error, refresh } = usePageQuery({ query: WidgetDocument, variables: { id } });
   useRefreshOnUsage(refresh, REFRESH_MS);
   const widget = data?.viewer?.widget;
@@ -96,7 +95,7 @@ function KnownWidget({ id, facts }: { id: string; facts: WidgetFactsQuery }) {
   );
 }
 
-function Widget({ widget, facts }: { widget: WidgetRowFragment; facts: WidgetFactsQuery }) {
+function Widget({ widget, facts }: { widget: WidgetRowFragment; facts: WidgetFacts }) {
   const { run, error, sending, forget } = useAction(UpdateWidgetDocument);
   const now = draftOf(widget, facts);
   const edit = useMergedForm(now);
