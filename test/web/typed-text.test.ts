@@ -21,6 +21,8 @@ describeInBrowser('text that was typed and not sent', () => {
   const places: [string, () => Promise<string>, string, string, string][] = [
     ['a prompt', promptAddress, 'Prompt text', 'Versions', 'Editor'],
     ['a new prompt', async () => '/dashboard/prompts/new', 'Prompt text', 'Prompts', 'Create prompt'],
+    ['a widget', widgetAddress, 'System prompt', 'Widgets', 'Long'],
+    ['a new widget', async () => '/dashboard/widgets/new', 'System prompt', 'Widgets', 'Create widget'],
     ['the playground', async () => '/dashboard/playground', 'Prompt', 'Usage', 'Playground'],
   ];
   async function promptAddress(): Promise<string> {
@@ -28,11 +30,16 @@ describeInBrowser('text that was typed and not sent', () => {
     const { id } = await suite.api<{ id: string }>(user.token, 'POST', '/api/prompts', input);
     return `/dashboard/prompts/${id}`;
   }
+  async function widgetAddress(): Promise<string> {
+    const input = { name: 'Long', model_public_name: 'gateway/fast' };
+    const { id } = await suite.api<{ id: string }>(user.token, 'POST', '/api/widgets', input);
+    return `/dashboard/widgets/${id}`;
+  }
 
   const send = (): Promise<void> =>
     page
       .getByRole('main')
-      .getByRole('button', { name: /^(Save as|Create prompt|Run$)/ })
+      .getByRole('button', { name: /^(Save|Create prompt|Create widget|Run$)/ })
       .click();
 
   test.each(places)('survives five accidents in %s', async (_place, address, label, elsewhere, back) => {
@@ -56,7 +63,8 @@ describeInBrowser('text that was typed and not sent', () => {
     // Another page, and back.
     await page.getByRole('link', { name: elsewhere, exact: true }).first().click();
     await field().waitFor({ state: 'detached' });
-    await page.getByRole('link', { name: back, exact: true }).first().click();
+    const leadsBack = { name: back, exact: true };
+    await page.getByRole('link', leadsBack).or(page.getByRole('button', leadsBack)).first().click();
     await expectWhole();
 
     // A save that fails, since the server is away; it comes back.

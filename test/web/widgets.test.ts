@@ -14,7 +14,7 @@ import {
   write,
 } from '../widgets/site.js';
 import type { Widget } from '../widgets/support.js';
-import { expectGoodLooks, openAs } from './dashboard.js';
+import { expectGoodLooks, holdAnswers, openAs } from './dashboard.js';
 
 /** What the owner of widgets does with them, and what their visitors notice of it. */
 describeInBrowser('the widgets of the dashboard', () => {
@@ -189,5 +189,44 @@ describeInBrowser('the widgets of the dashboard', () => {
       prompt_id: promptId,
       fallback_model_public_name: null,
     });
+  });
+
+  test('what is typed while a widget is made or saved stays, as a change that is not saved yet', async () => {
+    const page = await openAs(browser, suite, user, '/dashboard/widgets/new');
+    const prompt = page.getByLabel('System prompt');
+    await page.getByLabel('Name').fill('Typed');
+    await prompt.fill('Be brief.');
+    const made = await holdAnswers(page, '"createWidget"');
+    await page.getByRole('button', { name: 'Create widget' }).click();
+    await made.held;
+    await prompt.press('Control+End');
+    await prompt.pressSequentially(' And kind.');
+    made.release();
+    await page.getByRole('heading', { name: 'Typed', level: 1 }).waitFor();
+    expect(await prompt.inputValue()).toBe('Be brief. And kind.');
+    expect((await widgetsOf())[0]!.system_prompt).toBe('Be brief.');
+
+    await page.unrouteAll();
+    const saved = await holdAnswers(page, '"updateWidget"');
+    const sent = page.waitForResponse(async (response) => (await response.text()).includes('"updateWidget"'));
+    await page.getByRole('button', { name: 'Save' }).click();
+    await saved.held;
+    await prompt.press('Control+End');
+    await prompt.pressSequentially(' And right.');
+    await page.getByLabel('Name').fill('Typed twice');
+    saved.release();
+    await sent;
+    await page.getByRole('button', { name: 'Save' }).click({ trial: true });
+    expect(await prompt.inputValue()).toBe('Be brief. And kind. And right.');
+    expect(await page.getByText('Saved.').count()).toBe(0);
+    expect((await widgetsOf())[0]).toMatchObject({ name: 'Typed', system_prompt: 'Be brief. And kind.' });
+
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved.').waitFor();
+    expect((await widgetsOf())[0]!.system_prompt).toBe('Be brief. And kind. And right.');
+    await prompt.fill('Something else');
+    await page.getByRole('button', { name: 'Discard changes' }).click();
+    expect(await prompt.inputValue()).toBe('Be brief. And kind. And right.');
+    expect(await page.getByLabel('Name').inputValue()).toBe('Typed twice');
   });
 });

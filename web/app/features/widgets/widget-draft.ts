@@ -1,30 +1,38 @@
+import { z } from 'zod';
 import { WIDGET_DEFAULTS } from '../../../../src/services/widgets/defaults.rules';
 import type { WidgetFactsQuery, WidgetRowFragment } from '../../../generated/graphql';
 import { trimmedDecimal } from '../../ui/money-text';
 
-/** A widget as a form has it: texts, as they are typed. */
-export interface WidgetDraft {
-  name: string;
-  model: string;
-  systemPrompt: string;
+const widgetDraft = z.object({
+  name: z.string(),
+  model: z.string(),
+  systemPrompt: z.string(),
   /** Empty: the system prompt. */
-  promptId: string;
-  greeting: string;
-  placeholder: string;
-  primary: string;
-  position: 'bottom-right' | 'bottom-left';
+  promptId: z.string(),
+  greeting: z.string(),
+  placeholder: z.string(),
+  primary: z.string(),
+  position: z.enum(['bottom-right', 'bottom-left']),
   /** One per line. */
-  domains: string;
-  perMinute: string;
-  perDay: string;
+  domains: z.string(),
+  perMinute: z.string(),
+  perDay: z.string(),
   /** Empty: no limit. */
-  visitorPerDay: string;
-  verifiedHistory: boolean;
-  loopDetection: boolean;
+  visitorPerDay: z.string(),
+  verifiedHistory: z.boolean(),
+  loopDetection: z.boolean(),
   /** Dollars; empty: no budget. */
-  budget: string;
-  fallback: string;
-}
+  budget: z.string(),
+  fallback: z.string(),
+});
+/** A widget as a form has it: texts, as they are typed. */
+export type WidgetDraft = z.infer<typeof widgetDraft>;
+
+/** What was typed, of what is stored. */
+export const storedWidget = (stored: unknown): WidgetDraft | undefined => widgetDraft.safeParse(stored).data;
+
+/** Names the draft of a widget. */
+export const widgetField = (id: string): string => `widget ${id}`;
 
 /** A visitor may use a fifth of the day's messages, unless its owner says otherwise. */
 const VISITOR_SHARE = 5;

@@ -21,6 +21,8 @@ interface WidgetFormProps {
   facts: WidgetFacts;
   draft: WidgetDraft;
   onChange(draft: WidgetDraft): void;
+  /** Gives up what was typed; undefined while nothing was. */
+  onDiscard: (() => void) | undefined;
   save(): Promise<void>;
   button: string;
   error: ShownError | null;
@@ -29,7 +31,7 @@ interface WidgetFormProps {
 
 /** Everything that can be set of a widget. The server checks it; its words stand at the fields. */
 export function WidgetForm(props: WidgetFormProps) {
-  const { draft, save, button, error, sending } = props;
+  const { draft, onDiscard, save, button, error, sending } = props;
   const send = (event: FormEvent): void => {
     event.preventDefault();
     void save();
@@ -40,10 +42,15 @@ export function WidgetForm(props: WidgetFormProps) {
       <Answers {...props} />
       <Look {...props} />
       <Limits {...props} />
-      <div>
+      <div className={classes.tools}>
         <Button type="submit" loading={sending} disabled={draft.name.trim() === ''}>
           {button}
         </Button>
+        {onDiscard && (
+          <Button variant="default" onClick={onDiscard}>
+            Discard changes
+          </Button>
+        )}
       </div>
     </form>
   );

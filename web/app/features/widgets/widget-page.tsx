@@ -1,11 +1,6 @@
-import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { Link, useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
-import {
-  CreateWidgetDocument,
-  UpdateWidgetDocument,
-  WidgetDocument,
-  type WidgetRowFragment,
-} from '../../../generated/graphql';
+import { UpdateWidgetDocument, WidgetDocument, type WidgetRowFragment } from '../../../generated/graphql';
 import { useRefreshOnUsage } from '../../graphql/live-usage';
 import { useAction } from '../../graphql/use-action';
 import { usePageQuery } from '../../graphql/use-page-query';
@@ -19,10 +14,11 @@ import { Section } from '../../ui/section';
 import { useMergedForm } from '../../ui/use-merged-form';
 import { Waiting } from '../../ui/waiting';
 import { DeleteWidget } from './delete-widget';
+import { NewWidget } from './new-widget';
 import { Preview } from './preview';
 import { RotateKey } from './rotate-key';
 import { useWidgetFacts, type WidgetFacts } from './use-widget-facts';
-import { changeOf, draftOf, FIELD_NAMES, inputOf } from './widget-draft';
+import { changeOf, draftOf, FIELD_NAMES, storedWidget, widgetField } from './widget-draft';
 import { WidgetForm } from './widget-form';
 import { WidgetUsage } from './widget-usage';
 import classes from './widgets.module.css';
@@ -50,33 +46,6 @@ export function WidgetPage(): ReactNode {
   );
 }
 
-function NewWidget({ facts }: { facts: WidgetFacts }) {
-  const navigate = useNavigate();
-  const { run, error, sending } = useAction(CreateWidgetDocument);
-  const [draft, setDraft] = useState(() => draftOf(undefined, facts));
-  const create = async (): Promise<void> => {
-    const { data } = await run({ input: inputOf(draft) });
-    if (data) await navigate({ to: paths.widget, params: { widgetId: data.createWidget.widget.id } });
-  };
-  return (
-    <>
-      <PageHead title="Create a widget" lead="A chat for your web pages, answered by a model." />
-      <div className={classes.sides}>
-        <WidgetForm
-          facts={facts}
-          draft={draft}
-          onChange={setDraft}
-          save={create}
-          button="Create widget"
-          error={error}
-          sending={sending}
-        />
-        <Preview draft={draft} />
-      </div>
-    </>
-  );
-}
-
 function KnownWidget({ id, facts }: { id: string; facts: WidgetFacts }) {
   const { data, error, refresh } = usePageQuery({ query: WidgetDocument, variables: { id } });
   useRefreshOnUsage(refresh, REFRESH_MS);
@@ -98,7 +67,7 @@ function KnownWidget({ id, facts }: { id: string; facts: WidgetFacts }) {
 function Widget({ widget, facts }: { widget: WidgetRowFragment; facts: WidgetFacts }) {
   const { run, error, sending, forget } = useAction(UpdateWidgetDocument);
   const now = draftOf(widget, facts);
-  const edit = useMergedForm(now);
+  const edit = useMergedForm(widgetField(widget.id), now, storedWidget);
   const { form: draft } = edit;
   const isOld = edit.conflicts.length > 0 && !sending;
   const [saved, setSaved] = useState(false);
@@ -110,7 +79,7 @@ function Widget({ widget, facts }: { widget: WidgetRowFragment; facts: WidgetFac
       ? await run({ input: { id: widget.id, ...change } })
       : { data: { updateWidget: { widget } } };
     setSaved(data !== undefined);
-    if (data) edit.saved(draftOf(data.updateWidget.widget, facts));
+    if (data) edit.saved(draft, draftOf(data.updateWidget.widget, facts));
   };
   const tag = `<script src="${facts.installation?.publicBaseUrl ?? location.origin}/widget/v1.js" data-pr-widget="${widget.publicKey}" async></script>`;
   return (
@@ -133,7 +102,9 @@ function Widget({ widget, facts }: { widget: WidgetRowFragment; facts: WidgetFac
       </Section>
       <WidgetUsage widget={widget} />
       <Section title="Settings">
-        {saved && <Note tone="good">Saved. Pages show the change when they are loaded again.</Note>}
+        {saved && !edit.isEdited && (
+          <Note tone="good">Saved. Pages show the change when they are loaded again.</Note>
+        )}
         {isOld && (
           <Elsewhere
             what="The widget"
@@ -156,6 +127,14 @@ function Widget({ widget, facts }: { widget: WidgetRowFragment; facts: WidgetFac
               setSaved(false);
               edit.change(change);
             }}
+            onDiscard={
+              edit.isEdited
+                ? () => {
+                    forget();
+                    edit.forget();
+                  }
+                : undefined
+            }
             save={save}
             button="Save"
             error={error?.code === 'changed_meanwhile' ? null : error}
