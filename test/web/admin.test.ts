@@ -164,6 +164,15 @@ describeInBrowser('the admin pages', () => {
     await page.getByText('Adjusted credit').waitFor();
     expect(await page.getByText('Changed account').count()).toBe(0);
     await screenshot(page, 'admin-audit');
+    // The link to everything that somebody did leaves out what was looked for before.
+    const subject = page.getByRole('searchbox', { name: 'Filter by what was changed' });
+    await subject.fill(user.accountId.slice(0, 8));
+    await page.getByText('No actions yet.').waitFor();
+    await subject.fill(user.accountId);
+    await page.getByRole('link', { name: admin.user.email }).first().click();
+    await page.getByRole('button', { name: 'One administrator ×' }).waitFor();
+    expect(await subject.inputValue()).toBe('');
+    expect(new URL(page.url()).searchParams.has('subject')).toBe(false);
   });
 
   test('routing, jobs, users and benchmarks are shown', async () => {

@@ -209,8 +209,15 @@ describeInBrowser('the keys of the dashboard', () => {
     await page.getByRole('searchbox', { name: 'Search keys' }).fill('0997');
     await page.getByText('1 of 1,001 keys').waitFor();
     await page.getByRole('link', { name: 'service 0997', exact: true }).waitFor();
-    await page.getByRole('searchbox', { name: 'Search keys' }).fill('no such key');
+    const search = page.getByRole('searchbox', { name: 'Search keys' });
+    await search.fill('no such key');
     await page.getByText('No matching keys.').waitFor();
+    // A link to the page itself ends the search.
+    await page.getByRole('navigation').getByRole('link', { name: 'API keys' }).click();
+    await rows.nth(49).waitFor();
+    expect(await search.inputValue()).toBe('');
+    await search.fill('0997');
+    await page.getByText('1 of 1,001 keys').waitFor();
   });
 
   test('whoever has to log in again finds the page and what was typed', async () => {

@@ -1,5 +1,5 @@
 import { TextInput } from '@mantine/core';
-import { useEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useRef, useState } from 'react';
 import classes from './search-field.module.css';
 
 interface SearchFieldProps {
@@ -22,15 +22,27 @@ export function SearchField({ label, placeholder, value, counted, onChange }: Se
   const latest = useRef(onChange);
   latest.current = onChange;
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  /** What was sent and hasn't come back as the value, without the spaces around it that a search may leave out. */
+  const sent = useRef<string[]>([]);
+  const search = useCallback((text: string): void => {
+    sent.current.push(text.trim());
+    latest.current(text);
+  }, []);
+  useEffect(() => {
+    const own = sent.current.indexOf(value.trim());
+    sent.current = own === -1 ? [] : sent.current.slice(own + 1);
+    // Somebody has followed a link to another search, or to none: what was typed before is over.
+    if (own === -1) setTyped(value);
+  }, [value]);
   useEffect(() => {
     if (typed === value) return;
-    timer.current = setTimeout(() => latest.current(typed), PAUSE_MS);
+    timer.current = setTimeout(() => search(typed), PAUSE_MS);
     return () => clearTimeout(timer.current);
-  }, [typed, value]);
+  }, [typed, value, search]);
   // Whoever follows a link right after typing leaves for good: nothing may bring them back to the list later.
   const searchAtOnce = (): void => {
     clearTimeout(timer.current);
-    if (typed !== value) latest.current(typed);
+    if (typed !== value) search(typed);
   };
   return (
     <div className={classes.search}>
