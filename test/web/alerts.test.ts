@@ -114,6 +114,15 @@ describeInBrowser('the alerts of the dashboard', () => {
     await told.getByText(', limit reached').waitFor();
     await told.getByText('at $0.00001, reached').waitFor();
 
+    // A new secret isn't lost by going back.
+    await told.getByRole('button', { name: 'New secret' }).click();
+    await dialog.getByRole('button', { name: 'Create new secret' }).click();
+    await dialog.getByRole('region', { name: 'Signing secret' }).waitFor();
+    await page.evaluate('history.back()');
+    await dialog.getByText('You haven’t copied the signing secret').waitFor();
+    await dialog.getByRole('button', { name: 'I’ve saved it' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+
     // Once more, and a test.
     const received = receiver.requests.length;
     await history.filter({ hasText: 'sent' }).getByRole('button', { name: 'Redeliver' }).click();

@@ -47,6 +47,26 @@ describeInBrowser('the keys of the dashboard', () => {
     await page.getByRole('link', { name: 'ci', exact: true }).waitFor();
     expect(await page.locator('body').innerText()).not.toContain(key);
     expect((await postChat(suite.url, key)).status).toBe(200);
+
+    // The way back asks like the others, and takes the key along.
+    const make = async (name: string): Promise<void> => {
+      await page.getByRole('button', { name: 'Create key' }).click();
+      await dialog(page).getByLabel('Name').fill(name);
+      await page.keyboard.press('Enter');
+      await secret.waitFor();
+    };
+    await make('forgotten');
+    await page.evaluate('history.back()');
+    await dialog(page).getByText('You haven’t copied the key').waitFor();
+    await page.evaluate('history.back()');
+    await dialog(page).waitFor({ state: 'hidden' });
+    await make('copied');
+    await dialog(page).getByRole('button', { name: 'Copy key' }).click();
+    await dialog(page).getByText('Copied').waitFor();
+    await page.evaluate('history.back()');
+    await dialog(page).waitFor({ state: 'hidden' });
+    await page.getByRole('button', { name: 'Create key' }).click();
+    await dialog(page).getByLabel('Name').waitFor();
   });
 
   test('a daily cap is set where it stands, and refuses at once; "no limit" takes it away', async () => {

@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core';
-import { type ReactNode, useState } from 'react';
+import { useBlocker } from '@tanstack/react-router';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { Dialog, DialogActions } from './dialog';
 import { Note } from './note';
 import { SecretOnce } from './secret-once';
@@ -30,13 +31,32 @@ export function SecretDialog(props: SecretDialogProps) {
     setCopied(false);
     setAsked(false);
   };
+  const mayLeave = secret === undefined || copied || asked;
   const close = (): void => {
-    if (secret === undefined || copied || asked) leave();
+    if (mayLeave) leave();
     else setAsked(true);
   };
+  // Going back is a close, too. What the page does by itself isn't.
+  useBlocker({
+    shouldBlockFn: ({ action }) => {
+      if (action === 'PUSH' || action === 'REPLACE') return false;
+      setAsked(true);
+      return true;
+    },
+    enableBeforeUnload: false,
+    disabled: mayLeave,
+  });
+  const isLeft = !opened && secret !== undefined && mayLeave;
+  const latest = useRef(leave);
+  latest.current = leave;
+  // The way back has closed it: the next one begins without this secret.
+  useEffect(() => {
+    if (isLeft) latest.current();
+  }, [isLeft]);
   return (
     <Dialog
-      opened={opened}
+      // A secret may also be made after somebody has closed the form.
+      opened={opened || (secret !== undefined && !isLeft)}
       onClose={close}
       title={secret === undefined ? titles.before : titles.made}
       wide={secret !== undefined}
