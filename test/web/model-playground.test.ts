@@ -173,6 +173,25 @@ describeInBrowser('the model playground of the dashboard', () => {
     await dialog.getByRole('button', { name: 'Stop sharing' }).click();
     await dialog.getByText('Anyone with the link can read').waitFor();
     expect((await fetch(second)).status).toBe(404);
+
+    // What another tab does to a link that was made here is shown to whoever comes back.
+    await dialog.getByRole('button', { name: 'Share' }).click();
+    const third = await link.innerText();
+    const sharing = `/api/playground/${new URL(page.url()).searchParams.get('session')}/share`;
+    const comesBackTo = (what: string, isSeen: () => Promise<boolean>): Promise<unknown> =>
+      until(
+        async () => {
+          await page.evaluate('window.dispatchEvent(new Event("focus"))');
+          return isSeen();
+        },
+        { what },
+      );
+    const anew = await suite.api<{ public_url: string }>(user.token, 'POST', sharing, { rotate: true });
+    await comesBackTo('the new link', async () => (await link.innerText()) !== third);
+    expect(await link.innerText()).toBe(anew.public_url);
+    await suite.api(user.token, 'DELETE', sharing);
+    const unshared = dialog.getByText('Anyone with the link can read');
+    await comesBackTo('the end of sharing', () => unshared.isVisible());
     await page.keyboard.press('Escape');
     await page.getByText('No shared sessions yet.').waitFor();
 

@@ -7,13 +7,21 @@ type Done<Data> = { [Field in keyof Data]-?: NonNullable<Data[Field]> };
 
 type Outcome<Data> = { data: Done<Data>; error?: undefined } | { data?: undefined; error: ShownError };
 
+interface ActionOptions {
+  /** Types that it changes, though its answer has none of them: what shows them is read again. */
+  touches?: string[];
+}
+
 /** A mutation that a button or a form sends, with its error as it is to be shown. */
-export function useAction<Data, Variables extends AnyVariables>(document: DocumentInput<Data, Variables>) {
+export function useAction<Data, Variables extends AnyVariables>(
+  document: DocumentInput<Data, Variables>,
+  { touches }: ActionOptions = {},
+) {
   const [{ fetching }, mutate] = useMutation(document);
   const [error, setError] = useState<ShownError | null>(null);
   const run = async (variables: Variables): Promise<Outcome<Data>> => {
     setError(null);
-    const result = await mutate(variables);
+    const result = await mutate(variables, touches && { additionalTypenames: touches });
     if (result.error) {
       const shown = shownError(result.error);
       setError(shown);

@@ -16,7 +16,7 @@ interface ShareDialogProps {
 
 /** Shares a session, stops sharing it, or gives it another link. */
 export function ShareDialog({ sessionId, url, opened, onClose, onChange }: ShareDialogProps) {
-  const sharing = useAction(SharePlaygroundSessionDocument);
+  const sharing = useAction(SharePlaygroundSessionDocument, { touches: ['PlaygroundSession'] });
   const unsharing = useAction(UnsharePlaygroundSessionDocument);
   const share = async (rotate: boolean): Promise<void> => {
     unsharing.forget();

@@ -1,16 +1,19 @@
 import { Button } from '@mantine/core';
-import { lazy, Suspense, useState } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import type { SessionPartsFragment } from '../../../generated/graphql';
 
 // A dialog weighs more than the button.
 const ShareDialog = lazy(async () => ({ default: (await import('./share-dialog')).ShareDialog }));
 
 /** Whether everybody who has the address can read a session. */
-export function ShareSession({ session: { id, shared, publicUrl } }: { session: SessionPartsFragment }) {
+export function ShareSession({ session }: { session: SessionPartsFragment }) {
+  const { id, shared, publicUrl } = session;
   const [opened, setOpened] = useState(false);
   const [wanted, setWanted] = useState(false);
   /** What was done here, until the session is read again. */
   const [done, setDone] = useState<{ url: string | null }>();
+  // Another tab may have shared it anew since, or no longer shares it.
+  useEffect(() => setDone(undefined), [session]);
   const url = done ? done.url : shared ? (publicUrl ?? null) : null;
   const open = (): void => {
     setWanted(true);
