@@ -1,6 +1,6 @@
 import type { Logger } from '../lib/logger.js';
 import type { Handed } from './hand-over.js';
-import { adoptOrphans, formerOwners } from './orphans.js';
+import { adoptedFolders, adoptOrphans, formerOwners } from './orphans.js';
 import type { Owner } from './owner.js';
 import { replayFolder } from './replay.js';
 import type { UsageRecord } from './usage-record.js';
@@ -20,9 +20,7 @@ export interface AdoptionOptions {
 
 /** Looks for spools of dead processes, at start and every few seconds, and replays them one after another. */
 export class Adoption {
-  /** Taken and not yet replayed. */
-  private readonly folders = new Set<string>();
-  /** Those of them whose last events wait for accounts that are locked. */
+  /** Adopted folders whose replay is under way, or whose last events wait for accounts that are locked. */
   private readonly waiting = new Map<string, Promise<void>>();
   private timer: NodeJS.Timeout | undefined;
   private running: Promise<void> | undefined;
@@ -42,7 +40,12 @@ export class Adoption {
     clearInterval(this.timer);
     await this.running;
     await Promise.all(this.waiting.values());
-    return this.folders.size === 0;
+    try {
+      return (await adoptedFolders(this.options.own)).length === 0;
+    } catch (error) {
+      this.options.log.error({ err: error }, 'failed to read the own spool folder; it is kept');
+      return false;
+    }
   }
 
   private look(): Promise<void> {
@@ -55,10 +58,12 @@ export class Adoption {
   private async run(): Promise<void> {
     const { directory, own, self } = this.options;
     try {
-      for (const folder of await adoptOrphans(directory, own, self)) this.folders.add(folder);
-      for (const folder of [...this.folders].sort()) {
+      await adoptOrphans(directory, own, self, (error) => this.failed(error));
+      // Before the folders are read: one that is removed in this moment may still be among them.
+      const waiting = new Set(this.waiting.keys());
+      for (const folder of await adoptedFolders(own)) {
         if (this.stopped) return;
-        if (!this.waiting.has(folder)) await this.replay(folder);
+        if (!waiting.has(folder)) await this.replay(folder).catch((error: unknown) => this.failed(error));
       }
     } catch (error) {
       this.failed(error);
@@ -72,7 +77,6 @@ export class Adoption {
     const { events, waits, settled } = await replayFolder(folder, { directory, log, commit });
     const over = settled
       .then(() => {
-        this.folders.delete(folder);
         onReplayed(events, owners);
         log.info({ events }, 'replayed the spool of a process that has exited');
       })

@@ -35,25 +35,42 @@ async function isOrphan(folder: string, self: Owner): Promise<boolean> {
 
 /**
  * Takes every folder below `directory` whose owner is gone by renaming it into `own`. The rename is atomic: of
- * several adopters one wins.
- * @returns Paths of the folders taken.
+ * several adopters one wins. A folder that can't be taken keeps no other from being taken: `failed` is told of it.
+ * @throws Error when `directory` can't be read.
  */
-export async function adoptOrphans(directory: string, own: string, self: Owner): Promise<string[]> {
-  const adopted: string[] = [];
+export async function adoptOrphans(
+  directory: string,
+  own: string,
+  self: Owner,
+  failed: (error: unknown) => void,
+): Promise<void> {
   for (const entry of await readdir(directory, { withFileTypes: true })) {
     const folder = join(directory, entry.name);
     if (!entry.isDirectory() || entry.name.startsWith('.') || RESERVED.has(entry.name) || folder === own)
       continue;
-    if (!(await isOrphan(folder, self))) continue;
-    const target = join(own, `${ADOPTED_PREFIX}${entry.name}`);
     try {
-      await rename(folder, target);
-      adopted.push(target);
+      if (await isOrphan(folder, self)) await rename(folder, join(own, `${ADOPTED_PREFIX}${entry.name}`));
     } catch (error) {
-      if (!isMissing(error)) throw error;
+      if (!isMissing(error)) failed(error);
     }
   }
-  return adopted;
+}
+
+/**
+ * Paths of the folders that a process has adopted and not yet replayed, in order. The disk alone knows them, so that no
+ * error makes the process forget one.
+ * @throws Error when `own` exists and can't be read.
+ */
+export async function adoptedFolders(own: string): Promise<string[]> {
+  try {
+    const names = await readdir(own);
+    const adopted = names.filter((name) => name.startsWith(ADOPTED_PREFIX)).sort();
+    return adopted.map((name) => join(own, name));
+  } catch (error) {
+    // Whoever deleted the process's folder has deleted what was adopted, too.
+    if (isMissing(error)) return [];
+    throw error;
+  }
 }
 
 /** Names of the processes whose folders lie in an adopted folder: its owner's, and of those that it had adopted itself. */

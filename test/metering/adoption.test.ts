@@ -1,6 +1,16 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, join } from 'node:path';
 import { newId } from '../../src/lib/ids.js';
 import { DOLLAR } from '../../src/lib/money.js';
@@ -164,6 +174,37 @@ describe('the spool of a dead process', () => {
     await meter.stop();
   });
 
+  test('is committed whatever lies beside it, and an orderly stop deletes nothing unread', async () => {
+    const records = [recordOf(payer), recordOf(payer), recordOf(payer)];
+    for (const record of records) leaveSpool(folder.path, [[record]]);
+    // Nobody can say whose this one is, …
+    const strange = leaveSpool(folder.path, [[recordOf(payer)]]);
+    mkdirSync(join(strange, 'owner.json'));
+    // … and this one has an owner but can't be read.
+    const unreadable = leaveSpool(folder.path, [[recordOf(payer)]]);
+    symlinkSync(join(unreadable, 'nowhere'), join(unreadable, '0000000000.seg'));
+    expect(await replay()).toBe(3);
+    expect(await ids()).toEqual(records.map(({ id }) => id).sort());
+
+    const [left] = readdirSync(folder.path).filter((name) => name !== basename(strange));
+    rmSync(join(folder.path, left!, `adopted-${basename(unreadable)}`, '0000000000.seg'));
+    expect(await replay()).toBe(1);
+    expect(await ids()).toHaveLength(4);
+    expect(readdirSync(folder.path)).toEqual([basename(strange)]);
+  });
+
+  test('is kept by an orderly stop, adopted and not replayed, for the next start', async () => {
+    const { meter } = await open();
+    const [own] = readdirSync(folder.path);
+    const record = recordOf(payer);
+    const left = leaveSpool(folder.path, [[record]]);
+    // As after a rename that took effect and was reported as failed.
+    renameSync(left, join(folder.path, own!, `adopted-${basename(left)}`));
+    await meter.stop();
+    expect(await replay()).toBe(1);
+    expect(await ids()).toEqual([record.id]);
+  });
+
   describe('is known to be dead', () => {
     const record = () => recordOf(payer);
     test('when its pid is gone', async () => {
@@ -210,14 +251,18 @@ describe('the spool of a dead process', () => {
     });
   });
 
-  test('is found by a process that runs already', async () => {
+  test('is found by a process that runs already, even one that it has adopted and not replayed', async () => {
     const { meter, registry } = await open();
     await finish(meter, recordOf(payer));
+    const [own] = readdirSync(folder.path);
+    const adopted = leaveSpool(folder.path, [[recordOf(payer)]]);
+    renameSync(adopted, join(folder.path, own!, `adopted-${basename(adopted)}`));
     leaveSpool(folder.path, [[recordOf(payer)]]);
-    await until(async () => (await metricOf(registry, 'metering_replayed_events_total')) === 1, {
+    await until(async () => (await metricOf(registry, 'metering_replayed_events_total')) === 2, {
       timeoutMs: 25_000,
     });
-    expect(await ids()).toHaveLength(2);
+    expect(await ids()).toHaveLength(3);
     await meter.stop();
+    expect(readdirSync(folder.path)).toEqual([]);
   });
 });
