@@ -6,7 +6,7 @@ import { INFERENCE_TAG, KEY_SCHEME, withInference } from './openapi-inference.js
 
 const DESCRIPTION = `Inference, accounts, keys, credits and usage of the gateway.
 
-For everything under \`/api\`, sign in with \`POST /api/auth/login\` and send the token as \`Authorization: Bearer …\`, or let the browser send the
+For everything under \`/api\`, log in with \`POST /api/auth/login\` and send the token as \`Authorization: Bearer …\`, or let the browser send the
 \`pr_session\` cookie. Inference is available under \`/v1\`: it is compatible with OpenAI's API and takes an API key.
 Amounts are exact decimals in strings; timestamps are in UTC.`;
 

@@ -12,7 +12,7 @@ export const UserRole = enumOf('UserRole', 'Account role.', userOutput.shape.rol
 
 enumOf('AccountStatus', 'Account status.', userOutput.shape.status, {
   active: 'The account is in use.',
-  disabled: "The account can't sign in, and its API keys are rejected.",
+  disabled: "The account can't log in, and its API keys are rejected.",
 });
 
 @InterfaceType({ description: accountOutput.description, autoRegisterImplementations: false })

@@ -15,7 +15,7 @@ export const COMMON_PASSWORD = 'is one of the most common passwords; choose anot
 
 const characters = (text: string): number => [...text].length;
 
-const email = emailInput.describe('Email address used to sign in. Case-insensitive.');
+const email = emailInput.describe('Email address used to log in. Case-insensitive.');
 
 const newPassword = z
   .string()

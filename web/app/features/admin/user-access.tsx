@@ -25,13 +25,13 @@ const ACTS: Record<Act, { button: string; title(email: string): string; does: st
   enable: {
     button: 'Enable account',
     title: (email) => `Enable ${email}?`,
-    does: 'Its keys and widgets work again, and its owner can sign in.',
+    does: 'Its keys and widgets work again, and its owner can log in.',
     danger: false,
   },
   promote: {
     button: 'Make administrator',
     title: (email) => `Make ${email} an administrator?`,
-    does: 'Administrators see all accounts and node addresses, and change plans, balances and roles. The account’s sessions end; its owner signs in again.',
+    does: 'Administrators see all accounts and node addresses, and change plans, balances and roles. The account’s sessions end; its owner logs in again.',
     danger: true,
   },
   demote: {

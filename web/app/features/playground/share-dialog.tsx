@@ -35,7 +35,7 @@ export function ShareDialog({ sessionId, url, opened, onClose, onChange }: Share
       {error && <ErrorNote error={error} />}
       {url === null ? (
         <p>
-          Anyone with the link can read the prompt, system prompt and answers without signing in. Your name
+          Anyone with the link can read the prompt, system prompt and answers without logging in. Your name
           isn’t shown, and search engines are asked not to index the page.
         </p>
       ) : (
