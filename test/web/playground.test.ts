@@ -92,7 +92,7 @@ describeInBrowser('the GraphQL playground', () => {
     await until(async () => (await answer(page)).includes('(4403)'), { what: 'the refusal to subscribe' });
     await tab(page, 'ListUsage');
     await run(page);
-    await until(async () => (await answer(page)).includes('Signinfirst'), { what: 'the refusal' });
+    await until(async () => (await answer(page)).includes('Loginfirst'), { what: 'the refusal' });
 
     await page.getByRole('button', { name: 'Headers' }).click();
     await page.locator('section.graphiql-editor-tool .monaco-editor:visible').last().click();
