@@ -93,6 +93,28 @@ describeInBrowser('the shell of the dashboard', () => {
     await page.getByText('No matching command.').waitFor();
   });
 
+  test('the command palette scrolls to the command that the arrows have chosen', async () => {
+    const page = await open();
+    await page.getByRole('button', { name: 'Commands' }).click();
+    const commands = page.getByRole('listbox', { name: 'Commands' });
+    await commands.waitFor();
+    const isSeen = async (): Promise<boolean> => {
+      const all = (await commands.boundingBox())!;
+      const chosen = (await commands.getByRole('option', { selected: true }).boundingBox())!;
+      return chosen.y >= all.y && chosen.y + chosen.height <= all.y + all.height;
+    };
+    // Before the first is the last.
+    await page.keyboard.press('ArrowUp');
+    await commands.getByRole('option', { selected: true }).and(commands.getByRole('option').last()).waitFor();
+    await until(isSeen, { what: 'the last command to be seen' });
+    await page.keyboard.press('ArrowDown');
+    await commands
+      .getByRole('option', { selected: true })
+      .and(commands.getByRole('option').first())
+      .waitFor();
+    await until(isSeen, { what: 'the first command to be seen' });
+  });
+
   test('a session that ends elsewhere leads to the log-in by itself, and back to the page', async () => {
     const page = await open();
     await page.goto('/dashboard?window=30');

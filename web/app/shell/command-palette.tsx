@@ -27,8 +27,11 @@ function Search({ commands, onClose }: Omit<CommandPaletteProps, 'opened'>) {
   const [text, setText] = useState('');
   const [chosen, setChosen] = useState(0);
   const field = useRef<HTMLInputElement>(null);
+  const option = useRef<HTMLDivElement>(null);
   // At once: the dialog would take its time, and lose the first letters of whoever types on.
   useEffect(() => field.current?.focus(), []);
+  // The focus stays in the field, so no browser scrolls to what is chosen. Another text puts another option in its place.
+  useEffect(() => void option.current?.scrollIntoView({ block: 'nearest' }), [chosen, text]);
   const found = matching(commands, text);
   const run = (command: Command | undefined): void => {
     if (!command) return;
@@ -67,6 +70,7 @@ function Search({ commands, onClose }: Omit<CommandPaletteProps, 'opened'>) {
           // biome-ignore lint/a11y/useKeyWithClickEvents: the field has the focus and the keys
           <div
             key={command.label}
+            ref={index === chosen ? option : null}
             id={`${id}-${index}`}
             role="option"
             tabIndex={-1}
