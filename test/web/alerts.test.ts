@@ -63,6 +63,19 @@ describeInBrowser('the alerts of the dashboard', () => {
     await dialog.waitFor({ state: 'hidden' });
     await page.getByRole('main').getByText('90% at $0.000009').waitFor();
 
+    // A percentage that is still in its field is saved with the others, and a wrong one keeps all from being saved.
+    const mailed = page.getByRole('listitem').filter({ hasText: '90% at' });
+    await mailed.getByRole('button', { name: 'Edit' }).click();
+    await dialog.getByRole('button', { name: 'Remove 10%' }).click();
+    await percent.fill('950');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByText('Must be a whole number from 1 to 100').waitFor();
+    expect(await percent.inputValue()).toBe('950');
+    await percent.fill('95');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    await page.getByRole('main').getByText('95% at $0.0000095').waitFor();
+
     // What was typed survives a reload, with the dialog.
     await page.getByRole('button', { name: 'Create alert' }).click();
     await dialog.getByLabel('URL').fill(PUBLIC);

@@ -14,6 +14,7 @@ import { asSentence } from '../../ui/form-errors';
 import { Note } from '../../ui/note';
 import { ThresholdEditor } from './threshold-editor';
 import { FIRST_THRESHOLDS } from './thresholds.rules';
+import { useTypedThreshold } from './use-typed-threshold';
 
 const KINDS = [
   { value: 'EMAIL', label: 'Email' },
@@ -73,6 +74,12 @@ export function AlertForm({
   const isOld = alert !== undefined && edit.isOld && !sending;
   const [error, setError] = useState<ShownError | null>(null);
   const destination = typed ?? known;
+  const changeThresholds = (next: number[]): void => {
+    edit.begin();
+    changeDraft({ kind, thresholds: next });
+  };
+  const percentage = useTypedThreshold(thresholds, changeThresholds);
+  const hasPercentage = percentage.text.trim() !== '';
   const stop = (): void => {
     edit.forget();
     forget();
@@ -81,7 +88,10 @@ export function AlertForm({
   const send = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
     if (isOld) return;
-    const values = { kind, destination: destination.trim(), thresholdsPct: [...thresholds] };
+    // Whoever forgets to press Enter has it all the same.
+    const whole = hasPercentage ? percentage.add() : thresholds;
+    if (!whole) return;
+    const values = { kind, destination: destination.trim(), thresholdsPct: [...whole] };
     const refused = await save(values, JSON.parse(edit.base) as AlertBase);
     setError(refused);
     if (!refused) stop();
@@ -138,10 +148,8 @@ export function AlertForm({
       />
       <ThresholdEditor
         thresholds={thresholds}
-        onChange={(next) => {
-          edit.begin();
-          changeDraft({ kind, thresholds: next });
-        }}
+        onChange={changeThresholds}
+        typed={percentage}
         limitUsd={limitUsd}
         spentUsd={apiKey.spendMonthUsd}
       />
@@ -149,7 +157,7 @@ export function AlertForm({
         <Button
           type="submit"
           loading={sending}
-          disabled={isOld || thresholds.length === 0 || destination.trim() === ''}
+          disabled={isOld || (thresholds.length === 0 && !hasPercentage) || destination.trim() === ''}
         >
           {alert ? 'Save' : 'Create alert'}
         </Button>

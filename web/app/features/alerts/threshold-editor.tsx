@@ -1,27 +1,19 @@
 import { Button, TextInput } from '@mantine/core';
-import { useState } from 'react';
 import classes from './alerts.module.css';
 import { ThresholdBar } from './threshold-bar';
-import { MAX_THRESHOLDS, withThreshold } from './thresholds.rules';
+import { MAX_THRESHOLDS } from './thresholds.rules';
+import type { TypedThreshold } from './use-typed-threshold';
 
 interface ThresholdEditorProps {
   thresholds: readonly number[];
   onChange(thresholds: number[]): void;
+  typed: TypedThreshold;
   limitUsd: string;
   spentUsd: string;
 }
 
 /** One to five percentages; Enter adds one. */
-export function ThresholdEditor({ thresholds, onChange, limitUsd, spentUsd }: ThresholdEditorProps) {
-  const [typed, setTyped] = useState('');
-  const [fault, setFault] = useState<string>();
-  const add = (): void => {
-    const added = withThreshold(thresholds, typed);
-    setFault('fault' in added ? added.fault : undefined);
-    if ('fault' in added) return;
-    onChange(added.list);
-    setTyped('');
-  };
+export function ThresholdEditor({ thresholds, onChange, typed, limitUsd, spentUsd }: ThresholdEditorProps) {
   const full = thresholds.length >= MAX_THRESHOLDS;
   return (
     <fieldset className={classes.editor}>
@@ -39,16 +31,16 @@ export function ThresholdEditor({ thresholds, onChange, limitUsd, spentUsd }: Th
           inputMode="numeric"
           autoComplete="off"
           disabled={full}
-          value={typed}
-          error={fault}
-          onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+          value={typed.text}
+          error={typed.fault}
+          onChange={({ currentTarget }) => typed.change(currentTarget.value)}
           onKeyDown={(event) => {
             if (event.key !== 'Enter') return;
             event.preventDefault();
-            add();
+            typed.add();
           }}
         />
-        <Button variant="default" disabled={full} onClick={add}>
+        <Button variant="default" disabled={full} onClick={() => typed.add()}>
           Add
         </Button>
       </div>
