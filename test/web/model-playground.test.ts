@@ -109,6 +109,28 @@ describeInBrowser('the model playground of the dashboard', () => {
     await page.unrouteAll({ behavior: 'wait' });
   });
 
+  test('whoever leaves while the models start stays away, and finds the session in the history', async () => {
+    const page = await openAs(browser, suite, user, '/dashboard/playground');
+    const starts = await holdAnswers(page, '"runPlayground"');
+    await ask(page, 'Ten words. [[sim words=10]]');
+    await starts.held;
+    await page.getByRole('link', { name: 'Prompts', exact: true }).click();
+    await page.getByText('No prompts yet.').waitFor();
+    const answered = page.waitForResponse(async (response) =>
+      (await response.text()).includes('"runPlayground"'),
+    );
+    starts.release();
+    await answered;
+    // What was sent is no draft any more: the page has taken the answer.
+    await page.waitForFunction(`!Object.values(localStorage).some((text) => text.includes('Ten words.'))`);
+    expect(new URL(page.url()).pathname).toBe('/dashboard/prompts');
+    await page.getByRole('link', { name: 'Playground', exact: true }).click();
+    expect(await prompt(page).inputValue()).toBe('');
+    await page.getByRole('link', { name: 'Ten words.' }).click();
+    await column(page, FAST).getByText('done').waitFor();
+    await page.unrouteAll({ behavior: 'wait' });
+  });
+
   test('the end is followed only while its reader is there', async () => {
     // In a small window a short text is already longer than its box.
     const page = await openAs(browser, suite, user, '/dashboard/playground', {

@@ -8,6 +8,7 @@ import { ButtonLink } from '../../ui/button-link';
 import { LoadError } from '../../ui/load-error';
 import { Note } from '../../ui/note';
 import { PageHead } from '../../ui/page-head';
+import { useIsHere } from '../../ui/use-is-here';
 import { Waiting } from '../../ui/waiting';
 import { Answers, AwaitedAnswers } from './answers';
 import { playgroundDraft } from './draft-names';
@@ -21,6 +22,7 @@ import { SharedQuestion } from './shared-question';
 export function PlaygroundPage(): ReactNode {
   const search = useSearch({ from: '/signed-in/dashboard/playground' });
   const navigate = useNavigate({ from: paths.playground });
+  const isHere = useIsHere();
   /** Sessions that were started or read here; null: gone. */
   const [sessions, setSessions] = useState<ReadonlyMap<string, SessionPartsFragment | null>>(new Map());
   /** Models that are being asked: their columns are there before the server has said anything. */
@@ -32,7 +34,8 @@ export function PlaygroundPage(): ReactNode {
     setSessions((before) => new Map(before).set(key, known));
   const show = async (started: SessionPartsFragment): Promise<void> => {
     know(started.id, started);
-    await navigate({ search: (before) => searchOfSession(before, started.id) });
+    // Whoever has gone elsewhere meanwhile finds the session in the history.
+    if (isHere()) await navigate({ search: (before) => searchOfSession(before, started.id) });
     setAsking(undefined);
   };
   return (
