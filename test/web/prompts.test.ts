@@ -152,12 +152,13 @@ describeInBrowser('the prompts of the dashboard', () => {
     const page = await openAs(browser, suite, user, `/dashboard/prompts/${id}?tab=render`, {
       expectedErrors: /400/,
     });
-    await page.getByLabel('greeting').fill('<b>{{ name }}</b>');
+    const field = (name: string) => page.getByRole('textbox', { name });
+    await field('greeting').fill('<b>{{ name }}</b>');
     await page.getByRole('button', { name: 'Render' }).click();
     await page.getByText('Required variables are missing: name, thing.').waitFor();
     expect(await page.getByText('A value is required').count()).toBe(2);
-    await page.getByLabel('name').fill('Ada');
-    await page.getByLabel('thing').fill('$&');
+    await field('name').fill('Ada');
+    await field('thing').fill('$&');
     await page.getByRole('button', { name: 'Render' }).click();
     const rendered = page.getByRole('region', { name: 'Rendered text' });
     await rendered.waitFor();
@@ -179,6 +180,32 @@ describeInBrowser('the prompts of the dashboard', () => {
     expect(await page.getByLabel('Prompt', { exact: true }).inputValue()).toBe(whole);
     await page.reload();
     expect(await page.getByLabel('Prompt', { exact: true }).inputValue()).toBe(whole);
+  });
+
+  test('a value may be empty, whatever the default is, and an untouched field is left to it', async () => {
+    const { id } = await suite.api<Prompt>(user.token, 'POST', '/api/prompts', {
+      name: 'Greeting',
+      content: '[{{ name }}][{{ title }}][{{ greeting }}]',
+      variables: ['title', 'greeting'].map((name) => ({ name, default: `the ${name}` })),
+    });
+    const page = await openAs(browser, suite, user, `/dashboard/prompts/${id}?tab=render`);
+    const rendered = page.getByRole('region', { name: 'Rendered text' });
+    const render = async (expected: string): Promise<void> => {
+      await page.getByRole('button', { name: 'Render' }).click();
+      await rendered.getByText(expected, { exact: true }).waitFor();
+    };
+    await page.getByLabel('Empty text for name').check();
+    await page.getByLabel('Empty text for title').check();
+    await render('[][][the greeting]');
+    await page.reload();
+    await render('[][][the greeting]');
+    await page.getByRole('textbox', { name: 'name' }).fill('Ada');
+    expect(await page.getByLabel('Empty text for name').isChecked()).toBe(false);
+    await page.getByLabel('Empty text for title').uncheck();
+    // Typed and cleared again is untouched.
+    await page.getByRole('textbox', { name: 'greeting' }).fill('Hello');
+    await page.getByRole('textbox', { name: 'greeting' }).fill('');
+    await render('[Ada][the title][the greeting]');
   });
 
   test('two tabs on one prompt tell each other, and nobody’s text is replaced', async () => {

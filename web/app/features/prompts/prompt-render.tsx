@@ -1,4 +1,4 @@
-import { Button, Textarea } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { useClient } from 'urql';
@@ -16,6 +16,7 @@ import { Section } from '../../ui/section';
 import { newDraftId, playgroundDraft } from '../playground/draft-names';
 import type { LoadedPrompt } from './prompt-page';
 import { PromptSnippet } from './prompt-snippet';
+import { PromptValue } from './prompt-value';
 import classes from './prompts.module.css';
 
 type Rendered = NonNullable<NonNullable<NonNullable<RenderPromptQuery['viewer']>['prompt']>['rendered']>;
@@ -37,13 +38,17 @@ export function PromptRender({ prompt }: { prompt: LoadedPrompt }) {
   const [sending, setSending] = useState(false);
   const names = placeholderNames(activeVersion.content);
   const declared = new Map(activeVersion.variables.map((variable) => [variable.name, variable]));
+  const set = (name: string, value: string | undefined): void => {
+    if (value === undefined) typed.delete(name);
+    else typed.set(name, value);
+    change([...typed]);
+  };
   const send = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
     setSending(true);
-    // An empty field is left to the default.
     const variables = names.flatMap((name) => {
       const value = typed.get(name);
-      return value ? [{ name, value }] : [];
+      return value === undefined ? [] : [{ name, value }];
     });
     const result = await client
       .query(RenderPromptDocument, { id: prompt.id, variables }, { requestPolicy: 'network-only' })
@@ -60,26 +65,16 @@ export function PromptRender({ prompt }: { prompt: LoadedPrompt }) {
           {names.length === 0 && ' Its text has no variables.'}
         </p>
         {error && <ErrorNote error={error} />}
-        {names.map((name) => {
-          const variable = declared.get(name);
-          const fallback = variable?.default ?? undefined;
-          return (
-            <Textarea
-              key={name}
-              className={classes.notes!}
-              label={name}
-              description={variable?.description ?? undefined}
-              required={fallback === undefined}
-              placeholder={fallback === undefined ? '' : fallback || 'Empty text'}
-              autosize
-              minRows={1}
-              maxRows={12}
-              value={typed.get(name) ?? ''}
-              error={error?.fields[`variables.${name}`] && 'A value is required'}
-              onChange={({ currentTarget }) => change([...typed.set(name, currentTarget.value)])}
-            />
-          );
-        })}
+        {names.map((name) => (
+          <PromptValue
+            key={name}
+            name={name}
+            variable={declared.get(name)}
+            value={typed.get(name)}
+            isMissing={error?.fields[`variables.${name}`] !== undefined}
+            onChange={(value) => set(name, value)}
+          />
+        ))}
         <div className={classes.actions}>
           <Button type="submit" loading={sending}>
             Render
