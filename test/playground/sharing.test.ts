@@ -2,7 +2,7 @@ import { dataOf, operate } from '../graphql/support.js';
 import { faultsOf } from '../pages/html-faults.js';
 import { call, signUp } from '../support/api.js';
 import { useProduct } from '../support/product-suite.js';
-import { ask, FAST, QWEN, type Session, writeResponse } from './support.js';
+import { ask, FAST, QWEN, type Session, writeResponse, writeSession } from './support.js';
 
 interface Sharing {
   share_slug: string;
@@ -193,6 +193,36 @@ describe('a shared session', () => {
     );
     expect(new Set(all.map((one) => one.body.share_slug)).size).toBe(1);
     expect((await json(all[0]!.body.share_slug)).status).toBe(200);
+  });
+
+  test('stays in the list of its owner, however many newer ones there are', async () => {
+    const { token: own, accountId: owner } = await product.signUp('team');
+    const { pool } = product.db;
+    const ids: string[] = [];
+    for (let n = 0; n < 60; n++) ids.unshift(await writeSession(pool, owner, `Shared ${n}`));
+    await pool.query(
+      `update playground_sessions set shared = true, share_slug = left(md5(id::text), 24) where account_id = $1`,
+      [owner],
+    );
+    const list = async (query: string) => {
+      const { body } = await call<Session[]>(product.url, 'GET', `/api/playground${query}`, { token: own });
+      return body.map(({ id }) => id);
+    };
+    expect(await list('?shared=true')).toEqual(ids);
+    expect(await list('')).toEqual(ids.slice(0, 50));
+    expect(await list('?shared=false')).toEqual([]);
+    // Whoever asks for everything stays within the cost of an operation.
+    const query = `{ viewer { playgroundSessions(shared: true) { __typename id prompt systemPrompt models shared shareSlug
+      publicUrl truncated createdAt parameters { __typename temperature maxTokens topP }
+      runs { __typename id modelPublicName servedModelPublicName status responseContent finishReason latencyMs ttftMs
+        inputTokens outputTokens costUsd listCostUsd errorCode errorMessage } } } }`;
+    const { viewer } = await dataOf<{ viewer: { playgroundSessions: { id: string; prompt: string }[] } }>(
+      product.url,
+      query,
+      { token: own },
+    );
+    expect(viewer.playgroundSessions.map(({ id }) => id)).toEqual(ids);
+    expect(viewer.playgroundSessions.at(-1)!.prompt).toBe('Shared 0');
   });
 
   test('a body that is wrong is refused by its field', async () => {

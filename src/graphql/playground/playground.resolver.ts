@@ -18,7 +18,7 @@ import {
   sharedSessionOutput,
   sharingOutput,
 } from '../../services/playground/playground.outputs.js';
-import { KEPT_SESSIONS } from '../../services/playground/playground.rules.js';
+import { KEPT_SESSIONS, SHARED_SESSIONS } from '../../services/playground/playground.rules.js';
 import { Viewer } from '../accounts/accounts.types.js';
 import { camelCased, shown, shownAs } from '../case.js';
 import { enumOf } from '../enum-of.js';
@@ -50,7 +50,7 @@ const sessionIdType = { sessionId: ID };
 const sessionPayload = z.object({ session: sessionOutput.describe('The updated session.') });
 const ParametersInput = inputType('PlaygroundParametersInput', runParametersInput);
 
-/** Every text of fifty sessions is opened to show its beginning. */
+/** Every text of the sessions is opened to show its beginning. Shared ones cost more by their number. */
 const OPENING_COST = 2_500;
 
 /** The model playground of the signed-in user, and what is shared of it. */
@@ -116,8 +116,9 @@ export const playgroundResolvers = [
   }),
   field(Viewer, 'playgroundSessions', [PlaygroundSession], {
     description:
-      'The 50 newest playground sessions, newest first, with the first 1,000 characters of each text.',
-    complexity: ({ childComplexity }) => OPENING_COST + KEPT_SESSIONS * childComplexity,
+      'The 50 newest playground sessions, or all shared ones, newest first, with the first 1,000 characters of each text.',
+    complexity: ({ args, childComplexity }) =>
+      OPENING_COST + (args.shared ? SHARED_SESSIONS : KEPT_SESSIONS) * childComplexity,
     args: z.object({
       shared: z.boolean().nullish().describe(descriptionOf(listPlaygroundInput.shape.shared)),
     }),

@@ -66,7 +66,9 @@ export const listPlaygroundInput = z.strictObject({
   shared: z
     .stringbool({ truthy: ['true'], falsy: ['false'], case: 'sensitive', error: 'must be true or false' })
     .optional()
-    .describe('`true` returns only shared sessions, `false` only unshared ones. Returns both by default.'),
+    .describe(
+      '`true` returns all shared sessions, up to 200, `false` only unshared ones. Returns the newest of both by default.',
+    ),
 });
 
 export const sharePlaygroundInput = z

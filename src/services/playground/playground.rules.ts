@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { AppError } from '../../errors.js';
 import { DAY_MS, dayStart } from '../../lib/clock.js';
 
-/** Sessions that a list shows, and that are kept for an account beside the shared ones. */
+/** Sessions that a list shows, unless it is of shared ones, and that are kept for an account beside those. */
 export const KEPT_SESSIONS = 50;
 /** Shared sessions are kept however old they are, so their number has a bound. */
 export const SHARED_SESSIONS = 200;

@@ -5,10 +5,12 @@ import type { ServiceDeps } from '../deps.js';
 import { type ContentKey, contentKeyOf, listedView, sessionView } from './content.js';
 import type { RunPlaygroundInput } from './playground.inputs.js';
 import type { RunEventOutput, SessionOutput } from './playground.outputs.js';
+import { KEPT_SESSIONS } from './playground.rules.js';
 import {
   deleteSessions,
   findSession,
-  listSessions,
+  findSessions,
+  listSessionIds,
   requestCancel,
   type StoredSession,
 } from './playground.store.js';
@@ -35,7 +37,7 @@ export interface PlaygroundService extends Sharing {
   start(context: ServiceContext, input: RunPlaygroundInput): Promise<SessionOutput>;
   /** The same for who waits for all runs. A run that fails is in the session. @throws AppError also `service_unavailable` */
   run(context: ServiceContext, input: RunPlaygroundInput): Promise<AwaitedSession>;
-  /** The newest 50, newest first, each text cut. */
+  /** The newest 50, or all that are shared; newest first, each text cut. */
   list(context: ServiceContext, filter: { shared?: boolean | undefined }): Promise<SessionOutput[]>;
   /** @throws AppError `not_found` */
   get(context: ServiceContext, input: { id: string }): Promise<SessionOutput>;
@@ -99,9 +101,17 @@ export function createPlaygroundService(deps: ServiceDeps): PlaygroundService {
     },
     async list(context, { shared }) {
       const { accountId } = requireViewer(context);
-      const stored = await listSessions(context.em, { accountId, shared });
+      const ids = await listSessionIds(context.em, { accountId, shared });
       const key = await requireKey(context, accountId);
-      return stored.map(({ session, runs }) => listedView(sessionView(session, runs, key, publicUrl)));
+      const listed: SessionOutput[] = [];
+      // The whole texts of all shared sessions are too much to hold, and to open in one go.
+      for (let from = 0; from < ids.length; from += KEPT_SESSIONS) {
+        const stored = await findSessions(context.em, accountId, ids.slice(from, from + KEPT_SESSIONS));
+        for (const { session, runs } of stored) {
+          listed.push(listedView(sessionView(session, runs, key, publicUrl)));
+        }
+      }
+      return listed;
     },
     get,
     async cancel(context, { id, runId }) {

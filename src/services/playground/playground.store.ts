@@ -4,7 +4,7 @@ import { PLAYGROUND_CANCEL_CHANNEL } from '../../db/invalidation.js';
 import { UNTRACKED } from '../../db/untracked.js';
 import { PlaygroundRun } from '../../entities/playground/playground-run.js';
 import { PlaygroundSession } from '../../entities/playground/playground-session.js';
-import { KEPT_SESSIONS } from './playground.rules.js';
+import { KEPT_SESSIONS, SHARED_SESSIONS } from './playground.rules.js';
 
 const UNFINISHED = { status: { $in: ['pending' as const, 'running' as const] } };
 
@@ -34,22 +34,37 @@ export async function findShared(em: EntityManager, slug: string): Promise<Store
   return rows.length > 0 ? { session, runs: await runsOf(em, [session.id]) } : undefined;
 }
 
-/** The newest sessions of an account. */
-export async function listSessions(
+/** Ids of an account's newest sessions, or of all that are shared; newest first. */
+export async function listSessionIds(
   em: EntityManager,
   { accountId, shared }: { accountId: string; shared: boolean | undefined },
-): Promise<StoredSession[]> {
+): Promise<string[]> {
   const sessions = await em.find(
     PlaygroundSession,
     { accountId, ...(shared !== undefined && { shared }) },
-    { ...UNTRACKED, orderBy: { createdAt: 'desc', id: 'desc' }, limit: KEPT_SESSIONS },
+    {
+      ...UNTRACKED,
+      fields: ['id'],
+      orderBy: { createdAt: 'desc', id: 'desc' },
+      limit: shared ? SHARED_SESSIONS : KEPT_SESSIONS,
+    },
   );
-  const runs = await runsOf(
-    em,
-    sessions.map(({ id }) => id),
-  );
-  const bySession = Map.groupBy(runs, ({ sessionId }) => sessionId);
-  return sessions.map((session) => ({ session, runs: bySession.get(session.id) ?? [] }));
+  return sessions.map(({ id }) => id);
+}
+
+/** Sessions of an account in the order of their ids, without those that are gone. */
+export async function findSessions(
+  em: EntityManager,
+  accountId: string,
+  ids: readonly string[],
+): Promise<StoredSession[]> {
+  const sessions = await em.find(PlaygroundSession, { id: { $in: [...ids] }, accountId }, UNTRACKED);
+  const byId = new Map(sessions.map((session) => [session.id, session]));
+  const runs = Map.groupBy(await runsOf(em, ids), ({ sessionId }) => sessionId);
+  return ids.flatMap((id) => {
+    const session = byId.get(id);
+    return session ? [{ session, runs: runs.get(id) ?? [] }] : [];
+  });
 }
 
 const runsOf = (em: EntityManager, ids: readonly string[]): Promise<PlaygroundRun[]> =>
