@@ -33,7 +33,7 @@ import { UpstreamClient } from '../lib/upstream/client.js';
 import type { MeterOptions } from '../metering/meter.js';
 import { RefusedCalls } from '../metering/refused-calls.js';
 import { addRefusedCalls } from '../metering/refused-calls.store.js';
-import type { FlushResult, Meter } from '../metering/usage-record.js';
+import type { FlushResult, Meter, UsageRecord } from '../metering/usage-record.js';
 import { addWidgetOutcomes } from '../metering/widget-outcomes.store.js';
 import { capSockets, EDGE_BOUNDS, type EdgeBounds, trustedPeer } from './edge-bounds.js';
 import { takeCallsFirst } from './fast-path.js';
@@ -65,12 +65,12 @@ export interface EdgeDeps {
   counter?: CounterLink | undefined;
   tracing?: Tracing | undefined;
   /**
-   * Makes the meter; `onFlushed` keeps the balances in memory true. With the rest, which only several edges need, the
-   * spool is known by this edge's identity.
+   * Makes the meter; `onFlushed` and `onTakenOver` keep the balances in memory true. With the rest, which only several
+   * edges need, the spool is known by this edge's identity.
    */
   createMeter(
     onFlushed: (result: FlushResult) => void,
-    identity: Required<Pick<MeterOptions, 'name' | 'onReplayed'>>,
+    identity: Required<Pick<MeterOptions, 'name' | 'onReplayed' | 'onTakenOver'>>,
   ): Promise<Meter>;
 }
 
@@ -159,8 +159,18 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     // An alert may say that a guard has acted.
     if (result.alerted.length > 0) cache.guardsActed(result.alerted);
   };
+  const takenOver = (records: UsageRecord[]): void => {
+    for (const record of records) {
+      const { accountId, keyId, widgetId, cost, createdAt } = record;
+      const widget = widgetId === null ? undefined : widgets.takeOver(record, widgetId);
+      if (widget) limits.messages?.changed(widget.state);
+      const payer = widget?.payer ?? (keyId === null ? undefined : cache.payerOf(accountId, keyId));
+      if (payer && cost !== 0n) limits.takeOver(payer, cost, createdAt);
+    }
+  };
   const meter = await deps.createMeter(flushed, {
     name: identity.id,
+    onTakenOver: takenOver,
     onReplayed: (owners) => identity.replaced(owners),
   });
   const listener = followChanges({ databaseUrl: config.databaseDirectUrl!, log, cache, catalog, widgets });

@@ -14,8 +14,10 @@ export interface AdoptionOptions {
   self: Owner;
   log: Logger;
   commit(records: UsageRecord[]): Promise<Handed>;
-  /** Everything of these processes is committed. */
-  onReplayed(events: number, owners: string[]): void;
+  /** Everything of these processes is committed, or waits and counts in this process. */
+  onHandedOver(owners: string[]): void;
+  /** Everything of a folder is committed. */
+  onReplayed(events: number): void;
 }
 
 /** Looks for spools of dead processes, at start and every few seconds, and replays them one after another. */
@@ -28,7 +30,7 @@ export class Adoption {
 
   constructor(private readonly options: AdoptionOptions) {}
 
-  /** Resolves when what was found is replayed. */
+  /** Resolves when what was found is handed over. */
   start(): Promise<void> {
     this.timer = setInterval(() => void this.look(), INTERVAL_MS).unref();
     return this.look();
@@ -72,12 +74,13 @@ export class Adoption {
 
   /** Resolves when everything in a folder is committed, or waits for nothing but locked accounts: the next one begins. */
   private async replay(folder: string): Promise<void> {
-    const { directory, log, commit, onReplayed } = this.options;
+    const { directory, log, commit, onHandedOver, onReplayed } = this.options;
     const owners = await formerOwners(folder);
     const { events, waits, settled } = await replayFolder(folder, { directory, log, commit });
+    onHandedOver(owners);
     const over = settled
       .then(() => {
-        onReplayed(events, owners);
+        onReplayed(events);
         log.info({ events }, 'replayed the spool of a process that has exited');
       })
       .catch((error: unknown) => this.failed(error))

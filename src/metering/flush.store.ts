@@ -78,6 +78,23 @@ export async function unlockedAccounts(pool: Pool, accountIds: readonly string[]
   return new Set(rows.map(({ id }) => id));
 }
 
+/**
+ * Ids of those of the events that are in the database. Waits for no account that is locked.
+ * @throws Error of the database
+ */
+export async function recordedEvents(pool: Pool, records: readonly UsageRecord[]): Promise<Set<string>> {
+  const question = {
+    name: 'metering-recorded',
+    // A scalar subquery looks each one up; a join may read the whole table.
+    text: `select e.id from unnest($1::uuid[], $2::bigint[]) as e(id, at_ms)
+      where (select true from usage_events u
+        where u.created_at = timestamptz 'epoch' + e.at_ms * interval '1 millisecond' and u.id = e.id)`,
+    values: [`{${records.map(({ id }) => id)}}`, `{${records.map(({ createdAt }) => createdAt)}}`],
+  };
+  const rows = await queryWithin<{ id: string }>(pool, question, CONNECT_TIMEOUT_MS);
+  return new Set(rows.map(({ id }) => id));
+}
+
 async function write(client: PoolClient, records: readonly UsageRecord[]): Promise<BatchResult> {
   const accounts = new Set<string>();
   const byId = new Map<string, UsageRecord>();

@@ -261,6 +261,8 @@ export class Flusher {
       this.suspects.push(suspect);
     }
     suspect.tries++;
+    // A dead letter may be long in coming, too, if the disk is full.
+    if (!pending.own) pending.delayed?.();
     suspect.dueAt = performance.now() + jitteredMs(RETRY, suspect.tries);
     if (suspect.tries < MAX_TRIES) return;
     try {

@@ -10,15 +10,16 @@ import type { Logger } from '../lib/logger.js';
 import { within } from '../lib/within.js';
 import { Adoption } from './adoption.js';
 import { setAside } from './dead-letters.js';
+import { recordedEvents } from './flush.store.js';
 import { Flusher } from './flusher.js';
-import { handOver } from './hand-over.js';
+import { HandOver } from './hand-over.js';
 import { createMeterMetrics } from './meter-metrics.js';
 import { beat } from './orphans.js';
 import { OWNER_FILE, ownIdentity, writeOwner } from './owner.js';
 import { Recorder } from './recorder.js';
 import { realDisk, type SpoolDisk } from './segment.js';
 import { Spool } from './spool.js';
-import type { FlushResult, Meter } from './usage-record.js';
+import type { FlushResult, Meter, UsageRecord } from './usage-record.js';
 
 export interface MeterOptions {
   /** Holds one folder per process, `<DATA_DIR>/spool`; shared by all processes that may adopt each other's. */
@@ -29,7 +30,12 @@ export interface MeterOptions {
   clock: Clock;
   /** Of this process's folder; an id that no other process ever had. */
   name?: string;
-  /** Called with the names of dead processes once everything of theirs is committed. */
+  /**
+   * Called with what dead processes have recorded and a locked account keeps from being committed. It counts in this process
+   * until it is among the `own` of `onFlushed`.
+   */
+  onTakenOver?(records: UsageRecord[]): void;
+  /** Called with the names of dead processes once everything of theirs is committed or taken over. */
   onReplayed?(owners: string[]): void;
   /** Called synchronously after each commit. */
   onFlushed(result: FlushResult): void;
@@ -44,7 +50,7 @@ export interface MeterOptions {
 }
 
 const MEMORY_EVENTS = 50_000;
-/** A database that doesn't answer doesn't hold up the start longer. */
+/** A database that takes nothing doesn't hold up the start longer. */
 const START_WAIT_MS = 3_000;
 const STOP_WAIT_MS = 4_000;
 const HEARTBEAT_MS = 10_000;
@@ -101,16 +107,20 @@ export async function createMeter(options: MeterOptions): Promise<Meter> {
   const memoryEvents = options.memoryEvents ?? MEMORY_EVENTS;
   const recorder = new Recorder({ spool, flusher, clock, log, memoryEvents });
 
+  const handOver = new HandOver({
+    flusher,
+    ends: replayEnds,
+    recorded: (records) => recordedEvents(pool, records),
+    takeOver: (records) => options.onTakenOver?.(records),
+  });
   const adoption = new Adoption({
     directory,
     own: folder,
     self: ownIdentity(),
     log,
-    commit: (records) => handOver(flusher, records, clock.now(), replayEnds),
-    onReplayed(events, owners) {
-      metrics.replayed.inc(events);
-      options.onReplayed?.(owners);
-    },
+    commit: (records) => handOver.commit(records, clock.now()),
+    onHandedOver: (owners) => options.onReplayed?.(owners),
+    onReplayed: (events) => metrics.replayed.inc(events),
   });
 
   /**
@@ -164,11 +174,24 @@ export async function createMeter(options: MeterOptions): Promise<Meter> {
     await rm(empty && adopted ? folder : join(folder, OWNER_FILE), { recursive: true, force: true });
   };
 
-  await within(options.patienceMs ?? START_WAIT_MS, adoption.start());
+  /** Whether balances that are read contain what dead processes had recorded, or it counts here. */
+  let isCaughtUp = false;
+  const start = async (): Promise<void> => {
+    const caughtUp = adoption.start().then(() => {
+      isCaughtUp = true;
+    });
+    let before: number;
+    do {
+      before = handOver.events;
+      await within(options.patienceMs ?? START_WAIT_MS, caughtUp);
+    } while (!isCaughtUp && handOver.events > before);
+  };
+
+  await start();
   return {
     begin: (intent) => recorder.begin(intent),
     finish: (record, written, opened) => recorder.finish(record, written, opened),
-    accepting: () => recorder.accepting(),
+    accepting: () => isCaughtUp && recorder.accepting(),
     backlog: () => recorder.backlog(),
     drain,
     stop,

@@ -3,7 +3,7 @@ import type { UsageRecord } from './usage-record.js';
 /** An event on its way to the database. */
 export interface Pending {
   record: UsageRecord;
-  /** Whether this process recorded it itself. */
+  /** Whether it counts in this process until it is settled: what it has recorded itself or taken over. */
   own: boolean;
   /** Order of recording; what `drain` waits for. */
   position: number;
@@ -11,6 +11,6 @@ export interface Pending {
   since: number;
   /** Called once: it is committed, or set aside since the database refuses it. */
   settled(): void;
-  /** Called when its account is locked: it may take as long as the lock is held. */
+  /** Called when its account is locked: it may take as long as the lock is held. If it isn't `own`, also when it is refused. */
   delayed?(): void;
 }

@@ -165,7 +165,7 @@ export class Recorder {
 
   /** Appends records again whose segment may not reach the disk. */
   reappend(isDoubtful: (segment: number) => boolean): void {
-    const entries = [...this.options.flusher.unsettled()].filter((pending) => pending.own) as Entry[];
+    const entries = [...this.options.flusher.unsettled()].filter((pending) => pending instanceof Entry);
     this.append(entries.filter((entry) => entry.segment !== undefined && isDoubtful(entry.segment)));
   }
 

@@ -56,7 +56,7 @@ export interface UsageRecord extends Omit<CallIntent, 'at'> {
 
 /** What a committed batch changed, for caches in front of the database. */
 export interface FlushResult {
-  /** The events that this process had recorded itself (not replayed ones) and that are settled: committed or set aside. */
+  /** The events that counted in this process and are settled (committed or set aside): its own, and those taken over. */
   own: UsageRecord[];
   accounts: { id: string; balance: Money; seq: bigint }[];
   /** Spend of a key on a UTC day after the batch. */
@@ -75,7 +75,10 @@ export interface Meter {
    * gave for the call.
    */
   finish(record: UsageRecord, written: (error?: Error) => void, opened?: OpenIntent): void;
-  /** False while the spool can't take events; admission then answers `service_unavailable`. */
+  /**
+   * False while the spool can't take events, and at the start until what dead processes have left is counted; admission
+   * then answers `service_unavailable`.
+   */
   accepting(): boolean;
   /** Events not yet committed, and the age of the oldest in milliseconds. */
   backlog(): { events: number; oldestMs: number };

@@ -8,6 +8,7 @@ import { until } from '../support/until.js';
 import {
   createPayer,
   finish,
+  flushWhenFree,
   leaveSpool,
   metricOf,
   openMeter,
@@ -176,6 +177,30 @@ describe('a meter with accounts that somebody has locked', () => {
     expect(await charges(victim)).toEqual(idsOf(theirs));
     expect(await charges(other)).toEqual(idsOf(others));
     await next.meter.stop();
+    expect(readdirSync(folder.path)).toEqual([]);
+  });
+
+  test('takes over what it finds of them at the start, each event once, unless it is committed', async () => {
+    const [theirs, others] = [some(victim, 4), some(other, 2)];
+    await flushWhenFree(db.pool, theirs.slice(0, 1));
+    await lock([victim]);
+    leaveSpool(folder.path, [[...theirs, ...others]]);
+    leaveSpool(folder.path, [theirs.slice(2)]);
+    const taken: UsageRecord[] = [];
+    const replayed: string[] = [];
+    const { meter, flushed } = await openMeter(folder.path, db.pool, {
+      onTakenOver: (records) => taken.push(...records),
+      onReplayed: (owners) => replayed.push(...owners),
+    });
+    expect(meter.accepting()).toBe(true);
+    expect(idsOf(taken)).toEqual(idsOf(theirs.slice(1)));
+    // Nobody has to wait for what counts elsewhere by now.
+    expect(replayed).toHaveLength(2);
+    await session.query('rollback');
+    await chargedWith(victim, theirs, 5_000);
+    await until(() => flushed.flatMap(({ own }) => own).length === taken.length, { what: 'the news' });
+    await meter.stop();
+    expect(idsOf(flushed.flatMap(({ own }) => own))).toEqual(idsOf(taken));
     expect(readdirSync(folder.path)).toEqual([]);
   });
 

@@ -13,6 +13,7 @@ import {
   createPayer,
   finish,
   intentOf,
+  leaveSpool,
   openMeter,
   type Payer,
   recordOf,
@@ -91,6 +92,30 @@ describe('a meter in an outage', () => {
     await expectCommitted(records);
     await meter.stop();
     expect(readdirSync(folder.path)).toEqual([]);
+  });
+
+  test('of the database at start, accepts nothing until what a dead process left is committed', async () => {
+    const left = many(1_200);
+    leaveSpool(folder.path, [left]);
+    link.freeze();
+    const { meter } = await openMeter(folder.path, pool, { patienceMs: 200 });
+    expect(meter.accepting()).toBe(false);
+    link.restore();
+    await until(() => meter.accepting(), { timeoutMs: 25_000 });
+    await expectCommitted(left);
+    await meter.stop();
+  });
+
+  test('that is only slow, waits at the start for as long as something is committed', async () => {
+    const left = many(2_000);
+    leaveSpool(folder.path, [left]);
+    link.delay(100);
+    const start = performance.now();
+    const { meter } = await openMeter(folder.path, pool, { patienceMs: 1_000 });
+    expect(performance.now() - start).toBeGreaterThan(1_000);
+    expect(meter.accepting()).toBe(true);
+    await expectCommitted(left);
+    await meter.stop();
   });
 
   test('of the database in the middle of flushes, loses nothing and charges once', async () => {

@@ -38,11 +38,13 @@ export interface TestEdgeOptions {
   log?: Logger;
   lock?: EdgeDeps['lock'];
   counter?: EdgeDeps['counter'];
+  /** DATA_DIR, where something is there already; closing the edge removes it. */
+  directory?: string;
 }
 
 /** A real edge on a free port, over a real database and whatever upstream the test brings. */
 export async function startTestEdge(db: TestDatabase, options: TestEdgeOptions): Promise<TestEdge> {
-  const directory = mkdtempSync(join(tmpdir(), 'gateway-edge-'));
+  const directory = options.directory ?? mkdtempSync(join(tmpdir(), 'gateway-edge-'));
   const config = loadConfig(
     {
       NODE_ENV: 'test',

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { Registry } from 'prom-client';
 import type { CatalogModel } from '../../src/inference/catalog.js';
 import type { KeyCache } from '../../src/inference/keys/key-cache.js';
-import type { KeyEntry } from '../../src/inference/keys/key-states.js';
+import { type KeyEntry, KeyStates } from '../../src/inference/keys/key-states.js';
 import { AccountState, DayState } from '../../src/inference/limits/account-state.js';
 import { createLimits, type Patience } from '../../src/inference/limits/create-limits.js';
 import { EdgeIdentity } from '../../src/inference/limits/edge-identity.js';
@@ -10,10 +10,12 @@ import type { Admission, Caller, Limits } from '../../src/inference/limits/limit
 import type { CounterLink } from '../../src/inference/limits/machine/counter-link.js';
 import type { InspectedBody } from '../../src/inference/request/request-body.js';
 import { type Clock, systemClock, utcDay } from '../../src/lib/clock.js';
+import { createEnvelope } from '../../src/lib/crypto.js';
 import { newId } from '../../src/lib/ids.js';
 import { createLogger, type Logger } from '../../src/lib/logger.js';
 import { DOLLAR, type Money } from '../../src/lib/money.js';
 import type { FlushResult, UsageRecord } from '../../src/metering/usage-record.js';
+import { TEST_SECRETS } from './secrets.js';
 
 /** One token in costs a thousandth of a cent, one out nothing: a hold is the input's tokens × 1e-5 dollars. */
 export const UNIT: Money = DOLLAR / 100_000n;
@@ -195,6 +197,32 @@ export async function limitsEdge(ledger: Ledger, options: LimitsEdgeOptions = {}
     },
   };
   return edge;
+}
+
+/**
+ * Lets an edge that has read nothing of its account take over what a dead process has recorded, charge by charge: each gives
+ * what commits it.
+ */
+export function takingOver({ limits, entry }: LimitsEdge, ledger: Ledger): (cost: Money) => () => void {
+  const log = createLogger('edge', 'silent');
+  const states = new KeyStates({ envelope: createEnvelope('virtual-key', TEST_SECRETS.ENCRYPTION_KEY), log });
+  const ids = { accountId: entry.account.id, keyId: entry.credential.id };
+  return (cost) => {
+    const createdAt = systemClock.now();
+    limits.takeOver(states.unreadPayer(ids.accountId, ids.keyId), cost, createdAt);
+    return () => {
+      const day = utcDay(createdAt);
+      ledger.charge(cost, day);
+      const result: FlushResult = {
+        own: [{ ...ids, cost, createdAt } as UsageRecord],
+        accounts: [{ id: ids.accountId, balance: ledger.balance, seq: ledger.seq }],
+        keyDays: [{ keyId: ids.keyId, day, spend: ledger.spendOn(day) }],
+        alerted: [],
+      };
+      states.flushed(result);
+      limits.flushed(result);
+    };
+  };
 }
 
 /** What becomes of a call: `admitted`, or the code of its refusal. */

@@ -39,6 +39,10 @@ export interface KeyCache {
   /** Takes over what a commit changed. */
   flushed(result: FlushResult): void;
   account(id: string): AccountState | undefined;
+  /** The account of a charge that a dead process has recorded, whether or not anything was read of it. */
+  accountOf(id: string): AccountState;
+  /** Who pays for such a charge. */
+  payerOf(accountId: string, keyId: string): Payer;
   /** The account that others than API keys call for, with what was read of it at `readAt`. */
   shareAccount(row: AccountRow, readAt: number): AccountState;
   /** Says which accounts others than API keys know: they are not forgotten. */
@@ -175,6 +179,14 @@ class DatabaseKeyCache implements KeyCache {
 
   account(id: string): AccountState | undefined {
     return this.#states.account(id);
+  }
+
+  accountOf(id: string): AccountState {
+    return this.#states.accountOf(id);
+  }
+
+  payerOf(accountId: string, keyId: string): Payer {
+    return this.#slots.ofKey(keyId) ?? this.#states.unreadPayer(accountId, keyId);
   }
 
   shareAccount(row: AccountRow, readAt: number): AccountState {

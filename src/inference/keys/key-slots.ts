@@ -36,6 +36,11 @@ export class KeySlots {
     return this.#slots.get(hash);
   }
 
+  /** The key of an id, if it is known. */
+  ofKey(id: string): KeyEntry | undefined {
+    return this.#byKey.get(id)?.entry;
+  }
+
   /** Replaces what was known of the key. */
   set(entry: KeyEntry): void {
     const usedAt = this.#slots.get(entry.hash)?.usedAt ?? entry.readAt;

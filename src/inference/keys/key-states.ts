@@ -22,6 +22,9 @@ export interface KeyEntry extends Payer {
   readonly readAt: number;
 }
 
+/** What is known of a payer before its row is read; nothing is admitted by it. */
+export const UNREAD = { hash: '', allowedModels: new Set<string>(), authorization: null, dailyLimit: null };
+
 /** The money of accounts and keys in this process, which outlives the rows that it was read with. */
 export class KeyStates {
   readonly #accounts = new Map<string, AccountState>();
@@ -96,6 +99,25 @@ export class KeyStates {
   /** What is known of an account, with what was read of it at `readAt`. */
   shareAccount(row: AccountRow, readAt: number): AccountState {
     return this.#accountOf(row, readAt);
+  }
+
+  /** The account of a charge that was recorded before this process read anything of it. */
+  accountOf(id: string): AccountState {
+    const known = this.#accounts.get(id);
+    if (known) return known;
+    // What every account had before its first ledger entry: whatever is read is newer.
+    const account = new AccountState(id, 0n, 0n, 1);
+    this.#accounts.set(id, account);
+    return account;
+  }
+
+  /** Who pays for a charge of a key of which nothing was read: its row will share these states. */
+  unreadPayer(accountId: string, keyId: string): Payer {
+    const day = this.#dayOf(keyId);
+    // Nobody knows yet whether it has a cap. With Redis, days count only where they are said to have one.
+    day.isCapped = true;
+    const credential = { kind: 'api_key', id: keyId } as const;
+    return { ...UNREAD, credential, account: this.accountOf(accountId), day };
   }
 
   #accountOf(row: AccountRow, readAt: number): AccountState {

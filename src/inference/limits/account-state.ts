@@ -69,7 +69,8 @@ export class AccountState {
 
   /**
    * A balance read from the database. While our events are in transit, it may or may not include them, so only the
-   * flush itself, which reports exactly, changes the balance then.
+   * flush itself, which reports exactly, changes the balance then. The first reading counts in any case: what was taken over
+   * before it waits for a lock, and so isn't included.
    */
   observe(balance: Money, seq: bigint, readAt = 0): void {
     if (readAt > this.readAt) this.readAt = readAt;
@@ -77,7 +78,7 @@ export class AccountState {
       this.#read = balance;
       this.#readSeq = seq;
     }
-    if (this.pending === 0n && seq >= this.#seq) {
+    if ((this.pending === 0n || this.#seq === 0n) && seq >= this.#seq) {
       this.balance = balance;
       this.#seq = seq;
     }
@@ -158,7 +159,8 @@ export class DayState {
     if (readAt > this.readAt) this.readAt = readAt;
     this.#readDay = day;
     this.#read = spend;
-    if (this.#pending.of(day) !== 0n) return;
+    // The first reading counts in any case, as of an account.
+    if (this.#pending.of(day) !== 0n && this.#day !== '') return;
     this.committed(day, spend);
   }
 

@@ -114,13 +114,14 @@ class AdmissionControl implements Limits {
     this.settle(admission, 0n, this.deps.clock.now());
   }
 
-  waive(admission: Admission, cost: Money, at: number): void {
+  waive({ payer }: Admission, cost: Money, at: number): void {
     if (cost === 0n) return;
-    const { payer } = admission;
-    payer.account.charge(-cost);
-    payer.day.charge(-cost, at);
-    this.deps.counters.changed(payer, 0n, -cost, at);
+    this.#charge(payer, -cost, at);
     this.#wake(payer);
+  }
+
+  takeOver(payer: Payer, cost: Money, at: number): void {
+    this.#charge(payer, cost, at);
   }
 
   flushed(result: FlushResult): void {
@@ -165,6 +166,13 @@ class AdmissionControl implements Limits {
   #open(admission: Admission): void {
     admission.deadline = this.deps.clock.now() + this.deps.callTimeoutMs + HOLD_MARGIN_MS;
     this.deps.holds.add(admission);
+  }
+
+  /** A charge without a hold; negative for one that will never come. */
+  #charge(payer: Payer, cost: Money, at: number): void {
+    payer.account.charge(cost);
+    payer.day.charge(cost, at);
+    this.deps.counters.changed(payer, 0n, cost, at);
   }
 
   /** @returns What was held until now. */

@@ -8,7 +8,7 @@ export class EdgeIdentity {
   readonly id = newId();
   #listener: (ids: readonly string[]) => void = () => undefined;
 
-  /** Called with the edges that are dead and whose spools are committed. */
+  /** Called with the edges that are dead and whose spools are committed, or count in this edge (`Limits.takeOver`). */
   onReplaced(listener: (ids: readonly string[]) => void): void {
     this.#listener = listener;
   }

@@ -6,9 +6,10 @@ import type { Invalidation } from '../../db/invalidation.js';
 import { type Clock, utcDay } from '../../lib/clock.js';
 import type { Envelope } from '../../lib/crypto.js';
 import type { Logger } from '../../lib/logger.js';
-import type { FlushResult } from '../../metering/usage-record.js';
+import type { FlushResult, UsageRecord } from '../../metering/usage-record.js';
 import { type DatabaseContact, STALE_MS } from '../database-contact.js';
 import type { KeyCache } from '../keys/key-cache.js';
+import type { Payer } from '../payer.js';
 import { type Waiter, WaitingReads } from '../waiting-reads.js';
 import { readWidgets, type WidgetRow } from './widget.store.js';
 import { type WidgetEntry, type WidgetState, WidgetStates } from './widget-states.js';
@@ -34,7 +35,7 @@ interface Deps {
   clock: Clock;
   log: Logger;
   contact: DatabaseContact;
-  accounts: Pick<KeyCache, 'shareAccount' | 'useAccounts'>;
+  accounts: Pick<KeyCache, 'shareAccount' | 'accountOf' | 'useAccounts'>;
 }
 
 interface Slot {
@@ -113,6 +114,11 @@ export class WidgetCache {
   /** Takes over what a commit changed. @returns The widgets whose messages it concerned. */
   flushed(result: FlushResult): Set<WidgetState> {
     return this.#states.flushed(result);
+  }
+
+  /** Counts the message of a call that a dead process has recorded. @returns The widget, and who pays for the call. */
+  takeOver(record: UsageRecord, widgetId: string): { state: WidgetState; payer: Payer } {
+    return this.#states.takeOver(record, widgetId);
   }
 
   stop(): void {

@@ -3,9 +3,10 @@ import type { Envelope } from '../../lib/crypto.js';
 import type { Logger } from '../../lib/logger.js';
 import { DOLLAR } from '../../lib/money.js';
 import { SlidingWindow } from '../../lib/sliding-window.js';
-import type { FlushResult } from '../../metering/usage-record.js';
+import type { FlushResult, UsageRecord } from '../../metering/usage-record.js';
 import { accountVirtualKeyField } from '../../services/keys/keys.rules.js';
 import type { KeyCache } from '../keys/key-cache.js';
+import { UNREAD } from '../keys/key-states.js';
 import { DayState } from '../limits/account-state.js';
 import type { MessageCount } from '../limits/shared-messages.js';
 import type { Payer } from '../payer.js';
@@ -58,7 +59,7 @@ export interface WidgetEntry extends Payer {
 }
 
 interface Deps {
-  accounts: Pick<KeyCache, 'shareAccount'>;
+  accounts: Pick<KeyCache, 'shareAccount' | 'accountOf'>;
   envelope: Envelope;
   log: Logger;
 }
@@ -112,6 +113,23 @@ export class WidgetStates {
     return touched;
   }
 
+  /** Counts the message of a call that a dead process has recorded. @returns The widget, and who pays for the call. */
+  takeOver(
+    { accountId, status, createdAt }: UsageRecord,
+    widgetId: string,
+  ): { state: WidgetState; payer: Payer } {
+    const state = this.#states.get(widgetId) ?? this.#stateOf({ id: widgetId, accountId, perMinute: 1 });
+    if (status === 'success') state.messages.charge(MESSAGE, createdAt);
+    const payer: Payer = {
+      ...UNREAD,
+      credential: { kind: 'widget', id: widgetId },
+      account: this.deps.accounts.accountOf(accountId),
+      day: state.spend,
+      rate: { name: widgetId, window: state.window },
+    };
+    return { state, payer };
+  }
+
   /** Forgets the counts of widgets that nobody uses any more. */
   sweep(used: ReadonlySet<string>, now: number): void {
     for (const [id, { messages, spend, window, waiting }] of this.#states) {
@@ -120,7 +138,7 @@ export class WidgetStates {
     }
   }
 
-  #stateOf({ id, accountId, perMinute }: WidgetRow): WidgetState {
+  #stateOf({ id, accountId, perMinute }: Pick<WidgetRow, 'id' | 'accountId' | 'perMinute'>): WidgetState {
     const known = this.#states.get(id);
     if (known) {
       known.window.resize(perMinute);

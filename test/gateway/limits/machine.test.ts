@@ -6,7 +6,14 @@ import { newId } from '../../../src/lib/ids.js';
 import { DOLLAR } from '../../../src/lib/money.js';
 import { testClock } from '../../support/clock.js';
 import fc from '../../support/fast-check.js';
-import { Ledger, type LimitsEdge, type LimitsEdgeOptions, limitsEdge, UNIT } from '../../support/limits.js';
+import {
+  Ledger,
+  type LimitsEdge,
+  type LimitsEdgeOptions,
+  limitsEdge,
+  takingOver,
+  UNIT,
+} from '../../support/limits.js';
 import { createTestMachine, type TestLink, type TestMachine } from '../../support/machine.js';
 import { until } from '../../support/until.js';
 
@@ -107,6 +114,24 @@ describe('edges of one machine', () => {
     } finally {
       jest.useRealTimers();
     }
+  });
+
+  test('count what one takes over of a dead process until it is committed', async () => {
+    const ledger = new Ledger(FLOOR + 10n * UNIT);
+    const [one, other] = await start(2, ledger, { dailyLimit: 10n * UNIT });
+    const takeOver = takingOver(one!, ledger);
+    const commits = [takeOver(10n * UNIT), takeOver(UNIT)];
+    await until(() => open().charges === 11n * UNIT);
+    expect(await refusal(other!.admit(1))).toBe('insufficient_credits');
+    commits[1]!();
+    await until(() => open().charges === 10n * UNIT);
+    ledger.balance += DOLLAR;
+    ledger.seq++;
+    await other!.readAgain();
+    expect(await refusal(other!.admit(1))).toBe('daily_cap_exceeded');
+    commits[0]!();
+    await until(() => open().charges === 0n);
+    expect(await refusal(other!.admit(1))).toBe('daily_cap_exceeded');
   });
 
   test('admit nothing while the counting process is silent, and go on as if nothing had been', async () => {

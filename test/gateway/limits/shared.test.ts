@@ -10,6 +10,7 @@ import {
   limitsEdge,
   outcomeOf,
   TestCaller,
+  takingOver,
   UNIT,
 } from '../../support/limits.js';
 import { ownTime } from '../../support/own-time.js';
@@ -298,6 +299,28 @@ describeWithRedis('limits over Redis', () => {
       return !('h:dead-1' in (await fields()));
     });
     expect(await fields()).toEqual({ 'c:dead-1': String(UNIT * 10n) });
+  });
+
+  test('what an edge takes over of a dead one counts for all, until it is committed', async () => {
+    const ledger = new Ledger(FLOOR + 10n * UNIT);
+    const options = { dailyLimit: 10n * UNIT, patience: { ...PATIENCE, queueMs: 250 } };
+    const [one, other] = await twoEdges(ledger, options);
+    const takeOver = takingOver(one, ledger);
+    const commits = [takeOver(10n * UNIT), takeOver(UNIT)];
+    const field = `gw:{${one.entry.account.id}}:balance c:${one.identity.id}`;
+    const isToldOf = (charges: bigint) =>
+      until(async () => BigInt((await redis.open())[field] ?? 0) === charges, { what: 'Redis to be told' });
+    await isToldOf(11n * UNIT);
+    expect(await outcomeOf(other.admit(1))).toBe('insufficient_credits');
+    commits[1]!();
+    await isToldOf(10n * UNIT);
+    ledger.balance += DOLLAR;
+    ledger.seq++;
+    await other.readAgain();
+    expect(await outcomeOf(other.admit(1))).toBe('daily_cap_exceeded');
+    commits[0]!();
+    await isToldOf(0n);
+    expect(await outcomeOf(other.admit(1))).toBe('daily_cap_exceeded');
   });
 
   test('a dead edge whose spool is committed: its holds go at once, what it had recorded when all have read the balances', async () => {
