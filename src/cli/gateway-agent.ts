@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
  * gateway-agent: tells the gateway that this node lives, and how it is. One file without packages: copy it to a node that has
- * Node.js 18 or newer, or fetch it from the gateway (`/gateway-agent.mjs`). `--help` lists the options; docs/nodes.md has a
+ * Node.js 18.17 or newer, or fetch it from the gateway (`/gateway-agent.mjs`). `--help` lists the options; docs/nodes.md has a
  * systemd unit.
  */
 import { execFile } from 'node:child_process';
@@ -139,9 +139,18 @@ async function queue(serves: string): Promise<Readings> {
   return found;
 }
 
+/** A program that hangs in the driver doesn't end when it is told to. */
+async function bounded(look: Promise<Readings>): Promise<Readings> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error('no answer in time')), 2 * LOOK_MS);
+  });
+  return Promise.race([look, late]).finally(() => clearTimeout(timer));
+}
+
 /** Whatever can be learned of this node. What can't be read is left out. */
 async function readings(serves: string): Promise<Readings> {
-  const looks = await Promise.allSettled([gpus(), models(serves), queue(serves)]);
+  const looks = await Promise.allSettled([gpus(), models(serves), queue(serves)].map(bounded));
   return Object.assign(
     {},
     ...looks.map((look) => (look.status === 'fulfilled' ? look.value : {})),
@@ -180,11 +189,13 @@ async function send(body: Readings): Promise<string | undefined> {
 
 const pause = (ms: number): Promise<void> =>
   new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    ending.signal.addEventListener('abort', () => {
+    const end = (): void => {
       clearTimeout(timer);
+      ending.signal.removeEventListener('abort', end);
       resolve();
-    });
+    };
+    const timer = setTimeout(end, ms);
+    ending.signal.addEventListener('abort', end);
   });
 
 let fault: string | undefined;
@@ -192,7 +203,7 @@ let told = false;
 
 /** One heartbeat, and retries with growing pauses until the next is due. */
 async function beat(): Promise<void> {
-  const until = Date.now() + intervalMs;
+  const until = performance.now() + intervalMs;
   for (let pauseMs = FIRST_RETRY_MS; !ending.signal.aborted; pauseMs *= 2) {
     const body = await readings(serves);
     const now = await send(body);
@@ -204,15 +215,16 @@ async function beat(): Promise<void> {
     [fault, told] = [now, true];
     // Many nodes that lost the gateway together don't come back together.
     const waitMs = pauseMs * (0.5 + Math.random());
-    if (now === undefined || once || Date.now() + waitMs >= until) break;
+    if (now === undefined || once || performance.now() + waitMs >= until) break;
     await pause(waitMs);
   }
 }
 
 while (!ending.signal.aborted) {
-  const began = Date.now();
+  // Not the time of day, which may be set back by hours.
+  const began = performance.now();
   await beat();
   if (once) process.exit(fault === undefined ? 0 : 1);
-  await pause(Math.max(0, began + intervalMs - Date.now()));
+  await pause(Math.max(0, began + intervalMs - performance.now()));
 }
 say('stopped');

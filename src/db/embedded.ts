@@ -18,7 +18,7 @@ import {
   SERVER_ENVIRONMENT,
   serverIdentity,
 } from './reachable.js';
-import { isServing, leftBehind, stopServer } from './server-process.js';
+import { leftBehind, serverState, stopServer } from './server-process.js';
 
 const SUPERUSER = 'gateway';
 const START_TIMEOUT_MS = 30_000;
@@ -143,14 +143,22 @@ async function startServer(
     ended = `exit ${code ?? signal}`;
   });
   child.unref();
-  for (const end = Date.now() + START_TIMEOUT_MS; Date.now() < end; ) {
+  let isNoted = false;
+  for (const end = Date.now() + START_TIMEOUT_MS; ; ) {
     if (ended)
       throw new Error(
         `PostgreSQL did not start (${ended}):\n${readFileSync(logPath, 'utf8').slice(-2_000).trim()}`,
       );
     if (options.signal?.aborted) break;
     // Its own word first: on a port that another program was faster to take, that one would answer.
-    if (isServing(options.directory, child.pid) && (await answers(url))) return child.pid!;
+    const state = serverState(options.directory, child.pid);
+    if (state === 'ready' && (await answers(url))) return child.pid!;
+    if (Date.now() >= end) {
+      // Recovery after a crash takes as long as it takes: who ends it begins it again.
+      if (state !== 'starting') break;
+      if (!isNoted) options.note?.(`the database is recovering; its log is ${logPath}`);
+      isNoted = true;
+    }
     await delay(POLL_MS);
   }
   await quit(child);

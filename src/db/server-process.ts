@@ -31,13 +31,16 @@ export function leftBehind(directory: string): { pid: number; port: number } | u
   return { pid, port: Number(lines[3]) };
 }
 
-/** Whether this process says that it is the cluster's server and takes connections, on its own port then. */
-export function isServing(directory: string, pid: number | undefined): boolean {
+/**
+ * What this process says of itself as the cluster's server: `ready` when it takes connections, on its own port then, and
+ * `starting` while it recovers. Undefined if it says nothing.
+ */
+export function serverState(directory: string, pid: number | undefined): string | undefined {
   try {
     const lines = readFileSync(join(directory, 'postmaster.pid'), 'utf8').split('\n');
-    return Number(lines[0]) === pid && lines[7]?.trim() === 'ready';
+    return Number(lines[0]) === pid ? lines[7]?.trim() : undefined;
   } catch {
-    return false;
+    return undefined;
   }
 }
 

@@ -35,6 +35,8 @@ export async function keepDatabase({ say, backOff, ...options }: KeepOptions): P
     const waitMs = restarts.pauseMs(Date.now() - startedAt);
     say(`the database exited; restarting it in ${waitMs / 1000} s`);
     await delay(waitMs, undefined, { signal });
+    // Also if the start fails: only a server that has served ends the row of failures.
+    startedAt = Date.now();
     current = await startEmbeddedPostgres({ ...options, port: first.port, signal });
     startedAt = Date.now();
     say('the database is back');

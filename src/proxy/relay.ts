@@ -11,6 +11,8 @@ import { modelValue } from './restamp.js';
 import type { Deployment } from './routing.js';
 
 const CONNECT_TIMEOUT_MS = 5_000;
+/** Accounts share connections that have rested: some nodes serve few at a time. */
+const SHARED_AFTER_MS = 250;
 
 /** Calls nodes. */
 export interface Relay {
@@ -52,7 +54,11 @@ export function createRelay(ownerOf: (authorization: string | undefined) => stri
   const clientOf = (origin: string): UpstreamClient => {
     let client = clients.get(origin);
     if (!client) {
-      client = new UpstreamClient({ url: new URL(origin), connectTimeoutMs: CONNECT_TIMEOUT_MS });
+      client = new UpstreamClient({
+        url: new URL(origin),
+        connectTimeoutMs: CONNECT_TIMEOUT_MS,
+        sharedAfterMs: SHARED_AFTER_MS,
+      });
       clients.set(origin, client);
     }
     return client;

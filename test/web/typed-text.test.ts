@@ -72,12 +72,12 @@ describeInBrowser('text that was typed and not sent', () => {
     await send();
     await page.getByText('The server can’t be reached.').first().waitFor();
     await expectWhole();
-    await page.unrouteAll({ behavior: 'ignoreErrors' });
 
-    // The session has ended: the log-in leads back.
+    // The session has ended: the log-in leads back. It ends while nothing is answered, since each answer renews its cookie.
     const context: BrowserContext = page.context();
     const cookies = await context.cookies();
     await context.clearCookies();
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
     await send();
     await page.getByRole('textbox', { name: 'Password' }).waitFor();
     await context.addCookies(cookies);

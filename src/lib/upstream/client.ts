@@ -11,6 +11,11 @@ export interface UpstreamClientOptions {
    * from its first matching answer, since some send ids of their own.
    */
   echoes?: boolean;
+  /**
+   * Without such ids: how long a connection rests before another account's call may take it. An answer too many arrives
+   * meanwhile, which ends the connection. Never if left out.
+   */
+  sharedAfterMs?: number;
 }
 
 /** Of every call. */
@@ -43,13 +48,15 @@ export class UpstreamClient implements ConnectionOwner {
    */
   readonly #resting = new Map<string, Connection[]>();
   #echoes: boolean;
+  readonly #sharedAfterMs: number;
   readonly #watch = new LateWatch(() => this.#all);
   #retired = false;
   #destroyed = false;
 
   constructor(options: UpstreamClientOptions) {
-    const { url, connectTimeoutMs, echoes = false } = options;
+    const { url, connectTimeoutMs, echoes = false, sharedAfterMs = Number.POSITIVE_INFINITY } = options;
     this.#echoes = echoes;
+    this.#sharedAfterMs = sharedAfterMs;
     this.#connectTimeoutMs = connectTimeoutMs;
     this.#destination = destinationOf(url);
     this.#common = ` HTTP/1.1\r\nhost: ${url.host}\r\n${FIELDS}`;
@@ -91,6 +98,7 @@ export class UpstreamClient implements ConnectionOwner {
       connection.destroy();
       return;
     }
+    connection.restsSince = performance.now();
     const place = this.#placeOf(connection.accountId);
     const resting = this.#resting.get(place);
     if (resting) resting.push(connection);
@@ -131,8 +139,23 @@ export class UpstreamClient implements ConnectionOwner {
   }
 
   #rested(accountId: string | undefined): Connection | undefined {
-    const resting = this.#resting.get(this.#placeOf(accountId));
+    const place = this.#placeOf(accountId);
+    const resting = this.#resting.get(place);
     for (let free = resting?.pop(); free; free = resting?.pop()) {
+      // So that the accounts stay in the order in which their connections came to rest.
+      if (resting!.length === 0) this.#resting.delete(place);
+      if (free.usable) return free;
+    }
+    return this.#sharedAfterMs < Number.POSITIVE_INFINITY ? this.#restedLong() : undefined;
+  }
+
+  /** The connection of another account that has rested longest, if that is long enough. */
+  #restedLong(): Connection | undefined {
+    const before = performance.now() - this.#sharedAfterMs;
+    for (const [place, resting] of this.#resting) {
+      if (resting[0]!.restsSince > before) return undefined;
+      const free = resting.shift()!;
+      if (resting.length === 0) this.#resting.delete(place);
       if (free.usable) return free;
     }
     return undefined;

@@ -52,6 +52,8 @@ const ONE_PIECE_BYTES = 12 * 1024;
 export class Connection {
   /** Whose call it carries, or carried last. */
   accountId: string | undefined;
+  /** When it came to rest, if it rests. */
+  restsSince = 0;
   /** When it is late, in milliseconds of `performance.now()`. Who is held up by its reader is not. */
   dueAt = Number.POSITIVE_INFINITY;
   #socket: Socket;

@@ -247,6 +247,19 @@ describe('the client of the upstream', () => {
       expect(upstream.sockets).toHaveLength(2);
     });
 
+    test.each([
+      [60_000, 2],
+      [0, 1],
+    ])('shares those that have rested for %i ms', async (sharedAfterMs, connections) => {
+      upstream.onSent = (socket) => socket.write(OK);
+      const sharing = new UpstreamClient({ url: new URL(`http://${address}`), ...timeouts, sharedAfterMs });
+      for (const account of ['a', 'b', 'a', 'b']) {
+        expect(await done(post(new Owned(account, account), '{}', sharing))).toMatchObject({ errors: [] });
+      }
+      expect(upstream.sockets).toHaveLength(connections);
+      sharing.destroy();
+    });
+
     test('shares those at rest between all accounts once the upstream names them', async () => {
       upstream.onSent = (socket) => socket.write(OK);
       for (const account of ['a', 'b']) expect(await owned(account)).toMatchObject({ errors: [] });
