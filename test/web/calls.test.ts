@@ -77,6 +77,19 @@ describeInBrowser('the calls of the dashboard', () => {
     await page.waitForURL('**/dashboard/usage');
   });
 
+  test('a call that was closed stays closed when its reader goes back', async () => {
+    await page.goto('/dashboard/keys');
+    await page.getByRole('navigation').getByRole('link', { name: 'Usage' }).click();
+    await rows().filter({ hasText: 'gateway/qwen-pro' }).click();
+    await page.waitForURL(`**/dashboard/usage?call=${fallenBack.id}`);
+    await drawer().locator('dl').waitFor();
+    await page.keyboard.press('Escape');
+    await drawer().waitFor({ state: 'hidden' });
+    await page.goBack();
+    await page.waitForURL('**/dashboard/usage');
+    expect(await drawer().count()).toBe(0);
+  });
+
   test('a call is found by its request id, here and from anywhere', async () => {
     await page.getByLabel('Request ID').fill('abc');
     await page.getByRole('button', { name: 'Find call' }).click();

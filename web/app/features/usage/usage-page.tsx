@@ -56,6 +56,8 @@ export function UsagePage(): ReactNode {
   const look = (id: string | undefined): void =>
     void navigate({
       search: ({ call: _call, ...rest }) => ({ ...rest, ...(id && { call: id }) }),
+      // Back must not open again what was closed.
+      replace: id === undefined,
       resetScroll: false,
     });
   // Whoever has come back to the beginning sees it live.
