@@ -5,7 +5,7 @@ import { errorOf, postChat } from '../support/edge.js';
 import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
 import { until } from '../support/until.js';
-import { callsOf, expectGoodLooks, openAs } from './dashboard.js';
+import { callsOf, expectGoodLooks, holdAnswers, openAs } from './dashboard.js';
 
 /** What the owner of keys does with them, and what their callers notice of it. */
 describeInBrowser('the keys of the dashboard', () => {
@@ -112,6 +112,28 @@ describeInBrowser('the keys of the dashboard', () => {
     for (const go of held) go();
     await page.getByText('of $5').first().waitFor();
     expect(await page.getByRole('button', { name: 'Edit daily cap' }).isEnabled()).toBe(true);
+  });
+
+  test('"No limit" and "No guard" are sent once, however often they are clicked', async () => {
+    const limits = { monthly_limit_usd: 5, guard: { at_pct: 90, action: 'disable' } };
+    await suite.api(user.token, 'PATCH', `/api/keys/${user.keyId}`, limits);
+    const page = await open(`/dashboard/keys/${user.keyId}?tab=caps`);
+    for (const [name, answer] of [
+      ['No guard', '"guard":null'],
+      ['No limit', '"monthlyLimitUsd":null'],
+    ] as const) {
+      const button = page.getByRole('button', { name });
+      await button.waitFor();
+      const { held, release } = await holdAnswers(page, answer);
+      await button.dblclick();
+      await held;
+      const isDisabled = await button.isDisabled();
+      release();
+      await button.waitFor({ state: 'detached' });
+      await page.unrouteAll({ behavior: 'ignoreErrors' });
+      expect(isDisabled).toBe(true);
+      expect(await page.getByText('It was changed elsewhere').count()).toBe(0);
+    }
   });
 
   test('a name is changed by keyboard, and Escape leaves it as it was', async () => {

@@ -6,6 +6,7 @@ import { useEditBase } from './edit-base';
 import { Elsewhere } from './elsewhere';
 import { ErrorNote } from './error-note';
 import classes from './inline-edit.module.css';
+import { useUnread } from './unread';
 import { Unseen } from './unseen';
 
 interface InlineEditProps {
@@ -29,9 +30,6 @@ interface InlineEditProps {
   clear?: string;
 }
 
-/** An answer that shows what was saved comes within this. */
-const READ_AGAIN_MS = 5_000;
-
 /** A value that is changed where it stands. Enter saves, Escape leaves it as it was. */
 export function InlineEdit(props: InlineEditProps) {
   const { label, draft, children, value, hint, prefix, check, save, clear } = props;
@@ -41,13 +39,8 @@ export function InlineEdit(props: InlineEditProps) {
   const [refusal, setRefusal] = useState<ShownError | null>(null);
   const [saving, setSaving] = useState(false);
   const opener = useRef<HTMLButtonElement>(null);
-  const [saved, setSaved] = useState<{ text: string; was: string }>();
   // What was saved is there, though the page may not have read it yet.
-  const unread = saved?.was === value ? saved : undefined;
-  useEffect(() => {
-    const timer = saved && window.setTimeout(() => setSaved(undefined), READ_AGAIN_MS);
-    return () => window.clearTimeout(timer);
-  }, [saved]);
+  const [unread, noteSaved] = useUnread(value);
   const isOld = edit.isOld && !saving;
   const isLeaving = useRef(false);
   useEffect(() => {
@@ -75,14 +68,16 @@ export function InlineEdit(props: InlineEditProps) {
     setSaving(false);
     setRefusal(refused);
     if (refused) return;
-    if (text !== value) setSaved({ text, was: value });
+    noteSaved(text);
     stop();
   };
   const empty = async (): Promise<void> => {
     setRefusal(null);
+    setSaving(true);
     const refused = await save('', value);
+    setSaving(false);
     setRefusal(refused);
-    if (!refused) setSaved({ text: '', was: value });
+    if (!refused) noteSaved('');
   };
   const savedAs = (text: string): string => (text === '' ? (clear ?? 'None') : `${prefix ?? ''}${text}`);
   return (
@@ -91,7 +86,7 @@ export function InlineEdit(props: InlineEditProps) {
       {typed === undefined ? (
         <>
           <div>
-            {unread ? savedAs(unread.text) : children}
+            {unread === undefined ? children : savedAs(unread)}
             {refusal && <ErrorNote error={refusal} />}
           </div>
           <div className={classes.buttons}>
@@ -99,7 +94,7 @@ export function InlineEdit(props: InlineEditProps) {
               ref={opener}
               size="xs"
               variant="default"
-              disabled={unread !== undefined}
+              disabled={saving || unread !== undefined}
               onClick={() => {
                 setRefusal(null);
                 edit.begin();
@@ -112,6 +107,7 @@ export function InlineEdit(props: InlineEditProps) {
               <Button
                 size="xs"
                 variant="default"
+                loading={saving}
                 disabled={unread !== undefined}
                 onClick={() => void empty()}
               >

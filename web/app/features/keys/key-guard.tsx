@@ -8,6 +8,7 @@ import { useFormDraft } from '../../ui/form-draft';
 import edit from '../../ui/inline-edit.module.css';
 import { Moment } from '../../ui/moment';
 import { Note } from '../../ui/note';
+import { useUnread } from '../../ui/unread';
 import { draftOf, GuardForm, guardOf, storedGuard } from './guard-form';
 import { actingText, guardText, stateText } from './guard-words';
 import classes from './keys.module.css';
@@ -16,13 +17,16 @@ import classes from './keys.module.css';
 export function KeyGuard({ apiKey }: { apiKey: KeyRowFragment }) {
   const { id, guard } = apiKey;
   const [draft, change, forget] = useFormDraft(`guard of ${id}`, storedGuard);
-  const basis = useEditBase(`guard of ${id}`, JSON.stringify(guardOf(guard)), {
-    isEditing: draft !== undefined,
-  });
+  const known = JSON.stringify(guardOf(guard));
+  const basis = useEditBase(`guard of ${id}`, known, { isEditing: draft !== undefined });
+  const [unread, noteSaved] = useUnread(known);
   const action = useAction(SetKeyGuardDocument);
   const isOld = basis.isOld && !action.sending;
-  const set = (next: ReturnType<typeof guardOf>, base: string) =>
-    action.run({ input: { id, guard: next, expected: { guard: JSON.parse(base) } } });
+  const set = async (next: ReturnType<typeof guardOf>, base: string) => {
+    const outcome = await action.run({ input: { id, guard: next, expected: { guard: JSON.parse(base) } } });
+    if (outcome.data) noteSaved(JSON.stringify(next));
+    return outcome;
+  };
   const stop = (): void => {
     forget();
     basis.forget();
@@ -70,6 +74,7 @@ export function KeyGuard({ apiKey }: { apiKey: KeyRowFragment }) {
         <Button
           size="xs"
           variant="default"
+          disabled={action.sending || unread !== undefined}
           onClick={() => {
             basis.begin();
             change(draftOf(guard));
@@ -78,7 +83,13 @@ export function KeyGuard({ apiKey }: { apiKey: KeyRowFragment }) {
           {guard ? 'Edit guard' : 'Set guard'}
         </Button>
         {guard && (
-          <Button size="xs" variant="default" onClick={() => void set(null, basis.base)}>
+          <Button
+            size="xs"
+            variant="default"
+            loading={action.sending}
+            disabled={unread !== undefined}
+            onClick={() => void set(null, basis.base)}
+          >
             No guard
           </Button>
         )}
