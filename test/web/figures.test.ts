@@ -82,6 +82,15 @@ describeInBrowser('the figures of the dashboard', () => {
     expect(await latency.innerText()).not.toContain('ms');
   });
 
+  test('of a cent’s smallest parts are written in full', async () => {
+    const frugal = await suite.signUp('free');
+    await flushBatch(suite.db.pool, [recordOf(frugal, { cost: 150_000n })]);
+    page = await openAs(browser, suite, frugal, '/dashboard?window=1');
+    const labels = page.getByRole('figure').locator('.recharts-label-list text', { hasText: '$' });
+    await labels.first().waitFor();
+    expect(await labels.allTextContents()).toEqual(['$0.00000015']);
+  });
+
   test('of today are drawn by the hour, stacked by model, with values at the axis and words at the pointer', async () => {
     await open('/dashboard?window=1');
     const chart = page.getByRole('application', { name: /^Cost per hour/ });

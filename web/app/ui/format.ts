@@ -34,10 +34,11 @@ export function formatPoints(difference: number): string {
 export const formatLatency = (ms: number): string =>
   ms < 10_000 ? `${formatCount(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
 
+const smallAmounts = madeOnce(() => new Intl.NumberFormat('en-US', { maximumSignificantDigits: 2 }));
 /** Dollars in few characters, for the marks of a chart, where the exact amount stands beside it. */
 export function shortDollars(usd: number): string {
   if (usd === 0) return '$0';
-  return usd >= 1 ? `$${counts().format(Math.round(usd * 100) / 100)}` : `$${Number(usd.toPrecision(2))}`;
+  return usd >= 1 ? `$${counts().format(Math.round(usd * 100) / 100)}` : `$${smallAmounts().format(usd)}`;
 }
 
 const days = madeOnce(
