@@ -1,6 +1,6 @@
 import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
-import { expectGoodLooks, openAs, twoWeeksOfCalls } from './dashboard.js';
+import { expectGoodLooks, holdAnswers, openAs, pageOf, twoWeeksOfCalls } from './dashboard.js';
 
 describeInBrowser('the statement of a month', () => {
   const browser = useBrowser();
@@ -28,6 +28,19 @@ describeInBrowser('the statement of a month', () => {
     await page.emulateMedia({ media: 'print' });
     await page.getByRole('banner').waitFor({ state: 'hidden' });
     expect(await page.getByRole('heading', { name: 'By day' }).isVisible()).toBe(true);
+  });
+
+  test('says nothing of whose it is before that is known', async () => {
+    const user = await suite.signUp('free');
+    const page = await pageOf(browser, suite, user);
+    const { held, release } = await holdAnswers(page, 'closingBalanceUsd');
+    await page.goto(`/dashboard/billing/statements/${new Date().toISOString().slice(0, 7)}`);
+    await held;
+    const lead = page.getByText('Days are in UTC.');
+    await lead.waitFor();
+    expect(await lead.innerText()).toMatch(/^Days are in UTC\./);
+    release();
+    await page.getByText(/<.+@.+>\. Days are in UTC\./).waitFor();
   });
 
   test('of a month that is none says so', async () => {

@@ -62,6 +62,7 @@ export function StatementPage(): ReactNode {
     touches: ['LedgerEntry', 'TopUpPayload'],
   });
   const statement = awaiting ? undefined : (data?.viewer?.statement ?? undefined);
+  const viewer = data?.viewer;
   const missing = !isMonth || error?.code === 'not_found';
   return (
     <>
@@ -77,7 +78,7 @@ export function StatementPage(): ReactNode {
         <>
           <PageHead
             title={`Statement, ${monthName(month)}`}
-            lead={`${data?.viewer?.name ?? ''} <${data?.viewer?.email ?? ''}>. Days are in UTC.${month === present ? ' The month is not over yet.' : ''}`}
+            lead={`${viewer ? `${viewer.name} <${viewer.email}>. ` : ''}Days are in UTC.${month === present ? ' The month is not over yet.' : ''}`}
             tools={<StatementTools month={month} present={present} />}
           />
           {error && <LoadError error={error} onRetry={refresh} />}
