@@ -62,6 +62,14 @@ describeInBrowser('the GraphQL playground', () => {
     );
     await screenshot(page, 'graphql-playground');
 
+    // The token is copied by a page without HTTPS, too, which has no clipboard of its own.
+    await page.context().grantPermissions(['clipboard-read'], { origin: product.url });
+    await page.evaluate(`Object.defineProperty(navigator.clipboard, 'writeText', { value: undefined })`);
+    await page.getByRole('button', { name: 'Copy token' }).click();
+    await until(async () => /^eyJ/.test(await page.evaluate<string>('navigator.clipboard.readText()')), {
+      what: 'the token to be copied',
+    });
+
     // Token and tabs are kept over a reload, in this browser tab only.
     await page.reload();
     await page.getByText('Signed in as you@example.com').waitFor();

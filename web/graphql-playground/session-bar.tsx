@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react';
+import { copyText } from '../app/ui/copy-text';
 import { currentSession, onSessionChange, setSession } from './session';
 
 const HEADER_EXAMPLE = '{"Authorization": "Bearer <access token>"}';
@@ -24,7 +25,7 @@ export function SessionBar() {
       </output>
       {session && (
         <>
-          <button type="button" onClick={() => void navigator.clipboard.writeText(session.token)}>
+          <button type="button" onClick={() => void copyText(session.token)}>
             Copy token
           </button>
           <button type="button" onClick={() => setSession(null)}>
