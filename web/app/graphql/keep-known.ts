@@ -14,9 +14,6 @@ const isOver = ({ graphQLErrors }: CombinedError): boolean =>
 export function keepKnown(): Exchange {
   const known = new Map<number, unknown>();
   return mapExchange({
-    onOperation({ kind, key }) {
-      if (kind === 'teardown') known.delete(key);
-    },
     onResult(result) {
       const { operation, data, error } = result;
       if (operation.kind !== 'query') return undefined;

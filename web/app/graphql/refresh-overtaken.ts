@@ -14,15 +14,9 @@ export function refreshOvertaken(again: (query: Operation) => void): Exchange {
   return mapExchange({
     onOperation(operation) {
       const { kind, key } = operation;
-      if (kind === 'query') {
-        underWay.add(key);
-        shown.set(key, operation);
-      }
-      if (kind === 'teardown') {
-        underWay.delete(key);
-        overtaken.delete(key);
-        shown.delete(key);
-      }
+      if (kind !== 'query') return;
+      underWay.add(key);
+      shown.set(key, operation);
     },
     onResult({ operation, error }) {
       if (operation.kind === 'mutation') {
