@@ -3,6 +3,7 @@ import type { Logger } from '../lib/logger.js';
 import type { Flusher } from './flusher.js';
 import type { Pending } from './pending.js';
 import { segmentEvents } from './replay.js';
+import { type SpilledSegment, SpilledSegments } from './spilled-segments.js';
 import type { Spool, Spooled } from './spool.js';
 import type { CallIntent, OpenIntent, UsageRecord } from './usage-record.js';
 
@@ -40,12 +41,6 @@ class Entry implements Pending, Spooled {
   }
 }
 
-interface SpilledSegment {
-  events: number;
-  position: number;
-  since: number;
-}
-
 export interface RecorderOptions {
   spool: Spool;
   flusher: Flusher;
@@ -69,7 +64,7 @@ export class Recorder {
   private readonly unspooled = new Set<Entry>();
   /** From this segment on, events stay on the disk only until memory has room. */
   private spillFrom: number | undefined;
-  private readonly spilled = new Map<number, SpilledSegment>();
+  private readonly spilled = new SpilledSegments();
   private refilling = false;
   private closed = false;
 
@@ -129,9 +124,8 @@ export class Recorder {
   }
 
   backlog(): { events: number; oldestMs: number } {
-    const spilled = [...this.spilled.values()];
-    const events = spilled.reduce((sum, segment) => sum + segment.events, this.options.flusher.size());
-    const times = [this.options.flusher.oldestSince(), spilled[0]?.since].filter(
+    const events = this.spilled.events + this.options.flusher.size();
+    const times = [this.options.flusher.oldestSince(), this.spilled.oldest?.since].filter(
       (time) => time !== undefined,
     );
     const oldestMs = times.length > 0 ? Math.max(0, this.options.clock.now() - Math.min(...times)) : 0;
@@ -145,7 +139,7 @@ export class Recorder {
 
   /** Whether every event of this process up to a position is committed or set aside. */
   isCommitted(position: number): boolean {
-    for (const segment of this.spilled.values()) if (segment.position <= position) return false;
+    if (this.spilled.reaches(position)) return false;
     for (const pending of this.options.flusher.unsettled()) {
       if (pending.own && pending.position <= position) return false;
     }
@@ -229,6 +223,8 @@ export class Recorder {
   }
 
   private appended(entry: Entry, record: UsageRecord, segment: number): void {
+    // The entry has it in memory: were it read from there as well, it would be reported as settled twice.
+    if (this.spillFrom !== undefined && segment >= this.spillFrom) this.spilled.addCopy(segment, record.id);
     // A record that has changed or was committed since doesn't need this copy, which may then be dropped immediately.
     if (entry.done || entry.record !== record) {
       this.options.spool.settle(segment);
@@ -255,9 +251,7 @@ export class Recorder {
       flusher.add(entry);
       return;
     }
-    const spilled = this.spilled.get(segment);
-    if (spilled) spilled.events++;
-    else this.spilled.set(segment, { events: 1, position: entry.position, since: entry.since });
+    this.spilled.add(segment, entry.position, entry.since);
   }
 
   private async readSpilled(): Promise<void> {
@@ -266,17 +260,32 @@ export class Recorder {
     if (this.spillFrom !== undefined && this.spilled.size <= 1) {
       spool.rotate();
       this.spillFrom = undefined;
+      this.spilled.forgetCopies();
     }
-    const number = this.spilled.keys().next().value;
-    if (number === undefined) return;
-    const { position, since } = this.spilled.get(number)!;
+    const segment = this.spilled.oldest;
+    if (segment === undefined) return;
+    const { number, position, since } = segment;
     const entries: Entry[] = [];
-    for await (const records of segmentEvents(spool.pathOf(number))) {
-      for (const record of records) {
-        entries.push(new Entry(this, record, number, position, since, undefined, undefined));
+    try {
+      for await (const records of segmentEvents(spool.pathOf(number))) {
+        for (const record of records) {
+          if (this.spilled.isCopy(number, record.id)) continue;
+          entries.push(new Entry(this, record, number, position, since, undefined, undefined));
+        }
       }
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      this.lost(segment, error);
+      return;
     }
     this.spilled.delete(number);
     for (const entry of entries) flusher.add(entry);
+  }
+
+  /** Someone has deleted the folder: what was on the disk only is gone, and nothing else waits for it. */
+  private lost({ number, events }: SpilledSegment, error: unknown): void {
+    this.options.log.error({ err: error, events }, 'a spool segment was deleted: its usage is not charged');
+    this.spilled.delete(number);
+    for (let i = 0; i < events; i++) this.options.spool.settle(number);
   }
 }

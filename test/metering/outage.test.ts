@@ -1,13 +1,13 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import pg from 'pg';
 import { DOLLAR } from '../../src/lib/money.js';
-import { realDisk, type SpoolDisk } from '../../src/metering/segment.js';
 import { decodeFrames, HEADER_BYTES, type SpoolEntry } from '../../src/metering/spool-record.js';
 import type { UsageRecord } from '../../src/metering/usage-record.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { checkInvariants } from '../support/invariants.js';
 import { createTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { until } from '../support/until.js';
+import { fillableDisk } from './fillable-disk.js';
 import {
   begin,
   createPayer,
@@ -19,25 +19,6 @@ import {
   recordOf,
   temporaryFolder,
 } from './support.js';
-
-/** A disk that refuses like a full volume: writes some bytes, then none. */
-function fillableDisk(): SpoolDisk & { full: boolean; syncFails: number } {
-  const disk = {
-    full: false,
-    syncFails: 0,
-    write(fd: number, bytes: Buffer, offset: number, length: number): number {
-      if (!disk.full) return realDisk.write(fd, bytes, offset, length);
-      if (offset === 0 && length > 20) return realDisk.write(fd, bytes, offset, 20);
-      throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
-    },
-    sync(fd: number): Promise<void> {
-      if (disk.syncFails === 0) return realDisk.sync(fd);
-      disk.syncFails--;
-      return Promise.reject(Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' }));
-    },
-  };
-  return disk;
-}
 
 describe('a meter in an outage', () => {
   let db: TestDatabase;
