@@ -206,16 +206,15 @@ describeInBrowser('the widgets of the dashboard', () => {
     expect(await prompt.inputValue()).toBe('Be brief. And kind.');
     expect((await widgetsOf())[0]!.system_prompt).toBe('Be brief.');
 
-    await page.unrouteAll();
+    await page.unrouteAll({ behavior: 'wait' });
     const saved = await holdAnswers(page, '"updateWidget"');
-    const sent = page.waitForResponse(async (response) => (await response.text()).includes('"updateWidget"'));
     await page.getByRole('button', { name: 'Save' }).click();
     await saved.held;
     await prompt.press('Control+End');
     await prompt.pressSequentially(' And right.');
     await page.getByLabel('Name').fill('Typed twice');
     saved.release();
-    await sent;
+    // The button waits for the answer.
     await page.getByRole('button', { name: 'Save' }).click({ trial: true });
     expect(await prompt.inputValue()).toBe('Be brief. And kind. And right.');
     expect(await page.getByText('Saved.').count()).toBe(0);
@@ -228,5 +227,6 @@ describeInBrowser('the widgets of the dashboard', () => {
     await page.getByRole('button', { name: 'Discard changes' }).click();
     expect(await prompt.inputValue()).toBe('Be brief. And kind. And right.');
     expect(await page.getByLabel('Name').inputValue()).toBe('Typed twice');
+    await page.unrouteAll({ behavior: 'wait' });
   });
 });
