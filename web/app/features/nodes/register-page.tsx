@@ -7,12 +7,14 @@ import { paths } from '../../paths';
 import { ErrorNote } from '../../ui/error-note';
 import { useFormDraft } from '../../ui/form-draft';
 import { PageHead } from '../../ui/page-head';
+import { useIsHere } from '../../ui/use-is-here';
 import { faultsOf, NO_FIELDS, NodeFormFields, nodeFields, nodeInput, refusedFields } from './node-form';
 import classes from './nodes.module.css';
 
 /** `/admin/nodes/new`: ends with the command line of the agent. */
 export function RegisterPage(): ReactNode {
   const navigate = useNavigate();
+  const isHere = useIsHere();
   const { run, error, sending } = useAction(RegisterNodeDocument);
   const [fields = NO_FIELDS, change, forget] = useFormDraft(
     'new node',
@@ -29,7 +31,7 @@ export function RegisterPage(): ReactNode {
     if (!data) return;
     forget();
     const nodeId = data.createGpuNode.node.id;
-    await navigate({ to: paths.node, params: { nodeId }, search: { tab: 'agent' } });
+    if (isHere()) await navigate({ to: paths.node, params: { nodeId }, search: { tab: 'agent' } });
   };
   return (
     <>

@@ -12,6 +12,7 @@ import { useFormDraft } from '../../ui/form-draft';
 import { asSentence, asSnakeCase, schemaErrors } from '../../ui/form-errors';
 import { LoadError } from '../../ui/load-error';
 import { PageHead } from '../../ui/page-head';
+import { useIsHere } from '../../ui/use-is-here';
 import { Waiting } from '../../ui/waiting';
 import { promptOfSession } from './prompt-of-session';
 import classes from './prompts.module.css';
@@ -71,6 +72,7 @@ function PromptOfSession({ sessionId, model }: { sessionId: string; model: strin
 function PromptForm({ draft, first }: { draft: string; first: PromptFields }) {
   const { run, error, sending } = useAction(CreatePromptDocument);
   const navigate = useNavigate();
+  const isHere = useIsHere();
   const [typed, change, forget] = useFormDraft(draft, (stored) => promptFields.safeParse(stored).data);
   const [faults, setFaults] = useState<Record<string, string>>({});
   const fields = typed ?? first;
@@ -91,7 +93,8 @@ function PromptForm({ draft, first }: { draft: string; first: PromptFields }) {
     if (refused) setFaults(asSnakeCase(refused.fields));
     if (!data) return;
     forget();
-    await navigate({ to: paths.prompt, params: { promptId: data.createPrompt.prompt.id }, search: {} });
+    if (isHere())
+      await navigate({ to: paths.prompt, params: { promptId: data.createPrompt.prompt.id }, search: {} });
   };
   return (
     <form noValidate className={classes.form} onSubmit={(event) => void send(event)}>

@@ -6,6 +6,7 @@ import { paths } from '../../paths';
 import { leaveDraft } from '../../ui/draft';
 import { useFormDraft } from '../../ui/form-draft';
 import { PageHead } from '../../ui/page-head';
+import { useIsHere } from '../../ui/use-is-here';
 import { typedSince } from '../../ui/use-merged-form';
 import { Preview } from './preview';
 import type { WidgetFacts } from './use-widget-facts';
@@ -16,6 +17,7 @@ import classes from './widgets.module.css';
 /** `/dashboard/widgets/new`: ends with the page of the widget. */
 export function NewWidget({ facts }: { facts: WidgetFacts }) {
   const navigate = useNavigate();
+  const isHere = useIsHere();
   const { run, error, sending } = useAction(CreateWidgetDocument);
   const [typed, change, forget] = useFormDraft('new widget', storedWidget);
   const draft = typed ?? draftOf(undefined, facts);
@@ -29,7 +31,7 @@ export function NewWidget({ facts }: { facts: WidgetFacts }) {
     const rest = typedSince(draft, latest.current, draftOf(widget, facts));
     if (rest) leaveDraft(widgetField(widget.id), JSON.stringify(rest));
     forget();
-    await navigate({ to: paths.widget, params: { widgetId: widget.id } });
+    if (isHere()) await navigate({ to: paths.widget, params: { widgetId: widget.id } });
   };
   return (
     <>
