@@ -10,6 +10,10 @@ export const TERMINATED = 'gateway_terminated';
 const CONNECT_TIMEOUT_MS = 3_000;
 /** The server ends the statement itself; a frozen one says nothing. */
 const ANSWER_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 500;
+/** How long one try may take. */
+export const FLUSH_TIMEOUT_MS = CONNECT_TIMEOUT_MS + ANSWER_TIMEOUT_MS;
+/** Errors of batches that were sent and not answered. */
+const unanswered = new WeakSet<Error>();
 
 export interface BatchResult extends Pick<FlushResult, 'accounts' | 'keyDays' | 'alerted'> {
   /** How many events this transaction wrote; the others of the batch were there already. */
@@ -49,7 +53,7 @@ interface FlushRow {
  * Commits events in ONE transaction and ONE round trip: usage rows, and for those really inserted the debits, balances,
  * spend of keys, counts per hour, the hours to roll up, and the alerts that fire. Replaying a batch changes nothing.
  * @throws Error of the database, the whole batch rolled back; after a lost connection the outcome is unknown and
- *   the same batch is to be sent again.
+ *   the same batch is to be sent again (`isOutcomeUnknown`).
  */
 export async function flushBatch(pool: Pool, records: readonly UsageRecord[]): Promise<BatchResult> {
   const client = await connectWithin(pool, CONNECT_TIMEOUT_MS);
@@ -59,7 +63,9 @@ export async function flushBatch(pool: Pool, records: readonly UsageRecord[]): P
     return result;
   } catch (error) {
     const failure = error instanceof Error ? error : new Error(String(error));
-    client.release(isServerError(failure) ? undefined : failure);
+    const isRolledBack = isServerError(failure);
+    if (!isRolledBack) unanswered.add(failure);
+    client.release(isRolledBack ? undefined : failure);
     throw failure;
   }
 }
@@ -185,6 +191,11 @@ function quoted(text: string | null): string {
 /** Whether the server itself reported the error, so that the connection is still usable. */
 function isServerError(error: Error): boolean {
   return 'severity' in error && (error as { severity?: unknown }).severity === 'ERROR';
+}
+
+/** Whether the batch may have been committed all the same. */
+export function isOutcomeUnknown(error: unknown): boolean {
+  return unanswered.has(error as Error);
 }
 
 /** Whether another session had locked a row or a table for longer than a flush waits. */

@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import { type BackOff, jitteredMs } from '../lib/back-off.js';
 import type { Logger } from '../lib/logger.js';
 import { UNKNOWN_ACCOUNT } from './dead-letters.js';
-import { type BatchResult, flushBatch, isDataFault, isLockFault } from './flush.store.js';
+import { type BatchResult, flushBatch, isDataFault, isLockFault, isOutcomeUnknown } from './flush.store.js';
 import { HeldAccounts } from './held-accounts.js';
 import type { MeterMetrics } from './meter-metrics.js';
 import type { Pending } from './pending.js';
@@ -198,6 +198,7 @@ export class Flusher {
       this.held.progress();
       await this.settleBatch(batch, result);
     } catch (error) {
+      if (isOutcomeUnknown(error)) for (const pending of batch) pending.doubted?.();
       const locked = isLockFault(error);
       if (!locked && !isDataFault(error)) throw error;
       this.options.metrics.flushFailures.inc();

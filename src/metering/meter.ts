@@ -10,7 +10,7 @@ import type { Logger } from '../lib/logger.js';
 import { within } from '../lib/within.js';
 import { Adoption } from './adoption.js';
 import { setAside } from './dead-letters.js';
-import { recordedEvents } from './flush.store.js';
+import { FLUSH_TIMEOUT_MS, recordedEvents } from './flush.store.js';
 import { Flusher } from './flusher.js';
 import { HandOver } from './hand-over.js';
 import { createMeterMetrics } from './meter-metrics.js';
@@ -45,7 +45,10 @@ export interface MeterOptions {
   memoryEvents?: number;
   /** How often the folder's heartbeat is touched, and with it whether the folder is still there. */
   heartbeatMs?: number;
-  /** How long start and stop wait for a database that doesn't answer, or is slow; seconds unless given. */
+  /**
+   * How long start, stop, and answers that may be charged wait for a database that doesn't answer, or is slow; seconds unless
+   * given.
+   */
   patienceMs?: number;
 }
 
@@ -105,7 +108,8 @@ export async function createMeter(options: MeterOptions): Promise<Meter> {
     onRecover: () => recorder.respool(),
   });
   const memoryEvents = options.memoryEvents ?? MEMORY_EVENTS;
-  const recorder = new Recorder({ spool, flusher, clock, log, memoryEvents });
+  const doubtMs = options.patienceMs ?? FLUSH_TIMEOUT_MS;
+  const recorder = new Recorder({ spool, flusher, clock, log, memoryEvents, doubtMs });
 
   const handOver = new HandOver({
     flusher,

@@ -13,4 +13,6 @@ export interface Pending {
   settled(): void;
   /** Called when its account is locked: it may take as long as the lock is held. If it isn't `own`, also when it is refused. */
   delayed?(): void;
+  /** Called when it was sent, and nobody knows whether it was committed: sent again, it says so. */
+  doubted?(): void;
 }

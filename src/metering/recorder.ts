@@ -1,45 +1,11 @@
 import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
+import { type Answer, Entry } from './entry.js';
 import type { Flusher } from './flusher.js';
-import type { Pending } from './pending.js';
 import { segmentEvents } from './replay.js';
 import { type SpilledSegment, SpilledSegments } from './spilled-segments.js';
-import type { Spool, Spooled } from './spool.js';
+import type { Spool } from './spool.js';
 import type { CallIntent, OpenIntent, UsageRecord } from './usage-record.js';
-
-type Answer = (error?: Error) => void;
-
-/** A finished call of this process, on its way into the spool and from there to the flusher. */
-class Entry implements Pending, Spooled {
-  readonly own = true;
-  /** Whether it is committed or set aside. */
-  done = false;
-
-  constructor(
-    private readonly recorder: Recorder,
-    public record: UsageRecord,
-    /** The segment that holds it; undefined while it is in memory only. */
-    public segment: number | undefined,
-    readonly position: number,
-    readonly since: number,
-    /** The answer that waits for the spool, or for the commit when the disk didn't take the event. */
-    public answer: Answer | undefined,
-    /** The intent that ends with it; undefined once the spool has ended it. */
-    public opened: OpenIntent | undefined,
-  ) {}
-
-  written(error: Error | undefined, segment: number): void {
-    this.recorder.spooled(this, error, segment);
-  }
-
-  settled(): void {
-    this.recorder.settled(this);
-  }
-
-  delayed(): void {
-    this.recorder.delayed(this);
-  }
-}
 
 export interface RecorderOptions {
   spool: Spool;
@@ -48,6 +14,8 @@ export interface RecorderOptions {
   log: Logger;
   /** Events kept in memory while they wait; the rest is read again from the segments. */
   memoryEvents: number;
+  /** How long an answer waits to hear whether its event is committed. */
+  doubtMs: number;
 }
 
 /** Events that may exist in memory only, while the disk is full and the database away. */
@@ -58,6 +26,8 @@ function waived(record: UsageRecord): UsageRecord {
   return { ...record, status: 'error', errorCode: 'service_unavailable', httpStatus: 503, cost: 0n };
 }
 
+const refused = (): Error => new Error('neither the spool nor the database accepted the event');
+
 /** Brings finished calls into the spool and from there to the flusher. */
 export class Recorder {
   private position = 0;
@@ -65,6 +35,8 @@ export class Recorder {
   /** From this segment on, events stay on the disk only until memory has room. */
   private spillFrom: number | undefined;
   private readonly spilled = new SpilledSegments();
+  /** Events whose commit was not answered. */
+  private readonly inDoubt = new Set<Entry>();
   private refilling = false;
   private closed = false;
 
@@ -114,7 +86,17 @@ export class Recorder {
 
   /** Its account is locked: an answer that waits for the commit could wait for ever. */
   delayed(entry: Entry): void {
-    this.waive(entry, new Error('neither the spool nor the database accepted the event'));
+    if (!this.inDoubt.has(entry)) this.waive(entry, refused());
+  }
+
+  /**
+   * The event was sent to the database and may be committed: an answer that ended with an error now could be charged. It waits
+   * for the next try, or for the spool, no longer than a try takes.
+   */
+  doubt(entry: Entry): void {
+    if (!entry.answer || this.inDoubt.has(entry)) return;
+    this.inDoubt.add(entry);
+    setTimeout(() => this.giveUp(entry), this.options.doubtMs).unref();
   }
 
   accepting(): boolean {
@@ -148,8 +130,7 @@ export class Recorder {
 
   /** The database is away: answers that wait for it end with an error. */
   abandonAnswers(): void {
-    for (const entry of this.unspooled)
-      this.waive(entry, new Error('neither the spool nor the database accepted the event'));
+    for (const entry of this.unspooled) if (!this.inDoubt.has(entry)) this.waive(entry, refused());
   }
 
   /** The disk is back: what is in memory only goes to the spool. */
@@ -179,6 +160,7 @@ export class Recorder {
 
   close(): void {
     this.closed = true;
+    for (const entry of this.inDoubt) this.giveUp(entry);
     this.abandonAnswers();
   }
 
@@ -207,6 +189,14 @@ export class Recorder {
     if (!entry.answer) return;
     entry.record = waived(entry.record);
     this.release(entry, error);
+  }
+
+  private giveUp(entry: Entry): void {
+    this.inDoubt.delete(entry);
+    if (!entry.answer) return;
+    const event_id = entry.record.id;
+    this.options.log.error({ event_id }, 'answered a call with an error that may have been charged');
+    this.waive(entry, refused());
   }
 
   private append(entries: Entry[]): void {
