@@ -198,11 +198,6 @@ export function isOutcomeUnknown(error: unknown): boolean {
   return unanswered.has(error as Error);
 }
 
-/** Whether another session had locked a row or a table for longer than a flush waits. */
-export function isLockFault(error: unknown): boolean {
-  return (error as { code?: unknown } | null)?.code === '55P03';
-}
-
 /**
  * Whether the database refuses the data itself (data exception, integrity violation, raised by a trigger), so that
  * sending it again can't help. Everything else (connection, deadlock, shutdown, missing table) may pass.

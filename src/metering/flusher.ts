@@ -1,9 +1,10 @@
 import { performance } from 'node:perf_hooks';
 import type { Pool } from 'pg';
+import { isLockFault } from '../db/lock-fault.js';
 import { type BackOff, jitteredMs } from '../lib/back-off.js';
 import type { Logger } from '../lib/logger.js';
 import { UNKNOWN_ACCOUNT } from './dead-letters.js';
-import { type BatchResult, flushBatch, isDataFault, isLockFault, isOutcomeUnknown } from './flush.store.js';
+import { type BatchResult, flushBatch, isDataFault, isOutcomeUnknown } from './flush.store.js';
 import { HeldAccounts } from './held-accounts.js';
 import type { MeterMetrics } from './meter-metrics.js';
 import type { Pending } from './pending.js';
