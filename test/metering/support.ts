@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Pool } from 'pg';
 import { Registry } from 'prom-client';
+import { isLockFault } from '../../src/db/lock-fault.js';
 import { systemClock } from '../../src/lib/clock.js';
 import { newId } from '../../src/lib/ids.js';
 import { createLogger } from '../../src/lib/logger.js';
 import { costOf, DOLLAR, formatMoney, type Money } from '../../src/lib/money.js';
-import { type BatchResult, flushBatch, isLockFault } from '../../src/metering/flush.store.js';
+import { flushBatch } from '../../src/metering/flush.store.js';
 import { createMeter, type MeterOptions } from '../../src/metering/meter.js';
 import {
   eventPayload,
