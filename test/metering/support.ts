@@ -8,7 +8,7 @@ import { systemClock } from '../../src/lib/clock.js';
 import { newId } from '../../src/lib/ids.js';
 import { createLogger } from '../../src/lib/logger.js';
 import { costOf, DOLLAR, formatMoney, type Money } from '../../src/lib/money.js';
-import { flushBatch } from '../../src/metering/flush.store.js';
+import { type BatchResult, flushBatch } from '../../src/metering/flush.store.js';
 import { createMeter, type MeterOptions } from '../../src/metering/meter.js';
 import {
   eventPayload,
