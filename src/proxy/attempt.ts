@@ -61,6 +61,8 @@ const isJson = (type: string): boolean =>
  * Nothing leaves before it is known to be an answer.
  */
 export class Attempt implements UpstreamHandler {
+  /** Whether anything but comments came with what it took last. */
+  movedOn = true;
   /** Never rejects. */
   readonly ended: Promise<AttemptEnd>;
   readonly #end: (end: AttemptEnd) => void;
@@ -86,7 +88,7 @@ export class Attempt implements UpstreamHandler {
     readonly accountId: string,
     readonly patience: CallPatience,
     private readonly caller: Caller,
-    /** Called whenever bytes leave: the node is at work, and from the first ones on there is no other try. */
+    /** Called whenever some of the answer leaves: the node is at work, and from the first on there is no other try. */
     private readonly onLeaving: () => void,
     private readonly takeTurns: TakeTurns,
   ) {
@@ -119,12 +121,13 @@ export class Attempt implements UpstreamHandler {
     if (isJson(type)) return;
     if (this.asked.stream && type === 'text/event-stream') {
       this.#stream = new SseRestamper(this.deployment.group, (payload) => this.#errorEvent(payload));
+      this.movedOn = false;
     } else this.#fail(new UpstreamGarbage('an answer of another content type'));
   }
 
   onData(chunk: Buffer): void {
     if (this.#stream) {
-      this.#stream.push(chunk, this.#pieces);
+      this.movedOn = this.#stream.push(chunk, this.#pieces);
       this.#send();
       return;
     }
@@ -183,7 +186,7 @@ export class Attempt implements UpstreamHandler {
   }
 
   #endStream(stream: SseRestamper): void {
-    stream.end(this.#pieces);
+    this.movedOn = stream.end(this.#pieces);
     this.#send();
     if (!this.caller.begun) throw new UpstreamGarbage('an empty stream');
     this.caller.endStream();
@@ -196,7 +199,7 @@ export class Attempt implements UpstreamHandler {
     const pieces = this.#pieces;
     if (pieces.length === 0) return;
     this.#pieces = [];
-    this.onLeaving();
+    if (this.movedOn) this.onLeaving();
     if (!this.caller.send(pieces)) this.#connection?.pause(this);
   }
 

@@ -1,10 +1,12 @@
 import { findMembers, type Member, replacedParts, replaceValues } from '../lib/json-scan.js';
-import { eventData, isDone, withData } from '../lib/upstream/sse-event.js';
+import { eventData, isDone, otherLines, withData } from '../lib/upstream/sse-event.js';
 import { SseSplitter } from '../lib/upstream/sse-splitter.js';
 import { PlainEvents } from './plain-event.js';
 
 const MEMBERS = ['model', 'error'];
 const LINE_END = Buffer.from('\n');
+const DATA = Buffer.from('data: ');
+const EVENT_END = Buffer.from('\n\n');
 
 /** The node sent something that isn't an answer; nothing of it may be forwarded. */
 export class UpstreamGarbage extends Error {
@@ -43,13 +45,18 @@ export function namesAmong(body: Buffer, members: readonly Member[]): Member[] |
 
 /**
  * Restamps `model` in every event of an SSE stream. Comments, other fields, `[DONE]` and line ends stay as they come. An
- * event leaves when its blank line has arrived; one that carries an error goes to `onError` first.
+ * event leaves when its blank line has arrived; one that carries an error goes to `onError` first. Events without data
+ * in front of the first with data are left out: a node may send comments although its model hangs, and whoever has got
+ * one can't be answered by another node any more.
  */
 export class SseRestamper {
   /** Whether `[DONE]` has arrived: without it, a stream counts as broken off, however cleanly it closed. */
   complete = false;
   readonly #model: Buffer;
   readonly #splitter = new SseSplitter();
+  #begun = false;
+  /** Whether an event with data was among what came last. */
+  #movedOn = false;
   /** Known once an event has been read in full. */
   #plain: PlainEvents | undefined;
 
@@ -60,25 +67,55 @@ export class SseRestamper {
     this.#model = modelValue(publicName);
   }
 
-  /** Puts what may leave now into `out`, in pieces. @throws UpstreamGarbage, AnswerTooLargeError */
-  push(chunk: Buffer, out: Buffer[]): void {
+  /**
+   * Puts what may leave now into `out`, in pieces.
+   * @returns Whether an event with data was among it.
+   * @throws UpstreamGarbage, AnswerTooLargeError
+   */
+  push(chunk: Buffer, out: Buffer[]): boolean {
+    this.#movedOn = false;
     this.#splitter.push(chunk, (event) => this.#stamp(event, out));
+    return this.#movedOn;
   }
 
   /** The same of what is left when the stream has ended. @throws UpstreamGarbage when that is within an event's JSON */
-  end(out: Buffer[]): void {
+  end(out: Buffer[]): boolean {
+    this.#movedOn = false;
     const { rest } = this.#splitter;
-    if (!rest) return;
+    if (!rest) return false;
+    const { length } = out;
     this.#stamp(Buffer.concat([rest, LINE_END]), out);
     // The end of a line that had none.
-    out.push(out.pop()!.subarray(0, -LINE_END.length));
+    if (out.length > length) out.push(out.pop()!.subarray(0, -LINE_END.length));
+    return this.#movedOn;
   }
 
   #stamp(event: Buffer, out: Buffer[]): void {
-    if (this.#plain?.take(event, out)) return;
+    if (this.#plain?.take(event, out)) {
+      this.#movedOn = true;
+      return;
+    }
     const data = eventData(event);
-    if (!data || data.length === 0) out.push(event);
-    else out.push(...withData(event, data, this.#stampData(data)));
+    if (!data || data.length === 0) {
+      this.#stampRest(event, out);
+      return;
+    }
+    out.push(...withData(event, data, this.#stampData(data)));
+    this.#begun = true;
+    this.#movedOn = true;
+  }
+
+  /** An event without data. An error may stand on a line of its own: `error: {…}`. */
+  #stampRest(event: Buffer, out: Buffer[]): void {
+    if (this.#begun) {
+      out.push(event);
+      return;
+    }
+    const { error } = otherLines(event);
+    if (!error) return;
+    out.push(DATA, this.onError(error), EVENT_END);
+    this.#begun = true;
+    this.#movedOn = true;
   }
 
   /** The payload of an event in pieces, restamped. */

@@ -5,6 +5,8 @@ import type { UpstreamFailure } from './upstream-failure.js';
 
 /** How the answer's body is handled: whole JSON or a stream. */
 export interface RelayAnswer {
+  /** Whether anything but comments came with what it took last. */
+  readonly movedOn: boolean;
   /** Takes the next bytes; false: pause the upstream until the client has read. */
   data(chunk: Buffer): boolean;
   /** The upstream ended as it should. */

@@ -30,6 +30,7 @@ interface Answer {
 
 /** A whole JSON answer: kept until its usage event is written, then sent in one write. */
 export class JsonAnswer implements RelayAnswer {
+  readonly movedOn = true;
   #chunks: Buffer[] = [];
   #bytes = 0;
 

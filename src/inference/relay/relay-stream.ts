@@ -15,6 +15,7 @@ const LEFT_EARLY = { clientAborted: true, countMissed: true };
 
 /** A stream of server-sent events: checked chunks pass as they come, usage is read on the side. */
 export class StreamAnswer implements RelayAnswer {
+  movedOn = false;
   readonly #splitter = new SseSplitter();
   /** Adjacent events that go out in one write. */
   #run: Buffer | undefined;
@@ -47,6 +48,7 @@ export class StreamAnswer implements RelayAnswer {
 
   data(chunk: Buffer): boolean {
     if (this.#over) return true;
+    this.movedOn = false;
     try {
       this.#splitter.push(chunk, (event) => this.#take(event));
     } catch {
@@ -102,7 +104,9 @@ export class StreamAnswer implements RelayAnswer {
 
   #take(event: Buffer): void {
     if (this.#over) return;
-    switch (this.#check.read(event)) {
+    const kind = this.#check.read(event);
+    if (kind === 'chunk' || this.#check.usage !== undefined) this.movedOn = true;
+    switch (kind) {
       case 'chunk':
       case 'comment':
         this.#count();

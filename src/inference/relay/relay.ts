@@ -58,6 +58,10 @@ export class Relay implements UpstreamHandler, RelayContext {
     return this.deps.patience;
   }
 
+  get movedOn(): boolean {
+    return this.#answer?.movedOn ?? true;
+  }
+
   start(): void {
     const { id, endpoint, admission, body, span } = this.call.input;
     this.recipient.onClose(() => this.#closed());

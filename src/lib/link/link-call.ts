@@ -27,6 +27,8 @@ export class LinkCall implements Carrier, Awaited {
   /** What is still to be sent of the body. */
   #rest: Buffer;
   #begun = false;
+  /** While only the head of the answer is there: when the rest has to begin at the latest. */
+  #beginBy = Number.POSITIVE_INFINITY;
   #paused = false;
   /** What came while the handler was paused, and what came behind it. */
   #kept: Buffer[] = [];
@@ -118,8 +120,9 @@ export class LinkCall implements Carrier, Awaited {
     const head = readHead(payload);
     if (this.#begun) throw new FrameError('a second head');
     this.#begun = true;
+    this.#beginBy = this.dueAt;
     this.#tell((handler) => handler.onHead(head));
-    this.#wait();
+    this.#moveOn();
   }
 
   /** @throws FrameError */
@@ -157,7 +160,7 @@ export class LinkCall implements Carrier, Awaited {
   #take(data: Buffer): void {
     this.#tell((handler) => handler.onData(data));
     if (!this.#handler) return;
-    this.#wait();
+    this.#moveOn();
     this.#taken += data.length;
     if (this.#taken < WINDOW_BYTES / 2 || this.#outcome) return;
     this.link.credit(this, this.#taken);
@@ -192,8 +195,16 @@ export class LinkCall implements Carrier, Awaited {
     const handler = this.#handler;
     if (this.#paused || !handler) return;
     const { bodyTimeoutMs, headersTimeoutMs } = handler.patience;
-    this.dueAt = performance.now() + (this.#begun ? bodyTimeoutMs : headersTimeoutMs);
+    const mostMs = this.#begun ? bodyTimeoutMs : headersTimeoutMs;
+    this.dueAt = Math.min(performance.now() + mostMs, this.#beginBy);
     this.link.lookBy(this.dueAt);
+  }
+
+  /** Some of the answer has come. */
+  #moveOn(): void {
+    if (this.#handler?.movedOn !== false) this.#beginBy = Number.POSITIVE_INFINITY;
+    else if (this.#beginBy === Number.POSITIVE_INFINITY) return;
+    this.#wait();
   }
 
   #fail(error: Error): void {

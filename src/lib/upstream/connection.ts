@@ -5,9 +5,9 @@ import { type Destination, openSocket } from './socket.js';
 
 /** How long a call waits for its answer. */
 export interface CallPatience {
-  /** Until the answer begins. */
+  /** Until the answer begins: a stream with its first event that has data. */
   headersTimeoutMs: number;
-  /** Between two pieces of it. */
+  /** Between two pieces of it, or two such events. */
   bodyTimeoutMs: number;
 }
 
@@ -18,6 +18,11 @@ export interface UpstreamHandler extends ResponseSink {
   /** Whose call it is. */
   readonly accountId?: string;
   readonly patience: CallPatience;
+  /**
+   * False: nothing but comments came with what it took last of a stream, or nothing yet behind the head. A node may send
+   * them although its model hangs, so that they prolong no wait.
+   */
+  readonly movedOn?: boolean;
   /** The answer came whole. */
   onEnd(): void;
   onError(error: Error): void;
@@ -67,6 +72,8 @@ export class Connection {
   /** Whether an answer began before its request was fully sent. It may be a stray one, so no call follows. */
   #early = false;
   #paused = false;
+  /** While only the head of an answer is there: when the rest has to begin at the latest. */
+  #beginBy = Number.POSITIVE_INFINITY;
   /** Milliseconds that it may rest for between two calls. */
   #idleMs = 0;
   #gone = false;
@@ -167,8 +174,15 @@ export class Connection {
   /** Begins to wait for what comes next. */
   #wait(): void {
     if (this.#paused) return;
-    this.dueAt = performance.now() + this.#mostMs();
+    this.dueAt = Math.min(performance.now() + this.#mostMs(), this.#beginBy);
     this.owner.lookBy(this.dueAt);
+  }
+
+  /** Some of the answer has come. */
+  #moveOn(): void {
+    if (this.#handler?.movedOn !== false) this.#beginBy = Number.POSITIVE_INFINITY;
+    else if (this.#beginBy === Number.POSITIVE_INFINITY) return;
+    this.#wait();
   }
 
   #mostMs(): number {
@@ -184,7 +198,10 @@ export class Connection {
       this.#lost(new Error('the upstream sent data that no call requested'));
       return;
     }
-    if (!reader.begun && this.#socket.writableLength > 0) this.#early = true;
+    if (!reader.begun) {
+      this.#beginBy = this.dueAt;
+      if (this.#socket.writableLength > 0) this.#early = true;
+    }
     try {
       reader.read(bytes);
     } catch (error) {
@@ -194,13 +211,14 @@ export class Connection {
     if (this.#reader !== reader) return;
     if (reader.done) this.#complete(reader.idleMs);
     // Pieces of a head and answers before the one that counts could go on for ever.
-    else if (reader.begun) this.#wait();
+    else if (reader.begun) this.#moveOn();
   }
 
   #complete(idleMs: number): void {
     const handler = this.#handler!;
     this.#handler = undefined;
     this.#reader = undefined;
+    this.#beginBy = Number.POSITIVE_INFINITY;
     this.#goOn();
     // The upstream would read the unsent rest of this request as the next one.
     const unsent = this.#early || this.#socket.writableLength > 0;

@@ -145,6 +145,20 @@ describe('an edge with a link to its model proxy', () => {
     expect(await balanceOf(db, caller.accountId)).toBe('1.000000000000');
   });
 
+  test('cuts off a stream of which nothing but comments comes any more', async () => {
+    const caller = await customer();
+    node.answer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(delta('Hel'));
+      const front = setInterval(() => response.write(': ping\n\n'), 20);
+      response.on('close', () => clearInterval(front));
+    });
+    expect(await isLinked(edge)).toBe(true);
+    const text = await (await postChat(edge.url, caller.key, { stream: true })).text();
+    expect(text).toContain(':\n\n');
+    expect(text).toContain('"code":"upstream_timeout"');
+    await until(() => node.seen.at(-1)!.aborted);
+  });
+
   test('serves again at once after the proxy has gone and come back, and over a link again', async () => {
     const caller = await customer();
     wire.cut();
