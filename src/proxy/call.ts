@@ -16,7 +16,7 @@ export interface CallTimeouts {
   firstByteMs: number;
   /** The same for the whole call, including retries and pauses: no one waits longer for an answer. */
   totalMs: number;
-  /** Milliseconds without a byte moving where the deployment doesn't say. */
+  /** Milliseconds without a byte moving; a deployment may say less. */
   idleMs: number;
 }
 
@@ -135,9 +135,11 @@ export class Call {
     const { relay, time, metrics } = this.deps;
     const { deployment } = candidate;
     const limits = this.deps.timeouts();
-    const ownMs = deployment.timeoutMs ?? limits.firstByteMs;
+    // The edge waits no longer, whatever a deployment is given: measured by that alone, a silent node is never late.
+    const ownMs = Math.min(deployment.timeoutMs ?? limits.firstByteMs, limits.totalMs);
+    const idleMs = Math.min(deployment.idleMs ?? limits.idleMs, limits.idleMs);
     const firstByteMs = Math.max(1, Math.min(ownMs, this.#deadline - time.now()));
-    const patience = { headersTimeoutMs: firstByteMs, bodyTimeoutMs: deployment.idleMs ?? limits.idleMs };
+    const patience = { headersTimeoutMs: firstByteMs, bodyTimeoutMs: idleMs };
     const began = time.now();
     const step = this.span?.child('try', { 'gateway.deployment': deployment.id });
     candidate.gate.enter();
@@ -159,8 +161,9 @@ export class Call {
     step?.end('reason' in end);
     if (end.kind === 'ok') this.deps.router().succeeded(candidate, this.asked.path);
     if (end.kind !== 'failed' && end.kind !== 'broken') return end;
-    // One that had less time than is its due, since others had used it up, has not failed.
-    if (end.reason === 'timeout' && firstByteMs < FAIR_SHARE * ownMs) return end;
+    // One that had less time to begin than is its due, since others had used it up, has not failed.
+    const hurried = end.reason === 'timeout' && firstByteMs < FAIR_SHARE * ownMs;
+    if (hurried && end.kind === 'failed' && !end.certain) return end;
     return this.#blame(candidate, end, began);
   }
 

@@ -10,6 +10,8 @@ export interface Node {
   weight?: number;
   /** Seconds. */
   timeout?: number;
+  /** Seconds. */
+  streamTimeout?: number;
 }
 
 /** Nobody listens there. */
@@ -18,7 +20,7 @@ export const DEAD_URL = 'http://127.0.0.1:1';
 /** Text of a routing file: JSON is YAML. `settings` are the file's `router_settings`; left out, SPEC's hold. */
 export function routes(nodes: readonly Node[], settings: Record<string, unknown> = {}): string {
   return JSON.stringify({
-    model_list: nodes.map(({ model, id, url, weight, timeout }) => ({
+    model_list: nodes.map(({ model, id, url, weight, timeout, streamTimeout }) => ({
       model_name: model,
       litellm_params: {
         model: `openai/internal-${id}`,
@@ -27,6 +29,7 @@ export function routes(nodes: readonly Node[], settings: Record<string, unknown>
         output_cost_per_token: 0.0000003,
         weight,
         timeout,
+        stream_timeout: streamTimeout,
       },
       model_info: { id },
     })),
