@@ -43,6 +43,9 @@ class ErrorAnswer extends Error {
   }
 }
 
+/** Only an error may come whole. The edge would take anything else for garbage, when no other node can be tried. */
+const noStream = (): UpstreamGarbage => new UpstreamGarbage('a whole answer where a stream was asked for');
+
 function verdictOn(failure: unknown): Verdict {
   if (failure instanceof ErrorAnswer) return failure.verdict;
   return failure instanceof AnswerTooLargeError ? tooLarge : judgeFailure(failure);
@@ -159,6 +162,7 @@ export class Attempt implements UpstreamHandler {
       return;
     }
     const answer = restampJson(body, modelValue(this.deployment.group), (payload) => this.#told(payload));
+    if (this.asked.stream) throw noStream();
     this.caller.answer(200, answer);
     this.#finish({ kind: 'ok' });
   }
@@ -167,8 +171,8 @@ export class Attempt implements UpstreamHandler {
     const model = modelValue(this.deployment.group);
     const work = restampInParts(this.#chunks, this.#bytes, model, (payload) => this.#told(payload));
     this.#giveUp = this.takeTurns(this.asked, work, (error, parts) => {
-      if (!parts) {
-        this.#fail(error);
+      if (!parts || this.asked.stream) {
+        this.#fail(parts ? noStream() : error);
         return;
       }
       this.caller.answerInParts(parts);

@@ -10,6 +10,7 @@ export interface Asked {
   model: string;
   /** Its position in the body. */
   member: Member;
+  /** Whether its answer comes as a stream: of chat alone. */
   stream: boolean;
   /** The header by which the caller was known. */
   authorization: string | undefined;
@@ -35,6 +36,9 @@ export function readRequest(
   } catch {
     return badRequest('model must be a string.', 'model');
   }
-  const stream = streams.some(({ valueStart, end }) => body.toString('latin1', valueStart, end) === 'true');
+  const asksForStream = streams.some(
+    ({ valueStart, end }) => body.toString('latin1', valueStart, end) === 'true',
+  );
+  const stream = asksForStream && path !== '/embeddings';
   return { path, body, model, member, stream, authorization };
 }

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
+import { LARGE_ANSWER_BYTES } from '../../src/lib/upstream/answer-limits.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { startTestProxy, type TestProxy, type TestProxyOptions } from '../support/proxy.js';
 import {
@@ -67,6 +68,13 @@ describe('a call that fails', () => {
   const call = (body: unknown = ask('x')) => post(`${proxy.url}/v1/chat/completions`, proxy.masterKey, body);
   /** Calls of callers; the proxy's own are none. */
   const seen = () => nodes.map((node) => node.seen.filter(({ body }) => !body.includes('"ping"')).length);
+  const failsOf = async (id: string) => {
+    const headers = { authorization: `Bearer ${proxy.masterKey}` };
+    const { data } = (await (await fetch(`${proxy.url}/v1/model/info`, { headers })).json()) as {
+      data: { model_info: { id: string }; consecutive_failures: number }[];
+    };
+    return data.find(({ model_info }) => model_info.id === id)?.consecutive_failures;
+  };
   const codeOf = async (response: Response) =>
     ((await response.json()) as { error: { code: string } }).error.code;
 
@@ -92,6 +100,8 @@ describe('a call that fails', () => {
     ['an error as its first event', stream(['data: {"error":{"message":"x","code":"500"}}\n\n'])],
     ['no event', stream([])],
     ['an event that is no JSON', stream(['data: what\n\n'])],
+    ['a whole answer', chat()],
+    ['a large whole answer', chat({ id: 'x'.repeat(LARGE_ANSWER_BYTES) })],
   ])('as a stream with %s is tried on another', async (_what, script) => {
     await start({ 'gateway/fast': [0, 1] });
     nodes[0]!.answer(script);
@@ -99,6 +109,21 @@ describe('a call that fails', () => {
     const response = await call(ask('x', { stream: true }));
     expect(await response.text()).toBe('data: {"model":"gateway/fast"}\n\ndata: [DONE]\n\n');
     expect(seen()).toEqual([1, 1, 0]);
+    expect(await failsOf('gateway/fast-0')).toBe(1);
+  });
+
+  test('as a stream with a refusal in a whole answer is the fault of its caller', async () => {
+    await start({ 'gateway/fast': [0, 1] });
+    nodes[0]!.answer(raw(200, '{"error":{"message":"n","code":400}}'));
+    expect((await call(ask('x', { stream: true }))).status).toBe(400);
+    expect(seen()).toEqual([1, 0, 0]);
+  });
+
+  test('is none that asks for embeddings as a stream and gets them whole, as there are no others', async () => {
+    await start({ 'gateway/fast': [0, 1] });
+    const body = { model: 'gateway/fast', input: 'x', stream: true };
+    expect((await post(`${proxy.url}/v1/embeddings`, proxy.masterKey, body)).status).toBe(200);
+    expect(seen()).toEqual([1, 0, 0]);
   });
 
   test('after a byte has left is never tried again', async () => {
