@@ -191,9 +191,9 @@ export function createRouter(
             'the node of a deployment has changed',
           );
         }
-        if (!back.has(site)) continue;
-        candidate.gate.warm();
-        readmit(candidate);
+        if (back.has(site)) candidate.gate.warm();
+        // Also one that isn't back: where its entry is gone, nothing but the gate keeps calls away.
+        if (candidate.gate.warming) readmit(candidate);
       }
     },
     line: (model) => lines.get(model) ?? [],

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { ProxyTime } from '../../src/proxy/time.js';
 import { routes } from '../proxy/routes.js';
 import { ask, post } from '../proxy/support.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
@@ -34,10 +35,15 @@ describe('routing by the node registry', () => {
   });
   afterAll(() => db.close());
 
-  const start = async (urls = [first.url, second.url], settings: Record<string, unknown> = {}) => {
+  const start = async (
+    urls = [first.url, second.url],
+    settings: Record<string, unknown> = {},
+    time?: ProxyTime,
+  ) => {
     const nodes = urls.map((url, index) => ({ model: 'gateway/fast', id: `n${index}`, url }));
     const standIn = { model: 'gateway/other', id: 'other', url: second.url };
-    proxy = await startTestProxy(db, { config: routes([...nodes, standIn], settings), followNodes: true });
+    const config = routes([...nodes, standIn], settings);
+    proxy = await startTestProxy(db, { config, time, followNodes: true });
   };
   const register = async (url: string, more: { status?: string; health?: string; heard?: boolean } = {}) => {
     const { status = 'active', health = 'healthy', heard = true } = more;
@@ -70,7 +76,10 @@ describe('routing by the node registry', () => {
     return Object.fromEntries(data.map(({ takes_calls, model_info }) => [model_info.id, takes_calls]));
   };
   const becomes = (id: string, takes: string) =>
-    until(async () => (await info())[id] === takes, { what: `${id} to take calls: ${takes}` });
+    until(async () => (await info())[id] === takes, {
+      timeoutMs: 10_000,
+      what: `${id} to take calls: ${takes}`,
+    });
   const callsOf = (node: ScriptedUpstream) => node.seen.filter(({ body }) => !body.includes('"ping"')).length;
   const spread = async (calls: number) => {
     const before = [callsOf(first), callsOf(second)];
@@ -210,6 +219,25 @@ describe('routing by the node registry', () => {
     await becomes('n0', 'yes');
     await until(async () => (await spread(10))[0]! > 0, { what: 'calls to the node that came back' });
     expect((await spread(40)).every((calls) => calls > 0)).toBe(true);
+  });
+
+  test('asks on when its node leaves the registry before it has answered', async () => {
+    const pauses: (() => void)[] = [];
+    const pause = () => new Promise<void>((resolve) => pauses.push(resolve));
+    await start([first.url, second.url], {}, { now: () => performance.now(), pause });
+    const id = await register(first.url, { status: 'offline' });
+    await becomes('n0', 'no');
+    first.answer(raw(503, '{}'));
+    await set(id, { status: 'active' });
+    await until(() => pauses.length === 1, { what: 'a probe that failed' });
+    await set(id, { status: 'offline' });
+    await becomes('n0', 'no');
+    // It finds its node gone, and asks no more.
+    pauses[0]!();
+    first.answer(chat());
+    await db.pool.query('delete from gpu_nodes where id = $1', [id]);
+    await notify();
+    await becomes('n0', 'yes');
   });
 
   test('gives a node that recovered one call at a time until it has answered one', async () => {
