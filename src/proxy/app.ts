@@ -153,6 +153,7 @@ export function createProxy(deps: ProxyDeps): ModelProxy {
     ending: ending.signal,
     log,
     metrics,
+    asking: new Map(),
     probe: (deployment, path) =>
       relay.probe(deployment, path, Math.min(MAX_PROBE_MS, deployment.timeoutMs ?? firstByteMs())),
   };

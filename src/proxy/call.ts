@@ -5,6 +5,7 @@ import { bodyOf, type ProxyError, tableError } from './answers.js';
 import type { Attempt, AttemptEnd } from './attempt.js';
 import type { Caller } from './caller.js';
 import type { Candidate, Group, Random } from './group.js';
+import type { Health } from './health.js';
 import type { ProxyMetrics } from './proxy-metrics.js';
 import type { Relay } from './relay.js';
 import type { Asked } from './request.js';
@@ -40,7 +41,7 @@ type TryEnd = AttemptEnd | { kind: 'slow'; error: ProxyError };
  */
 export type Outcome = string;
 
-const NONE: ReadonlySet<Candidate> = new Set();
+const NONE: ReadonlySet<Health> = new Set();
 const MS_PER_SECOND = 1000;
 const FAIR_SHARE = 0.9;
 /** Nobody knows when an administrator lets a node take calls again. */
@@ -90,7 +91,8 @@ export class Call {
 
   /** Tries one group; undefined if all of it is parked, so that a fallback can answer. */
   async #tryGroup(name: string): Promise<Outcome | undefined> {
-    let tried = NONE as Set<Candidate>;
+    // By their health, which they keep when the routing file is read again.
+    let tried = NONE as Set<Health>;
     for (let retries = 0; ; retries++) {
       const router = this.deps.router();
       const group = router.line(name)[0];
@@ -109,14 +111,14 @@ export class Call {
         return group.isParked(this.deps.time.now()) ? undefined : this.#giveUp();
       }
       if (tried === NONE) tried = new Set();
-      tried.add(candidate);
+      tried.add(candidate.health);
     }
   }
 
   /** At once another healthy deployment; when only ones that have failed this call are left, one of them after the pause. */
   async #next(
     group: Group,
-    tried: ReadonlySet<Candidate>,
+    tried: ReadonlySet<Health>,
     retryAfterMs: number,
   ): Promise<Candidate | undefined> {
     const { time, random } = this.deps;

@@ -41,13 +41,13 @@ export class Group {
    * Simple shuffle: one of those that are neither parked nor in `tried`, each as likely as its weight says. Those to avoid
    * are taken when there are no others. Undefined when there is none.
    */
-  pick(now: number, random: Random, tried: ReadonlySet<Candidate>): Candidate | undefined {
+  pick(now: number, random: Random, tried: ReadonlySet<Health>): Candidate | undefined {
     const [only] = this.candidates;
     if (this.candidates.length === 1)
-      return tried.has(only!) || standingOf(only!, now) === 'closed' ? undefined : only;
+      return tried.has(only!.health) || standingOf(only!, now) === 'closed' ? undefined : only;
     const avoided: Candidate[] = [];
     const open = this.candidates.filter((candidate) => {
-      if (tried.has(candidate)) return false;
+      if (tried.has(candidate.health)) return false;
       const standing = standingOf(candidate, now);
       if (standing === 'avoided') avoided.push(candidate);
       return standing === 'open';

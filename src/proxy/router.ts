@@ -3,6 +3,7 @@ import { type Candidate, Group, standingOf } from './group.js';
 import { type Change, type Failure, Health } from './health.js';
 import { Gate } from './node-gate.js';
 import type { ProxyMetrics } from './proxy-metrics.js';
+import { Readmitter } from './readmitter.js';
 import type { Deployment, DeploymentState, RouterSettings, Routing } from './routing.js';
 import type { Sites, SteeringNode } from './sites.js';
 import type { ProxyTime } from './time.js';
@@ -35,6 +36,8 @@ export interface Router {
   steer(nodes: readonly SteeringNode[]): void;
   /** Asks a deployment whose node came back until it answers; until then others are preferred. */
   readmit(candidate: Candidate): void;
+  /** Another reading of the file is in force: from now on that one's router asks nodes that came back. */
+  retire(): void;
 }
 
 interface CallFailure extends Failure {
@@ -48,13 +51,12 @@ export interface RouterDeps {
   metrics: Pick<ProxyMetrics, 'parked' | 'probed'>;
   /** Asks a node by a small call of our own whether it serves, on `path` where that is known. Never rejects. */
   probe(deployment: Deployment, path: string | undefined): Promise<boolean>;
+  /** Such calls under way, also those of the routers before. */
+  asking: Map<Health, Promise<boolean>>;
   sites: Sites;
   /** Aborted when the process ends. */
   ending: AbortSignal;
 }
-
-/** A node that doesn't serve yet is asked again after this. */
-const PROBE_AGAIN_MS = 1_000;
 
 /** Whether a deployment of the reloaded file is the same as before, so that its state still applies. */
 const isSame = (a: Deployment, b: Deployment): boolean =>
@@ -78,10 +80,9 @@ function candidatesOf(
 
 /** Asks nodes whether they serve: each once at a time, however many calls want to know. */
 function askerOf(
-  { probe, metrics }: RouterDeps,
+  { probe, asking, metrics }: RouterDeps,
   onServing: (candidate: Candidate) => void,
 ): (candidate: Candidate) => Promise<boolean> {
-  const asking = new Map<Health, Promise<boolean>>();
   return (candidate) => {
     const { deployment, health } = candidate;
     let asked = asking.get(health);
@@ -98,33 +99,8 @@ function askerOf(
   };
 }
 
-/** Asks deployments whose node came back, each again after a pause until it answers or its node is gone again. */
-function readmitterOf(
-  { time, ending }: RouterDeps,
-  ask: (candidate: Candidate) => Promise<boolean>,
-  onReturn: (candidate: Candidate) => void,
-): (candidate: Candidate) => void {
-  const readmit = async (candidate: Candidate): Promise<void> => {
-    const { gate } = candidate;
-    while (gate.warming && gate.site.wanted === 'open' && !ending.aborted) {
-      if (await ask(candidate)) {
-        gate.admit(time.now());
-        onReturn(candidate);
-      } else await time.pause(PROBE_AGAIN_MS, ending).catch(() => undefined);
-    }
-    asking.delete(gate);
-  };
-  const asking = new Set<Gate>();
-  return (candidate) => {
-    if (asking.has(candidate.gate)) return;
-    asking.add(candidate.gate);
-    void readmit(candidate);
-  };
-}
-
 /**
- * A router for a routing. With the one `before` it, deployments that are still there keep their state; calls in flight
- * go on with that one.
+ * A router for a routing. It takes over from the one `before` it: deployments that are still there keep their state.
  */
 export function createRouter(
   { deployments, settings }: Pick<Routing, 'deployments' | 'settings'>,
@@ -163,22 +139,24 @@ export function createRouter(
     else log.debug(facts, 'a deployment is parked again');
   };
   const ask = askerOf(deps, (candidate) => tell(candidate.health.succeeded(time.now()), candidate));
-  const readmit = readmitterOf(deps, ask, (candidate) =>
+  const readmitter = new Readmitter(deps, candidates, ask, (candidate) =>
     tell(candidate.health.returned(time.now()), candidate),
   );
   if (before) {
+    before.retire();
     // What is new on a node of the registry shows that it serves before it counts.
     const known = new Set(before.candidates.map(({ gate }) => gate));
     for (const candidate of candidates) {
       const { gate } = candidate;
       if (!known.has(gate) && gate.site.governed) gate.warm();
-      if (gate.warming) readmit(candidate);
+      if (gate.warming) readmitter.readmit(gate);
     }
   }
   return {
     settings,
     candidates,
-    readmit,
+    readmit: ({ gate }) => readmitter.readmit(gate),
+    retire: () => readmitter.retire(),
     steer(nodes) {
       const wantedBefore = new Map(candidates.map(({ gate: { site } }) => [site, site.wanted]));
       const back = deps.sites.steer(nodes);
@@ -193,7 +171,7 @@ export function createRouter(
         }
         if (back.has(site)) candidate.gate.warm();
         // Also one that isn't back: where its entry is gone, nothing but the gate keeps calls away.
-        if (candidate.gate.warming) readmit(candidate);
+        if (candidate.gate.warming) readmitter.readmit(candidate.gate);
       }
     },
     line: (model) => lines.get(model) ?? [],

@@ -240,6 +240,52 @@ describe('routing by the node registry', () => {
     await becomes('n0', 'yes');
   });
 
+  describe('asks a deployment whose routing file is read again', () => {
+    const pauses: (() => void)[] = [];
+    const pause = () => new Promise<void>((resolve) => pauses.push(resolve));
+    const file = () =>
+      routes([first, second].map(({ url }, i) => ({ model: 'gateway/fast', id: `n${i}`, url })));
+    const goOn = () => {
+      for (const resume of pauses.splice(0)) resume();
+    };
+    const probesOf = (model: string) => first.seen.filter(({ body }) => body.includes(`"${model}"`)).length;
+    beforeEach(async () => {
+      pauses.length = 0;
+      await start([first.url, second.url], {}, { now: () => performance.now(), pause });
+      const id = await register(first.url);
+      await until(
+        async () => (await db.pool.query('select from proxy_reports where nodes ? $1', [id])).rowCount,
+        { what: 'the proxy to know the node' },
+      );
+      first.answer(raw(404, '{}'));
+      proxy.reload(file().replace('internal-n0', 'mistyped'));
+      await until(() => pauses.length === 1, { what: 'a probe that failed' });
+    });
+
+    test('no more, once the file has it no more', async () => {
+      const before = probesOf('mistyped');
+      first.answer(chat());
+      proxy.reload(file());
+      await becomes('n0', 'yes');
+      goOn();
+      await until(async () => (await spread(10))[0]! > 0, { what: 'calls to the node' });
+      expect([probesOf('mistyped'), pauses]).toEqual([before, []]);
+    });
+
+    test('no oftener, where it is as it was', async () => {
+      for (let reloads = 1; reloads <= 3; reloads++) {
+        proxy.reload(file().replace('internal-n0', 'mistyped'));
+        await until(() => pauses.length === 1 + reloads, { what: 'a probe that failed' });
+      }
+      const before = probesOf('mistyped');
+      goOn();
+      await until(() => pauses.length > 0, { what: 'another probe that failed' });
+      await spread(10);
+      // It has served nothing yet, so that it is asked for both, a chat and an embedding.
+      expect([probesOf('mistyped') - before, pauses.length]).toEqual([2, 1]);
+    });
+  });
+
   test('gives a node that recovered one call at a time until it has answered one', async () => {
     await start();
     const id = await register(first.url, { health: 'unhealthy' });

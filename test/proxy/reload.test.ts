@@ -69,6 +69,18 @@ describe('another reading of the routing file', () => {
     expect(second.seen).toHaveLength(1);
   });
 
+  test('lets a call remember which deployments have failed it', async () => {
+    const both = routes([node('one', first), node('two', second)]);
+    await proxy.close();
+    proxy = await startTestProxy(db, { config: both, time, timeoutMs: 600_000, random: () => 0 });
+    first.answer((request, response) => {
+      proxy.reload(both);
+      raw(500, '{}')(request, response);
+    });
+    expect((await call()).status).toBe(200);
+    expect([first.seen.length, second.seen.length]).toEqual([1, 1]);
+  });
+
   test('brings and takes models', async () => {
     expect((await call('gateway/new')).status).toBe(400);
     proxy.reload(routes([node('two', second, { model: 'gateway/new' })]));

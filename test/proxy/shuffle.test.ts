@@ -28,7 +28,7 @@ const groupOf = (weights: readonly number[]) =>
     })),
   );
 
-function draw(group: Group, seed: string, tried = new Set<Group['candidates'][number]>()): number[] {
+function draw(group: Group, seed: string, tried = new Set<Health>()): number[] {
   const { next } = chanceOf(seed);
   const counts = group.candidates.map(() => 0);
   for (let i = 0; i < DRAWS; i++) counts[Number(group.pick(0, next, tried)!.deployment.id)]!++;
@@ -71,13 +71,13 @@ describe('the shuffle', () => {
     const counts = draw(group, 'parked');
     expect(counts[2]).toBe(0);
     expect(chiSquare(counts, [1, 2, 0])).toBeLessThan(CRITICAL[1]!);
-    const tried = draw(group, 'tried', new Set([group.candidates[1]!]));
+    const tried = draw(group, 'tried', new Set([group.candidates[1]!.health]));
     expect(tried).toEqual([DRAWS, 0, 0]);
   });
 
   test('has nobody to pick when all are parked or tried', () => {
     const group = groupOf([1, 1]);
-    expect(group.pick(0, Math.random, new Set(group.candidates))).toBeUndefined();
+    expect(group.pick(0, Math.random, new Set(group.candidates.map(({ health }) => health)))).toBeUndefined();
     for (const { health } of group.candidates) health.failed(0, PARKED, UNREACHED);
     expect(group.pick(0, Math.random, new Set())).toBeUndefined();
     expect(group.pick(60_000, Math.random, new Set())).toBeDefined();
