@@ -18,10 +18,13 @@ export class NetworkBudget {
     private readonly message: string,
   ) {}
 
-  /** Counts one. @throws AppError `rate_limit_exceeded` once a network of the caller has had its share. */
-  spend(networks: readonly string[]): void {
+  /**
+   * Counts units; the last ones of a minute may be more than are left.
+   * @throws AppError `rate_limit_exceeded` once a network of the caller has had its share.
+   */
+  spend(networks: readonly string[], units = 1): void {
     this.require(networks);
-    this.count(networks);
+    this.count(networks, units);
   }
 
   /** @throws AppError `rate_limit_exceeded` */
@@ -34,10 +37,10 @@ export class NetworkBudget {
     });
   }
 
-  count(networks: readonly string[]): void {
+  count(networks: readonly string[], units = 1): void {
     this.#begin();
     for (const name of networks.map((network) => this.#known(network)))
-      this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
+      this.#counts.set(name, (this.#counts.get(name) ?? 0) + units);
   }
 
   /** The minute of the counts, from 1970. */

@@ -14,6 +14,7 @@ import { newId } from '../lib/ids.js';
 import { idleCloser } from '../lib/lifecycle.js';
 import type { Logger } from '../lib/logger.js';
 import { isLoopback, networkOf, networksOf } from '../lib/network.js';
+import { NetworkBudget } from '../lib/network-budget.js';
 import { type DeclaredRoute, requireRules } from '../lib/route-rules.js';
 import type { Tracing } from '../lib/tracing/tracing.js';
 import { isWebSocketUpgrade } from '../lib/web-socket-upgrade.js';
@@ -93,6 +94,7 @@ export interface Platform {
 const OWN_EDGE = ['127.0.0.1', '::1'];
 /** Its client and itself. With more hops the client's address came by a proxy of `TRUST_PROXY` before the edge. */
 const HOPS_OF_OWN_EDGE = 2;
+const TOO_MANY = 'Too many requests without a session from this network. Try again later.';
 const WEBSOCKET_URL = /^\/graphql(?:\?|$)/;
 /** For clients that reach this process directly. The edge has limits of its own. */
 const BOUNDS: Readonly<RequestBounds> = {
@@ -148,14 +150,15 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
   await app.register(cookie, {
     parseOptions: { httpOnly: true, sameSite: 'lax', path: '/', secure: https },
   });
+  const strangers = new NetworkBudget(deps.clock, TOO_MANY);
   guardSessions(app, services, {
-    clock: deps.clock,
+    strangers,
     publicUrl,
     production: config.production,
     internalSecret: config.gpuHeartbeatSecret,
   });
   // Suites and scripts of a developer ask as much as they like of their own machine.
-  const takeRate = createRates(({ loopback }) => loopback && !config.production);
+  const takeRate = createRates(({ loopback }) => loopback && !config.production, strangers);
   limitRates(app, takeRate);
   checkContentType(app);
   compressAnswers(app);

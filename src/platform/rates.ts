@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { ServiceContext } from '../context.js';
 import { AppError } from '../errors.js';
 import type { RateClass, TakeRate } from '../graphql/rates.js';
+import type { NetworkBudget } from '../lib/network-budget.js';
 import { RateBudget } from '../lib/rate-budgets.js';
 import type { DeclaredRoute } from '../lib/route-rules.js';
 import { accountOwner } from '../lib/work-owner.js';
@@ -22,25 +23,37 @@ export function requireRate({ method, url, rate }: DeclaredRoute<RouteRules>): v
     throw new Error(`${method} ${url} doesn't declare its rate limit`);
 }
 
-/** Counts accounts, but nobody whom `exempt` lets pass. Who has no session counts elsewhere (session-guard.ts). */
-export function createRates(exempt: (context: ServiceContext) => boolean): TakeRate {
+/**
+ * Counts accounts, but nobody whom `exempt` lets pass. Reads of whoever has no session count for their networks, as their
+ * requests do (session-guard.ts); their writes are log-ins and sign-ups, which have limits of their own.
+ */
+export function createRates(
+  exempt: (context: ServiceContext) => boolean,
+  strangers: NetworkBudget,
+): TakeRate {
   const budgets = {
     read: new RateBudget(RATES.read),
     write: new RateBudget(RATES.write),
     heavy: new RateBudget(RATES.heavy),
   };
   return (context, rateClass, units) => {
-    const { viewer, clock } = context;
-    if (!viewer || exempt(context)) return;
+    const { viewer, clock, networks } = context;
+    if (exempt(context)) return;
+    if (!viewer) {
+      if (rateClass !== 'write') strangers.spend(networks, units);
+      return;
+    }
     const waitMs = budgets[rateClass].take(accountOwner(viewer.accountId), clock.now(), units);
     if (waitMs > 0) throw new AppError('rate_limit_exceeded', { retryAfterSeconds: waitMs / 1000 });
   };
 }
 
-/** Counts each request by the `rate` of its route, once it is known who asks. */
+/** Counts each request of an account by the `rate` of its route. */
 export function limitRates(app: FastifyInstance, take: TakeRate): void {
   app.addHook('onRequest', async (request) => {
     const rate = rulesOf(request)?.rate ?? 'none';
-    if (rate !== 'none') take(request.context, rate === 'auth' ? 'write' : rate, 1);
+    // A request without a session was counted as it was found to have none.
+    if (rate === 'none' || !request.context.viewer) return;
+    take(request.context, rate === 'auth' ? 'write' : rate, 1);
   });
 }

@@ -1,8 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { requireAdmin, requireViewer } from '../context.js';
 import { AppError } from '../errors.js';
-import type { Clock } from '../lib/clock.js';
-import { NetworkBudget } from '../lib/network-budget.js';
+import type { NetworkBudget } from '../lib/network-budget.js';
 import { type Credential, credentialOf } from '../rest/credential.js';
 import { setSessionCookie } from '../rest/session-cookie.js';
 import { isExempt } from '../services/accounts/exemption.rules.js';
@@ -19,11 +18,11 @@ declare module 'fastify' {
   }
 }
 
-const TOO_MANY = 'Too many requests without a session from this network. Try again later.';
 const WRONG_SECRET = 'Send "Authorization: Bearer …" with the value of GPU_HEARTBEAT_SECRET.';
 
 export interface GuardOptions {
-  clock: Clock;
+  /** Of whoever has no session. */
+  strangers: NetworkBudget;
   publicUrl: URL;
   production: boolean;
   /** Bearer of `/api/internal`. Undefined turns these routes off. */
@@ -37,9 +36,8 @@ export interface GuardOptions {
 export function guardSessions(
   app: FastifyInstance,
   services: Services,
-  { clock, publicUrl, production, internalSecret }: GuardOptions,
+  { strangers, publicUrl, production, internalSecret }: GuardOptions,
 ): void {
-  const anonymous = new NetworkBudget(clock, TOO_MANY);
   const isInternal = internalCheck(internalSecret);
   app.decorateRequest('cookieSession', null);
   app.addHook('onRequest', async (request) => {
@@ -52,13 +50,13 @@ export function guardSessions(
     }
     if (rules.auth === 'internal') {
       if (isInternal?.(request.headers.authorization)) return;
-      if (!isExempt(context, { production })) anonymous.spend(context.networks);
+      if (!isExempt(context, { production })) strangers.spend(context.networks);
       if (!isInternal) throw new AppError('internal_routes_disabled');
       throw new AppError('unauthorized', { message: WRONG_SECRET });
     }
     if (rules.auth !== 'none' && credential) await openSession(request, credential, services);
     if (rules.rate !== 'none' && !context.viewer && !isExempt(context, { production })) {
-      anonymous.spend(context.networks);
+      strangers.spend(context.networks);
     }
     if (rules.auth === 'admin') requireAdmin(context);
     else if (rules.auth === 'session') requireViewer(context);

@@ -126,6 +126,21 @@ describe('limits of GraphQL', () => {
     }
   });
 
+  test('what everyone may ask about the models costs what it answers', async () => {
+    const days = 'models { days { date requests successRate p95LatencyMs } }';
+    const hours = 'hourlyBreakdown { hour requests errors p50LatencyMs p95LatencyMs tokensIn tokensOut }';
+    const STATUS = (n: number) => `a${n}: status { ${days} }`;
+    const MODEL = (n: number) => `a${n}: leaderboardModel(name: "fast") { ${hours} }`;
+    for (const [field, most] of [
+      [STATUS, 3],
+      [MODEL, 8],
+    ] as const) {
+      expect(codesOf(await operate(suite.url, `{ ${repeat(most, field)} }`))).toEqual([]);
+      const refused = await operate(suite.url, `{ ${repeat(most + 1, field)} }`);
+      expect(refused.body.errors![0]!.message).toMatch(/the maximum is 10000/);
+    }
+  });
+
   test('an argument that does not fit hides no cost: the rest of the document would run', async () => {
     const query = `query ($days: Int) { viewer {
       apiKeys(first: 1) { nodes { usageByDay(days: $days) { date } } }

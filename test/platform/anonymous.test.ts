@@ -1,3 +1,4 @@
+import { operate } from '../graphql/support.js';
 import { call, type ErrorAnswer, signUp } from '../support/api.js';
 import { testClock } from '../support/clock.js';
 import { platformRoutes } from '../support/platform-routes.js';
@@ -35,6 +36,27 @@ describe('requests without a session', () => {
     expect(await spend(650, (i) => `198.51.100.${2 + (i % 4)}`)).toBe(600);
     clock.advance(MINUTE_MS);
     expect((await ask('198.51.100.1', 'GET', '/api/plans')).status).toBe(200);
+  });
+
+  test('over GraphQL count one, and one more for each 500 of their cost', async () => {
+    const headers = { 'x-forwarded-for': '192.0.2.20' };
+    const { token } = await signUp(suite.url);
+    const days = 'models { days { date requests successRate p95LatencyMs } }';
+    const costly = `{ a: status { ${days} } b: status { ${days} } c: status { ${days} } }`;
+    const ask = (query: string, whose?: string) =>
+      operate(suite.url, query, { headers, ...(whose && { token: whose }) });
+    const asked = 50;
+    const answers = [];
+    for (let i = 0; i < asked; i++) answers.push(await ask(costly));
+    // Each takes 17 of 600; the last may take more than is left.
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(36);
+    const refused = answers[asked - 1]!;
+    expect([refused.status, refused.body.errors![0]!.extensions.code]).toEqual([429, 'rate_limit_exceeded']);
+    expect(refused.headers.get('retry-after')).toBe('60');
+    expect((await ask('{ plans { name } }')).status).toBe(429);
+    expect((await ask(costly, token)).status).toBe(200);
+    clock.advance(MINUTE_MS);
+    expect((await ask(costly)).status).toBe(200);
   });
 
   test('are bounded on every route of /api and /graphql, whatever they would answer', async () => {

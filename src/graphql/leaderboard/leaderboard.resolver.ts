@@ -40,8 +40,10 @@ const LeaderboardRow = objectType('LeaderboardRow', leaderboardRowOutput);
 const modelArgs = modelNameParams.extend(modelWindowInput.shape);
 const nameIn = (name: string): string => checked(modelNameParams, { name }).name;
 
-/** An answer holds 168 hours. */
-const HOURS_COST = 168;
+/** An answer has some 26 values of each model. */
+const BOARD_COST = 168;
+/** An answer has 7 values of each of 168 hours. */
+const HOURS_COST = 1_200;
 /** A sketch has some hundred buckets. */
 const SKETCHES_COST = 1_000;
 
@@ -49,7 +51,7 @@ const SKETCHES_COST = 1_000;
 export const leaderboardResolvers = [
   query('leaderboard', 'public', Leaderboard, {
     description: leaderboardOutput.description,
-    complexity: HOURS_COST,
+    complexity: BOARD_COST,
     args: leaderboardInput,
     argTypes: { windowDays: Int, sortBy: LeaderboardSort },
     run: ({ services, service }, args) =>

@@ -19,8 +19,8 @@ objectType('StatusDay', statusDayOutput);
 objectType('StatusModel', statusModelOutput);
 objectType('Incident', incidentOutput);
 
-/** An answer has 90 days of each model. */
-const STATUS_COST = 200;
+/** An answer has 4 values of each of 90 days of 6 models, and 5 of each of 100 incidents. */
+const STATUS_COST = 2_700;
 
 /** Availability of the models, for everyone. */
 export const statusResolvers = [
