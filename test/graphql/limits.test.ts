@@ -141,6 +141,48 @@ describe('limits of GraphQL', () => {
     }
   });
 
+  /** What a field of the viewer costs: the document around it is refused with its cost. */
+  const costOf = async (field: string): Promise<number> => {
+    const costs = [];
+    for (const more of ['', field]) {
+      const { body } = await operate(
+        suite.url,
+        `{ viewer { apiKeys(first: 100) { nodes { usageByDay(days: 90) { date costUsd } } } ${more} } }`,
+        { token },
+      );
+      costs.push(Number(/costs (\d+);/.exec(body.errors![0]!.message)![1]));
+    }
+    return costs[1]! - costs[0]!;
+  };
+
+  test.each([
+    'balanceOutlook { state }',
+    'statement(month: "2026-11") { chargesUsd }',
+    'analytics(windowDays: 1) { totalRequests }',
+    'usageSeries(windowDays: 1) { requests }',
+  ])('%s counts as a read of its own: over REST it is a heavy one', async (field) => {
+    expect(await costOf(field)).toBeGreaterThanOrEqual(500);
+  });
+
+  test('a series of usage costs what it answers: a quarter of a year by day, and over a week by hour', async () => {
+    const point = '{ start modelPublicName requests errors tokensIn tokensOut costUsd }';
+    const series = (args: string) =>
+      operate(suite.url, `{ viewer { usageSeries(${args}) ${point} } }`, { token });
+    for (const args of ['windowDays: 90', 'windowDays: 8, unit: HOUR'])
+      expect([args, codesOf(await series(args))]).toEqual([args, []]);
+    for (const args of ['windowDays: 30, unit: HOUR', 'windowDays: 90, unit: HOUR'])
+      expect((await series(args)).body.errors![0]!.message).toMatch(/the maximum is 10000/);
+    expect(
+      codesOf(
+        await operate(
+          suite.url,
+          `{ viewer { ${repeat(3, (n) => `a${n}: usageSeries(windowDays: 90) ${point}`)} } }`,
+          { token },
+        ),
+      ),
+    ).toEqual([INVALID]);
+  });
+
   test('an argument that does not fit hides no cost: the rest of the document would run', async () => {
     const query = `query ($days: Int) { viewer {
       apiKeys(first: 1) { nodes { usageByDay(days: $days) { date } } }

@@ -24,16 +24,32 @@ objectType('AnalyticsModel', modelShareOutput);
 objectType('AnalyticsDay', analyticsDayOutput);
 const Analytics = objectType('Analytics', analyticsOutput);
 
-/** Each reads thousands of rows: it counts as many values, though it answers with few. */
-const READING = 100;
-const analyticsCost: ComplexityEstimator = ({ args, childComplexity }) =>
-  READING + Math.min(Math.max(args.windowDays, 1), 90) + childComplexity;
+/** Each reads thousands of rows, though it answers with few values: it counts as a read by itself. */
+const READING = 500;
+/** All keys of a list are one reading. */
+const READING_OF_KEY = 100;
+/** Models that an account may have called in an interval. */
+const MODELS = 6;
+
+const daysIn = ({ windowDays }: { windowDays?: number }): number =>
+  Math.min(Math.max(windowDays ?? 30, 1), 90);
+
+const analyticsCost =
+  (reading: number): ComplexityEstimator =>
+  ({ args, childComplexity }) =>
+    reading + daysIn(args) + childComplexity;
+
+/** All points that an answer may hold, so that hours don't cost what days do. */
+const seriesCost: ComplexityEstimator = ({ args, childComplexity }) => {
+  const intervals = daysIn(args) * (args.unit === 'hour' ? 24 : 1);
+  return READING + intervals * MODELS * childComplexity;
+};
 
 /** What happened in the last days, of the account and of a key. */
 export const analyticsResolvers = [
   field(Viewer, 'analytics', Analytics, {
     description: 'Usage analytics for the account.',
-    complexity: analyticsCost,
+    complexity: analyticsCost(READING),
     args: analyticsInput,
     run: ({ services, service }, args) =>
       shown(services.analytics.ofAccount(service, checked(analyticsInput, args))),
@@ -41,7 +57,7 @@ export const analyticsResolvers = [
   field(Viewer, 'usageSeries', [UsageSeriesPoint], {
     description:
       'Calls per model and hour or day of a time zone, oldest first. Intervals without calls are left out.',
-    complexity: analyticsCost,
+    complexity: seriesCost,
     args: usageSeriesInput,
     run: ({ services, service }, args) =>
       shown(services.analytics.series(service, checked(usageSeriesInput, args))),
@@ -49,7 +65,7 @@ export const analyticsResolvers = [
   field(ApiKey, 'analytics', Analytics, {
     nullable: true,
     description: 'Usage analytics for the key, or null if the key was deleted.',
-    complexity: analyticsCost,
+    complexity: analyticsCost(READING_OF_KEY),
     args: analyticsInput,
     run: ({ loaders }, args, { id }) =>
       shown(loaders.keyAnalytics.load({ id, window: checked(analyticsInput, args) })),

@@ -23,16 +23,14 @@ objectType('StatementDay', statementDayOutput);
 objectType('StatementModel', statementModelOutput);
 objectType('StatementKey', statementKeyOutput);
 
-/** It reads a week of the account's roll-ups. */
-const WEEK = 50;
-/** It reads the account's roll-ups from the month on. */
-const READING = 200;
+/** Each reads the account's roll-ups, of a week or from the month on: it counts as a read by itself. */
+const READING = 500;
 
 /** How far the balance reaches, and a month of the account. */
 export const statementResolvers = [
   field(Viewer, 'balanceOutlook', objectType('BalanceOutlook', outlookOutput), {
     description: 'How long the balance lasts.',
-    complexity: ({ childComplexity }) => WEEK + childComplexity,
+    complexity: ({ childComplexity }) => READING + childComplexity,
     run: ({ services, service }) => shown(services.outlook.outlook(service)),
   }),
   field(Viewer, 'statement', objectType('Statement', statementOutput), {

@@ -14,6 +14,9 @@ export function windowSearch(search: Record<string, unknown>): WindowSearch {
   return days === undefined ? {} : { window: days };
 }
 
+/** How often figures are asked for again. Those of a long window cost more reads, and a call changes them less. */
+export const refreshMsOf = (days: WindowDays): number => (days > 7 ? 5_000 : 2_000);
+
 /** What the figures of a window cover, and what they are compared with. */
 export const windowWords = (days: number): string =>
   days === 1

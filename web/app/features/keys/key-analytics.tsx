@@ -7,14 +7,12 @@ import { paths } from '../../paths';
 import { LoadError } from '../../ui/load-error';
 import { AnalyticsSections } from '../analytics/analytics-sections';
 import { type AnalyticsView, FIRST_VIEW, seriesOf } from '../analytics/view';
-import { DEFAULT_WINDOW } from '../analytics/window';
+import { DEFAULT_WINDOW, refreshMsOf } from '../analytics/window';
 import { WindowChoice } from '../analytics/window-choice';
 import { WindowTiles } from '../analytics/window-tiles';
 import { KeyRefusedCalls } from '../refusals/refused-calls';
 import { WhatIf } from '../what-if/what-if';
 import classes from './keys.module.css';
-
-const REFRESH_MS = 2_000;
 
 /** What was done with a key in a window. */
 export function KeyAnalytics({ keyId }: { keyId: string }) {
@@ -25,7 +23,7 @@ export function KeyAnalytics({ keyId }: { keyId: string }) {
     query: KeyAnalyticsDocument,
     variables: { id: keyId, window, ...seriesOf(window, view.zone) },
   });
-  useRefreshOnUsage(refresh, REFRESH_MS);
+  useRefreshOnUsage(refresh, refreshMsOf(window));
   const figures = data?.viewer?.apiKey;
   const now = figures?.now ?? undefined;
   return (

@@ -7,11 +7,9 @@ import { usePageQuery } from '../../graphql/use-page-query';
 import { LoadError } from '../../ui/load-error';
 import { PageHead } from '../../ui/page-head';
 import { type AnalyticsView, FIRST_VIEW, seriesOf } from '../analytics/view';
-import { DEFAULT_WINDOW } from '../analytics/window';
+import { DEFAULT_WINDOW, refreshMsOf } from '../analytics/window';
 import { FirstRun } from './first-run';
 import { UsageOverview } from './usage-overview';
-
-const REFRESH_MS = 2_000;
 
 /** `/dashboard`: the first steps until there is a call, then what the calls come to. */
 export function OverviewPage(): ReactNode {
@@ -22,7 +20,7 @@ export function OverviewPage(): ReactNode {
     variables: { window, ...seriesOf(window, view.zone) },
     touches: ['UsageEvent', 'ApiKey'],
   });
-  useRefreshOnUsage(refresh, REFRESH_MS);
+  useRefreshOnUsage(refresh, refreshMsOf(window));
   const viewer = data?.viewer;
   const isNew = viewer?.usageEvents.totalCount === 0;
   // The first steps stay until they are left: the call that turns them green must not take them away.
