@@ -1,4 +1,4 @@
-import { signUp } from '../support/api.js';
+import { type ErrorAnswer, signUp } from '../support/api.js';
 import { usePlatform } from '../support/platform-suite.js';
 import { type Prompt, promptsApi, type Version } from './support.js';
 
@@ -188,6 +188,33 @@ describe('versions of a prompt', () => {
       422,
       'validation_error',
     ]);
+  });
+
+  test('have 100,000 characters each at most, declarations included', async () => {
+    const prompt = await api.create();
+    const path = `/${prompt.id}/versions`;
+    const defaults = (count: number) =>
+      Array.from({ length: count }, (_, n) => ({ name: `v${n}`, default: 'x'.repeat(10_000) }));
+    // The longest content, whatever it is written in, beside a long default.
+    await api.addVersion(prompt.id, { content: '🌳'.repeat(50_000), variables: defaults(1) });
+    await api.addVersion(prompt.id, { content: 'x'.repeat(50_000), variables: defaults(4) });
+    const refused = await api.ask<ErrorAnswer>('POST', path, {
+      content: 'x'.repeat(50_000),
+      variables: defaults(5),
+    });
+    expect([refused.status, refused.body.error.code]).toEqual([422, 'validation_error']);
+    expect(refused.body.error.message).toMatch(/at most 100000 characters/);
+    const described = Array.from({ length: 100 }, (_, n) => ({
+      name: `v${n}`,
+      description: 'x'.repeat(500),
+    }));
+    expect(await api.refused('POST', path, { content: 'x'.repeat(49_900), variables: described })).toEqual([
+      422,
+      'validation_error',
+    ]);
+    expect(
+      await api.refused('POST', '', { name: 'Long', content: 'x'.repeat(50_000), variables: defaults(5) }),
+    ).toEqual([422, 'validation_error']);
   });
 
   test('are compared word by word, with what they declare', async () => {

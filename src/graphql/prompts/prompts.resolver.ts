@@ -36,7 +36,7 @@ import {
   RenderedPrompt,
 } from './prompts.types.js';
 
-/** Each of a page may be 50,000 characters long, whichever of its fields is asked for. */
+/** Each of a page may be 100,000 characters long, whichever of its fields is asked for. */
 const TEXT_COST = 50;
 const textsCost: ComplexityEstimator = (options) =>
   pageCost({ ...options, childComplexity: options.childComplexity + TEXT_COST });

@@ -10,7 +10,12 @@ import { AppError } from '../../errors.js';
 import { ofWholeInput } from '../../lib/field-issues.js';
 import { newId } from '../../lib/ids.js';
 import type { AddPromptVersionInput } from './prompts.inputs.js';
-import { charactersOf, MAX_PROMPT_CHARACTERS, MAX_VERSIONS } from './prompts.rules.js';
+import {
+  charactersOf,
+  MAX_PROMPT_CHARACTERS,
+  MAX_VERSION_CHARACTERS,
+  MAX_VERSIONS,
+} from './prompts.rules.js';
 import { lockPrompt, trimActivations } from './prompts.store.js';
 
 /** What a change of one prompt is made with. */
@@ -59,7 +64,13 @@ export async function appendVersion(
   if (prompt.lastVersion >= MAX_VERSIONS) {
     refuse(`A prompt can have at most ${MAX_VERSIONS} versions. Create another prompt.`);
   }
-  const characters = prompt.characters + charactersOf(input);
+  const added = charactersOf(input);
+  if (added > MAX_VERSION_CHARACTERS) {
+    refuse(
+      `A version can have at most ${MAX_VERSION_CHARACTERS} characters: content, notes and variables together. Shorten the defaults or descriptions of its variables.`,
+    );
+  }
+  const characters = prompt.characters + added;
   if (characters > MAX_PROMPT_CHARACTERS) {
     refuse(
       `The versions of a prompt can have at most ${MAX_PROMPT_CHARACTERS} characters together. Create another prompt.`,

@@ -75,7 +75,9 @@ const versionFields = {
   content: text(1, 50_000).describe('Text with `{{ name }}` placeholders; 1 to 50,000 characters.'),
   variables: variables
     .default([])
-    .describe('Declared variables, up to 100. Every render must supply values for undeclared placeholders.'),
+    .describe(
+      'Declared variables, up to 100; with content and notes up to 100,000 characters. Every render must supply values for undeclared placeholders.',
+    ),
   config: promptConfigInput
     .nullish()
     .default(absent)

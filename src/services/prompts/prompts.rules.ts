@@ -1,9 +1,11 @@
 import { isUuid } from '../../lib/ids.js';
 import { placeholders } from './placeholders.rules.js';
 
-/** Prompts that an account may have, versions of a prompt, and characters of all its versions together. */
+/** Prompts that an account may have, versions of a prompt, and characters of one version and of all together. */
 export const MAX_PROMPTS = 200;
 export const MAX_VERSIONS = 500;
+/** The longest content, and as much again for what is declared: lists answer with a version of each prompt. */
+export const MAX_VERSION_CHARACTERS = 100_000;
 export const MAX_PROMPT_CHARACTERS = 2_000_000;
 /** Most bytes of a rendered prompt. */
 export const MAX_RENDERED_BYTES = 1_048_576;
@@ -91,15 +93,17 @@ export function warningsOf(content: string, variables: readonly { name: string }
   ];
 }
 
-/** Characters that count towards the bound of a prompt. */
+/** As schemas count: one for each character, however many units it has. */
+const lengthOf = (text: string | null | undefined): number => (text ? [...text].length : 0);
+
+/** Characters that count towards the bounds of a version and of a prompt. */
 export function charactersOf(version: {
   content: string;
   notes?: string | null | undefined;
   variables: readonly { name: string; description: string | null; default: string | null }[];
 }): number {
   const declared = version.variables.map(
-    ({ name, description, default: value }) =>
-      name.length + (description?.length ?? 0) + (value?.length ?? 0),
+    ({ name, description, default: value }) => lengthOf(name) + lengthOf(description) + lengthOf(value),
   );
-  return version.content.length + (version.notes?.length ?? 0) + declared.reduce((sum, n) => sum + n, 0);
+  return lengthOf(version.content) + lengthOf(version.notes) + declared.reduce((sum, n) => sum + n, 0);
 }
