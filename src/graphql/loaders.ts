@@ -1,14 +1,21 @@
 import DataLoader from 'dataloader';
-import type { ConnectionPage, TimeConnectionInput } from '../lib/connection-input.js';
+import type {
+  ConnectionPage,
+  SequenceConnectionInput,
+  TimeConnectionInput,
+} from '../lib/connection-input.js';
 import type { AlertEventOutput, AlertOutput } from '../services/alerts/alerts.outputs.js';
 import type { AnalyticsInput } from '../services/analytics/analytics.inputs.js';
 import type { LedgerEntryOutput, UsageItemOutput } from '../services/billing/billing.outputs.js';
 import type { KeyDayOutput } from '../services/keys/keys.outputs.js';
+import type { PromptActivationOutput, PromptVersionOutput } from '../services/prompts/prompts.outputs.js';
 import { type Camel, camelCased } from './case.js';
 import type { LoaderContext } from './loader-context.js';
 import { loaderOf, windowLoaderOf } from './loader-of.js';
 
 const NO_EVENTS: ConnectionPage<AlertEventOutput> = { edges: [], hasNextPage: false };
+const NO_VERSIONS: ConnectionPage<PromptVersionOutput> = { edges: [], hasNextPage: false };
+const NO_ACTIVATIONS: PromptActivationOutput[] = [];
 
 /** The loaders of one operation: each relation is read in one statement, however many ask for it. */
 export function createLoaders({ services, service }: LoaderContext) {
@@ -25,6 +32,14 @@ export function createLoaders({ services, service }: LoaderContext) {
     prompts: loaderOf(
       (ids) => prompts.findMany(service, ids),
       ({ id }) => id,
+    ),
+    versionsOfPrompts: windowLoaderOf(
+      (ids, page: SequenceConnectionInput) => prompts.versionsPages(service, { ...page, ids }),
+      NO_VERSIONS,
+    ),
+    activationsOfPrompts: windowLoaderOf(
+      (ids, page: { limit: number }) => prompts.lastActivations(service, { ...page, ids }),
+      NO_ACTIVATIONS,
     ),
     plans: loaderOf(
       () => billing.plans(service),

@@ -2,6 +2,7 @@ import { pgPool } from '../../src/db/connection.js';
 import { flushBatch } from '../../src/metering/flush.store.js';
 import { limitKey, subscribe } from '../alerts/support.js';
 import { recordOf } from '../metering/support.js';
+import { promptsApi } from '../prompts/support.js';
 import { signUp } from '../support/api.js';
 import { createTestKey } from '../support/edge.js';
 import { usePlatform } from '../support/platform-suite.js';
@@ -108,6 +109,45 @@ describe('the statements of an operation', () => {
     ).toEqual(Array(30).fill([1, 120, 0]));
     // Account, keys; then begin, owned keys, counts, commit of both, and latencies of the one that has calls.
     expect(statements).toBe(SESSION + 2 + 4 + 4 + 1);
+  });
+
+  test('90 prompts, each with its newest version and its last activation', async () => {
+    const PROMPTS = 90;
+    const api = promptsApi(
+      () => suite.url,
+      () => token,
+    );
+    for (let n = 0; n < PROMPTS; n++) {
+      const { id } = await api.create({ name: `Prompt ${n}` });
+      const { id: second } = await api.addVersion(id, { notes: `Second of ${n}` });
+      if (n % 2 === 1) await api.activate(id, second);
+    }
+    const { data, statements } = await counted<{
+      viewer: {
+        prompts: {
+          nodes: {
+            name: string;
+            versions: { nodes: { version: number; notes: string }[]; pageInfo: { hasNextPage: boolean } };
+            activations: { fromVersion: number; toVersion: number }[];
+          }[];
+        };
+      };
+    }>(`{ viewer { prompts(first: ${PROMPTS}) { nodes { name
+      versions(first: 1) { nodes { version notes } pageInfo { hasNextPage } }
+      activations(limit: 1) { fromVersion toVersion } } } } }`);
+    const { nodes } = data.viewer.prompts;
+    expect(nodes).toHaveLength(PROMPTS);
+    for (const [position, { name, versions, activations }] of nodes.entries()) {
+      const n = PROMPTS - 1 - position;
+      expect(name).toBe(`Prompt ${n}`);
+      expect(versions).toEqual({
+        nodes: [{ version: 2, notes: `Second of ${n}` }],
+        pageInfo: { hasNextPage: true },
+      });
+      expect(activations).toEqual(n % 2 === 1 ? [{ fromVersion: 1, toVersion: 2 }] : []);
+    }
+    // Account, prompts, versions, activations.
+    expect(statements).toBe(SESSION + 4);
   });
 
   test('two windows of days are read as one', async () => {

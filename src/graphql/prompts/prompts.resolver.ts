@@ -45,6 +45,7 @@ const diffCost: ComplexityEstimator = ({ childComplexity }) => 5_000 + childComp
 /** As many renders a minute as over REST: each may give a megabyte. */
 const renderCost: ComplexityEstimator = ({ childComplexity }) => 500 + childComplexity;
 
+const lastInput = pageInput.pick({ limit: true });
 const promptId = z.object({ prompt_id: promptParams.shape.id });
 const { name, description, expected_revision } = updatePromptInput.shape;
 const changedPrompt = z.object({ prompt: promptOutput.describe('The updated prompt.') });
@@ -157,17 +158,18 @@ const fieldsOfPrompts = [
     description: 'Versions of the prompt.',
     complexity: textsCost,
     args: connectionArgs,
-    run: async ({ services, service }, args, { id }) => {
-      const page = { ...checked(sequenceConnectionInput, args), id };
-      return toConnection(services.prompts.versions(service, page), args);
-    },
+    run: ({ loaders }, args, { id }) =>
+      toConnection(
+        loaders.versionsOfPrompts.load({ id, window: checked(sequenceConnectionInput, args) }),
+        args,
+      ),
   }),
   field(Prompt, 'activations', [PromptActivation], {
     description: 'Activations of versions, newest first.',
     complexity: listCost,
-    args: pageInput.pick({ limit: true }),
-    run: ({ services, service }, args, { id }) =>
-      shown(services.prompts.activations(service, { ...checked(pageInput, args), id })),
+    args: lastInput,
+    run: ({ loaders }, args, { id }) =>
+      shown(loaders.activationsOfPrompts.load({ id, window: checked(lastInput, args) })),
   }),
   field(Prompt, 'diff', PromptDiff, {
     nullable: true,

@@ -2,18 +2,17 @@ import { requireViewer, type ServiceContext } from '../../context.js';
 import { notifyPrompts } from '../../db/invalidation.js';
 import { Prompt } from '../../entities/prompts/prompt.js';
 import { AppError } from '../../errors.js';
-import {
-  type ConnectionPage,
-  pageOfRows,
-  type SequenceConnectionInput,
-  sequenceCursor,
-  type TimeConnectionInput,
+import type {
+  ConnectionPage,
+  SequenceConnectionInput,
+  TimeConnectionInput,
 } from '../../lib/connection-input.js';
 import { isUuid, newId } from '../../lib/ids.js';
 import type { PageInput } from '../../lib/page-input.js';
 import { wordDiff } from '../../lib/word-diff.js';
 import { lockActing } from '../billing/ledger.store.js';
 import { appendVersion, changePrompt, moveActive, refuse } from './prompt-changes.js';
+import { listActivationsOf, pageVersionsOf } from './prompt-relations.store.js';
 import type {
   AddPromptVersionInput,
   CreatePromptInput,
@@ -138,18 +137,13 @@ export function createPromptsService() {
       return { ...prompt, versions: versions.map(toVersion) };
     },
 
-    /** Versions of a prompt, newest first. @throws AppError `not_found` */
-    async versions(
+    /** The same page of versions of several prompts, newest first. Those that aren't the viewer's are absent. */
+    async versionsPages(
       context: ServiceContext,
-      { id, first, after }: { id: string } & SequenceConnectionInput,
-    ): Promise<ConnectionPage<PromptVersionOutput>> {
-      const prompt = await requirePrompt(context, id);
-      const below = after === undefined ? undefined : Math.min(Number(after), prompt.lastVersion + 1);
-      const rows = await listVersions(context.em, prompt.id, { below, limit: first + 1 });
-      return pageOfRows(rows, first, (row) => ({
-        cursor: sequenceCursor(String(row.version)),
-        node: toVersion(row),
-      }));
+      { ids, ...page }: { ids: readonly string[] } & SequenceConnectionInput,
+    ): Promise<Map<string, ConnectionPage<PromptVersionOutput>>> {
+      const { accountId } = requireViewer(context);
+      return pageVersionsOf(context.em, { accountId, ids: ids.filter(isUuid), ...page });
     },
 
     /**
@@ -231,6 +225,15 @@ export function createPromptsService() {
       { id, ...page }: { id: string } & PageInput,
     ): Promise<PromptActivationOutput[]> {
       return listActivations(context.em, (await requirePrompt(context, id)).id, page);
+    },
+
+    /** The last ones of several prompts. Prompts without any, or that aren't the viewer's, are absent. */
+    async lastActivations(
+      context: ServiceContext,
+      { ids, limit }: { ids: readonly string[]; limit: number },
+    ): Promise<Map<string, PromptActivationOutput[]>> {
+      const { accountId } = requireViewer(context);
+      return listActivationsOf(context.em, { accountId, ids: ids.filter(isUuid), limit });
     },
 
     /**

@@ -46,17 +46,9 @@ export function findVersion(
   return em.findOne(PromptVersion, { promptId, ...which }, UNTRACKED);
 }
 
-/** Versions below a number, newest first. */
-export function listVersions(
-  em: EntityManager,
-  promptId: string,
-  { below, limit }: { below?: number | undefined; limit?: number | undefined } = {},
-): Promise<PromptVersion[]> {
-  return em.find(
-    PromptVersion,
-    { promptId, ...(below !== undefined && { version: { $lt: below } }) },
-    { ...UNTRACKED, orderBy: { version: 'desc' }, ...(limit !== undefined && { limit }) },
-  );
+/** All versions, newest first. */
+export function listVersions(em: EntityManager, promptId: string): Promise<PromptVersion[]> {
+  return em.find(PromptVersion, { promptId }, { ...UNTRACKED, orderBy: { version: 'desc' } });
 }
 
 /** Slugs of an account that a new one could meet. */
