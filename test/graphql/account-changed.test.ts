@@ -50,4 +50,36 @@ describe('accountChanged through the edge', () => {
     expect(ofBob!.results).toEqual([]);
     for (const client of clients) await client.dispose();
   });
+
+  test('tells of a guard that is set, acts, is undone and is removed, and of a limit that becomes another', async () => {
+    const ada = await suite.signUp('pro');
+    const client = socketClient(suite.url, { token: ada.token });
+    const connected = letIn(client);
+    const followed = follow<Changed>(client, CHANGES);
+    await connected;
+    await dataOf(suite.url, '{ viewer { id } }', { token: ada.token });
+    const path = `/api/keys/${ada.keyId}`;
+    const patch = (change: object) => suite.api(ada.token, 'PATCH', path, change);
+    const changes: [string, () => Promise<unknown>][] = [
+      ['a limit', () => patch({ monthly_limit_usd: 0 })],
+      ['a guard that is set', () => patch({ guard: { at_pct: 50, action: 'slow' } })],
+      ['a guard that is changed', () => patch({ guard: { at_pct: 60, action: 'slow' } })],
+      ['a guard that acts', () => postChat(suite.url, ada.key)],
+      ['a guard that is undone', () => suite.api(ada.token, 'POST', `${path}/guard/undo`)],
+      ['a guard that is removed', () => patch({ guard: null })],
+      [
+        'a limit of the month that becomes one of the day',
+        () => patch({ monthly_limit_usd: null, daily_limit_usd: 0 }),
+      ],
+    ];
+    for (const [what, change] of changes) {
+      const before = followed.results.length;
+      await change();
+      const told = (): boolean =>
+        followed.results.length > before && last(followed)!.changed.includes('KEYS');
+      // Sooner than a lost signal would be made good.
+      await until(told, { timeoutMs: 5_000, what });
+    }
+    await client.dispose();
+  });
 });

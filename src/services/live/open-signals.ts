@@ -56,7 +56,7 @@ export function openSignals(
     onNotify(payload, channel) {
       if (channel === SESSIONS_CHANNEL) board.sessionsChanged(payload);
       else if (channel === PLAYGROUND_CANCEL_CHANNEL) board.playgroundCancelled(payload.split(','));
-      else if (channel === ALERT_FIRED_CHANNEL) board.alertsFired(decodeFlushed(payload));
+      else if (channel === ALERT_FIRED_CHANNEL) tellAlerts(board, decodeFlushed(payload));
       else if (channel === MODEL_HOURS_CHANNEL) board.modelHoursChanged();
       else if (channel === REFUSED_CALLS_CHANNEL) board.accountsChanged(decodeFlushed(payload));
       else if (channel === INVALIDATION_CHANNEL) board.accountsChanged(accountOf(payload));
@@ -82,6 +82,12 @@ export function openSignals(
       await listener.stop();
     },
   };
+}
+
+/** An alert may say that a guard has acted, which changes its key. */
+function tellAlerts(board: SignalBoard, accountIds: string[] | null): void {
+  board.alertsFired(accountIds);
+  board.accountsChanged(accountIds);
 }
 
 /** Whose account an invalidation is about; null: everybody's. */
