@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { loadWebBuild } from '../../src/pages/web-build.js';
 import { call, PASSWORD, type SessionAnswer, sessionCookie, signUp } from '../support/api.js';
 import { usePlatform } from '../support/platform-suite.js';
 import { TEST_SECRETS } from '../support/secrets.js';
@@ -6,6 +7,8 @@ import { until } from '../support/until.js';
 import { codesOf, documentIdOf, follow, type GraphqlAnswer, operate, socketClient } from './support.js';
 
 const QUERY = '{ viewer { email } }';
+/** Days of a window that can be chosen in the dashboard. */
+const WINDOWS = [1, 7, 30, 90];
 
 /** RELIABILITY.md: a script that finds its way into a page has the cookie, and no more than what the page asks. */
 describe('documents of the web pages', () => {
@@ -55,6 +58,27 @@ describe('documents of the web pages', () => {
     expect(answer.status).toBe(403);
     expect(codesOf(answer)).toEqual(['document_not_trusted']);
     expect(answer.text).not.toContain(email);
+  });
+
+  test('those with a window may ask for each that can be chosen', async () => {
+    const id = '01900000-0000-7000-8000-000000000000';
+    const asked = { id, version: id, model: 'gateway/fast', first: 1, second: 1, timeZone: 'UTC' };
+    // The leaderboard has windows of its own.
+    const withWindow = [...loadWebBuild()!.documents].filter(
+      ([, text]) => /viewer \{.*windowDays: \$window/s.test(text) && !text.includes('leaderboard'),
+    );
+    expect(withWindow.length).toBeGreaterThan(3);
+    for (const [documentId, text] of withWindow) {
+      for (const window of WINDOWS) {
+        const answer = await call<GraphqlAnswer>(suite.url, 'POST', '/graphql', {
+          headers: { cookie },
+          body: { documentId, variables: { ...asked, window, unit: window === 1 ? 'HOUR' : 'DAY' } },
+        });
+        const refused = codesOf(answer).filter((code) => code !== 'not_found');
+        const what = [/query \w+/.exec(text)![0], window];
+        expect([what, refused]).toEqual([what, []]);
+      }
+    }
   });
 
   test('a text beside an id is not what runs', async () => {
