@@ -20,7 +20,13 @@ export function toAppError(error: unknown): AppError {
   if (isDatabaseOutage(error)) {
     return new AppError('service_unavailable', { cause: error, retryAfterSeconds: OUTAGE_RETRY_SECONDS });
   }
-  return new AppError('internal_error', { cause: error });
+  return refusalOfPool(error) ?? new AppError('internal_error', { cause: error });
+}
+
+/** MikroORM throws a copy of what the pool threw (db/pool-share.ts): the same properties, but no `AppError`. */
+function refusalOfPool(error: unknown): AppError | undefined {
+  const { code, options } = (error ?? {}) as Partial<AppError>;
+  return code === 'rate_limit_exceeded' && options ? new AppError(code, options) : undefined;
 }
 
 /** PostgreSQL's error codes for NUL in a text. Inputs refuse it by field; this is the fallback. */

@@ -103,6 +103,19 @@ describe('what one caller asks of the database', () => {
     expect(new Set(codes)).toEqual(new Set(['rate_limit_exceeded']));
   });
 
+  test('is refused in the same words where the EntityManager asks', async () => {
+    const aliases = Array.from({ length: 15 }, (_, n) => `a${n}: prompt(id: "none-${n}") { id }`).join(' ');
+    const ask = () => operate(suite.url, `{ viewer { ${aliases} } }`, { token: hog.token });
+    let answers: Promise<ApiAnswer<{ errors?: { extensions: { code: string } }[] }>[]>;
+    await whileStuck('prompts', async () => {
+      answers = Promise.all(Array.from({ length: 9 }, ask));
+      await until(async () => (await stuck()) > 1);
+      expect((await me()).status).toBe(200);
+    });
+    const codes = (await answers!).flatMap(({ body }) => (body.errors ?? []).map((e) => e.extensions.code));
+    expect(new Set(codes)).toEqual(new Set(['not_found', 'rate_limit_exceeded']));
+  });
+
   test('counts as its network’s before anybody is signed in', async () => {
     const from = (address: string) => ({ headers: { 'x-forwarded-for': address } });
     const models = () => call<ErrorAnswer>(suite.url, 'GET', '/api/models', from('203.0.113.9'));
