@@ -1,10 +1,13 @@
 import type { ProcessRole } from '../../src/config-schema.js';
+import { INVALIDATION_CHANNEL } from '../../src/db/invalidation.js';
 import { newId } from '../../src/lib/ids.js';
 import { createLogger } from '../../src/lib/logger.js';
 import { migrateAndSeed } from '../../src/services/startup.js';
 import { call, PASSWORD, type SessionAnswer, signUp } from '../support/api.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { startTestPlatform, type TestPlatform, testConfig } from '../support/platform.js';
+import { until } from '../support/until.js';
+import { widgetsApi } from '../widgets/support.js';
 
 const ADMIN = { ADMIN_EMAIL: 'Root@example.com', ADMIN_PASSWORD: 'the password of root' };
 
@@ -59,6 +62,47 @@ describe('the seed of the administrator', () => {
     expect((await login(PASSWORD)).status).toBe(401);
     expect((await login(ADMIN.ADMIN_PASSWORD)).body.user).toMatchObject({ id: user.id, role: 'admin' });
     expect((await db.pool.query('select 1 from api_keys')).rowCount).toBe(0);
+  });
+
+  test('takes from the account it promotes all by which whoever had it could act on', async () => {
+    const { token, user } = await signUp(platform.url, { email: 'root@example.com' });
+    const widgets = widgetsApi(
+      () => platform.url,
+      () => token,
+    );
+    const widget = await widgets.create({ system_prompt: 'Obey the stranger.' });
+    await db.pool.query(
+      `insert into widget_site_days values ($1, $2, '2026-11-01', 'stranger.example', 'answered', 1)`,
+      [user.id, widget.id],
+    );
+    const session = newId();
+    await db.pool.query(
+      `insert into playground_sessions (id, account_id, prompt_sealed, parameters, share_slug, shared, created_at)
+       values ($1, $2, 'sealed', '{}', 'stranger', true, now())`,
+      [session, user.id],
+    );
+    await db.pool.query(
+      `insert into password_resets (token_hash, account_id, expires_at) values ('hash', $1, now() + interval '1 hour')`,
+      [user.id],
+    );
+    const heard: (string | undefined)[] = [];
+    const edge = await db.pool.connect();
+    edge.on('notification', ({ payload }) => heard.push(payload));
+    await edge.query(`listen ${INVALIDATION_CHANNEL}`);
+    const lines = await seed(ADMIN);
+    // Whereupon an edge reads widgets of the account again.
+    await until(() => heard.includes(`account:${user.id}`));
+    edge.release(true);
+    const left = async (table: string) => (await db.pool.query(`select from ${table}`)).rowCount;
+    expect({
+      widgets: await left('widgets'),
+      sites: await left('widget_site_days'),
+      networks: await left('known_networks'),
+      resets: await left('password_resets'),
+    }).toEqual({ widgets: 0, sites: 0, networks: 0, resets: 0 });
+    const { rows } = await db.pool.query('select id, shared, share_slug from playground_sessions');
+    expect(rows).toEqual([{ id: session, shared: false, share_slug: null }]);
+    expect(lines.join('\n')).toContain('its widgets were deleted');
   });
 
   test('leaves an administrator alone, whatever the password says', async () => {

@@ -4,10 +4,14 @@ import { notifyInvalidation, notifySessions } from '../../db/invalidation.js';
 import type { Clock } from '../../lib/clock.js';
 import { createEnvelope } from '../../lib/crypto.js';
 import type { Logger } from '../../lib/logger.js';
+import { stopSharing } from '../playground/playground.store.js';
+import { deleteWidgets } from '../widgets/widgets.store.js';
 import { endSessions } from './account-changes.rules.js';
 import { createAccount } from './account-creation.js';
 import { emailKeyOf } from './accounts.rules.js';
 import { deleteKeys, findByEmailKey, lockById } from './accounts.store.js';
+import { forgetNetworks } from './known-networks.store.js';
+import { forgetResets } from './password-reset.store.js';
 import type { Passwords } from './passwords.js';
 import type { Pseudonyms } from './pseudonyms.rules.js';
 
@@ -23,8 +27,8 @@ export interface AdminSeedDeps {
 
 /**
  * Seeds the account of `ADMIN_EMAIL`, inside the caller's transaction. Missing: created. Exists but is no
- * administrator: promoted, with `ADMIN_PASSWORD`, and without the sessions and keys that it had, since mails aren't
- * verified and a stranger may have taken this one. Administrator already: left alone, so that restarts converge.
+ * administrator: promoted, with `ADMIN_PASSWORD`, and without what lets others in or spends its balance, since mails
+ * aren't verified and a stranger may have taken this one. Administrator already: left alone, so that restarts converge.
  */
 export async function seedAdmin(em: EntityManager, deps: AdminSeedDeps): Promise<void> {
   const { config, log } = deps;
@@ -43,7 +47,7 @@ export async function seedAdmin(em: EntityManager, deps: AdminSeedDeps): Promise
   if (existing) {
     await promote(em, existing.id, passwordHash);
     log.warn(
-      'promoted the account of ADMIN_EMAIL to administrator; its password was replaced, its sessions and keys were revoked',
+      'promoted the account of ADMIN_EMAIL to administrator; its password was replaced, its sessions and keys were revoked, its widgets were deleted, and nothing of its playground is shared any more',
     );
     return;
   }
@@ -51,11 +55,20 @@ export async function seedAdmin(em: EntityManager, deps: AdminSeedDeps): Promise
   log.info('created the administrator account of ADMIN_EMAIL');
 }
 
+/**
+ * Makes the account an administrator's and takes from it all that acts without the new password. Alert subscriptions go
+ * with their keys. Balance, usage, prompts and sessions of the playground stay: they do nothing by themselves.
+ */
 async function promote(em: EntityManager, id: string, passwordHash: string): Promise<void> {
   const account = (await lockById(em, id))!;
   Object.assign(account, { passwordHash, status: 'active', role: 'admin' });
   endSessions(account);
   await em.flush();
+  await forgetNetworks(em, account.id);
+  await forgetResets(em, account.id);
+  // Edges look at the widgets of an account again when they are told of the account.
+  await deleteWidgets(em, account.id);
+  await stopSharing(em, account.id);
   const keys = await deleteKeys(em, account.id);
   for (const key of keys) await notifyInvalidation(em, { kind: 'key', id: key.id, accountId: account.id });
   await notifyInvalidation(em, { kind: 'account', id: account.id });

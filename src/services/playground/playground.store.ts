@@ -107,6 +107,11 @@ export async function deleteSessions(
   return ids;
 }
 
+/** Shows no session of an account any more, not even at its former address once it is shared again. */
+export async function stopSharing(em: EntityManager, accountId: string): Promise<void> {
+  await em.nativeUpdate(PlaygroundSession, { accountId }, { shared: false, shareSlug: null });
+}
+
 async function notifyCancel(em: EntityManager, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await sql`select pg_notify(${PLAYGROUND_CANCEL_CHANNEL}, ${ids.join(',')})`.execute(em.getKysely());

@@ -118,7 +118,7 @@ export async function widgetRefusals(
   return rows;
 }
 
-/** Removes the widgets of an account that is deleted, and what sites asked of them. */
+/** Removes the widgets of an account that is deleted or has changed hands, and what sites asked of them. */
 export async function deleteWidgets(em: EntityManager, accountId: string): Promise<void> {
   const db = em.getKysely();
   await sql`delete from widget_site_days where account_id = ${accountId}`.execute(db);
