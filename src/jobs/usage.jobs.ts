@@ -1,13 +1,16 @@
 import { rollUpUsage } from '../services/analytics/rollups.service.js';
 import type { PartitionSize } from '../services/partitions/partitions.rules.js';
-import { ensurePartitions } from '../services/partitions/partitions.store.js';
+import { addPartitions } from '../services/partitions/partitions.service.js';
 import { type JobDefinition, scheduled } from './kit.js';
 
-/** The next partitions of the usage events, of a month or a day each. */
+/**
+ * The next partitions of the usage events, of a month or a day each. More often than they are needed: a run that meets the
+ * hourly audit leaves them to the next one, and one that finds them all costs a look.
+ */
 export function partitionsJob(size: PartitionSize): JobDefinition {
-  return scheduled('partitions', '1 day', async ({ em, clock, log }) => {
-    const added = await ensurePartitions(em, clock.now(), size);
-    if (added.length > 0) log.info({ added }, 'usage partitions added');
+  return scheduled('partitions', '10 minutes', async (context) => {
+    const added = await addPartitions(context, size);
+    if (added.length > 0) context.log.info({ added }, 'usage partitions added');
   });
 }
 

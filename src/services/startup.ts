@@ -11,7 +11,7 @@ import { seedAdmin } from './accounts/admin-seed.js';
 import { createPasswords } from './accounts/passwords.js';
 import { openPseudonymKey, PseudonymKeyError } from './accounts/pseudonym-key.store.js';
 import { createPseudonyms, type Pseudonyms } from './accounts/pseudonyms.rules.js';
-import { ensurePartitions } from './partitions/partitions.store.js';
+import { addPartitions } from './partitions/partitions.service.js';
 
 /** sysexits' EX_CONFIG, as config.ts uses it. */
 const EXIT_CONFIG = 78;
@@ -34,9 +34,10 @@ async function converge(orm: MikroORM, config: Config, log: Logger): Promise<Pse
   const { migrations, functions } = await migrate(orm, async (em) => {
     pseudonyms = createPseudonyms(await openPseudonymKey(em, config));
     await seedCatalog(em);
-    await ensurePartitions(em, systemClock.now(), config.usagePartitions);
     const passwords = createPasswords(config.passwordHashing);
     await seedAdmin(em, { config, clock: systemClock, log, passwords, pseudonyms });
+    // Last, since writers of usage wait from there until the transaction ends.
+    await addPartitions({ em, clock: systemClock, log }, config.usagePartitions);
   });
   if (migrations.length > 0) log.info({ applied: migrations }, 'migrations applied');
   if (functions.applied.length > 0) log.info({ applied: functions.applied }, 'functions applied');

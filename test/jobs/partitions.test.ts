@@ -1,7 +1,14 @@
-import type { Pool } from 'pg';
+import type { Pool, PoolClient } from 'pg';
+import { partitionsJob } from '../../src/jobs/usage.jobs.js';
 import { newId } from '../../src/lib/ids.js';
+import { createLogger } from '../../src/lib/logger.js';
 import { ensurePartitions } from '../../src/services/partitions/partitions.store.js';
+import { migrateAndSeed } from '../../src/services/startup.js';
+import { createPayer, flushWhenFree, recordOf } from '../metering/support.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { testConfig } from '../support/platform.js';
+import { until } from '../support/until.js';
+import { jobContext } from './support.js';
 
 // Far from the real time, so that it doesn't matter which partitions the template has.
 const NOW = Date.UTC(2031, 11, 31, 23, 59, 59, 999);
@@ -78,6 +85,48 @@ describe('partitions of the usage events', () => {
     const tables = await Promise.all(ids.map(tableOf));
     expect(tables).not.toContain('usage_events_default');
     expect(await ensurePartitions(database.orm.em.fork(), NOW)).toEqual([]);
+  });
+
+  describe('while somebody reads all usage for long, as the audit does', () => {
+    let reader: PoolClient;
+    beforeEach(async () => {
+      reader = await database.pool.connect();
+      await reader.query('begin isolation level repeatable read; select count(*) from usage_events');
+    });
+    afterEach(async () => {
+      await reader.query('commit');
+      reader.release();
+    });
+
+    test('are asked for in tries that keep no flush waiting', async () => {
+      const payer = await createPayer(database.pool);
+      const adding = ensurePartitions(database.orm.em.fork(), NOW);
+      await until(
+        async () =>
+          (
+            await database.pool.query(
+              `select from pg_locks l join pg_database d on d.oid = l.database and d.datname = current_database()
+               where not granted and mode = 'AccessExclusiveLock' and relation = 'usage_events_default'::regclass`,
+            )
+          ).rowCount,
+      );
+      expect(await flushWhenFree(database.pool, [recordOf(payer)])).toMatchObject({ inserted: 1 });
+      await reader.query('commit');
+      expect(await adding).toHaveLength(3);
+    });
+
+    test('are left to the next run, which the log says and a start survives', async () => {
+      const warned: unknown[] = [];
+      const log = createLogger('test', 'silent');
+      log.warn = (...args: unknown[]) => void warned.push(args[1]);
+      // Of a size that nothing has been made of yet.
+      await migrateAndSeed(database.orm, testConfig(database.url, { USAGE_PARTITIONS: 'day' }), log);
+      expect(warned).toEqual(['partitions are added by the next run']);
+      await reader.query('commit');
+      const { context, logged } = jobContext(database.orm, NOW);
+      await partitionsJob('month').run(context, {});
+      expect(logged).toMatchObject([{ msg: 'usage partitions added' }]);
+    });
   });
 
   test('join the transaction that they are made in', async () => {

@@ -4,6 +4,7 @@ import { limitStatements, takeTurn } from '../../db/in-transaction.js';
 import { advisoryLocks } from '../../db/locks.js';
 import { patiently } from '../../db/patience.js';
 import { missingPartitions, type Partition, type PartitionSize } from './partitions.rules.js';
+import { lockUsage } from './usage-lock.store.js';
 
 /** Moving rows out of the default partition may take longer than a statement usually may. */
 const MOVE_TIMEOUT_MS = 60_000;
@@ -27,13 +28,12 @@ export async function listPartitions(em: EntityManager): Promise<Partition[]> {
 
 /**
  * Adds one partition. Rows of it that already sit in the default partition would make PostgreSQL refuse, so they move
- * into the new table before it is attached. Writers wait meanwhile, readers don't until the last moment.
+ * into the new table before it is attached. Needs the locks of `lockTables`.
  */
 async function addPartition(em: EntityManager, { table, from, until }: Partition): Promise<void> {
   const db = em.getKysely();
   const name = sql.id(table);
   const [start, end] = [from.toISOString(), until.toISOString()];
-  await sql`lock table usage_events in share row exclusive mode`.execute(db);
   await sql`create table ${name} (like usage_events including defaults including constraints)`.execute(db);
   await sql`
     with moved as (
@@ -46,9 +46,21 @@ async function addPartition(em: EntityManager, { table, from, until }: Partition
 }
 
 /**
+ * Keeps writers out of the table, and everybody out of its default partition, which `attach partition` needs for itself in
+ * the end. That lock comes first: whoever got the writers' and then waited for it would stop all charging for as long as an
+ * audit reads.
+ */
+const lockTables = (em: EntityManager): Promise<void> =>
+  lockUsage(em, [
+    sql`lock table usage_events_default in access exclusive mode`,
+    sql`lock table usage_events in share row exclusive mode`,
+  ]);
+
+/**
  * Makes sure that this month and the next two have their partition of `usage_events`, or this day and the next fourteen. Safe
  * to run anywhere and by many at once; joins the transaction that `em` is in, if any.
  * @returns the names of the partitions that it added.
+ * @throws NotNow, with nothing done, while somebody reads all usage. Until the next run the default partition takes what has none.
  */
 export async function ensurePartitions(
   em: EntityManager,
@@ -62,6 +74,7 @@ export async function ensurePartitions(
       await limitStatements(inner, MOVE_TIMEOUT_MS);
       await lockPartitions(inner);
       const partitions = await missing(inner);
+      if (partitions.length > 0) await lockTables(inner);
       for (const partition of partitions) await addPartition(inner, partition);
       return partitions.map(({ table }) => table);
     }),

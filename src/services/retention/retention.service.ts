@@ -4,9 +4,10 @@ import { limitStatements } from '../../db/in-transaction.js';
 import { patiently } from '../../db/patience.js';
 import { monthsBefore } from '../../lib/clock.js';
 import { listPartitions } from '../partitions/partitions.store.js';
+import { NotNow } from '../partitions/usage-lock.store.js';
 import { removals } from './retention.rules.js';
 import { oldestRollupDay, removeRollups } from './rollup-retention.store.js';
-import { hasUsageBefore, NotNow, removeUsage, usageKeptFrom } from './usage-retention.store.js';
+import { hasUsageBefore, removeUsage, usageKeptFrom } from './usage-retention.store.js';
 
 /** A month has millions of rows that count for lists. */
 const TIMEOUT_MS = 60_000;

@@ -1,22 +1,12 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
-import { isLockFault } from '../../db/lock-fault.js';
 import { UNTRACKED } from '../../db/untracked.js';
 import { UsageRetention } from '../../entities/billing/usage-retention.js';
 import { lockRollups } from '../analytics/rollups.store.js';
 import { listPartitions, lockPartitions } from '../partitions/partitions.store.js';
+import { lockUsage, NotNow } from '../partitions/usage-lock.store.js';
 import { keptFrom } from './kept-from.store.js';
 import type { Removal } from './retention.rules.js';
-
-/** A flush waits at most so long behind us for the moment in which the partition goes. */
-const LOCK_WAIT = '300ms';
-const LOCK_TRIES = 10;
-const LOCK_PAUSE_MS = 250;
-/** PostgreSQL's error code for a lock timeout. */
-
-/** Why usage stays for now. */
-export class NotNow extends Error {}
 
 /**
  * Removes usage events of before a time, with what counts them for lists. What they were summed to, and the ledger, stay.
@@ -32,7 +22,7 @@ export async function removeUsage(em: EntityManager, { table, until }: Removal):
   // Most of them before the table is locked, in which moment all calls' usage waits.
   let removed = await removeHours(em, until);
   if (table !== null) {
-    await lockUsage(em);
+    await lockUsage(em, [sql`lock table usage_events in access exclusive mode`]);
     await requireRolledUp(em, until);
   }
   await sql`delete from usage_events_default where created_at < ${until}`.execute(db);
@@ -73,23 +63,4 @@ async function requireRolledUp(em: EntityManager, until: Date): Promise<void> {
   const { rows } = await sql`
     select from rollup_dirty where hour >= ${keptFrom} and hour < ${until} limit 1`.execute(em.getKysely());
   if (rows.length > 0) throw new NotNow('some of its hours are not rolled up yet');
-}
-
-/** Takes the table from everybody until the transaction ends, in tries that keep nobody waiting for long. */
-async function lockUsage(em: EntityManager): Promise<void> {
-  for (let tries = 1; ; tries++) {
-    try {
-      // A savepoint: what failed leaves the rest of the transaction.
-      await em.transactional(async (inner) => {
-        const db = inner.getKysely();
-        await sql`select set_config('lock_timeout', ${LOCK_WAIT}, true)`.execute(db);
-        await sql`lock table usage_events in access exclusive mode`.execute(db);
-      });
-      return;
-    } catch (error) {
-      if (!isLockFault(error)) throw error;
-      if (tries === LOCK_TRIES) throw new NotNow('the table is in constant use');
-      await delay(LOCK_PAUSE_MS);
-    }
-  }
 }

@@ -1,0 +1,35 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { type RawBuilder, sql } from 'kysely';
+import { isLockFault } from '../../db/lock-fault.js';
+
+/** A flush waits at most so long behind us for each lock that we ask for. */
+const LOCK_WAIT = '300ms';
+const LOCK_TRIES = 10;
+const LOCK_PAUSE_MS = 250;
+
+/** Why the tables of usage stay as they are for now. */
+export class NotNow extends Error {}
+
+/**
+ * Runs `lock table` statements on the tables of usage, in tries that keep nobody waiting for long: who waits for a table keeps
+ * out all who come after, and an audit reads it for minutes. The locks last until the transaction ends.
+ * @throws NotNow, with nothing locked, when somebody else uses them all the time
+ */
+export async function lockUsage(em: EntityManager, locks: readonly RawBuilder<unknown>[]): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      // A savepoint: what failed leaves the rest of the transaction.
+      await em.transactional(async (inner) => {
+        const db = inner.getKysely();
+        await sql`select set_config('lock_timeout', ${LOCK_WAIT}, true)`.execute(db);
+        for (const lock of locks) await lock.execute(db);
+      });
+      return;
+    } catch (error) {
+      if (!isLockFault(error)) throw error;
+      if (tries === LOCK_TRIES) throw new NotNow('the table is in constant use');
+      await delay(LOCK_PAUSE_MS);
+    }
+  }
+}
