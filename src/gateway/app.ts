@@ -140,7 +140,9 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   const alertSignal = openAlertSignal(pool, log);
   const refusedSignal = openRefusedSignal(pool, log);
   const refused = new RefusedCalls({
-    write: (counts) => addRefusedCalls(pool, counts),
+    write: async (counts) => {
+      await addRefusedCalls(pool, counts);
+    },
     onWritten: (accountIds) => refusedSignal.tell(accountIds),
     onLost: metrics.refusalsLost,
     log,

@@ -18,8 +18,8 @@ export interface RefusedCall {
 }
 
 export interface RefusedCallsOptions {
-  /** Commits counts in one transaction. */
-  write(counts: readonly RefusedCount[]): Promise<void>;
+  /** Commits counts in one transaction. Gives those that have to be tried again, if any. */
+  write(counts: readonly RefusedCount[]): Promise<readonly RefusedCount[] | undefined>;
   /** Is notified of the accounts for which something was committed. */
   onWritten(accountIds: Iterable<string>): void;
   /** Calls that found no room in memory. */
@@ -95,7 +95,8 @@ export class RefusedCalls {
     for (let from = 0; from < taken.length; from += BATCH) {
       const batch = taken.slice(from, from + BATCH);
       try {
-        await this.options.write(batch);
+        const left = await this.options.write(batch);
+        for (const count of left ?? []) this.#add(count);
         this.#failing = false;
         this.options.onWritten(new Set(batch.map(({ accountId }) => accountId)));
       } catch (error) {

@@ -4,24 +4,38 @@ import type { RefusedCount } from './refused-calls.store.js';
 
 const TIMEOUT_MS = 5_000;
 
-/** In the order of the primary key, so that two edges that count the same never wait for each other in a circle. */
+/**
+ * In the order of the primary key, so that two edges that count the same never wait for each other in a circle. Widgets stay
+ * while their counts are written, so that none comes back behind the deletion of an account. Who deletes or changes a widget at
+ * the moment isn't waited for: the counts of all others would wait, too. It is named, and its counts are tried again.
+ */
 const TEXT = `
-insert into widget_site_days as s (account_id, widget_id, day, site, outcome, messages, cost)
-select account_id, widget_id, (to_timestamp(hour_ms / 1000.0) at time zone 'UTC')::date as day, site, outcome, sum(messages),
-  sum(cost) * 0.000000000001
-from unnest($1::uuid[], $2::uuid[], $3::float8[], $4::text[], $5::text[], $6::bigint[], $7::numeric[])
-  as t (account_id, widget_id, hour_ms, site, outcome, messages, cost)
-group by 1, 2, 3, 4, 5
-order by 2, 3, 4, 5
-on conflict (widget_id, day, site, outcome) do update set messages = s.messages + excluded.messages,
-  cost = s.cost + excluded.cost`;
+with held as materialized (
+  select id from widgets where id = any($2::uuid[]) for key share skip locked
+), added as (
+  insert into widget_site_days as s (account_id, widget_id, day, site, outcome, messages, cost)
+  select account_id, widget_id, (to_timestamp(hour_ms / 1000.0) at time zone 'UTC')::date as day, site, outcome, sum(messages),
+    sum(cost) * 0.000000000001
+  from unnest($1::uuid[], $2::uuid[], $3::float8[], $4::text[], $5::text[], $6::bigint[], $7::numeric[])
+    as t (account_id, widget_id, hour_ms, site, outcome, messages, cost)
+  where widget_id in (select id from held)
+  group by 1, 2, 3, 4, 5
+  order by 2, 3, 4, 5
+  on conflict (widget_id, day, site, outcome) do update set messages = s.messages + excluded.messages,
+    cost = s.cost + excluded.cost
+)
+select id from widgets where id = any($2::uuid[]) and id not in (select id from held)`;
 
 /**
  * Adds counts of messages by widget, site and outcome, and what they cost, to those of the database, in one statement. The
- * widget takes the place of a key, the site that of a model.
+ * widget takes the place of a key, the site that of a model. Those of widgets that are gone are left out.
+ * @returns those of widgets that somebody has locked, which aren't added
  * @throws Error of the database, or after 5 s
  */
-export async function addWidgetOutcomes(pool: Pool, counts: readonly RefusedCount[]): Promise<void> {
+export async function addWidgetOutcomes(
+  pool: Pool,
+  counts: readonly RefusedCount[],
+): Promise<readonly RefusedCount[]> {
   const values = [
     counts.map(({ accountId }) => accountId),
     counts.map(({ keyId }) => keyId),
@@ -31,5 +45,8 @@ export async function addWidgetOutcomes(pool: Pool, counts: readonly RefusedCoun
     counts.map(({ calls }) => calls),
     counts.map(({ cost }) => String(cost)),
   ];
-  await queryWithin(pool, { name: 'metering-widget-outcomes', text: TEXT, values }, TIMEOUT_MS);
+  const query = { name: 'metering-widget-outcomes', text: TEXT, values };
+  const rows = await queryWithin<{ id: string }>(pool, query, TIMEOUT_MS);
+  const locked = new Set(rows.map(({ id }) => id));
+  return counts.filter(({ keyId }) => locked.has(keyId));
 }

@@ -121,6 +121,7 @@ export async function widgetRefusals(
 /** Removes the widgets of an account that is deleted or has changed hands, and what sites asked of them. */
 export async function deleteWidgets(em: EntityManager, accountId: string): Promise<void> {
   const db = em.getKysely();
-  await sql`delete from widget_site_days where account_id = ${accountId}`.execute(db);
+  // First the widgets: from then on no edge adds to what is counted of them.
   await sql`delete from widgets where account_id = ${accountId}`.execute(db);
+  await sql`delete from widget_site_days where account_id = ${accountId}`.execute(db);
 }
