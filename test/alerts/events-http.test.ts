@@ -1,6 +1,7 @@
 import { flushBatch } from '../../src/metering/flush.store.js';
 import type { AlertEventOutput } from '../../src/services/alerts/alerts.outputs.js';
 import { PASSWORD } from '../support/api.js';
+import { until } from '../support/until.js';
 import { HOOK, useAlertsApi } from './alerts-api.js';
 import { callOf, eventsOf } from './support.js';
 
@@ -74,6 +75,44 @@ describe('alert events over HTTP', () => {
     );
     expect(rows).toHaveLength(1);
   });
+
+  test.each(['a test', 'a repetition'])(
+    '%s that meets the deletion of its account leaves no destination behind',
+    async (what) => {
+      const { id } = await create({ thresholds_pct: [50] });
+      await fire();
+      await finish('failed');
+      const [event] = await eventsOf(api.db.pool, api.payer);
+      const { accountId } = api.payer;
+      // Holds the deletion up behind the events that it has cleaned already.
+      const holder = await api.db.pool.connect();
+      await holder.query('begin');
+      await holder.query('select from known_networks where account_id = $1 for update', [accountId]);
+      const waiting = async () =>
+        (
+          await api.db.pool.query(
+            `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+          )
+        ).rowCount;
+      const deletion = send('DELETE', '/api/auth/me', { password: PASSWORD });
+      await until(async () => (await waiting()) === 1);
+      const path =
+        what === 'a test' ? `${api.alerts}/${id}/test` : `/api/alert-events/${event!.id}/redeliver`;
+      let answered = false;
+      const asked = send('POST', path).finally(() => {
+        answered = true;
+      });
+      await until(async () => answered || (await waiting()) === 2);
+      await holder.query('commit');
+      holder.release();
+      expect([(await deletion).status, (await asked).status]).toEqual([204, 401]);
+      const { rows } = await api.db.pool.query(
+        'select destination, key_name, delivery_status from alert_events where account_id = $1',
+        [accountId],
+      );
+      expect(rows).toEqual([{ destination: '', key_name: null, delivery_status: 'failed' }]);
+    },
+  );
 
   test.each(['failed', 'degraded', 'sent'])(
     'an event that is %s is delivered once more, by the same id',

@@ -5,6 +5,7 @@ import { utcMonth } from '../../lib/clock.js';
 import type { ConnectionPage, TimeConnectionInput } from '../../lib/connection-input.js';
 import { isUuid, newId } from '../../lib/ids.js';
 import type { PageInput } from '../../lib/page-input.js';
+import { lockActing } from '../billing/ledger.store.js';
 import { ownsKey } from '../keys/keys.store.js';
 import {
   countAskedDeliveries,
@@ -57,7 +58,7 @@ export function createAlertEventsService() {
 
     /**
      * Sends a test to the destination of a subscription, whether it is active or not.
-     * @throws AppError `not_found`, `rate_limit_exceeded`
+     * @throws AppError `not_found`, `rate_limit_exceeded`, `unauthorized`
      */
     async sendTest(
       context: ServiceContext,
@@ -67,6 +68,7 @@ export function createAlertEventsService() {
       if (![keyId, alertId].every(isUuid)) throw new AppError('not_found');
       const event = { eventId: newId(), month: utcMonth(context.clock.now()) };
       return context.em.transactional(async (em) => {
+        await requireActing(em, accountId);
         const inserted = await insertTestEvent(em, { accountId, keyId, id: alertId }, event);
         if (!inserted) throw new AppError('not_found');
         return asked(em, accountId, event.eventId);
@@ -76,12 +78,13 @@ export function createAlertEventsService() {
     /**
      * Delivers an event that is finished once more: the same id, up to three new attempts, to where its subscription
      * leads now. One that is pending stays as it is.
-     * @throws AppError `not_found`, `rate_limit_exceeded`, `validation_error` when its subscription is gone.
+     * @throws AppError `not_found`, `rate_limit_exceeded`, `unauthorized`, `validation_error` when its subscription is gone.
      */
     async redeliver(context: ServiceContext, { eventId }: { eventId: string }): Promise<AlertEventOutput> {
       const { accountId } = requireViewer(context);
       if (!isUuid(eventId)) throw new AppError('not_found');
       return context.em.transactional(async (em) => {
+        await requireActing(em, accountId);
         const event = await findAlertEvent(em, { accountId, id: eventId });
         if (!event) throw new AppError('not_found');
         if (event.delivery_status === 'pending') return event;
@@ -96,6 +99,14 @@ export function createAlertEventsService() {
       });
     },
   };
+}
+
+/**
+ * Keeps the account from being deleted meanwhile: what was written behind that would keep its destination.
+ * @throws AppError `unauthorized` when it was deleted or disabled since the session was checked
+ */
+async function requireActing(em: EntityManager, accountId: string): Promise<void> {
+  if (!(await lockActing(em, accountId))) throw new AppError('unauthorized');
 }
 
 /**
