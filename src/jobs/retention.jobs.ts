@@ -1,24 +1,25 @@
 import { deleteOldAlerts } from '../services/alerts/alert-retention.store.js';
 import { removeOldRefusals } from '../services/retention/refusal-retention.store.js';
 import { removeOldRollups, removeOldUsage } from '../services/retention/retention.service.js';
+import { removeOldWidgetDays } from '../services/retention/widget-retention.store.js';
 import { type JobDefinition, scheduled } from './kit.js';
 
 /** Months that things are kept. */
 export interface Retention {
   usage: number;
-  /** Roll-ups, counts of refused calls and alert events. */
+  /** Roll-ups, counts of refused calls, days of widgets and alert events. */
   history: number;
 }
 
 /** Counts removed rows by kind. */
 export type ReportRemoved = (
-  kind: 'usage_events' | 'rollups' | 'refused_calls' | 'alert_events',
+  kind: 'usage_events' | 'rollups' | 'refused_calls' | 'widget_days' | 'alert_events',
   rows: number,
 ) => void;
 
 /**
- * Usage events, roll-ups and counts of refused calls that are older than they are kept; hourly, since a repeat finds nothing
- * to do.
+ * Usage events, roll-ups, counts of refused calls and days of widgets that are older than they are kept; hourly, since a repeat
+ * finds nothing to do.
  */
 export function usageRetentionJob({ usage, history }: Retention, report: ReportRemoved): JobDefinition {
   return scheduled('usage-retention', '1 hour', async (context) => {
@@ -32,6 +33,9 @@ export function usageRetentionJob({ usage, history }: Retention, report: ReportR
     const refusals = await removeOldRefusals(context.em, context.clock.now(), history);
     if (refusals > 0) context.log.info({ refusals }, 'old counts of refused calls removed');
     report('refused_calls', refusals);
+    const days = await removeOldWidgetDays(context.em, context.clock.now(), history);
+    if (days > 0) context.log.info({ days }, 'old days of widgets removed');
+    report('widget_days', days);
   });
 }
 

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { usageRetentionJob } from '../../src/jobs/retention.jobs.js';
+import { newId } from '../../src/lib/ids.js';
 import { DOLLAR } from '../../src/lib/money.js';
 import { flushBatch } from '../../src/metering/flush.store.js';
 import type { UsageRecord } from '../../src/metering/usage-record.js';
@@ -72,7 +73,7 @@ describe('the retention of usage', () => {
     expect(await tables()).toContain(SEPTEMBER);
     const { logged, removed } = await run(DUE);
     expect(logged).toMatchObject([{ msg: 'old usage removed', table: SEPTEMBER, events: 3 }]);
-    expect(removed).toEqual({ usage_events: 3, rollups: 0, refused_calls: 0 });
+    expect(removed).toEqual({ usage_events: 3, rollups: 0, refused_calls: 0, widget_days: 0 });
     expect(await tables()).toEqual(['usage_events_2030_10', 'usage_events_2030_11']);
     expect(await run(DUE)).toMatchObject({ logged: [] });
   });
@@ -158,7 +159,7 @@ describe('the retention of usage', () => {
         reason: expect.stringContaining('rolled up'),
       },
     ]);
-    expect(removed).toEqual({ rollups: 0, refused_calls: 0 });
+    expect(removed).toEqual({ rollups: 0, refused_calls: 0, widget_days: 0 });
     expect(await billing.usageCount(viewer())).toBe(5);
     await rollUpAt(db, later);
     expect(await run(later)).toMatchObject({ removed: { usage_events: 5 } });
@@ -225,5 +226,25 @@ describe('the retention of usage', () => {
     expect(removed.refused_calls).toBe(1);
     const { rows } = await db.pool.query<{ hour: Date }>('select hour from refused_call_hours');
     expect(rows.map(({ hour }) => hour.getTime())).toEqual([hours[1]]);
+  });
+
+  test('days of widgets and of their sites go with the roll-ups of their time', async () => {
+    const widget = newId();
+    const days = ['2029-08-31', '2029-09-01'];
+    for (const day of days) {
+      await db.pool.query('insert into widget_days values ($1, $2, 1, 0, 10, 5, 0.1)', [widget, day]);
+      await db.pool.query(`insert into widget_site_days values ($1, $2, $3, 'shop.example', 'answered', 1)`, [
+        payer.accountId,
+        widget,
+        day,
+      ]);
+    }
+    const { removed, logged } = await run(DUE);
+    expect(removed.widget_days).toBe(2);
+    expect(logged.at(-1)).toMatchObject({ msg: 'old days of widgets removed', days: 2 });
+    const { rows } = await db.pool.query(
+      'select day::text from widget_days union all select day::text from widget_site_days',
+    );
+    expect(rows).toEqual([{ day: days[1] }, { day: days[1] }]);
   });
 });
