@@ -1,5 +1,5 @@
-import { analyticsInput } from '../services/analytics/analytics.inputs.js';
 import { keyParams } from '../services/keys/keys.inputs.js';
+import { refusalsInput } from '../services/refusals/refusals.inputs.js';
 import { refusalHoursOutput, refusedCallsOutput } from '../services/refusals/refusals.outputs.js';
 import { routesOf } from './operations.js';
 import { reads } from './route-rules.js';
@@ -11,7 +11,7 @@ export const refusalsRoutes = routesOf('Billing', (route, { refusals }) => {
     summary: 'List rejected calls',
     description:
       "Lists calls that were rejected before they reached a model, by key, error code and model, and how to fix each. They are free and don't appear in the usage list. Counts may lag by a second.",
-    query: analyticsInput,
+    query: refusalsInput,
     returns: { 200: refusedCallsOutput },
     run: ({ context, query }) => refusals.ofAccount(context, query),
   });
@@ -21,7 +21,7 @@ export const refusalsRoutes = routesOf('Billing', (route, { refusals }) => {
     summary: 'List rejected calls by hour',
     description:
       'Lists calls that were rejected before they reached a model, by hour, key, model and error code.',
-    query: analyticsInput,
+    query: refusalsInput,
     returns: { 200: refusalHoursOutput },
     run: ({ context, query }) => refusals.byHour(context, query),
   });
@@ -32,7 +32,7 @@ export const refusalsRoutes = routesOf('Billing', (route, { refusals }) => {
     summary: 'List rejected calls of an API key',
     description: 'Lists calls with the key that were rejected before they reached a model.',
     params: keyParams,
-    query: analyticsInput,
+    query: refusalsInput,
     returns: { 200: refusedCallsOutput },
     run: ({ context, params, query }) => refusals.ofKey(context, { ...query, id: params.id }),
   });

@@ -1,5 +1,5 @@
 import type { ComplexityEstimator } from 'graphql-query-complexity';
-import { analyticsInput } from '../../services/analytics/analytics.inputs.js';
+import { refusalsInput } from '../../services/refusals/refusals.inputs.js';
 import {
   refusalHourOutput,
   refusedCallOutput,
@@ -33,24 +33,24 @@ export const refusalsResolvers = [
   field(Viewer, 'refusedCalls', RefusedCalls, {
     description: 'Recently rejected calls of the account, and how to fix them.',
     complexity: refusalsCost,
-    args: analyticsInput,
+    args: refusalsInput,
     run: ({ services, service }, args) =>
-      shown(services.refusals.ofAccount(service, checked(analyticsInput, args))),
+      shown(services.refusals.ofAccount(service, checked(refusalsInput, args))),
   }),
   field(Viewer, 'refusals', [RefusalHour], {
     description: 'Rejected calls of the account by hour, latest first; at most 5,000.',
     complexity: ({ args, childComplexity }) =>
       Math.min(Math.max(args.windowDays, 1), 90) * (5 + childComplexity),
-    args: analyticsInput,
+    args: refusalsInput,
     run: ({ services, service }, args) =>
-      shown(services.refusals.byHour(service, checked(analyticsInput, args))),
+      shown(services.refusals.byHour(service, checked(refusalsInput, args))),
   }),
   field(ApiKey, 'refusedCalls', RefusedCalls, {
     nullable: true,
     description: 'Recently rejected calls with the key; null if the key was deleted.',
     complexity: refusalsCost,
-    args: analyticsInput,
+    args: refusalsInput,
     run: ({ loaders }, args, { id }) =>
-      shown(loaders.keyRefusals.load({ id, window: checked(analyticsInput, args) })),
+      shown(loaders.keyRefusals.load({ id, window: checked(refusalsInput, args) })),
   }),
 ];

@@ -2,7 +2,7 @@ import { requireViewer, type ServiceContext } from '../../context.js';
 import { UNTRACKED } from '../../db/untracked.js';
 import { RefusedCallHour } from '../../entities/analytics/refused-call-hour.js';
 import { AppError } from '../../errors.js';
-import { DAY_MS, dayStart, formatTimestamp } from '../../lib/clock.js';
+import { DAY_MS, dayStart, formatTimestamp, hourStart } from '../../lib/clock.js';
 import { isUuid } from '../../lib/ids.js';
 import type { AnalyticsInput } from '../analytics/analytics.inputs.js';
 import { ownedKeys } from '../keys/keys.store.js';
@@ -13,13 +13,17 @@ import { type RefusedRow, readRefusedCalls } from './refusals.store.js';
 const MOST_REASONS = 100;
 const MOST_HOURS = 5_000;
 
-/** Whole UTC days. */
+/**
+ * It begins with a UTC day. One in the past ends at the beginning of the present hour: counts know no minutes, and a whole last
+ * day would be compared with the part of today that is over.
+ */
 function windowOf(
   { clock }: ServiceContext,
   { window_days: days, ends_days_ago: ago = 0 }: AnalyticsInput,
 ): { from: Date; until: Date } {
-  const until = dayStart(clock.now()) + (1 - ago) * DAY_MS;
-  return { from: new Date(until - days * DAY_MS), until: new Date(until) };
+  const now = clock.now() - ago * DAY_MS;
+  const tomorrow = dayStart(now) + DAY_MS;
+  return { from: new Date(tomorrow - days * DAY_MS), until: new Date(ago === 0 ? tomorrow : hourStart(now)) };
 }
 
 /** Calls that were refused, as their owners see them: of the viewer's account, or of its keys. */
