@@ -14,6 +14,7 @@ import { ThresholdFiring } from './alerts/threshold-firing.js';
 import { RefusedCallHour } from './analytics/refused-call-hour.js';
 import { RollupDirtyDay } from './analytics/rollup-dirty-day.js';
 import { RollupDirtyHour } from './analytics/rollup-dirty-hour.js';
+import { RollupUnsummedDay } from './analytics/rollup-unsummed-day.js';
 import { UsageLatencyDay } from './analytics/usage-latency-day.js';
 import { UsageRollup } from './analytics/usage-rollup.js';
 import { AccountUsageHour } from './billing/account-usage-hour.js';
@@ -94,6 +95,7 @@ export const entities = [
   RefusedCallHour,
   RollupDirtyDay,
   RollupDirtyHour,
+  RollupUnsummedDay,
   SealedSecret,
   StarterCredit,
   ThresholdFiring,

@@ -1,7 +1,7 @@
 import { defineEntity, PrimaryKeyProp, p } from '@mikro-orm/core';
 import { sketch } from '../sketch-columns.js';
 
-/** Latencies of one UTC day by account, key and widget, merged from its hours; told apart as roll-ups are. */
+/** Latencies and cost of one UTC day by account, key and widget, merged from its hours; told apart as roll-ups are. */
 const UsageLatencyDaySchema = defineEntity({
   name: 'UsageLatencyDay',
   tableName: 'usage_latency_days',
@@ -23,6 +23,8 @@ const UsageLatencyDaySchema = defineEntity({
     widgetId: p.uuid().nullable().primary(),
     latencyBuckets: sketch('smallint[]'),
     latencyCounts: sketch('bigint[]'),
+    /** Dollars; null where a build before `Migration20261217000000` has merged the day. */
+    cost: p.decimal().columnType('numeric').nullable(),
   },
 });
 

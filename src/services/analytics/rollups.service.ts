@@ -13,29 +13,36 @@ import {
   recomputeHour,
   takeDirtyDay,
   takeDirtyHour,
+  takeUnsummedDay,
 } from './rollups.store.js';
 
 /** A busy hour has millions of events. */
 const TIMEOUT_MS = 300_000;
+/** Days that are merged again in one run, so that hours that are over don't wait for years of them. */
+const UNSUMMED_DAYS = 30;
 
 /**
  * Rolls up every hour that is over and has events which aren't in its roll-up yet, the oldest first, each in a
- * transaction of its own; then merges the latencies of days that are over. Many may run it at once: one works, the others return.
+ * transaction of its own; then merges days that are over. Many may run it at once: one works, the others return.
  * @returns how many hours this run rolled up.
  */
 export async function rollUpUsage(context: ServiceContext): Promise<number> {
   const openHour = hourStart(context.clock.now());
   const repeat = async (
     step: (em: EntityManager) => Promise<Step>,
+    most = Number.POSITIVE_INFINITY,
   ): Promise<{ done: number; last: Step }> => {
     for (let done = 0; ; done++) {
       const last = await patiently(TIMEOUT_MS, () => context.em.fork().transactional(step));
-      if (last !== 'more') return { done, last };
+      if (last !== 'more' || done + 1 >= most) return { done, last };
     }
   };
   const hours = await repeat((em) => rollUpNext(em, openHour));
   // Whoever left the hours to somebody else must not take the lock from them for the days.
-  if (hours.last === 'nothing') await repeat((em) => mergeNext(em, openHour));
+  if (hours.last === 'nothing') {
+    await repeat((em) => mergeNext(em, openHour));
+    await repeat(sumNext, UNSUMMED_DAYS);
+  }
   return hours.done;
 }
 
@@ -62,6 +69,13 @@ async function mergeNext(em: EntityManager, openHour: number): Promise<Step> {
     await mergeDay(em, day);
     await mergeVersionDay(em, day);
   }
+  return day === undefined ? 'nothing' : 'more';
+}
+
+async function sumNext(em: EntityManager): Promise<Step> {
+  if (!(await begin(em))) return 'busy';
+  const day = await takeUnsummedDay(em);
+  if (day !== undefined) await mergeDay(em, day);
   return day === undefined ? 'nothing' : 'more';
 }
 

@@ -80,18 +80,36 @@ export async function takeDirtyDay(em: EntityManager, untilMs: number): Promise<
   return rows[0]?.day;
 }
 
-/** Merges the latencies of a day's roll-ups: three months of hours are too many sketches for one answer. */
+/** Takes the oldest day that was merged before days had their cost off the list; undefined when there is none. */
+export async function takeUnsummedDay(em: EntityManager): Promise<string | undefined> {
+  const { rows } = await sql<{ day: string }>`
+    delete from rollup_unsummed_days where day = (select min(day) from rollup_unsummed_days)
+    returning day::text as day`.execute(em.getKysely());
+  return rows[0]?.day;
+}
+
+/**
+ * Merges latencies and cost of a day's roll-ups: three months of hours are too many sketches for one answer, and two years too many
+ * costs. Whoever had no call that succeeded isn't there: errors cost nothing.
+ */
 export async function mergeDay(em: EntityManager, day: string): Promise<void> {
   const db = em.getKysely();
   await sql`delete from usage_latency_days where day = ${day}`.execute(db);
   await sql`
-    insert into usage_latency_days (day, account_id, key_id, widget_id, latency_buckets, latency_counts)
-    select ${day}, account_id, key_id, widget_id, array_agg(bucket order by bucket), array_agg(n order by bucket)
-    from (
-      select account_id, key_id, widget_id, bucket, sum(n)::bigint as n
-      from usage_rollups cross join lateral unnest(latency_buckets, latency_counts) as u(bucket, n)
+    with hours as (
+      select account_id, key_id, widget_id, latency_buckets, latency_counts, cost from usage_rollups
       where hour >= ${day}::date::timestamp at time zone 'UTC'
         and hour < (${day}::date + 1)::timestamp at time zone 'UTC'
-      group by 1, 2, 3, 4) buckets
-    group by account_id, key_id, widget_id`.execute(db);
+    )
+    insert into usage_latency_days (day, account_id, key_id, widget_id, latency_buckets, latency_counts, cost)
+    select ${day}, account_id, key_id, widget_id, array_agg(bucket order by bucket) filter (where bucket is not null),
+      array_agg(n order by bucket) filter (where bucket is not null), sum(cost)
+    from (
+      select account_id, key_id, widget_id, bucket, sum(n)::bigint as n, 0 as cost
+      from hours cross join lateral unnest(latency_buckets, latency_counts) as u(bucket, n)
+      group by 1, 2, 3, 4
+      union all
+      select account_id, key_id, widget_id, null, null, sum(cost) from hours group by 1, 2, 3) buckets
+    group by account_id, key_id, widget_id
+    having count(bucket) > 0`.execute(db);
 }

@@ -41,24 +41,27 @@ interface DailyLatencies {
   hourly: string;
   by: readonly string[];
   subject: string;
+  /** Whether days have a cost, or null where none was merged. */
+  cost?: boolean;
 }
 
-/** Days whose latencies aren't those of their hours, except for days that wait to be merged. */
-function differingDays({ table, hourly, by, subject }: DailyLatencies): string {
+/** Days whose latencies or cost aren't those of their hours, except for days that wait to be merged. */
+function differingDays({ table, hourly, by, subject, cost = false }: DailyLatencies): string {
   const columns = by.join(', ');
   return `with open as materialized (
         select day from rollup_dirty_days union select (hour at time zone 'UTC')::date from rollup_dirty)
       select ${subject} as subject
       from (
-        select day, ${columns}, (select sum(n) from unnest(latency_counts) n) as calls
+        select day, ${columns}, (select sum(n) from unnest(latency_counts) n) as calls,
+          ${cost ? 'cost, cost is null' : '0 as cost, false'} as unsummed
         from ${table} where day not in (select day from open)
         union all
         select (hour at time zone 'UTC')::date as day, ${columns},
-          -sum((select coalesce(sum(n), 0) from unnest(latency_counts) n))
+          -sum((select coalesce(sum(n), 0) from unnest(latency_counts) n)), ${cost ? '-sum(cost)' : '0'}, false
         from ${hourly} where (hour at time zone 'UTC')::date not in (select day from open)
         group by day, ${columns}) sides
       group by day, ${columns}
-      having sum(calls) is distinct from 0`;
+      having sum(calls) is distinct from 0 or (sum(cost) <> 0 and not bool_or(unsummed))`;
 }
 
 /**
@@ -128,12 +131,13 @@ export const rollupInvariants: readonly Invariant[] = [
   },
   {
     name: 'I10-latency-day',
-    guarantee: 'The latencies of every merged day are those of its hours.',
+    guarantee: 'Latencies and cost of every merged day are those of its hours.',
     sql: differingDays({
       table: 'usage_latency_days',
       hourly: 'usage_rollups',
       by: ['account_id', 'key_id', 'widget_id'],
       subject: 'account_id',
+      cost: true,
     }),
   },
   {

@@ -12,7 +12,9 @@ import type { ConnectionPage, SequenceConnectionInput } from '../../lib/connecti
 import { isUuid } from '../../lib/ids.js';
 import { DOLLAR, formatDecimal, formatMoney, type Money } from '../../lib/money.js';
 import type { PageInput } from '../../lib/page-input.js';
+import { costSince } from '../analytics/cost-since.store.js';
 import { sumUsage } from '../analytics/usage-sums.store.js';
+import { usageKeptFrom } from '../retention/usage-retention.store.js';
 import type {
   LedgerExportInput,
   LedgerMonthInput,
@@ -38,7 +40,7 @@ import { ledgerBetween } from './ledger-month.store.js';
 import { grantMonthlyCredits } from './monthly-grants.js';
 import { countUsage, findUsage, listUsage, pageUsage } from './usage.store.js';
 import { exportUsage } from './usage-export.js';
-import { usageSelection } from './usage-filter.rules.js';
+import { selectsAll, usageSelection } from './usage-filter.rules.js';
 import { findReceipt } from './usage-receipt.store.js';
 
 /** Balance, top-up, ledger, usage, and what plans and models cost. */
@@ -126,7 +128,9 @@ export function createBillingService() {
     async usageTotals(context: ServiceContext, filter: UsageFilterInput): Promise<UsageTotalsOutput> {
       const { accountId } = requireViewer(context);
       const now = context.clock.now();
-      const { keyId, from, until, ...narrowed } = usageSelection(filter, now);
+      const selection = usageSelection(filter, now);
+      if (selectsAll(selection)) return totalsOfAll(context, accountId);
+      const { keyId, from, until, ...narrowed } = selection;
       const scope = {
         accountId,
         keyIds: keyId === undefined ? undefined : [keyId],
@@ -213,6 +217,20 @@ async function postTopUp(
   const first = await findEntryByKey(em, accountId, idempotencyKey!);
   if (first?.amount !== amount) throw new AppError('idempotency_conflict');
   return first.balanceAfter;
+}
+
+/** Of the whole list: years of roll-ups are too many for one answer. */
+async function totalsOfAll(context: ServiceContext, accountId: string): Promise<UsageTotalsOutput> {
+  const read = async (em: EntityManager) => {
+    const from = (await usageKeptFrom(em)) ?? new Date(0);
+    const cost = await costSince(em, accountId, from);
+    return { calls: await countUsage(em, accountId), cost_usd: formatDecimal(cost) };
+  };
+  // Calls and cost of one instant.
+  return context.em.fork().transactional(read, {
+    isolationLevel: IsolationLevel.REPEATABLE_READ,
+    readOnly: true,
+  });
 }
 
 async function readAccount(

@@ -3,8 +3,8 @@ import type { StatementOutput } from './statement.outputs.js';
 
 /** Charges of a time by one thing. Sums of money are decimal texts in dollars. */
 export interface ChargedPart {
-  /** What `name` is; `all` sums the time, `after` what came behind it. */
-  of: 'day' | 'model' | 'key' | 'all' | 'after';
+  /** What `name` is; `all` sums the time. */
+  of: 'day' | 'model' | 'key' | 'all';
   /** Null: calls without a key. */
   name: string | null;
   calls: number;
@@ -20,6 +20,8 @@ interface StatementParts {
   /** Of the account now. */
   balance: Money;
   parts: readonly ChargedPart[];
+  /** Of all later calls. */
+  chargesSince: Money;
   /** Of the month and of all later days. */
   credits: readonly { day: string; credits: string }[];
   keyNames: ReadonlyMap<string, string>;
@@ -31,6 +33,7 @@ export function statementOf({
   lastDay,
   balance,
   parts,
+  chargesSince,
   credits,
   keyNames,
 }: StatementParts): StatementOutput {
@@ -39,7 +42,7 @@ export function statementOf({
   const inside = credits.filter(({ day }) => day <= lastDay);
   const sum = (some: typeof credits): Money =>
     some.reduce((total, one) => total + parseMoney(one.credits), 0n);
-  const closing = balance + chargesOf('after') - (sum(credits) - sum(inside));
+  const closing = balance + chargesSince - (sum(credits) - sum(inside));
   const opening = closing + chargesOf('all') - sum(inside);
   return {
     month,

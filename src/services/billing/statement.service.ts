@@ -4,8 +4,9 @@ import { requireViewer, type ServiceContext } from '../../context.js';
 import { UNTRACKED } from '../../db/untracked.js';
 import { Account } from '../../entities/accounts/account.js';
 import { AppError } from '../../errors.js';
-import { DAY_MS, dayStart, monthStart, monthsBefore, utcDay } from '../../lib/clock.js';
+import { DAY_MS, monthStart, monthsBefore, utcDay } from '../../lib/clock.js';
 import { parseMoney } from '../../lib/money.js';
+import { costSince } from '../analytics/cost-since.store.js';
 import type { ServiceDeps } from '../deps.js';
 import type { LedgerMonthInput } from './billing.inputs.js';
 import type { StatementOutput } from './statement.outputs.js';
@@ -28,7 +29,7 @@ export function createStatementService({ config }: Pick<ServiceDeps, 'config'>) 
       throw notFound(`Statements are kept for ${config.historyRetentionMonths} months.`);
     }
     const until = monthStart(from.getTime(), 1);
-    const read = (em: EntityManager) => readStatement(em, { accountId, month, from, until, nowMs });
+    const read = (em: EntityManager) => readStatement(em, { accountId, month, from, until });
     // On one snapshot: balance, charges and credits of one instant.
     return context.em.fork().transactional(read, {
       isolationLevel: IsolationLevel.REPEATABLE_READ,
@@ -51,18 +52,15 @@ interface MonthOfAccount {
   month: string;
   from: Date;
   until: Date;
-  nowMs: number;
 }
 
 async function readStatement(
   em: EntityManager,
-  { accountId, month, from, until, nowMs }: MonthOfAccount,
+  { accountId, month, from, until }: MonthOfAccount,
 ): Promise<StatementOutput> {
   const account = await em.findOne(Account, { id: accountId }, { ...UNTRACKED, fields: ['balance'] });
   if (!account) throw new AppError('unauthorized');
-  // A day more: the clock of an edge may be ahead.
-  const end = new Date(Math.max(dayStart(nowMs) + 2 * DAY_MS, until.getTime()));
-  const parts = await chargedParts(em, { accountId, from, until: end }, until);
+  const parts = await chargedParts(em, { accountId, from, until });
   const credits = await creditsByDay(em, accountId, from);
   const keys = parts.flatMap(({ of, name }) => (of === 'key' && name !== null ? [name] : []));
   return statementOf({
@@ -70,6 +68,7 @@ async function readStatement(
     lastDay: utcDay(until.getTime() - DAY_MS),
     balance: parseMoney(account.balance),
     parts,
+    chargesSince: parseMoney(await costSince(em, accountId, until)),
     credits,
     keyNames: await keyNames(em, accountId, keys),
   });

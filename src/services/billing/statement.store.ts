@@ -7,28 +7,21 @@ import { countedParts, type Scope } from '../analytics/analytics.store.js';
 import type { ChargedPart } from './statement.rules.js';
 
 /**
- * What calls before `until` cost by UTC day, model and key, and what all later ones did. From the roll-ups, to which the audit
- * holds the ledger: a month of a large account has millions of entries.
+ * What the calls of a time cost by UTC day, model and key. From the roll-ups, to which the audit holds the ledger: a month of a
+ * large account has millions of entries.
  */
-export async function chargedParts(
-  em: EntityManager,
-  scope: Omit<Scope, 'keyIds'>,
-  until: Date,
-): Promise<ChargedPart[]> {
+export async function chargedParts(em: EntityManager, scope: Omit<Scope, 'keyIds'>): Promise<ChargedPart[]> {
   const { rows } = await sql<ChargedPart>`
     with ${countedParts({ ...scope, perKey: true })}, inside as (
       select (hour at time zone 'UTC')::date::text as day, model, key_id::text as key, requests - errors as calls,
         input_tokens, output_tokens, cost
-      from parts where hour < ${until.toISOString()})
+      from parts)
     select case when grouping(day) = 0 then 'day' when grouping(model) = 0 then 'model' when grouping(key) = 0 then 'key'
         else 'all' end as of,
       coalesce(day, model, key) as name, coalesce(sum(calls), 0)::float8 as calls,
       coalesce(sum(input_tokens), 0)::float8 as input_tokens, coalesce(sum(output_tokens), 0)::float8 as output_tokens,
       coalesce(sum(cost), 0)::text as charges
-    from inside group by grouping sets ((day), (model), (key), ())
-    union all
-    select 'after', null, 0, 0, 0, coalesce(sum(cost), 0)::text from parts where hour >= ${until.toISOString()}
-    `.execute(em.getKysely());
+    from inside group by grouping sets ((day), (model), (key), ())`.execute(em.getKysely());
   return rows;
 }
 

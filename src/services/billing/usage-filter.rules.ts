@@ -27,3 +27,7 @@ export function usageSelection(filter: UsageFilterInput, now: number): UsageSele
     until: dayMs === undefined ? undefined : new Date(dayMs + DAY_MS),
   };
 }
+
+/** Whether nothing narrows what is read. */
+export const selectsAll = (selection: UsageSelection): boolean =>
+  Object.values(selection).every((value) => value === undefined);

@@ -1,0 +1,35 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { sql } from 'kysely';
+import { utcDay } from '../../lib/clock.js';
+
+/**
+ * What the calls of an account cost since the beginning of a UTC day, in dollars: from merged days, of which years can be read.
+ * Of days that aren't merged with their cost (yet) from their hours, and of hours that aren't rolled up from their events.
+ */
+export async function costSince(em: EntityManager, accountId: string, from: Date): Promise<string> {
+  const { rows } = await sql<{ cost: string }>`
+    with dirty as materialized (
+      select distinct hour from rollup_dirty where hour >= ${from.toISOString()}
+    ), merged as materialized (
+      select day, sum(cost) as cost, bool_and(cost is not null) as summed from usage_latency_days
+      where account_id = ${accountId} and day >= ${utcDay(from.getTime())} group by day
+    ), open_days as materialized (
+      select day from rollup_dirty_days where day >= ${utcDay(from.getTime())}
+      union select (hour at time zone 'UTC')::date from dirty
+      union select day from merged where not summed
+    )
+    select coalesce(sum(cost), 0)::text as cost from (
+      select cost from merged where day not in (select day from open_days)
+      union all
+      select rolled.cost from open_days cross join lateral (
+        select sum(cost) as cost from usage_rollups where account_id = ${accountId}
+          and hour >= open_days.day::timestamp at time zone 'UTC'
+          and hour < (open_days.day + 1)::timestamp at time zone 'UTC'
+          and hour not in (select hour from dirty)) rolled
+      union all
+      select raw.cost from dirty cross join lateral (
+        select sum(cost) as cost from usage_events where account_id = ${accountId}
+          and created_at >= dirty.hour and created_at < dirty.hour + interval '1 hour') raw
+    ) parts`.execute(em.getKysely());
+  return rows[0]!.cost;
+}
