@@ -1,5 +1,6 @@
 import { migrate } from '../../src/db/migrate.js';
 import { seedCatalog } from '../../src/db/seed.js';
+import { newId } from '../../src/lib/ids.js';
 import { DOLLAR } from '../../src/lib/money.js';
 import { flushBatch } from '../../src/metering/flush.store.js';
 import { createPayer, type Payer, recordOf } from '../metering/support.js';
@@ -87,5 +88,44 @@ describe('a database of the version before', () => {
       keyDays: [{ keyId: payer.keyId, day: '2026-11-30', spend: record.cost + next.cost }],
     });
     expect(await checkInvariants(db.pool)).toEqual([]);
+  });
+});
+
+describe('a database from before merged days had their cost', () => {
+  let db: TestDatabase;
+  beforeAll(async () => {
+    db = await createTestDatabase('template0');
+    await db.orm.migrator.up({ to: 'Migration20261216000000' });
+    await seedCatalog(db.orm.em.fork());
+  });
+  afterAll(() => db.close());
+
+  test('has its days merged again, and loses counts of widgets whose account was deleted', async () => {
+    const { accountId } = await createPayer(db.pool);
+    const [widgetId, gone] = [newId(), newId()];
+    await db.pool.query(
+      `insert into widgets (id, account_id, public_key, name, model_public_name, greeting_message, placeholder,
+         primary_color, position, allowed_domains, rate_limit_per_minute, daily_message_limit, verified_history,
+         status, created_at, updated_at)
+       values ($1, $2, 'wgt', 'w', 'gateway/fast', '', '', '#000000', 'bottom-right', '{}', 10, 200, false, 'deleted', now(), now())`,
+      [widgetId, accountId],
+    );
+    for (const id of [widgetId, gone]) {
+      await db.pool.query(`insert into widget_site_days values ($1, $2, '2026-11-01', '', 'answered', 1)`, [
+        accountId,
+        id,
+      ]);
+    }
+    for (const day of ['2026-11-01', '2026-11-03']) {
+      await db.pool.query(`insert into usage_latency_days values ($1, $2, null, null, '{13}', '{1}')`, [
+        day,
+        accountId,
+      ]);
+    }
+    await migrate(db.orm);
+    const { rows: days } = await db.pool.query('select day::text from rollup_unsummed_days order by day');
+    expect(days.map(({ day }) => day)).toEqual(['2026-11-01', '2026-11-02', '2026-11-03']);
+    const { rows: counts } = await db.pool.query('select widget_id from widget_site_days');
+    expect(counts).toEqual([{ widget_id: widgetId }]);
   });
 });
