@@ -13,6 +13,17 @@ function isOurs(pid: number): boolean {
   }
 }
 
+/** Whether the command line of a process names the data folder, where the system tells it. */
+function mayServe(pid: number, directory: string): boolean {
+  if (!existsSync('/proc/self/cmdline')) return true;
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(directory);
+  } catch {
+    // It has ended in this moment.
+    return false;
+  }
+}
+
 /** Process id and port of a server of this cluster that an earlier run left behind. */
 export function leftBehind(directory: string): { pid: number; port: number } | undefined {
   let lines: string[];
@@ -25,9 +36,7 @@ export function leftBehind(directory: string): { pid: number; port: number } | u
   // A file that is empty, being written or after a power cut, would name 0: to the system our own process group.
   if (!(pid > 0) || !isRunning(pid)) return undefined;
   // Another process may have got the number since: ours may be signalled, and names its data folder.
-  if (!isOurs(pid)) return undefined;
-  const command = `/proc/${pid}/cmdline`;
-  if (existsSync(command) && !readFileSync(command, 'utf8').includes(directory)) return undefined;
+  if (!isOurs(pid) || !mayServe(pid, directory)) return undefined;
   return { pid, port: Number(lines[3]) };
 }
 
