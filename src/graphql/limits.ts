@@ -20,6 +20,7 @@ import { fieldExtensionsEstimator, getComplexity, simpleEstimator } from 'graphq
 import { provesIdentity } from './access.js';
 import { documentError } from './errors.js';
 import { refuseRepetition } from './selections.js';
+import { MOST_FAULTS, refuseManyFields } from './variable-limits.js';
 
 /** What one document may ask (RELIABILITY.md T12). */
 export const LIMITS = {
@@ -118,6 +119,7 @@ export interface OperationWeight {
  * @throws GraphQLError
  */
 export function checkOperation(request: Operation): OperationWeight {
+  refuseManyFields(request.variables);
   const proofs = countMutations(request, provesIdentity);
   if (proofs > 1) {
     throw documentError(
@@ -138,7 +140,8 @@ export function checkOperation(request: Operation): OperationWeight {
  * field only, and the others would run uncounted: they are refused here.
  */
 function costOf({ schema, document, operation, variables }: Operation): number {
-  const { errors } = getVariableValues(schema, operation.variableDefinitions ?? [], variables);
+  const definitions = operation.variableDefinitions ?? [];
+  const { errors } = getVariableValues(schema, definitions, variables, { maxErrors: MOST_FAULTS });
   if (errors) return 0;
   const fragments = document.definitions.filter(({ kind }) => kind === Kind.FRAGMENT_DEFINITION);
   try {

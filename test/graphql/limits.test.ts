@@ -192,6 +192,41 @@ describe('limits of GraphQL', () => {
     expect(answer.body.errors![0]!.message).toMatch(/Argument "days"/);
   });
 
+  test.each([
+    ['unknown fields', 'signup(input: $input) { user { id } }', 'SignupInput', {}],
+    [
+      'unknown fields of a stranger',
+      'migrationEstimate(input: $input) { __typename }',
+      'MigrationEstimateInput',
+      {},
+    ],
+  ])(
+    'variables with too many %s are refused before any of them is judged',
+    async (_what, field, type, input) => {
+      const many = Object.fromEntries(Array.from({ length: 40_000 }, (_, n) => [`f${n}`, 0]));
+      const kind = field.startsWith('signup') ? 'mutation' : 'query';
+      const answer = await operate(suite.url, `${kind}($input: ${type}!) { ${field} }`, {
+        variables: { input: { ...input, ...many } },
+      });
+      expect(codesOf(answer)).toEqual(['GRAPHQL_VALIDATION_FAILED']);
+      // Judged one by one they take minutes, and all memory.
+      expect(answer.text).toContain('more than 2000 fields');
+    },
+  );
+
+  test('2,000 of them are judged, and fifty faults told', async () => {
+    const many = Object.fromEntries(Array.from({ length: 1_990 }, (_, n) => [`f${n}`, 0]));
+    const answer = await operate(
+      suite.url,
+      'mutation($input: SignupInput!) { signup(input: $input) { user { id } } }',
+      {
+        variables: { input: many },
+      },
+    );
+    expect(new Set(codesOf(answer))).toEqual(new Set(['validation_error']));
+    expect(codesOf(answer).length).toBeLessThanOrEqual(51);
+  });
+
   test('a document may be 12 fields deep, fragments apart', async () => {
     expect(codesOf(await operate(suite.url, nested(7), { token }))).toEqual([]);
     const introspection = (depth: number) =>

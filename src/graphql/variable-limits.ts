@@ -1,0 +1,27 @@
+import { documentError } from './errors.js';
+
+/** Of all objects in the variables together: several times as many as any input has. */
+const MOST_FIELDS = 2_000;
+/** As many as the execution tells before it gives up. */
+export const MOST_FAULTS = 50;
+
+/**
+ * Refuses variables with more fields than any input. graphql writes an object into the message of each of its faults, so that
+ * unknown fields would cost time and memory by the square of their number.
+ * @throws GraphQLError
+ */
+export function refuseManyFields(variables: Record<string, unknown>): void {
+  let fields = 0;
+  // Not by recursion: JSON may be nested as deep as it is long.
+  const left: unknown[] = [variables];
+  while (left.length > 0) {
+    const value = left.pop();
+    if (typeof value !== 'object' || value === null) continue;
+    const inner = Object.values(value);
+    if (!Array.isArray(value)) fields += inner.length;
+    if (fields > MOST_FIELDS) {
+      throw documentError(`The variables have more than ${MOST_FIELDS} fields. No input has as many.`);
+    }
+    for (const one of inner) left.push(one);
+  }
+}
