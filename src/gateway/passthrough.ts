@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Dispatcher, Pool } from 'undici';
 import { type ErrorCode, errorBody, errorEntry } from '../errors.js';
 import type { Logger } from '../lib/logger.js';
+import { createOutageLog } from '../lib/outage-log.js';
 import type { Tracing } from '../lib/tracing/tracing.js';
 import { clientOf, type EdgeBounds } from './edge-bounds.js';
 import { HeldAnswers } from './held-answers.js';
@@ -55,6 +56,10 @@ function refuse(request: FastifyRequest, reply: FastifyReply, code: ErrorCode, m
   reply.code(errorEntry(code).status).header('x-request-id', request.id).send(errorBody(code, { message }));
 }
 
+/** Requests while it is away are as many as strangers like. */
+const OF_PLATFORM = { isOutage: () => true, begins: 'does not respond', ends: 'has not failed for 5 s' };
+const QUIET_MS = 5_000;
+
 /**
  * Passes everything that isn't ours to the platform, WebSocket upgrades included. All clients share a few connections, so
  * no connection waits for a client: bodies are buffered before they are passed on, answers are buffered for their reader,
@@ -78,10 +83,14 @@ export async function passthrough(
     // Its limits are those of connections that carry one request at a time.
     allowH2: false,
   });
+  const outages = createOutageLog(log, 'the platform', QUIET_MS, OF_PLATFORM);
   // Its connections end with the edge; those without any request would outlive it.
-  app.addHook('onClose', () => platform.destroy());
+  app.addHook('onClose', () => {
+    outages.close();
+    return platform.destroy();
+  });
   const failed = (reply: FastifyReply, error: Error): void => {
-    log.warn({ err: error }, 'the platform did not respond');
+    outages.failed(error);
     reply.code(502).send(errorBody('platform_unavailable'));
   };
   const send = (reply: FastifyReply, { statusCode, headers, body }: PlatformAnswer): void => {

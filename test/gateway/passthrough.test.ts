@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { WebSocket, WebSocketServer } from 'ws';
+import { createLogger } from '../../src/lib/logger.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { errorOf, startTestEdge, type TestEdge } from '../support/edge.js';
 import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.js';
@@ -128,7 +129,11 @@ describe('what is not of the edge', () => {
   });
 
   test('is a 502 in our shape, without an address, while the platform is away; /v1 and /health go on', async () => {
-    const lonely = await startTestEdge(db, { upstreamUrl: upstream.url, platformUrl: 'http://127.0.0.1:9' });
+    const log = createLogger('edge', 'silent');
+    const warnings: string[] = [];
+    log.warn = (...args: unknown[]) => void warnings.push(String(args.at(-1)));
+    const away = { upstreamUrl: upstream.url, platformUrl: 'http://127.0.0.1:9', log };
+    const lonely = await startTestEdge(db, away);
     try {
       const response = await fetch(`${lonely.url}/api/x`);
       expect(response.status).toBe(502);
@@ -137,6 +142,11 @@ describe('what is not of the edge', () => {
       expect((await errorOf(response)).code).toBe('platform_unavailable');
       expect(await (await fetch(`${lonely.url}/health`)).json()).toMatchObject({ status: 'ok' });
       expect((await fetch(`${lonely.url}/v1/models`)).status).toBe(401);
+      // Strangers make as many requests as they like: one line tells of all.
+      for (let i = 0; i < 5; i++) expect((await fetch(`${lonely.url}/login`)).status).toBe(502);
+      expect(warnings.filter((line) => line.includes('the platform'))).toEqual([
+        'the platform does not respond',
+      ]);
     } finally {
       await lonely.close();
     }
