@@ -89,7 +89,7 @@ export async function readWidgets(
   }));
 }
 
-/** More than any prompt has with its defaults. */
+/** A prompt that is longer with its defaults is sent as it is written. */
 const MAX_PROMPT_BYTES = 1_000_000;
 
 /** A prompt with the defaults of its variables. The placeholder of a variable without a default stays. */
