@@ -106,6 +106,13 @@ export function recordOf(payer: Payer, changes: Partial<UsageRecord> = {}): Usag
   return { ...record, cost: costOf(inputTokens, outputTokens, priceIn, priceOut) };
 }
 
+/** Tokens and a price that come to this cost, a multiple of 1,000: the audit computes it anew. */
+export const costing = (cost: Money): Pick<UsageRecord, 'inputTokens' | 'outputTokens' | 'priceOut'> => ({
+  inputTokens: 0,
+  outputTokens: 1_000,
+  priceOut: cost / 1_000n,
+});
+
 const begun = new Map<string, OpenIntent>();
 
 /** Begins a call; `finish` with a record of the same id ends it. */

@@ -9,7 +9,7 @@ import { DOLLAR } from '../../src/lib/money.js';
 import { flushBatch } from '../../src/metering/flush.store.js';
 import type { ModelOutput } from '../../src/services/billing/billing.outputs.js';
 import { documentIdOf } from '../graphql/support.js';
-import { recordOf } from '../metering/support.js';
+import { costing, recordOf } from '../metering/support.js';
 import { RUN, register } from '../nodes/support.js';
 import { signUpAdmin } from '../support/admin.js';
 import { call, PASSWORD, type UserFields } from '../support/api.js';
@@ -254,8 +254,15 @@ describeInBrowser('the admin pages', () => {
       id,
     ]);
     await submitRun(id, { ...p95Within(490, 510), concurrency: 16 });
-    const served = { deployment: 'fast-1', nodeId: id, nodeCalls: 16, latencyMs: 90, cost: DOLLAR / 4n };
+    const served = {
+      deployment: 'fast-1',
+      nodeId: id,
+      nodeCalls: 16,
+      latencyMs: 90,
+      ...costing(DOLLAR / 4n),
+    };
     const payer = await suite.signUp('free');
+    await suite.api(payer.token, 'POST', '/api/billing/topup', { amount_usd: 10 });
     await flushBatch(
       suite.db.pool,
       Array.from({ length: 24 }, () => recordOf(payer, { createdAt: Date.now(), ...served })),

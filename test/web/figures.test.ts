@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { flushBatch } from '../../src/metering/flush.store.js';
 import type { UsageRecord } from '../../src/metering/usage-record.js';
-import { recordOf } from '../metering/support.js';
+import { costing, recordOf } from '../metering/support.js';
 import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
@@ -84,7 +84,7 @@ describeInBrowser('the figures of the dashboard', () => {
 
   test('of a cent’s smallest parts are written in full', async () => {
     const frugal = await suite.signUp('free');
-    await flushBatch(suite.db.pool, [recordOf(frugal, { cost: 150_000n })]);
+    await flushBatch(suite.db.pool, [recordOf(frugal, costing(150_000n))]);
     page = await openAs(browser, suite, frugal, '/dashboard?window=1');
     const labels = page.getByRole('figure').locator('.recharts-label-list text', { hasText: '$' });
     await labels.first().waitFor();

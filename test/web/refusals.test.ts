@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { newId } from '../../src/lib/ids.js';
 import { DOLLAR } from '../../src/lib/money.js';
 import { flushBatch } from '../../src/metering/flush.store.js';
-import { recordOf } from '../metering/support.js';
+import { costing, recordOf } from '../metering/support.js';
 import { signUp } from '../support/api.js';
 import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { postChat } from '../support/edge.js';
@@ -69,7 +69,7 @@ describeInBrowser('why calls are refused', () => {
     await page.getByRole('banner').getByText('Balance', { exact: true }).waitFor();
 
     const spent = (cost: bigint) =>
-      flushBatch(suite.db.pool, [recordOf(user, { createdAt: Date.now() - 6 * DAY_MS, cost })]);
+      flushBatch(suite.db.pool, [recordOf(user, { createdAt: Date.now() - 6 * DAY_MS, ...costing(cost) })]);
     await spent(18n * DOLLAR);
     await page.reload();
     await page.getByText(/^Lasts about 1[0-3] days at the rate of the past week$/).waitFor();

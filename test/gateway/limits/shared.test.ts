@@ -137,7 +137,7 @@ describeWithRedis('limits over Redis', () => {
   test('no call is refused for a charge that another edge has committed but not reported yet', async () => {
     const ledger = new Ledger(FLOOR + UNIT * 199n);
     const dailyLimit = UNIT * 200n;
-    const pair = await twoEdges(ledger, { dailyLimit });
+    const pair = await twoEdges(ledger, { dailyLimit, patience: PATIENCE });
     pair[0].settle(await pair[0].admit(1), UNIT * 110n);
     await until(async () => Object.values(await redis.open()).includes(String(UNIT * 110n)));
     // The other edge has read the commit, of which Redis has not heard.
