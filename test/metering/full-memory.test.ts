@@ -1,55 +1,17 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import pg from 'pg';
-import { DOLLAR } from '../../src/lib/money.js';
 import type { UsageRecord } from '../../src/metering/usage-record.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { checkInvariants } from '../support/invariants.js';
-import { createTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { until } from '../support/until.js';
+import { useCutOff } from './cut-off.js';
 import { fillableDisk } from './fillable-disk.js';
-import {
-  createPayer,
-  finish,
-  metricOf,
-  openMeter,
-  type Payer,
-  recordOf,
-  type TestMeter,
-  temporaryFolder,
-} from './support.js';
+import { finish, metricOf, openMeter, recordOf, type TestMeter } from './support.js';
 
 describe('a meter whose memory is full, since the database is away', () => {
-  let db: TestDatabase;
-  let link: TcpProxy;
-  let pool: pg.Pool;
-  let payer: Payer;
-  let folder: ReturnType<typeof temporaryFolder>;
   let open: TestMeter;
   const disk = fillableDisk();
-  beforeAll(async () => {
-    db = await createTestDatabase();
-    link = await createTcpProxy(Number(new URL(db.url).port));
-  });
-  afterAll(async () => {
-    await link.close();
-    await db.close();
-  });
-  beforeEach(async () => {
-    folder = temporaryFolder();
-    payer = await createPayer(db.pool, DOLLAR);
-    pool = new pg.Pool({ connectionString: link.urlOf(db.url), max: 2 });
-    pool.on('error', () => undefined);
-  });
-  afterEach(async () => {
-    link.restore();
-    await open.meter.stop();
-    await pool.end();
-    folder.remove();
-    expect(await checkInvariants(db.pool)).toEqual([]);
-  });
+  const cutOff = useCutOff({ stop: async () => void (await open.meter.stop()) });
 
   const some = (count: number): UsageRecord[] =>
-    Array.from({ length: count }, () => recordOf(payer, { inputTokens: 3, outputTokens: 1 }));
+    Array.from({ length: count }, () => recordOf(cutOff.payer, { inputTokens: 3, outputTokens: 1 }));
   const record = async (count: number): Promise<UsageRecord[]> => {
     const records = some(count);
     await Promise.all(records.map((one) => finish(open.meter, one)));
@@ -58,14 +20,14 @@ describe('a meter whose memory is full, since the database is away', () => {
   /** All of one turn of the event loop: from the next on, events stay on the disk. */
   const fill = async (syncFails = 0): Promise<UsageRecord[]> => {
     disk.syncs = 0;
-    open = await openMeter(folder.path, pool, { disk, memoryEvents: 100, heartbeatMs: 1 });
+    open = await openMeter(cutOff.folder.path, cutOff.pool, { disk, memoryEvents: 100, heartbeatMs: 1 });
     // The next sync is that of the segment that holds them.
     await until(() => disk.syncs > 0, { what: 'the first sync' });
     disk.syncFails = syncFails;
-    link.cut();
+    cutOff.link.cut();
     return record(150);
   };
-  const own = () => `${folder.path}/${readdirSync(folder.path)[0]}`;
+  const own = () => `${cutOff.folder.path}/${readdirSync(cutOff.folder.path)[0]}`;
   const segmentOf = ({ id }: UsageRecord): string | undefined =>
     readdirSync(own())
       .filter((name) => name.endsWith('.seg'))
@@ -73,17 +35,17 @@ describe('a meter whose memory is full, since the database is away', () => {
       .find((name) => readFileSync(`${own()}/${name}`).includes(id));
   /** Each is reported as settled once: whoever counts what is pending comes to nothing. */
   const expectSettledOnce = async (records: UsageRecord[]): Promise<void> => {
-    link.restore();
+    cutOff.link.restore();
     expect(await open.meter.drain(20_000)).toBe(true);
     const settled = open.flushed.flatMap((result) => result.own.map(({ id }) => id));
     expect(settled.sort()).toEqual(records.map(({ id }) => id).sort());
-    const { rows } = await db.pool.query<{ id: string }>(
+    const { rows } = await cutOff.db.pool.query<{ id: string }>(
       'select id from usage_events where account_id = $1',
-      [payer.accountId],
+      [cutOff.payer.accountId],
     );
     expect(rows.map(({ id }) => id).sort()).toEqual(settled);
     await open.meter.stop();
-    expect(readdirSync(folder.path)).toEqual([]);
+    expect(readdirSync(cutOff.folder.path)).toEqual([]);
   };
 
   test('settles each event once when fdatasync fails', async () => {
@@ -95,7 +57,7 @@ describe('a meter whose memory is full, since the database is away', () => {
     await expectSettledOnce([...kept, ...spilled]);
   });
 
-  test('settles each event once when someone deletes the folder, except those that were nowhere else', async () => {
+  test('settles each event once when someone deletes the cutOff.folder, except those that were nowhere else', async () => {
     const kept = await fill();
     await record(50);
     rmSync(own(), { recursive: true });
