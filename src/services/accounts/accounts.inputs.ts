@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { characters } from '../../lib/characters.js';
 import { timeConnectionInput } from '../../lib/connection-input.js';
 import { emailInput } from '../../lib/email-input.js';
 import { changesSomething, label, NOTHING_TO_CHANGE, TRIMMED } from '../../lib/input-fields.js';
@@ -12,8 +13,6 @@ const MAX_COMPARED_LENGTH = 1024;
 
 /** The server has a longer list than the browser (known-passwords.ts). */
 export const COMMON_PASSWORD = 'is one of the most common passwords; choose another';
-
-const characters = (text: string): number => [...text].length;
 
 const email = emailInput.describe('Email address used to log in. Case-insensitive.');
 

@@ -1,3 +1,4 @@
+import { characters } from '../../lib/characters.js';
 import { isUuid } from '../../lib/ids.js';
 import { placeholders } from './placeholders.rules.js';
 
@@ -94,7 +95,7 @@ export function warningsOf(content: string, variables: readonly { name: string }
 }
 
 /** As schemas count: one for each character, however many units it has. */
-const lengthOf = (text: string | null | undefined): number => (text ? [...text].length : 0);
+const lengthOf = (text: string | null | undefined): number => (text ? characters(text) : 0);
 
 /** Characters that count towards the bounds of a version and of a prompt. */
 export function charactersOf(version: {
