@@ -139,7 +139,7 @@ async function queue(serves: string): Promise<Readings> {
   return found;
 }
 
-/** A program that hangs in the driver doesn't end when it is told to. */
+/** `nvidia-smi` may hang in the driver and ignore the signal that should end it. */
 async function bounded(look: Promise<Readings>): Promise<Readings> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {

@@ -13,7 +13,7 @@ function isOurs(pid: number): boolean {
   }
 }
 
-/** Whether the command line of a process names the data folder, where the system tells it. */
+/** Whether the command line of a process names the data folder. Always true on systems without `/proc`. */
 function mayServe(pid: number, directory: string): boolean {
   if (!existsSync('/proc/self/cmdline')) return true;
   try {

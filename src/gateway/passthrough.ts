@@ -56,7 +56,7 @@ function refuse(request: FastifyRequest, reply: FastifyReply, code: ErrorCode, m
   reply.code(errorEntry(code).status).header('x-request-id', request.id).send(errorBody(code, { message }));
 }
 
-/** Requests while it is away are as many as strangers like. */
+/** Strangers can send any number of requests while the platform is away, so its outage is two lines. */
 const OF_PLATFORM = { isOutage: () => true, begins: 'does not respond', ends: 'has not failed for 5 s' };
 const QUIET_MS = 5_000;
 

@@ -2,12 +2,12 @@ import { documentError } from './errors.js';
 
 /** Of all objects in the variables together: several times as many as any input has. */
 const MOST_FIELDS = 2_000;
-/** As many as the execution tells before it gives up. */
+/** Most faults to report. graphql's execution has the same limit. */
 export const MOST_FAULTS = 50;
 
 /**
- * Refuses variables with more fields than any input. graphql writes an object into the message of each of its faults, so that
- * unknown fields would cost time and memory by the square of their number.
+ * Refuses variables with more fields than any input. graphql includes the whole object in the message about each
+ * unknown field, so time and memory would grow with the square of their number.
  * @throws GraphQLError
  */
 export function refuseManyFields(variables: Record<string, unknown>): void {

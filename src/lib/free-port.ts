@@ -12,5 +12,5 @@ export async function takeBriefly(host: string, port: number): Promise<number> {
   return bound;
 }
 
-/** A port that nobody listens on at the moment. Another program may take it before the caller does. */
+/** A port that is free at the moment. Another program may take it before the caller does. */
 export const freePort = (host = '127.0.0.1'): Promise<number> => takeBriefly(host, 0);

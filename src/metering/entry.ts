@@ -4,7 +4,7 @@ import type { OpenIntent, UsageRecord } from './usage-record.js';
 
 export type Answer = (error?: Error) => void;
 
-/** Who is told what becomes of an event. */
+/** Callbacks for the outcome of an event. */
 interface Keeper {
   spooled(entry: Entry, error: Error | undefined, segment: number): void;
   settled(entry: Entry): void;

@@ -52,8 +52,8 @@ interface FlushRow {
 /**
  * Commits events in ONE transaction and ONE round trip: usage rows, and for those really inserted the debits, balances,
  * spend of keys, counts per hour, the hours to roll up, and the alerts that fire. Replaying a batch changes nothing.
- * @throws Error of the database, the whole batch rolled back; after a lost connection the outcome is unknown and
- *   the same batch is to be sent again (`isOutcomeUnknown`).
+ * @throws Error of the database, the whole batch rolled back; after a lost connection the outcome is unknown
+ *   (`isOutcomeUnknown`): send the same batch again.
  */
 export async function flushBatch(pool: Pool, records: readonly UsageRecord[]): Promise<BatchResult> {
   const client = await connectWithin(pool, CONNECT_TIMEOUT_MS);

@@ -35,7 +35,7 @@ async function isOrphan(folder: string, self: Owner): Promise<boolean> {
 
 /**
  * Takes every folder below `directory` whose owner is gone by renaming it into `own`. The rename is atomic: of
- * several adopters one wins. A folder that can't be taken keeps no other from being taken: `failed` is told of it.
+ * several adopters one wins. If a folder can't be taken, `failed` is called and the others are taken all the same.
  * @throws Error when `directory` can't be read.
  */
 export async function adoptOrphans(

@@ -1,7 +1,7 @@
 import { defineEntity, PrimaryKeyProp, p } from '@mikro-orm/core';
 import { sketch } from '../sketch-columns.js';
 
-/** Latencies and cost of one UTC day by account, key and widget, merged from its hours; told apart as roll-ups are. */
+/** Latencies and cost of one UTC day by account, key and widget, merged from its hours. */
 const UsageLatencyDaySchema = defineEntity({
   name: 'UsageLatencyDay',
   tableName: 'usage_latency_days',

@@ -114,7 +114,7 @@ export class KeyStates {
   /** Who pays for a charge of a key of which nothing was read: its row will share these states. */
   unreadPayer(accountId: string, keyId: string): Payer {
     const day = this.#dayOf(keyId);
-    // Nobody knows yet whether it has a cap. With Redis, days count only where they are said to have one.
+    // Its row isn't read yet, so it may have a cap. With Redis, only days of capped keys are counted.
     day.isCapped = true;
     const credential = { kind: 'api_key', id: keyId } as const;
     return { ...UNREAD, credential, account: this.accountOf(accountId), day };

@@ -65,9 +65,9 @@ export interface Limits {
   settle(admission: Admission, cost: Money, at: number): void;
   /**
    * A dead process has recorded a charge of `at`, and a locked account keeps it from being committed: it counts here until it
-   * is. Other edges are told, as of a charge of this one. What they count of the dead process goes 10 s after its spool is
-   * handed over (`EdgeIdentity`), as with charges that are committed: until then both count, so that there is no moment in
-   * which neither does.
+   * is. Other edges are told, as of a charge of this one. They drop the dead process's charges 10 s after its spool is
+   * handed over (`EdgeIdentity`), as with committed charges. Until then both count, so there is no moment in which neither
+   * does.
    */
   takeOver(payer: Payer, cost: Money, at: number): void;
   /** The charge of `at` could not be kept and will never be committed. */
