@@ -10,6 +10,8 @@ export interface Viewer {
   role: 'user' | 'admin';
   /** Id of this session, ended by log-out. */
   sessionId: string;
+  /** Version of the account's sessions when this one was checked; later versions end it. */
+  tokenVersion: number;
 }
 
 /** Session ID of an administrator on the server's command line, who has no account. */

@@ -54,7 +54,7 @@ export const accountsRoutes = routesOf('Account', (route, { accounts }) => {
     operationId: 'forgotPassword',
     summary: 'Request a password reset link',
     description:
-      'Emails a link if an account has the address; the response is the same either way. At most 3 emails per address and hour, and 20 requests per network and hour. Nothing is sent if no mail server is configured: see `installation { mailConfigured }` in GraphQL.',
+      'Emails a link if an account has the address; the response is the same either way. At most 3 emails per address in 30 minutes, and 20 requests per network and hour. Nothing is sent if no mail server is configured: see `installation { mailConfigured }` in GraphQL.',
     body: forgotPasswordInput,
     returns: { 202: 'An email is sent if an account has the address.' },
     errors: [403],

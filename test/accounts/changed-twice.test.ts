@@ -12,7 +12,9 @@ describe('an account that one request changes twice', () => {
 
   test('is read anew the second time, and only what was changed is written', async () => {
     const id = await insertAccount(db);
-    const context = contextOf(db, await insertAccount(db));
+    const admin = await insertAccount(db);
+    await db.pool.query(`update accounts set role = 'admin' where id = $1`, [admin]);
+    const context = contextOf(db, admin);
     context.viewer!.role = 'admin';
     const users = createUsersService();
     expect(await users.updateUser(context, id, { plan: 'starter' })).toMatchObject({

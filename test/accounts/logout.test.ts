@@ -38,15 +38,20 @@ describe('POST /api/auth/logout', () => {
   });
 
   test('is not undone by a request that was under way: its answer brings no cookie', async () => {
-    const { token, user } = await signUp(suite.url);
+    const { token } = await signUp(suite.url);
     const headers = { cookie: `pr_session=${token}`, 'content-type': 'application/json' };
-    const topUp = () => call(suite.url, 'POST', '/api/billing/topup', { headers, body: { amount_usd: 10 } });
-    expect(sessionCookie(await topUp())).toBeDefined();
+    const created = await call<{ api_key: { id: string } }>(suite.url, 'POST', '/api/keys', {
+      token,
+      body: { name: 'First' },
+    });
+    const { id } = created.body.api_key;
+    const rename = () => call(suite.url, 'PATCH', `/api/keys/${id}`, { headers, body: { name: 'Second' } });
+    expect(sessionCookie(await rename())).toBeDefined();
     const holder = await suite.db.pool.connect();
     try {
       await holder.query('begin');
-      await holder.query('select 1 from accounts where id = $1 for update', [user.id]);
-      const pending = topUp();
+      await holder.query('select 1 from api_keys where id = $1 for update', [id]);
+      const pending = rename();
       const { rows } = await holder.query<{ pid: number }>('select pg_backend_pid() as pid');
       const waits = 'select 1 from pg_stat_activity where $1 = any(pg_blocking_pids(pid))';
       await until(async () => (await suite.db.pool.query(waits, [rows[0]!.pid])).rowCount === 1);

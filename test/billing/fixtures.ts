@@ -25,7 +25,9 @@ export function contextOf(
   now?: () => number,
 ): ServiceContext {
   return {
-    viewer: accountId ? { accountId, email: 'ada@example.com', role: 'user', sessionId: newId() } : null,
+    viewer: accountId
+      ? { accountId, email: 'ada@example.com', role: 'user', sessionId: newId(), tokenVersion: 0 }
+      : null,
     em: db.orm.em.fork(),
     clock: now ? { now } : systemClock,
     log: createLogger('test', 'silent'),

@@ -94,5 +94,11 @@ export async function runCommand(
 export const commandLineContext = (orm: MikroORM): ServiceContext =>
   localContext(
     { em: orm.em.fork(), log: createLogger('admin', 'silent'), network: 'cli' },
-    { accountId: NOBODY, email: 'command line', role: 'admin', sessionId: COMMAND_LINE_SESSION },
+    {
+      accountId: NOBODY,
+      email: 'command line',
+      role: 'admin',
+      sessionId: COMMAND_LINE_SESSION,
+      tokenVersion: 0,
+    },
   );

@@ -64,7 +64,7 @@ export const accountsResolvers = [
   }),
   mutation('forgotPassword', 'public', {
     description:
-      'Emails a password reset link if an account has the address; the response is the same either way. At most 3 emails per address and hour.',
+      'Emails a password reset link if an account has the address; the response is the same either way. At most 3 emails per address in 30 minutes.',
     input: forgotPasswordInput.describe('The email address of an account whose password was forgotten.'),
     argument: 'The email address.',
     payload: done.describe('An email was sent if an account has the address.'),

@@ -1,4 +1,4 @@
-import { requireViewer, type ServiceContext } from '../../context.js';
+import { requireViewer, type ServiceContext, type Viewer } from '../../context.js';
 import { notifyInvalidation, notifySessions } from '../../db/invalidation.js';
 import type { Account } from '../../entities/accounts/account.js';
 import { Prompt } from '../../entities/prompts/prompt.js';
@@ -17,6 +17,7 @@ import type { ChangePasswordInput, DeleteAccountInput, SignupInput } from './acc
 import type { MeOutput } from './accounts.outputs.js';
 import { accountView, emailKeyOf } from './accounts.rules.js';
 import { anotherAdminStays, deleteKeys, findByEmailKey, findById, lockById } from './accounts.store.js';
+import { requireLive } from './acting.js';
 import { isExempt } from './exemption.rules.js';
 import { forgetNetworks } from './known-networks.store.js';
 import { refuseKnownPassword } from './known-passwords.js';
@@ -65,9 +66,10 @@ export function createAccountsService(deps: ServiceDeps): AccountsService {
   };
 
   /** Locks the account after its password was verified; a password change in between wins. */
-  const lockProven = async (em: ServiceContext['em'], proven: Account): Promise<Account> => {
+  const lockProven = async (em: ServiceContext['em'], viewer: Viewer, proven: Account): Promise<Account> => {
     const locked = await lockById(em, proven.id);
     if (!locked || locked.passwordHash !== proven.passwordHash) throw new AppError('unauthorized');
+    await requireLive(em, viewer);
     return locked;
   };
 
@@ -129,7 +131,7 @@ export function createAccountsService(deps: ServiceDeps): AccountsService {
       const passwordHash = await passwords.hash(input.new_password);
       const survivingSessionId = requireViewer(context).sessionId;
       await context.em.transactional(async (em) => {
-        const locked = await lockProven(em, account);
+        const locked = await lockProven(em, requireViewer(context), account);
         locked.passwordHash = passwordHash;
         endSessions(locked, survivingSessionId);
         await forgetResets(em, account.id);
@@ -139,7 +141,7 @@ export function createAccountsService(deps: ServiceDeps): AccountsService {
     async deleteAccount(context, input) {
       const account = await provenAccount(context, input.password);
       const gone = await context.em.transactional(async (em) => {
-        const locked = await lockProven(em, account);
+        const locked = await lockProven(em, requireViewer(context), account);
         if (locked.role === 'admin' && !(await anotherAdminStays(em, account.id))) {
           throw new AppError('validation_error', { message: LAST_ADMIN, details: ofWholeInput(LAST_ADMIN) });
         }

@@ -7,8 +7,11 @@ const LINK_MINUTES = 30;
 /** How long a link holds. */
 export const LINK_MS = LINK_MINUTES * MINUTE_MS;
 
-/** Links that one address is sent in an hour. Further requests send nothing, with the same response. */
-export const LINKS_PER_ADDRESS = { most: 3, windowMs: 60 * MINUTE_MS };
+/**
+ * Links that one address is sent while the first of them holds, so that one of them always works. Further requests send nothing,
+ * with the same response. All spellings of a mailbox that have a tag, or dots that say nothing, are one address.
+ */
+export const LINKS_PER_ADDRESS = { most: 3, windowMs: LINK_MS };
 /** Links that one network may ask for: IPv4 address and /24, or IPv6 /64, /56 and /48. */
 export const LINKS_PER_NETWORK = { most: [20, 40, 80], windowMs: 60 * MINUTE_MS };
 

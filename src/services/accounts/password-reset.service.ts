@@ -1,3 +1,4 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
 import type { ServiceContext } from '../../context.js';
 import { notifySessions } from '../../db/invalidation.js';
 import type { Account } from '../../entities/accounts/account.js';
@@ -7,7 +8,7 @@ import { createMailTransport } from '../../lib/mail-transport.js';
 import type { ServiceDeps } from '../deps.js';
 import { endSessions } from './account-changes.rules.js';
 import type { ForgotPasswordInput, ResetPasswordInput } from './accounts.inputs.js';
-import { emailKeyOf } from './accounts.rules.js';
+import { emailKeyOf, isPlainMail } from './accounts.rules.js';
 import { findById, lockById } from './accounts.store.js';
 import { isExempt } from './exemption.rules.js';
 import { forgetNetworks } from './known-networks.store.js';
@@ -47,7 +48,13 @@ export function createPasswordResetService(
   const transport = mail && createMailTransport(mail.smtpUrl, ATTEMPT_MS);
   const gate = createGate({ atOnce: AT_ONCE, waiting: WAITING });
 
-  /** Counts who asks. @returns whether the address may have another mail. */
+  const mayHaveAnother = async (em: EntityManager, name: string, now: number): Promise<boolean> => {
+    const { most, windowMs } = rules.LINKS_PER_ADDRESS;
+    const limit = { name, maxAttempts: most, maxFailures: most, windowMs };
+    return (await countAttempt(em, limit, now)) === undefined;
+  };
+
+  /** Counts who asks. @returns whether the address, as it is spelt, may have another mail. */
   const count = (context: ServiceContext, email: string): Promise<boolean> =>
     context.em.transactional(async (em) => {
       const now = context.clock.now();
@@ -60,16 +67,19 @@ export function createPasswordResetService(
           if (fullUntil !== undefined) refuse(fullUntil - now);
         }
       }
-      const { most, windowMs } = rules.LINKS_PER_ADDRESS;
-      return (await counted(`reset-to:${names.mailbox(email)}`, most, windowMs)) === undefined;
+      return mayHaveAnother(em, `reset-to:${names.mail(email)}`, now);
     });
 
   const send = async (context: ServiceContext, email: string): Promise<void> => {
     const { token, tokenHash } = rules.newResetToken();
     const expiresAt = new Date(context.clock.now() + rules.LINK_MS);
     const reset = { emailKey: emailKeyOf(email), tokenHash, expiresAt };
-    const address = await keepReset(context.em.fork(), reset);
+    const em = context.em.fork();
+    const address = await keepReset(em, reset);
     if (address === undefined) return;
+    // Only what has an account counts, and apart from the plain spelling: else strangers could use up the owner's links.
+    const mailbox = `reset-to-tagged:${names.mailbox(address)}`;
+    if (!isPlainMail(address) && !(await mayHaveAnother(em, mailbox, context.clock.now()))) return;
     await transport!.sendMail({
       from: mail!.from,
       // As an object: a text would be read as a list.
@@ -103,8 +113,8 @@ export function createPasswordResetService(
 
   return {
     async forgotPassword(context, { email }) {
-      const mayHaveAnother = await count(context, email);
-      if (!transport || !mayHaveAnother) return;
+      const isWithin = await count(context, email);
+      if (!transport || !isWithin) return;
       void gate
         .run(() => send(context, email))
         .catch((error: unknown) =>

@@ -97,9 +97,10 @@ export function createSessionsService(deps: ServiceDeps): SessionsService {
       workBelongsTo(accountId);
       const live = await findLiveSession(context.em, claims);
       if (!live) return undefined;
+      const { email, role, token_version: tokenVersion } = live;
       return {
-        viewer: { accountId, sessionId, email: live.email, role: live.role },
-        claims: { ...claims, tokenVersion: live.token_version },
+        viewer: { accountId, sessionId, email, role, tokenVersion },
+        claims: { ...claims, tokenVersion },
       };
     },
     async renew(context, { claims }) {

@@ -10,6 +10,7 @@ import type { ListUsersInput, UpdateUserInput, UsersConnectionInput } from './ac
 import type { UserOutput } from './accounts.outputs.js';
 import { userView } from './accounts.rules.js';
 import { anotherAdminStays, findById, lockById } from './accounts.store.js';
+import { requireActingAdmin } from './acting.js';
 import { findAccounts, findPlan, listAccounts, pageAccounts } from './users.store.js';
 
 /** The part of the accounts service that administrators use. */
@@ -54,6 +55,7 @@ export function createUsersService(): UsersService {
       refuseSelfHarm(viewer.accountId, id, input);
       return context.em.transactional(async (em) => {
         const account = await lockById(em, id);
+        await requireActingAdmin(em, viewer);
         if (!account) throw new AppError('not_found');
         const before = { plan: account.planId, status: account.status, role: account.role };
         if (input.expected_plan !== undefined && input.expected_plan !== before.plan) {

@@ -4,6 +4,7 @@ import { AppError } from '../../errors.js';
 import { isUuid } from '../../lib/ids.js';
 import { formatMoney } from '../../lib/money.js';
 import { lockById } from '../accounts/accounts.store.js';
+import { requireActingAdmin } from '../accounts/acting.js';
 import type { ModelOutput } from '../billing/billing.outputs.js';
 import { findEntryByKey, postLedgerEntry } from '../billing/ledger.store.js';
 import type { ServiceDeps } from '../deps.js';
@@ -28,11 +29,13 @@ export function createAdminService(
       accountId: string,
       input: AdjustCreditInput,
     ): Promise<AdjustmentOutput> {
-      requireAdmin(context);
+      const viewer = requireAdmin(context);
       if (!isUuid(accountId)) throw new AppError('not_found');
       const { amount_usd: amount, reason } = input;
       return context.em.fork().transactional(async (em) => {
-        if (!(await lockById(em, accountId))) throw new AppError('not_found');
+        const account = await lockById(em, accountId);
+        await requireActingAdmin(em, viewer);
+        if (!account) throw new AppError('not_found');
         const key = input.idempotency_key && `adjustment:${input.idempotency_key}`;
         const posted = await postLedgerEntry(em, {
           accountId,

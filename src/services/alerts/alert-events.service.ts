@@ -5,7 +5,7 @@ import { utcMonth } from '../../lib/clock.js';
 import type { ConnectionPage, TimeConnectionInput } from '../../lib/connection-input.js';
 import { isUuid, newId } from '../../lib/ids.js';
 import type { PageInput } from '../../lib/page-input.js';
-import { lockActing } from '../billing/ledger.store.js';
+import { requireActing } from '../accounts/acting.js';
 import { ownsKey } from '../keys/keys.store.js';
 import {
   countAskedDeliveries,
@@ -64,11 +64,13 @@ export function createAlertEventsService() {
       context: ServiceContext,
       { keyId, alertId }: { keyId: string; alertId: string },
     ): Promise<AlertEventOutput> {
-      const { accountId } = requireViewer(context);
+      const viewer = requireViewer(context);
+      const { accountId } = viewer;
       if (![keyId, alertId].every(isUuid)) throw new AppError('not_found');
       const event = { eventId: newId(), month: utcMonth(context.clock.now()) };
       return context.em.transactional(async (em) => {
-        await requireActing(em, accountId);
+        // Keeps the account from being deleted meanwhile: what was written behind that would keep its destination.
+        await requireActing(em, viewer);
         const inserted = await insertTestEvent(em, { accountId, keyId, id: alertId }, event);
         if (!inserted) throw new AppError('not_found');
         return asked(em, accountId, event.eventId);
@@ -81,10 +83,12 @@ export function createAlertEventsService() {
      * @throws AppError `not_found`, `rate_limit_exceeded`, `unauthorized`, `validation_error` when its subscription is gone.
      */
     async redeliver(context: ServiceContext, { eventId }: { eventId: string }): Promise<AlertEventOutput> {
-      const { accountId } = requireViewer(context);
+      const viewer = requireViewer(context);
+      const { accountId } = viewer;
       if (!isUuid(eventId)) throw new AppError('not_found');
       return context.em.transactional(async (em) => {
-        await requireActing(em, accountId);
+        // Keeps the account from being deleted meanwhile: what was written behind that would keep its destination.
+        await requireActing(em, viewer);
         const event = await findAlertEvent(em, { accountId, id: eventId });
         if (!event) throw new AppError('not_found');
         if (event.delivery_status === 'pending') return event;
@@ -99,14 +103,6 @@ export function createAlertEventsService() {
       });
     },
   };
-}
-
-/**
- * Keeps the account from being deleted meanwhile: what was written behind that would keep its destination.
- * @throws AppError `unauthorized` when it was deleted or disabled since the session was checked
- */
-async function requireActing(em: EntityManager, accountId: string): Promise<void> {
-  if (!(await lockActing(em, accountId))) throw new AppError('unauthorized');
 }
 
 /**

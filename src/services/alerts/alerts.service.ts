@@ -6,7 +6,7 @@ import { emailInput } from '../../lib/email-input.js';
 import { ofWholeInput } from '../../lib/field-issues.js';
 import { isUuid, newId } from '../../lib/ids.js';
 import { formatDecimal, formatMoney, type Money } from '../../lib/money.js';
-import { lockActing } from '../billing/ledger.store.js';
+import { requireActing } from '../accounts/acting.js';
 import type { ServiceDeps } from '../deps.js';
 import { requireExpected } from '../expected.js';
 import { ownsKey } from '../keys/keys.store.js';
@@ -179,10 +179,10 @@ export function createAlertsService({ egress, envelopes }: Pick<ServiceDeps, 'eg
       context: ServiceContext,
       { threshold_usd, expected }: LowBalanceInput,
     ): Promise<LowBalanceOutput> {
-      const { accountId } = requireViewer(context);
+      const viewer = requireViewer(context);
+      const { accountId } = viewer;
       await context.em.transactional(async (em) => {
-        // The session was valid a moment ago, so the account has just been deleted or disabled.
-        if (!(await lockActing(em, accountId))) throw new AppError('unauthorized');
+        await requireActing(em, viewer);
         if (expected) {
           const current = await lowBalanceThreshold(em, accountId);
           requireExpected(

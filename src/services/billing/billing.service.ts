@@ -12,6 +12,7 @@ import type { ConnectionPage, SequenceConnectionInput } from '../../lib/connecti
 import { isUuid } from '../../lib/ids.js';
 import { DOLLAR, formatDecimal, formatMoney, type Money } from '../../lib/money.js';
 import type { PageInput } from '../../lib/page-input.js';
+import { requireActing } from '../accounts/acting.js';
 import { costSince } from '../analytics/cost-since.store.js';
 import { sumUsage } from '../analytics/usage-sums.store.js';
 import { usageKeptFrom } from '../retention/usage-retention.store.js';
@@ -33,7 +34,7 @@ import type {
   UsageReceiptOutput,
   UsageTotalsOutput,
 } from './billing.outputs.js';
-import { findEntryByKey, lockActing, postLedgerEntry } from './ledger.store.js';
+import { findEntryByKey, postLedgerEntry } from './ledger.store.js';
 import { exportLedger } from './ledger-export.js';
 import { countLedger, listLedger, pageLedger } from './ledger-list.store.js';
 import { ledgerBetween } from './ledger-month.store.js';
@@ -59,10 +60,10 @@ export function createBillingService() {
      * @throws AppError `idempotency_conflict` when the key came with another amount before, `unauthorized`
      */
     async topUp(context: ServiceContext, input: TopUpInput): Promise<BalanceOutput> {
-      const { accountId } = requireViewer(context);
+      const viewer = requireViewer(context);
+      const { accountId } = viewer;
       const balance = await context.em.transactional(async (em) => {
-        // The session was valid a moment ago, so the account has just been deleted or disabled.
-        if (!(await lockActing(em, accountId))) throw new AppError('unauthorized');
+        await requireActing(em, viewer);
         return postTopUp(em, accountId, input, context.clock.now());
       });
       const account = await readAccount(context.em, accountId);

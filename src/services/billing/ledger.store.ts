@@ -77,14 +77,6 @@ export async function postLedgerEntry(
   return entry;
 }
 
-/** Whether an account may act: active and not deleted. It stays so until the transaction ends. */
-export async function lockActing(em: EntityManager, accountId: string): Promise<boolean> {
-  const { rows } = await sql`
-    select 1 from accounts where id = ${accountId} and status = 'active' and deleted_at is null
-    for no key update`.execute(em.getKysely());
-  return rows.length > 0;
-}
-
 export interface KeyedEntry {
   amount: Money;
   balanceAfter: Money;

@@ -11,7 +11,7 @@ import { isUuid, newId } from '../../lib/ids.js';
 import { newApiKey, shownParts } from '../../lib/key-form.js';
 import { formatDecimal, formatMoney, type Money } from '../../lib/money.js';
 import type { PageInput } from '../../lib/page-input.js';
-import { lockActing } from '../billing/ledger.store.js';
+import { requireActing, requireLive } from '../accounts/acting.js';
 import { requireChatModels } from '../billing/plan-models.js';
 import { requireExpectedKey } from './expected-key.js';
 import { actGuard, setGuard, undoGuard } from './guards.store.js';
@@ -66,15 +66,19 @@ export function createKeysService({ envelopes, virtualKeys }: KeysServiceDeps) {
      * @throws AppError `validation_error` when the account has as many keys as it may have.
      */
     async create(context: ServiceContext, input: CreateKeyInput): Promise<CreatedKeyOutput> {
-      const { accountId } = requireViewer(context);
-      requireRoom(await countKeys(context.em, accountId, { lock: false }));
+      const viewer = requireViewer(context);
+      const { accountId } = viewer;
+      // Before a virtual key is made for nothing.
+      await requireLive(context.em, viewer);
+      requireRoom(await countKeys(context.em, accountId));
       const id = newId();
       const key = newApiKey();
       const now = context.clock.now();
       const virtualKey = await generateVirtualKey(context, accountId, id);
       try {
         await context.em.transactional(async (em) => {
-          requireRoom(await countKeys(em, accountId, { lock: true }));
+          await requireActing(em, viewer);
+          requireRoom(await countKeys(em, accountId));
           const { prefix, lastFour } = shownParts(key);
           em.create(ApiKey, {
             id,
@@ -110,7 +114,7 @@ export function createKeysService({ envelopes, virtualKeys }: KeysServiceDeps) {
 
     /** How many there are. */
     async count(context: ServiceContext): Promise<number> {
-      return (await countKeys(context.em, requireViewer(context).accountId, { lock: false })) ?? 0;
+      return countKeys(context.em, requireViewer(context).accountId);
     },
 
     /** How many a search leaves. */
@@ -152,14 +156,15 @@ export function createKeysService({ envelopes, virtualKeys }: KeysServiceDeps) {
      * @throws AppError `not_found`, `changed_meanwhile`; `model_not_allowed` or `validation_error` for the model of a guard
      */
     async update(context: ServiceContext, input: UpdateKeyInput & { id: string }): Promise<KeyOutput> {
-      const { accountId } = requireViewer(context);
+      const viewer = requireViewer(context);
+      const { accountId } = viewer;
       const { id, guard } = input;
       requireUuid(id);
       const now = context.clock.now();
       return context.em.transactional(async (em) => {
         const mayAct = guard !== undefined || input.monthly_limit_usd !== undefined;
         // A flush of the account's usage sees this change, or is seen by it.
-        if (mayAct && !(await lockActing(em, accountId))) throw new AppError('unauthorized');
+        if (mayAct) await requireActing(em, viewer);
         if (input.expected) await requireExpectedKey(em, { id, accountId }, input.expected);
         if (!(await changeKey(em, { id, accountId }, changesOf(input, now)))) throw new AppError('not_found');
         if (guard?.model_public_name)
@@ -176,11 +181,12 @@ export function createKeysService({ envelopes, virtualKeys }: KeysServiceDeps) {
      * @throws AppError `not_found`
      */
     async undoGuard(context: ServiceContext, { id }: { id: string }): Promise<KeyOutput> {
-      const { accountId } = requireViewer(context);
+      const viewer = requireViewer(context);
+      const { accountId } = viewer;
       const now = context.clock.now();
       return context.em.transactional(async (em) => {
         // After a flush that is under way, whose guard may act just now.
-        if (!(await lockActing(em, accountId))) throw new AppError('unauthorized');
+        await requireActing(em, viewer);
         await readKey(em, accountId, id, now);
         if (await undoGuard(em, id, utcMonth(now)))
           await notifyInvalidation(em, { kind: 'key', id, accountId });
@@ -221,9 +227,7 @@ async function changeKey(
   return (await em.nativeUpdate(ApiKey, { id, accountId }, changes)) > 0;
 }
 
-function requireRoom(keys: number | undefined): void {
-  // The session was valid a moment ago, so the account has just been deleted or disabled.
-  if (keys === undefined) throw new AppError('unauthorized');
+function requireRoom(keys: number): void {
   if (keys < MAX_KEYS) return;
   const message = `An account has at most ${MAX_KEYS} API keys. Delete one you no longer use.`;
   throw new AppError('validation_error', { message, details: ofWholeInput(message) });

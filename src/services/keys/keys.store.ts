@@ -205,19 +205,9 @@ function guardStatus({ guard, monthly_limit_usd, guard_undone }: Row): KeyOutput
   return guard_undone ? 'undone' : 'acting';
 }
 
-/**
- * How many keys an account has. With `lock`, which needs a transaction, nobody else adds one until that ends; the
- * answer is undefined for an account that is deleted or disabled.
- */
-export async function countKeys(
-  em: EntityManager,
-  accountId: string,
-  { lock }: { lock: boolean },
-): Promise<number | undefined> {
-  const account = await sql`
-    select 1 from accounts where id = ${accountId} and status = 'active' and deleted_at is null
-    ${lock ? sql`for no key update` : sql``}`.execute(em.getKysely());
-  return account.rows.length === 0 ? undefined : em.count(ApiKey, { accountId });
+/** How many keys an account has. */
+export function countKeys(em: EntityManager, accountId: string): Promise<number> {
+  return em.count(ApiKey, { accountId });
 }
 
 /** Deleted keys of an account whose calls are still counted; those that were deleted before are unknown keys. */

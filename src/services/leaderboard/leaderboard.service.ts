@@ -6,6 +6,7 @@ import { Model } from '../../entities/billing/model.js';
 import { AppError } from '../../errors.js';
 import { DAY_MS, formatTimestamp, hourStart } from '../../lib/clock.js';
 import { isStorable } from '../../lib/input-fields.js';
+import { requireActingAdmin } from '../accounts/acting.js';
 import { changedFields, recordAction } from '../admin/admin-actions.store.js';
 import { rollUpUsage } from '../analytics/rollups.service.js';
 import { lockRollups } from '../analytics/rollups.store.js';
@@ -235,11 +236,12 @@ export function createLeaderboardService(
      * @throws AppError `not_found`
      */
     async updateModel(context: ServiceContext, name: string, input: UpdateModelInput): Promise<ModelOutput> {
-      requireAdmin(context);
+      const viewer = requireAdmin(context);
       const publicName = publicNameOf(name);
       if (!isStorable(publicName)) throw new AppError('not_found');
       await context.em.fork().transactional(async (em) => {
         const model = await em.findOne(Model, { publicName }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+        await requireActingAdmin(em, viewer);
         if (!model) throw new AppError('not_found');
         const wanted = { is_featured: input.is_featured ?? model.isFeatured };
         const changes = changedFields({ is_featured: model.isFeatured }, wanted);

@@ -7,6 +7,7 @@ import { endpointKey } from '../../lib/endpoint-key.js';
 import { isUuid } from '../../lib/ids.js';
 import { formatMoney } from '../../lib/money.js';
 import type { PageInput } from '../../lib/page-input.js';
+import { requireActingAdmin } from '../accounts/acting.js';
 import { changedFields, recordAction } from '../admin/admin-actions.store.js';
 import type { ServiceDeps } from '../deps.js';
 import { factsOf, heartbeatView, shownNodes } from './node-views.js';
@@ -53,9 +54,10 @@ export function createNodesService({
     },
 
     async create(context: ServiceContext, input: CreateNodeInput): Promise<NodeOutput> {
-      requireAdmin(context);
+      const viewer = requireAdmin(context);
       const now = new Date(context.clock.now());
       const node = await context.em.fork().transactional(async (em) => {
+        await requireActingAdmin(em, viewer);
         const made = em.create(GpuNode, { ...columnsOf(input), createdAt: now, updatedAt: now } as GpuNode);
         await em.persist(made).flush();
         recordAction(em, context, { action: 'node.create', subjectId: made.id, after: { ...factsOf(made) } });
@@ -71,10 +73,11 @@ export function createNodesService({
       id: string,
       { expected_updated_at: expected, ...input }: UpdateNodeInput,
     ): Promise<NodeOutput> {
-      requireAdmin(context);
+      const viewer = requireAdmin(context);
       if (!isUuid(id)) throw new AppError('not_found');
       const node = await context.em.fork().transactional(async (em) => {
         const locked = await lockNode(em, id);
+        await requireActingAdmin(em, viewer);
         if (!locked) throw new AppError('not_found');
         if (expected !== undefined && expected !== formatTimestamp(locked.updatedAt)) {
           throw new AppError('changed_meanwhile');
@@ -99,10 +102,11 @@ export function createNodesService({
 
     /** Its benchmarks stay. @throws AppError `not_found` */
     async remove(context: ServiceContext, id: string): Promise<void> {
-      requireAdmin(context);
+      const viewer = requireAdmin(context);
       if (!isUuid(id)) throw new AppError('not_found');
       await context.em.fork().transactional(async (em) => {
         const node = await lockNode(em, id);
+        await requireActingAdmin(em, viewer);
         if (!node) throw new AppError('not_found');
         em.remove(node);
         recordAction(em, context, { action: 'node.delete', subjectId: id, before: { ...factsOf(node) } });

@@ -1,7 +1,8 @@
-import type { ServiceContext } from '../../context.js';
+import { requireViewer, type ServiceContext } from '../../context.js';
 import { PlaygroundSession } from '../../entities/playground/playground-session.js';
 import { AppError } from '../../errors.js';
 import { ofWholeInput } from '../../lib/field-issues.js';
+import { requireActing } from '../accounts/acting.js';
 import type { ServiceDeps } from '../deps.js';
 import { lockStarts } from './bounds.store.js';
 import { contentKeyOf, sharedView } from './content.js';
@@ -36,10 +37,13 @@ export function createSharing(
 ): Sharing {
   return {
     async share(context, { id, rotate }) {
-      const { accountId } = (await requireSession(context, id)).session;
+      const viewer = requireViewer(context);
+      const { accountId } = viewer;
+      await requireSession(context, id);
       const slug = await context.em.transactional(async (em) => {
         // One at a time of an account: the number of its shared sessions stays within its bound, and its slugs are one.
         await lockStarts(em, accountId);
+        await requireActing(em, viewer);
         const { session } = await requireSession({ ...context, em }, id);
         const known = rotate ? null : session.shareSlug;
         if (!session.shared) requireFewer(await em.count(PlaygroundSession, { accountId, shared: true }));

@@ -10,7 +10,7 @@ import type {
 import { isUuid, newId } from '../../lib/ids.js';
 import type { PageInput } from '../../lib/page-input.js';
 import { wordDiff } from '../../lib/word-diff.js';
-import { lockActing } from '../billing/ledger.store.js';
+import { requireActing } from '../accounts/acting.js';
 import { appendVersion, changePrompt, moveActive, refuse } from './prompt-changes.js';
 import { listActivationsOf, pageVersionsOf } from './prompt-relations.store.js';
 import type {
@@ -79,12 +79,12 @@ export function createPromptsService() {
      * @throws AppError `validation_error` when the account has as many as it may have.
      */
     async create(context: ServiceContext, input: CreatePromptInput): Promise<PromptOutput> {
-      const { accountId } = requireViewer(context);
+      const viewer = requireViewer(context);
+      const { accountId } = viewer;
       const id = newId();
       const now = new Date(context.clock.now());
       await context.em.transactional(async (em) => {
-        // The session was good a moment ago: the account was deleted or disabled meanwhile.
-        if (!(await lockActing(em, accountId))) throw new AppError('unauthorized');
+        await requireActing(em, viewer);
         const taken = await takenSlugs(em, accountId);
         if (taken.size >= MAX_PROMPTS) {
           refuse(`An account can have at most ${MAX_PROMPTS} prompts. Delete one that you no longer need.`);

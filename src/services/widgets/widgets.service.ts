@@ -10,7 +10,7 @@ import { ofWholeInput } from '../../lib/field-issues.js';
 import { isUuid, newId } from '../../lib/ids.js';
 import { formatDecimal, formatMoney, parseMoney } from '../../lib/money.js';
 import type { PageInput } from '../../lib/page-input.js';
-import { lockActing } from '../billing/ledger.store.js';
+import { requireActing } from '../accounts/acting.js';
 import type { ServiceDeps } from '../deps.js';
 import { requireExpected } from '../expected.js';
 import { accountAuthorization } from '../playground/account-key.js';
@@ -49,14 +49,14 @@ export function createWidgetsService(deps: Deps) {
      *   `not_found` for a prompt
      */
     async create(context: ServiceContext, input: CreateWidgetInput): Promise<WidgetOutput> {
-      const { accountId } = requireViewer(context);
+      const viewer = requireViewer(context);
+      const { accountId } = viewer;
       await requireReferences(context.em, accountId, input);
       await prepareUpstream(context, accountId);
       const id = newId();
       const now = new Date(context.clock.now());
       await context.em.transactional(async (em) => {
-        // The session was valid a moment ago, so the account has just been deleted or disabled.
-        if (!(await lockActing(em, accountId))) throw new AppError('unauthorized');
+        await requireActing(em, viewer);
         await requireRoom(em, accountId);
         em.create(Widget, { ...DEFAULTS, ...columnsOf(input), ...identity(input, { id, accountId, now }) });
         await em.flush();

@@ -1,0 +1,109 @@
+import type { PoolClient } from 'pg';
+import { signUpAdmin } from '../support/admin.js';
+import { call, type ErrorAnswer, PASSWORD, signUp, type UserFields } from '../support/api.js';
+import { usePlatform } from '../support/platform-suite.js';
+import { until } from '../support/until.js';
+
+const NEW_PASSWORD = 'another battery staples horses';
+
+/** A request may wait for its account for seconds. What ends its session in that time counts. */
+describe('a request whose session ends while it waits', () => {
+  const suite = usePlatform();
+  let holder: PoolClient;
+  let token: string;
+  let user: UserFields;
+  beforeEach(async () => {
+    holder = await suite.db.pool.connect();
+    ({ token, user } = await signUp(suite.url));
+  });
+  afterEach(async () => {
+    await holder.query('rollback');
+    holder.release();
+  });
+
+  /** Changes the account as another request would, up to its commit. */
+  const begin = async (id: string, change: string): Promise<void> => {
+    await holder.query('begin');
+    await holder.query(`update accounts set ${change}, token_version = token_version + 1 where id = $1`, [
+      id,
+    ]);
+  };
+  const waits = async (): Promise<boolean> => {
+    const { rows } = await suite.db.pool.query(
+      'select 1 from pg_locks where not granted and $1 = any(pg_blocking_pids(pid))',
+      [(holder as unknown as { processID: number }).processID],
+    );
+    return rows.length > 0;
+  };
+  const endMeanwhile = async (request: Promise<{ status: number }>): Promise<number> => {
+    await until(waits, { what: 'the request to wait for the account' });
+    await holder.query('commit');
+    return (await request).status;
+  };
+  const count = async (table: 'api_keys' | 'widgets'): Promise<number> => {
+    const { rows } = await suite.db.pool.query(`select 1 from ${table} where account_id = $1`, [user.id]);
+    return rows.length;
+  };
+
+  test.each([
+    ['api_keys', '/api/keys', { name: 'Production' }],
+    ['widgets', '/api/widgets', { name: 'Shop', model_public_name: 'gateway/fast' }],
+  ] as const)('creates nothing in %s', async (table, path, body) => {
+    await begin(user.id, "password_hash = 'taken over'");
+    expect(await endMeanwhile(call(suite.url, 'POST', path, { token, body }))).toBe(401);
+    expect(await count(table)).toBe(0);
+  });
+
+  test('does not raise the limit of a key', async () => {
+    const created = await call<{ api_key: { id: string } }>(suite.url, 'POST', '/api/keys', {
+      token,
+      body: { name: 'Production' },
+    });
+    await begin(user.id, 'surviving_session_id = null');
+    const path = `/api/keys/${created.body.api_key.id}`;
+    expect(
+      await endMeanwhile(call(suite.url, 'PATCH', path, { token, body: { monthly_limit_usd: 900 } })),
+    ).toBe(401);
+    const { rows } = await suite.db.pool.query(
+      'select monthly_limit_usd from api_keys where account_id = $1',
+      [user.id],
+    );
+    expect(rows).toEqual([{ monthly_limit_usd: null }]);
+  });
+
+  test('by a log-out, which takes no lock, creates nothing either', async () => {
+    await holder.query('begin');
+    await holder.query('select 1 from accounts where id = $1 for update', [user.id]);
+    const request = call(suite.url, 'POST', '/api/keys', { token, body: { name: 'Production' } });
+    await until(waits, { what: 'the request to wait for the account' });
+    expect((await call(suite.url, 'POST', '/api/auth/logout', { token })).status).toBe(204);
+    await holder.query('commit');
+    expect((await request).status).toBe(401);
+    expect(await count('api_keys')).toBe(0);
+  });
+
+  test('changes no password, so the ended session does not survive', async () => {
+    await begin(user.id, "role = 'admin'");
+    const body = { current_password: PASSWORD, new_password: NEW_PASSWORD };
+    expect(await endMeanwhile(call(suite.url, 'POST', '/api/auth/password', { token, body }))).toBe(401);
+    expect((await call(suite.url, 'GET', '/api/auth/me', { token })).status).toBe(401);
+  });
+
+  test('goes on in the session that changed the password', async () => {
+    const body = { current_password: PASSWORD, new_password: NEW_PASSWORD };
+    expect((await call(suite.url, 'POST', '/api/auth/password', { token, body })).status).toBe(204);
+    expect((await call(suite.url, 'POST', '/api/keys', { token, body: { name: 'Next' } })).status).toBe(201);
+  });
+
+  test('does not let administrators undo their own removal', async () => {
+    const admin = await signUpAdmin(suite);
+    await begin(admin.user.id, "role = 'user'");
+    const undo = call<ErrorAnswer>(suite.url, 'PATCH', `/api/admin/users/${admin.user.id}`, {
+      token: admin.token,
+      body: { status: 'active', role: 'admin' },
+    });
+    expect(await endMeanwhile(undo)).toBe(401);
+    const { rows } = await suite.db.pool.query('select role from accounts where id = $1', [admin.user.id]);
+    expect(rows).toEqual([{ role: 'user' }]);
+  });
+});
