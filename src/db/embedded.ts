@@ -10,9 +10,11 @@ import { generatedSecret } from '../lib/generated-secret.js';
 import { isRunning } from '../lib/process-stat.js';
 import { answers } from './answers.js';
 import { SESSION_LIMITS } from './bounded.js';
+import { setFormerAside } from './former-cluster.js';
 import { makeCluster, removeDrafts } from './new-cluster.js';
 import {
   closedFolder,
+  linkCluster,
   reachableBinaries,
   reachableCluster,
   SERVER_ENVIRONMENT,
@@ -58,6 +60,8 @@ export interface EmbeddedOptions {
   port?: number;
   /** Gives a port that is free at the moment; asked again when another program was faster to take it. */
   choosePort?(): Promise<number>;
+  /** For tests: where the data of a folder goes that the server's user can't enter. */
+  systemRoot?: string;
   /** Called with a line when something unusual is handled. */
   note?(line: string): void;
   /** Ends the start, which then rejects with the signal's reason within seconds and leaves no process. */
@@ -204,12 +208,18 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
   const disposable = options.disposable ?? false;
   const binaries = await findBinaries();
   ensureDataDir(dirname(wanted));
-  const directory = reachableCluster(wanted);
+  const directory = reachableCluster(wanted, options.systemRoot);
   if (directory !== wanted) {
+    const closed = closedFolder(dirname(wanted));
     options.note?.(
-      `its unprivileged user can't enter ${closedFolder(dirname(wanted))}: storing data in ${directory}`,
+      closed
+        ? `its unprivileged user can't enter ${closed}: storing data in ${directory}`
+        : `its data is in ${directory}`,
     );
   }
+  const former = disposable ? undefined : await setFormerAside({ wanted, directory, signal: options.signal });
+  if (former)
+    options.note?.(`${dirname(wanted)} was deleted: starting over; its former data is now in ${former}`);
   const password = disposable ? 'trust' : generatedSecret(dirname(wanted), 'DATABASE_PASSWORD');
   const urlOn = (port: number) => (database: string) =>
     `postgresql://${SUPERUSER}:${password}@127.0.0.1:${port}/${database}`;
@@ -238,6 +248,7 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
       signal: options.signal,
     });
   }
+  linkCluster(wanted, directory);
   const { choosePort = freePort } = options;
   const { pid, port } = await startPatiently(async () => {
     const port = options.port ?? (await choosePort());

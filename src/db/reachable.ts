@@ -1,5 +1,15 @@
 import { createHash } from 'node:crypto';
-import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
 /** PostgreSQL refuses to run as root; this user exists on every Unix. */
@@ -74,10 +84,48 @@ export function reachableBinaries(native: string, version: string, systemRoot = 
   return copy;
 }
 
-/** The folder of the cluster where the server's user can reach it: itself, or one of its own for this DATA_DIR. */
+const isCluster = (path: string): boolean => existsSync(join(path, 'PG_VERSION'));
+
+/** Where a link leads; undefined when there is none. */
+export function linkTarget(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The folder of the cluster where the server's user can reach it: itself, or one of its own for this DATA_DIR, to which
+ * `linkCluster` leaves a link.
+ * @throws Error when the database of this DATA_DIR lies elsewhere or is gone: it would begin again with an empty one
+ */
 export function reachableCluster(directory: string, systemRoot = SYSTEM_FOLDER): string {
   const closed = closedFolder(dirname(directory));
+  const linked = linkTarget(directory);
   // Its own 0700 folder, once it is there, belongs to the server's user.
-  if (!closed) return directory;
-  return join(systemFolder(`data-${shortHash(directory)}`, systemRoot), 'postgres');
+  if (!closed && linked === undefined) return directory;
+  const outside = join(systemFolder(`data-${shortHash(directory)}`, systemRoot), 'postgres');
+  if (linked === undefined) {
+    if (!isCluster(directory) || isCluster(outside)) return outside;
+    throw new Error(
+      `PostgreSQL's unprivileged user can't enter ${closed}, where its data is: chmod o+x ${closed}, or move ${directory} to ${outside}`,
+    );
+  }
+  if (linked !== outside) {
+    throw new Error(
+      `${directory} is a link to ${linked}, the database of another DATA_DIR: remove the link, and copy that folder with cp -a to ${closed ? outside : directory}`,
+    );
+  }
+  if (!isCluster(outside)) {
+    throw new Error(
+      `the database of ${dirname(directory)} is missing: restore ${outside}, or remove the link ${directory} to start with an empty one`,
+    );
+  }
+  return outside;
+}
+
+/** Leaves a link in the place of a cluster that lies elsewhere: it says where, also in a copy of DATA_DIR. */
+export function linkCluster(directory: string, place: string): void {
+  if (place !== directory && !existsSync(directory)) symlinkSync(place, directory);
 }

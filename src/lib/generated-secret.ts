@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureDataDir } from './data-dir.js';
 
@@ -33,3 +33,7 @@ export function generatedSecret(dataDir: string, name: string): string {
   }
   return read()!;
 }
+
+/** Whether a secret was generated in a DATA_DIR before. */
+export const hasGeneratedSecret = (dataDir: string, name: string): boolean =>
+  existsSync(join(dataDir, 'secrets', name));

@@ -1,9 +1,18 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { type EmbeddedPostgres, ensureDatabase, startEmbeddedPostgres } from '../../src/db/embedded.js';
+import { isRoot } from '../../src/db/reachable.js';
 import { leftBehind } from '../../src/db/server-process.js';
 import { isRunning } from '../../src/lib/process-stat.js';
 import { temporaryFolder } from '../launcher/support.js';
@@ -114,6 +123,40 @@ describe('the embedded database', () => {
     writeFileSync(path, '');
     expect(leftBehind(directory())).toBeUndefined();
     expect((await start()).origin).toBe('started');
+  });
+
+  test('starts over in a closed folder once DATA_DIR is deleted, and keeps what was there for its owner', async () => {
+    const dataDir = join(folder.path, 'home', '.data');
+    mkdirSync(join(folder.path, 'home'), { mode: 0o700 });
+    const notes: string[] = [];
+    const startThere = async () => {
+      const server = await startEmbeddedPostgres({
+        directory: join(dataDir, 'postgres'),
+        systemRoot: join(folder.path, 'system'),
+        note: (line) => notes.push(line),
+      });
+      servers.push(server);
+      return server;
+    };
+    const first = await startThere();
+    await query(first, 'create table t as select 1 as one', 'postgres');
+    await first.stop();
+    const again = await startThere();
+    expect([again.origin, await query(again, 'select one from t', 'postgres')]).toEqual([
+      'started',
+      [{ one: 1 }],
+    ]);
+    // As root its data is elsewhere: a server that still runs there is ended.
+    if (!isRoot()) await again.stop();
+    rmSync(dataDir, { recursive: true });
+    const fresh = await startThere();
+    expect(fresh.origin).toBe('created');
+    expect(await query(fresh, "select to_regclass('t') as found", 'postgres')).toEqual([{ found: null }]);
+    if (!isRoot()) return;
+    expect(again.running()).toBe(false);
+    const former = `${readlinkSync(join(dataDir, 'postgres'))}.former-1`;
+    expect(existsSync(join(former, 'PG_VERSION'))).toBe(true);
+    expect(notes).toContain(`${dataDir} was deleted: starting over; its former data is now in ${former}`);
   });
 
   describe('whose making is cut short', () => {

@@ -4,12 +4,20 @@ import {
   lstatSync,
   mkdirSync,
   readFileSync,
+  readlinkSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
-import { closedFolder, isRoot, reachableBinaries, reachableCluster } from '../../src/db/reachable.js';
+import { dirname, join } from 'node:path';
+import {
+  closedFolder,
+  isRoot,
+  linkCluster,
+  reachableBinaries,
+  reachableCluster,
+} from '../../src/db/reachable.js';
 import { temporaryFolder } from '../launcher/support.js';
 
 /** A checkout in a folder that only its owner may enter, such as root's home. Only root has to care. */
@@ -54,6 +62,46 @@ describe('what the database’s unprivileged user can’t reach', () => {
     expect(places[0]).toBe(places[2]);
     expect(places[0]).not.toBe(places[1]);
     expect(closedFolder(places[0]!)).toBeUndefined();
+  });
+
+  describe('once its cluster lies elsewhere', () => {
+    const cluster = (path: string): string => reachableCluster(path, at('system'));
+    const put = (path: string): void => {
+      mkdirSync(path, { recursive: true });
+      writeFileSync(join(path, 'PG_VERSION'), '18');
+    };
+
+    test('has a link to it, and neither a copy nor one whose cluster is gone begins with an empty one', () => {
+      const [one, copy] = [at('home/a/postgres'), at('home/b/postgres')];
+      for (const path of [one, copy]) mkdirSync(dirname(path), { recursive: true });
+      const place = cluster(one);
+      put(place);
+      linkCluster(one, place);
+      linkCluster(one, place);
+      if (!isRoot()) {
+        expect([place, lstatSync(one).isSymbolicLink()]).toEqual([one, false]);
+        return;
+      }
+      expect(readlinkSync(one)).toBe(place);
+      symlinkSync(place, copy);
+      for (const mode of [0o700, 0o711]) {
+        chmodSync(at('home'), mode);
+        expect(cluster(one)).toBe(place);
+        expect(() => cluster(copy)).toThrow('the database of another DATA_DIR');
+      }
+      rmSync(place, { recursive: true });
+      expect(() => cluster(one)).toThrow(`is missing: restore ${place}`);
+      rmSync(one);
+      expect(cluster(one)).toBe(one);
+    });
+
+    test('isn’t passed over where it is in the closed folder itself', () => {
+      const one = at('home/a/postgres');
+      put(one);
+      if (isRoot()) expect(() => cluster(one)).toThrow(`chmod o+x ${at('home')}`);
+      chmodSync(at('home'), 0o711);
+      expect(cluster(one)).toBe(one);
+    });
   });
 
   test('is left where it is when it can be reached', () => {
