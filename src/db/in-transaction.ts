@@ -7,6 +7,11 @@ export async function limitStatements(em: EntityManager, timeoutMs: number): Pro
   await sql`select set_config('statement_timeout', ${String(timeoutMs)}, true)`.execute(em.getKysely());
 }
 
+/** Fails each further statement of this transaction that waits longer for a lock (`isLockFault`). */
+export async function limitLockWaits(em: EntityManager, timeoutMs: number): Promise<void> {
+  await sql`select set_config('lock_timeout', ${String(timeoutMs)}, true)`.execute(em.getKysely());
+}
+
 /**
  * Waits until no other transaction holds the lock, then holds it until this one ends. `name` narrows it to one subject;
  * two names with the same hash wait for each other now and then, which does no harm.

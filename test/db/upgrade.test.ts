@@ -91,6 +91,46 @@ describe('a database of the version before', () => {
   });
 });
 
+describe('a database that an audit of the version before reads while it is upgraded', () => {
+  let db: TestDatabase;
+  beforeAll(async () => {
+    db = await createTestDatabase('template0');
+    await db.orm.migrator.up({ to: 'Migration20261215000000' });
+    await seedCatalog(db.orm.em.fork());
+  });
+  afterAll(() => db.close());
+
+  test('takes calls all the while, and is upgraded once the audit has ended', async () => {
+    const reader = await db.pool.connect();
+    await reader.query('begin isolation level repeatable read');
+    await reader.query('select count(*) from usage_events');
+    const migrating = migrate(db.orm);
+    migrating.catch(() => undefined);
+    const wanted = `select from pg_locks l join pg_database d on d.oid = l.database and d.datname = current_database()
+      where not granted and mode = 'AccessExclusiveLock' and relation = 'usage_events'::regclass`;
+    // Twice: the first try has been given up by then, and the next one doesn't wait for longer.
+    for (let nth = 0; nth < 2; nth++) {
+      await until(async () => (await db.pool.query(wanted)).rowCount, { intervalMs: 5 });
+      const writer = await db.pool.connect();
+      await writer.query(`set statement_timeout = '2s'`);
+      await writer.query(
+        `insert into usage_events (id, created_at, account_id, requested_model, served_model, endpoint, stream,
+           input_tokens, output_tokens, price_in, price_out, cost, latency_ms, status, http_status)
+         values ($1, now(), $2, 'gateway/fast', 'gateway/fast', 'chat', false, 1, 1, 0, 0, 0, 1, 'success', 200)`,
+        [newId(), newId()],
+      );
+      writer.release(true);
+    }
+    await reader.query('commit');
+    reader.release();
+    expect((await migrating).migrations).toContain('Migration20261216000000');
+    expect((await db.pool.query('select moved_to from usage_events')).rows).toEqual([
+      { moved_to: null },
+      { moved_to: null },
+    ]);
+  });
+});
+
 describe('a database from before merged days had their cost', () => {
   let db: TestDatabase;
   beforeAll(async () => {
