@@ -61,6 +61,7 @@ import { createRates, limitRates, requireRate } from './rates.js';
 import { addSecurityHeaders, checkContentType, checkHost } from './route-guard.js';
 import { guardSessions } from './session-guard.js';
 import { traceRequests } from './trace-requests.js';
+import { warnOfUntrustedPeers } from './untrusted-peers.js';
 import { ownWork } from './work-guard.js';
 
 export interface PlatformDeps {
@@ -144,6 +145,7 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
   measureRequests(app, deps.registry);
   parseJsonBodies(app);
   provideContext(app, deps);
+  warnOfUntrustedPeers(app);
   ownWork(app);
   addSecurityHeaders(app, { https });
   checkHost(app);
