@@ -4,6 +4,8 @@ import type { Endpoint, UsageRecord } from '../metering/usage-record.js';
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 
+const FLAGS = ['estimated', 'anomalous', 'client_aborted'];
+
 /** What is dropped from upstream answers: top-level members, or stream lines other than data. */
 export type DroppedKind = 'member' | 'line';
 
@@ -105,6 +107,8 @@ export function createCallMetrics(registry: Registry): CallMetrics {
     labelNames: ['flag'],
     registers,
   });
+  // From the start: a rule on the increase of a counter doesn't see one that appears with its first event.
+  for (const flag of FLAGS) flags.inc({ flag }, 0);
   const refusalsLost = new Counter({
     name: 'gateway_refused_calls_lost_total',
     help: 'Refused calls that their owners are not shown, for want of memory',

@@ -1,6 +1,8 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
+import { createCallMetrics } from '../../src/inference/call-metrics.js';
+import { createRegistry } from '../../src/lib/metrics.js';
 
 interface Rule {
   alert: string;
@@ -31,6 +33,25 @@ describe('deploy/alerts.yml', () => {
   test('says in each what is wrong', () => {
     expect(rules.filter(({ annotations }) => !/\w{3}.*[.?]$/.test(annotations.summary))).toEqual([]);
     expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
+  });
+
+  test('looks at counters that are there before their first event', async () => {
+    const registry = createRegistry('test');
+    createCallMetrics(registry);
+    const [, flag] = /gateway_flagged_events_total\{flag="(\w+)"\}/.exec(
+      rules.map(({ expr }) => expr).join('\n'),
+    )!;
+    expect(await registry.metrics()).toMatch(
+      new RegExp(`^gateway_flagged_events_total\\{flag="${flag}",[^}]*\\} 0$`, 'm'),
+    );
+  });
+
+  test('has a rule for a process that does not answer: its metrics are gone with it', () => {
+    const { scrape_configs: jobs } = parse(readFileSync('deploy/prometheus.yml', 'utf8')) as {
+      scrape_configs: { job_name: string }[];
+    };
+    const down = rules.filter(({ expr }) => expr.startsWith('up{'));
+    expect(down.map(({ expr }) => expr)).toEqual(jobs.map(({ job_name: name }) => `up{job="${name}"} == 0`));
   });
 
   test('is read by Prometheus in the containers', () => {
