@@ -75,6 +75,15 @@ export function createEnvelope(purpose: KeyPurpose, current: string | Buffer, pr
   };
 }
 
+/** Opens a sealed text; undefined when `open` would throw. */
+export function openOrNothing(envelope: Envelope, sealed: string, associated: string): Buffer | undefined {
+  try {
+    return envelope.open(sealed, associated);
+  } catch {
+    return undefined;
+  }
+}
+
 /** SHA-256 of a text. */
 export function sha256(text: string): Buffer {
   return createHash('sha256').update(text).digest();

@@ -1,9 +1,16 @@
+import { readFileSync } from 'node:fs';
 import { createLogger } from '../../src/lib/logger.js';
 import { PseudonymKeyError } from '../../src/services/accounts/pseudonym-key.store.js';
 import { migrateAndSeed } from '../../src/services/startup.js';
-import { call, PASSWORD, signUp } from '../support/api.js';
+import { ask, FAST, type Session, writeSession } from '../playground/support.js';
+import { call, type ErrorAnswer, PASSWORD, signUp } from '../support/api.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { startTestPlatform, type TestPlatform, testConfig } from '../support/platform.js';
+import {
+  startTestPlatform,
+  type TestPlatform,
+  type TestPlatformOptions,
+  testConfig,
+} from '../support/platform.js';
 import { TEST_SECRETS } from '../support/secrets.js';
 
 const NEW = {
@@ -27,9 +34,10 @@ describe('a rotation of JWT_SECRET and ENCRYPTION_KEY', () => {
   const withPlatform = async <T>(
     env: Record<string, string>,
     use: (platform: TestPlatform) => Promise<T>,
+    options: TestPlatformOptions = {},
   ): Promise<T> => {
     await migrateAndSeed(db.orm, testConfig(db.url, env), log);
-    const platform = await startTestPlatform(db, { env });
+    const platform = await startTestPlatform(db, { env, ...options });
     try {
       return await use(platform);
     } finally {
@@ -89,6 +97,37 @@ describe('a rotation of JWT_SECRET and ENCRYPTION_KEY', () => {
     const before = await sealedKey();
     await expect(migrateAndSeed(db.orm, testConfig(db.url, NEW), log)).rejects.toThrow(PseudonymKeyError);
     expect(await sealedKey()).toBe(before);
+  });
+
+  test('to a new one after ENCRYPTION_KEY was lost: the playground says so, and begins anew as documented', async () => {
+    const { token } = await withPlatform({}, async ({ url }) => {
+      const account = await signUp(url);
+      await writeSession(db.pool, account.user.id, 'Sealed with the lost key.');
+      return account;
+    });
+    const env = { ENCRYPTION_KEY: NEW.ENCRYPTION_KEY };
+    await db.pool.query('delete from sealed_secrets');
+    await withPlatform(env, async ({ url }) => {
+      const { status, body } = await call<ErrorAnswer>(url, 'GET', '/api/playground', { token });
+      expect([status, body.error.code]).toEqual([503, 'service_unavailable']);
+      expect(body.error.message).toMatch(/encryption key .* has changed/);
+    });
+    const [, statements] = /```sql\n([^`]*delete from sealed_secrets[^`]*)```/.exec(
+      readFileSync('docs/operations.md', 'utf8'),
+    )!;
+    await db.pool.query(statements!);
+    const virtualKeys = { generate: async () => 'sk-made-anew', remove: async () => undefined };
+    await withPlatform(
+      env,
+      async ({ url }) => {
+        const list = async () => (await call<Session[]>(url, 'GET', '/api/playground', { token })).body;
+        expect(await list()).toEqual([]);
+        // Nothing answers upstream: the run fails, and its prompt is kept.
+        expect((await ask(url, token, [FAST], 'Sealed anew.')).status).toBe(201);
+        expect((await list()).map(({ prompt }) => prompt)).toEqual(['Sealed anew.']);
+      },
+      { virtualKeys },
+    );
   });
 
   test('many first starts at once agree on one key', async () => {

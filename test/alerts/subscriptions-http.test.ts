@@ -50,6 +50,20 @@ describe('alert subscriptions over HTTP', () => {
     expect((await send('POST', `${api.alerts}/${alert.id}/rotate-secret`)).status).toBe(422);
   });
 
+  test('a secret that was sealed with a lost ENCRYPTION_KEY gets a successor', async () => {
+    const alert = await create();
+    const lost = createEnvelopes({
+      encryptionKey: 'of another installation',
+      encryptionKeyPrevious: undefined,
+    });
+    await api.db.pool.query('update alert_subscriptions set signing_secret_sealed = $2 where id = $1', [
+      alert.id,
+      lost.alertSecret.seal('whsec_lost', `alert_subscription:${alert.id}:signing_secret`),
+    ]);
+    const rotated = await send<{ signing_secret: string }>('POST', `${api.alerts}/${alert.id}/rotate-secret`);
+    expect([rotated.status, rotated.body.signing_secret]).toEqual([200, expect.stringMatching(/^whsec_/)]);
+  });
+
   test('what the database holds of a secret is sealed, and the one before a change goes on signing', async () => {
     const alert = await create();
     const rotated = await send<{ signing_secret: string }>('POST', `${api.alerts}/${alert.id}/rotate-secret`);

@@ -215,7 +215,7 @@ describe('prompts and answers at rest', () => {
     await during.close();
     expect(await texts()).toEqual(before);
     // Only the new key is known now, and the old one opens nothing.
-    expect((await read(body.id)).status).toBe(500);
+    expect((await read(body.id)).status).toBe(503);
     const after = await start({ ENCRYPTION_KEY: renewed });
     expect(await asMade(after)).toEqual(body);
     expect((await ask(after.url, token, [FAST], 'And on. [[sim words=2]]')).body.runs[0]!.status).toBe(

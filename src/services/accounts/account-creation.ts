@@ -23,6 +23,10 @@ export interface AccountCreation {
   now: number;
 }
 
+/** A data key for an account, sealed. */
+export const newDataKey = (dataKeys: Envelope, accountId: string): string =>
+  dataKeys.seal(randomBytes(DATA_KEY_BYTES), dataKeyField(accountId));
+
 /**
  * Creates an account with its data key and starter credit, in the caller's transaction.
  * @returns its id, or undefined when the mail is taken.
@@ -41,7 +45,7 @@ export async function createAccount(
     name: creation.name,
     role: creation.role,
     passwordHash: creation.passwordHash,
-    dataKeySealed: dataKeys.seal(randomBytes(DATA_KEY_BYTES), dataKeyField(id)),
+    dataKeySealed: newDataKey(dataKeys, id),
     signupNetworkHash: creation.signupNetworkHash,
     createdAt,
   });

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { requireViewer, type ServiceContext } from '../../context.js';
 import type { AlertKind } from '../../entities/alerts/alert-subscription.js';
 import { AppError } from '../../errors.js';
+import { openOrNothing } from '../../lib/crypto.js';
 import { emailInput } from '../../lib/email-input.js';
 import { ofWholeInput } from '../../lib/field-issues.js';
 import { isUuid, newId } from '../../lib/ids.js';
@@ -162,8 +163,9 @@ export function createAlertsService({ egress, envelopes }: Pick<ServiceDeps, 'eg
             ],
           });
         }
-        const former = envelopes.alertSecret.open(sealed, signingSecretField(own.id));
-        locked.signingSecretSealed = sealSecrets(own.id, signingSecrets(secret, former.toString()));
+        // Of a lost ENCRYPTION_KEY: nothing was signed with it any more.
+        const former = openOrNothing(envelopes.alertSecret, sealed, signingSecretField(own.id));
+        locked.signingSecretSealed = sealSecrets(own.id, signingSecrets(secret, former?.toString()));
       });
       return { signing_secret: secret };
     },

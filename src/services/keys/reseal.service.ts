@@ -1,5 +1,5 @@
 import type { ServiceContext } from '../../context.js';
-import type { Envelope } from '../../lib/crypto.js';
+import { type Envelope, openOrNothing } from '../../lib/crypto.js';
 import { signingSecretField } from '../alerts/alerts.rules.js';
 import { accountVirtualKeyField, dataKeyField, virtualKeyField } from './keys.rules.js';
 import { countOldSeals, listOldSeals, replaceSeals, type SealedColumn } from './reseal.store.js';
@@ -87,12 +87,4 @@ async function resealField({ em }: ServiceContext, field: Field, limit: number):
   // Counted again: a process with the previous configuration may have sealed more in the meantime.
   const old = await countOldSeals(em, field, prefix);
   return { resealed, left: Math.max(0, old - unreadable), unreadable };
-}
-
-function openOrNothing(envelope: Envelope, sealed: string, field: string): Buffer | undefined {
-  try {
-    return envelope.open(sealed, field);
-  } catch {
-    return undefined;
-  }
 }

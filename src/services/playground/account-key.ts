@@ -5,6 +5,7 @@ import { AppError } from '../../errors.js';
 import { newId } from '../../lib/ids.js';
 import type { ServiceDeps } from '../deps.js';
 import { accountVirtualKeyField } from '../keys/keys.rules.js';
+import { openOrRefuse } from './content.js';
 
 type Deps = Pick<ServiceDeps, 'envelopes' | 'virtualKeys'>;
 
@@ -13,7 +14,7 @@ const RETRY_AFTER_SECONDS = 5;
 /**
  * `Bearer <virtual key>` of the account itself, made when it is first needed. No request and no lock waits for the model
  * proxy but the one that asks; of two that make one at once the first stays.
- * @throws AppError `upstream_unconfigured` when the model proxy gives none.
+ * @throws AppError `upstream_unconfigured` when the model proxy gives none; as `openOrRefuse`
  */
 export async function accountAuthorization(
   context: ServiceContext,
@@ -33,7 +34,7 @@ async function readKey(
   if (!account) throw new AppError('unauthorized');
   const sealed = account.virtualKeySealed;
   if (sealed == null) return undefined;
-  return envelopes.virtualKey.open(sealed, accountVirtualKeyField(accountId)).toString('utf8');
+  return openOrRefuse(envelopes.virtualKey, sealed, accountVirtualKeyField(accountId)).toString('utf8');
 }
 
 async function makeKey(context: ServiceContext, accountId: string, deps: Deps): Promise<string> {

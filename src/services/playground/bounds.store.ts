@@ -13,12 +13,15 @@ export async function lockStarts(em: EntityManager, accountId: string): Promise<
   );
 }
 
-/** The sealed data key of an account that can't be deleted before the transaction ends; undefined: it is deleted. */
-export async function lockDataKey(em: EntityManager, accountId: string): Promise<string | undefined> {
+/**
+ * The sealed data key of an account that can't be deleted before the transaction ends; null: an operator has dropped a lost
+ * one; undefined: the account is deleted.
+ */
+export async function lockDataKey(em: EntityManager, accountId: string): Promise<string | null | undefined> {
   const { rows } = await sql<{ sealed: string | null }>`
     select data_key_sealed as sealed from accounts where id = ${accountId} and deleted_at is null
     for key share`.execute(em.getKysely());
-  return rows[0]?.sealed ?? undefined;
+  return rows[0]?.sealed;
 }
 
 /** What an account has taken of its bounds. Forgets starts that no bound counts any more. */

@@ -2,8 +2,9 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
 import type { PlaygroundRun } from '../../entities/playground/playground-run.js';
 import type { PlaygroundSession } from '../../entities/playground/playground-session.js';
+import { AppError } from '../../errors.js';
 import { formatTimestamp } from '../../lib/clock.js';
-import { createEnvelope, type Envelope } from '../../lib/crypto.js';
+import { createEnvelope, type Envelope, openOrNothing } from '../../lib/crypto.js';
 import { formatDecimal } from '../../lib/money.js';
 import { dataKeyField } from '../keys/keys.rules.js';
 import type { RunOutput, SessionOutput, SharedSessionOutput } from './playground.outputs.js';
@@ -26,9 +27,23 @@ export async function contentKeyOf(
   return sealed ? contentKey(dataKeys, accountId, sealed) : undefined;
 }
 
-/** The key of an account's texts, out of its sealed data key. */
+/** The key of an account's texts, out of its sealed data key. @throws AppError as `openOrRefuse` */
 export const contentKey = (dataKeys: Envelope, accountId: string, sealed: string): ContentKey =>
-  createEnvelope('content', dataKeys.open(sealed, dataKeyField(accountId)));
+  createEnvelope('content', openOrRefuse(dataKeys, sealed, dataKeyField(accountId)));
+
+/**
+ * Opens what an account keeps for its playground.
+ * @throws AppError `service_unavailable` when it was sealed with an ENCRYPTION_KEY that this process doesn't have
+ */
+export function openOrRefuse(envelope: Envelope, sealed: string, field: string): Buffer {
+  const plain = openOrNothing(envelope, sealed, field);
+  if (plain) return plain;
+  throw new AppError('service_unavailable', {
+    message:
+      "Your playground can't be decrypted, since the encryption key of this installation has changed. Ask its operator to restore the former key, or to reset the playground.",
+    cause: new Error(`${field} can't be decrypted with ENCRYPTION_KEY or ENCRYPTION_KEY_PREVIOUS`),
+  });
+}
 
 /** A run as its owner sees it. */
 export function runView(run: PlaygroundRun, accountId: string, key: ContentKey): RunOutput {

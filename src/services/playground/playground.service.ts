@@ -102,6 +102,7 @@ export function createPlaygroundService(deps: ServiceDeps): PlaygroundService {
     async list(context, { shared }) {
       const { accountId } = requireViewer(context);
       const ids = await listSessionIds(context.em, { accountId, shared });
+      if (ids.length === 0) return [];
       const key = await requireKey(context, accountId);
       const listed: SessionOutput[] = [];
       // The whole texts of all shared sessions are too much to hold, and to open in one go.

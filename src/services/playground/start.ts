@@ -1,5 +1,7 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { requireViewer, type ServiceContext } from '../../context.js';
 import { UNTRACKED } from '../../db/untracked.js';
+import { Account } from '../../entities/accounts/account.js';
 import { Model } from '../../entities/billing/model.js';
 import { PlaygroundRun } from '../../entities/playground/playground-run.js';
 import { PlaygroundSession } from '../../entities/playground/playground-session.js';
@@ -7,8 +9,10 @@ import { AppError } from '../../errors.js';
 import type { Catalog, CatalogModel } from '../../inference/catalog.js';
 import { estimateTokens } from '../../inference/usage/usage.js';
 import { utcDay } from '../../lib/clock.js';
+import type { Envelope } from '../../lib/crypto.js';
 import { newId } from '../../lib/ids.js';
 import { pricePerToken } from '../../lib/money.js';
+import { newDataKey } from '../accounts/account-creation.js';
 import { findById } from '../accounts/accounts.store.js';
 import { findPlan } from '../accounts/users.store.js';
 import type { ServiceDeps } from '../deps.js';
@@ -95,8 +99,9 @@ async function writeSession(
   const maxTokens = input.parameters?.max_tokens ?? MAX_TOKENS.unlessTold;
   return em.transactional(async (inside) => {
     await lockStarts(inside, accountId);
-    const sealed = await lockDataKey(inside, accountId);
-    if (sealed === undefined) throw new AppError('unauthorized');
+    const known = await lockDataKey(inside, accountId);
+    if (known === undefined) throw new AppError('unauthorized');
+    const sealed = known ?? (await renewDataKey(inside, accountId, envelopes.dataKey));
     const wanted = { runs: input.models.length, maxTokens, inputTokens: inputTokensOf(input) };
     requireRoom(await takenBy(inside, accountId, now), wanted, bounds, now);
     const key = contentKey(envelopes.dataKey, accountId, sealed);
@@ -116,6 +121,13 @@ async function writeSession(
     const row = inside.create(PlaygroundSession, session, { persist: false });
     return { session: sessionView(row, runs, key, (slug) => `${config.publicBaseUrl}/p/${slug}`), key };
   });
+}
+
+/** A data key in the place of one that was dropped. Of two starts at once only one comes here: they take turns. */
+async function renewDataKey(em: EntityManager, accountId: string, dataKeys: Envelope): Promise<string> {
+  const dataKeySealed = newDataKey(dataKeys, accountId);
+  await em.nativeUpdate(Account, { id: accountId, dataKeySealed: null }, { dataKeySealed });
+  return dataKeySealed;
 }
 
 /** Until the model reports its own count. */
