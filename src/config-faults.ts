@@ -47,7 +47,8 @@ function productionFaults(raw: RawConfig): string[] {
 /** What a process can't do without when it is started alone; `npm start` sets these for its children. */
 function roleFaults(raw: RawConfig, role: ProcessRole): string[] {
   const faults: string[] = [];
-  if (role !== 'launcher' && raw.DATABASE_URL === undefined && raw.NODE_ENV !== 'production') {
+  const needsDatabase = role !== 'launcher' && role !== 'cli';
+  if (needsDatabase && raw.DATABASE_URL === undefined && raw.NODE_ENV !== 'production') {
     faults.push(
       'DATABASE_URL: must be set when a process is started on its own (npm start provides a database)',
     );

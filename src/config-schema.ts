@@ -18,7 +18,8 @@ import { emailInput } from './lib/email-input.js';
 
 /** Every environment variable that is read, with its form and its default (docs/operations.md). */
 
-export type ProcessRole = 'launcher' | 'edge' | 'platform' | 'jobs' | 'proxy';
+/** `cli`: a command that only wants the database. */
+export type ProcessRole = 'launcher' | 'edge' | 'platform' | 'jobs' | 'proxy' | 'cli';
 
 const MOST_MONTHS = 1_200;
 export const MOST_EDGES = 64;

@@ -24,10 +24,14 @@ function resolveSecrets(raw: RawConfig, dataDir: string): Record<(typeof SECRETS
   return Object.fromEntries(entries) as Record<(typeof SECRETS)[number], string>;
 }
 
-/** Launcher and edge can't do without DATA_DIR; the others only where they generate or read a secret there. */
-function useDataDir<T>(dataDir: string, role: ProcessRole, use: () => T): T {
+/**
+ * Launcher and edge can't do without DATA_DIR, and commands without the database in it; the others only where they generate
+ * or read a secret there.
+ */
+function useDataDir<T>(dataDir: string, role: ProcessRole, raw: RawConfig, use: () => T): T {
+  const isCommandInIt = role === 'cli' && raw.DATABASE_URL === undefined;
   try {
-    if (role === 'launcher' || role === 'edge') checkDataDir(dataDir);
+    if (role === 'launcher' || role === 'edge' || isCommandInIt) checkDataDir(dataDir);
     return use();
   } catch (error) {
     throw new ConfigError([`DATA_DIR: ${dataDirFault(dataDir, error)}`]);
@@ -46,7 +50,7 @@ export function loadConfig(env: NodeJS.ProcessEnv, role: ProcessRole) {
   const production = raw.NODE_ENV === 'production';
   const dataDir = resolve(raw.DATA_DIR);
   const publicBaseUrl = withoutEndSlashes(raw.PUBLIC_BASE_URL ?? `http://localhost:${raw.PORT}`);
-  const secrets = useDataDir(dataDir, role, () => resolveSecrets(raw, dataDir));
+  const secrets = useDataDir(dataDir, role, raw, () => resolveSecrets(raw, dataDir));
   return {
     role,
     production,

@@ -345,6 +345,13 @@ describe('the configuration', () => {
       expect(faults(env, 'platform')).toEqual([]);
     });
 
+    test('does not stop a command whose database is elsewhere', () => {
+      const env = { ...production, DATA_DIR: '/dev/null/x' };
+      expect(faults(env, 'cli')).toEqual([]);
+      expect(faults({ DATA_DIR: '/dev/null/x' }, 'cli')).toHaveLength(1);
+      expect(faults({}, 'cli')).toEqual([]);
+    });
+
     test('ends the process with code 78 and one line', () => {
       const env = { PATH: process.env.PATH, DATA_DIR: '/dev/null/x' };
       const { status, stderr, stdout } = spawnSync(process.execPath, [inDist('start.js')], {

@@ -23,7 +23,7 @@ const HELP = `Usage: npm run admin -- COMMAND [NAME=VALUE ...]
 const EXIT_CONFIG = 78;
 
 try {
-  const config = loadConfigOrExit('launcher');
+  const config = loadConfigOrExit('cli');
   await withDatabase(config, 'admin', async (orm) => {
     const result = await runCommand(commandLineContext(orm), config, process.argv.slice(2));
     if (result !== undefined) process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);

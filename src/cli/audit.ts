@@ -6,7 +6,7 @@ import { runAudit } from '../services/audit/audit.service.js';
 import { withDatabase } from './database.js';
 
 /** `npm run audit`: checks every invariant of the money. Exit code 1 when one is violated, 2 when it can't look. */
-const config = loadConfigOrExit('launcher');
+const config = loadConfigOrExit('cli');
 
 async function audit(orm: MikroORM): Promise<number> {
   const log = createLogger('audit', 'silent');

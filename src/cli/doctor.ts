@@ -20,7 +20,7 @@ import { withDatabase } from './database.js';
  * `UPSTREAM_URL` it asks the model proxy there, unless `--file` stands behind. Exit code 1 when something is wrong, 2 when
  * it can't look.
  */
-const config = loadConfigOrExit('launcher');
+const config = loadConfigOrExit('cli');
 const TIMEOUT_MS = 10_000;
 const PRICE_WIDTH = 12;
 
