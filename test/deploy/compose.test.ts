@@ -1,4 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { BlockList } from 'node:net';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { compose, composeText, ours, variablesIn } from './compose.js';
@@ -54,6 +55,16 @@ describe('docker-compose.yml', () => {
       expect(service.environment!.NODE_ENV).toBe('production');
     },
   );
+
+  test('passes every setting on, but for those that are decided here', () => {
+    const decided = {
+      DATA_DIR: 'the image’s',
+      EDGE_PROCESSES: 'a container is one edge',
+      PASSWORD_HASH_PROFILE: 'a weaker one is for tests',
+    };
+    const passed = new Set(ours.flatMap(([, { environment = {} }]) => Object.keys(environment)));
+    expect(known.filter((name) => !passed.has(name)).toSorted()).toEqual(Object.keys(decided).toSorted());
+  });
 
   test.each(ours)(
     '%s runs a script of package.json, without rights, and is asked whether it is ready',
@@ -130,6 +141,39 @@ describe('docker-compose.yml', () => {
         expect(environment[name]).toMatch(new RegExp(`^\\$\\{${name}:\\?`));
       }
     }
+  });
+
+  test('keeps files with secrets out of the repository and of the image', () => {
+    const files = Object.values(compose.services).flatMap(({ env_file: files = [] }) =>
+      files.map(({ path }) => path.replace('./', '')),
+    );
+    expect(files).toContain('nodes.env');
+    for (const list of ['.gitignore', '.dockerignore']) {
+      const ignored = read(list).split('\n');
+      expect([list, ['.env', ...files].filter((file) => !ignored.includes(file))]).toEqual([list, []]);
+    }
+  });
+
+  test('is documented without a restart, which would keep the environment of before', () => {
+    const commands = [...readdirSync('docs'), '../README.md', '../CONTRIBUTING.md']
+      .filter((name) => name.endsWith('.md'))
+      .flatMap((name) => read(join('docs', name)).match(/docker compose [a-z]+/g) ?? []);
+    expect(commands).toContain('docker compose up');
+    expect(commands).not.toContain('docker compose restart');
+  });
+
+  test('gives nobody the addresses of the edges', () => {
+    const { subnet, ip_range: range } = compose.networks.inside.ipam.config[0]!;
+    const given = new BlockList();
+    const [from, bits] = range.split('/');
+    given.addSubnet(from!, Number(bits));
+    const [start] = subnet.split('/');
+    const fixed = Object.values(compose.services).flatMap(({ networks }) =>
+      Array.isArray(networks) ? [] : Object.values(networks).map(({ ipv4_address: address }) => address),
+    );
+    expect(fixed).toHaveLength(2);
+    expect(fixed.filter((address) => given.check(address))).toEqual([]);
+    expect(given.check(start!)).toBe(false);
   });
 
   test('believes the callers that its own network names', () => {

@@ -19,7 +19,7 @@ export interface Service {
 
 export interface Compose {
   services: Record<string, Service>;
-  networks: { inside: { ipam: { config: { subnet: string }[] } } };
+  networks: { inside: { ipam: { config: { subnet: string; ip_range: string }[] } } };
   volumes: Record<string, null>;
 }
 

@@ -6,12 +6,13 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { WebSocket, WebSocketServer } from 'ws';
+import { MAX_HEADER_BYTES } from '../../src/lib/http-limits.js';
 import { freePort } from '../support/free-port.js';
 import { until } from '../support/until.js';
 
 const NGINX = ['/usr/sbin/nginx', '/usr/bin/nginx'].find((path) => existsSync(path));
 
-/** deploy/nginx.conf under a real nginx, with two servers of ours in the edges' places. Only where nginx is installed. */
+/** deploy/nginx.conf under a real nginx, with two servers of ours in the edges' places. Only where nginx is installed, as in CI. */
 if (NGINX) {
   describe('the front door, for real', () => {
     let folder: string;
@@ -22,7 +23,7 @@ if (NGINX) {
     let finish: () => void;
 
     const startEdge = async (name: string): Promise<Server> => {
-      const server = createServer((request, response) => {
+      const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES }, (request, response) => {
         seen.push(`${name} ${request.method} ${request.url} ${request.headers['x-forwarded-for']}`);
         if (request.url !== '/v1/stream') {
           request.resume();
@@ -110,6 +111,12 @@ if (NGINX) {
       expect(seen.at(-1)).toMatch(/GET \/v1\/models 127\.0\.0\.1$/);
     });
 
+    test('leaves it to the edge to say that headers are too large', async () => {
+      const send = (bytes: number) => fetch(url, { headers: { 'x-padding': 'y'.repeat(bytes) } });
+      expect((await send(MAX_HEADER_BYTES - 1_024)).status).toBe(200);
+      expect((await send(MAX_HEADER_BYTES + 1_024)).status).toBe(431);
+    });
+
     test('gives a call that an edge doesn’t take to the other', async () => {
       const [first] = edges;
       const port = portOf(first!);
@@ -126,5 +133,6 @@ if (NGINX) {
     });
   });
 } else {
-  test('the front door wants nginx to be tried for real', () => expect(NGINX).toBeUndefined());
+  test('the front door is tried with a real nginx, at least in CI', () =>
+    expect(process.env.CI).toBeUndefined());
 }
