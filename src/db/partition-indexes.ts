@@ -7,7 +7,6 @@ import { advisoryLocks } from './locks.js';
 /** A writer waits at most so long behind us for the moment in which an index takes its place. */
 const ATTACH_WAIT = '300ms';
 const POLL_MS = 250;
-/** PostgreSQL's error code for a lock timeout. */
 
 /** Indexes of whole tables that a migration makes only while the table is empty: name → what stands behind `on`. */
 const WHOLE: Record<string, string> = {
