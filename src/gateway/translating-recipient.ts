@@ -3,9 +3,13 @@ import type { UpstreamFailure } from '../inference/relay/upstream-failure.js';
 
 /** A recipient that translates the answer and delegates everything else to the inner recipient. */
 export abstract class TranslatingRecipient implements Recipient {
+  /** A large answer that was read ahead. */
+  #ahead: object | undefined;
+
   constructor(protected readonly inner: Recipient) {}
 
-  abstract answer(body: Buffer): void;
+  /** What the caller gets in place of a whole answer. */
+  protected abstract translated(answer: object): Buffer;
   abstract send(events: Buffer): void;
   abstract endStream(event: Buffer): void;
 
@@ -25,8 +29,17 @@ export abstract class TranslatingRecipient implements Recipient {
     this.inner.onDrain(listener);
   }
 
-  answerInParts(parts: readonly Buffer[]): void {
-    this.answer(Buffer.concat(parts));
+  answer(body: Buffer): void {
+    this.inner.answer(this.translated(parsedAnswer(body)));
+  }
+
+  readAhead(parts: readonly Buffer[]): boolean {
+    this.#ahead = parsed(Buffer.concat(parts));
+    return this.#ahead !== undefined;
+  }
+
+  answerInParts(): void {
+    this.inner.answer(this.translated(this.#ahead ?? {}));
   }
 
   refuse(failure: UpstreamFailure): void {
@@ -52,9 +65,14 @@ export abstract class TranslatingRecipient implements Recipient {
 
 /** What an answer or an event says. The relay has looked at the members that it knows and not at all of it. */
 export function parsedAnswer<Shape extends object>(data: Buffer | undefined): Partial<Shape> {
+  return ((data && parsed(data)) ?? {}) as Partial<Shape>;
+}
+
+/** Undefined for what isn't JSON. */
+function parsed(data: Buffer): object | undefined {
   try {
-    return (JSON.parse(data?.toString() ?? '') ?? {}) as Partial<Shape>;
+    return (JSON.parse(data.toString()) ?? {}) as object;
   } catch {
-    return {};
+    return undefined;
   }
 }

@@ -49,15 +49,12 @@ export class WidgetRecipient extends TranslatingRecipient {
     super(inner);
   }
 
-  answer(body: Buffer): void {
-    const { choices, usage } = JSON.parse(body.toString()) as ChatAnswer;
+  protected translated({ choices, usage }: ChatAnswer): Buffer {
     const said = choices?.[0]?.message?.content;
     const content = typeof said === 'string' ? said : '';
     const { sessionId, sign } = this.signature;
     const message = { role: 'assistant', content, mac: sign(content) };
-    this.inner.answer(
-      Buffer.from(JSON.stringify({ session_id: sessionId, message, usage: countsOf(usage) })),
-    );
+    return Buffer.from(JSON.stringify({ session_id: sessionId, message, usage: countsOf(usage) }));
   }
 
   override refuse({ code, options: { status, retryAfterSeconds } }: UpstreamFailure): void {

@@ -149,6 +149,23 @@ describe('a chat with a widget', () => {
     ]);
   });
 
+  test('is free and says so when a large answer of the model cannot be read', async () => {
+    const widget = await createTestWidget(suite.db);
+    const choice = { index: 0, message: { role: 'assistant', content: 'x'.repeat(300_000) } };
+    const usage = { prompt_tokens: 12, completion_tokens: 34, total_tokens: 46 };
+    suite.upstream.answer(
+      raw(200, `{"choices":[${JSON.stringify(choice)},],"usage":${JSON.stringify(usage)}}`),
+    );
+    expect(await refusalOf(await say(suite.edge.url, widget.publicKey))).toEqual([502, 'upstream_error']);
+    suite.upstream.answer(chat({ choices: [choice] }));
+    const { message } = (await (await say(suite.edge.url, widget.publicKey)).json()) as ChatAnswer;
+    expect(message.content).toHaveLength(300_000);
+    await suite.edge.settled();
+    expect((await usageOf(suite.db, widget.accountId)).map(({ cost }) => Number(cost))).toEqual([
+      0, 0.0000114,
+    ]);
+  });
+
   test('counts toward no plan rate', async () => {
     const widget = await createTestWidget(suite.db, { plan: 'free' });
     for (let i = 0; i < 25; i++) expect((await say(suite.edge.url, widget.publicKey)).status).toBe(200);

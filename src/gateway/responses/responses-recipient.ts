@@ -34,11 +34,11 @@ export class ResponsesRecipient extends TranslatingRecipient {
     this.#output = new Output(requestId, (event) => this.#emit(event));
   }
 
-  answer(body: Buffer): void {
-    this.#read(parsedAnswer<ChatAnswer>(body));
+  protected translated(answer: ChatAnswer): Buffer {
+    this.#read(answer);
     this.#output.end();
     this.#events = [];
-    this.inner.answer(Buffer.from(JSON.stringify(this.#response(statusOf(this.#finish)))));
+    return Buffer.from(JSON.stringify(this.#response(statusOf(this.#finish))));
   }
 
   override startStream(): void {

@@ -11,6 +11,11 @@ export interface Recipient {
   onDrain(listener: () => void): void;
   /** Sends a whole answer. */
   answer(body: Buffer): void;
+  /**
+   * Reads a large answer, whose content the relay has only looked over, before it is charged. False: it can't be read, so the
+   * node has failed. Absent where an answer is passed on as it came.
+   */
+  readAhead?(parts: readonly Buffer[]): boolean;
   /** Sends a whole answer that is too large for one buffer. */
   answerInParts(parts: readonly Buffer[]): void;
   /** Sends a failure in place of an answer. */

@@ -93,6 +93,10 @@ export class JsonAnswer implements RelayAnswer {
   }
 
   #sendLarge({ parts, success }: LargeAnswer): void {
+    if (this.recipient.readAhead?.(parts) === false) {
+      this.#failed(new GarbageError());
+      return;
+    }
     this.call.succeed(success, (error) => {
       if (error) this.context.unrecorded();
       else this.recipient.answerInParts(parts);
