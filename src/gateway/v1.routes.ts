@@ -188,6 +188,7 @@ function forward(
     });
   }
   if (!deps.meter.accepting()) throw new AppError('service_unavailable', { retryAfterSeconds: 1 });
+  if (translated) share.grow(translated.echoedBytes);
   const start = (admission: Admission): void => {
     const promptVersionId = namedVersion(deps, request);
     const span = deps.tracing?.of(request);

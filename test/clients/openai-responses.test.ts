@@ -7,9 +7,11 @@ import {
   chunkEvent,
   DONE_EVENT,
   FULL_STREAM,
+  raw,
   stream,
   usageEvent,
 } from '../support/scripted-upstream.js';
+import { until } from '../support/until.js';
 
 const TOOLS = [
   {
@@ -271,3 +273,77 @@ describe('openai: responses, unless RESPONSES_API is set', () => {
     });
   });
 });
+  test.each([
+    [{ model: undefined }, '"model" is required.'],
+    [{ max_output_tokens: 0 }, '"max_output_tokens" must be at least 1.'],
+    [{ tools: [0] }, '"tools.0" must be of type object, not number.'],
+    [{ metadata: { a: 'b', c: 1 } }, '"metadata" must have texts as values.'],
+  ])('%j is refused in words', async (body, message) => {
+    await expect(create(body)).rejects.toMatchObject({ error: { message } });
+  });
+
+  const MANY = 2 ** 19 - 100;
+  const deep = ['{"a":'.repeat(10_000), '}'.repeat(10_000)].join('1');
+  test.each([
+    [
+      'that nests too deep',
+      `{"model":"gateway/fast","input":"Hi","tools":[{"type":"function","name":"f","parameters":${deep}}]}`,
+    ],
+    ['of zeros', `{"model":"gateway/fast","input":[${Array(MANY).fill(0)}]}`],
+    ['of tools of zeros', `{"model":"gateway/fast","input":"Hi","tools":[${Array(MANY).fill(0)}]}`],
+    ['that names its model twice', '{"model":"gateway/fast","input":"Hi","model":"gateway/qwen-pro"}'],
+    ['that is not UTF-8', Buffer.from('{"model":"gateway/fast","input":"\xff"}', 'latin1')],
+    ['that is not an object', '["gateway/fast"]'],
+    ['that is cut', '{"model":"gateway/fast","input":"H'],
+  ])('a body %s is refused, and reaches no node', async (_what, body) => {
+    const before = suite.upstream.seen.length;
+    const answer = await fetch(`${suite.edge.url}/v1/responses`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${caller.key}` },
+      body,
+    });
+    const { error } = (await answer.json()) as { error: { code: string } };
+    expect([answer.status, error.code]).toEqual([400, 'invalid_body']);
+    expect(suite.upstream.seen).toHaveLength(before);
+  });
+
+  test('a long conversation of calls is sent on as one message', async () => {
+    const call = { type: 'function_call', call_id: 'call_a', name: 'weather', arguments: '{}' };
+    await create({ input: Array(5_000).fill(call) });
+    const { messages } = sent() as { messages: { tool_calls: unknown[] }[] };
+    expect(messages.map(({ tool_calls: calls }) => calls.length)).toEqual([5_000]);
+  });
+
+  test('what a response repeats of its request counts as memory until it has been read', async () => {
+    const bytes = async (): Promise<number> =>
+      (await suite.edge.registry.getSingleMetric('gateway_request_body_bytes')!.get()).values[0]!.value;
+    await until(async () => (await bytes()) === 0, { what: 'the end of earlier calls' });
+    let finish: (() => void) | undefined;
+    suite.upstream.answer((request, response) => {
+      finish = () => stream(FULL_STREAM)(request, response);
+    });
+    const instructions = 'x'.repeat(300_000);
+    const answer = create({ instructions, stream: true } as object).then(async (events) => {
+      for await (const _event of events as unknown as AsyncIterable<unknown>);
+    });
+    const end = await until(() => finish, { what: 'the call' });
+    // Once as the request, and in three events.
+    expect(await bytes()).toBeGreaterThan(4 * instructions.length);
+    end();
+    await answer;
+    await until(async () => (await bytes()) === 0, { what: 'the memory to be free again' });
+  });
+
+  test('a large answer that cannot be read is a failure, and free', async () => {
+    const choice = { index: 0, message: { role: 'assistant', content: 'x'.repeat(300_000) } };
+    const usage = { prompt_tokens: 12, completion_tokens: 34, total_tokens: 46 };
+    suite.upstream.answer(
+      raw(200, `{"choices":[${JSON.stringify(choice)},],"usage":${JSON.stringify(usage)}}`),
+    );
+    await expect(create({})).rejects.toMatchObject({ status: 502, code: 'upstream_error' });
+    await suite.edge.settled();
+    expect(await usageOf(suite.db, caller.accountId)).toMatchObject([
+      { cost: '0.000000000000', status: 'error' },
+    ]);
+  });
+

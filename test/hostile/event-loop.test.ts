@@ -19,6 +19,7 @@ const text = (unit: string): string =>
 
 const many = (unit: string, count: number): string => Array(count).fill(unit).join();
 const members = (count: number, unit: string): string => `{"model":"m",${many(unit, count)}}`;
+const keys = (count: number): string => Array.from({ length: count }, (_, i) => `"k${i}":1`).join();
 
 /** Small bodies, each read in one turn. */
 const SMALL: [string, () => string][] = [
@@ -31,6 +32,26 @@ const SMALL: [string, () => string][] = [
   ['tools', () => `{"model":"m","tools":[${many('{"type":"function"}', 3_000)}]}`],
 ];
 
+const asked = (members: string): string => `{"model":"gateway/fast",${members}}`;
+const call = '{"type":"function_call","call_id":"c","name":"n","arguments":"{}"}';
+
+/** Bodies of `/v1/responses`, which has at most 1 MiB and parses it in one turn. */
+const RESPONSES: [string, () => string][] = [
+  ['zeros', () => asked(`"input":[${many('0', 520_000)}]`)],
+  ['zeros, as many as it takes', () => asked(`"input":[${many('0', 32_000)}]`)],
+  ['parts of zeros', () => asked(`"input":[{"role":"user","content":[${many('0', 32_000)}]}]`)],
+  ['tools of zeros', () => asked(`"input":"Hi","tools":[${many('0', 520_000)}]`)],
+  ['metadata', () => asked(`"input":"Hi","metadata":{${keys(32_000)}}`)],
+  [
+    'a schema',
+    () => asked(`"input":"Hi","tools":[{"type":"function","name":"f","parameters":{${keys(32_000)}}}]`),
+  ],
+  ['calls', () => asked(`"input":[${many(call, 15_500)}]`)],
+  ['calls, as many as it takes', () => asked(`"input":[${many(call, 6_500)}]`)],
+  ['text', () => asked(`"input":"${'x'.repeat(2 ** 20 - 100)}"`)],
+  ['brackets', () => '['.repeat(2 ** 20)],
+];
+
 const WORST: [string, () => string][] = [
   ['one text', () => text('x')],
   ['one text of quotes', () => text('\\"')],
@@ -40,8 +61,8 @@ const WORST: [string, () => string][] = [
   ['numbers', () => filled('1,')],
   ['short texts', () => filled('"a",')],
   ['arrays in arrays', () => filled(`${'['.repeat(60)}${']'.repeat(60)},`)],
-  ['members below', () => body(`{${Array.from({ length: 700_000 }, (_, i) => `"k${i}":1`).join()}}`)],
-  ['members', () => `{"model":"m",${Array.from({ length: 700_000 }, (_, i) => `"k${i}":1`).join()}}`],
+  ['members below', () => body(`{${keys(700_000)}}`)],
+  ['members', () => `{"model":"m",${keys(700_000)}}`],
   [
     'removed members',
     () => `{"model":"m",${Array.from({ length: 500_000 }, (_, i) => `"mock_${i}":1`).join()}}`,
@@ -73,7 +94,7 @@ describe('a body', () => {
     upstream.answer((request, response) =>
       chat()({ ...request, body: '{"model":"gateway/fast"}' }, response),
     );
-    const edgeEnv = { UPSTREAM_URL: upstream.url };
+    const edgeEnv = { UPSTREAM_URL: upstream.url, RESPONSES_API: '1' };
     rig = await startRig('event-loop', { direct: true, balance: '1000000', edgeEnv });
     [caller] = (await rig.customers(1)) as [TestKey];
   }, 60_000);
@@ -90,8 +111,8 @@ describe('a body', () => {
 
   const processorMs = (): number => threadTimeMs(rig.edge.pid());
 
-  async function send(body: Buffer): Promise<void> {
-    const answer = await fetch(`${rig.url}/v1/chat/completions`, {
+  async function send(body: Buffer, endpoint = 'chat/completions'): Promise<void> {
+    const answer = await fetch(`${rig.url}/v1/${endpoint}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${caller.key}` },
       body,
@@ -136,6 +157,21 @@ describe('a body', () => {
       const least = await leastMs(async () => {
         const before = processorMs();
         await send(sent);
+        return processorMs() - before;
+      });
+      expect(least).toBeLessThanOrEqual(LONGEST_STALL_MS);
+    },
+    120_000,
+  );
+
+  test.each(RESPONSES)(
+    `of %s for /v1/responses stalls no other request for more than ${LONGEST_STALL_MS} ms`,
+    async (_what, make) => {
+      const sent = Buffer.from(make());
+      expect(sent.length).toBeLessThanOrEqual(2 ** 20);
+      const least = await leastMs(async () => {
+        const before = processorMs();
+        await send(sent, 'responses');
         return processorMs() - before;
       });
       expect(least).toBeLessThanOrEqual(LONGEST_STALL_MS);

@@ -80,8 +80,9 @@ function addItem(messages: ChatMessage[], item: InputItem): void {
     };
     // What a model says and calls in one turn is one message.
     const last = messages.at(-1);
-    if (last?.role === 'assistant') last.tool_calls = [...(last.tool_calls ?? []), call];
-    else messages.push({ role: 'assistant', content: null, tool_calls: [call] });
+    if (last?.role !== 'assistant') messages.push({ role: 'assistant', content: null, tool_calls: [call] });
+    else if (last.tool_calls) last.tool_calls.push(call);
+    else last.tool_calls = [call];
   } else if (item.type === 'function_call_output') {
     messages.push({ role: 'tool', tool_call_id: item.call_id, content: chatContent(item.output, false) });
   }

@@ -4,6 +4,28 @@ import { z } from 'zod';
 
 const text = z.string();
 
+/** A list, read up to its first fault: zod would collect those of all entries, which takes long, and one of them is told. */
+const list = <Entry extends z.ZodType>(entry: Entry) =>
+  z.array(z.unknown()).transform((given, context) => {
+    const entries: z.output<Entry>[] = [];
+    for (const [index, value] of given.entries()) {
+      const { success, data, error } = entry.safeParse(value);
+      if (!success) {
+        const issue = error.issues[0]!;
+        context.issues.push({ ...issue, path: [index, ...issue.path] } as z.core.$ZodRawIssue);
+        return z.NEVER;
+      }
+      entries.push(data);
+    }
+    return entries;
+  });
+
+/** An object that nobody looks into here: zod would copy it member by member. */
+const anyObject = z.custom<Record<string, unknown>>(
+  (given) => typeof given === 'object' && given !== null && !Array.isArray(given),
+  'must be an object',
+);
+
 const contentPart = z.discriminatedUnion('type', [
   z.object({ type: z.literal('input_text'), text }),
   z.object({ type: z.literal('output_text'), text }),
@@ -17,7 +39,7 @@ const contentPart = z.discriminatedUnion('type', [
 ]);
 export type ContentPart = z.infer<typeof contentPart>;
 
-const content = z.union([text, z.array(contentPart)]);
+const content = z.union([text, list(contentPart)]);
 
 const message = z.object({
   type: z.literal('message'),
@@ -56,7 +78,7 @@ const functionTool = z.object({
   type: z.literal('function', 'must be function: the service runs no tools itself'),
   name: text,
   description: text.nullish(),
-  parameters: z.record(z.string(), z.unknown()).nullish(),
+  parameters: anyObject.nullish(),
   strict: z.boolean().nullish(),
 });
 export type FunctionTool = z.infer<typeof functionTool>;
@@ -72,29 +94,35 @@ const format = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('json_schema'),
     name: text,
-    schema: z.record(z.string(), z.unknown()),
+    schema: anyObject,
     description: text.nullish(),
     strict: z.boolean().nullish(),
   }),
 ]);
+
+/** Its faults are told as one. */
+const metadata = anyObject.refine(
+  (given) => Object.values(given).every((value) => typeof value === 'string'),
+  'must have texts as values',
+);
 
 /** Members that refer to stored state of an earlier call. Nothing is stored. */
 const stateful = (remedy: string) => z.null(`is not supported: ${remedy}`).optional();
 
 export const responsesRequest = z.object({
   model: text.min(1),
-  input: z.union([text, z.array(item)]),
+  input: z.union([text, list(item)]),
   instructions: text.nullish(),
   stream: z.boolean().nullish(),
   max_output_tokens: z.int().min(1).nullish(),
   temperature: z.number().nullish(),
   top_p: z.number().nullish(),
-  tools: z.array(functionTool).nullish(),
+  tools: list(functionTool).nullish(),
   tool_choice: toolChoice.nullish(),
   parallel_tool_calls: z.boolean().nullish(),
   text: z.object({ format: format.nullish(), verbosity: text.nullish() }).nullish(),
   reasoning: z.object({ effort: text.nullish() }).nullish(),
-  metadata: z.record(z.string(), z.string()).nullish(),
+  metadata: metadata.nullish(),
   user: text.nullish(),
   safety_identifier: text.nullish(),
   prompt_cache_key: text.nullish(),

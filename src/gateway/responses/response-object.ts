@@ -23,32 +23,36 @@ export interface Progress {
   error: { code: string; message: string } | null;
 }
 
-/** Makes the objects of one response, from its constant members and its progress so far. */
+/** What every object of a response repeats of its request. */
+export const echoOf = (request: ResponsesRequest): Record<string, unknown> => ({
+  background: false,
+  instructions: request.instructions ?? null,
+  max_output_tokens: request.max_output_tokens ?? null,
+  metadata: request.metadata ?? {},
+  parallel_tool_calls: request.parallel_tool_calls ?? true,
+  previous_response_id: null,
+  reasoning: { effort: request.reasoning?.effort ?? null, summary: null },
+  store: false,
+  temperature: request.temperature ?? null,
+  text: { format: request.text?.format ?? { type: 'text' } },
+  tool_choice: request.tool_choice ?? 'auto',
+  tools: request.tools ?? [],
+  top_p: request.top_p ?? null,
+  truncation: 'disabled',
+  user: request.user ?? null,
+});
+
+/** Makes the objects of one response, from what it repeats of its request and its progress so far. */
 export function responseObjects(
-  request: ResponsesRequest,
+  echo: Record<string, unknown>,
   requestId: string,
   createdAt: number,
 ): (progress: Progress) => Record<string, unknown> {
-  const { instructions, text, tools } = request;
   const constant = {
     id: `resp_${requestId.replaceAll('-', '')}`,
     object: 'response',
     created_at: createdAt,
-    background: false,
-    instructions: instructions ?? null,
-    max_output_tokens: request.max_output_tokens ?? null,
-    metadata: request.metadata ?? {},
-    parallel_tool_calls: request.parallel_tool_calls ?? true,
-    previous_response_id: null,
-    reasoning: { effort: request.reasoning?.effort ?? null, summary: null },
-    store: false,
-    temperature: request.temperature ?? null,
-    text: { format: text?.format ?? { type: 'text' } },
-    tool_choice: request.tool_choice ?? 'auto',
-    tools: tools ?? [],
-    top_p: request.top_p ?? null,
-    truncation: 'disabled',
-    user: request.user ?? null,
+    ...echo,
   };
   return ({ status, finish, model, output, usage, error }) => ({
     ...constant,

@@ -2,20 +2,28 @@ import { AppError } from '../../errors.js';
 import type { CallInput } from '../../inference/call.js';
 import type { Recipient } from '../../inference/relay/recipient.js';
 import { toldNames } from '../../inference/request/body-fields.js';
-import type { InspectedBody } from '../../inference/request/request-body.js';
+import { createWholeCheck, type InspectedBody } from '../../inference/request/request-body.js';
 import type { Clock } from '../../lib/clock.js';
+import { plainWords } from '../../lib/field-issues.js';
+import { hasMoreValues } from '../../lib/json-values.js';
 import { chatRequest } from './chat-request.js';
 import { responsesRequest, SILENT } from './request-schema.js';
-import { responseObjects } from './response-object.js';
+import { echoOf, responseObjects } from './response-object.js';
 import { ResponsesRecipient } from './responses-recipient.js';
 
 /** Larger requests are refused: parsing happens in one go, which must not keep other calls waiting. */
 const MAX_BYTES = 1024 * 1024;
+/** Likewise: a megabyte of short values takes many times as long as one of text. */
+const MAX_VALUES = 32_768;
+/** Events of a stream that carry the whole response: `response.created`, `response.in_progress` and the last one. */
+const WHOLE_EVENTS = 3;
 
 /** A request of the Responses API as the chat call that it becomes. */
 export interface Translated {
   /** The chat request. */
   chat: Buffer;
+  /** Bytes that the answer repeats of the request, in memory until the caller has read them. */
+  echoedBytes: number;
   /** The inspected chat request, with the names of the members that the translation dropped. */
   withDropped(body: InspectedBody): InspectedBody;
   /** A recipient that translates the answer for the caller. */
@@ -40,12 +48,14 @@ export function createTranslate(clock: Clock): Translate {
     const dropped = Object.keys(given).filter(
       (name) => !(name in responsesRequest.shape) && !SILENT.has(name),
     );
+    const echo = echoOf(request);
     return {
       chat: Buffer.from(JSON.stringify(chatRequest(request))),
+      echoedBytes: Buffer.byteLength(JSON.stringify(echo)) * (request.stream ? WHOLE_EVENTS : 1),
       withDropped: (inspected) =>
         dropped.length === 0 ? inspected : { ...inspected, dropped: toldNames(dropped) },
       recipient(inner, { id, admission }) {
-        const responseOf = responseObjects(request, id, Math.floor(clock.now() / 1000));
+        const responseOf = responseObjects(echo, id, Math.floor(clock.now() / 1000));
         return new ResponsesRecipient(inner, responseOf, {
           requestId: id,
           model: admission.model.publicName,
@@ -55,16 +65,20 @@ export function createTranslate(clock: Clock): Translate {
   };
 }
 
+/** The chat request is checked like any other, but what is parsed first must be sound by itself. */
+const checkWhole = createWholeCheck(Object.keys(responsesRequest.shape));
+
 function parse(body: Buffer): Record<string, unknown> {
-  let given: unknown;
+  checkWhole(body);
+  if (hasMoreValues(body, MAX_VALUES)) {
+    const message = `A request to /v1/responses has at most ${MAX_VALUES.toLocaleString('en')} values. Use /v1/chat/completions for larger ones.`;
+    throw new AppError('invalid_body', { message });
+  }
   try {
-    given = JSON.parse(body.toString());
+    return JSON.parse(body.toString()) as Record<string, unknown>;
   } catch {
     throw new AppError('invalid_body', { message: 'The body is not valid JSON.' });
   }
-  if (typeof given === 'object' && given !== null && !Array.isArray(given))
-    return given as Record<string, unknown>;
-  throw new AppError('invalid_body', { message: 'The body is not a JSON object.' });
 }
 
 interface Issue {
@@ -86,6 +100,7 @@ function deepest(issue: Issue): Issue {
 function refusal(issue: Issue): AppError {
   const { path, message } = deepest(issue);
   const param = path.map(String).join('.');
-  const isSentence = /^(?:must|is) /.test(message);
-  return new AppError('invalid_body', { message: `"${param}"${isSentence ? '' : ':'} ${message}.`, param });
+  const words = plainWords(message);
+  const isSentence = /^(?:must|is) /.test(words);
+  return new AppError('invalid_body', { message: `"${param}"${isSentence ? '' : ':'} ${words}.`, param });
 }

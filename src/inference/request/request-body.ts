@@ -41,10 +41,11 @@ const DECIDING = [
   ...['model', 'stream', 'stream_options', 'n', 'best_of', 'max_tokens', 'max_completion_tokens'],
   ...['encoding_format', 'dimensions'],
 ];
-/** Two parsers could read different values of these; each has a separate bit. */
-const ONCE = new Map(
-  [...DECIDING, 'messages', 'input', 'tools', TEMPLATE_ARGUMENTS].map((name, bit) => [name, 1 << bit]),
-);
+/** Each name has a separate bit, so there may be 31 of them. */
+const bitsOf = (names: readonly string[]): ReadonlyMap<string, number> =>
+  new Map(names.map((name, bit) => [name, 1 << bit]));
+/** Two parsers could read different values of these. */
+const ONCE = bitsOf([...DECIDING, 'messages', 'input', 'tools', TEMPLATE_ARGUMENTS]);
 
 const READ = new Set(DECIDING);
 
@@ -95,7 +96,7 @@ export function* inspectBody(
   const isLarge = text === undefined;
   const members = isLarge ? yield* scanLarge(body) : scanSmall(body, text);
   yield;
-  checkOnce(members);
+  checkOnce(members, ONCE);
   const fields = isLarge ? readFields(body, members) : parse(body, text);
   yield* checkInputs(body, members, fields.input, fields.dimensions);
   yield* checkTools(body, members, fields.tools);
@@ -153,6 +154,18 @@ function readFields(body: Buffer, members: Member[]): Record<string, unknown> {
   );
 }
 
+/**
+ * Makes the check of a body that is parsed as a whole and doesn't go on as it came: it is an object in UTF-8, nests no deeper
+ * than any other body of `/v1`, and has each of `names`, at most 31, once.
+ */
+export function createWholeCheck(names: readonly string[]): (body: Buffer) => void {
+  const bits = bitsOf(names);
+  return (body) => {
+    checkOnce(scanSmall(body, body.toString('latin1')), bits);
+    if (!isUtf8(body)) throw invalid('The body is not valid UTF-8.');
+  };
+}
+
 /** `text` is the body in latin1. */
 function parse(body: Buffer, text: string): Record<string, unknown> {
   if (!isUtf8(body)) throw invalid('The body is not valid UTF-8.');
@@ -163,10 +176,10 @@ function parse(body: Buffer, text: string): Record<string, unknown> {
   }
 }
 
-function checkOnce(members: Member[]): void {
+function checkOnce(members: Member[], bits: ReadonlyMap<string, number>): void {
   let seen = 0;
   for (const { key } of members) {
-    const bit = ONCE.get(key);
+    const bit = bits.get(key);
     if (bit === undefined) continue;
     if ((seen & bit) !== 0) throw invalid(`The body contains "${key}" more than once.`, key);
     seen |= bit;

@@ -1,0 +1,24 @@
+import { skipString } from './json-tokens.js';
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const OPEN_BRACE = 0x7b;
+const OPEN_BRACKET = 0x5b;
+
+/**
+ * Whether JSON has more than about `most` values: they, not its bytes, decide how long it takes to parse. Its structure must
+ * have been checked.
+ */
+export function hasMoreValues(json: Buffer, most: number): boolean {
+  let count = 1;
+  for (let at = 0; at < json.length; ) {
+    const byte = json[at]!;
+    if (byte === QUOTE) {
+      at = skipString(json, at);
+      continue;
+    }
+    if ((byte === COMMA || byte === OPEN_BRACE || byte === OPEN_BRACKET) && ++count > most) return true;
+    at++;
+  }
+  return false;
+}
