@@ -201,6 +201,41 @@ describe('openai: responses', () => {
     );
   });
 
+  /** The calls that the SDK puts together from a stream of tool calls, each with its arguments parsed. */
+  const callsOf = async (...deltas: object[]): Promise<[string, unknown][]> => {
+    const events = deltas.map((call) =>
+      chunkEvent({ choices: [{ index: 0, delta: { tool_calls: [call] }, finish_reason: null }] }),
+    );
+    const end = chunkEvent({ choices: [{ index: 0, delta: {}, finish_reason: 'tool_calls' }] });
+    suite.upstream.answer(stream([...events, end, usageEvent(12, 34), DONE_EVENT]));
+    const helper = client.responses.stream({ model: 'gateway/fast', input: 'Hi', tools: TOOLS });
+    const { output } = await helper.finalResponse();
+    return output.flatMap((item) =>
+      item.type === 'function_call' ? [[item.call_id, JSON.parse(item.arguments)]] : [],
+    );
+  };
+  const OF_TWO = [
+    ['call_a', { city: 'Rome' }],
+    ['call_b', { city: 'Oslo' }],
+  ];
+
+  test.each([0, undefined])('calls that all have the index %j are told apart by their IDs', async (index) => {
+    expect(await callsOf(...CALLS.map((call) => ({ ...call, index })))).toEqual(OF_TWO);
+  });
+
+  test('calls whose arguments come in turns are put together', async () => {
+    const [rome, oslo] = CALLS.map(({ id, type }, index) => ({ index, id, type }));
+    const more = (index: number, text: string) => ({ index, function: { arguments: text } });
+    expect(
+      await callsOf(
+        { ...rome, function: { name: 'weather', arguments: '{"city":' } },
+        { ...oslo, function: { name: 'weather', arguments: '{"city":' } },
+        more(0, '"Rome"}'),
+        more(1, '"Oslo"}'),
+      ),
+    ).toEqual(OF_TWO);
+  });
+
   test('a stream that breaks ends with an error, and is free', async () => {
     suite.upstream.answer(stream(FULL_STREAM.slice(0, 3)));
     const types: string[] = [];
@@ -239,40 +274,6 @@ describe('openai: responses', () => {
     expect(suite.upstream.seen).toHaveLength(before);
   });
 
-  test('members that are not known are left out, and said', async () => {
-    const { response } = await client.responses
-      .create({
-        model: 'gateway/fast',
-        input: 'Hi',
-        store: false,
-        include: ['reasoning.encrypted_content'],
-        max_tool_calls: 3,
-      })
-      .withResponse();
-    expect(response.headers.get('x-gateway-dropped-fields')).toBe('max_tool_calls');
-  });
-
-  test('too large a request is refused, and there is nothing to read again', async () => {
-    await expect(create({ input: 'x'.repeat(1024 * 1024) })).rejects.toMatchObject({
-      status: 413,
-      code: 'body_too_large',
-    });
-    await expect(client.responses.retrieve('resp_1')).rejects.toBeInstanceOf(NotFoundError);
-  });
-});
-
-describe('openai: responses, unless RESPONSES_API is set', () => {
-  const suite = useEdge();
-
-  test('are not supported', async () => {
-    const { key } = await createTestKey(suite.db);
-    const client = new OpenAI({ baseURL: `${suite.edge.url}/v1`, apiKey: key, maxRetries: 0 });
-    await expect(client.responses.create({ model: 'gateway/fast', input: 'Hi' })).rejects.toMatchObject({
-      status: 404,
-      code: 'endpoint_not_supported',
-    });
-  });
-});
   test.each([
     [{ model: undefined }, '"model" is required.'],
     [{ max_output_tokens: 0 }, '"max_output_tokens" must be at least 1.'],
@@ -347,3 +348,37 @@ describe('openai: responses, unless RESPONSES_API is set', () => {
     ]);
   });
 
+  test('members that are not known are left out, and said', async () => {
+    const { response } = await client.responses
+      .create({
+        model: 'gateway/fast',
+        input: 'Hi',
+        store: false,
+        include: ['reasoning.encrypted_content'],
+        max_tool_calls: 3,
+      })
+      .withResponse();
+    expect(response.headers.get('x-gateway-dropped-fields')).toBe('max_tool_calls');
+  });
+
+  test('too large a request is refused, and there is nothing to read again', async () => {
+    await expect(create({ input: 'x'.repeat(1024 * 1024) })).rejects.toMatchObject({
+      status: 413,
+      code: 'body_too_large',
+    });
+    await expect(client.responses.retrieve('resp_1')).rejects.toBeInstanceOf(NotFoundError);
+  });
+});
+
+describe('openai: responses, unless RESPONSES_API is set', () => {
+  const suite = useEdge();
+
+  test('are not supported', async () => {
+    const { key } = await createTestKey(suite.db);
+    const client = new OpenAI({ baseURL: `${suite.edge.url}/v1`, apiKey: key, maxRetries: 0 });
+    await expect(client.responses.create({ model: 'gateway/fast', input: 'Hi' })).rejects.toMatchObject({
+      status: 404,
+      code: 'endpoint_not_supported',
+    });
+  });
+});

@@ -35,19 +35,23 @@ const KINDS = {
 /** An item that isn't complete yet. */
 interface Open {
   item: OutputItem;
+  /** Its index in the output. */
+  place: number;
   kind: TextKind | 'call';
   text: string;
-  /** Index among the tool calls of the chat answer. */
-  call?: number;
+  /** The ID that the node gave a call. */
+  callId?: string | undefined;
 }
 
 /**
- * Collects the model's chat output as items of a response and emits an event for each step. Only one item is open at a time:
- * starting another completes it.
+ * Collects the model's chat output as items of a response and emits an event for each step. One text is open at a time: what
+ * starts after it completes it. Calls stay open until the end, since their arguments may come in turns.
  */
 export class Output {
   readonly items: OutputItem[] = [];
-  #open: Open | undefined;
+  #text: Open | undefined;
+  /** By index among the tool calls of the chat answer. */
+  readonly #calls = new Map<number, Open>();
   #named = 0;
 
   constructor(
@@ -62,22 +66,30 @@ export class Output {
     reasoning = reasoning_content,
     tool_calls: calls,
   }: ChatOutput): void {
-    if (typeof reasoning === 'string' && reasoning !== '') this.#text(KINDS.reasoning, reasoning);
-    if (typeof content === 'string' && content !== '') this.#text(KINDS.text, content);
-    if (typeof refusal === 'string' && refusal !== '') this.#text(KINDS.refusal, refusal);
+    if (typeof reasoning === 'string' && reasoning !== '') this.#say(KINDS.reasoning, reasoning);
+    if (typeof content === 'string' && content !== '') this.#say(KINDS.text, content);
+    if (typeof refusal === 'string' && refusal !== '') this.#say(KINDS.refusal, refusal);
     if (!Array.isArray(calls)) return;
     for (const [place, call] of (calls as (ToolCall | null)[]).entries()) if (call) this.#call(call, place);
   }
 
-  /** Completes the open item. */
+  /** Completes all open items. */
   end(): void {
-    const open = this.#open;
-    if (!open) return;
-    this.#open = undefined;
-    const { item, kind, text } = open;
+    for (const call of this.#calls.values()) this.#complete(call);
+    this.#calls.clear();
+    this.#endText();
+  }
+
+  #endText(): void {
+    if (this.#text) this.#complete(this.#text);
+    this.#text = undefined;
+  }
+
+  #complete(open: Open): void {
+    const { item, place, kind, text } = open;
     if (kind === 'call') {
       item.arguments = text;
-      this.#emitFor(item, {
+      this.#emitFor(open, {
         type: 'response.function_call_arguments.done',
         name: item.name,
         arguments: text,
@@ -85,23 +97,22 @@ export class Output {
     } else {
       const part = partOf(kind, text);
       item.content = [part];
-      this.#emitFor(item, {
+      this.#emitFor(open, {
         type: `${kind.events}.done`,
         content_index: 0,
         [kind.member]: text,
         ...LOGPROBS[kind.part],
       });
-      this.#emitFor(item, { type: 'response.content_part.done', content_index: 0, part });
+      this.#emitFor(open, { type: 'response.content_part.done', content_index: 0, part });
     }
     item.status = 'completed';
-    const index = this.items.length - 1;
-    this.emit({ type: 'response.output_item.done', output_index: index, item });
+    this.emit({ type: 'response.output_item.done', output_index: place, item });
   }
 
-  #text(kind: TextKind, text: string): void {
-    const open = this.#open?.kind === kind ? this.#open : this.#begin(kind);
+  #say(kind: TextKind, text: string): void {
+    const open = this.#text?.kind === kind ? this.#text : this.#beginText(kind);
     open.text += text;
-    this.#emitFor(open.item, {
+    this.#emitFor(open, {
       type: `${kind.events}.delta`,
       content_index: 0,
       delta: text,
@@ -109,47 +120,57 @@ export class Output {
     });
   }
 
-  #begin(kind: TextKind): Open {
+  #beginText(kind: TextKind): Open {
     const isThought = kind === KINDS.reasoning;
     const item: OutputItem = isThought
       ? { id: this.#name('rs'), type: 'reasoning', status: 'in_progress', summary: [], content: [] }
       : { id: this.#name('msg'), type: 'message', status: 'in_progress', role: 'assistant', content: [] };
-    const open = this.#start({ item, kind, text: '' });
-    this.#emitFor(item, { type: 'response.content_part.added', content_index: 0, part: partOf(kind, '') });
+    const open = this.#start(item, kind);
+    this.#text = open;
+    this.#emitFor(open, { type: 'response.content_part.added', content_index: 0, part: partOf(kind, '') });
     return open;
   }
 
   #call({ index, id, function: named }: ToolCall, place: number): void {
     const call = typeof index === 'number' ? index : place;
+    const callId = typeof id === 'string' && id !== '' ? id : undefined;
     const { name, arguments: delta } = named ?? {};
-    let open = this.#open;
-    if (open?.kind !== 'call' || open.call !== call) {
-      const item = {
-        id: this.#name('fc'),
-        type: 'function_call',
-        status: 'in_progress',
-        call_id: typeof id === 'string' && id !== '' ? id : this.#name('call'),
-        name: typeof name === 'string' ? name : '',
-        arguments: '',
-      };
-      open = this.#start({ item, kind: 'call', text: '', call });
+    let open = this.#calls.get(call);
+    // Ollama gives every call the first index: only IDs tell them apart.
+    if (open?.callId !== undefined && callId !== undefined && open.callId !== callId) {
+      this.#complete(open);
+      open = undefined;
     }
+    open ??= this.#beginCall(call, callId, name);
+    open.callId ??= callId;
     if (typeof delta !== 'string' || delta === '') return;
     open.text += delta;
-    this.#emitFor(open.item, { type: 'response.function_call_arguments.delta', delta });
+    this.#emitFor(open, { type: 'response.function_call_arguments.delta', delta });
   }
 
-  #start(open: Open): Open {
-    this.end();
-    this.#open = open;
-    this.items.push(open.item);
-    const output_index = this.items.length - 1;
-    this.emit({ type: 'response.output_item.added', output_index, item: { ...open.item } });
+  #beginCall(call: number, callId: string | undefined, name: unknown): Open {
+    const item = {
+      id: this.#name('fc'),
+      type: 'function_call',
+      status: 'in_progress',
+      call_id: callId ?? this.#name('call'),
+      name: typeof name === 'string' ? name : '',
+      arguments: '',
+    };
+    const open = this.#start(item, 'call');
+    this.#calls.set(call, open);
     return open;
   }
 
-  #emitFor({ id }: OutputItem, { type, ...rest }: OutputEvent): void {
-    this.emit({ type, item_id: id, output_index: this.items.length - 1, ...rest });
+  #start(item: OutputItem, kind: Open['kind']): Open {
+    this.#endText();
+    const place = this.items.push(item) - 1;
+    this.emit({ type: 'response.output_item.added', output_index: place, item: { ...item } });
+    return { item, place, kind, text: '' };
+  }
+
+  #emitFor({ item, place }: Open, { type, ...rest }: OutputEvent): void {
+    this.emit({ type, item_id: item.id, output_index: place, ...rest });
   }
 
   /** IDs of items are derived from the request's ID, so none have to be stored. */
