@@ -72,14 +72,14 @@ export async function chat(deps: WidgetDeps, exchange: WidgetExchange): Promise<
 function countedVisitor(
   { visitors, loops }: WidgetDeps,
   { address }: WidgetExchange,
-  { widget: { row }, input: { session_id: session, messages } }: Message,
+  { widget: { row }, input: { session_id: given, messages }, sessionId: session }: Message,
 ): CountedVisitor {
-  const names = visitors.namesOf({ widgetId: row.id, address, session: session ?? '' });
+  const names = visitors.namesOf({ widgetId: row.id, address, session });
   const said = messages.filter(({ role }) => role === 'user').map(({ content }) => content);
   return {
     names,
     limits: visitorLimits(row),
-    isLoop: row.loopDetection && loops.isLoop(names, said, session != null),
+    isLoop: row.loopDetection && loops.isLoop(names, said, given != null),
   };
 }
 

@@ -189,6 +189,18 @@ describe('the limits of a widget', () => {
     expect((await visit(publicKey, '192.0.2.2')).status).toBe(200);
   });
 
+  test('count each conversation that somebody begins, and all of an address together', async () => {
+    const { publicKey } = await createTestWidget(suite.db, { columns: { visitor_daily_limit: 2 } });
+    const refused = [429, 'widget_rate_limit'];
+    const first = (await (await visit(publicKey, '192.0.2.40')).json()) as ChatAnswer;
+    expect((await visit(publicKey, '192.0.2.40', first.session_id)).status).toBe(200);
+    expect(await refusalOf(await visit(publicKey, '192.0.2.40', first.session_id))).toEqual(refused);
+    // Five times as many as one of them may send.
+    for (let i = 0; i < 8; i++) expect((await visit(publicKey, '192.0.2.40')).status).toBe(200);
+    expect(await refusalOf(await visit(publicKey, '192.0.2.40'))).toEqual(refused);
+    expect((await visit(publicKey, '192.0.2.41')).status).toBe(200);
+  });
+
   test('stop at the floor of the balance', async () => {
     const { publicKey } = await createTestWidget(suite.db, { balance: '0' });
     const refused = await say(suite.edge.url, publicKey);

@@ -59,7 +59,10 @@ function sharesMessages(
   test('shares the messages of a visitor, and leaves others theirs', async () => {
     const { publicKey } = await createTestWidget(db(), { columns: { visitor_daily_limit: 3 } });
     const visit = (n: number, address: string) =>
-      say(edgesOf()[n % 2]!.url, publicKey, { headers: { 'x-forwarded-for': address } });
+      say(edgesOf()[n % 2]!.url, publicKey, {
+        headers: { 'x-forwarded-for': address },
+        body: { session_id: 'visit' },
+      });
     const answers = await Promise.all(Array.from({ length: 12 }, (_, n) => visit(n, '192.0.2.1')));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
     for (let n = 0; n < 2; n++) {

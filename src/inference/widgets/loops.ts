@@ -61,7 +61,7 @@ export class Loops {
 
   constructor(private readonly clock: Clock) {}
 
-  /** Whether the last of the user's messages closes a loop. `names` has no session where the visitor named none. */
+  /** Whether the last of the user's messages closes a loop. Without `hasSession` the session of `names` is new. */
   isLoop(names: Names, texts: readonly string[], hasSession: boolean): boolean {
     const digests = texts.slice(-KEPT).map(digestOf);
     const last = digests.at(-1)!;
