@@ -326,3 +326,27 @@ describe('the limits of a widget', () => {
     expect(greeted.status).toBe(200);
   });
 });
+
+describe('a widget whose owner has calls in progress', () => {
+  const suite = useEdge({ patience: { redisMs: 1_000, queueMs: 50 } });
+
+  test('asks visitors to come again while these hold the balance: it is not used up', async () => {
+    const widget = await createTestWidget(suite.db, {
+      balance: '0.0025',
+      columns: { model_public_name: 'gateway/qwen-pro' },
+    });
+    let finish: (() => void) | undefined;
+    suite.upstream.answer((request, response) => {
+      finish = () => chat()(request, response);
+    });
+    const dear = postChat(suite.edge.url, widget.key, { max_tokens: 8_000 });
+    const end = await until(() => finish, { what: 'the call that holds the balance' });
+    suite.upstream.answer(chat());
+    const refused = await say(suite.edge.url, widget.publicKey);
+    expect([refused.headers.get('retry-after'), refused.headers.get('x-should-retry')]).toEqual(['1', null]);
+    expect(await refusalOf(refused)).toEqual([503, 'service_unavailable']);
+    end();
+    expect((await dear).status).toBe(200);
+    expect((await say(suite.edge.url, widget.publicKey)).status).toBe(200);
+  });
+});

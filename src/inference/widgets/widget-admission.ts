@@ -122,8 +122,13 @@ function affordable(
 export function asWidgetRefusal(error: unknown, { state }: WidgetEntry, clock: Clock): unknown {
   if (!(error instanceof AdmissionError)) return error;
   switch (error.code) {
-    case 'insufficient_credits':
-      return ownerWithoutBalance();
+    case 'insufficient_credits': {
+      const { retryAfterSeconds } = error.options;
+      // Calls in flight hold the rest of the balance: it isn't used up, and the next try may be answered.
+      return retryAfterSeconds === undefined
+        ? ownerWithoutBalance()
+        : new AppError('service_unavailable', { retryAfterSeconds });
+    }
     case 'rate_limit_exceeded':
       return tooManyMessages(error.rate?.resetMs ?? state.window.peek(clock.now()).resetMs);
     case 'upstream_unconfigured':
