@@ -152,9 +152,10 @@ async function forward(
   try {
     share.receive(bytes.length);
     const body = await inspected(deps, exchange, widget, bytes);
-    const admission = await deps.limits.admit(widget, body, exchange.response, 'chat');
+    const payer = { ...widget, requireBudget: (model: string) => requireBudget(widget, model, deps.clock) };
+    const admission = await deps.limits.admit(payer, body, exchange.response, 'chat');
     try {
-      requireBudget(widget, admission, deps.clock);
+      requireBudget(widget, admission.model.publicName, deps.clock, admission.hold);
     } catch (error) {
       deps.limits.release(admission);
       throw error;

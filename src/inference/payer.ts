@@ -30,6 +30,11 @@ export interface Payer {
   readonly day: DayState;
   /** What is done about the credential once it has spent a part of its monthly limit. Absent or null: nothing. */
   readonly guard?: KeyGuard | null;
+  /**
+   * Looks at a budget of its own, right before a call takes its hold and its place in the minute. Absent: there is none.
+   * @throws AdmissionError
+   */
+  readonly requireBudget?: (model: string) => void;
   /** Counts its calls per minute in place of the account's window: its name is unique within the account. */
   readonly rate?: { readonly name: string; readonly window: SlidingWindow };
 }

@@ -263,6 +263,7 @@ describe('the limits of a widget', () => {
         balance: '0.0025',
         columns: {
           model_public_name: 'gateway/qwen-pro',
+          rate_limit_per_minute: 2,
           // One answer costs $0.000057.
           monthly_limit_usd: '0.00005',
           ...(fallback && { fallback_model_public_name: fallback }),
@@ -288,6 +289,10 @@ describe('the limits of a widget', () => {
       const answers = await Promise.all([first, second]);
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 429]);
       expect(await refusalOf(answers.find(({ status }) => status === 429)!)).toEqual([429, code]);
+      // The refused one has not used up the minute.
+      const third = await say(suite.edge.url, widget.publicKey);
+      if (fallback) expect(third.status).toBe(200);
+      else expect(await refusalOf(third)).toEqual([429, code]);
     },
   );
 

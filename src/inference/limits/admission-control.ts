@@ -150,6 +150,9 @@ class AdmissionControl implements Limits {
   }
 
   #take(admission: Admission): Admission | Blocked | Promise<Admission | Blocked> {
+    // A call that has to wait for the balance looks at it afterwards: what holds the one may hold the other.
+    const { account, requireBudget } = admission.payer;
+    if (account.available >= BALANCE_FLOOR) requireBudget?.(admission.model.publicName);
     if (!admission.payer.guard) return this.deps.counters.take(admission);
     const { counters, clock } = this.deps;
     return takeGuarded(admission, counters, clock.now(), (taken) => this.release(taken));

@@ -1,7 +1,7 @@
 import { AppError } from '../../errors.js';
 import { type Clock, utcDay, utcMonth } from '../../lib/clock.js';
 import { VISITOR_DAILY_LIMIT, VISITOR_MINUTE } from '../../services/widgets/outcomes.rules.js';
-import { type Admission, BALANCE_FLOOR } from '../limits/limits.js';
+import { BALANCE_FLOOR } from '../limits/limits.js';
 import { AdmissionError, final } from '../limits/refusals.js';
 import type { MessageVerdict, VisitorLimits } from '../limits/shared-messages.js';
 import type { Visitors } from './visitors.js';
@@ -90,32 +90,32 @@ export function requirePlace({ kind, waitMs }: MessageVerdict): void {
  * @throws AdmissionError, AppError `model_not_allowed`
  */
 export function modelOf({ row, state, allowedModels }: WidgetEntry, clock: Clock): string {
-  const model = affordable(row, state.spend.used(utcMonth(clock.now())));
+  const [model] = affordable(row, state.spend.used(utcMonth(clock.now())));
   if (model === undefined) throw new WidgetRefusal('widget_monthly_limit_exceeded');
   if (!allowedModels.has(model)) throw new AppError('model_not_allowed', { message: NOT_ALLOWED });
   return model;
 }
 
 /**
- * Looks at the monthly budget once more when a message has been admitted: while it waited for the owner's balance, others may
- * have spent it. Those under way count with what they hold.
+ * Looks at the monthly budget once more: while a message waited for the owner's balance, or for the answer of other edges,
+ * others may have spent it. Those under way count with what they hold, but for `held`, which is the message's own.
  * @throws WidgetRefusal
  */
-export function requireBudget({ row, state }: WidgetEntry, { hold, model }: Admission, clock: Clock): void {
-  const now = affordable(row, state.spend.used(utcMonth(clock.now())) - hold);
-  if (now === undefined) throw new WidgetRefusal('widget_monthly_limit_exceeded');
+export function requireBudget({ row, state }: WidgetEntry, model: string, clock: Clock, held = 0n): void {
+  const models = affordable(row, state.spend.used(utcMonth(clock.now())) - held);
+  if (models.length === 0) throw new WidgetRefusal('widget_monthly_limit_exceeded');
   // The next try gets the other model.
-  if (now !== model.publicName) throw tooManyMessages(1_000);
+  if (!models.includes(model)) throw tooManyMessages(1_000);
 }
 
 const NOT_ALLOWED = "The plan of the widget's owner doesn't include its model.";
 
-function affordable(
-  { model, fallbackModel, monthlyLimit }: WidgetEntry['row'],
-  spent: bigint,
-): string | undefined {
-  if (monthlyLimit === null || spent < monthlyLimit) return model;
-  return fallbackModel !== null && spent < 2n * monthlyLimit ? fallbackModel : undefined;
+/** The models that may answer once the month has cost so much, the widget's own first. */
+function affordable({ model, fallbackModel, monthlyLimit }: WidgetEntry['row'], spent: bigint): string[] {
+  if (monthlyLimit === null) return [model];
+  const models = spent < monthlyLimit ? [model] : [];
+  if (fallbackModel !== null && spent < 2n * monthlyLimit) models.push(fallbackModel);
+  return models;
 }
 
 /** What the limits of the account say, in the words of widgets: visitors know nothing of keys and plans. */
