@@ -40,6 +40,8 @@ interface Deps {
 
 interface Slot {
   entry: WidgetEntry;
+  /** The round of `invalidateAll` in which it was read. */
+  round: number;
   /** Changed since it was read: not to be used, not even while the database is away. */
   changed: boolean;
 }
@@ -55,6 +57,7 @@ export class WidgetCache {
   #changed = new Set<string>();
   #allChanged = false;
   #reading = false;
+  #round = 0;
 
   constructor(private readonly deps: Deps) {
     this.#states = new WidgetStates(deps);
@@ -75,7 +78,7 @@ export class WidgetCache {
   async find(publicKey: string): Promise<WidgetEntry | null> {
     if (this.#missing.has(publicKey)) return null;
     const slot = this.#slots.get(publicKey);
-    if (!slot || slot.changed) return this.#read(publicKey);
+    if (!slot || slot.changed || slot.round !== this.#round) return this.#read(publicKey);
     const age = this.deps.clock.now() - slot.entry.readAt;
     if (age > TTL_MS) return this.#read(publicKey);
     if (age > REFRESH_MS) this.#read(publicKey).catch(() => undefined);
@@ -106,9 +109,11 @@ export class WidgetCache {
     this.invalidate({ kind: 'account', id: accountId });
   }
 
-  /** Notifications may have been missed: everything is read again before its next use. */
+  /** Notifications may have been missed: everything is read again before its next use, if the database answers. */
   invalidateAll(): void {
-    this.invalidate({ kind: 'catalog' });
+    this.#allChanged = true;
+    this.#missing.clear();
+    this.#round++;
   }
 
   /** Takes over what a commit changed. @returns The widgets whose messages it concerned. */
@@ -172,7 +177,7 @@ export class WidgetCache {
       return;
     }
     const entry = row ? this.#states.enter(row, readAt, this.#slots.peek(publicKey)?.entry) : null;
-    if (entry) this.#slots.set(publicKey, { entry, changed: false });
+    if (entry) this.#slots.set(publicKey, { entry, round: this.#round, changed: false });
     else {
       this.#slots.delete(publicKey);
       // It may have been made meanwhile: who asked before gets this answer, who asks from now on a new one.
