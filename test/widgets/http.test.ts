@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { call, PASSWORD, signUp } from '../support/api.js';
+import { call, type ErrorAnswer, PASSWORD, signUp } from '../support/api.js';
 import { usePlatform } from '../support/platform-suite.js';
 import { type Widget, widgetsApi } from './support.js';
 
@@ -234,5 +234,44 @@ describe('widgets', () => {
         'window_days',
       ]);
     }
+  });
+});
+
+describe('a widget whose prompt is deleted while it is saved', () => {
+  let deletePrompt: () => Promise<unknown> = () => Promise.resolve();
+  const suite = usePlatform({
+    virtualKeys: {
+      generate: () => deletePrompt().then(() => 'sk-virtual'),
+      remove: () => Promise.resolve(),
+    },
+  });
+
+  test.each(['POST', 'PATCH'] as const)('is refused, by %s', async (method) => {
+    const { token, user } = await signUp(suite.url);
+    const api = widgetsApi(
+      () => suite.url,
+      () => token,
+    );
+    const widget = await api.create();
+    const { body: prompt } = await call<{ id: string }>(suite.url, 'POST', '/api/prompts', {
+      token,
+      body: { name: 'Mine', content: 'Be kind.' },
+    });
+    await suite.db.pool.query('update accounts set virtual_key_sealed = null where id = $1', [user.id]);
+    deletePrompt = () => suite.db.pool.query('delete from prompts where id = $1', [prompt.id]);
+    const refused =
+      method === 'POST'
+        ? await api.ask<ErrorAnswer>('POST', '', {
+            name: 'Help',
+            model_public_name: 'gateway/fast',
+            prompt_id: prompt.id,
+          })
+        : await api.ask<ErrorAnswer>('PATCH', `/${widget.id}`, { prompt_id: prompt.id });
+    expect([refused.status, refused.body.error.code, refused.body.error.param]).toEqual([
+      404,
+      'not_found',
+      'prompt_id',
+    ]);
+    expect(await api.must<Widget[]>(200, 'GET', '')).toHaveLength(1);
   });
 });

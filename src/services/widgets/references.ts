@@ -5,6 +5,7 @@ import { AppError } from '../../errors.js';
 import { isUuid } from '../../lib/ids.js';
 import { requireChatModels } from '../billing/plan-models.js';
 import type { UpdateWidgetInput } from './widgets.inputs.js';
+import { lockPrompt } from './widgets.store.js';
 
 /**
  * Whether the models that a widget names are chat models of the account's plan, and its prompt one of the account's.
@@ -21,6 +22,21 @@ export async function requireReferences(
   if (models.length > 0) await requireChatModels(em, accountId, models);
   if (prompt_id == null) return;
   const prompt = isUuid(prompt_id) && (await em.findOne(Prompt, { id: prompt_id, accountId }, UNTRACKED));
-  if (!prompt)
-    throw new AppError('not_found', { message: 'There is no prompt with this ID.', param: 'prompt_id' });
+  if (!prompt) throw noPrompt();
 }
+
+/**
+ * Looks at the prompt once more in the transaction that saves the widget, which may come seconds later: until its end, the
+ * prompt can't be deleted.
+ * @throws AppError `not_found`
+ */
+export async function requirePromptStill(
+  em: EntityManager,
+  accountId: string,
+  promptId: string | null | undefined,
+): Promise<void> {
+  if (promptId != null && !(await lockPrompt(em, accountId, promptId))) throw noPrompt();
+}
+
+const noPrompt = (): AppError =>
+  new AppError('not_found', { message: 'There is no prompt with this ID.', param: 'prompt_id' });

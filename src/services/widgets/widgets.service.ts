@@ -15,7 +15,7 @@ import type { ServiceDeps } from '../deps.js';
 import { requireExpected } from '../expected.js';
 import { accountAuthorization } from '../playground/account-key.js';
 import { WIDGET_DEFAULTS } from './defaults.rules.js';
-import { requireReferences } from './references.js';
+import { requirePromptStill, requireReferences } from './references.js';
 import type { CreateWidgetInput, UpdateWidgetInput } from './widgets.inputs.js';
 import type { WidgetOutput, WidgetUsageOutput } from './widgets.outputs.js';
 import { hasPublicKeyForm, MAX_WIDGETS, newPublicKey } from './widgets.rules.js';
@@ -58,6 +58,7 @@ export function createWidgetsService(deps: Deps) {
       await context.em.transactional(async (em) => {
         await requireActing(em, viewer);
         await requireRoom(em, accountId);
+        await requirePromptStill(em, accountId, input.prompt_id);
         em.create(Widget, { ...DEFAULTS, ...columnsOf(input), ...identity(input, { id, accountId, now }) });
         await em.flush();
         await notifyInvalidation(em, { kind: 'widget', id, accountId });
@@ -155,6 +156,7 @@ async function change(
   if (!isUuid(id)) throw new AppError('not_found');
   await context.em.transactional(async (em) => {
     const own = { id, accountId, status: 'active' as const };
+    await requirePromptStill(em, accountId, columns.promptId);
     if (expected) await requireExpectedWidget(em, own, expected);
     const changed = await em.nativeUpdate(Widget, own, {
       ...columns,

@@ -79,6 +79,13 @@ export async function allowedDomains(em: EntityManager, publicKey: string): Prom
   return rows[0]?.allowed_domains;
 }
 
+/** Whether an account has a prompt, which then can't be deleted before the transaction ends. */
+export async function lockPrompt(em: EntityManager, accountId: string, id: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from prompts where id = ${id} and account_id = ${accountId} for key share`.execute(em.getKysely());
+  return rows.length > 0;
+}
+
 type Sums = Pick<WidgetUsageOutput, 'messages' | 'errors' | 'input_tokens' | 'output_tokens' | 'cost_usd'>;
 
 /** What a widget used on each day that it was used, from a day on. */
