@@ -237,6 +237,30 @@ describeInBrowser('the widget in a page', () => {
     expect(await chat.locator('.turn.user').count()).toBe(0);
   });
 
+  test('leaves to an input method the keys with which a word is composed', async () => {
+    const { publicKey } = await widgetOn();
+    const page = await open(tagOf(edge.url, publicKey));
+    await clickBubble(page);
+    const chat = await chatIn(page);
+    await chat.locator('#box').fill('にほん');
+    const before = upstream.seen.length;
+    const press = (key: object) =>
+      chat.evaluate(
+        `document.getElementById('box').dispatchEvent(new KeyboardEvent('keydown', ${JSON.stringify({ bubbles: true, ...key })}))`,
+      );
+    // Safari says so of this key by its code alone.
+    await press({ key: 'Enter', keyCode: 229 });
+    await press({ key: 'Enter', isComposing: true });
+    await press({ key: 'Escape', isComposing: true });
+    await press({ key: 'Escape', keyCode: 229 });
+    expect(await chat.locator('#box').inputValue()).toBe('にほん');
+    await chat.locator('#box').press('Enter');
+    await chat.locator('.turn.assistant', { hasText: 'Hello.' }).waitFor();
+    expect(upstream.seen).toHaveLength(before + 1);
+    // A frame that is closed has no size.
+    expect(await chat.evaluate<number>('innerHeight')).toBeGreaterThan(0);
+  });
+
   test('closes again when the chat can’t be loaded, tells the page, and tries again at the next click', async () => {
     const { publicKey } = await widgetOn();
     const page = await browser.open(site.url, { others: [edge.url], expectedErrors: /ERR_FAILED/ });

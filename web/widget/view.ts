@@ -1,3 +1,4 @@
+import { composes } from './composing';
 import { readableOn } from './contrast';
 import { markdown } from './markdown';
 import type { Look, Turn } from './protocol';
@@ -36,12 +37,12 @@ export class View {
     this.#send.onclick = () => this.#submit();
     this.#box.onkeydown = (event) => {
       // Enter while an input method composes chooses a word.
-      if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+      if (event.key !== 'Enter' || event.shiftKey || composes(event)) return;
       event.preventDefault();
       this.#submit();
     };
-    document.addEventListener('keydown', ({ key }) => {
-      if (key === 'Escape') wishes.close();
+    document.addEventListener('keydown', (event) => {
+      if (event.key === 'Escape' && !composes(event)) wishes.close();
     });
     this.#log.onscroll = () => {
       const { scrollHeight, scrollTop, clientHeight } = this.#log;

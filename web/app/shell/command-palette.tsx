@@ -1,6 +1,7 @@
 import '../ui/modal-styles';
 import { Modal } from '@mantine/core';
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
+import { composes } from '../../widget/composing';
 import classes from './command-palette.module.css';
 import { type Command, matching } from './command-palette.rules';
 
@@ -39,6 +40,7 @@ function Search({ commands, onClose }: Omit<CommandPaletteProps, 'opened'>) {
     command.run(text.trim());
   };
   const onKeyDown = (event: KeyboardEvent): void => {
+    if (composes(event.nativeEvent)) return;
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step !== undefined) setChosen((chosen + step + found.length) % Math.max(1, found.length));
     else if (event.key === 'Enter') run(found[chosen]);

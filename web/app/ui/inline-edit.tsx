@@ -1,5 +1,6 @@
 import { Button, TextInput } from '@mantine/core';
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
+import { composes } from '../../widget/composing';
 import type { ShownError } from '../graphql/errors';
 import { useDraft } from './draft';
 import { useEditBase } from './edit-base';
@@ -139,7 +140,7 @@ export function InlineEdit(props: InlineEditProps) {
             value={typed}
             error={fault}
             onChange={({ currentTarget }) => change(currentTarget.value)}
-            onKeyDown={({ key }) => key === 'Escape' && stop()}
+            onKeyDown={({ key, nativeEvent }) => key === 'Escape' && !composes(nativeEvent) && stop()}
           />
           <div className={classes.buttons}>
             <Button type="submit" size="xs" loading={saving} disabled={isOld}>

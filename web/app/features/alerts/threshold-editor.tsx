@@ -1,4 +1,5 @@
 import { Button, TextInput } from '@mantine/core';
+import { composes } from '../../../widget/composing';
 import classes from './alerts.module.css';
 import { ThresholdBar } from './threshold-bar';
 import { MAX_THRESHOLDS } from './thresholds.rules';
@@ -35,7 +36,7 @@ export function ThresholdEditor({ thresholds, onChange, typed, limitUsd, spentUs
           error={typed.fault}
           onChange={({ currentTarget }) => typed.change(currentTarget.value)}
           onKeyDown={(event) => {
-            if (event.key !== 'Enter') return;
+            if (event.key !== 'Enter' || composes(event.nativeEvent)) return;
             event.preventDefault();
             typed.add();
           }}

@@ -1,6 +1,7 @@
 import { TextInput } from '@mantine/core';
 import { type KeyboardEvent, useState } from 'react';
 import { domainOf } from '../../../../src/services/widgets/domains.rules';
+import { composes } from '../../../widget/composing';
 import { Chip, Chips } from '../../ui/chips';
 import { Note } from '../../ui/note';
 import classes from './widgets.module.css';
@@ -36,6 +37,7 @@ export function DomainsField({ value, onChange, error }: DomainsFieldProps) {
     if (event.key === 'Backspace' && typed === '' && domains.length > 0) {
       onChange(domains.slice(0, -1).join('\n'));
     }
+    if (composes(event.nativeEvent)) return;
     if ((event.key !== 'Enter' && event.key !== ',') || typed.trim() === '') return;
     event.preventDefault();
     add();
