@@ -7,6 +7,7 @@ import {
   DONE_EVENT,
   delta,
   FULL_STREAM,
+  raw,
   type ScriptedUpstream,
   startScriptedUpstream,
   stream,
@@ -237,6 +238,47 @@ describeInBrowser('the widget in a page', () => {
     expect(await chat.locator('.turn.user').count()).toBe(0);
   });
 
+  test('goes on with less of a conversation that the model finds too long, and says when that does not help', async () => {
+    const { publicKey } = await widgetOn({ verified_history: true });
+    const page = await open(tagOf(edge.url, publicKey), { expectedErrors: /status of 400/ });
+    await clickBubble(page);
+    const chat = await chatIn(page);
+    const answered = (times: number) =>
+      chat
+        .locator('.turn.assistant', { hasText: 'Hello.' })
+        .nth(times - 1)
+        .waitFor();
+    const refusal = raw(400, '{"error":{"message":"maximum context length"}}');
+    const askedWith = () =>
+      upstream.seen.map(({ body }) => (JSON.parse(body) as { messages: unknown[] }).messages.length);
+    const began = upstream.seen.length;
+    upstream.answer((request, response) => {
+      const { messages } = JSON.parse(request.body) as { messages: unknown[] };
+      return (messages.length > 3 ? refusal : stream(FULL_STREAM))(request, response);
+    });
+    for (let asked = 1; asked <= 4; asked++) {
+      await write(chat, `Question ${asked}`);
+      await answered(asked);
+      await takesMessages(chat);
+    }
+    // The third is asked twice. By then the chat knows how much the model takes.
+    const [first, second, third, again, fourth, ...more] = askedWith().slice(began);
+    expect([first, second, third, more]).toEqual([1, 3, 5, []]);
+    expect(again).toBeLessThanOrEqual(3);
+    expect(fourth).toBeLessThanOrEqual(3);
+    upstream.answer(refusal);
+    await write(chat, 'Question 5');
+    await chat
+      .getByRole('alert')
+      .getByText("This conversation can't be continued. Start a new one.")
+      .waitFor();
+    expect(await chat.getByRole('button', { name: 'Try again' }).count()).toBe(0);
+    upstream.answer(stream(FULL_STREAM));
+    await chat.getByRole('button', { name: 'New chat' }).click();
+    await write(chat, 'Question 6');
+    await answered(1);
+  });
+
   test('leaves to an input method the keys with which a word is composed', async () => {
     const { publicKey } = await widgetOn();
     const page = await open(tagOf(edge.url, publicKey));
@@ -424,6 +466,18 @@ describeInBrowser('the widget in a page', () => {
     await until(() => upstream.seen.at(-1)!.body.includes('Cut'), { what: 'the second message' });
     const { messages } = JSON.parse(upstream.seen.at(-1)!.body) as { messages: { content: string }[] };
     expect(messages.at(-1)!.content).toBe('Cut  here 👋 or there');
+    // What is said while an answer is under way waits for its end.
+    await takesMessages(chat);
+    let finish: (() => void) | undefined;
+    upstream.answer((request, response) => {
+      finish = () => stream(FULL_STREAM)(request, response);
+    });
+    await page.evaluate(`GatewayChat.send('First'); GatewayChat.send('Second')`);
+    const end = await until(() => finish, { what: 'the first of two' });
+    upstream.answer(stream(FULL_STREAM));
+    end();
+    await until(() => upstream.seen.at(-1)!.body.includes('Second'), { what: 'the second of two' });
+    await chat.locator('.turn.assistant', { hasText: 'Hello.' }).nth(3).waitFor();
     await page.evaluate('GatewayChat.close()');
     await until(() => hasBubble(page), { what: 'the bubble' });
   });

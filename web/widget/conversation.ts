@@ -16,17 +16,19 @@ interface Deps {
   makeStream(): AnswerStream;
 }
 
-/** The latest messages that fit, from one of the user on, and how many are left out before them. */
-export function latest(turns: readonly Turn[]): Pick<Question, 'messages' | 'offset'> {
-  let from = turns.length;
-  let characters = 0;
+const lengthOf = ({ content }: Turn): number => [...content].length;
+
+/** The latest messages that fit, from one of the user on, and how many are left out before them. The last is always there. */
+function latest(turns: readonly Turn[], maxCharacters: number): Pick<Question, 'messages' | 'offset'> {
+  let from = turns.length - 1;
+  let characters = lengthOf(turns[from]!);
   while (from > 0 && turns.length - from < MAX_MESSAGES) {
-    const length = [...turns[from - 1]!.content].length;
-    if (length > MAX_MESSAGE_CHARACTERS || characters + length > MAX_CHARACTERS) break;
+    const length = lengthOf(turns[from - 1]!);
+    if (length > MAX_MESSAGE_CHARACTERS || characters + length > maxCharacters) break;
     characters += length;
     from--;
   }
-  if (turns[from]?.role === 'assistant') from++;
+  if (turns[from]!.role === 'assistant') from++;
   return { messages: turns.slice(from), offset: from };
 }
 
@@ -35,7 +37,14 @@ export class Conversation {
   #turns: Turn[];
   #session: string | undefined;
   #id = 0;
+  /** How much of the conversation is sent: less once the model has taken no more. */
+  #maxCharacters = MAX_CHARACTERS;
+  /** What was sent last, and its bound where that was another try with less. */
+  #asked: readonly Turn[] = [];
+  #shortened: number | undefined;
   #stream: AnswerStream | undefined;
+  /** What the page says while an answer is under way. */
+  #waiting: string[] = [];
   #stalled: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
@@ -51,7 +60,11 @@ export class Conversation {
 
   say(text: string): void {
     const content = whole([...text.trim()].slice(0, MAX_MESSAGE_CHARACTERS).join('')).trim();
-    if (content === '' || this.#stream) return;
+    if (content === '') return;
+    if (this.#stream) {
+      this.#waiting.push(content);
+      return;
+    }
     // A question without an answer is asked again together with the next one: two in a row are one.
     const last = this.#turns.at(-1);
     if (last?.role === 'user') this.#turns.pop();
@@ -73,7 +86,9 @@ export class Conversation {
   clear(): void {
     if (this.#stream) this.#leave();
     this.#turns = [];
+    this.#waiting = [];
     this.#session = undefined;
+    this.#maxCharacters = MAX_CHARACTERS;
     this.deps.view.clear();
     this.#save();
   }
@@ -94,18 +109,22 @@ export class Conversation {
       return;
     }
     this.#end();
+    this.#maxCharacters = this.#shortened ?? this.#maxCharacters;
     this.#session = session ?? this.#session;
     this.#turns.push({ role: 'assistant', content: text, ...(mac !== undefined && { mac }) });
     this.deps.view.finish(text);
     this.deps.tell({ v: 1, type: 'answered', text });
     this.#save();
+    this.#sayNext();
   }
 
   failed(id: number, trouble: Trouble): void {
     if (id !== this.#id || !this.#stream) return;
     this.#end();
     this.deps.view.drop();
+    if (trouble.code === 'invalid_request' && this.#askShortened()) return;
     this.deps.view.trouble(explain(trouble));
+    this.#sayNext();
   }
 
   /** Says so when nothing comes for a while. What comes afterwards is still taken. */
@@ -126,14 +145,32 @@ export class Conversation {
     this.deps.view.drop();
   }
 
-  #ask(): void {
+  #sayNext(): void {
+    const next = this.#waiting.shift();
+    if (next !== undefined) this.say(next);
+  }
+
+  /** Asks once more, with the newer half: the whole may be longer than the model's context. @returns Whether it does. */
+  #askShortened(): boolean {
+    const most = this.#asked.reduce((characters, turn) => characters + lengthOf(turn), 0) / 2;
+    const isLess = latest(this.#turns, most).messages.length < this.#asked.length;
+    if (this.#shortened !== undefined || !isLess) return false;
+    this.#ask(most);
+    return true;
+  }
+
+  /** `shortened`: the most characters of another try. */
+  #ask(shortened?: number): void {
     const { view, tell, makeStream } = this.deps;
+    const asked = latest(this.#turns, shortened ?? this.#maxCharacters);
+    this.#asked = asked.messages;
+    this.#shortened = shortened;
     this.#stream = makeStream();
     view.begin();
     this.#watch();
     this.#save();
     const session = this.#session === undefined ? {} : { session_id: this.#session };
-    tell({ v: 1, type: 'ask', id: ++this.#id, question: { ...latest(this.#turns), ...session } });
+    tell({ v: 1, type: 'ask', id: ++this.#id, question: { ...asked, ...session } });
   }
 
   #save(): void {

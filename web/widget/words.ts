@@ -8,6 +8,10 @@ export interface Explanation {
 
 const GONE = "This chat isn't available any more.";
 const PAUSED = "This chat isn't available at the moment.";
+const OVER: Explanation = {
+  text: "This conversation can't be continued. Start a new one.",
+  canRetry: false,
+};
 
 const WORDS: Record<string, Explanation> = {
   widget_not_found: { text: GONE, canRetry: false },
@@ -25,10 +29,9 @@ const WORDS: Record<string, Explanation> = {
   service_unavailable: { text: 'This chat is busy. Try again in a moment.', canRetry: true },
   model_not_allowed: { text: PAUSED, canRetry: false },
   upstream_unconfigured: { text: PAUSED, canRetry: false },
-  validation_error: {
-    text: "This conversation can't be continued. Start a new one.",
-    canRetry: false,
-  },
+  validation_error: OVER,
+  // Most likely it has become longer than the model's context.
+  invalid_request: OVER,
 };
 
 /** The explanation of what went wrong. */
