@@ -14,7 +14,7 @@ import {
   write,
 } from '../widgets/site.js';
 import type { Widget } from '../widgets/support.js';
-import { expectGoodLooks, holdAnswers, openAs } from './dashboard.js';
+import { expectGoodLooks, holdAnswers, openAs, pageOf } from './dashboard.js';
 
 /** What the owner of widgets does with them, and what their visitors notice of it. */
 describeInBrowser('the widgets of the dashboard', () => {
@@ -103,6 +103,46 @@ describeInBrowser('the widgets of the dashboard', () => {
     await page.getByRole('link', { name: '← Widgets' }).click();
     await page.getByRole('link', { name: 'Shop' }).waitFor();
     await expectGoodLooks(page, 'widgets');
+  });
+
+  test('another try in the preview ends the one before it, and usage that cannot be read offers one', async () => {
+    const made = await call<Widget>(suite.url, 'POST', '/api/widgets', {
+      token: user.token,
+      body: { name: 'Slow', model_public_name: 'gateway/fast' },
+    });
+    const page = await pageOf(browser, suite, user, { expectedErrors: /503/ });
+    // Twenty seconds of silence, in a fiftieth of the time.
+    await page.addInitScript(
+      'const wait = setTimeout; window.setTimeout = (run, ms) => wait(run, ms === 20_000 ? 400 : ms);',
+    );
+    let isRefused = true;
+    const refusal = {
+      status: 503,
+      contentType: 'application/json',
+      body: '{"errors":[{"message":"Try later.","extensions":{"code":"service_unavailable"}}]}',
+    };
+    await page.route('**/graphql', async (route) => {
+      const response = await route.fetch();
+      const isUsage = isRefused && (await response.text()).includes('"widgetUsage"');
+      await route.fulfill(isUsage ? refusal : { response });
+    });
+    await page.goto(`/dashboard/widgets/${made.body.id}`);
+    const usage = page.getByRole('region', { name: 'Usage' });
+    await usage.getByText('Try later.').waitFor();
+    expect(await usage.getByText('Tokens').count()).toBe(0);
+    isRefused = false;
+    await usage.getByRole('button', { name: 'Try again' }).click();
+    await usage.getByText('0 in, 0 out').waitFor();
+
+    const chat = await preview(page);
+    await write(chat, '[[sim stall_after=1]] Are you there?');
+    await chat.getByRole('alert').getByText('No answer has come for a while.').waitFor();
+    const ended = page.waitForEvent('requestfailed', {
+      predicate: (request) => request.url().endsWith('/api/widget/chat'),
+    });
+    await chat.getByRole('button', { name: 'Try again' }).click();
+    await ended;
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
   });
 
   test('what the server refuses stands at its field, and a deleted widget is gone', async () => {

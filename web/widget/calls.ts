@@ -1,6 +1,9 @@
 import type { Question, ToFrame, Trouble } from './protocol';
 
-/** Asks the gateway for the frame, which has no connection and no origin of its own. */
+/**
+ * Asks the gateway for the frame, which has no connection and no origin of its own. `host` is empty in pages of the gateway
+ * itself.
+ */
 export class Calls {
   readonly #open = new Map<number, AbortController>();
 

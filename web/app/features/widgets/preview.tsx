@@ -1,5 +1,6 @@
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { allowsSite } from '../../../../src/services/widgets/domains.rules';
+import { Calls } from '../../../widget/calls';
 import type { Look, ToFrame, ToLoader } from '../../../widget/protocol';
 import { Choice } from '../../ui/choice';
 import { Note } from '../../ui/note';
@@ -23,17 +24,24 @@ export function Preview({ draft, publicKey }: PreviewProps) {
   const [size, setSize] = useState<(typeof SIZES)[number]['value']>('desktop');
   const frame = useRef<HTMLIFrameElement>(null);
   const port = useRef<MessagePort>(undefined);
-  const key = useRef(publicKey);
-  key.current = publicKey;
   const look: Look = { greeting: draft.greeting, placeholder: draft.placeholder, primary: draft.primary };
   const latest = useRef(look);
   latest.current = look;
   const tell = useCallback((message: ToFrame) => port.current?.postMessage(message), []);
+  const calls = useMemo(
+    () => (publicKey === undefined ? undefined : new Calls('', publicKey, tell, () => undefined)),
+    [publicKey, tell],
+  );
+  const asked = useRef(calls);
+  asked.current = calls;
   const begin = (): void => {
     const channel = new MessageChannel();
     port.current = channel.port1;
     channel.port1.onmessage = ({ data }: MessageEvent<ToLoader>) => {
-      if (data.type === 'ask') void answer(key.current, data, tell);
+      if (data.type === 'stop') asked.current?.stop(data.id);
+      if (data.type !== 'ask') return;
+      if (asked.current) void asked.current.ask(data.id, data.question);
+      else showExample(data.id, tell);
     };
     const first: ToFrame = { v: 1, type: 'init', look: latest.current, saved: { turns: [] } };
     frame.current?.contentWindow?.postMessage(first, '*', [channel.port2]);
@@ -64,42 +72,8 @@ export function Preview({ draft, publicKey }: PreviewProps) {
   );
 }
 
-/** What the loader does in a page of a customer. */
-async function answer(
-  publicKey: string | undefined,
-  { id, question }: Extract<ToLoader, { type: 'ask' }>,
-  tell: (message: ToFrame) => void,
-): Promise<void> {
-  if (publicKey === undefined) {
-    const chunk = JSON.stringify({ choices: [{ delta: { content: EXAMPLE } }] });
-    tell({ v: 1, type: 'chunk', id, text: `data: ${chunk}\n\ndata: [DONE]\n\n` });
-    tell({ v: 1, type: 'done', id });
-    return;
-  }
-  try {
-    const response = await fetch('/api/widget/chat', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ public_key: publicKey, stream: true, ...question }),
-      credentials: 'omit',
-    });
-    if (!response.ok || !response.body) {
-      const { error } = (await response.json()) as { error: { code: string } };
-      const after = Number(response.headers.get('retry-after'));
-      tell({
-        v: 1,
-        type: 'error',
-        id,
-        trouble: { code: error.code, ...(after > 0 && { retryAfter: after }) },
-      });
-      return;
-    }
-    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-    for (let part = await reader.read(); !part.done; part = await reader.read()) {
-      tell({ v: 1, type: 'chunk', id, text: part.value });
-    }
-    tell({ v: 1, type: 'done', id });
-  } catch {
-    tell({ v: 1, type: 'error', id, trouble: {} });
-  }
+function showExample(id: number, tell: (message: ToFrame) => void): void {
+  const chunk = JSON.stringify({ choices: [{ delta: { content: EXAMPLE } }] });
+  tell({ v: 1, type: 'chunk', id, text: `data: ${chunk}\n\ndata: [DONE]\n\n` });
+  tell({ v: 1, type: 'done', id });
 }

@@ -56,6 +56,7 @@ const REASONS: Readonly<Record<string, string>> = {
   widget_owner_insufficient_balance: 'Balance used up',
   model_not_allowed: 'Model not in your plan',
   upstream_unconfigured: 'Not connected to its model',
+  service_unavailable: 'Temporarily unavailable, or balance reserved by calls in progress',
 };
 
 /** What a widget was asked, what that cost, and where it was asked. */
@@ -71,39 +72,43 @@ export function WidgetUsage({ widget }: { widget: WidgetRowFragment }) {
   return (
     <Section title="Usage" tools={<WindowChoice value={days} onChange={setDays} />}>
       {error && <LoadError error={error} onRetry={refresh} />}
-      <Tiles>
-        <Tile label="Messages" note={usage && `${formatCount(usage.errors)} failed, free of charge`}>
-          {usage && formatCount(usage.messages)}
-        </Tile>
-        <Tile label="Cost">{usage && <Money usd={usage.costUsd} />}</Tile>
-        <Tile
-          label="Tokens"
-          note={usage && `${formatCount(usage.inputTokens)} in, ${formatCount(usage.outputTokens)} out`}
-        >
-          {usage && formatCount(usage.inputTokens + usage.outputTokens)}
-        </Tile>
-        <Tile label="Today (UTC)" note={`of ${counted(widget.dailyMessageLimit, 'message')}`}>
-          {formatCount(widget.messagesToday)}
-        </Tile>
-      </Tiles>
-      {refused !== undefined && refused > 0 && (
-        <DataTable
-          label="Refused messages"
-          columns={refusalColumns}
-          rows={usage!.refused}
-          awaiting={awaiting}
-          keyOf={({ code }) => code}
-          empty="No messages were refused."
-        />
+      {(data || !error) && (
+        <>
+          <Tiles>
+            <Tile label="Messages" note={usage && `${formatCount(usage.errors)} failed, free of charge`}>
+              {usage && formatCount(usage.messages)}
+            </Tile>
+            <Tile label="Cost">{usage && <Money usd={usage.costUsd} />}</Tile>
+            <Tile
+              label="Tokens"
+              note={usage && `${formatCount(usage.inputTokens)} in, ${formatCount(usage.outputTokens)} out`}
+            >
+              {usage && formatCount(usage.inputTokens + usage.outputTokens)}
+            </Tile>
+            <Tile label="Today (UTC)" note={`of ${counted(widget.dailyMessageLimit, 'message')}`}>
+              {formatCount(widget.messagesToday)}
+            </Tile>
+          </Tiles>
+          {refused !== undefined && refused > 0 && (
+            <DataTable
+              label="Refused messages"
+              columns={refusalColumns}
+              rows={usage!.refused}
+              awaiting={awaiting}
+              keyOf={({ code }) => code}
+              empty="No messages were refused."
+            />
+          )}
+          <DataTable
+            label="Sites"
+            columns={columns}
+            rows={usage?.sites}
+            awaiting={awaiting}
+            keyOf={({ site }) => site}
+            empty="No site has sent a message in this window."
+          />
+        </>
       )}
-      <DataTable
-        label="Sites"
-        columns={columns}
-        rows={usage?.sites}
-        awaiting={awaiting}
-        keyOf={({ site }) => site}
-        empty="No site has sent a message in this window."
-      />
     </Section>
   );
 }
