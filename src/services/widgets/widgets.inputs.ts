@@ -44,7 +44,9 @@ export const widgetThemeInput = z
   .meta({ id: 'ChangeWidgetTheme', description: 'How a widget looks. Omitted fields keep their value.' });
 
 const fields = {
-  name: label(100).describe(`Name that only you see, 1 to 100 characters. ${TRIMMED}`),
+  name: label(100).describe(
+    `Name, 1 to 100 characters. The chat doesn't show it, but the widget's public configuration contains it. ${TRIMMED}`,
+  ),
   model_public_name: model.describe('Public name of the chat model that answers. Your plan must include it.'),
   system_prompt: text(0, 20_000).describe(
     'Instructions that precede every conversation, up to 20,000 characters. Visitors never see them.',

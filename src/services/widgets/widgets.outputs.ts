@@ -16,7 +16,9 @@ export const widgetOutput = z
     public_key: z
       .string()
       .describe('Key that names the widget in pages: `wgt_pr_` and 24 characters. It is not a secret.'),
-    name: z.string().describe('Name that only you see.'),
+    name: z
+      .string()
+      .describe("Name. The chat doesn't show it, but the widget's public configuration contains it."),
     model_public_name: z.string().describe('Public name of the model that answers.'),
     system_prompt: z
       .string()

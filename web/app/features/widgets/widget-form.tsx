@@ -84,7 +84,7 @@ function Answers(props: WidgetFormProps) {
       <legend>Answers</legend>
       <TextInput
         label="Name"
-        description="Only you see it"
+        description="The chat doesn’t show it, but it is public: the widget’s configuration contains it"
         autoComplete="off"
         {...textOf(props, 'name', 'name')}
       />
