@@ -1,5 +1,6 @@
 import type { OpenApiDocument } from './openapi-finish.js';
 import {
+  bodyRefusals,
   chunkEvents,
   error,
   flag,
@@ -32,11 +33,12 @@ const ofKeys = {
   401: error('The key is missing, malformed, unknown or disabled (`invalid_api_key`).'),
   429: error('Too many requests (`rate_limit_exceeded`). Retry after `Retry-After` seconds.'),
   503: error(
-    'No node is available (`upstream_unavailable`), or the key has no upstream virtual key and must be replaced (`upstream_unconfigured`).',
+    'No node is available (`upstream_unavailable`), the service is busy or restarting (`service_unavailable`), or the key has no upstream virtual key and must be replaced (`upstream_unconfigured`).',
   ),
 };
 const ofCalls = {
   ...ofKeys,
+  ...bodyRefusals,
   400: error('The body is not valid (`invalid_body`), or the model rejected it (`invalid_request`).'),
   402: error(
     'The balance is below $0.001 (`insufficient_credits`), the key has reached its daily cap (`daily_cap_exceeded`), or its guard has stopped it (`key_guard_reached`).',

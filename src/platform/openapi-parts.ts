@@ -5,6 +5,12 @@ export const error = (description: string) => ({
   content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
 });
 
+/** What is refused of any body that the edge reads, whatever it says. */
+export const bodyRefusals = {
+  408: error('The body arrived too slowly (`invalid_request`).'),
+  415: error('The body has a content encoding (`unsupported_media_type`).'),
+};
+
 export const text = (description: string) => ({ type: 'string', description });
 
 export const flag = (description: string) => ({ type: 'boolean', description });

@@ -1,12 +1,15 @@
 import { z } from 'zod';
 import { widgetChatInput } from '../services/widgets/widget-chat.inputs.js';
-import { chunkEvents, error, jsonOf, object, text, usage } from './openapi-parts.js';
+import { bodyRefusals, chunkEvents, error, jsonOf, object, text, usage } from './openapi-parts.js';
 
 /** What the edge answers to visitors of sites that embed a widget. */
 
 const missing = error('There is no such widget (`widget_not_found`).');
 const refusals = {
-  400: error('The body is not valid JSON (`invalid_body`).'),
+  ...bodyRefusals,
+  400: error(
+    'The body is not valid JSON (`invalid_body`), or the model rejected the conversation, for example because it is too long (`invalid_request`). The message is free.',
+  ),
   403: error(
     'The site is not among the allowed domains (`widget_origin_denied`), or the plan of the owner doesn’t include the model (`model_not_allowed`).',
   ),
@@ -14,11 +17,11 @@ const refusals = {
   413: error('The body is too large (`body_too_large`).'),
   422: error('The conversation is not valid (`validation_error`).'),
   429: error(
-    'The widget or this visitor has had too many messages (`widget_rate_limit`), or a limit of the widget is reached (`widget_daily_cap_exceeded`, `widget_monthly_limit_exceeded`). The message is free.',
+    'The widget or this visitor has had too many messages (`widget_rate_limit`), the messages keep repeating (`widget_loop_detected`), a limit of the widget is reached (`widget_daily_cap_exceeded`, `widget_monthly_limit_exceeded`), or too many requests from this network were rejected (`rate_limit_exceeded`). The message is free.',
   ),
   502: error('The model failed to answer (`upstream_error`). The message is free.'),
   503: error(
-    'The owner’s balance is used up (`widget_owner_insufficient_balance`), or no node is available (`upstream_unavailable`).',
+    'The owner’s balance is used up (`widget_owner_insufficient_balance`), the widget is not connected to its model (`upstream_unconfigured`), no node is available (`upstream_unavailable`), or the service is busy or restarting (`service_unavailable`). The message is free.',
   ),
   504: error('The model didn’t answer in time (`upstream_timeout`). The message is free.'),
 };
@@ -68,7 +71,12 @@ export const widgetPaths = {
           schema: { type: 'string' },
         },
       ],
-      responses: { 200: { description: 'The appearance.', content: json('WidgetConfig') }, 404: missing },
+      responses: {
+        200: { description: 'The appearance.', content: json('WidgetConfig') },
+        404: missing,
+        429: error('Too many requests from this network were rejected (`rate_limit_exceeded`).'),
+        503: error('The service is temporarily unavailable (`service_unavailable`).'),
+      },
     },
   },
   '/api/widget/chat': {

@@ -138,6 +138,18 @@ describe('the OpenAPI document', () => {
     }
   });
 
+  test('says the same of what the edge answers', () => {
+    const silent = Object.entries(document.paths)
+      .filter(([path]) => /^\/(?:v1|api\/widget)\//.test(path))
+      .flatMap(([path, methods]) =>
+        Object.entries(methods).flatMap(([method, { responses }]) => {
+          const expected = ['429', '503', ...(method === 'get' ? [] : ['400', '408', '413', '415'])];
+          return expected.filter((status) => !responses[status]).map((status) => `${path}: ${status}`);
+        }),
+      );
+    expect(silent).toEqual([]);
+  });
+
   test('has no body where an answer has none', () => {
     const empty = operations().flatMap(([, { responses }]) =>
       [responses['202'] ?? [], responses['204'] ?? []].flat(),
