@@ -37,6 +37,8 @@ interface Opened {
   incoming: Incoming | undefined;
   /** Whether its key is known. */
   admitted: boolean;
+  /** Whether it is refused. The edge learns of that later, and what comes of its body until then belongs to nobody. */
+  refused: boolean;
   span: Span | undefined;
 }
 
@@ -177,6 +179,7 @@ export class ServedLink implements CallerLink {
       caller: new LinkedCaller(id, this),
       incoming: undefined,
       admitted: false,
+      refused: false,
       span: inference.tracing?.begin('POST', traceparent),
     };
     this.#calls[id] = call;
@@ -209,6 +212,7 @@ export class ServedLink implements CallerLink {
   }
 
   #more(call: Opened, piece: Buffer): void {
+    if (call.refused) return;
     if (!call.incoming) throw new FrameError('more of a body that is whole');
     call.incoming.add(piece);
     this.#begin(call);
@@ -231,7 +235,9 @@ export class ServedLink implements CallerLink {
     else this.#refuse(call, asked);
   }
 
-  #refuse({ caller }: Opened, error: ProxyError): void {
-    caller.answer(error.status, Buffer.from(JSON.stringify(bodyOf(error))), error.retryAfterSeconds);
+  #refuse(call: Opened, error: ProxyError): void {
+    call.refused = true;
+    call.incoming = undefined;
+    call.caller.answer(error.status, Buffer.from(JSON.stringify(bodyOf(error))), error.retryAfterSeconds);
   }
 }
