@@ -8,7 +8,7 @@ export interface ProxyMetrics {
   attempted(deployment: Deployment, outcome: string): void;
   /** A deployment was parked, be it for the first time or again. */
   parked(deployment: Deployment): void;
-  /** A deployment that was about to be parked was asked by a small call of our own. */
+  /** A deployment that was about to be parked, or whose node came back, was asked by a small call of our own. */
   probed(deployment: Deployment, serves: boolean): void;
   /** A call went to another group than its own. */
   fellBack(model: string, served: string): void;
@@ -62,7 +62,7 @@ export function createProxyMetrics(
   });
   const probes = new Counter({
     name: 'proxy_probes_total',
-    help: 'Small calls of our own to a deployment that one account alone saw fail, by outcome (ok, failed)',
+    help: 'Small calls of our own to a deployment before it is parked, and before its node takes calls again, by outcome (ok, failed)',
     labelNames: ['model', 'deployment', 'outcome'],
     registers,
   });

@@ -26,8 +26,8 @@ export interface Router {
   /** Reports a whole answer of a deployment to a call on `path`. */
   succeeded(candidate: Candidate, path: string): void;
   /**
-   * Reports a call that failed by the deployment's fault. Where one account's requests may be the reason, the node is
-   * asked before it is parked; the promise ends when that is decided, and never rejects.
+   * Reports a call that failed by the deployment's fault. Where requests may be the reason, the node is asked before it
+   * is parked; the promise ends when that is decided, and never rejects.
    */
   failed(candidate: Candidate, failure: CallFailure): Promise<void> | undefined;
   /** Whether a deployment has answered anyone since then; if it hasn't, it is asked. Never rejects. */
