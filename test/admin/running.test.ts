@@ -1,11 +1,13 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { commandLineContext, runCommand, UsageError } from '../../src/cli/admin/commands.js';
+import { newId } from '../../src/lib/ids.js';
 import type { JobOutput, RoutedModelOutput } from '../../src/services/admin/admin.outputs.js';
 import { routingView } from '../../src/services/admin/routing.js';
 import { dataOf } from '../graphql/support.js';
 import { signUpAdmin } from '../support/admin.js';
 import { call, type ErrorAnswer, signUp } from '../support/api.js';
+import { createTestDatabase } from '../support/database.js';
 import { inDist } from '../support/dist.js';
 import { INHERITED_ENV } from '../support/inherited-env.js';
 import { usePlatform } from '../support/platform-suite.js';
@@ -121,6 +123,23 @@ describe('npm run admin', () => {
       { action: 'account.adjust_credit', source: 'command_line', actor_id: null, reason: 'Refund of 2 May' },
       { action: 'account.update', source: 'command_line', actor_id: null },
     ]);
+  });
+
+  test('finds an account by its address, however many newer ones contain that', async () => {
+    const db = await createTestDatabase();
+    const id = newId();
+    await db.pool.query(
+      `insert into accounts (id, email, email_key, name, created_at)
+       values ($1, 'Ada@example.com', 'ada@example.com', 'Ada', now() - interval '1 day')`,
+      [id],
+    );
+    await db.pool.query(
+      `insert into accounts (id, name, created_at)
+       select gen_random_uuid(), 'not ada@example.com', now() from generate_series(1, 500)`,
+    );
+    const asked = runCommand(commandLineContext(db.orm), suite.platform.config, ['user', 'ada@Example.com']);
+    expect(await asked).toMatchObject({ id, email: 'Ada@example.com' });
+    await db.close();
   });
 
   test('registers, drains and deletes a node', async () => {

@@ -38,10 +38,9 @@ function fields<Schema extends z.ZodType>(schema: Schema, words: readonly string
 async function accountOf(context: ServiceContext, who: string | undefined): Promise<string> {
   if (!who) throw new UsageError('name an account by its email address or ID');
   if (isUuid(who)) return who;
-  const found = await users.listUsers(context, { search: who, limit: 500, offset: 0 });
-  const exact = found.filter(({ email }) => email.toLowerCase() === who.toLowerCase());
-  if (exact.length !== 1) throw new UsageError(`no account has the email address ${who}`);
-  return exact[0]!.id;
+  const found = await users.findUserByEmail(context, who);
+  if (!found) throw new UsageError(`no account has the email address ${who}`);
+  return found.id;
 }
 
 /**

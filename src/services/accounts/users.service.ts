@@ -8,8 +8,8 @@ import { grantIncludedCredits } from '../billing/grants.store.js';
 import { endSessions } from './account-changes.rules.js';
 import type { ListUsersInput, UpdateUserInput, UsersConnectionInput } from './accounts.inputs.js';
 import type { UserOutput } from './accounts.outputs.js';
-import { userView } from './accounts.rules.js';
-import { anotherAdminStays, findById, lockById } from './accounts.store.js';
+import { emailKeyOf, userView } from './accounts.rules.js';
+import { anotherAdminStays, findByEmailKey, findById, lockById } from './accounts.store.js';
 import { requireActingAdmin } from './acting.js';
 import { findAccounts, findPlan, listAccounts, pageAccounts } from './users.store.js';
 
@@ -21,6 +21,8 @@ export interface UsersService {
   usersPage(context: ServiceContext, input: UsersConnectionInput): Promise<ConnectionPage<UserOutput>>;
   /** Those of the accounts that the viewer may see, in no order: their own, for administrators any. */
   findUsers(context: ServiceContext, ids: readonly string[]): Promise<UserOutput[]>;
+  /** The account with an email address, however that is capitalised. @throws AppError `unauthorized`, `forbidden` */
+  findUserByEmail(context: ServiceContext, email: string): Promise<UserOutput | undefined>;
   /** @throws AppError `unauthorized`, `forbidden`, `not_found` */
   getUser(context: ServiceContext, id: string): Promise<UserOutput>;
   /** @throws AppError `unauthorized`, `forbidden`, `not_found`, `validation_error`, `changed_meanwhile` */
@@ -42,6 +44,11 @@ export function createUsersService(): UsersService {
       const { accountId, role } = requireViewer(context);
       const seen = ids.filter((id) => isUuid(id) && (role === 'admin' || id === accountId));
       return (await findAccounts(context.em, seen)).map(userView);
+    },
+    async findUserByEmail(context, email) {
+      requireAdmin(context);
+      const account = await findByEmailKey(context.em, emailKeyOf(email));
+      return account ? userView(account) : undefined;
     },
     async getUser(context, id) {
       requireAdmin(context);
