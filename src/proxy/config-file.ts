@@ -1,6 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Pair,
+  parseDocument,
+  Scalar,
+  type YAMLMap,
+} from 'yaml';
 import { headerName } from '../lib/upstream/served-by.js';
 import { type RoutingFile, routingFile } from './config-schema.js';
 import type { Routing } from './routing.js';
@@ -23,6 +34,9 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const showPath = (path: Path): string =>
   path.map((part, at) => (typeof part === 'number' ? `[${part}]` : at === 0 ? part : `.${part}`)).join('');
+
+/** Whether a pair merges other maps, as YAML 1.1 has it, which LiteLLM reads. In quotes `<<` is a name like any other. */
+const isMerge = ({ key }: Pair): boolean => isScalar(key) && key.value === '<<' && key.type === Scalar.PLAIN;
 
 /** What the file says, with references resolved where this proxy reads, and the faults met on the way. */
 class Reader {
@@ -53,14 +67,11 @@ class Reader {
 
   read(node: unknown, path: Path = []): unknown {
     if (isMap(node)) {
-      const entries = node.items.map(({ key, value }) => {
-        const name = String(isScalar(key) ? key.value : key);
-        return [name, this.read(value, [...path, name])] as const;
-      });
-      return Object.fromEntries(entries);
+      const entries = [...this.members(node, path)];
+      return Object.fromEntries(entries.map(([name, value]) => [name, this.read(value, [...path, name])]));
     }
     if (isSeq(node)) return node.items.map((item, index) => this.read(item, [...path, index]));
-    if (isAlias(node)) return this.read(node.resolve(this.document), path);
+    if (isAlias(node)) return this.read(this.target(node), path);
     if (!isScalar(node)) return undefined;
     if (typeof node.value === 'number') {
       // A price never passes through a float: its own text is the number.
@@ -68,6 +79,28 @@ class Reader {
     }
     if (typeof node.value === 'string') return this.resolve(node.value, path);
     return node.value ?? undefined;
+  }
+
+  /** What a map says by name, with what it merges from others: its own words count, and of the others' the first. */
+  private members(map: YAMLMap, path: Path): Map<string, unknown> {
+    const members = new Map<string, unknown>();
+    for (const { value } of map.items.filter(isMerge)) {
+      const source = this.target(value);
+      for (const one of isSeq(source) ? source.items.toReversed() : [source]) {
+        const from = this.target(one);
+        if (!isMap(from)) this.fault(path, '<< must name a map or a list of maps');
+        else for (const [name, merged] of this.members(from, path)) members.set(name, merged);
+      }
+    }
+    for (const pair of map.items) {
+      const { key, value } = pair;
+      if (!isMerge(pair)) members.set(String(isScalar(key) ? key.value : key), value);
+    }
+    return members;
+  }
+
+  private target(node: unknown): unknown {
+    return isAlias(node) ? node.resolve(this.document) : node;
   }
 
   private resolve(text: string, path: Path): string | undefined {

@@ -43,6 +43,11 @@ const cost = z.string({ error: 'must be a number of dollars per token' }).transf
   }
 });
 
+const hasUser = (address: string): boolean => {
+  const url = URL.parse(address);
+  return url !== null && `${url.username}${url.password}` !== '';
+};
+
 const seconds = z.number().positive().max(86_400);
 
 const upstreamModel = z
@@ -61,8 +66,12 @@ const upstreamModel = z
     return text.slice(slash + 1);
   });
 
+/** Calls are sent to its host and below its path. Whatever else it says would be lost. */
 const apiBase = z
   .url({ protocol: /^https?$/, error: 'must be an http or https address such as http://10.0.0.5:8000/v1' })
+  .refine((text) => !/[?#]/.test(text) && !hasUser(text), {
+    error: 'must not have a user name, a password, a query or a fragment; credentials go into api_key',
+  })
   .transform(withoutEndSlashes);
 
 /** It is sent in a header unchanged. */

@@ -60,6 +60,46 @@ describe('the routing file', () => {
     expect(withKey.masterKey).toBe('sk-m');
   });
 
+  test('is read with its merge keys: a map counts before what it merges, and of a list the first', () => {
+    const text = `x-node: &node
+  model: openai/gemma-3-4b
+  api_base: os.environ/SIMULATOR_API_BASE
+  input_cost_per_token: 1e-07
+  output_cost_per_token: 0.0000003
+x-key: &key { api_key: os.environ/NODE_KEY, timeout: 7 }
+x-slow: &slow { <<: *key, timeout: 30, weight: 2 }
+model_list:
+  - model_name: a
+    litellm_params:
+      <<: *node
+      api_base: http://10.0.0.5:8000/v1
+    model_info: { id: one, "<<": a name }
+  - model_name: a
+    litellm_params: { weight: 3, <<: [*slow, *key, *node] }
+    model_info: { id: two }
+`;
+    const environment = { ...SIMULATOR, NODE_KEY: 'k' };
+    const [one, two] = parseRouting(text, 'routing.yaml', environment).deployments;
+    expect(one).toMatchObject({
+      upstreamModel: 'gemma-3-4b',
+      apiBase: 'http://10.0.0.5:8000/v1',
+      inputCost: 100_000n,
+      apiKey: undefined,
+      simulated: false,
+    });
+    expect(two).toMatchObject({
+      apiBase: SIMULATOR.SIMULATOR_API_BASE,
+      apiKey: 'k',
+      timeoutMs: 30_000,
+      weight: 3,
+      simulated: true,
+    });
+    // What a map says itself spares the variable of what it merges.
+    expect(faultsOf(text, { SIMULATOR_API_BASE: 'http://127.0.0.1:9/v1' })).toEqual([
+      'routing.yaml:15: model_list[1].litellm_params.api_key: the environment variable NODE_KEY is not set',
+    ]);
+  });
+
   test('that comes with the product has the models, prices and fallbacks of the catalogue', async () => {
     const routing = parseRouting(defaultFile(), 'proxy.config.yaml', SIMULATOR);
     const db = await createTestDatabase();
@@ -129,6 +169,24 @@ describe('the routing file', () => {
       valid.replace('http://10', '10'),
       undefined,
       'routing.yaml:5: model_list[0].litellm_params.api_base: must be an http',
+    ],
+    [
+      'an address with a password',
+      valid.replace('http://10', 'http://user:secret@10'),
+      undefined,
+      'routing.yaml:5: model_list[0].litellm_params.api_base: must not have a user name, a password',
+    ],
+    [
+      'an address with a query',
+      valid.replace('8000/v1/', '8000/v1?version=2'),
+      undefined,
+      'routing.yaml:5: model_list[0].litellm_params.api_base: must not have a user name, a password, a query',
+    ],
+    [
+      'a merge key that names no map',
+      valid.replace('rpm: 100', '<<: 100'),
+      undefined,
+      'routing.yaml:4: model_list[0].litellm_params: << must name a map or a list of maps',
     ],
     [
       'a negative weight',
