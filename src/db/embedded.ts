@@ -202,6 +202,34 @@ async function startPatiently<T>(
   }
 }
 
+/** Addresses of a server's databases. */
+const urlsOn =
+  (password: string) =>
+  (port: number): EmbeddedPostgres['url'] =>
+  (database) =>
+    `postgresql://${SUPERUSER}:${password}@127.0.0.1:${port}/${database}`;
+
+const passwordOf = (dataDir: string): string => generatedSecret(dataDir, 'DATABASE_PASSWORD');
+
+/**
+ * Finds the server of a cluster that another process runs, and waits until it answers: it may be starting. Starts and stops
+ * nothing.
+ * @returns Addresses of its databases; undefined if it didn't answer in time.
+ */
+export async function findEmbeddedPostgres(
+  directory: string,
+  patienceMs: number,
+): Promise<EmbeddedPostgres['url'] | undefined> {
+  const wanted = resolve(directory);
+  const urlOn = urlsOn(passwordOf(dirname(wanted)));
+  const cluster = reachableCluster(wanted);
+  for (const end = Date.now() + patienceMs; ; await delay(POLL_MS)) {
+    const server = leftBehind(cluster);
+    if (server?.port && (await answers(urlOn(server.port)('postgres')))) return urlOn(server.port);
+    if (Date.now() >= end) return undefined;
+  }
+}
+
 /** Starts the embedded PostgreSQL, adopts one that an earlier hard kill left running, or makes a new cluster. */
 export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const wanted = resolve(options.directory);
@@ -220,9 +248,8 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
   const former = disposable ? undefined : await setFormerAside({ wanted, directory, signal: options.signal });
   if (former)
     options.note?.(`${dirname(wanted)} was deleted: starting over; its former data is now in ${former}`);
-  const password = disposable ? 'trust' : generatedSecret(dirname(wanted), 'DATABASE_PASSWORD');
-  const urlOn = (port: number) => (database: string) =>
-    `postgresql://${SUPERUSER}:${password}@127.0.0.1:${port}/${database}`;
+  const password = disposable ? 'trust' : passwordOf(dirname(wanted));
+  const urlOn = urlsOn(password);
 
   removeDrafts(directory);
   const previous = leftBehind(directory);

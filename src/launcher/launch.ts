@@ -4,10 +4,10 @@ import type { Config } from '../config.js';
 import { ensureDatabase } from '../db/embedded.js';
 import { ensureDataDir } from '../lib/data-dir.js';
 import { PORT_TAKEN_EXIT_CODE } from '../lib/lifecycle.js';
+import { dataDirLock, LockedError, takeLock, usedBy } from '../lib/lock-file.js';
 import { waitingEvents } from '../metering/waiting.js';
 import { type Children, describeChildren, type Ports } from './children.js';
 import { type KeptDatabase, keepDatabase } from './database.js';
-import { LockedError, takeLock } from './lock.js';
 import { choosePorts, configuredPortFault, lostPortFault } from './ports.js';
 import type { Reporter } from './reporter.js';
 import type { RestartBackOff } from './restarts.js';
@@ -84,11 +84,10 @@ export function launch(options: LaunchOptions): Launcher {
   const prepare = async (): Promise<void> => {
     ensureDataDir(config.dataDir);
     try {
-      releaseLock = takeLock(join(config.dataDir, 'launcher.lock'), `http://localhost:${config.port}`);
+      releaseLock = takeLock(dataDirLock(config.dataDir), `http://localhost:${config.port}`);
     } catch (error) {
       if (!(error instanceof LockedError)) throw error;
-      const { pid, note } = error.holder;
-      throw new StartFailure(`already running from ${config.dataDir}: process ${pid}, ${note}`, 1);
+      throw new StartFailure(usedBy(error.holder, config.dataDir), 1);
     }
     const fault = await configuredPortFault(config, giveUp.signal, portPatienceMs);
     if (fault && !giveUp.signal.aborted) throw new StartFailure(fault, CONFIG_EXIT_CODE);

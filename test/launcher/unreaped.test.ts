@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { leftBehind, stopServer } from '../../src/db/server-process.js';
-import { LockedError, takeLock } from '../../src/launcher/lock.js';
+import { LockedError, takeLock } from '../../src/lib/lock-file.js';
 import { isRunning, isStillRunning, processStat } from '../../src/lib/process-stat.js';
 import { isGone, ownIdentity } from '../../src/metering/owner.js';
 import { putCluster } from '../support/cluster.js';
@@ -12,7 +12,7 @@ import { startUnreaped, type Unreaped } from '../support/unreaped.js';
 import { until } from '../support/until.js';
 import { launcherProgram, temporaryFolder } from './support.js';
 
-const LOCK = new URL('../../src/launcher/lock.js', import.meta.url).href;
+const LOCK = new URL('../../src/lib/lock-file.js', import.meta.url).href;
 
 /** In a container without an init it stays a zombie, and keeps its number, for as long as the container runs. */
 describe('a process that was killed and that nobody reaps', () => {

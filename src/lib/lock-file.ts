@@ -1,5 +1,6 @@
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { isStillRunning, processStat } from '../lib/process-stat.js';
+import { join } from 'node:path';
+import { isStillRunning, processStat } from './process-stat.js';
 
 /** Who holds a lock. */
 export interface LockHolder {
@@ -8,6 +9,24 @@ export interface LockHolder {
   start: string | null;
   /** What the holder wants others to know, such as its address. */
   note: string;
+}
+
+const COMMAND = 'npm run ';
+
+/** The lock of a data folder: the product holds it for as long as it runs, a command while it runs the database itself. */
+export const dataDirLock = (dataDir: string): string => join(dataDir, 'launcher.lock');
+
+/** What a command notes in that lock; the product notes its address. */
+export const commandNote = (name: string): string => COMMAND + name;
+
+export const isCommand = ({ note }: LockHolder): boolean => note.startsWith(COMMAND);
+
+/** Why a data folder can't be used while another holds its lock. */
+export function usedBy(holder: LockHolder, dataDir: string): string {
+  const { pid, note } = holder;
+  return isCommand(holder)
+    ? `${note} is using the database in ${dataDir} (process ${pid}): try again when it has ended`
+    : `already running from ${dataDir}: process ${pid}, ${note}`;
 }
 
 /** Another living process holds the lock. */

@@ -1,0 +1,72 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { withDatabase } from '../../src/cli/database.js';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/db/embedded.js';
+import { leftBehind } from '../../src/db/server-process.js';
+import { dataDirLock, takeLock } from '../../src/lib/lock-file.js';
+import { isRunning } from '../../src/lib/process-stat.js';
+import { putCluster } from '../support/cluster.js';
+import { runCommand } from '../support/command.js';
+import { fakeChildren, temporaryFolder, testLaunch } from './support.js';
+
+describe('a command on the database of npm start', () => {
+  let folder: ReturnType<typeof temporaryFolder>;
+  let dataDir: string;
+  beforeEach(async () => {
+    folder = temporaryFolder();
+    dataDir = join(folder.path, 'data');
+    await putCluster(dataDir);
+  });
+  afterEach(() => folder.remove());
+
+  const directory = () => join(dataDir, 'postgres');
+  const audit = () => runCommand('audit', [], { DATA_DIR: dataDir });
+
+  describe('while the product runs', () => {
+    let server: EmbeddedPostgres;
+    let pid: number;
+    let release: () => void;
+    beforeEach(async () => {
+      server = await startEmbeddedPostgres({ directory: directory() });
+      pid = leftBehind(directory())!.pid;
+      release = takeLock(dataDirLock(dataDir), 'http://localhost:8080');
+    });
+    afterEach(async () => {
+      process.kill(pid, 'SIGCONT');
+      release();
+      await server.stop();
+    });
+
+    test('uses it, and leaves it running', async () => {
+      expect(await audit()).toMatchObject({ code: 0, output: expect.stringContaining('0 violated') });
+      expect(isRunning(pid)).toBe(true);
+    });
+
+    test('gives up when it does not respond, and leaves it alone', async () => {
+      process.kill(pid, 'SIGSTOP');
+      const { code, output } = await audit();
+      expect([code, output]).toEqual([
+        2,
+        `audit: the database of the product that runs from ${dataDir} (process ${process.pid}, http://localhost:8080) does not respond\n`,
+      ]);
+      process.kill(pid, 'SIGCONT');
+      // A signal that waited for it would end it now.
+      expect(await audit()).toMatchObject({ code: 0 });
+      expect(isRunning(pid)).toBe(true);
+    });
+  });
+
+  test('starts it while the product does not run; until it has ended nobody else adopts it', async () => {
+    const config = { databaseDirectUrl: null, dataDir };
+    const pid = await withDatabase(config, 'audit', async (orm) => {
+      const inUse = `npm run audit is using the database in ${dataDir} (process ${process.pid})`;
+      await expect(withDatabase(config, 'admin', async () => undefined)).rejects.toThrow(inUse);
+      const { launcher, output } = testLaunch(dataDir, fakeChildren(folder.path), { DATABASE_URL: '' });
+      expect(await launcher.ended).toBe(1);
+      expect(output()).toContain(inUse);
+      expect(await orm.em.execute('select 1 as one')).toEqual([{ one: 1 }]);
+      return leftBehind(directory())!.pid;
+    });
+    expect([isRunning(pid), existsSync(dataDirLock(dataDir))]).toEqual([false, false]);
+  });
+});
