@@ -20,6 +20,8 @@ import { createVirtualKeys } from './virtual-keys.js';
 const POOL_SIZE = 4;
 const SHUTDOWN_TIMEOUT_MS = 33_000;
 const GOODBYE_MS = 1_000;
+/** To read the node registry before the first call: until then calls would go to nodes that take none. */
+const FIRST_READING_MS = 2_000;
 /** sysexits' EX_CONFIG, as config.ts uses it. */
 const EXIT_CONFIG = 78;
 
@@ -83,6 +85,7 @@ await startOrExit('proxy', async () => {
     tracing,
   });
   const steering = followNodes({ orm, databaseUrl: config.databaseDirectUrl!, proxy, log });
+  await within(FIRST_READING_MS, steering.began);
   const url = await proxy.app.listen({ port: config.proxyPort, host: config.host });
   let reading = Promise.resolve();
   reload = () => {

@@ -15,6 +15,8 @@ const REPORT_SECONDS = 10;
 const QUIET_MS = 3 * POLL_MS;
 
 export interface Steering {
+  /** Ends when the registry has been read for the first time. Never rejects; pending while the database can't be asked. */
+  readonly began: Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -45,12 +47,14 @@ export function followNodes({ orm, databaseUrl, proxy, log, pollMs = POLL_MS }: 
   let running: Promise<void> | undefined;
   let again = false;
   let stopped = false;
+  const { promise: began, resolve: begin } = Promise.withResolvers<void>();
   const db = () => orm.em.fork();
 
   const turn = async (): Promise<void> => {
     nodes = await readNodes(db(), proxyId);
     if (stopped) return;
     proxy.steer(nodes);
+    begin();
     if (nodes.length === 0 && !reported) return;
     const said = nodes.map((node) => [
       node.id,
@@ -86,7 +90,9 @@ export function followNodes({ orm, databaseUrl, proxy, log, pollMs = POLL_MS }: 
   const poll = setInterval(wake, pollMs);
   poll.unref();
   const listener = listen({ databaseUrl, channel: NODES_CHANNEL, log, onNotify: wake, onListening: wake });
+  wake();
   return {
+    began,
     async stop() {
       stopped = true;
       clearInterval(poll);

@@ -112,8 +112,8 @@ describe('routing by the node registry', () => {
   });
 
   test('lets calls in flight finish, and says when the last has left', async () => {
-    await start();
     const id = await register(first.url);
+    await start();
     let end!: () => void;
     first.answer(async (_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -251,12 +251,8 @@ describe('routing by the node registry', () => {
     const probesOf = (model: string) => first.seen.filter(({ body }) => body.includes(`"${model}"`)).length;
     beforeEach(async () => {
       pauses.length = 0;
+      await register(first.url);
       await start([first.url, second.url], {}, { now: () => performance.now(), pause });
-      const id = await register(first.url);
-      await until(
-        async () => (await db.pool.query('select from proxy_reports where nodes ? $1', [id])).rowCount,
-        { what: 'the proxy to know the node' },
-      );
       first.answer(raw(404, '{}'));
       proxy.reload(file().replace('internal-n0', 'mistyped'));
       await until(() => pauses.length === 1, { what: 'a probe that failed' });

@@ -3,10 +3,13 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { inDist } from '../support/dist.js';
 import { INHERITED_ENV } from '../support/inherited-env.js';
+import { startScriptedUpstream } from '../support/scripted-upstream.js';
 import { until } from '../support/until.js';
+import { routes } from './routes.js';
 import { ask, chunksOf, post } from './support.js';
 
 const MASTER_KEY = 'sk-master-of-more-than-thirty-two-bytes';
@@ -21,6 +24,9 @@ const PRODUCTION = {
   ENCRYPTION_KEY: 'cXV4Zm9vYmFyYmF6MTIzNDU2Nzg5MGFiY2RlZg',
   WEBHOOK_SECRET: 'YmF6cXV4Zm9vYmFyMTIzNDU2Nzg5MGFiY2RlZg',
 };
+
+/** Well below what it waits for the node registry. */
+const LOOK_MS = 500;
 
 interface Started {
   child: ChildProcess;
@@ -134,6 +140,35 @@ describe('the process of the model proxy', () => {
     // It is text like any other.
     expect(await answer.text()).toMatch(/simulated/);
     expect((await chat((await started.steered.ready).url, faulty)).status).toBe(400);
+  });
+
+  test('serves no call before it knows which nodes take none', async () => {
+    const node = await startScriptedUpstream();
+    writeFileSync(file('drained.yaml'), routes([{ model: 'gateway/fast', id: 'node', url: node.url }]));
+    const own = await createTestDatabase();
+    const registry = await own.pool.connect();
+    await registry.query('begin; lock table gpu_nodes in access exclusive mode');
+    await registry.query(
+      `insert into gpu_nodes (id, name, provider, region, gpu_type, hourly_cost_usd, endpoint_url, endpoint_key, status,
+         created_at, updated_at) values (gen_random_uuid(), 'n', 'p', 'r', 'g', 1, $1, $2, 'draining', now(), now())`,
+      [node.url, new URL(node.url).host],
+    );
+    const { child, ready } = start({ PROXY_CONFIG: file('drained.yaml'), DATABASE_URL: own.url });
+    await until(async () => {
+      const { rowCount } = await own.pool.query(
+        `select 1 from pg_locks where relation = 'gpu_nodes'::regclass and not granted`,
+      );
+      return rowCount! > 0;
+    });
+    expect(await Promise.race([ready, delay(LOOK_MS)])).toBeUndefined();
+    await registry.query('commit');
+    registry.release();
+    const { url } = await ready;
+    expect((await chat(url, ask('hello'))).status).toBe(503);
+    expect(node.seen).toEqual([]);
+    child.kill('SIGKILL');
+    await own.close();
+    await node.close();
   });
 
   test('ends when its parent is gone', async () => {

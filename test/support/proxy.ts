@@ -68,6 +68,7 @@ export async function startTestProxy(db: TestDatabase, options: TestProxyOptions
   const steering = options.followNodes
     ? followNodes({ orm: db.sql, databaseUrl: db.url, proxy, log })
     : undefined;
+  await steering?.began;
   const url = await proxy.app.listen({ port: 0, host: '127.0.0.1' });
   return {
     url,
