@@ -90,6 +90,11 @@ export function createProxyMetrics(
     ...ofDeployments(({ parkedForMs }) => (parkedForMs > 0 ? 1 : 0)),
   });
   new Gauge({
+    name: 'proxy_deployment_closed',
+    help: '1 while a deployment takes no calls: it is parked, or its node is draining or offline, else 0',
+    ...ofDeployments(({ standing }) => (standing === 'closed' ? 1 : 0)),
+  });
+  new Gauge({
     name: 'proxy_deployment_avoided',
     help: '1 while calls go elsewhere because of the node of a deployment (draining, offline, unhealthy, warming), else 0',
     ...ofDeployments(({ parkedForMs, standing }) => (standing !== 'open' && parkedForMs === 0 ? 1 : 0)),

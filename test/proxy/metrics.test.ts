@@ -1,6 +1,7 @@
 import { createRegistry } from '../../src/lib/metrics.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { startTestProxy, type TestProxy } from '../support/proxy.js';
+import { startScriptedUpstream } from '../support/scripted-upstream.js';
 import { until } from '../support/until.js';
 import { DEAD_URL, routes } from './routes.js';
 import { ask, post } from './support.js';
@@ -17,6 +18,13 @@ describe('metrics of the model proxy', () => {
     await proxy.close();
     await db.close();
   });
+
+  const linesIn = async (from: typeof registry, name: string) =>
+    (await from.metrics())
+      .split('\n')
+      .filter((line) => line.startsWith(name))
+      .map((line) => line.replace(',process="proxy"', ''))
+      .sort();
 
   test('count calls by public model and outcome, and time them', async () => {
     const call = (text: string) => post(`${proxy.url}/v1/chat/completions`, proxy.masterKey, ask(text));
@@ -48,12 +56,7 @@ describe('metrics of the model proxy', () => {
       { num_retries: 0, allowed_fails: 1, fallbacks: [{ 'gateway/pro': ['gateway/fast'] }] },
     );
     const routed = await startTestProxy(db, { registry: own, config });
-    const linesOf = async (name: string) =>
-      (await own.metrics())
-        .split('\n')
-        .filter((line) => line.startsWith(name))
-        .map((line) => line.replace(',process="proxy"', ''))
-        .sort();
+    const linesOf = (name: string) => linesIn(own, name);
     try {
       for (let i = 0; i < 2; i++) {
         const body = ask('[[sim ttft_ms=0]] x', { model: 'gateway/pro' });
@@ -83,6 +86,41 @@ describe('metrics of the model proxy', () => {
       ]);
     } finally {
       await routed.close();
+    }
+  });
+
+  test('tell when no deployment of a model takes calls: one is parked, and the node of the other is drained', async () => {
+    const own = createRegistry('proxy');
+    const drained = await startScriptedUpstream();
+    await db.pool.query(
+      `insert into gpu_nodes (id, name, provider, region, gpu_type, hourly_cost_usd, endpoint_url, endpoint_key, status,
+         created_at, updated_at) values (gen_random_uuid(), 'n', 'p', 'r', 'g', 1, $1, $2, 'draining', now(), now())`,
+      [drained.url, new URL(drained.url).host],
+    );
+    const config = routes(
+      [
+        { model: 'gateway/pro', id: 'dead', url: DEAD_URL },
+        { model: 'gateway/pro', id: 'drained', url: drained.url },
+      ],
+      { num_retries: 0, allowed_fails: 1 },
+    );
+    const routed = await startTestProxy(db, { registry: own, config, followNodes: true });
+    const call = async () =>
+      (await post(`${routed.url}/v1/chat/completions`, routed.masterKey, ask('x', { model: 'gateway/pro' })))
+        .status;
+    try {
+      expect(await linesIn(own, 'proxy_deployment_closed')).toEqual([
+        'proxy_deployment_closed{model="gateway/pro",deployment="dead"} 0',
+        'proxy_deployment_closed{model="gateway/pro",deployment="drained"} 1',
+      ]);
+      expect([await call(), await call()]).toEqual([502, 503]);
+      expect(await linesIn(own, 'proxy_deployment_closed')).toEqual([
+        'proxy_deployment_closed{model="gateway/pro",deployment="dead"} 1',
+        'proxy_deployment_closed{model="gateway/pro",deployment="drained"} 1',
+      ]);
+    } finally {
+      await routed.close();
+      await drained.close();
     }
   });
 });
