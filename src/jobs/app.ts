@@ -8,7 +8,6 @@ import { guardConnection } from '../db/patience.js';
 import { isPooled } from '../db/pooled.js';
 import { sessionSettings } from '../db/session-settings.js';
 import type { Logger } from '../lib/logger.js';
-import type { SweepResult } from '../services/nodes/heartbeats.service.js';
 import { ensureJobSchema, type JobDefinition, type JobRunner, startJobs } from './kit.js';
 import { nodeMetrics } from './node-metrics.js';
 import type { ReportRemoved } from './retention.jobs.js';
@@ -25,8 +24,6 @@ export interface JobReports {
   oldSeals(old: { left: number; unreadable: number }): void;
   /** Rows that were removed since they are older than they are kept. */
   removed: ReportRemoved;
-  /** What a check for silent nodes found. */
-  nodes(result: SweepResult): void;
 }
 
 export interface JobsAppOptions {
@@ -47,17 +44,25 @@ export interface JobsAppOptions {
 /** Starts the schedule of this process with its metrics; null when background tasks are off. */
 export async function startJobsApp(options: JobsAppOptions): Promise<JobRunner | null> {
   const { orm, log, registry } = options;
+  let runner: JobRunner | undefined;
+  /** A job runs in one of the processes: once another has run it, what this one found is out of date. */
+  const foundBy = (job: string) =>
+    async function collect(this: Gauge): Promise<void> {
+      if (await runner?.ranElsewhere(job).catch(() => false)) this.reset();
+    };
   const violations = new Gauge({
     name: 'gateway_invariant_violations',
     help: 'Rows that violate a ledger invariant, as of the last audit. Investigate anything but 0.',
     labelNames: ['invariant'],
     registers: [registry],
+    collect: foundBy('audit'),
   });
   const oldSeals = new Gauge({
     name: 'gateway_old_seals',
     help: 'Values not encrypted with the current ENCRYPTION_KEY, as of the last run of the reseal job.',
     labelNames: ['state'],
     registers: [registry],
+    collect: foundBy('reseal'),
   });
   const removed = new Counter({
     name: 'gateway_retention_removed_total',
@@ -98,8 +103,8 @@ export async function startJobsApp(options: JobsAppOptions): Promise<JobRunner |
   await pastPooler(orm, { role: 'jobs', ...addresses }, async (direct) =>
     ensureJobSchema(direct, direct === orm ? pool : await pgPool(direct)),
   );
-  const reportNodes = nodeMetrics(registry, () => jobContext(orm, log));
-  const runner = await startJobs({
+  nodeMetrics(registry, () => jobContext(orm, log));
+  const started = await startJobs({
     jobs: options.jobs({
       violations: (invariant, count) => violations.set({ invariant }, count),
       oldSeals({ left, unreadable }) {
@@ -107,7 +112,6 @@ export async function startJobsApp(options: JobsAppOptions): Promise<JobRunner |
         oldSeals.set({ state: 'unreadable' }, unreadable);
       },
       removed: (kind, rows) => removed.inc({ kind }, rows),
-      nodes: reportNodes,
     }),
     pool,
     log,
@@ -118,9 +122,11 @@ export async function startJobsApp(options: JobsAppOptions): Promise<JobRunner |
       duration.observe({ job }, seconds);
     },
   });
+  runner = started;
   return {
+    ...started,
     async stop(timeoutMs) {
-      await runner.stop(timeoutMs);
+      await started.stop(timeoutMs);
       await pool.end();
     },
   };

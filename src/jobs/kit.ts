@@ -52,6 +52,8 @@ export interface JobRunner {
    * leaves a timer of half a lock's life behind each run, so a process has to exit by itself afterwards.
    */
   stop(timeoutMs: number): Promise<void>;
+  /** Whether another process has run a job successfully since this one last did. @throws when the database can't be asked */
+  ranElsewhere(name: string): Promise<boolean>;
 }
 
 const LOCK_LIFETIME_MS = 60_000;
@@ -88,6 +90,8 @@ export async function startJobs(options: JobRunnerOptions): Promise<JobRunner> {
     defaultLockLifetime: lockLifetimeMs,
     removeOnComplete: true,
   });
+  /** When this process last began a run that succeeded, by job; the scheduler's table has the same time. */
+  const succeeded = new Map<string, number>();
   let running = 0;
   let becameIdle: (() => void) | undefined;
   agenda.on('start', () => {
@@ -100,7 +104,10 @@ export async function startJobs(options: JobRunnerOptions): Promise<JobRunner> {
   const outages = createOutageLog(log, 'the job scheduler', (options.pollMs ?? POLL_MS) * QUIET_POLLS);
   agenda.on('error', (error) => outages.failed(error));
   for (const job of jobs)
-    agenda.define(job.name, (scheduled: Job) => runOne(job, scheduled, options, lockLifetimeMs / RENEWALS));
+    agenda.define(job.name, async (scheduled: Job) => {
+      await runOne(job, scheduled, options, lockLifetimeMs / RENEWALS);
+      succeeded.set(job.name, scheduled.attrs.lastRunAt!.getTime());
+    });
   await agenda.start();
   for (const job of jobs) await agenda.every(job.every, job.name, job.data, { timezone: 'UTC' });
   return {
@@ -111,6 +118,15 @@ export async function startJobs(options: JobRunnerOptions): Promise<JobRunner> {
       becameIdle = () => idle.abort();
       const result = await agenda.drain({ timeout: timeoutMs, signal: idle.signal, closeConnection: false });
       if (result.timedOut) log.warn({ running }, 'jobs were still running and will run again');
+    },
+    async ranElsewhere(name) {
+      const { rows } = await pool.query<{ at: Date }>(
+        `select last_run_at as at from agenda_jobs
+         where name = $1 and last_finished_at >= last_run_at and (failed_at is null or failed_at < last_run_at)`,
+        [name],
+      );
+      const own = succeeded.get(name);
+      return own !== undefined && rows.some(({ at }) => at.getTime() !== own);
     },
   };
 }

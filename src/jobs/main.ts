@@ -73,10 +73,7 @@ await startOrExit('jobs', async () => {
       sessionCleanupJob,
       usageRetentionJob(retention, reports.removed),
       alertRetentionJob(retention, reports.removed),
-      nodeSweepJob(
-        { staleAfterMs: config.gpuStaleAfterMs, intervalMs: config.gpuSweepIntervalMs },
-        reports.nodes,
-      ),
+      nodeSweepJob({ staleAfterMs: config.gpuStaleAfterMs, intervalMs: config.gpuSweepIntervalMs }),
       resealJob({ envelopes: createEnvelopes(config) }, reports.oldSeals),
     ],
   });

@@ -1,21 +1,23 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { ServiceContext } from '../context.js';
-import { createHeartbeatsService, type SweepResult } from '../services/nodes/heartbeats.service.js';
+import { createHeartbeatsService } from '../services/nodes/heartbeats.service.js';
 
 /**
- * How the GPU nodes are, as of the last sweep of this process, and how long ago the last sweep of any process was. The
- * returned function takes what a sweep found.
+ * How the GPU nodes are, and how long ago the last sweep was. Both are read at each scrape: a sweep runs in one of the jobs
+ * processes, and what the others remember is out of date.
  */
-export function nodeMetrics(
-  registry: Registry,
-  context: () => ServiceContext,
-): (result: SweepResult) => void {
+export function nodeMetrics(registry: Registry, context: () => ServiceContext): void {
   const heartbeats = createHeartbeatsService();
-  const nodes = new Gauge({
+  new Gauge({
     name: 'gateway_nodes',
-    help: 'GPU nodes that have sent a heartbeat, by state, as of the last sweep.',
+    help: 'GPU nodes that have sent a heartbeat, by state.',
     labelNames: ['state'],
     registers: [registry],
+    async collect() {
+      const counts = await heartbeats.counts(context()).catch(() => undefined);
+      if (counts === undefined) this.reset();
+      else for (const [state, nodes] of Object.entries(counts)) this.set({ state }, nodes);
+    },
   });
   new Gauge({
     name: 'gateway_node_sweep_age_seconds',
@@ -27,9 +29,4 @@ export function nodeMetrics(
       else this.set(age);
     },
   });
-  return ({ healthy, unhealthy, kept }) => {
-    nodes.set({ state: 'healthy' }, healthy);
-    nodes.set({ state: 'unhealthy' }, unhealthy - kept);
-    nodes.set({ state: 'kept' }, kept);
-  };
 }

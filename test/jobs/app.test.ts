@@ -71,6 +71,34 @@ describe('the jobs process', () => {
     expect(granted).toEqual(['jobs']);
   });
 
+  test('shows what it found until another process has run the job', async () => {
+    await database.pool.query(
+      `insert into accounts (id, name, balance, created_at) values ($1, 'A', 5, now())`,
+      [newId()],
+    );
+    const { registry } = await start(true);
+    const jobs = `name in ('audit', 'reseal')`;
+    await until(async () => {
+      const ended = `select 1 from agenda_jobs where ${jobs} and last_finished_at >= last_run_at and locked_at is null`;
+      return (await database.pool.query(ended)).rowCount === 2;
+    });
+    const found = async () =>
+      (await registry.metrics())
+        .split('\n')
+        .filter((line) => /^gateway_(invariant_violations|old_seals)\{/.test(line));
+    expect(await found()).toContain('gateway_invariant_violations{invariant="I4",process="jobs"} 1');
+    expect(await found()).toContain('gateway_old_seals{state="left",process="jobs"} 0');
+    // What other processes leave: one whose runs failed, and one whose runs succeeded.
+    await database.pool.query(
+      `update agenda_jobs set last_run_at = now(), last_finished_at = now(), failed_at = now() where ${jobs}`,
+    );
+    expect(await found()).toContain('gateway_invariant_violations{invariant="I4",process="jobs"} 1');
+    await database.pool.query(
+      `update agenda_jobs set last_run_at = now(), last_finished_at = now(), failed_at = null where ${jobs}`,
+    );
+    expect(await found()).toEqual([]);
+  });
+
   test('runs and stores nothing when background tasks are off', async () => {
     await start(false);
     expect(runner).toBeNull();

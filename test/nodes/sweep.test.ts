@@ -1,4 +1,6 @@
+import { nodeMetrics } from '../../src/jobs/node-metrics.js';
 import { newId } from '../../src/lib/ids.js';
+import { createRegistry } from '../../src/lib/metrics.js';
 import { createHeartbeatsService } from '../../src/services/nodes/heartbeats.service.js';
 import { judgeSweep, type SweptNode } from '../../src/services/nodes/nodes.rules.js';
 import { jobContext } from '../jobs/support.js';
@@ -86,6 +88,28 @@ describe('the sweep', () => {
     await beat(ids[3]!, 220);
     expect(await sweep(241)).toMatchObject({ healthy: 3, kept: 0 });
     expect(await states(ids)).toEqual(['unhealthy', 'healthy', 'healthy', 'healthy']);
+  });
+
+  test('changes what every jobs process shows, whichever of them ran it', async () => {
+    const registries = [createRegistry('jobs'), createRegistry('jobs')];
+    for (const registry of registries) nodeMetrics(registry, () => at(0).context);
+    const shown = () =>
+      Promise.all(
+        registries.map(async (registry) =>
+          [...(await registry.metrics()).matchAll(/^gateway_nodes\{state="(\w+)".*\} (\d+)$/gm)].map(
+            ([, state, nodes]) => `${nodes} ${state}`,
+          ),
+        ),
+      );
+    const ids = await nodes(4);
+    await Promise.all(ids.map((id) => beat(id, 0)));
+    await sweep(181);
+    const kept = ['0 healthy', '0 unhealthy', '4 kept'];
+    expect(await shown()).toEqual([kept, kept]);
+    await Promise.all(ids.slice(1).map((id) => beat(id, 190)));
+    await sweep(211);
+    const back = ['3 healthy', '1 unhealthy', '0 kept'];
+    expect(await shown()).toEqual([back, back]);
   });
 
   test('says when it ran late', async () => {

@@ -8,13 +8,21 @@ import { isUuid } from '../../lib/ids.js';
 import type { HeartbeatInput } from './nodes.inputs.js';
 import type { PulseOutput } from './nodes.outputs.js';
 import { judgeSweep, mergedReadings, secondsBetween } from './nodes.rules.js';
-import { deleteHeartbeatsBefore, lastSweep, lockKnownNodes, lockNode, noteSweep } from './nodes.store.js';
+import {
+  countNodes,
+  deleteHeartbeatsBefore,
+  lastSweep,
+  lockKnownNodes,
+  lockNode,
+  type NodeCounts,
+  noteSweep,
+} from './nodes.store.js';
 
 /** A sweep this many intervals after the one before was late. */
 const LATE_INTERVALS = 2;
 
-/** How nodes are, for the metrics. */
-export interface SweepResult {
+/** What a sweep found. */
+interface SweepResult {
   healthy: number;
   unhealthy: number;
   /** Of the unhealthy ones, those that routing keeps. */
@@ -91,6 +99,9 @@ export function createHeartbeatsService() {
         };
       });
     },
+
+    /** How many nodes are in which state. */
+    counts: ({ em }: ServiceContext): Promise<NodeCounts> => countNodes(em),
 
     /** Seconds since the last sweep; undefined before the first. */
     async sweepAgeSeconds({ em, clock }: ServiceContext): Promise<number | undefined> {

@@ -6,6 +6,14 @@ import { GpuHeartbeat } from '../../entities/nodes/gpu-heartbeat.js';
 import { GpuNode } from '../../entities/nodes/gpu-node.js';
 import type { PageInput } from '../../lib/page-input.js';
 
+/** Numbers of nodes. */
+export interface NodeCounts {
+  healthy: number;
+  unhealthy: number;
+  /** Unhealthy, but routing keeps them. */
+  kept: number;
+}
+
 const NEWEST_FIRST = { createdAt: 'desc', id: 'desc' } as const;
 /** A proxy without a report for this long counts as gone. */
 const REPORT_SECONDS = 10;
@@ -52,6 +60,16 @@ export function lockKnownNodes(em: EntityManager): Promise<GpuNode[]> {
     { lastHeartbeatAt: { $ne: null } },
     { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true, orderBy: { id: 'asc' } },
   );
+}
+
+/** How many nodes that have sent a heartbeat are in each state; `unhealthy` ones aren't `kept`. */
+export async function countNodes(em: EntityManager): Promise<NodeCounts> {
+  const { rows } = await sql<NodeCounts>`
+    select count(*) filter (where health_status = 'healthy')::integer as healthy,
+      count(*) filter (where health_status <> 'healthy' and not kept_in_routing)::integer as unhealthy,
+      count(*) filter (where kept_in_routing)::integer as kept
+    from gpu_nodes where last_heartbeat_at is not null`.execute(em.getKysely());
+  return rows[0]!;
 }
 
 /** Calls in flight by node, as running model proxies say. */
