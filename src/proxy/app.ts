@@ -10,6 +10,7 @@ import type { Logger } from '../lib/logger.js';
 import { matchedRules, requireRules } from '../lib/route-rules.js';
 import type { Tracing } from '../lib/tracing/tracing.js';
 import { type Access, bearerOf, createAccess } from './access.js';
+import { AnswerMemory } from './answer-memory.js';
 import { type ProxyError, refusalOf, sendError } from './answers.js';
 import type { CallTimeouts } from './call.js';
 import type { Random } from './group.js';
@@ -54,6 +55,8 @@ export interface ProxyDeps {
   drainTimeoutMs?: number;
   /** The product's unless a test can't wait for them. */
   bounds?: Partial<RequestBounds> | undefined;
+  /** Bytes for large whole answers beside the one that has the turn; the product's unless a test wants to fill them. */
+  answerBytes?: number | undefined;
   tracing?: Tracing | undefined;
 }
 
@@ -138,11 +141,13 @@ export function createProxy(deps: ProxyDeps): ModelProxy {
   });
   const closing = idleCloser(app.server, (socket) => links.has(socket));
   cutConnections(app.server, bounds);
-  const relay = createRelay((authorization) => keys.ownerOf(bearerOf(authorization) ?? ''));
+  const answers = new AnswerMemory(deps.answerBytes);
+  const relay = createRelay((authorization) => keys.ownerOf(bearerOf(authorization) ?? ''), answers);
   const time = deps.time ?? processTime;
   let { routing } = deps;
   let router: Router;
   const metrics = createProxyMetrics(deps.registry, () => router.states());
+  metrics.answers(() => answers.usedBytes);
   const firstByteMs = (): number => routing.settings.timeoutMs ?? deps.timeouts.firstByteMs;
   const ending = new AbortController();
   let nodeIsIdle = (): void => undefined;

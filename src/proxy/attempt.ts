@@ -8,6 +8,7 @@ import {
 import type { UpstreamClient } from '../lib/upstream/client.js';
 import type { CallPatience, Connection, UpstreamHandler } from '../lib/upstream/connection.js';
 import type { ResponseHead } from '../lib/upstream/response-head.js';
+import { type AnswerMemory, type AnswerShare, SMALL_ANSWER_BYTES } from './answer-memory.js';
 import { bodyOf, type ProxyError } from './answers.js';
 import type { Caller } from './caller.js';
 import { restampInParts } from './large-restamp.js';
@@ -76,6 +77,8 @@ export class Attempt implements UpstreamHandler {
   /** An unstreamed answer, as far as it has arrived; none for a stream. */
   #chunks: Buffer[] = [];
   #bytes = 0;
+  /** What it takes of the memory for large answers, once it is one. */
+  #share: AnswerShare | undefined;
   #stream: SseRestamper | undefined;
   /** What leaves of a stream next. */
   #pieces: Buffer[] = [];
@@ -94,6 +97,7 @@ export class Attempt implements UpstreamHandler {
     /** Called whenever some of the answer leaves: the node is at work, and from the first on there is no other try. */
     private readonly onLeaving: () => void,
     private readonly takeTurns: TakeTurns,
+    private readonly memory: AnswerMemory,
   ) {
     let end!: (end: AttemptEnd) => void;
     this.ended = new Promise((resolve) => {
@@ -137,7 +141,10 @@ export class Attempt implements UpstreamHandler {
     this.#bytes += chunk.length;
     if (this.#status > 299 && this.#bytes > MAX_ERROR_BYTES) this.#fail(this.#error(''));
     else if (this.#bytes > MAX_ANSWER_BYTES) this.#fail(new AnswerTooLargeError('more than 64 MiB'));
-    else this.#chunks.push(chunk);
+    else {
+      this.#chunks.push(chunk);
+      if (this.#bytes > SMALL_ANSWER_BYTES) this.#keep();
+    }
   }
 
   onEnd(): void {
@@ -148,6 +155,12 @@ export class Attempt implements UpstreamHandler {
   onError(error: Error): void {
     // An error that breaks off has already shown whose fault it is.
     this.#fail(this.#status > 299 ? this.#error('') : error);
+  }
+
+  /** Counts a large answer. While there is no room for more of it, its node is held back. */
+  #keep(): void {
+    this.#share ??= this.memory.enter(this.accountId, () => this.#connection?.resume(this));
+    if (!this.#share.grow(this.#bytes)) this.#connection?.pause(this);
   }
 
   #endWhole(): void {
@@ -241,6 +254,9 @@ export class Attempt implements UpstreamHandler {
     this.#chunks = [];
     this.#giveUp?.();
     this.#connection?.abort(this);
+    const share = this.#share;
+    if (share && end.kind === 'ok') this.caller.onOver(() => share.release());
+    else share?.release();
     this.#end(end);
   }
 }

@@ -9,6 +9,8 @@ export interface Caller {
   readonly begun: boolean;
   /** Called once, if it leaves before it has everything. */
   onLeft(listener: () => void): void;
+  /** Called once, as soon as nothing waits for it any more: it has everything, or has left. */
+  onOver(listener: () => void): void;
   /** Called when it takes more of a stream, after `send` said that it doesn't. */
   onDrain(listener: () => void): void;
   /** Notes which deployment answers (lib/upstream/served-by.ts); the last before the answer begins counts. */
@@ -48,6 +50,11 @@ export class HttpCaller implements Caller {
     this.response.on('close', () => {
       if (!this.response.writableFinished) listener();
     });
+  }
+
+  onOver(listener: () => void): void {
+    if (this.response.closed) listener();
+    else this.response.on('close', listener);
   }
 
   onDrain(listener: () => void): void {

@@ -14,6 +14,8 @@ export interface ProxyMetrics {
   fellBack(model: string, served: string): void;
   /** `read` counts the links that edges have opened. */
   links(read: () => number): void;
+  /** `read` counts the bytes of large whole answers. */
+  answers(read: () => number): void;
 }
 
 const IGNORED: ProxyMetrics = {
@@ -23,6 +25,7 @@ const IGNORED: ProxyMetrics = {
   probed: () => undefined,
   fellBack: () => undefined,
   links: () => undefined,
+  answers: () => undefined,
 };
 
 /**
@@ -124,6 +127,15 @@ export function createProxyMetrics(
       void new Gauge({
         name: 'proxy_links',
         help: 'Links that edges have opened: connections that carry many calls at once',
+        registers,
+        collect() {
+          this.set(read());
+        },
+      }),
+    answers: (read) =>
+      void new Gauge({
+        name: 'proxy_answer_bytes',
+        help: 'Bytes of unstreamed answers above 64 KiB in memory',
         registers,
         collect() {
           this.set(read());

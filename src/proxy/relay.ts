@@ -3,6 +3,7 @@ import { withoutEndSlashes } from '../lib/trim-end.js';
 import { Turns } from '../lib/turns.js';
 import { UpstreamClient } from '../lib/upstream/client.js';
 import type { CallPatience } from '../lib/upstream/connection.js';
+import type { AnswerMemory } from './answer-memory.js';
 import { Attempt, type TakeTurns } from './attempt.js';
 import type { Caller } from './caller.js';
 import { probe } from './probe.js';
@@ -41,8 +42,11 @@ interface Wire {
 
 const originOf = (deployment: Deployment): string => new URL(deployment.apiBase).origin;
 
-/** `ownerOf` says by the header of a call whose it is. */
-export function createRelay(ownerOf: (authorization: string | undefined) => string): Relay {
+/** `ownerOf` says by the header of a call whose it is, and `memory` bounds what large answers take. */
+export function createRelay(
+  ownerOf: (authorization: string | undefined) => string,
+  memory: AnswerMemory,
+): Relay {
   const turns = new Turns();
   const takeTurns: TakeTurns = ({ authorization }, work, end) =>
     turns.take(ownerOf(authorization), work, end);
@@ -94,6 +98,7 @@ export function createRelay(ownerOf: (authorization: string | undefined) => stri
         caller,
         onLeaving,
         takeTurns,
+        memory,
       );
       const body = replaceValues(asked.body, [asked.member], model);
       attempt.start(client, basePath + asked.path, asked.stream ? fields.stream : fields.whole, body);

@@ -56,6 +56,19 @@ describe('embeddings', () => {
     expect(others).toBeGreaterThan(8);
   });
 
+  test.each([
+    ['leave while they are made if they are many', 500, false],
+    ['come with their length otherwise', 3, true],
+  ])('%s', async (_what, count, isSized) => {
+    const input = Array.from({ length: count }, (_, i) => `text ${i}`);
+    const response = await post(`${proxy.simulatorUrl}/embeddings`, 'none', { model: 'embed', input });
+    expect(response.headers.has('content-length')).toBe(isSized);
+    const { data, usage } = (await response.json()) as Awaited<ReturnType<typeof call>>['body'];
+    expect(data.map(({ index }) => index)).toEqual(input.map((_text, index) => index));
+    expect(data.at(-1)!.embedding).toEqual(Array.from(embed(input.at(-1)!)));
+    expect(usage.prompt_tokens).toBeGreaterThan(count);
+  });
+
   test('have 768 dimensions and unit length for any text', () => {
     fc.assert(
       fc.property(anyText(), (text) => {

@@ -38,6 +38,7 @@ export interface TestProxyOptions {
   time?: ProxyDeps['time'];
   random?: ProxyDeps['random'];
   bounds?: ProxyDeps['bounds'];
+  answerBytes?: ProxyDeps['answerBytes'];
   /** Goes by the node registry in `db`. */
   followNodes?: boolean;
 }
@@ -63,6 +64,7 @@ export async function startTestProxy(db: TestDatabase, options: TestProxyOptions
     time: options.time,
     random: options.random,
     bounds: options.bounds,
+    answerBytes: options.answerBytes,
     drainTimeoutMs: 2_000,
   });
   const steering = options.followNodes

@@ -30,6 +30,7 @@ export class LinkedCaller implements Caller {
   #waitingBytes = 0;
   #ending = false;
   #onLeft: (() => void) | undefined;
+  #onOver: (() => void) | undefined;
   #onDrain: (() => void) | undefined;
 
   constructor(
@@ -40,6 +41,11 @@ export class LinkedCaller implements Caller {
 
   onLeft(listener: () => void): void {
     this.#onLeft = listener;
+  }
+
+  onOver(listener: () => void): void {
+    if (this.over) listener();
+    else this.#onOver = listener;
   }
 
   onDrain(listener: () => void): void {
@@ -161,5 +167,6 @@ export class LinkedCaller implements Caller {
     this.link.outbox.add(kind, this.id, 0);
     this.link.outbox.atTurnEnd();
     this.link.over(this);
+    this.#onOver?.();
   }
 }

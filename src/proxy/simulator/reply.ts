@@ -12,6 +12,10 @@ const STALL_MS = 3_600_000;
 const CATCH_UP_MS = 5;
 /** Events written without a pause before other work gets a turn. */
 const BURST = 64;
+/** Milliseconds of work after which others get a turn. */
+const TURN_MS = 10;
+/** Characters of an answer that are made before some of it leaves. */
+const PIECE_CHARS = 64 * 1024;
 
 export interface Pace {
   ttftMs: number;
@@ -41,7 +45,7 @@ export class Reply {
   }
 
   /** Lets others have their turn. @throws AbortError when the caller has left meanwhile */
-  async turn(): Promise<void> {
+  private async turn(): Promise<void> {
     await nextTurn();
     this.gone.signal.throwIfAborted();
   }
@@ -88,6 +92,28 @@ export class Reply {
     }
     await this.send(bytes.subarray(0, bytes.length >> 1));
     await this.breakOff(controls);
+  }
+
+  /** The same of one that is made in pieces: a large one leaves while it is made, unless controls need the whole. */
+  async jsonInPieces(pieces: Iterable<string>, controls: Controls): Promise<void> {
+    const { garbage, truncate, abort_after: abortAfter, stall_after: stallAfter } = controls;
+    const needsWhole = garbage || truncate || abortAfter !== undefined || stallAfter !== undefined;
+    let text = '';
+    let since = performance.now();
+    for (const piece of pieces) {
+      text += piece;
+      if (!needsWhole && text.length > PIECE_CHARS) {
+        if (!this.response.headersSent)
+          this.response.writeHead(200, this.headers('application/json', controls));
+        await this.send(text);
+        text = '';
+      }
+      if (performance.now() - since < TURN_MS) continue;
+      await this.turn();
+      since = performance.now();
+    }
+    if (this.response.headersSent) this.response.end(text);
+    else await this.json(text, controls);
   }
 
   /** An event stream, or what the controls make of it. */

@@ -96,7 +96,7 @@ export async function startSimulator({
       return reply.error(status, `simulated error ${status}`, controls);
     }
     await reply.wait(controls.ttft_ms ?? 0);
-    return reply.json(await embeddingJson(request, () => reply.turn()), controls);
+    return reply.jsonInPieces(embeddingJson(request), controls);
   };
 
   const listModels = (reply: Reply): Promise<void> => {

@@ -151,25 +151,12 @@ export function* chatEvents(
   }
 }
 
-/** Milliseconds of work after which others get a turn. */
-const TURN_MS = 10;
-
 /**
- * The answer to an embeddings call as JSON. Thousands of vectors take seconds, in which the model proxy around serves
- * others: `turn` lets them, and throws when the caller has left.
+ * The answer to an embeddings call as JSON, vector by vector. Thousands of them take seconds and many megabytes: who sends
+ * the pieces lets others have their turns in between, and keeps few of them.
  */
-export async function embeddingJson(request: EmbeddingRequest, turn: () => Promise<void>): Promise<string> {
+export function* embeddingJson(request: EmbeddingRequest): Generator<string> {
   const { inputs, encoding, dimensions, controls } = request;
-  const items: string[] = [];
-  let since = performance.now();
-  for (const [index, { text }] of inputs.entries()) {
-    const vector = embed(text, dimensions);
-    const embedding = encoding === 'base64' ? toBase64(vector) : Array.from(vector);
-    items.push(JSON.stringify({ object: 'embedding', index, embedding }));
-    if (performance.now() - since < TURN_MS) continue;
-    await turn();
-    since = performance.now();
-  }
   const counted = inputs.reduce((sum, { tokens }) => sum + tokens, 0);
   const rest = toJson({
     object: 'list',
@@ -177,5 +164,11 @@ export async function embeddingJson(request: EmbeddingRequest, turn: () => Promi
     system_fingerprint: FINGERPRINT,
     usage: usageBlock(controls.tokens?.[0] ?? counted, undefined, controls.usage),
   });
-  return `${rest.slice(0, -1)},"data":[${items.join()}]}`;
+  yield `${rest.slice(0, -1)},"data":[`;
+  for (const [index, { text }] of inputs.entries()) {
+    const vector = embed(text, dimensions);
+    const embedding = encoding === 'base64' ? toBase64(vector) : Array.from(vector);
+    yield `${index > 0 ? ',' : ''}${JSON.stringify({ object: 'embedding', index, embedding })}`;
+  }
+  yield ']}';
 }

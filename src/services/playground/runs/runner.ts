@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Catalog } from '../../../inference/catalog.js';
-import { MemoryPool } from '../../../inference/memory/memory-pool.js';
 import type { TokenCounts } from '../../../inference/usage/usage.js';
 import { isDatabaseOutage } from '../../../lib/database-outage.js';
 import { FairQueue } from '../../../lib/fair-queue.js';
 import type { Logger } from '../../../lib/logger.js';
+import { MemoryPool } from '../../../lib/memory-pool.js';
 import { formatMoney } from '../../../lib/money.js';
 import type { Signals } from '../../live/signals.js';
 import type { ContentKey } from '../content.js';
