@@ -1,6 +1,6 @@
 import { lookup, Resolver } from 'node:dns/promises';
 
-/** All addresses of a name. Rejects when there are none or nobody answers. */
+/** All addresses of a name; none of an alias whose target has none. Rejects when the name doesn't exist or nobody answers. */
 export type Resolve = (name: string) => Promise<string[]>;
 
 const TRY_MS = 1_000;
@@ -23,7 +23,10 @@ export function publicResolver(servers?: readonly string[]): Resolve {
     clearTimeout(limit);
     const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
     if (addresses.length > 0) return addresses;
-    throw (answers[0] as PromiseRejectedResult).reason;
+    const failure = answers.find((answer) => answer.status === 'rejected');
+    if (failure) throw failure.reason;
+    // An alias whose target has no address is answered without an error.
+    return [];
   };
 }
 

@@ -85,7 +85,7 @@ function judge(status: number): Outcome {
 
 function explain(error: unknown): Outcome {
   if (error instanceof RefusedDestination) return failed(`Not sent: the destination ${error.reason}.`);
-  const { code } = error as { code?: unknown };
+  const code = (error as { code?: unknown } | undefined)?.code;
   const known = typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,40}$/.test(code);
   return again(`The connection failed${known ? ` (${code})` : ''}.`);
 }

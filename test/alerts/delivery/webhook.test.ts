@@ -1,6 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { createEgress } from '../../../src/lib/egress/egress.js';
+import { publicResolver } from '../../../src/lib/egress/resolve.js';
 import type { DeliveryWorker } from '../../../src/services/alerts/delivery-worker.js';
+import { startNameServer } from '../../lib/egress/name-server.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { TEST_SECRETS } from '../../support/secrets.js';
 import { until } from '../../support/until.js';
@@ -265,6 +267,21 @@ describe('a webhook', () => {
     });
     expect(receiver.connections()).toBe(connections);
     await strict.stop(1_000);
+    await own.close();
+  });
+
+  test('to a name that only leads to another without an address fails after three attempts', async () => {
+    const own = await createTestDatabase();
+    const nameServer = await startNameServer(() => ({ alias: 'nowhere.example' }));
+    const egress = createEgress({ allowPrivate: false, resolve: publicResolver([nameServer.address]) });
+    const strict = startWorker(own, { senders: { webhook: webhookSender({ egress }), email: null } });
+    const id = await fire(own.pool, await subscribe(own.pool, 'https://alias.example/hook'));
+    expect(await ended(own.pool, id)).toMatchObject({
+      ...{ delivery_status: 'failed', attempts: 3, response_code: null },
+      error_message: 'The connection failed. Gave up after 3 attempts.',
+    });
+    await strict.stop(1_000);
+    await nameServer.close();
     await own.close();
   });
 

@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram';
 
-/** What a name server says to one question: addresses, that there is no such name, or nothing. */
-export type Reply = readonly string[] | 'no such name' | 'silence';
+/** What a name server says to one question: addresses, an alias and no more, that there is no such name, or nothing. */
+export type Reply = readonly string[] | { alias: string } | 'no such name' | 'silence';
 
 /** A name server of the test's own, over UDP. */
 export interface NameServer {
@@ -30,7 +30,8 @@ export async function startNameServer(
     asked.push(`${name} ${type}`);
     const said = type ? reply(name, type) : [];
     if (said === 'silence') return;
-    const records = said === 'no such name' ? [] : said.map(toRecord);
+    const records =
+      said === 'no such name' ? [] : 'alias' in said ? [toAlias(said.alias)] : said.map(toAddress);
     const header = Buffer.alloc(HEADER_BYTES);
     header.writeUInt16BE(query.readUInt16BE(0), 0);
     header.writeUInt16BE(said === 'no such name' ? NO_SUCH_NAME : OK, 2);
@@ -56,8 +57,7 @@ function readName(query: Buffer): { name: string; end: number } {
   return { name: labels.join('.').toLowerCase(), end: at + 1 };
 }
 
-/** An answer that points to the name of the question, to be forgotten at once. */
-function toRecord(address: string): Buffer {
+function toAddress(address: string): Buffer {
   const v6 = address.includes(':');
   const data = v6
     ? Buffer.from(
@@ -68,6 +68,15 @@ function toRecord(address: string): Buffer {
         'hex',
       )
     : Buffer.from(address.split('.').map(Number));
-  const head = Buffer.from([0xc0, 0x0c, 0, v6 ? 28 : 1, 0, 1, 0, 0, 0, 0, 0, data.length]);
-  return Buffer.concat([head, data]);
+  return toRecord(v6 ? 28 : 1, data);
+}
+
+function toAlias(name: string): Buffer {
+  const labels = name.split('.').map((label) => Buffer.from([label.length, ...Buffer.from(label)]));
+  return toRecord(5, Buffer.concat([...labels, Buffer.of(0)]));
+}
+
+/** An answer that points to the name of the question, to be forgotten at once. */
+function toRecord(type: number, data: Buffer): Buffer {
+  return Buffer.concat([Buffer.from([0xc0, 0x0c, 0, type, 0, 1, 0, 0, 0, 0, 0, data.length]), data]);
 }

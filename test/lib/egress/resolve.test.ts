@@ -55,6 +55,12 @@ describe('names of the public internet', () => {
     await expect(egress.open('https://not-yet.example/')).rejects.toMatchObject({ code: 'ENOTFOUND' });
   });
 
+  test('that lead to another name without an address pass at save and fail at delivery', async () => {
+    const { egress } = await egressOver(() => ({ alias: 'nowhere.example' }));
+    expect(await egress.checkDestination('https://alias.example/')).toBeNull();
+    await expect(egress.open('https://alias.example/')).rejects.toThrow('the hostname has no address');
+  });
+
   test('whose servers say nothing are given up within seconds', async () => {
     const { egress } = await egressOver(() => 'silence');
     const began = performance.now();
