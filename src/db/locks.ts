@@ -9,8 +9,6 @@ export const advisoryLocks = {
   singleEdge: 7_203_412,
   /** Taking the rights of an administrator away. */
   administrators: 7_203_414,
-  /** Deliveries that an account asks for, by a hash of it as second number. */
-  askedDeliveries: 7_203_461,
   /** Admitting mails of an account, and mails to a recipient; by a hash of each as second number, in this order. */
   mailsOfAccount: 7_203_462,
   mailsToRecipient: 7_203_463,

@@ -8,11 +8,18 @@ import { callOf, eventsOf } from './support.js';
 describe('alert events over HTTP', () => {
   const api = useAlertsApi();
   const { send, create, fire, finish } = api;
-  const aMinuteLater = () =>
-    api.db.pool.query(
-      `update alert_events set pending_since = pending_since - interval '61 s' where account_id = $1`,
-      [api.payer.accountId],
+  /** Moves what the account has asked for into the past. */
+  const later = async (interval: string) => {
+    const { accountId } = api.payer;
+    await api.db.pool.query(
+      'update alert_events set pending_since = pending_since - $2::interval where account_id = $1',
+      [accountId, interval],
     );
+    await api.db.pool.query(
+      `update network_counts set ends_at = ends_at - $2::interval where name like '%:' || $1`,
+      [accountId, interval],
+    );
+  };
 
   test('events of a key and of the account tell what fired, newest first', async () => {
     const alert = await create({ thresholds_pct: [50, 80] });
@@ -171,8 +178,21 @@ describe('alert events over HTTP', () => {
     const refused = answers.find(({ status }) => status === 429)!;
     expect(refused.body.error.code).toBe('rate_limit_exceeded');
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(30);
-    await aMinuteLater();
+    await later('61 s');
     expect((await send('POST', `${api.alerts}/${id}/test`)).status).toBe(201);
+  });
+
+  test('one event that is repeated again and again counts each time', async () => {
+    await create();
+    await fire();
+    const [event] = await eventsOf(api.db.pool, api.payer);
+    const statuses = [];
+    for (let n = 0; n < 6; n++) {
+      await finish('sent');
+      statuses.push((await send('POST', `/api/alert-events/${event!.id}/redeliver`)).status);
+    }
+    expect(statuses).toEqual([200, 200, 200, 200, 200, 429]);
+    expect(await eventsOf(api.db.pool, api.payer)).toMatchObject([{ delivery_status: 'sent' }]);
   });
 
   test('ten tests and repetitions by mail a day, in all: then 429, while webhooks go on', async () => {
@@ -181,7 +201,7 @@ describe('alert events over HTTP', () => {
     const sent = await send<AlertEventOutput>('POST', `${api.alerts}/${mail.id}/test`);
     for (let n = 1; n < 10; n++) {
       await finish('degraded');
-      await aMinuteLater();
+      await later('61 s');
       expect((await send('POST', `/api/alert-events/${sent.body.id}/redeliver`)).status).toBe(200);
     }
     await finish('degraded');
@@ -191,6 +211,10 @@ describe('alert events over HTTP', () => {
     ]);
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(80_000);
     expect(await eventsOf(api.db.pool, api.payer)).toHaveLength(2);
+    // Another day counts anew, also for an event that was repeated before.
+    await finish('degraded');
+    await later('2 days');
+    expect((await send('POST', `/api/alert-events/${sent.body.id}/redeliver`)).status).toBe(200);
   });
 
   test('a low balance is told once per crossing: a top-up makes the next one tell again', async () => {

@@ -1,11 +1,11 @@
 import { defineEntity, p } from '@mikro-orm/core';
 
-/** Attempts and failures of one network since its window began. */
+/** Attempts and failures of one network, address or account since its window began. */
 const NetworkCountSchema = defineEntity({
   name: 'NetworkCount',
   tableName: 'network_counts',
   properties: {
-    /** What is counted and for whom, the latter as an HMAC. */
+    /** What is counted and for whom: a network or address as an HMAC, an account by its id. */
     name: p.text().primary(),
     attempts: p.integer(),
     failures: p.integer(),

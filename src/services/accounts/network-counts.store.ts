@@ -4,7 +4,7 @@ import { UNTRACKED } from '../../db/untracked.js';
 import { NetworkCount as Counted } from '../../entities/accounts/network-count.js';
 
 export interface NetworkCount {
-  /** What is counted and for whom, the latter as an HMAC. */
+  /** What is counted and for whom: a network or address as an HMAC, an account by its id. */
   name: string;
   /** Maximum count in a window that starts with the first one. */
   maxAttempts: number;

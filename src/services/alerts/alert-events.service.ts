@@ -6,9 +6,9 @@ import type { ConnectionPage, TimeConnectionInput } from '../../lib/connection-i
 import { isUuid, newId } from '../../lib/ids.js';
 import type { PageInput } from '../../lib/page-input.js';
 import { requireActing } from '../accounts/acting.js';
+import { countAttempt } from '../accounts/network-counts.store.js';
 import { ownsKey } from '../keys/keys.store.js';
 import {
-  countAskedDeliveries,
   findAlertEvent,
   insertTestEvent,
   listAlertEvents,
@@ -18,7 +18,7 @@ import {
   reviveEvent,
 } from './alert-events.store.js';
 import type { AlertEventOutput } from './alerts.outputs.js';
-import { askedTooMuch } from './alerts.rules.js';
+import { askedLimits } from './alerts.rules.js';
 
 /** What fired, and what the viewer has delivered on purpose. */
 export function createAlertEventsService() {
@@ -73,7 +73,7 @@ export function createAlertEventsService() {
         await requireActing(em, viewer);
         const inserted = await insertTestEvent(em, { accountId, keyId, id: alertId }, event);
         if (!inserted) throw new AppError('not_found');
-        return asked(em, accountId, event.eventId);
+        return asked({ ...context, em }, accountId, event.eventId);
       });
     },
 
@@ -93,7 +93,7 @@ export function createAlertEventsService() {
         if (!event) throw new AppError('not_found');
         if (event.delivery_status === 'pending') return event;
         const revived = await reviveEvent(em, { accountId, id: eventId });
-        if (revived) return asked(em, accountId, eventId);
+        if (revived) return asked({ ...context, em }, accountId, eventId);
         const now = (await findAlertEvent(em, { accountId, id: eventId }))!;
         if (now.delivery_status === 'pending') return now;
         throw new AppError('validation_error', {
@@ -109,10 +109,20 @@ export function createAlertEventsService() {
  * Queues a requested event for delivery and returns it.
  * @throws AppError `rate_limit_exceeded`
  */
-async function asked(em: EntityManager, accountId: string, id: string): Promise<AlertEventOutput> {
+async function asked(
+  { em, clock }: Pick<ServiceContext, 'em' | 'clock'>,
+  accountId: string,
+  id: string,
+): Promise<AlertEventOutput> {
   const event = (await findAlertEvent(em, { accountId, id }))!;
-  const refusal = askedTooMuch(await countAskedDeliveries(em, accountId), event.kind);
-  if (refusal) throw new AppError('rate_limit_exceeded', refusal);
+  const now = clock.now();
+  // By requests, not by events: one event may be repeated again and again.
+  for (const { name, most, windowMs, message } of askedLimits(event.kind)) {
+    const count = { name: `${name}:${accountId}`, maxAttempts: most, maxFailures: most, windowMs };
+    const fullUntil = await countAttempt(em, count, now);
+    if (fullUntil === undefined) continue;
+    throw new AppError('rate_limit_exceeded', { message, retryAfterSeconds: (fullUntil - now) / 1000 });
+  }
   await notifyAlertPending(em);
   return event;
 }

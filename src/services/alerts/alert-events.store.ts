@@ -1,8 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { type RawBuilder, sql } from 'kysely';
-import { takeTurn } from '../../db/in-transaction.js';
 import { ALERT_PENDING_CHANNEL } from '../../db/invalidation.js';
-import { advisoryLocks } from '../../db/locks.js';
 import { formatTimestamp } from '../../lib/clock.js';
 import {
   type ConnectionPage,
@@ -13,7 +11,6 @@ import {
 import { formatDecimal } from '../../lib/money.js';
 import type { PageInput } from '../../lib/page-input.js';
 import type { AlertEventOutput } from './alerts.outputs.js';
-import type { AskedDeliveries } from './alerts.rules.js';
 import type { OwnAlert } from './alerts.store.js';
 
 /** An alert event as it is read. */
@@ -108,26 +105,6 @@ export async function findAlertEvent(
     select ${alertEventColumns} from alert_events e
     where e.id = ${id} and e.account_id = ${accountId}`.execute(em.getKysely());
   return rows[0] && toAlertEvent(rows[0]);
-}
-
-/**
- * Deliveries that the account has asked for. Whoever asks takes turns with others of the account until the transaction
- * ends.
- */
-export async function countAskedDeliveries(em: EntityManager, accountId: string): Promise<AskedDeliveries> {
-  await takeTurn(em, advisoryLocks.askedDeliveries, accountId);
-  const recent = sql`pending_since > now() - interval '1 minute'`;
-  const mail = sql`kind = 'email'`;
-  // An event that was repeated stands once, with the time of the last: all its repetitions count.
-  const { rows } = await sql<AskedDeliveries>`
-    select (count(*) filter (where ${recent}))::int as "lastMinute",
-      coalesce(extract(epoch from now() - min(pending_since) filter (where ${recent})), 0)::float8 as "oldestSeconds",
-      coalesce(sum(redeliveries + (purpose = 'test')::int) filter (where ${mail}), 0)::int as "mailsOfDay",
-      coalesce(extract(epoch from now() - min(pending_since) filter (where ${mail})), 0)::float8 as "oldestMailSeconds"
-    from alert_events
-    where account_id = ${accountId} and pending_since > now() - interval '1 day'
-      and (purpose = 'test' or redeliveries > 0)`.execute(em.getKysely());
-  return rows[0]!;
 }
 
 /** Puts a test into the outbox: its lowest percentage, with what the key has spent. False: no such subscription. */

@@ -4,38 +4,36 @@ import type { AlertKind } from '../../entities/alerts/alert-subscription.js';
 export const MAX_SUBSCRIPTIONS = 10;
 
 /** Deliveries that an account may ask for itself, tests and repetitions together. */
-export const ASKED_PER_MINUTE = 5;
+const ASKED_PER_MINUTE = 5;
 /** Of them by mail: the address may be a stranger's. */
-export const ASKED_MAILS_PER_DAY = 10;
+const ASKED_MAILS_PER_DAY = 10;
 
-export interface AskedDeliveries {
-  lastMinute: number;
-  /** How long ago the oldest of them was. */
-  oldestSeconds: number;
-  mailsOfDay: number;
-  oldestMailSeconds: number;
+interface AskedLimit {
+  /** What is counted. */
+  name: string;
+  /** In a window that begins with the first. */
+  most: number;
+  windowMs: number;
+  /** What is said beyond it. */
+  message: string;
 }
 
-const MINUTE_SECONDS = 60;
-const DAY_SECONDS = 86_400;
+const PER_MINUTE: AskedLimit = {
+  name: 'asked',
+  most: ASKED_PER_MINUTE,
+  windowMs: 60_000,
+  message: `At most ${ASKED_PER_MINUTE} tests and redeliveries per minute. Try again later.`,
+};
+const MAILS_PER_DAY: AskedLimit = {
+  name: 'asked-mail',
+  most: ASKED_MAILS_PER_DAY,
+  windowMs: 24 * 60 * 60_000,
+  message: `At most ${ASKED_MAILS_PER_DAY} tests and redeliveries by email per day. Try again later.`,
+};
 
-/** The message if the newest of these exceeds the limit, and when the next one is allowed. */
-export function askedTooMuch(
-  asked: AskedDeliveries,
-  kind: AlertKind,
-): { message: string; retryAfterSeconds: number } | undefined {
-  if (asked.lastMinute > ASKED_PER_MINUTE) {
-    return {
-      message: `At most ${ASKED_PER_MINUTE} tests and redeliveries per minute. Try again later.`,
-      retryAfterSeconds: MINUTE_SECONDS - asked.oldestSeconds,
-    };
-  }
-  if (kind === 'webhook' || asked.mailsOfDay <= ASKED_MAILS_PER_DAY) return undefined;
-  return {
-    message: `At most ${ASKED_MAILS_PER_DAY} tests and redeliveries by email per day. Try again later.`,
-    retryAfterSeconds: DAY_SECONDS - asked.oldestMailSeconds,
-  };
-}
+/** The limits of what an account asks for itself, in the order in which they are counted. */
+export const askedLimits = (kind: AlertKind): readonly AskedLimit[] =>
+  kind === 'email' ? [PER_MINUTE, MAILS_PER_DAY] : [PER_MINUTE];
 
 /** Binds a sealed signing secret to its subscription (associated data of the envelope). */
 export function signingSecretField(subscriptionId: string): string {
