@@ -75,7 +75,7 @@ const delivery: Section = {
         ['2xx', 'delivered; only the status counts, and at most 64 KiB of the response are read'],
         ['3xx', 'failed: redirects are not followed'],
         ['4xx', 'failed, not retried'],
-        ['410', 'failed, and the subscription is turned off'],
+        ['410', 'failed, and the subscription is turned off; its other pending alerts fail unsent'],
         [
           '5xx, no connection, or no response within 5 seconds',
           'retried after 0.5 and 1.5 seconds, three attempts in total',

@@ -43,6 +43,13 @@ export const unwanted: Outcome = {
   error: 'Not sent: the account was disabled, or the account or subscription was deleted, before delivery.',
 };
 
+/** The outcome of an alert whose subscription was turned off, by its owner or by a 410. */
+export const turnedOff: Outcome = {
+  result: 'failed',
+  responseCode: null,
+  error: 'Not sent: the subscription was turned off before delivery.',
+};
+
 /** The last attempt's outcome when there is no other attempt left. */
 export function givenUp(outcome: Extract<Outcome, { result: 'again' }>): Outcome {
   const { responseCode, error } = outcome;

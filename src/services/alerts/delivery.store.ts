@@ -44,34 +44,37 @@ export type Hold = Pick<TakenAlert, 'id' | 'token'>;
 const held = ({ id, token }: Hold) =>
   sql`id = ${id} and lease_token = ${token} and delivery_status = 'pending'`;
 
-/** Whether account and subscription of an event `e` still want it: asked anew in each attempt. */
+/** Whether the account of an event `e` is active, and its subscription there: asked anew in each attempt. */
 const wanted = sql<boolean>`exists (
     select from accounts a where a.id = e.account_id and a.status = 'active' and a.deleted_at is null)
   and (e.subscription_id is null or exists (select from alert_subscriptions s where s.id = e.subscription_id))`;
 
+/** Whether its subscription is off. What its owner has asked for goes out all the same. */
+const turnedOff = sql<boolean>`e.purpose <> 'test' and e.redeliveries = 0 and exists (
+    select from alert_subscriptions s where s.id = e.subscription_id and not s.active)`;
+
 /**
  * Counts an attempt that is about to be made, before it is made: whatever happens to this process, no more than
  * `maxAttempts` ever go out.
- * @returns its number; `unwanted` when its account or subscription is gone or the account disabled; null when there is none
- * to make: the lease has ended, or somebody else holds the alert.
+ * @returns its number; `unwanted` when its account or subscription is gone or the account disabled; `turned off` when its
+ * subscription is; null when there is none to make: the lease has ended, or somebody else holds the alert.
  */
 export async function beginAttempt(
   em: EntityManager,
   hold: Hold,
   maxAttempts: number,
-): Promise<number | 'unwanted' | null> {
+): Promise<number | 'unwanted' | 'turned off' | null> {
   const db = em.getKysely();
   const { rows } = await sql<{ attempts: number }>`
     update alert_events e set attempts = attempts + 1
-    where ${held(hold)} and leased_until > now() and attempts < ${maxAttempts} and ${wanted}
+    where ${held(hold)} and leased_until > now() and attempts < ${maxAttempts} and ${wanted} and not (${turnedOff})
     returning attempts::int as attempts`.execute(db);
   if (rows[0]) return rows[0].attempts;
-  const left = await sql`
-    select from alert_events e
-    where ${held(hold)} and leased_until > now() and attempts < ${maxAttempts} and not (${wanted})`.execute(
-    db,
-  );
-  return left.rows.length > 0 ? 'unwanted' : null;
+  const left = await sql<{ unwanted: boolean; off: boolean }>`
+    select not (${wanted}) as unwanted, ${turnedOff} as off from alert_events e
+    where ${held(hold)} and leased_until > now() and attempts < ${maxAttempts}`.execute(db);
+  if (left.rows[0]?.unwanted) return 'unwanted';
+  return left.rows[0]?.off ? 'turned off' : null;
 }
 
 /** Takes back an attempt that was counted and not made. */

@@ -11,6 +11,7 @@ import {
   PAUSES_MS,
   planDelivery,
   type Senders,
+  turnedOff,
   unwanted,
 } from './delivery.rules.js';
 import {
@@ -91,6 +92,7 @@ async function begin(
   return em().transactional(async (tx): Promise<Begun | Outcome | null> => {
     const number = await beginAttempt(tx, alert, MAX_ATTEMPTS);
     if (number === 'unwanted') return unwanted;
+    if (number === 'turned off') return turnedOff;
     if (number === null) return null;
     if (alert.kind !== 'email') return { number };
     const admission = await admitMail(tx, alert, names);

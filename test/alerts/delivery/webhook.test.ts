@@ -8,7 +8,7 @@ import { TEST_SECRETS } from '../../support/secrets.js';
 import { until } from '../../support/until.js';
 import { type EventRow, ended, envelopes, fire, subscribe } from './fixtures.js';
 import { LARGE_BYTES, type Receiver, startReceiver } from './receiver.js';
-import { startWorker, takenAlert, webhookSender } from './support.js';
+import { startWorker, takenAlert, webhookPlaces, webhookSender } from './support.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 /** Short enough to wait for three times where no answer comes. */
@@ -242,6 +242,25 @@ describe('a webhook', () => {
         ...{ delivery_status: 'failed', response_code: 410, error_message: reason, attempts: 1 },
       });
       expect(await read(to.subscriptionId)).toEqual({ active: false, disabled_reason: reason });
+    });
+
+    test('ends what else waits for its subscription unsent, until its owner asks for it', async () => {
+      const own = await createTestDatabase();
+      const to = await subscribe(own.pool, `${receiver.url}/gone/waiting`);
+      const [first, second] = [await fire(own.pool, to), await fire(own.pool, to)];
+      const single = startWorker(own, { places: webhookPlaces({ perLane: 1 }) });
+      expect(await ended(own.pool, first)).toMatchObject({ response_code: 410 });
+      expect(await ended(own.pool, second)).toMatchObject({
+        ...{ delivery_status: 'failed', attempts: 0, response_code: null },
+        error_message: 'Not sent: the subscription was turned off before delivery.',
+      });
+      expect(receiver.to('/gone/waiting')).toHaveLength(1);
+      for (const columns of [{ purpose: 'test' }, { redeliveries: 1 }]) {
+        const asked = await ended(own.pool, await fire(own.pool, to, columns));
+        expect(asked).toMatchObject({ attempts: 1, response_code: 410 });
+      }
+      await single.stop(1_000);
+      await own.close();
     });
 
     test('leaves a subscription alone whose destination has changed since', async () => {
