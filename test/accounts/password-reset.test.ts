@@ -1,5 +1,6 @@
 import { sha256 } from '../../src/lib/crypto.js';
 import { type Mailbox, startMailbox } from '../alerts/delivery/mailbox.js';
+import { jobContext } from '../jobs/support.js';
 import { call, type ErrorAnswer, PASSWORD, signUp } from '../support/api.js';
 import { testClock } from '../support/clock.js';
 import { usePlatform } from '../support/platform-suite.js';
@@ -163,6 +164,16 @@ describe('a forgotten password', () => {
     // Mails are sent in order: the plain spelling has its own, and the fourth tagged one is not there.
     await tokenFor(email);
     expect(mailsTo(tagged[3]!)).toEqual([]);
+  });
+
+  test('a mail that the server refuses is logged without its address', async () => {
+    const { email } = await newAccount();
+    const { context, logged } = jobContext(suite.db.orm);
+    mailbox.refuse({ at: 'rcpt', code: 550, text: `5.1.1 <${email}> does not exist` });
+    await suite.platform.services.accounts.forgotPassword(context, { email });
+    await until(() => logged.length > 0);
+    expect(logged).toMatchObject([{ code: 'EENVELOPE', responseCode: 550 }]);
+    expect(JSON.stringify(logged)).not.toContain(email);
   });
 
   test('nothing is sent for an account that is disabled; made-up tokens and weak passwords are refused', async () => {

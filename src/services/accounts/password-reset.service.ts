@@ -22,6 +22,7 @@ import type { OpenedSession, SessionsService } from './sessions.service.js';
 const AT_ONCE = 4;
 const WAITING = 100;
 const ATTEMPT_MS = 8_000;
+const NOT_SENT = 'a link for a new password was not sent';
 const GONE = 'was already used or is older than 30 minutes; request a new one';
 
 /** The part of the accounts service for who has forgotten a password. */
@@ -80,14 +81,20 @@ export function createPasswordResetService(
     // Only what has an account counts, and apart from the plain spelling: else strangers could use up the owner's links.
     const mailbox = `reset-to-tagged:${names.mailbox(address)}`;
     if (!isPlainMail(address) && !(await mayHaveAnother(em, mailbox, context.clock.now()))) return;
-    await transport!.sendMail({
-      from: mail!.from,
-      // As an object: a text would be read as a list.
-      to: { name: '', address },
-      headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
-      ...rules.resetMail(rules.resetUrl(publicBaseUrl, token)),
-      signal: AbortSignal.timeout(ATTEMPT_MS),
-    });
+    try {
+      await transport!.sendMail({
+        from: mail!.from,
+        // As an object: a text would be read as a list.
+        to: { name: '', address },
+        headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
+        ...rules.resetMail(rules.resetUrl(publicBaseUrl, token)),
+        signal: AbortSignal.timeout(ATTEMPT_MS),
+      });
+    } catch (error) {
+      // Without the words of the mail server, which often repeat the address.
+      const { code, responseCode } = error as { code?: unknown; responseCode?: unknown };
+      context.log.warn({ code, responseCode }, NOT_SENT);
+    }
   };
 
   const setPassword = async (
@@ -117,9 +124,7 @@ export function createPasswordResetService(
       if (!transport || !isWithin) return;
       void gate
         .run(() => send(context, email))
-        .catch((error: unknown) =>
-          context.log.warn({ err: error }, 'a link for a new password was not sent'),
-        );
+        .catch((error: unknown) => context.log.warn({ err: error }, NOT_SENT));
     },
     async resetPassword(context, { token, password }) {
       refuseKnownPassword(password, 'password');

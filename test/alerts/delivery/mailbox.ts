@@ -14,6 +14,8 @@ export interface Mail {
 export interface Refusal {
   at: 'rcpt' | 'data';
   code: number;
+  /** Behind the code. */
+  text?: string;
   /** Happens before the reply. */
   meanwhile?: () => Promise<unknown>;
 }
@@ -29,14 +31,15 @@ export interface Mailbox {
   close(): Promise<void>;
 }
 
-const error = (code: number): Error => Object.assign(new Error('not now 10.1.2.3'), { responseCode: code });
+const error = (code: number, text = 'not now 10.1.2.3'): Error =>
+  Object.assign(new Error(text), { responseCode: code });
 
 export async function startMailbox(login?: { user: string; pass: string }): Promise<Mailbox> {
   const mails: Mail[] = [];
   const refusals: Refusal[] = [];
-  const refuse = async ({ code, meanwhile }: Refusal, done: (reply: Error) => void): Promise<void> => {
+  const refuse = async ({ code, text, meanwhile }: Refusal, done: (reply: Error) => void): Promise<void> => {
     await meanwhile?.();
-    done(error(code));
+    done(error(code, text));
   };
   let connections = 0;
   const server = await startSmtp({
