@@ -31,6 +31,11 @@ const pages: Readonly<Record<MailLinkAction, { question: MailPage; done: MailPag
     },
   },
 };
+/** Whoever stops the mails has had the last word: the link to confirm stands in the mails that came before. */
+const stopped: MailPage = {
+  title: 'You have stopped these emails',
+  text: 'You don’t receive any emails from this account, and confirming your address doesn’t change that. You can close this page.',
+};
 const invalid: MailPage = {
   title: 'This link is not valid',
   text: 'Part of it may be missing. Open it from the email again.',
@@ -43,19 +48,19 @@ const FORM_TYPES = ['application/x-www-form-urlencoded', 'multipart/form-data'];
  * Where the links in mails lead. Programs open links before their readers do: GET only asks, POST acts.
  */
 export function mailRoutes(app: RestApp, { mailLinks }: Services, site: Site): void {
-  const answer = (reply: FastifyReply, valid: boolean, page: MailPage): FastifyReply =>
+  const answer = (reply: FastifyReply, page: MailPage): FastifyReply =>
     reply
-      .status(valid ? 200 : 404)
+      .status(page === invalid ? 404 : 200)
       .header('cache-control', 'no-store')
       .type('text/html; charset=utf-8')
-      .send(mailPage(valid ? page : invalid, site));
+      .send(mailPage(page, site));
   void app.register(async (scope) => {
     scope.addContentTypeParser(FORM_TYPES, { parseAs: 'string' }, (_request, _body, done) => done(null));
     for (const action of mailLinkActions) {
       const url = `/mail/${action}`;
       const { question, done } = pages[action];
       show(scope as RestApp, url, 'page', (request, reply) =>
-        answer(reply, mailLinks.isValid(action, tokenOf(request)), question),
+        answer(reply, mailLinks.isValid(action, tokenOf(request)) ? question : invalid),
       );
       scope.route({
         method: 'POST',
@@ -68,8 +73,10 @@ export function mailRoutes(app: RestApp, { mailLinks }: Services, site: Site): v
           rate: 'none',
         }),
         schema: { hide: true },
-        handler: async (request, reply) =>
-          answer(reply, await mailLinks.follow(request.context, action, tokenOf(request)), done),
+        handler: async (request, reply) => {
+          const outcome = await mailLinks.follow(request.context, action, tokenOf(request));
+          return answer(reply, { done, stopped, invalid }[outcome]);
+        },
       });
     }
   });

@@ -1,14 +1,22 @@
 import type { ServiceContext } from '../../context.js';
 import type { ServiceDeps } from '../deps.js';
 import { type MailLinkAction, readMailLink } from './mail-links.rules.js';
-import { recordWish } from './mail-links.store.js';
+import { hasStopped, recordWish } from './mail-links.store.js';
 
 /** What the links in emails do. The link is the credential: only its recipient gets the email. */
 export interface MailLinksService {
   /** Whether a token is one of ours for this action. Changes nothing. */
   isValid(action: MailLinkAction, token: string): boolean;
-  /** Does what the link says; a repetition changes nothing. False when the token isn't one of ours. */
-  follow(context: ServiceContext, action: MailLinkAction, token: string): Promise<boolean>;
+  /**
+   * Does what the link says; a repetition changes nothing.
+   * @returns `stopped` for a confirmation of mails that the recipient has stopped, which changes nothing; `invalid` when the token
+   * isn't one of ours.
+   */
+  follow(
+    context: ServiceContext,
+    action: MailLinkAction,
+    token: string,
+  ): Promise<'done' | 'stopped' | 'invalid'>;
 }
 
 export function createMailLinksService({ pseudonyms }: Pick<ServiceDeps, 'pseudonyms'>): MailLinksService {
@@ -16,9 +24,9 @@ export function createMailLinksService({ pseudonyms }: Pick<ServiceDeps, 'pseudo
     isValid: (action, token) => readMailLink(pseudonyms, action, token) !== undefined,
     async follow(context, action, token) {
       const link = readMailLink(pseudonyms, action, token);
-      if (!link) return false;
+      if (!link) return 'invalid';
       await recordWish(context.em, link, action);
-      return true;
+      return action === 'confirm' && (await hasStopped(context.em, link)) ? 'stopped' : 'done';
     },
   };
 }

@@ -144,6 +144,21 @@ describe('mails to an address', () => {
     expect(mailbox.mails).toHaveLength(3);
   });
 
+  test('that it has stopped are not brought back by the link of an earlier one', async () => {
+    const to = await subscribed('v@example.com');
+    await send(to);
+    const [stop, confirm] = (['stop', 'confirm'] as const).map(
+      (action) => linkOf(mailbox.mails[0]!, action)!,
+    );
+    expect(await (await post(stop!)).text()).toContain('You won’t receive any more emails');
+    const page = await (await post(confirm!)).text();
+    expect(page).toContain('You have stopped these emails');
+    expect(page).not.toContain('You will receive');
+    const { rows } = await suite.db.pool.query('select confirmed_at from mail_recipients');
+    expect(rows).toEqual([{ confirmed_at: null }]);
+    expect((await send(to)).delivery_status).toBe('degraded');
+  });
+
   test('end between two attempts of one, when it is stopped then', async () => {
     const to = await subscribed('v@example.com');
     await send(to);
