@@ -70,7 +70,7 @@ export function mailRoutes(app: RestApp, { mailLinks }: Services, site: Site): v
           bodyLimitBytes: 4 * 1024,
           contentTypes: FORM_TYPES,
           headers: 'page',
-          rate: 'none',
+          rate: 'read',
         }),
         schema: { hide: true },
         handler: async (request, reply) => {

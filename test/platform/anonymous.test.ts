@@ -59,12 +59,15 @@ describe('requests without a session', () => {
     expect((await ask(costly)).status).toBe(200);
   });
 
-  test('are bounded on every route of /api and /graphql, whatever they would answer', async () => {
+  test('are bounded on every route of /api and /graphql, and on every write, whatever they would answer', async () => {
     const from = '2001:db8::1';
     expect(await spend(600, () => from)).toBe(600);
-    const ofServices = platformRoutes.filter(({ url }) => /^\/(?:api|graphql$)/.test(url));
-    expect(ofServices.length).toBeGreaterThan(30);
-    for (const { method, url } of ofServices) {
+    const bounded = platformRoutes.filter(
+      ({ method, url }) => /^\/(?:api|graphql$)/.test(url) || method !== 'GET',
+    );
+    expect(bounded.length).toBeGreaterThan(30);
+    expect(bounded.map(({ url }) => url)).toEqual(expect.arrayContaining(['/mail/stop', '/mail/confirm']));
+    for (const { method, url } of bounded) {
       const path = url.replace(/:\w+/g, '00000000-0000-7000-8000-000000000000');
       expect([method, url, (await ask(from, method, path, 'no.such.token')).status]).toEqual([
         method,
