@@ -1,5 +1,6 @@
 import { flushBatch } from '../../src/metering/flush.store.js';
 import type { AlertEventOutput } from '../../src/services/alerts/alerts.outputs.js';
+import { disableSubscription, finishAlert } from '../../src/services/alerts/delivery.store.js';
 import { PASSWORD } from '../support/api.js';
 import { until } from '../support/until.js';
 import { HOOK, useAlertsApi } from './alerts-api.js';
@@ -20,6 +21,13 @@ describe('alert events over HTTP', () => {
       [accountId, interval],
     );
   };
+  /** Statements in the database that wait for a lock. */
+  const waiting = async () =>
+    (
+      await api.db.pool.query(
+        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      )
+    ).rowCount;
 
   test('events of a key and of the account tell what fired, newest first', async () => {
     const alert = await create({ thresholds_pct: [50, 80] });
@@ -95,12 +103,6 @@ describe('alert events over HTTP', () => {
       const holder = await api.db.pool.connect();
       await holder.query('begin');
       await holder.query('select from known_networks where account_id = $1 for update', [accountId]);
-      const waiting = async () =>
-        (
-          await api.db.pool.query(
-            `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-          )
-        ).rowCount;
       const deletion = send('DELETE', '/api/auth/me', { password: PASSWORD });
       await until(async () => (await waiting()) === 1);
       const path =
@@ -120,6 +122,25 @@ describe('alert events over HTTP', () => {
       expect(rows).toEqual([{ destination: '', key_name: null, delivery_status: 'failed' }]);
     },
   );
+
+  test('a 410 that meets the deletion of its account lets it go on', async () => {
+    const { id } = await create();
+    await fire();
+    const [event] = await eventsOf(api.db.pool, api.payer);
+    // As a delivery records it: the event first, then its subscription.
+    const em = api.db.orm.em.fork();
+    await em.begin();
+    const end = { status: 'failed', responseCode: 410, error: 'gone' } as const;
+    expect(await finishAlert(em, { id: event!.id, token: '0' }, end)).toBe(true);
+    const deletion = send('DELETE', '/api/auth/me', { password: PASSWORD });
+    await until(async () => (await waiting()) === 1);
+    await disableSubscription(em, { id, destination: HOOK, reason: 'gone' });
+    await em.commit();
+    expect((await deletion).status).toBe(204);
+    expect(await eventsOf(api.db.pool, api.payer)).toMatchObject([
+      { destination: '', delivery_status: 'failed', error_message: 'gone' },
+    ]);
+  });
 
   test.each(['failed', 'degraded', 'sent'])(
     'an event that is %s is delivered once more, by the same id',

@@ -145,8 +145,9 @@ export function createAccountsService(deps: ServiceDeps): AccountsService {
         if (locked.role === 'admin' && !(await anotherAdminStays(em, account.id))) {
           throw new AppError('validation_error', { message: LAST_ADMIN, details: ofWholeInput(LAST_ADMIN) });
         }
-        const deleted = await deleteKeys(em, account.id);
+        // Before the keys, with which subscriptions go: a delivery locks its event first, too.
         await scrubAlertEvents(em, account.id);
+        const deleted = await deleteKeys(em, account.id);
         await deleteWishes(em, account.id);
         await forgetNetworks(em, account.id);
         await forgetResets(em, account.id);
