@@ -1,3 +1,4 @@
+import { pgPool } from '../../src/db/connection.js';
 import { ALERT_PENDING_CHANNEL } from '../../src/db/invalidation.js';
 import { listen } from '../../src/db/listen.js';
 import { createLogger } from '../../src/lib/logger.js';
@@ -10,6 +11,7 @@ import { createPayer } from '../metering/support.js';
 import { postChat } from '../support/edge.js';
 import { useStack } from '../support/stack-suite.js';
 import { until } from '../support/until.js';
+import { watchPool } from '../support/watched-pool.js';
 import { callOf, eventsOf, limitKey, subscribe } from './support.js';
 
 const FIRED = 'subscription { alertFired { id thresholdPct purpose deliveryStatus apiKey { id } } }';
@@ -86,6 +88,54 @@ describe('alertFired', () => {
     expect(told).toEqual([20, 30]);
     await iterator.return!();
     await done;
+  });
+
+  test('what fired at once comes in reads of at most 500, each once, whatever fires meanwhile', async () => {
+    const payer = await createPayer(suite.db.pool);
+    const insert = (month: string, count: number) =>
+      suite.db.pool.query(
+        `insert into alert_events (id, account_id, key_id, subscription_id, purpose, kind, destination, threshold_pct,
+           billing_month, spend, monthly_limit, fired_at, pending_since, delivery_status)
+         select gen_random_uuid(), $1, $2, $2, 'threshold', 'webhook', '', n, $3, 1, 1, now(), now(), 'failed'
+         from generate_series(1, $4::int) n`,
+        [payer.accountId, payer.keyId, month, count],
+      );
+    const pool = await pgPool(suite.db.orm);
+    const { connect } = pool;
+    const reads: number[] = [];
+    watchPool(pool, async (text, ask) => {
+      const result = await ask();
+      if (text.includes('pg_visible_in_snapshot') && text.includes('alert_events')) {
+        reads.push(result.rows.length);
+      }
+      return result;
+    });
+    try {
+      const board = createSignalBoard();
+      const iterator = await createAlertFeed({ signals: board }).alertFired(
+        contextOf(suite.db, payer.accountId),
+      );
+      const told: string[] = [];
+      const done = (async () => {
+        for await (const { id } of iterator) {
+          told.push(id);
+          // In the middle of the second page.
+          if (told.length === 700) await insert('2100-02', 20);
+        }
+      })();
+      await insert('2100-01', 1_200);
+      board.alertsFired([payer.accountId]);
+      await until(() => told.length >= 1_200);
+      board.alertsFired([payer.accountId]);
+      await until(() => told.length >= 1_220);
+      const ids = (await eventsOf(suite.db.pool, payer)).map(({ id }) => id);
+      expect(told.toSorted()).toEqual(ids.toSorted());
+      expect(Math.max(...reads)).toBe(500);
+      await iterator.return!();
+      await done;
+    } finally {
+      pool.connect = connect;
+    }
   });
 
   test('nobody follows without a session', async () => {

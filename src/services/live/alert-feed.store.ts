@@ -22,24 +22,55 @@ export async function alertInstant(em: EntityManager): Promise<AlertInstant> {
   return rows[0]!;
 }
 
+/** Where a page of alerts ended, of those that a snapshot shows. */
+export interface AlertPosition {
+  upTo: string;
+  afterUs: string;
+  afterId: string;
+}
+
+interface FreshAlertsQuery {
+  accountId: string;
+  /** What was committed by then is known. */
+  seen: AlertInstant;
+  limit: number;
+  /** Of a further page. */
+  rest?: AlertPosition | undefined;
+}
+
+interface FreshAlerts extends AlertInstant {
+  events: AlertEventOutput[];
+  /** Where a further page begins; undefined when there is none. */
+  rest?: AlertPosition;
+}
+
 /** What fired for an account in transactions that `seen` didn't see, oldest first. A delivery changes nothing of that. */
 export async function freshAlerts(
   em: EntityManager,
-  accountId: string,
-  seen: AlertInstant,
-): Promise<AlertInstant & { events: AlertEventOutput[] }> {
+  { accountId, seen, limit, rest }: FreshAlertsQuery,
+): Promise<FreshAlerts> {
+  const remaining = rest
+    ? sql`and pg_visible_in_snapshot(e.created_in, ${rest.upTo}::pg_snapshot)
+        and (e.fired_at, e.id) > (timestamptz 'epoch' + ${rest.afterUs}::bigint * interval '1 microsecond',
+          ${rest.afterId}::uuid)`
+    : sql``;
   const { rows } = await sql<AlertInstant & (AlertEventRow | { id: null })>`
     select ${instant}, fresh.*
     from (select 1) one left join (
       select ${alertEventColumns} from alert_events e
       where e.account_id = ${accountId} and e.purpose <> 'test'
         and e.fired_at > timestamptz 'epoch' + ${seen.atMs}::float8 * interval '1 millisecond' - ${LONGEST_TRANSACTION}::interval
-        and not pg_visible_in_snapshot(e.created_in, ${seen.snapshot}::pg_snapshot)
+        and not pg_visible_in_snapshot(e.created_in, ${seen.snapshot}::pg_snapshot) ${remaining}
+      order by e.fired_at, e.id limit ${limit}
     ) fresh on true
     order by fresh.fired_us::bigint, fresh.id`.execute(em.getKysely());
   const { snapshot, atMs } = rows[0]!;
-  const events = rows.flatMap(({ snapshot: _snapshot, atMs: _atMs, ...row }) =>
-    row.id === null ? [] : [toAlertEvent(row)],
+  const found = rows.flatMap(({ snapshot: _snapshot, atMs: _atMs, ...row }) =>
+    row.id === null ? [] : [row],
   );
-  return { snapshot, atMs, events };
+  const events = found.map(toAlertEvent);
+  const last = found.at(-1);
+  if (!last || found.length < limit) return { snapshot, atMs, events };
+  const position = { upTo: rest?.upTo ?? snapshot, afterUs: last.fired_us, afterId: last.id };
+  return { snapshot, atMs, events, rest: position };
 }

@@ -1,25 +1,37 @@
 import type { ServiceContext } from '../../context.js';
 import type { AlertEventOutput } from '../alerts/alerts.outputs.js';
 import { createAccountStreams } from './account-streams.js';
-import { type AlertInstant, alertInstant, freshAlerts } from './alert-feed.store.js';
+import { type AlertInstant, type AlertPosition, alertInstant, freshAlerts } from './alert-feed.store.js';
 import type { Signals } from './signals.js';
+
+const PAGE = 500;
 
 export interface AlertFeed {
   /** Each alert of the viewer once it has fired, from now on: none is left out and none comes twice. */
   alertFired(context: ServiceContext): Promise<AsyncIterableIterator<AlertEventOutput>>;
 }
 
+/** What is known. */
+interface AlertMoment {
+  known: AlertInstant;
+  /** Pages that have to be handed out before all is known, and what was known before the first. */
+  rest?: { seen: AlertInstant; after: AlertPosition };
+}
+
 export function createAlertFeed({ signals }: { signals: Signals }): AlertFeed {
-  const follow = createAccountStreams<AlertInstant, AlertEventOutput>({
+  const follow = createAccountStreams<AlertMoment, AlertEventOutput>({
     onSignal: signals.onAlerts,
     readsAtOnce: 1,
     sourceOf: ({ em }, accountId) => ({
-      begin: () => alertInstant(em),
-      async advance(from) {
-        const { events, ...to } = await freshAlerts(em, accountId, from);
-        return { rows: events, to };
+      begin: async () => ({ known: await alertInstant(em) }),
+      async advance({ known, rest }) {
+        const seen = rest?.seen ?? known;
+        const page = await freshAlerts(em, { accountId, seen, limit: PAGE, rest: rest?.after });
+        const { events: rows, rest: after, ...now } = page;
+        const whole = { known: rest ? known : now };
+        return { rows, to: after ? { ...whole, rest: { seen, after } } : whole };
       },
-      isWhole: () => true,
+      isWhole: ({ rest }) => rest === undefined,
     }),
   });
   return { alertFired: follow };
