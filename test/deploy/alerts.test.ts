@@ -64,6 +64,15 @@ describe('deploy/alerts.yml', () => {
     );
   });
 
+  test('names labels that Prometheus leaves as the product writes them', () => {
+    expect(rules.some(({ expr }) => /\bjob="audit"/.test(expr))).toBe(true);
+    const { scrape_configs: scraped } = parse(readFileSync('deploy/prometheus.yml', 'utf8')) as {
+      scrape_configs: { honor_labels?: boolean }[];
+    };
+    // Otherwise the product's `job` becomes `exported_job`.
+    expect(scraped.map(({ honor_labels }) => honor_labels)).toEqual([true]);
+  });
+
   // Where there is no promtool, the other tests are what is checked.
   const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
   if (hasPromtool) {
