@@ -34,7 +34,7 @@ const FLUSH = {
 /** Mails that one subscription sends for one key and month: its thresholds can be changed, its address be a stranger's. */
 export const MAX_MAILS_PER_MONTH = 5;
 /** Why a mail beyond them is not sent. */
-export const TOO_MANY_MAILS = `Not sent: a subscription sends at most ${MAX_MAILS_PER_MONTH} mails per key and month.`;
+export const TOO_MANY_MAILS = `Recorded, not emailed: a subscription sends at most ${MAX_MAILS_PER_MONTH} emails per key and month.`;
 
 /** What `commit_calls` answers: texts, which cost both sides least. */
 interface FlushRow {

@@ -268,7 +268,9 @@ describe('a threshold of a key', () => {
       [6, 'degraded'],
       [7, 'degraded'],
     ]);
-    expect((await events()).at(-1)?.error_message).toContain('at most 5 mails');
+    expect((await events()).at(-1)?.error_message).toContain(
+      'Recorded, not emailed: a subscription sends at most 5 emails',
+    );
   });
 });
 

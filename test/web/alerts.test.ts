@@ -117,7 +117,7 @@ describeInBrowser('the alerts of the dashboard', () => {
     const history = page.getByRole('region', { name: 'Alert history' }).locator('tbody tr');
     await history.filter({ hasText: 'pending' }).first().waitFor();
     (await until(() => release, { what: 'the delivery' }))();
-    await history.filter({ hasText: /^100% of the month.*sent.*204/s }).waitFor();
+    await history.filter({ hasText: /^100% of the monthly limit.*sent.*204/s }).waitFor();
     await history.filter({ hasText: 'degraded' }).nth(4).waitFor();
     await page.getByText('the alert was recorded but not emailed').first().waitFor();
     await expectGoodLooks(page, 'alerts-history');
@@ -150,7 +150,7 @@ describeInBrowser('the alerts of the dashboard', () => {
 
   test('alerts of all keys stand on one page, and a low balance is told by mail', async () => {
     const page = await openAs(browser, suite, user, '/dashboard/alerts');
-    await page.getByText('100% of the month, of a test').first().waitFor();
+    await page.getByText('100% of the monthly limit, of a test').first().waitFor();
     await page.getByRole('button', { name: 'Create alert' }).click();
     const dialog = page.getByRole('dialog');
     expect(await dialog.getByLabel('Key').inputValue()).toBe(user.keyId);

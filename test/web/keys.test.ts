@@ -202,7 +202,7 @@ describeInBrowser('the keys of the dashboard', () => {
     expect((await errorOf(await postChat(suite.url, user.key))).code).toBe('key_guard_reached');
     await expectGoodLooks(page, 'keys-guard-acting');
     await page.getByRole('link', { name: 'Alerts' }).last().click();
-    await page.getByText('90% of the month: calls stopped').waitFor();
+    await page.getByText('90% of the monthly limit: calls stopped').waitFor();
     await page.getByRole('button', { name: 'Undo' }).first().click();
     await page.getByText('its guard stopped it').waitFor({ state: 'hidden' });
     await until(async () => (await statusOf()) === 200, { what: 'calls to pass again' });

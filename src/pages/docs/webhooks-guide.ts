@@ -83,7 +83,7 @@ const delivery: Section = {
       ],
     ),
     paragraph(
-      'The five seconds cover everything: DNS, connection, TLS, headers and body. Respond first and process the event afterwards. The key’s alert events show the outcome of each delivery: `sent`, `failed` with a reason, or briefly `pending`. If one of our processes stops during a delivery, another continues it within a minute, with the same ID and the remaining attempts.',
+      'The five seconds cover everything: DNS, connection, TLS, headers and body. Respond first and process the event afterwards. The key’s alert events show the outcome of each delivery: `sent`, `failed` with a reason, or briefly `pending`. If one of our processes stops during a delivery, another continues it within a minute, with the same ID and the remaining attempts. After an attempt that took two seconds or more, the next one waits for its turn among your other alerts, so it can come later.',
     ),
     paragraph(
       'An account has up to 16 deliveries in progress, at most 4 of them to one receiver. While your receivers take longer than two seconds to respond, this drops to as few as one. At most 300 alerts per hour are delivered. Disabled accounts send no alerts.',

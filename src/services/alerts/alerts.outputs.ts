@@ -84,7 +84,12 @@ export const alertEventOutput = z
         'Delivery status. `degraded` means recorded but not emailed; `error_message` gives the reason.',
       ),
     attempts: z.int().describe('Delivery attempts since the alert was last requested, at most 3.'),
-    response_code: z.int().nullable().describe('HTTP status of the last attempt, if the receiver responded.'),
+    response_code: z
+      .int()
+      .nullable()
+      .describe(
+        'HTTP status of the last attempt, or for email the SMTP reply code, if the receiver responded.',
+      ),
     error_message: z.string().nullable().describe('Why the delivery failed, or why no email was sent.'),
     finished_at: timestamp('Time the delivery ended. Null while it is pending.').nullable(),
   })

@@ -18,7 +18,7 @@ export function alertWords(
   if (purpose === 'LOW_BALANCE') return 'Low balance';
   if (purpose === 'TEST') return `Test${key}`;
   const done = guardAction ? `: ${guardWords(guardAction, guardModelPublicName)}` : '';
-  return `${thresholdPct}% of the month${key}${done}`;
+  return `${thresholdPct}% of the monthly limit${key}${done}`;
 }
 
 function guardWords(
