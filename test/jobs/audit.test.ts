@@ -67,7 +67,11 @@ async function plantAlert(pool: Pool): Promise<void> {
        $4::timestamptz - interval '1 day')`,
     [subscription, ACCOUNT, KEY, AT],
   );
-  await pool.query(`insert into threshold_firings values ($1, '2026-11', 50, $2)`, [KEY, AT]);
+  // The audit looks for events of the firings of the last twelve months.
+  await pool.query(
+    `insert into threshold_firings values ($1, '2026-11', 50, greatest($2::timestamptz, now()))`,
+    [KEY, AT],
+  );
   await pool.query(
     `insert into alert_events (id, account_id, key_id, subscription_id, purpose, kind, destination, threshold_pct,
        billing_month, spend, monthly_limit, fired_at, pending_since, delivery_status)
