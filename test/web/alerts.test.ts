@@ -1,10 +1,15 @@
+import type { Page } from 'playwright-core';
+import { ALERT_FIRED_CHANNEL } from '../../src/db/invalidation.js';
+import { newId } from '../../src/lib/ids.js';
+import { loadWebBuild } from '../../src/pages/web-build.js';
 import { type Receiver, startReceiver } from '../alerts/delivery/receiver.js';
+import { subscribe } from '../alerts/support.js';
 import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { postChat } from '../support/edge.js';
 import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
 import { until } from '../support/until.js';
-import { expectGoodLooks, openAs } from './dashboard.js';
+import { expectGoodLooks, holdAnswers, openAs } from './dashboard.js';
 
 /** A public address, so that nobody asks names; nothing is sent there. */
 const PUBLIC = 'https://93.184.216.34/hook';
@@ -171,5 +176,121 @@ describeInBrowser('the alerts of the dashboard', () => {
     await page.getByText('$5.50').waitFor();
     await page.getByRole('button', { name: 'No email' }).click();
     await page.getByText('Off.').waitFor();
+  });
+
+  const withLimit = async (dollars: number): Promise<StackUser> => {
+    const owner = await suite.signUp('team');
+    await suite.api(owner.token, 'PATCH', `/api/keys/${owner.keyId}`, { monthly_limit_usd: dollars });
+    return owner;
+  };
+
+  test('the secret of a webhook is shown though the dialog was closed while it was made', async () => {
+    const page = await openAs(browser, suite, await withLimit(1), '/dashboard/alerts');
+    const dialog = page.getByRole('dialog');
+    const { held, release } = await holdAnswers(page, 'whsec_');
+    await page.getByRole('button', { name: 'Create alert' }).click();
+    await dialog.getByRole('button', { name: 'Continue' }).click();
+    await dialog.getByLabel('URL').fill(PUBLIC);
+    await dialog.getByRole('button', { name: 'Create alert' }).click();
+    await held;
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    release();
+    const secret = dialog.getByRole('region', { name: 'Signing secret' });
+    expect(await secret.innerText()).toMatch(/^whsec_/);
+    await page.unrouteAll({ behavior: 'wait' });
+    await dialog.getByRole('button', { name: 'I’ve saved it' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    // The next one begins anew.
+    await page.getByRole('button', { name: 'Create alert' }).click();
+    await dialog.getByRole('button', { name: 'Continue' }).waitFor();
+  });
+
+  test('a key whose limit was removed keeps its alerts in sight, and they can be changed', async () => {
+    const owner = await withLimit(1);
+    const webhook = await subscribe(suite.db.pool, owner, [50, 80], { destination: PUBLIC });
+    const page = await openAs(browser, suite, owner, `/dashboard/keys/${owner.keyId}?tab=alerts`);
+    const shown = page.getByRole('listitem').filter({ hasText: PUBLIC });
+    await shown.getByText('80% at $0.80').waitFor();
+    await suite.api(owner.token, 'PATCH', `/api/keys/${owner.keyId}`, { monthly_limit_usd: null });
+    await page.getByText('this key has no limit').waitFor();
+    expect(await shown.getByRole('list', { name: 'Percentages' }).innerText()).toMatch(/^50%\s+80%$/);
+    expect(await page.getByRole('button', { name: 'Create alert' }).count()).toBe(0);
+    await expectGoodLooks(page, 'alerts-without-limit');
+    const dialog = page.getByRole('dialog');
+    await shown.getByRole('button', { name: 'Edit' }).click();
+    await dialog.getByRole('button', { name: 'Remove 80%' }).click();
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    const { rows } = await suite.db.pool.query(
+      'select thresholds_pct from alert_subscriptions where id = $1',
+      [webhook],
+    );
+    expect(rows).toEqual([{ thresholds_pct: [50] }]);
+    await shown.getByRole('button', { name: 'Delete' }).click();
+    await dialog.getByRole('button', { name: 'Delete alert' }).click();
+    await shown.waitFor({ state: 'hidden' });
+  });
+
+  /** An alert as it fires, told to whoever follows. */
+  const tell = async (
+    { accountId, keyId }: StackUser,
+    alert: { purpose?: 'low_balance'; percent?: number; month?: string },
+  ): Promise<void> => {
+    const { purpose = 'threshold', percent, month } = alert;
+    const ofKey = purpose === 'low_balance' ? [null, null] : [keyId, newId()];
+    await suite.db.pool.query(
+      `insert into alert_events (id, account_id, key_id, key_name, subscription_id, purpose, kind, destination,
+         threshold_pct, billing_month, spend, monthly_limit, balance, fired_at, pending_since, delivery_status, finished_at)
+       values ($1, $2, $3, 'of a test', $4, $5, 'webhook', $6, $7, $8, 1, 1, 1, now(), now(), 'failed', now())`,
+      [newId(), accountId, ...ofKey, purpose, PUBLIC, percent, month],
+    );
+    await suite.db.pool.query('select pg_notify($1, $2)', [ALERT_FIRED_CHANNEL, accountId]);
+  };
+  const spent = (page: Page, percent: number) => page.getByText(`has spent ${percent}% of its monthly limit`);
+  /** The history of somebody without alerts, and one alert once the page follows. */
+  const follow = async (owner: StackUser): Promise<Page> => {
+    const page = await openAs(browser, suite, owner, '/dashboard/alerts');
+    await page.getByText('No alert has fired yet.').waitFor();
+    await until(async () => {
+      await tell(owner, { percent: 1, month: '2026-10' });
+      return spent(page, 1).isVisible();
+    });
+    return page;
+  };
+
+  test('the bar on each page says the latest month of a key, and keeps a low balance', async () => {
+    const owner = await suite.signUp('team');
+    const page = await follow(owner);
+    await tell(owner, { percent: 100, month: '2026-10' });
+    await spent(page, 100).waitFor();
+    await tell(owner, { percent: 50, month: '2026-11' });
+    await spent(page, 50).waitFor();
+    await tell(owner, { purpose: 'low_balance' });
+    await page.getByText('The balance is low.').waitFor();
+    await tell(owner, { percent: 80, month: '2026-11' });
+    const history = page.getByRole('region', { name: 'Alert history' });
+    await history.getByText('80% of the monthly limit').waitFor();
+    expect(await page.getByText('The balance is low.').isVisible()).toBe(true);
+  });
+
+  test('an open history asks once in a second, however many alerts fire', async () => {
+    const owner = await suite.signUp('team');
+    const page = await follow(owner);
+    const [question] = [...loadWebBuild()!.documents].find(([, text]) =>
+      text.includes('query AccountAlerts('),
+    )!;
+    let asked = 0;
+    page.on('request', (request) => {
+      if (request.postData()?.includes(question)) asked++;
+    });
+    const began = performance.now();
+    for (let percent = 2; percent <= 16; percent++) {
+      await tell(owner, { percent, month: '2026-10' });
+      await spent(page, percent).waitFor();
+    }
+    const history = page.getByRole('region', { name: 'Alert history' });
+    await history.getByText('16% of the monthly limit').waitFor();
+    expect(asked).toBeLessThanOrEqual(2 + (performance.now() - began) / 1_000);
   });
 });

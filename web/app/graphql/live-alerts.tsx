@@ -1,3 +1,4 @@
+import { useEffect, useRef } from 'react';
 import { AlertFiredDocument } from '../../generated/graphql';
 import { createLiveEvents } from './live-events';
 
@@ -8,3 +9,15 @@ export const LiveAlerts = alerts.Provider;
 
 /** Calls back with each alert of the account as it fires. */
 export const useAlertFired = alerts.useEvent;
+
+/** Calls `refresh` soon after alerts fired, at most once in `everyMs`, however many they are. */
+export function useRefreshOnAlerts(refresh: () => void, everyMs: number): void {
+  const timer = useRef<number>(undefined);
+  useAlertFired(() => {
+    timer.current ??= window.setTimeout(() => {
+      timer.current = undefined;
+      refresh();
+    }, everyMs);
+  });
+  useEffect(() => () => window.clearTimeout(timer.current), []);
+}

@@ -7,9 +7,17 @@ import { paths } from '../paths';
 import { Note } from '../ui/note';
 import classes from './app-layout.module.css';
 
-/** Several percentages of a key may be reached by one call: the highest says it all. */
-const saysMore = (shown: AlertEventRowFragment, event: AlertEventRowFragment): boolean =>
-  shown.keyId === event.keyId && (shown.thresholdPct ?? 0) > (event.thresholdPct ?? 0);
+/**
+ * Several percentages of a key may be reached by one call: the highest of the latest month says it all. A low balance, which
+ * concerns all keys, stays until it is closed.
+ */
+function saysMore(shown: AlertEventRowFragment, event: AlertEventRowFragment): boolean {
+  if (shown.purpose === 'LOW_BALANCE') return true;
+  if (shown.keyId !== event.keyId) return false;
+  const [before, month] = [shown.billingMonth ?? '', event.billingMonth ?? ''];
+  if (before !== month) return before > month;
+  return (shown.thresholdPct ?? 0) > (event.thresholdPct ?? 0);
+}
 
 /** Says on every page that an alert has fired, until it is closed. */
 export function AlertBanner() {

@@ -29,7 +29,8 @@ type AlertBase = Omit<AlertValues, 'kind'>;
 
 interface AlertFormProps {
   apiKey: Pick<KeyRowFragment, 'id' | 'spendMonthUsd'>;
-  limitUsd: string;
+  /** Of the key; null: it has none. */
+  limitUsd: string | null;
   /** The subscription that changes; its kind stays. Absent: a new one. */
   alert?: AlertRowFragment | undefined;
   /** Whether this installation sends mails. */

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { useEffect, useRef } from 'react';
 import { type AlertEventRowFragment, RedeliverAlertDocument } from '../../../generated/graphql';
-import { useAlertFired } from '../../graphql/live-alerts';
+import { useRefreshOnAlerts } from '../../graphql/live-alerts';
 import { useAction } from '../../graphql/use-action';
 import { type Column, DataTable } from '../../ui/data-table';
 import { ErrorNote } from '../../ui/error-note';
@@ -20,15 +20,17 @@ interface AlertHistoryProps {
 }
 
 const TONES = { SENT: 'good', FAILED: 'bad', DEGRADED: 'warn', PENDING: 'idle' } as const;
+/** One call may reach many percentages of many subscriptions. */
+const REFRESH_MS = 1_000;
 /** Deliveries end within seconds; nobody says so by itself. */
 const PENDING_MS = 1_500;
 
 /** What was told to whom, and how it went. */
 export function AlertHistory({ events, withKey = false, empty, refresh }: AlertHistoryProps) {
   const { run, error } = useAction(RedeliverAlertDocument);
-  useAlertFired(refresh);
   const latest = useRef(refresh);
   latest.current = refresh;
+  useRefreshOnAlerts(() => latest.current(), REFRESH_MS);
   const pending = events?.some(({ deliveryStatus }) => deliveryStatus === 'PENDING') ?? false;
   useEffect(() => {
     if (!pending) return;

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { AccountAlertsDocument } from '../../../generated/graphql';
 import { usePageQuery } from '../../graphql/use-page-query';
 import { paths } from '../../paths';
@@ -19,6 +19,9 @@ export function AlertsPage(): ReactNode {
       search: ({ new_alert: _newAlert, ...before }) => ({ ...before, ...(next && { new_alert: next }) }),
       replace: next !== true,
     });
+  /** The key of an alert that is being made: its secret is shown though the dialog was closed. */
+  const [making, setMaking] = useState<string>();
+  const chosen = making ?? (newAlert === true ? undefined : newAlert);
   const { data, error, refresh } = usePageQuery({
     query: AccountAlertsDocument,
     variables: { after: after ?? null },
@@ -38,11 +41,13 @@ export function AlertsPage(): ReactNode {
         }
         tools={<Button onClick={() => open(true)}>Create alert</Button>}
       />
-      {newAlert && (
+      {(newAlert || making) && (
         <CreateAnyAlert
-          keyId={newAlert === true ? undefined : newAlert}
+          keyId={chosen}
+          opened={newAlert !== undefined}
           onChoose={open}
           onClose={() => open(undefined)}
+          onMaking={(isMaking) => setMaking(isMaking ? chosen : undefined)}
         />
       )}
       {error && <LoadError error={error} onRetry={refresh} />}

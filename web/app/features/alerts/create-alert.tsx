@@ -12,15 +12,20 @@ interface CreateAlertProps {
   mailConfigured: boolean;
   opened: boolean;
   onClose(): void;
+  /** Called when one begins to be made, and when nothing of it is left to show. In between this must stay mounted. */
+  onMaking?(isMaking: boolean): void;
 }
 
 /** Makes a subscription; a webhook's secret is shown once. */
-export function CreateAlert({ apiKey, limitUsd, email, mailConfigured, opened, onClose }: CreateAlertProps) {
+export function CreateAlert(props: CreateAlertProps) {
+  const { apiKey, limitUsd, email, mailConfigured, opened, onClose, onMaking } = props;
   const { run, sending } = useAction(CreateAlertDocument);
   const [secret, setSecret] = useState<string>();
   const leave = (): void => {
     onClose();
+    if (secret === undefined) return;
     setSecret(undefined);
+    onMaking?.(false);
   };
   return (
     <SecretDialog
@@ -38,11 +43,13 @@ export function CreateAlert({ apiKey, limitUsd, email, mailConfigured, opened, o
           sending={sending}
           onCancel={leave}
           save={async (values) => {
+            onMaking?.(true);
             const { data, error } = await run({ input: { keyId: apiKey.id, ...values } });
-            if (error) return error;
-            const made = data.createAlertSubscription.signingSecret;
+            const made = data?.createAlertSubscription.signingSecret;
             if (made) setSecret(made);
-            else leave();
+            else onMaking?.(false);
+            if (error) return error;
+            if (!made) onClose();
             return null;
           }}
         />

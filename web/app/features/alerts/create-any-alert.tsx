@@ -14,12 +14,15 @@ import { CreateAlert } from './create-alert';
 interface CreateAnyAlertProps {
   /** The key that was chosen; undefined: none yet. */
   keyId: string | undefined;
+  opened: boolean;
   onChoose(keyId: string): void;
   onClose(): void;
+  /** As of `CreateAlert`. */
+  onMaking(isMaking: boolean): void;
 }
 
 /** Makes a subscription of whichever key: asks for it first. */
-export function CreateAnyAlert({ keyId, onChoose, onClose }: CreateAnyAlertProps) {
+export function CreateAnyAlert({ keyId, opened, onChoose, onClose, onMaking }: CreateAnyAlertProps) {
   const { data, error, refresh } = usePageQuery({ query: AlertKeysDocument, variables: {} });
   const [chosen, setChosen] = useState<string>();
   const keys = data?.viewer?.apiKeys.nodes;
@@ -32,13 +35,14 @@ export function CreateAnyAlert({ keyId, onChoose, onClose }: CreateAnyAlertProps
         limitUsd={key.monthlyLimitUsd}
         email={data?.viewer?.email ?? ''}
         mailConfigured={data?.installation?.mailConfigured ?? true}
-        opened
+        opened={opened}
         onClose={onClose}
+        onMaking={onMaking}
       />
     );
   }
   return (
-    <Dialog opened onClose={onClose} title="Create an alert">
+    <Dialog opened={opened} onClose={onClose} title="Create an alert">
       {error && <LoadError error={error} onRetry={refresh} />}
       {!keys && !error && <Waiting height={96} />}
       {keys?.length === 0 && (

@@ -14,7 +14,7 @@ import classes from './alerts.module.css';
 import { CreateAlert } from './create-alert';
 import { Subscription } from './subscription';
 
-/** Who is told of a key's spend, and what was told. Measured by the monthly limit: without one it asks for it. */
+/** Who is told of a key's spend, and what was told. Measured by the monthly limit: without one it asks for it, and nothing is added. */
 export function KeyAlerts({ apiKey }: { apiKey: KeyRowFragment }) {
   const { after, create: creating = false } = useSearch({ from: '/signed-in/dashboard/keys/$keyId' });
   const navigate = useNavigate({ from: '/dashboard/keys/$keyId' });
@@ -57,7 +57,7 @@ export function KeyAlerts({ apiKey }: { apiKey: KeyRowFragment }) {
         </Empty>
       )}
       {limitUsd !== null && !facts && !error && <Waiting height={96} />}
-      {limitUsd !== null && facts && facts.alerts.length > 0 && (
+      {facts && facts.alerts.length > 0 && (
         <>
           <ul className={classes.subscriptions}>
             {facts.alerts.map((alert) => (
@@ -70,7 +70,7 @@ export function KeyAlerts({ apiKey }: { apiKey: KeyRowFragment }) {
               />
             ))}
           </ul>
-          {create}
+          {limitUsd !== null && create}
         </>
       )}
       {limitUsd !== null && (

@@ -23,7 +23,8 @@ import { ThresholdBar } from './threshold-bar';
 interface SubscriptionProps {
   alert: AlertRowFragment;
   apiKey: KeyRowFragment;
-  limitUsd: string;
+  /** Null: the key has none. */
+  limitUsd: string | null;
   mailConfigured: boolean;
 }
 

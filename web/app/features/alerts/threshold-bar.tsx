@@ -7,7 +7,8 @@ import { amountAt } from './thresholds.rules';
 
 interface ThresholdBarProps {
   thresholds: readonly number[];
-  limitUsd: string;
+  /** Null: the key has none, and only the percentages stand there. */
+  limitUsd: string | null;
   spentUsd: string;
   /** Takes a percentage away; without it they only stand there. */
   onRemove?(percent: number): void;
@@ -18,23 +19,27 @@ export function ThresholdBar({ thresholds, limitUsd, spentUsd, onRemove }: Thres
   const limit = Number(limitUsd);
   const share = limit > 0 ? (Number(spentUsd) / limit) * 100 : 100;
   const reached = (percent: number): boolean =>
-    parseMoney(spentUsd) >= parseMoney(amountAt(limitUsd, percent));
+    limitUsd !== null && parseMoney(spentUsd) >= parseMoney(amountAt(limitUsd, percent));
   return (
     <div className={classes.thresholds}>
-      <p className={classes.state} data-over={reached(100) || undefined}>
-        <Money usd={spentUsd} /> of <Money usd={limitUsd} /> spent this UTC month
-        {reached(100) && ', limit reached'}
-      </p>
-      <div className={classes.bar} aria-hidden="true">
-        <span
-          className={classes.spent}
-          data-over={reached(100) || undefined}
-          style={{ width: `${Math.min(100, share)}%` }}
-        />
-        {thresholds.map((percent) => (
-          <span key={percent} className={classes.tick} style={{ left: `${percent}%` }} />
-        ))}
-      </div>
+      {limitUsd !== null && (
+        <>
+          <p className={classes.state} data-over={reached(100) || undefined}>
+            <Money usd={spentUsd} /> of <Money usd={limitUsd} /> spent this UTC month
+            {reached(100) && ', limit reached'}
+          </p>
+          <div className={classes.bar} aria-hidden="true">
+            <span
+              className={classes.spent}
+              data-over={reached(100) || undefined}
+              style={{ width: `${Math.min(100, share)}%` }}
+            />
+            {thresholds.map((percent) => (
+              <span key={percent} className={classes.tick} style={{ left: `${percent}%` }} />
+            ))}
+          </div>
+        </>
+      )}
       <Chips label="Percentages of the monthly limit">
         {thresholds.map((percent) => (
           <Chip
@@ -45,10 +50,12 @@ export function ThresholdBar({ thresholds, limitUsd, spentUsd, onRemove }: Thres
           >
             {reached(percent) && <CheckIcon size={14} strokeWidth={2} aria-hidden="true" />}
             {percent}%{' '}
-            <span className={classes.amount} data-reached={reached(percent) || undefined}>
-              at <Money usd={amountAt(limitUsd, percent)} />
-              {reached(percent) && ', reached'}
-            </span>
+            {limitUsd !== null && (
+              <span className={classes.amount} data-reached={reached(percent) || undefined}>
+                at <Money usd={amountAt(limitUsd, percent)} />
+                {reached(percent) && ', reached'}
+              </span>
+            )}
           </Chip>
         ))}
       </Chips>

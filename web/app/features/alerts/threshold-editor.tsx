@@ -9,7 +9,8 @@ interface ThresholdEditorProps {
   thresholds: readonly number[];
   onChange(thresholds: number[]): void;
   typed: TypedThreshold;
-  limitUsd: string;
+  /** Null: the key has none. */
+  limitUsd: string | null;
   spentUsd: string;
 }
 
