@@ -1,12 +1,17 @@
+import { sql } from 'kysely';
+import { flushBatch } from '../../src/metering/flush.store.js';
 import type {
   LeaderboardModelOutput,
   LeaderboardOutput,
   LeaderboardRowOutput,
 } from '../../src/services/leaderboard/leaderboard.outputs.js';
+import type { LeaderboardMixOutput } from '../../src/services/leaderboard/mix.outputs.js';
+import { recomputeModelHour } from '../../src/services/leaderboard/model-hours.store.js';
 import { type QuietHour, withheldHours } from '../../src/services/leaderboard/quiet-hours.rules.js';
 import type { StatusOutput } from '../../src/services/leaderboard/status.outputs.js';
 import { rollUpAt } from '../analytics/support.js';
-import { call } from '../support/api.js';
+import { createPayer, recordOf } from '../metering/support.js';
+import { call, signUp } from '../support/api.js';
 import fc from '../support/fast-check.js';
 import { usePlatform } from '../support/platform-suite.js';
 import { until } from '../support/until.js';
@@ -126,5 +131,48 @@ describe('public figures of hours in which too few accounts called', () => {
     await rollUpAt(suite.db, NOW);
     const grouped = { board: 428, board30: 428, row: 428, points: 428, today: 428, state: 'operational' };
     expect(await changed(121)).toEqual({ ...grouped, hours: [['11-21T10', 121]] });
+  });
+});
+
+describe('an hour in which one account called, rolled up while public figures are read', () => {
+  const suite = usePlatform({ own: true, clock: { now: () => NOW }, env: { LEADERBOARD_MIN_ACCOUNTS: '2' } });
+
+  test('counts in none of them', async () => {
+    const viewer = await signUp(suite.url);
+    const together = { createdAt: LAST_HOUR - HOUR_MS, latencyMs: 40 };
+    const payer = { ...(await createPayer(suite.db.pool)), accountId: viewer.user.id };
+    await flushBatch(
+      suite.db.pool,
+      Array.from({ length: 60 }, () => recordOf(payer, together)),
+    );
+    await callModel(suite.db, 'gateway/fast', 61, together);
+    await rollUpAt(suite.db, NOW);
+    await callModel(suite.db, 'gateway/fast', 300, { createdAt: LAST_HOUR, latencyMs: 900 });
+
+    let asked: Promise<{ body: LeaderboardOutput }> | undefined;
+    await suite.db.orm.em.fork().transactional(async (em) => {
+      await sql`lock table model_hours in access exclusive mode`.execute(em.getKysely());
+      asked = call<LeaderboardOutput>(suite.url, 'GET', '/api/leaderboard');
+      await until(
+        async () => {
+          const { rowCount } = await suite.db.pool.query(
+            `select from pg_locks join pg_database d on d.oid = database
+             where datname = current_database() and relation = 'model_hours'::regclass and not granted`,
+          );
+          return rowCount === 1;
+        },
+        { what: 'the totals to wait for the table' },
+      );
+      await recomputeModelHour(em, new Date(LAST_HOUR));
+    });
+    const { entries } = (await asked!).body;
+    expect(entries.map(({ requests }) => requests)).toEqual([121]);
+
+    // The board is kept. Latencies of all accounts are read after it.
+    const { body } = await call<LeaderboardMixOutput>(suite.url, 'GET', '/api/leaderboard/mine', {
+      token: viewer.token,
+    });
+    const fast = body.entries.find(({ model_public_name: name }) => name === 'gateway/fast')!;
+    expect([fast.requests, fast.everyone_p95_latency_ms]).toEqual([60, 40]);
   });
 });

@@ -41,8 +41,7 @@ import {
   notifyModelHours,
   recomputeModelHour,
 } from './model-hours.store.js';
-import type { WithheldHours } from './quiet-hours.rules.js';
-import { readWithheldHours } from './quiet-hours.store.js';
+import { readPublic } from './quiet-hours.store.js';
 import { rank, type Standing } from './ranking.rules.js';
 
 const PREFIX = 'gateway/';
@@ -54,8 +53,6 @@ export interface Board {
   generatedAt: string;
   /** The first hour of the window. */
   from: Date;
-  /** Hours that are not counted: too few accounts called in them. */
-  withheld: WithheldHours;
   figures: ModelFigures[];
   standings: Map<string, Standing>;
   /** Answers that were made of it: whoever asks the same again gets the same object. */
@@ -127,13 +124,18 @@ export function createLeaderboardService(
   async function readBoard({ em }: ServiceContext, windowDays: number): Promise<Board> {
     const now = clock.now();
     const from = new Date(hourStart(now) - windowDays * DAY_MS);
-    const own = em.fork();
-    const models: CatalogModel[] = await own.find(Model, {}, { ...UNTRACKED, orderBy: { position: 'asc' } });
-    const withheld = await readWithheldHours(own, { from, leastAccounts });
-    const counted = { from, withheld };
-    const totals = Map.groupBy(await modelTotals(own, counted), ({ model }) => model);
-    const accounts = Map.groupBy(await modelAccounts(own, counted), ({ model }) => model);
-    const sketches = Map.groupBy(await modelSketches(own, counted), ({ model }) => model);
+    const models: CatalogModel[] = await em
+      .fork()
+      .find(Model, {}, { ...UNTRACKED, orderBy: { position: 'asc' } });
+    const { totals, accounts, sketches } = await readPublic(
+      em,
+      { from, leastAccounts },
+      async (own, counted) => ({
+        totals: Map.groupBy(await modelTotals(own, counted), ({ model }) => model),
+        accounts: Map.groupBy(await modelAccounts(own, counted), ({ model }) => model),
+        sketches: Map.groupBy(await modelSketches(own, counted), ({ model }) => model),
+      }),
+    );
     const figures = models.map((model): ModelFigures => {
       const none = nothing(model);
       const { latency, ttft, input, output } = Object.groupBy(
@@ -151,7 +153,6 @@ export function createLeaderboardService(
     return {
       generatedAt: formatTimestamp(now),
       from,
-      withheld,
       figures,
       standings: rank(ranked.map(contender)),
       answers: new Map(),

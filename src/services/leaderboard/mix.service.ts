@@ -15,6 +15,7 @@ import {
   mixtureP95,
   weightsOf,
 } from './mix.rules.js';
+import { readPublic } from './quiet-hours.store.js';
 import { rank } from './ranking.rules.js';
 
 const NONE: BandSketches = new Map();
@@ -35,7 +36,11 @@ export function createLeaderboardMixService(
 
   function everyonesOf({ em }: ServiceContext, board: Board): Promise<Map<string, BandSketches>> {
     const reading =
-      known.get(board) ?? everyonesBands(em.fork(), board, config.leaderboardMinAccounts).then(byModel);
+      known.get(board) ??
+      // Hours may have been rolled up since the board was read.
+      readPublic(em, { from: board.from, leastAccounts }, (own, counted) =>
+        everyonesBands(own, counted, leastAccounts),
+      ).then(byModel);
     known.set(board, reading);
     reading.catch(() => known.delete(board));
     return reading;

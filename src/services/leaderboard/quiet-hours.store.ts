@@ -1,3 +1,4 @@
+import { IsolationLevel } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { type RawBuilder, sql } from 'kysely';
 import { dayStart } from '../../lib/clock.js';
@@ -10,10 +11,35 @@ export interface CountedHours {
   withheld: WithheldHours;
 }
 
-/** The hours that public figures from `from` on, and before `until`, leave out (`quiet-hours.rules.ts`). */
-export async function readWithheldHours(
+/** The hours that public figures are asked for. */
+interface AskedHours {
+  /** The first of them. */
+  from: Date;
+  /** The hour after the last of them; without it there is no end. */
+  until?: Date;
+  leastAccounts: number;
+}
+
+/**
+ * Reads public figures without the hours that they leave out (`quiet-hours.rules.ts`), on one snapshot: an hour that is rolled up
+ * in between would count before it is known to be quiet, and the next answer without it would give away one account's figures.
+ */
+export function readPublic<T>(
   em: EntityManager,
-  { from, until, leastAccounts }: { from: Date; until?: Date; leastAccounts: number },
+  asked: AskedHours,
+  read: (em: EntityManager, counted: CountedHours) => Promise<T>,
+): Promise<T> {
+  return em
+    .fork()
+    .transactional(
+      async (own) => read(own, { from: asked.from, withheld: await readWithheldHours(own, asked) }),
+      { isolationLevel: IsolationLevel.REPEATABLE_READ, readOnly: true },
+    );
+}
+
+async function readWithheldHours(
+  em: EntityManager,
+  { from, until, leastAccounts }: AskedHours,
 ): Promise<WithheldHours> {
   // An hour with calls has an account.
   if (leastAccounts <= 1) return [];

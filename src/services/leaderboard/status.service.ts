@@ -4,7 +4,7 @@ import { Model } from '../../entities/billing/model.js';
 import { DAY_MS, dayStart } from '../../lib/clock.js';
 import type { ServiceDeps } from '../deps.js';
 import { createFiguresCache } from './figures-cache.js';
-import { readWithheldHours } from './quiet-hours.store.js';
+import { readPublic } from './quiet-hours.store.js';
 import type { StatusOutput } from './status.outputs.js';
 import { type DayOfModel, STATUS_DAYS, statusOf } from './status.rules.js';
 import { badHours, daysOfModels, lastCalls } from './status.store.js';
@@ -23,28 +23,23 @@ export function createStatusService({
 
   async function read({ em }: ServiceContext): Promise<StatusOutput> {
     const now = clock.now();
-    const own = em.fork();
     const from = new Date(dayStart(now) - (STATUS_DAYS - 1) * DAY_MS);
-    const models = await own.find(Model, {}, { ...UNTRACKED, orderBy: { position: 'asc' } });
+    const models = await em.fork().find(Model, {}, { ...UNTRACKED, orderBy: { position: 'asc' } });
     const days: DayOfModel[] = [];
     for (let day = 0; day < STATUS_DAYS; day += SLICE_DAYS) {
       const since = from.getTime() + day * DAY_MS;
-      const slice = { from: new Date(since), until: new Date(since + SLICE_DAYS * DAY_MS) };
-      const withheld = await readWithheldHours(own, { ...slice, leastAccounts });
-      days.push(...(await daysOfModels(own, { ...slice, withheld })));
+      const until = new Date(since + SLICE_DAYS * DAY_MS);
+      const slice = await readPublic(em, { from: new Date(since), until, leastAccounts }, (own, counted) =>
+        daysOfModels(own, { ...counted, until }),
+      );
+      days.push(...slice);
     }
     const recent = new Date(dayStart(now) - DAY_MS);
-    const counted = {
-      from: recent,
-      withheld: await readWithheldHours(own, { from: recent, leastAccounts }),
-    };
-    return statusOf({
-      now,
-      models: models.map(({ publicName }) => publicName),
-      days,
+    const latest = await readPublic(em, { from: recent, leastAccounts }, async (own, counted) => ({
       badHours: await badHours(own, from, leastAccounts),
       lastCalls: await lastCalls(own, counted),
-    });
+    }));
+    return statusOf({ now, models: models.map(({ publicName }) => publicName), days, ...latest });
   }
 
   return {
