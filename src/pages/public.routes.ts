@@ -140,7 +140,10 @@ export function publicPages(app: RestApp, options: PublicPagesOptions): void {
       reply,
       'status',
       () => services.status.status(request.context),
-      async (status) => shown(statusPage(status, (await catalogOf(request.context)).simulated)),
+      async (status) => {
+        const { simulated } = await catalogOf(request.context);
+        return shown(statusPage(status, { leastAccounts, simulated }));
+      },
     ),
   );
 

@@ -8,7 +8,7 @@ import { createPayer, recordOf } from '../metering/support.js';
 import { call } from '../support/api.js';
 import { usePlatform } from '../support/platform-suite.js';
 import { until } from '../support/until.js';
-import { FAILED, LEFT, NOW, REFUSED } from './support.js';
+import { callModel, FAILED, LEFT, NOW, REFUSED } from './support.js';
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
@@ -178,5 +178,42 @@ describe('the status of the models', () => {
       headers: { 'if-none-match': headers.get('etag')! },
     });
     expect([again.status, again.text]).toEqual([304, '']);
+  });
+});
+
+describe('the status of the models while roll-ups stand still', () => {
+  let now = NOW;
+  const suite = usePlatform({ own: true, clock: { now: () => now } });
+  const read = async () => {
+    const { body } = await call<StatusOutput>(suite.url, 'GET', '/api/status');
+    const { state } = body.models.find(({ model_public_name: name }) => name === 'gateway/fast')!;
+    return [state, body.is_late, body.generated_at];
+  };
+
+  test('is not known, and says from when on', async () => {
+    await callModel(suite.db, 'gateway/fast', 100);
+    await rollUpAt(suite.db, now);
+    expect(await read()).toEqual(['operational', false, '2026-11-21T12:30:00.000000Z']);
+
+    await callModel(suite.db, 'gateway/fast', 100, { ...FAILED, createdAt: NOW });
+    now += HOUR_MS;
+    // Roll-ups take a while.
+    expect(await read()).toEqual(['operational', false, '2026-11-21T13:30:00.000000Z']);
+    now += 2 * HOUR_MS;
+    expect(await read()).toEqual(['no_data', true, '2026-11-21T12:00:00.000000Z']);
+    const page = await call(suite.url, 'GET', '/status', { headers: { accept: 'text/html' } });
+    expect(page.text).toContain('The figures are late');
+
+    // A few late calls to an hour that was rolled up before are no such thing.
+    await rollUpAt(suite.db, now);
+    await callModel(suite.db, 'gateway/fast', 1);
+    const caughtUp = await until(
+      async () => {
+        const seen = await read();
+        return seen[1] ? undefined : seen;
+      },
+      { what: 'the roll-up to arrive' },
+    );
+    expect(caughtUp).toEqual(['operational', false, '2026-11-21T15:30:00.000000Z']);
   });
 });

@@ -39,7 +39,7 @@ function bars({ model_public_name: name, days, success_rate: rate }: ModelStatus
     const d = some!.map(({ at }) => `M${at * each} ${BAR.height}v-${tall}h${BAR.width}v${tall}z`).join('');
     return `<path class="${kind}" d="${d}"/>`;
   });
-  const words = rate === null ? 'no calls' : `${percent(rate)} of all calls succeeded`;
+  const words = rate === null ? 'no calls' : `${percent(rate)} of calls succeeded`;
   const width = days.length * each - BAR.gap;
   return `<svg class="uptime" viewBox="0 0 ${width} ${BAR.height}" preserveAspectRatio="none" role="img" aria-label="${escaped(`${name}, last ${days.length} days: ${words}`)}">${paths.join('')}</svg>`;
 }
@@ -65,8 +65,8 @@ function daysTable({ model_public_name: name, days }: ModelStatus): string {
   return `<details><summary>Figures by day</summary>${table}</details>`;
 }
 
-const modelSection = (model: ModelStatus): string => `<section class="availability">
-<h2>${modelLink(model.model_public_name)}<span class="state" data-state="${model.state}">${STATES[model.state]}</span></h2>
+const modelSection = (model: ModelStatus, isLate: boolean): string => `<section class="availability">
+<h2>${modelLink(model.model_public_name)}<span class="state" data-state="${model.state}">${isLate ? 'Not known' : STATES[model.state]}</span></h2>
 ${bars(model)}
 <p class="aside"><span>${model.days.length} days ago</span><span>${model.success_rate === null ? 'No calls' : `${percent(model.success_rate)} of calls succeeded`}</span><span>Today</span></p>
 ${daysTable(model)}
@@ -93,7 +93,8 @@ function incidents({ incidents: found }: StatusOutput): string {
   );
 }
 
-function summary({ models }: StatusOutput): string {
+function summary({ models, is_late: isLate }: StatusOutput): string {
+  if (isLate) return 'The figures are late: how the models are doing now is not known.';
   const degraded = models.filter(({ state }) => state === 'degraded');
   if (degraded.length > 0)
     return `Degraded: ${degraded.map((model) => modelLink(model.model_public_name)).join(', ')}.`;
@@ -102,21 +103,35 @@ function summary({ models }: StatusOutput): string {
     : 'All models that were called in the last 24 hours are operational.';
 }
 
+const asOf = ({ generated_at, is_late: isLate }: StatusOutput): string =>
+  isLate
+    ? `As of ${timeOf(generated_at)}. Later calls aren’t counted yet.`
+    : `As of ${timeOf(generated_at)}, updated after each hour.`;
+
+const quietHours = (leastAccounts: number): string =>
+  leastAccounts > 1
+    ? ` An hour in which fewer than ${leastAccounts} accounts called a model can’t be an incident. It counts only together with other such hours of the same day.`
+    : '';
+
 /** `/status`: how available each model was, from the calls themselves. */
-export function statusPage(status: StatusOutput, simulated: readonly string[]): SitePage {
+export function statusPage(
+  status: StatusOutput,
+  { leastAccounts, simulated }: { leastAccounts: number; simulated: readonly string[] },
+): SitePage {
   return {
     path: '/status',
     title: 'Status',
     description:
-      'Availability of every model over the last 90 days, computed from all API calls: success rate, latency and incidents.',
+      'Availability of every model over the last 90 days, computed from the API calls themselves: success rate, latency and incidents.',
     main: `<p class="lead">${summary(status)}</p>
-<p class="aside">As of ${timeOf(status.generated_at)}, updated after each hour.</p>
+<p class="aside">${asOf(status)}</p>
 ${simulatedNote(simulated)}
-${status.models.map(modelSection).join('\n')}
+${status.models.map((model) => modelSection(model, status.is_late)).join('\n')}
 <section><h2>Incidents</h2>
 ${incidents(status)}</section>
 <section><h2>How this is computed</h2>
-<p>Every figure is computed from the calls of all accounts. An incident is a run of hours in which more than 5% of at least 20 calls to a model failed. Hours in which too few accounts called a model aren’t counted.</p>
+<p>Every figure is computed from the calls of all accounts. An incident is a run of hours in which more than 5% of at least 20 calls to a model failed.${quietHours(leastAccounts)}</p>
+<p>Calls that their callers ended within 30 seconds, and requests that a node refused with 400, 413 or 422, say nothing about a model and aren’t counted.</p>
 <p><a href="/docs/api#getStatus">The same figures as JSON</a></p></section>`,
   };
 }

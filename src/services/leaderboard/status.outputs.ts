@@ -5,7 +5,7 @@ export const statusDayOutput = z
   .object({
     date: z.string().describe('UTC day, `YYYY-MM-DD`.'),
     requests: count(
-      'Calls that succeeded or failed, without those that their callers ended, and without hours in which too few accounts called.',
+      'Calls that succeeded or failed. Calls that their callers ended within 30 seconds and requests that a node refused (400, 413, 422) are left out. So are hours in which too few accounts called, unless they have enough accounts together with others of the day.',
     ),
     success_rate: z.number().nullable().describe('Successes per call, 0 to 1; null without calls.'),
     p95_latency_ms: z
@@ -21,7 +21,7 @@ export const statusModelOutput = z
     state: z
       .enum(['operational', 'degraded', 'no_data'])
       .describe(
-        'Current state: `degraded` during an incident, `no_data` without calls in the last 24 hours, else `operational`.',
+        'Current state: `degraded` during an incident, `no_data` without calls in the last 24 hours and while figures are late, else `operational`.',
       ),
     success_rate: z
       .number()
@@ -36,7 +36,7 @@ export const incidentOutput = z
     model_public_name: z.string().describe('Public name of the model.'),
     started_at: timestamp('Start of the first hour.'),
     ended_at: timestamp('End of the last hour.'),
-    requests: count('Calls that succeeded or failed in that time, without those that their callers ended.'),
+    requests: count('Calls that succeeded or failed in that time, with the same exceptions as for a day.'),
     errors: count('Failed calls in that time.'),
   })
   .meta({
@@ -47,6 +47,11 @@ export const incidentOutput = z
 export const statusOutput = z
   .object({
     generated_at: timestamp('Time of the figures.'),
+    is_late: z
+      .boolean()
+      .describe(
+        'Whether the figures are late: calls since `generated_at`, two hours ago or more, are not counted yet.',
+      ),
     models: z.array(statusModelOutput).describe('All models.'),
     incidents: z.array(incidentOutput).describe('Incidents of the last 90 days, newest first, at most 100.'),
   })

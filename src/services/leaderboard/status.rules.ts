@@ -5,6 +5,8 @@ import type { StatusOutput } from './status.outputs.js';
 export const STATUS_DAYS = 90;
 const P95 = 0.95;
 const MOST_INCIDENTS = 100;
+/** Roll-ups run every minute: an hour that has waited for longer than this waits for somebody to look after them. */
+const LATE_MS = 2 * HOUR_MS;
 
 /** What was counted of a model on a UTC day. */
 export interface DayOfModel {
@@ -30,17 +32,22 @@ interface StatusParts {
   badHours: readonly BadHour[];
   /** The last hour of each model that has calls, in milliseconds. */
   lastCalls: ReadonlyMap<string, number>;
+  /** The first hour that waits for its roll-up, in milliseconds. */
+  waitingSince: number | undefined;
 }
 
 /** Puts the availability of all models together. */
-export function statusOf({ now, models, days, badHours, lastCalls }: StatusParts): StatusOutput {
+export function statusOf(parts: StatusParts): StatusOutput {
+  const { now, models, days, badHours, lastCalls, waitingSince } = parts;
   const incidents = incidentsOf(badHours);
   const ofModel = Map.groupBy(days, ({ model }) => model);
   // The open hour isn't rolled up yet.
   const latest = hourStart(now);
+  const isLate = waitingSince !== undefined && waitingSince < latest - LATE_MS;
   const dates = lastDays(now, STATUS_DAYS);
   return {
-    generated_at: formatTimestamp(now),
+    generated_at: formatTimestamp(isLate ? waitingSince : now),
+    is_late: isLate,
     models: models.map((name) => {
       const own = ofModel.get(name) ?? [];
       const byDay = new Map(own.map((day) => [day.day, day]));
@@ -48,7 +55,7 @@ export function statusOf({ now, models, days, badHours, lastCalls }: StatusParts
       const isCalled = (lastCalls.get(name) ?? 0) >= latest - DAY_MS;
       return {
         model_public_name: name,
-        state: isDegraded ? 'degraded' : isCalled ? 'operational' : 'no_data',
+        state: isLate || !isCalled ? 'no_data' : isDegraded ? 'degraded' : 'operational',
         success_rate: rate(own),
         days: dates.map((date) => dayOf(date, byDay.get(date))),
       };

@@ -7,7 +7,7 @@ import { createFiguresCache } from './figures-cache.js';
 import { readPublic } from './quiet-hours.store.js';
 import type { StatusOutput } from './status.outputs.js';
 import { type DayOfModel, STATUS_DAYS, statusOf } from './status.rules.js';
-import { badHours, daysOfModels, lastCalls } from './status.store.js';
+import { badHours, daysOfModels, lastCalls, waitingSince } from './status.store.js';
 
 /** Days that one statement reads. */
 const SLICE_DAYS = 15;
@@ -38,6 +38,7 @@ export function createStatusService({
     const latest = await readPublic(em, { from: recent, leastAccounts }, async (own, counted) => ({
       badHours: await badHours(own, from, leastAccounts),
       lastCalls: await lastCalls(own, counted),
+      waitingSince: await waitingSince(own),
     }));
     return statusOf({ now, models: models.map(({ publicName }) => publicName), days, ...latest });
   }

@@ -72,3 +72,14 @@ export async function lastCalls(
     group by 1`.execute(em.getKysely());
   return new Map(rows.map(({ model, hour_ms }) => [model, hour_ms]));
 }
+
+/**
+ * The first hour with calls after the last one that was rolled up, in milliseconds; undefined where there is none. Earlier hours
+ * that wait were rolled up once: a few late calls don't make the figures old.
+ */
+export async function waitingSince(em: EntityManager): Promise<number | undefined> {
+  const { rows } = await sql<{ hour_ms: number | null }>`
+    select (extract(epoch from min(hour)) * 1000)::float8 as hour_ms from rollup_dirty
+    where hour > coalesce((select max(hour) from model_hours), '-infinity')`.execute(em.getKysely());
+  return rows[0]?.hour_ms ?? undefined;
+}
