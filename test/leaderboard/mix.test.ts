@@ -105,6 +105,7 @@ describe.each([
     expect([fast.requests, fast.p95_latency_ms, fast.everyone_p95_latency_ms]).toEqual([100, 80, 98]);
     const embed = entryOf(answer, 'embed');
     expect([embed.requests, embed.p95_latency_ms, embed.rank]).toEqual([7, 9, null]);
+    expect(embed.mix_price_per_million_usd).toBeNull();
     expect(embed.everyone_p95_latency_ms).toBe(least === 1 ? 9 : null);
     expect(entryOf(answer, 'qwen-pro')).toMatchObject({ requests: 0, p95_latency_ms: null, bands: [] });
   });

@@ -55,7 +55,7 @@ export const mixEntryOutput = z
       ),
     bands: z.array(latencyBandOutput).describe('The same for each length of your answers.'),
     mix_price_per_million_usd: decimal(
-      'Price of a million tokens in your proportion of input and output, in dollars; null without calls.',
+      'Price of a million tokens in your proportion of input and output, in dollars; null without calls, and for an embedding model.',
     ).nullable(),
     mix_p95_latency_ms: z
       .int()

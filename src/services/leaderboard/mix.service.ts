@@ -35,6 +35,7 @@ export function createLeaderboardMixService(
   const known = new WeakMap<Board, Promise<Map<string, BandSketches>>>();
 
   function everyonesOf({ em }: ServiceContext, board: Board): Promise<Map<string, BandSketches>> {
+    const leastAccounts = config.leaderboardMinAccounts;
     const reading =
       known.get(board) ??
       // Hours may have been rolled up since the board was read.
@@ -68,8 +69,10 @@ export function createLeaderboardMixService(
       const lines = board.figures.map((figures) => {
         const { publicName } = figures.model;
         const everyone = everyones.get(publicName) ?? NONE;
-        const mixture = isChat(publicName) ? mixtureP95(everyone, weights) : undefined;
-        return { figures, publicName, everyone, mixture, price: blendedPrice(figures.model, mix) };
+        const line = { figures, publicName, everyone };
+        // The mix is that of chats.
+        if (!isChat(publicName)) return { ...line, mixture: undefined, price: null };
+        return { ...line, mixture: mixtureP95(everyone, weights), price: blendedPrice(figures.model, mix) };
       });
       const standings = rank(
         lines.flatMap(({ figures, publicName, ...line }) =>

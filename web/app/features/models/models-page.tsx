@@ -38,7 +38,8 @@ export function ModelsPage(): ReactNode {
             <RankTable entries={board?.entries} allowed={data?.viewer?.plan.allowedModels} />
             <p className={classes.hint}>
               The public score, with the price of your proportion of input and output tokens, and the latency
-              of all accounts for answers as long as yours. A dash means too few calls to tell.
+              of all accounts for answers as long as yours. A dash means too few calls to tell, or an
+              embedding model, which is no part of your mix.
             </p>
           </Section>
           <Section title="Your latency compared with everyone’s">
