@@ -22,6 +22,14 @@ export function accessOf(field: {
   return field.extensions?.access as Access | undefined;
 }
 
+/** Names of the operations that need no session: queries first. */
+export const openOperations = (schema: GraphQLSchema): string[] =>
+  [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()].flatMap((type) =>
+    Object.values(type?.getFields() ?? {}).flatMap((field) =>
+      accessOf(field) === 'public' ? [field.name] : [],
+    ),
+  );
+
 /** Whether a root field compares or sets a password. */
 export const provesIdentity = (
   field: { extensions?: Readonly<Record<string, unknown>> } | undefined,

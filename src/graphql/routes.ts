@@ -1,7 +1,7 @@
 import { fastifyApolloHandler } from '@as-integrations/fastify';
 import websocket from '@fastify/websocket';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { GraphQLError } from 'graphql';
+import { GraphQLError, type GraphQLSchema } from 'graphql';
 import type { Registry } from 'prom-client';
 import type { WebSocket } from 'ws';
 import { AppError } from '../errors.js';
@@ -19,13 +19,13 @@ import { refuseUnvalidatable } from './limits.js';
 import { createLoaders } from './loaders.js';
 import { createGraphqlMetrics } from './metrics.js';
 import type { TakeRate } from './rates.js';
-import { createSchema } from './schema.js';
 import { startGraphqlServer } from './server.js';
 import { createSocketSessions } from './session-socket.js';
 import { createSocketHandler, SOCKET_BOUNDS, type SocketBounds, SUBPROTOCOL } from './socket.js';
 import { type DocumentRequest, documentText, type TrustedDocuments } from './trusted-documents.js';
 
 export interface GraphqlDeps {
+  schema: GraphQLSchema;
   services: Services;
   signals: Signals;
   /** Whether introspection and suggestions for misspelt names are on. */
@@ -53,8 +53,7 @@ const POST_ONLY = 'Send queries and mutations by POST, and subscriptions over We
 
 /** `/graphql`: queries and mutations by POST, everything over WebSocket. */
 export async function graphqlRoutes(app: RestApp, deps: GraphqlDeps): Promise<void> {
-  const { services, introspection, documents, log } = deps;
-  const schema = createSchema();
+  const { schema, services, introspection, documents, log } = deps;
   const sessions = createSocketSessions(services, deps.signals);
   const bounds = { ...SOCKET_BOUNDS, ...deps.socketBounds };
   const metrics = createGraphqlMetrics(deps.registry, sessions.count);

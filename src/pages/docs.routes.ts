@@ -10,8 +10,15 @@ import { show } from './show.js';
 import type { Site, SitePage } from './site.js';
 import { sitePage } from './site-page.js';
 
+export interface DocsPagesOptions {
+  site: Site;
+  pages: PageCache;
+  /** Names of GraphQL's operations that need no session. */
+  openOperations: readonly string[];
+}
+
 /** `/openapi.json`, the pages of the documentation, which this server renders itself. */
-export function docsPages(app: RestApp, site: Site, pages: PageCache): void {
+export function docsPages(app: RestApp, { site, pages, openOperations }: DocsPagesOptions): void {
   const html = (url: string, render: () => SitePage): void => {
     show(app, url, 'page', (request, reply) =>
       pages.send(
@@ -26,7 +33,7 @@ export function docsPages(app: RestApp, site: Site, pages: PageCache): void {
   const { baseUrl } = site;
   html('/docs', () => docsIndex(baseUrl));
   html('/docs/api', () => apiReference(app.swagger() as unknown as ApiDocument, baseUrl));
-  html('/docs/graphql', () => graphqlGuide(baseUrl));
+  html('/docs/graphql', () => graphqlGuide(baseUrl, openOperations));
   html('/docs/webhooks', webhooksGuide);
   html('/docs/widget', () => widgetGuide(baseUrl));
   let document: string | undefined;

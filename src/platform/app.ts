@@ -4,7 +4,9 @@ import fastify from 'fastify';
 import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Registry } from 'prom-client';
 import type { Config } from '../config.js';
+import { openOperations } from '../graphql/access.js';
 import { graphqlRoutes } from '../graphql/routes.js';
+import { createSchema } from '../graphql/schema.js';
 import type { SocketBounds } from '../graphql/socket.js';
 import type { Clock } from '../lib/clock.js';
 import { CONNECTION_BOUNDS, cutConnections, type RequestBounds } from '../lib/cut-connections.js';
@@ -176,7 +178,8 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
     leastAccounts: config.leaderboardMinAccounts,
   });
   crawlerRoutes(app, { services, site, startedAt: deps.clock.now() });
-  docsPages(app, site, pages);
+  const schema = createSchema();
+  docsPages(app, { site, pages, openOperations: openOperations(schema) });
   mailRoutes(app, services, site);
   agentRoutes(app);
   accountsRoutes(app, services);
@@ -197,6 +200,7 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
   adminRoutes(app, services);
   nodesRoutes(app, services);
   await graphqlRoutes(app, {
+    schema,
     services,
     signals: deps.signals,
     introspection: config.graphqlIntrospection,

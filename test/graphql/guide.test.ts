@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildSchema, parse, validate } from 'graphql';
+import { accessOf } from '../../src/graphql/access.js';
 import { createSchema, schemaText } from '../../src/graphql/schema.js';
 import { EXAMPLE_BASE, subscriptionExample } from '../../src/pages/docs/subscription-example.js';
 import { call, PASSWORD, signUp } from '../support/api.js';
@@ -33,6 +34,21 @@ describe('/docs/graphql', () => {
     expect(plain(page.text)).toContain(shown);
     const style = /<link rel="stylesheet" href="([^"]+)">/.exec(page.text)![1]!;
     expect((await call(suite.url, 'GET', style)).headers.get('content-type')).toBe('text/css; charset=utf-8');
+  });
+
+  test('names the operations that need no session, as docs/api.md does, and no other', async () => {
+    const schema = createSchema();
+    const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
+    const open = roots
+      .flatMap((type) => Object.values(type!.getFields()))
+      .flatMap((field) => (accessOf(field) === 'public' ? [field.name] : []))
+      .toSorted();
+    expect(open).toContain('leaderboard');
+    const page = await call(suite.url, 'GET', '/docs/graphql');
+    const told = /without one: (.+?)\.<\/p>/.exec(page.text)![1]!;
+    expect([...told.matchAll(/<code>(\w+)<\/code>/g)].map(([, name]) => name).toSorted()).toEqual(open);
+    const written = /in GraphQL (`plans`[^.]+)\./.exec(readFileSync('docs/api.md', 'utf8'))![1]!;
+    expect([...written.matchAll(/`(\w+)`/g)].map(([, name]) => name).toSorted()).toEqual(open);
   });
 
   test('its documents fit the schema', async () => {

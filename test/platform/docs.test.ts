@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { openApiText } from '../../src/cli/openapi-document.js';
+import { textOf } from '../pages/support.js';
 import { call } from '../support/api.js';
 import { platformRoutes } from '../support/platform-routes.js';
 import { usePlatform } from '../support/platform-suite.js';
@@ -18,7 +19,8 @@ interface Operation {
   summary?: string;
   description?: string;
   tags?: string[];
-  parameters?: { name: string; description?: string; schema: Schema }[];
+  security?: Record<string, string[]>[];
+  parameters?: { name: string; in: string; required?: boolean; description?: string; schema: Schema }[];
   requestBody?: { content: Record<string, { schema: Schema }> };
   responses: Record<string, { description: string; content?: Record<string, { schema: Schema }> }>;
 }
@@ -193,6 +195,43 @@ describe('/docs/api', () => {
     // Links within the page lead somewhere.
     const targets = [...page.text.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id!);
     expect(targets.filter((id) => !page.text.includes(`id="${id}"`))).toEqual([]);
+  });
+
+  test('says what each operation is called with, and shows it with that and all that its query must have', async () => {
+    const page = await call(suite.url, 'GET', '/docs/api');
+    const { body } = await call<Document>(suite.url, 'GET', '/openapi.json');
+    const told = Object.entries(body.paths).flatMap(([path, methods]) =>
+      Object.values(methods).map((operation) => {
+        const [, section] = page.text.split(`<h3 id="${operation.operationId}">`);
+        const [, access, rest] = /<\/code> (.*?)<\/p>([\s\S]*)/.exec(section!)!;
+        const [, example] = /<code>(curl [\s\S]*?)<\/code>/.exec(rest!)!;
+        return { path, operation, access, example: textOf(example!) };
+      }),
+    );
+    const expected = ({ security }: Operation) =>
+      ({
+        '': ['No authentication.', undefined],
+        key: ['With an API key.', '$KEY'],
+        internal: ['With the value of <code>GPU_HEARTBEAT_SECRET</code>.', '$GPU_HEARTBEAT_SECRET'],
+        session: ['With a session.', '$TOKEN'],
+      })[security === undefined ? 'session' : Object.keys(security[0] ?? {}).join()];
+    for (const { path, operation, access, example } of told)
+      expect([path, access, /Bearer (\$\w+)/.exec(example)?.[1]]).toEqual([path, ...expected(operation)!]);
+    expect(
+      told.filter(({ access }) => access!.includes('GPU_HEARTBEAT_SECRET')).map(({ path }) => path),
+    ).toEqual(['/api/internal/gpu-nodes/{id}/heartbeat', '/api/internal/benchmarks']);
+    const asked = told.flatMap(({ path, operation, example }) => {
+      const names = (operation.parameters ?? []).flatMap((one) =>
+        one.in === 'query' && one.required ? [one.name] : [],
+      );
+      return names.length === 0 ? [] : [[path, names, example] as const];
+    });
+    expect(asked.length).toBeGreaterThan(3);
+    for (const [path, names, example] of asked)
+      expect([path, example]).toEqual([
+        path,
+        expect.stringContaining(`?${names.map((name) => `${name}=$${name}`).join('&')}"`),
+      ]);
   });
 
   test('weighs a hundredth of what it did', async () => {

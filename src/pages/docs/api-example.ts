@@ -1,3 +1,4 @@
+import { accessOf } from './api-access.js';
 import { type ApiDocument, type Operation, SCHEMAS, type Schema } from './openapi-types.js';
 
 const DEPTH = 4;
@@ -31,20 +32,25 @@ function sample(schema: Schema, document: ApiDocument, depth = 0): unknown {
   return BY_FORMAT[schema.format ?? ''] ?? 'text';
 }
 
-/** The call of an operation, to be pasted into a shell. `$TOKEN` and `$KEY` are the caller's. */
+/** The address with the path's parameters and those that the query must have, as variables of the shell. */
+function addressOf(path: string, { parameters = [] }: Operation, baseUrl: string): string {
+  const required = parameters.filter((one) => one.in === 'query' && one.required);
+  const query = required.map(({ name }) => `${name}=$${name}`).join('&');
+  return `${baseUrl}${path.replace(/\{(\w+)\}/g, '$$$1')}${query && `?${query}`}`;
+}
+
+/** The call of an operation, to be pasted into a shell. Secrets are variables, which the caller has. */
 export function curlExample(
   { method, path, operation }: { method: string; path: string; operation: Operation },
   document: ApiDocument,
   baseUrl: string,
 ): string {
-  const address = `${baseUrl}${path.replace(/\{(\w+)\}/g, '$$$1')}`;
-  const isOpen = operation.security?.length === 0;
-  const secret = path.startsWith('/v1/') ? '$KEY' : '$TOKEN';
+  const { variable } = accessOf(operation);
   const body = operation.requestBody?.content?.['application/json'];
   const parts = [
-    `curl "${address}"`,
+    `curl "${addressOf(path, operation, baseUrl)}"`,
     ...(method === 'GET' || (method === 'POST' && body) ? [] : [`-X ${method}`]),
-    ...(isOpen ? [] : [`-H "Authorization: Bearer ${secret}"`]),
+    ...(variable === undefined ? [] : [`-H "Authorization: Bearer ${variable}"`]),
     ...(body
       ? [
           `-H 'Content-Type: application/json'`,

@@ -1,5 +1,6 @@
 import { escaped } from '../../lib/html.js';
 import type { SitePage } from '../site.js';
+import { accessOf } from './api-access.js';
 import { curlExample } from './api-example.js';
 import { fieldsTable, row, typeWords } from './api-schema.js';
 import { code, paragraph, prose, tableOf } from './html.js';
@@ -21,12 +22,6 @@ const entriesOf = ({ paths }: ApiDocument): Entry[] =>
 
 const idOf = (tag: string): string => `tag-${tag.toLowerCase().replace(/\W+/g, '-')}`;
 
-/** Who may call it. */
-function access({ operation: { security }, path }: Entry): string {
-  if (path.startsWith('/v1/')) return 'With an API key.';
-  return security?.length === 0 ? 'No authentication.' : 'With a session.';
-}
-
 /** What a body is: members in a table, or the name of what is described below. */
 function bodyHtml(schema: Schema, document: ApiDocument): string {
   const named = schema.$ref && document.components.schemas[schema.$ref.slice(SCHEMAS.length)];
@@ -47,7 +42,7 @@ function operationHtml(entry: Entry, document: ApiDocument, baseUrl: string): st
     ];
   });
   return `<h3 id="${escaped(operation.operationId)}">${escaped(operation.summary)}</h3>
-<p><code><b class="method">${method}</b> ${escaped(path)}</code> ${access(entry)}</p>
+<p><code><b class="method">${method}</b> ${escaped(path)}</code> ${prose(accessOf(operation).words)}</p>
 ${paragraph(operation.description)}
 ${
   parameters.length === 0
@@ -99,7 +94,7 @@ ${document.info.description
   .split('\n\n')
   .map((text) => paragraph(text.replaceAll('\n', ' ')))
   .join('\n')}
-<p>For programs: <a href="/openapi.json">the OpenAPI document</a>. In the examples <code>$TOKEN</code> is a session token and <code>$KEY</code> an API key.</p>
+<p>For programs: <a href="/openapi.json">the OpenAPI document</a>. In the examples <code>$TOKEN</code> is a session token and <code>$KEY</code> an API key. Other variables are named after what they hold.</p>
 ${sections.join('\n')}
 <section id="schemas"><h2>Schemas</h2>
 ${schemas.map(schemaHtml).join('\n')}</section>`,

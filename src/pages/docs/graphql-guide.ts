@@ -17,12 +17,12 @@ const start = (baseUrl: string): Section => ({
   ].join(''),
 });
 
-const authentication: Section = {
+const authentication = (openOperations: readonly string[]): Section => ({
   id: 'authentication',
   title: 'Authentication',
   body: [
     paragraph(
-      '`signup` and `login` return an access token. Send it as `Authorization: Bearer …`. Both also set the `pr_session` cookie, which is meant for the pages of this site: on its own, it only runs their documents, by `documentId`; any other document fails with `document_not_trusted`. API keys work only under `/v1`, not here. `installation`, `plans`, `models`, `signup` and `login` don’t require a session; everything else fails with `unauthorized` without one.',
+      '`signup` and `login` return an access token. Send it as `Authorization: Bearer …`. Both also set the `pr_session` cookie, which is meant for the pages of this site: on its own, it only runs their documents, by `documentId`; any other document fails with `document_not_trusted`. API keys work only under `/v1`, not here.',
     ),
     code(`mutation {
   login(input: { email: "me@example.com", password: "correct horse battery" }) {
@@ -32,10 +32,13 @@ const authentication: Section = {
   }
 }`),
     paragraph(
+      `These operations don’t require a session; everything else fails with \`unauthorized\` without one: ${openOperations.map((name) => `\`${name}\``).join(', ')}.`,
+    ),
+    paragraph(
       'Over WebSocket, send the token in the payload of `connection_init`, as `{ "authorization": "Bearer …" }`. Pages of this site can rely on the cookie for their own documents, or ignore it with `"credentials": "omit"`. Upgrades from other sites are rejected. Every operation is authenticated again, and the socket is closed with 4403 when the token expires or the session ends.',
     ),
   ].join(''),
-};
+});
 
 const errors: Section = {
   id: 'errors',
@@ -162,10 +165,10 @@ const limits: Section = {
 };
 
 /** The page on GraphQL: what a program needs to know that the schema doesn't say. */
-export const graphqlGuide = (baseUrl: string): SitePage =>
+export const graphqlGuide = (baseUrl: string, openOperations: readonly string[]): SitePage =>
   docsPage('/docs/graphql', 'GraphQL', 'Accounts, keys, billing and usage in one request, and live usage.', [
     start(baseUrl),
-    authentication,
+    authentication(openOperations),
     errors,
     paging,
     values,
