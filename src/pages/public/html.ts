@@ -17,7 +17,7 @@ export const integer = (value: number): string => whole.format(value);
 export const tokensPerSecond = (value: number | null): string =>
   value === null || value === 0 ? '–' : tenths.format(value);
 
-/** `98.25 %` of a share from 0 to 1. Rounded down where it would read as all. */
+/** `98.25%` of a share from 0 to 1. What isn't all doesn't read as all, and what isn't none doesn't read as none. */
 export function percent(share: number): string {
   const rounded = Math.round(share * 10_000) / 100;
   const shown = rounded === 100 && share < 1 ? 99.99 : rounded;
@@ -26,6 +26,7 @@ export function percent(share: number): string {
 
 /** `1,234 ms`; a dash for what is not known. */
 export const milliseconds = (value: number | null): string => (value === null ? '–' : `${integer(value)} ms`);
+  if (rounded === 0 && share > 0) return 'under 0.01%';
 
 const MINUTE = 16;
 
