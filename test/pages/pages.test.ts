@@ -105,8 +105,8 @@ describe('the public pages', () => {
     expect(text).toContain('You start with $1.00 of credit.');
     expect(text).toContain(`curl ${BASE}/v1/chat/completions`);
     expect(text).toContain(`baseURL: '${BASE}/v1'`);
-    // 1,190 + 44 + 120 calls, of which 44 failed.
-    expect(text).toContain('Calls in the last 7 days 1,354');
+    // 1,190 + 44 + 120 calls, of which 44 failed. The 99 of a model that isn’t ranked are no part of it.
+    expect(text).toContain('Calls of ranked models 1,354 in the last 7 days');
     expect(text).toContain('Successful 96.75%');
   });
 

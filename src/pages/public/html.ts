@@ -7,6 +7,12 @@ export function money(usd: string): string {
   return `<span class="money">${main}${rest === '' ? '' : `<span>${rest}</span>`}</span>`;
 }
 
+/** The same as text. */
+export function moneyText(usd: string): string {
+  const { main, rest } = moneyParts(usd);
+  return main + rest;
+}
+
 const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 const tenths = new Intl.NumberFormat('en-US', { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 
@@ -20,13 +26,13 @@ export const tokensPerSecond = (value: number | null): string =>
 /** `98.25%` of a share from 0 to 1. What isn't all doesn't read as all, and what isn't none doesn't read as none. */
 export function percent(share: number): string {
   const rounded = Math.round(share * 10_000) / 100;
+  if (rounded === 0 && share > 0) return 'under 0.01%';
   const shown = rounded === 100 && share < 1 ? 99.99 : rounded;
   return `${shown === 100 || shown === 0 ? shown : shown.toFixed(2)}%`;
 }
 
 /** `1,234 ms`; a dash for what is not known. */
 export const milliseconds = (value: number | null): string => (value === null ? '–' : `${integer(value)} ms`);
-  if (rounded === 0 && share > 0) return 'under 0.01%';
 
 const MINUTE = 16;
 

@@ -1,5 +1,4 @@
 import { escaped } from '../../lib/html.js';
-import { moneyParts } from '../../lib/money-parts.js';
 import type { LeaderboardOutput } from '../../services/leaderboard/leaderboard.outputs.js';
 import type { CodeSnippetsOutput } from '../../services/migration/migration.outputs.js';
 import type { SitePage } from '../site.js';
@@ -8,6 +7,7 @@ import {
   listing,
   milliseconds,
   modelLink,
+  moneyText,
   percent,
   simulatedNote,
   snippet,
@@ -24,14 +24,9 @@ export interface LandingFacts {
   snippets: CodeSnippetsOutput;
 }
 
-const usd = (decimal: string): string => {
-  const { main, rest } = moneyParts(decimal);
-  return main + rest;
-};
-
 function opening({ catalog, snippets }: LandingFacts): string {
-  const from = usd(lowestPrice(catalog));
-  const credit = usd(starterPlan(catalog)?.included_credits_usd ?? '0');
+  const from = moneyText(lowestPrice(catalog));
+  const credit = moneyText(starterPlan(catalog)?.included_credits_usd ?? '0');
   return `<div class="hero">
 <div>
 <h1>Open models behind the OpenAI API, billed to the token</h1>
@@ -53,7 +48,7 @@ function liveFigures({ board }: LandingFacts): string {
   const successes = entries.reduce((sum, entry) => sum + entry.success_rate * entry.requests, 0);
   const quickest = entries.toSorted((a, b) => a.p50_latency_ms - b.p50_latency_ms)[0]!;
   return `${tiles([
-    ['Calls in the last 7 days', integer(calls)],
+    ['Calls of ranked models', integer(calls), 'in the last 7 days'],
     ['Successful', percent(successes / calls)],
     ['Lowest median latency', milliseconds(quickest.p50_latency_ms), quickest.model_public_name],
   ])}
@@ -107,7 +102,7 @@ const INCLUDED = `<section><h2>Included in every plan</h2>
 /** `/`: what this is, for whom, what it costs, how it does, and a first call. */
 export function landingPage(facts: LandingFacts): SitePage {
   const { catalog, board, baseUrl } = facts;
-  const from = usd(lowestPrice(catalog));
+  const from = moneyText(lowestPrice(catalog));
   const main = `<section><h2>What it costs</h2>
 ${priceTable(catalog.models)}
 <p>You pay for tokens from prepaid credit. A call costs tokens × price ÷ 1,000,000, exact to the last digit, with no minimum. <a href="/pricing">Plans</a>
@@ -115,7 +110,7 @@ start at $0 a month and decide which models you can call, and how often.</p></se
 <section><h2>How the models are doing</h2>
 ${liveFigures(facts)}
 ${simulatedNote(catalog.simulated)}
-<p class="aside">Measured on all calls of the last 7 days. As of ${timeOf(board.generated_at)}. <a href="/leaderboard">Full leaderboard</a></p></section>
+<p class="aside">Measured on the calls of ranked models in the last 7 days. As of ${timeOf(board.generated_at)}. <a href="/leaderboard">Full leaderboard</a></p></section>
 ${quickStart(facts)}
 ${INCLUDED}
 <section><h2>Coming from another provider?</h2>

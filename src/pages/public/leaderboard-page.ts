@@ -101,20 +101,24 @@ function rowOf(entry: LeaderboardEntryOutput, model: LeaderboardModelOutput | un
   ];
 }
 
-function ranked({ input, board, models }: BoardFacts): string {
+/** What a model needs to be ranked. */
+const enough = ({ leastAccounts, board: { window_days: days } }: BoardFacts): string =>
+  `at least 100 calls${leastAccounts > 1 ? ` from at least ${leastAccounts} accounts` : ''} in the last ${days} days`;
+
+function ranked(facts: BoardFacts): string {
+  const { input, board, models } = facts;
   if (board.entries.length === 0)
-    return '<p>No model is ranked yet. A model appears here with its 100th call.</p>';
+    return `<p>No model is ranked yet. A model appears here once it has ${enough(facts)}. Calls are counted after each hour.</p>`;
   const byName = new Map(models.map((model) => [model.model_public_name, model]));
   const rows = board.entries.map((entry) => rowOf(entry, byName.get(entry.model_public_name)));
   return listing('Models by rank', columnsOf(input), rows) + formulaText;
 }
 
-function unranked({ board, leastAccounts }: BoardFacts): string {
-  const { insufficient_data_models: names, window_days: days } = board;
+function unranked(facts: BoardFacts): string {
+  const { insufficient_data_models: names } = facts.board;
   if (names.length === 0) return '';
-  const accounts = leastAccounts > 1 ? ` from at least ${leastAccounts} accounts` : '';
   return `<section><h2>Not enough data</h2>
-<p>Ranked models have at least 100 calls${accounts} in the last ${days} days. These have fewer:</p>
+<p>Ranked models have ${enough(facts)}. These have fewer:</p>
 <ul class="links">${names.map((name) => `<li>${modelLink(name)}</li>`).join('')}</ul></section>`;
 }
 
