@@ -11,7 +11,7 @@ import { signUpAdmin } from '../support/admin.js';
 import { call, type ErrorAnswer, signUp } from '../support/api.js';
 import { usePlatform } from '../support/platform-suite.js';
 import { until } from '../support/until.js';
-import { callModel, FAILED, LAST_HOUR, NOW, UNAVAILABLE } from './support.js';
+import { callModel, callsInEveryOrder, FAILED, LAST_HOUR, NOW, ORDERS, UNAVAILABLE } from './support.js';
 
 const HOUR_MS = 3_600_000;
 
@@ -92,28 +92,6 @@ describe('the leaderboard', () => {
     const [fast] = body.entries;
     expect(fast!.success_rate_low).toBeCloseTo(0.8256, 4);
     expect(fast!.success_rate_high).toBeCloseTo(0.9448, 4);
-  });
-
-  test.each([
-    ['ranking_score', ['gateway/fast', 'gateway/qwen-pro']],
-    ['p95_latency', ['gateway/fast', 'gateway/qwen-pro']],
-    ['cost', ['gateway/fast', 'gateway/qwen-pro']],
-    ['throughput', ['gateway/fast', 'gateway/qwen-pro']],
-  ])('orders by %s, over REST and GraphQL alike', async (sort, names) => {
-    const { body } = await get(`/api/leaderboard?sort_by=${sort}&window_days=30`);
-    expect(body.entries.map((entry) => entry.model_public_name)).toEqual(names);
-    const answer = await operate<{
-      leaderboard: { entries: { modelPublicName: string; rankingScore: number }[] };
-    }>(
-      suite.url,
-      `{ leaderboard(windowDays: 30, sortBy: ${sort.toUpperCase()}) { entries { modelPublicName rankingScore } } }`,
-    );
-    expect(answer.body.data!.leaderboard.entries).toEqual(
-      body.entries.map((entry) => ({
-        modelPublicName: entry.model_public_name,
-        rankingScore: entry.ranking_score,
-      })),
-    );
   });
 
   test('counts a fallback as an error of the model that was asked for', async () => {
@@ -216,6 +194,37 @@ describe('the leaderboard', () => {
     await suite.db.pool.query('insert into rollup_dirty select distinct hour from usage_rollups');
     expect(await rollUp()).toBeGreaterThan(0);
     expect(await hours()).toEqual(before);
+  });
+});
+
+describe('the leaderboard of models of which each order has another first', () => {
+  const suite = usePlatform({ own: true, clock: { now: () => NOW } });
+  beforeAll(async () => {
+    await callsInEveryOrder(suite.db);
+    await rollUpAt(suite.db, NOW);
+  });
+
+  test.each(Object.entries(ORDERS))('orders by %s, over REST and GraphQL alike', async (sort, names) => {
+    const { body } = await call<LeaderboardOutput>(
+      suite.url,
+      'GET',
+      `/api/leaderboard?sort_by=${sort}&window_days=30`,
+    );
+    expect(body.entries.map((entry) => entry.model_public_name)).toEqual(
+      names.map((name) => `gateway/${name}`),
+    );
+    const answer = await operate<{
+      leaderboard: { entries: { modelPublicName: string; rankingScore: number }[] };
+    }>(
+      suite.url,
+      `{ leaderboard(windowDays: 30, sortBy: ${sort.toUpperCase()}) { entries { modelPublicName rankingScore } } }`,
+    );
+    expect(answer.body.data!.leaderboard.entries).toEqual(
+      body.entries.map((entry) => ({
+        modelPublicName: entry.model_public_name,
+        rankingScore: entry.ranking_score,
+      })),
+    );
   });
 });
 

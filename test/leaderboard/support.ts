@@ -1,5 +1,6 @@
 import { flushBatch } from '../../src/metering/flush.store.js';
 import type { UsageRecord } from '../../src/metering/usage-record.js';
+import type { LeaderboardInput } from '../../src/services/leaderboard/leaderboard.inputs.js';
 import { createPayer, recordOf } from '../metering/support.js';
 import type { TestDatabase } from '../support/database.js';
 
@@ -52,4 +53,23 @@ export async function callModel(
       }),
     ),
   );
+}
+
+/** Four ranked models in each order of the leaderboard. */
+export const ORDERS = {
+  ranking_score: ['deepseek-reason', 'deepseek-code', 'qwen-pro', 'fast'],
+  p95_latency: ['deepseek-code', 'deepseek-reason', 'qwen-pro', 'fast'],
+  cost: ['fast', 'deepseek-reason', 'qwen-pro', 'deepseek-code'],
+  throughput: ['qwen-pro', 'deepseek-reason', 'deepseek-code', 'fast'],
+} satisfies Record<LeaderboardInput['sort_by'], string[]>;
+
+/** The calls for `ORDERS`: each order has another first model. */
+export async function callsInEveryOrder(db: TestDatabase): Promise<void> {
+  await callModel(db, 'gateway/deepseek-reason', 100, { latencyMs: 300, outputTokens: 100 });
+  await callModel(db, 'gateway/deepseek-code', 90, { latencyMs: 100, outputTokens: 10 });
+  await callModel(db, 'gateway/deepseek-code', 10, FAILED);
+  await callModel(db, 'gateway/qwen-pro', 90, { latencyMs: 400, outputTokens: 1_000 });
+  await callModel(db, 'gateway/qwen-pro', 10, FAILED);
+  await callModel(db, 'gateway/fast', 50, { latencyMs: 1_000, outputTokens: 50 });
+  await callModel(db, 'gateway/fast', 50, FAILED);
 }

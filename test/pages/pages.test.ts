@@ -5,7 +5,7 @@ import type {
 } from '../../src/services/leaderboard/leaderboard.outputs.js';
 import { rollUpAt } from '../analytics/support.js';
 import { operate } from '../graphql/support.js';
-import { callModel, NOW } from '../leaderboard/support.js';
+import { callModel, callsInEveryOrder, NOW, ORDERS } from '../leaderboard/support.js';
 import { call } from '../support/api.js';
 import { usePlatform } from '../support/platform-suite.js';
 import { until } from '../support/until.js';
@@ -166,33 +166,6 @@ describe('the public pages', () => {
     expect(page).toMatch(/Not enough data .*gateway\/embed/);
   });
 
-  test('rows are sorted and counted by links, and the sorted column says so', async () => {
-    const sorted = async (query: string) => {
-      const { text } = await get(`/leaderboard${query}`);
-      const names = [...text.matchAll(/<th scope="row"><a [^>]*>([^<]+)/g)].map(([, name]) => name);
-      const [, direction, head] = /<th[^>]* aria-sort="(\w+)"><a [^>]*>([^<]+)/.exec(text)!;
-      return [names, head, direction, /aria-current="true">(\d+ days)/.exec(text)![1]];
-    };
-    const [fast, pro] = ['gateway/fast', 'gateway/qwen-pro'];
-    expect(await sorted('')).toEqual([[fast, pro], 'Score', 'descending', '7 days']);
-    expect(await sorted('?sort_by=cost&window_days=30')).toEqual([
-      [fast, pro],
-      'Output, per 1M tokens',
-      'ascending',
-      '30 days',
-    ]);
-    // A page shows what it can.
-    expect(await sorted('?sort_by=name&window_days=8&utm_source=x')).toEqual([
-      [fast, pro],
-      'Score',
-      'descending',
-      '7 days',
-    ]);
-    const { text } = await get('/leaderboard');
-    for (const [, link] of text.matchAll(/href="(\/leaderboard\?[^"]+)"/g))
-      expect((await get(link!.replaceAll('&amp;', '&'))).status).toBe(200);
-  });
-
   test('a model has a page with its hours, its price, a first call and others', async () => {
     const { status, text } = await get('/leaderboard/fast');
     expect(status).toBe(200);
@@ -266,6 +239,42 @@ describe('the public pages', () => {
     );
     for (const [, , modified] of entries) expect(Date.parse(modified!)).toBe(NOW);
     for (const path of paths) expect([path, (await get(path)).status]).toEqual([path, 200]);
+  });
+});
+
+describe('the page of the leaderboard', () => {
+  const suite = usePlatform({ own: true, clock: { now: () => NOW } });
+  const get = async (path: string) => call(suite.url, 'GET', path);
+  beforeAll(async () => {
+    await callsInEveryOrder(suite.db);
+    await rollUpAt(suite.db, NOW);
+  });
+
+  test.each([
+    ['', ORDERS.ranking_score, 'Score', 'descending', '7 days'],
+    ['?sort_by=p95_latency', ORDERS.p95_latency, 'Latency, p95', 'ascending', '7 days'],
+    ['?sort_by=throughput', ORDERS.throughput, 'Tokens per second', 'descending', '7 days'],
+    ['?sort_by=cost&window_days=30', ORDERS.cost, 'Output, per 1M tokens', 'ascending', '30 days'],
+    // A page shows what it can.
+    ['?sort_by=name&window_days=8&utm_source=x', ORDERS.ranking_score, 'Score', 'descending', '7 days'],
+  ])('with %p is sorted, and the sorted column says so', async (query, names, ...told) => {
+    const { text } = await get(`/leaderboard${query}`);
+    const rows = [...text.matchAll(/<th scope="row"><a [^>]*>gateway\/([^<]+)/g)].map(([, name]) => name);
+    const [, direction, head] = /<th[^>]* aria-sort="(\w+)"><a [^>]*>([^<]+)/.exec(text)!;
+    expect(rows).toEqual(names);
+    expect([head, direction, /aria-current="true">(\d+ days)/.exec(text)![1]]).toEqual(told);
+  });
+
+  test('links to every order and window', async () => {
+    const { text } = await get('/leaderboard');
+    const links = [...text.matchAll(/href="(\/leaderboard\?[^"]+)"/g)].map(([, link]) =>
+      link!.replaceAll('&amp;', '&'),
+    );
+    const orders = Object.keys(ORDERS).map((sort) => `/leaderboard?window_days=7&sort_by=${sort}`);
+    expect(links).toEqual(
+      expect.arrayContaining([...orders, '/leaderboard?window_days=30&sort_by=ranking_score']),
+    );
+    for (const link of links) expect((await get(link)).status).toBe(200);
   });
 });
 
