@@ -107,6 +107,15 @@ describeInBrowser('the public pages in a real browser', () => {
     await page.getByLabel('Usage export').fill(EXPORT.split('\n').slice(0, 21).join('\n'));
     await result.getByText('$65,100.00').waitFor();
     await page.getByLabel('Usage export').fill('name,count\nx,1');
+  test('the estimator suggests the models of the chosen provider', async () => {
+    const page = await browser.open(suite.url);
+    await page.goto('/migrate');
+    const suggested = (model: string) => page.locator(`#models option[value="${model}"]`).count();
+    expect([await suggested('gpt-4o'), await suggested('claude-3-haiku')]).toEqual([1, 0]);
+    await page.getByLabel('Provider').selectOption('anthropic');
+    expect([await suggested('gpt-4o'), await suggested('claude-3-haiku')]).toEqual([0, 1]);
+  });
+
     await result.getByText('This isn’t a usage export that we know.').waitFor();
     await page.getByLabel('Or choose the file').setInputFiles({
       name: 'usage.csv',

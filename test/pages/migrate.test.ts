@@ -1,4 +1,6 @@
 import { countOf } from '../../src/pages/public/migrate/usage-form.rules.js';
+import { findLegacyModel } from '../../src/services/migration/legacy-models.rules.js';
+import { LEGACY_PROVIDERS } from '../../src/services/migration/legacy-prices.data.js';
 import type { EstimateOutput } from '../../src/services/migration/migration.outputs.js';
 import { call } from '../support/api.js';
 import { usePlatform } from '../support/platform-suite.js';
@@ -25,6 +27,46 @@ describe('/migrate without scripts', () => {
       expect(shown).toContain(`$${usd.replace(/0+$/, '')}`);
     expect(shown).toContain(`${body.savings_pct}%less`);
     for (const warning of body.warnings) expect(shown).toContain(warning.replaceAll(' ', ''));
+  });
+
+  test.each(LEGACY_PROVIDERS)('suggests for %s only what it knows the price of', async (provider) => {
+    const text = await get({ ...USAGE, legacy_provider: provider });
+    const [, list] = /<datalist id="models">(.*?)<\/datalist>/.exec(text)!;
+    const names = [...list!.matchAll(/<option value="([^"]+)">/g)].map(([, name]) => textOf(name!));
+    expect(names.length).toBeGreaterThan(5);
+    for (const name of names)
+      expect([name, findLegacyModel(provider, name).approximate]).toEqual([name, false]);
+  });
+
+  test('says whose model it is, where it is another provider’s', async () => {
+    const counts = { input_tokens_30d: '1M', output_tokens_30d: '1M' };
+    const ofAnthropic = { ...counts, legacy_model: 'claude-opus-4.1' };
+    const told = '"claude-opus-4.1" is a model of Anthropic: choose that provider for its price.';
+    expect(textOf(await get({ ...ofAnthropic, legacy_provider: 'openai' }))).toContain(told);
+    expect(textOf(await get({ ...ofAnthropic, legacy_provider: 'anthropic' }))).not.toContain(told);
+  });
+
+  test.each([
+    ['1', '$0.000001333333 to $0.000002666667'],
+    ['10b', '$13,333.333333333333 to $26,666.666666666667'],
+  ])('shows the range for %s tokens each to its last digit', async (count, range) => {
+    const text = await get({
+      legacy_provider: 'openai',
+      legacy_model: 'gpt-4o',
+      input_tokens_30d: count,
+      output_tokens_30d: count,
+    });
+    expect(textOf(text)).toContain(range);
+  });
+
+  test('describes each control by its hint and its fault', async () => {
+    const text = await get({ ...USAGE, peak_requests_per_minute: 'x' });
+    const [, ids] = /id="peak_requests_per_minute"[^>]* aria-describedby="([^"]+)"/.exec(text)!;
+    const words = ids!.split(' ').map((id) => new RegExp(`id="${id}">([^<]*)<`).exec(text)?.[1]);
+    expect(words).toEqual([
+      'Optional. Decides which plan you need.',
+      'Enter a whole number, such as 30,000,000 or 30M.',
+    ]);
   });
 
   test('offers other numbers of tokens for the same model', async () => {

@@ -1,6 +1,7 @@
 import { estimateView } from '../../src/pages/public/migrate/estimate-view.rules';
 import { exportView } from '../../src/pages/public/migrate/export-view.rules';
 import type { MigrateBasis } from '../../src/pages/public/migrate/migrate-page';
+import { modelOptions } from '../../src/pages/public/migrate/model-options.rules';
 import { presetsView } from '../../src/pages/public/migrate/presets-view.rules';
 import { LARGEST_EXPORT, readUsageExport } from '../../src/pages/public/migrate/usage-export.rules';
 import { readForm, type UsageForm } from '../../src/pages/public/migrate/usage-form.rules';
@@ -15,6 +16,8 @@ const here: Here = { baseUrl: basis.baseUrl, priceOf: (own) => prices.get(own)! 
 const form = document.querySelector<HTMLFormElement>('[data-migrate]');
 const result = document.querySelector('[data-result]');
 const presets = document.querySelector('[data-presets]');
+const provider = document.querySelector<HTMLSelectElement>('#legacy_provider');
+const suggested = document.querySelector('#models');
 
 /** Everything in it was escaped by the views, which the server renders too. */
 function show(place: Element, html: string): void {
@@ -51,6 +54,9 @@ function compare(own: HTMLFormElement): void {
 }
 
 form?.addEventListener('input', () => compare(form));
+provider?.addEventListener('change', () => {
+  if (suggested) suggested.innerHTML = modelOptions(basis.known, provider.value);
+});
 form?.addEventListener('submit', (event) => {
   event.preventDefault();
   compare(form);

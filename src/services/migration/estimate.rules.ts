@@ -1,6 +1,6 @@
 import { formatMoney, type Money, pricePerToken } from '../../lib/money.js';
 import { findLegacyModel, type LegacyModel, sourceOf } from './legacy-models.rules.js';
-import type { OwnModel } from './legacy-prices.data.js';
+import { type OwnModel, PROVIDER_NAMES } from './legacy-prices.data.js';
 import type { EstimateInput } from './migration.inputs.js';
 import type { EstimateOutput } from './migration.outputs.js';
 import { codeSnippets } from './snippets.rules.js';
@@ -57,12 +57,12 @@ const band = (own: Money): { low: string; high: string } => ({
 });
 
 /** What makes the comparison less certain. */
-function warningsOf(input: EstimateInput, { price, approximate }: LegacyModel): string[] {
+function warningsOf(input: EstimateInput, { price, approximate, elsewhere }: LegacyModel): string[] {
   const warnings = ['Tokenizers differ: the same text may take up to a third fewer or more tokens here.'];
-  if (approximate)
-    warnings.unshift(
-      `We don't know "${input.legacy_model}". The price is that of ${price.name}, which is most like it.`,
-    );
+  const unknown = elsewhere
+    ? `"${input.legacy_model}" is a model of ${PROVIDER_NAMES[elsewhere]}: choose that provider for its price.`
+    : `We don't know "${input.legacy_model}".`;
+  if (approximate) warnings.unshift(`${unknown} The price is that of ${price.name}, which is most like it.`);
   if (price.cached !== undefined && input.cached_input_tokens_30d === undefined)
     warnings.push(
       'Cached input costs less at your provider. Unless you give its tokens (cached_input_tokens_30d), your cost today may be lower than shown.',

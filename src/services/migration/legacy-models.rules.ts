@@ -1,5 +1,6 @@
 import {
   LEGACY_PRICES,
+  LEGACY_PROVIDERS,
   type LegacyPrice,
   type LegacyProvider,
   type OwnModel,
@@ -13,6 +14,8 @@ export interface LegacyModel {
   provider: LegacyProvider;
   /** Whether the name is unknown and the price is that of a model which is much like it. */
   approximate: boolean;
+  /** Of an unknown name: another provider that has a model of it. */
+  elsewhere?: LegacyProvider | undefined;
 }
 
 /** Separators and case differ between a provider's API, its console and its exports: `claude-3-5-sonnet`, `Claude 3.5 Sonnet`. */
@@ -106,20 +109,25 @@ function listsOf(provider: LegacyProvider, name: string): [LegacyProvider, strin
 const withoutVendor = (name: string): LegacyPrice | undefined =>
   LEGACY_PRICES.openrouter.find((price) => keyOf(price.name.split('/')[1]!) === keyOf(name));
 
-/** Finds a provider's model by one of its names. A name that nobody knows gets the model that it is most like, never nothing. */
-export function findLegacyModel(provider: LegacyProvider, name: string): LegacyModel {
-  const lists = listsOf(provider, name);
-  for (const [list, spelled] of lists) {
+function known(provider: LegacyProvider, name: string): LegacyModel | undefined {
+  for (const [list, spelled] of listsOf(provider, name)) {
     const price = named(list, spelled);
     if (price) return { price, provider: list, approximate: false };
   }
   const bare = provider === 'openrouter' ? withoutVendor(name) : undefined;
-  if (bare) return { price: bare, provider, approximate: false };
+  return bare && { price: bare, provider, approximate: false };
+}
+
+/** Finds a provider's model by one of its names. A name that it doesn't know gets the model that it is most like, never nothing. */
+export function findLegacyModel(provider: LegacyProvider, name: string): LegacyModel {
+  const found = known(provider, name);
+  if (found) return found;
   const own = nearest(name);
-  const likely = [lists[0]![0], 'openai'] as const;
+  const elsewhere = LEGACY_PROVIDERS.find((one) => known(one, name) !== undefined);
+  const likely = [listsOf(provider, name)[0]![0], 'openai'] as const;
   for (const list of likely) {
     const price = LEGACY_PRICES[list].find((one) => one.own === own);
-    if (price) return { price, provider: list, approximate: true };
+    if (price) return { price, provider: list, approximate: true, elsewhere };
   }
   throw new Error(`no price stands in for ${own}`);
 }

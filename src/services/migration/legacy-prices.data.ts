@@ -2,6 +2,13 @@
 export const LEGACY_PROVIDERS = ['openai', 'anthropic', 'openrouter'] as const;
 export type LegacyProvider = (typeof LEGACY_PROVIDERS)[number];
 
+/** As they write themselves. */
+export const PROVIDER_NAMES: Readonly<Record<LegacyProvider, string>> = {
+  openai: 'OpenAI',
+  anthropic: 'Anthropic',
+  openrouter: 'OpenRouter',
+};
+
 /** Models of this product, without `gateway/`. */
 export const OWN_MODELS = [
   'fast',

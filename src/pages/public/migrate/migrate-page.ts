@@ -1,6 +1,7 @@
 import { escaped } from '../../../lib/html.js';
-import { LEGACY_PROVIDERS } from '../../../services/migration/legacy-prices.data.js';
+import { LEGACY_PROVIDERS, PROVIDER_NAMES } from '../../../services/migration/legacy-prices.data.js';
 import type { SitePage } from '../../site.js';
+import { modelOptions } from './model-options.rules.js';
 import type { PlanLimits } from './plan-advice.rules.js';
 import { presetsView } from './presets-view.rules.js';
 import type { UsageForm } from './usage-form.rules.js';
@@ -21,12 +22,6 @@ export interface MigrateFacts {
   basis: MigrateBasis;
   script: string | undefined;
 }
-
-const PROVIDER_NAMES: Readonly<Record<string, string>> = {
-  openai: 'OpenAI',
-  anthropic: 'Anthropic',
-  openrouter: 'OpenRouter',
-};
 
 interface Field {
   name: keyof UsageForm;
@@ -61,16 +56,13 @@ function formOf({ form, faults, basis }: MigrateFacts): string {
     (provider) =>
       `<option value="${provider}"${provider === form.legacy_provider ? ' selected' : ''}>${PROVIDER_NAMES[provider]}</option>`,
   );
-  const known = basis.known.flatMap(([, names]) =>
-    names.map((name) => `<option value="${escaped(name)}"></option>`),
-  );
   const input = (name: keyof UsageForm, rest: string): string =>
     `<input type="text" id="${name}" name="${name}" value="${escaped(form[name])}" autocomplete="off"${rest}${invalid(name)}>`;
   return `<form class="form" method="get" action="/migrate" data-migrate novalidate>
 ${field({ name: 'legacy_provider', label: 'Provider' }, `<select id="legacy_provider" name="legacy_provider"${invalid('legacy_provider')}>${options.join('')}</select>`, faults.legacy_provider)}
 ${field({ name: 'legacy_model', label: 'Model' }, input('legacy_model', ' list="models" maxlength="200" spellcheck="false"'), faults.legacy_model)}
 ${COUNTS.map((one) => field(one, input(one.name, ' inputmode="decimal"'), faults[one.name])).join('\n')}
-<datalist id="models">${known.join('')}</datalist>
+<datalist id="models">${modelOptions(basis.known, form.legacy_provider)}</datalist>
 <p class="actions"><button type="submit" class="primary">Compare</button></p>
 </form>`;
 }
