@@ -15,14 +15,14 @@ const OPENAI_CSV = `start_time,end_time,start_time_iso,end_time_iso,project_id,n
 `;
 
 describe('a usage export', () => {
-  test('of OpenAI as CSV is summed by model, with its days and its busiest day', () => {
+  test('of OpenAI as CSV is summed by model, with its days, used or not, and its busiest day', () => {
     expect(readUsageExport(OPENAI_CSV)).toEqual({
       provider: 'openai',
       models: [
         { model: 'gpt-4o-2024-08-06', input: 1_200_000, cached: 100_000, output: 200_000 },
         { model: 'gpt-4o-mini', input: 40_000, cached: 0, output: 1_000 },
       ],
-      days: 2,
+      days: 3,
       requests: 5_320,
       busiest: { requests: 4_320, minutes: 1_440 },
     });
@@ -51,6 +51,31 @@ describe('a usage export', () => {
       requests: 180,
       busiest: { requests: 120, minutes: 60 },
     });
+  });
+
+  test('of a month with one day of usage is one of a month', () => {
+    const results = [{ model: 'gpt-4o', input_tokens: 1_000_000, output_tokens: 0, num_model_requests: 9 }];
+    const data = Array.from({ length: 30 }, (_, day) => ({
+      object: 'bucket',
+      start_time: 1_761_955_200 + day * 86_400,
+      end_time: 1_761_955_200 + (day + 1) * 86_400,
+      results: day === 2 ? results : [],
+    }));
+    const usage = readUsageExport(JSON.stringify({ object: 'page', data }))!;
+    expect(usage).toMatchObject({
+      models: [{ model: 'gpt-4o', input: 1_000_000 }],
+      days: 30,
+      requests: 9,
+      busiest: { requests: 9, minutes: 1_440 },
+    });
+    const view = exportView(usage, HERE, []);
+    expect(view).toContain('1 model<');
+    expect(view).not.toContain('scaled to');
+  });
+
+  test('of one day is scaled, and says so', () => {
+    const usage = readUsageExport('model,date,input_tokens,output_tokens\ngpt-4o,2025-11-01,1000000,0')!;
+    expect(exportView(usage, HERE, [])).toContain('of 1 day, scaled to 30');
   });
 
   test('of Anthropic counts cached and written input into the input', () => {

@@ -10,6 +10,10 @@ const DAYS = 30;
 /** How far the busiest minute of a day is above its mean, for who knows no better. */
 const PEAK_OVER_MEAN = 5;
 
+/** `1 model`, `12 models`. */
+const counted = (count: number, thing: string): string =>
+  `${integer(count)} ${thing}${count === 1 ? '' : 's'}`;
+
 /** A count over the days of the export as one of 30 days. */
 const monthly = (count: number, days: number): number =>
   Number(scaled(BigInt(count), BigInt(DAYS), BigInt(days)));
@@ -54,9 +58,9 @@ export function exportView(usage: UsageExport, here: Here, plans: readonly PlanL
   const guessed = rows.filter(({ estimate }) => estimate.approximate).map(({ one }) => one.model);
   const peak = peakOf(usage);
   const models = [...new Set(rows.map(({ estimate }) => estimate.recommended_pr_model))];
-  const scale = usage.days === DAYS ? '' : ` of ${integer(usage.days)} days, scaled to ${DAYS}`;
+  const scale = usage.days === DAYS ? '' : ` of ${counted(usage.days, 'day')}, scaled to ${DAYS}`;
   return `${tiles([
-    ['Today, for 30 days', money(formatMoney(costs.legacy)), `${integer(rows.length)} models`],
+    ['Today, for 30 days', money(formatMoney(costs.legacy)), counted(rows.length, 'model')],
     ['Here', money(formatMoney(costs.own))],
     savings(formatMoney(costs.legacy - costs.own), savingsPct(costs)),
   ])}

@@ -26,7 +26,8 @@ function* recordsIn(value: unknown, outer: ExportRecord, depth: number): Generat
   }
   const own = { ...outer, ...scalars(value) };
   const lists = LISTS.filter((name) => Array.isArray((value as Record<string, unknown>)[name]));
-  if (lists.length === 0) yield own;
+  // A time in which nothing was used is a part of the period.
+  if (lists.every((name) => (value as Record<string, unknown[]>)[name]!.length === 0)) yield own;
   for (const name of lists) yield* recordsIn((value as Record<string, unknown>)[name], own, depth + 1);
 }
 

@@ -119,15 +119,28 @@ function recordsOf(text: string): ExportRecord[] {
   return rows.map((row) => Object.fromEntries(names.map((name, i) => [name, row[i]?.trim() ?? ''])));
 }
 
+/** UTC days from the first time to the last, both counted; the usual month where none is told. */
+function daysOf(lines: readonly ExportRecord[]): number {
+  let first = Number.POSITIVE_INFINITY;
+  let last = Number.NEGATIVE_INFINITY;
+  for (const line of lines) {
+    const time = timeMs(textOf(line, NAMES.time));
+    if (time === undefined) continue;
+    first = Math.min(first, time);
+    last = Math.max(last, time);
+  }
+  return last < first ? 30 : Math.floor(last / DAY_MS) - Math.floor(first / DAY_MS) + 1;
+}
+
 /**
  * Reads a usage export of OpenAI, Anthropic or OpenRouter, as CSV or as the JSON of their usage APIs.
  * @returns undefined where the text is no such export.
  */
 export function readUsageExport(text: string): UsageExport | undefined {
-  const records = recordsOf(text).filter((record) => textOf(record, NAMES.model) !== '');
+  const lines = recordsOf(text);
+  // Days without usage have a line without a model.
+  const records = lines.filter((line) => textOf(line, NAMES.model) !== '');
   const models = new Map<string, ExportedModel>();
-  let first = Number.POSITIVE_INFINITY;
-  let last = Number.NEGATIVE_INFINITY;
   for (const record of records) {
     const name = textOf(record, NAMES.model).slice(0, LONGEST_NAME);
     const cached = numberOf(record, NAMES.cached);
@@ -140,10 +153,6 @@ export function readUsageExport(text: string): UsageExport | undefined {
     sum.cached += isApart ? cached : Math.min(cached, whole);
     sum.output += numberOf(record, NAMES.output);
     models.set(name, sum);
-    const time = timeMs(textOf(record, NAMES.time));
-    if (time === undefined) continue;
-    first = Math.min(first, time);
-    last = Math.max(last, time);
   }
   const used = [...models.values()].filter(({ input, output }) => input + output > 0);
   if (used.length === 0 || used.length > MOST_MODELS) return undefined;
@@ -151,7 +160,7 @@ export function readUsageExport(text: string): UsageExport | undefined {
   return {
     provider: providerOf(records[0]!),
     models: used.toSorted((a, b) => b.input + b.output - a.input - a.output),
-    days: last < first ? 30 : Math.floor(last / DAY_MS) - Math.floor(first / DAY_MS) + 1,
+    days: daysOf(lines),
     requests: records.reduce((sum, record) => sum + numberOf(record, NAMES.requests), 0),
     ...(busiest && { busiest }),
   };
