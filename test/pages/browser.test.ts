@@ -58,7 +58,7 @@ describeInBrowser('the public pages in a real browser', () => {
     await page.goto('/migrate');
     await page.getByLabel('Model').fill('claude-3.5-sonnet');
     await page.getByLabel('Provider').selectOption('anthropic');
-    await page.getByLabel('Input tokens in 30 days').fill('1M');
+    await inputTokens(page).fill('1M');
     await page.getByLabel('Output tokens in 30 days').fill('1M');
     await page.getByRole('button', { name: 'Compare' }).click();
     await page.waitForURL('**/migrate?legacy_provider=anthropic&**');
@@ -67,6 +67,9 @@ describeInBrowser('the public pages in a real browser', () => {
     // Only scripts could read one.
     expect(await page.getByLabel('Usage export').isVisible()).toBe(false);
   });
+
+  /** Without those that are cached. */
+  const inputTokens = (page: Page) => page.getByLabel('Input tokens in 30 days', { exact: true });
 
   /** Everything that the page asks for from now on. */
   const requestsOf = (page: Page): string[] => {
@@ -79,16 +82,22 @@ describeInBrowser('the public pages in a real browser', () => {
     const page = await browser.open(suite.url);
     await page.goto('/migrate');
     const asked = requestsOf(page);
+    const estimate = page.getByRole('region', { name: 'Estimate' });
     await page.getByLabel('Model').fill('gpt-4o');
-    await page.getByLabel('Input tokens in 30 days').fill('1M');
+    await inputTokens(page).fill('1M');
     await page.getByLabel('Output tokens in 30 days').fill('1M');
-    await page.getByText('$12.50').waitFor();
-    await page.getByText('84% less').waitFor();
+    await estimate.getByText('$12.50').waitFor();
+    await estimate.getByText('84% less').waitFor();
     await page.getByLabel('Output tokens in 30 days').fill('-');
     await page.getByText('Enter a whole number').waitFor();
+    await estimate.getByText('Correct the marked fields to see the estimate.').waitFor();
+    expect(await estimate.getByText('$12.50').count()).toBe(0);
     await page.getByLabel('Output tokens in 30 days').fill('2M');
-    await page.getByText('$22.50').waitFor();
+    await estimate.getByText('$22.50').waitFor();
     expect(await page.locator('[aria-invalid]').count()).toBe(0);
+    // Read out once, when it has settled.
+    await page.getByRole('status').filter({ hasText: '$22.50' }).waitFor({ state: 'attached' });
+    expect(await page.locator('[aria-live] [data-result], [data-result][aria-live]').count()).toBe(0);
     expect(new URL(page.url()).searchParams.get('output_tokens_30d')).toBe('2M');
     expect(asked).toEqual([]);
     // The address shows the same to who gets it, without scripts too.
@@ -96,6 +105,15 @@ describeInBrowser('the public pages in a real browser', () => {
     const other = await browser.open(suite.url, { javaScriptEnabled: false });
     await other.goto(address);
     await other.getByText('$22.50').waitFor();
+  });
+
+  test('the estimator suggests the models of the chosen provider', async () => {
+    const page = await browser.open(suite.url);
+    await page.goto('/migrate');
+    const suggested = (model: string) => page.locator(`#models option[value="${model}"]`).count();
+    expect([await suggested('gpt-4o'), await suggested('claude-3-haiku')]).toEqual([1, 0]);
+    await page.getByLabel('Provider').selectOption('anthropic');
+    expect([await suggested('gpt-4o'), await suggested('claude-3-haiku')]).toEqual([0, 1]);
   });
 
   test('a usage export is read in the page: all models, the plan, and no request carries any of it', async () => {
@@ -107,16 +125,7 @@ describeInBrowser('the public pages in a real browser', () => {
     await page.getByLabel('Usage export').fill(EXPORT.split('\n').slice(0, 21).join('\n'));
     await result.getByText('$65,100.00').waitFor();
     await page.getByLabel('Usage export').fill('name,count\nx,1');
-  test('the estimator suggests the models of the chosen provider', async () => {
-    const page = await browser.open(suite.url);
-    await page.goto('/migrate');
-    const suggested = (model: string) => page.locator(`#models option[value="${model}"]`).count();
-    expect([await suggested('gpt-4o'), await suggested('claude-3-haiku')]).toEqual([1, 0]);
-    await page.getByLabel('Provider').selectOption('anthropic');
-    expect([await suggested('gpt-4o'), await suggested('claude-3-haiku')]).toEqual([0, 1]);
-  });
-
-    await result.getByText('This isn’t a usage export that we know.').waitFor();
+    await result.getByText('We don’t recognize this as a usage export.').waitFor();
     await page.getByLabel('Or choose the file').setInputFiles({
       name: 'usage.csv',
       mimeType: 'text/csv',

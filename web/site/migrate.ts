@@ -1,4 +1,4 @@
-import { estimateView } from '../../src/pages/public/migrate/estimate-view.rules';
+import { estimateView, FAULTY } from '../../src/pages/public/migrate/estimate-view.rules';
 import { exportView } from '../../src/pages/public/migrate/export-view.rules';
 import type { MigrateBasis } from '../../src/pages/public/migrate/migrate-page';
 import { modelOptions } from '../../src/pages/public/migrate/model-options.rules';
@@ -19,10 +19,25 @@ const presets = document.querySelector('[data-presets]');
 const provider = document.querySelector<HTMLSelectElement>('#legacy_provider');
 const suggested = document.querySelector('#models');
 
+const said = document.querySelector('.said');
+const SETTLED_MS = 1_000;
+let settling: number | undefined;
+
+/** Has the figures read out once nothing has changed for a while, or why there are none. */
+function say(place: Element): void {
+  window.clearTimeout(settling);
+  settling = window.setTimeout(() => {
+    const figures = [...place.querySelectorAll<HTMLElement>('.tiles > div')];
+    const texts = figures.length > 0 ? figures.map(({ innerText }) => innerText) : [place.textContent ?? ''];
+    if (said) said.textContent = texts.map((text) => text.replaceAll(/\s+/g, ' ')).join('. ');
+  }, SETTLED_MS);
+}
+
 /** Everything in it was escaped by the views, which the server renders too. */
 function show(place: Element, html: string): void {
   place.innerHTML = html;
   addCopyButtons(place);
+  say(place);
 }
 
 function showFaults(own: HTMLFormElement, faults: Partial<UsageForm>): void {
@@ -47,7 +62,11 @@ function compare(own: HTMLFormElement): void {
   const { usage, faults } = readForm(entered);
   if (presets) presets.innerHTML = presetsView(entered);
   showFaults(own, faults);
-  if (!usage || !result) return;
+  if (!result) return;
+  if (!usage) {
+    show(result, FAULTY);
+    return;
+  }
   const { peakPerMinute, ...input } = usage;
   show(result, estimateView(estimateOf(input, here), basis.plans, peakPerMinute));
   keepAddress(own);
@@ -66,8 +85,8 @@ const place = document.querySelector('[data-export-result]');
 const pasted = document.querySelector<HTMLTextAreaElement>('#usage-export');
 const file = document.querySelector<HTMLInputElement>('#usage-file');
 const UNREAD =
-  '<p>This isn’t a usage export that we know. It needs a column with the model, and columns with input and output tokens.</p>';
-const TOO_LARGE = '<p>This is more than 20 MB. Export a shorter time, or totals by day.</p>';
+  '<p>We don’t recognize this as a usage export. It needs a column with the model, and columns with input and output tokens.</p>';
+const TOO_LARGE = '<p>This is more than 20 MB. Export a shorter period, or totals by day.</p>';
 
 function showExport(text: string): void {
   if (!place) return;

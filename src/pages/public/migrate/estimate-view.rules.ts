@@ -1,6 +1,6 @@
 import { escaped } from '../../../lib/html.js';
 import type { EstimateOutput } from '../../../services/migration/migration.outputs.js';
-import { integer, modelLink, money, snippet, tiles } from '../html.js';
+import { integer, modelLink, money, moneyText, snippet, tiles } from '../html.js';
 import { type PlanLimits, planFor } from './plan-advice.rules.js';
 
 const planName = ({ name, monthly_price_usd, requests_per_minute }: PlanLimits): string =>
@@ -33,10 +33,11 @@ export function savings(saved: string, percentage: number): readonly [string, st
   ];
 }
 
+/** Shown in place of the estimate of a form with faults. */
+export const FAULTY = '<p>Correct the marked fields to see the estimate.</p>';
+
 /** The form has a label for it. */
 const FIELD = ' (cached_input_tokens_30d)';
-
-const plain = (usd: string): string => `$${Number(usd).toFixed(2)}`;
 
 /** Both costs, what is saved, why this model, and the code of a first call. */
 export function estimateView(
@@ -50,7 +51,7 @@ export function estimateView(
     [
       `Here, ${own}`,
       money(estimate.pr_cost_usd_30d),
-      `${plain(estimate.pr_cost_low_usd_30d)} to ${plain(estimate.pr_cost_high_usd_30d)}`,
+      `${moneyText(estimate.pr_cost_low_usd_30d)} to ${moneyText(estimate.pr_cost_high_usd_30d)}`,
     ],
     savings(estimate.monthly_savings_usd, estimate.savings_pct),
   ])}

@@ -1,6 +1,7 @@
 import { escaped } from '../../../lib/html.js';
 import { LEGACY_PROVIDERS, PROVIDER_NAMES } from '../../../services/migration/legacy-prices.data.js';
 import type { SitePage } from '../../site.js';
+import { FAULTY } from './estimate-view.rules.js';
 import { modelOptions } from './model-options.rules.js';
 import type { PlanLimits } from './plan-advice.rules.js';
 import { presetsView } from './presets-view.rules.js';
@@ -34,7 +35,7 @@ const COUNTS: readonly Field[] = [
   { name: 'output_tokens_30d', label: 'Output tokens in 30 days' },
   {
     name: 'cached_input_tokens_30d',
-    label: 'Of the input, cached',
+    label: 'Cached input tokens in 30 days',
     hint: 'Optional. Your provider bills them at a lower price.',
   },
   {
@@ -44,24 +45,34 @@ const COUNTS: readonly Field[] = [
   },
 ];
 
-/** A field with its hint and its fault, which screen readers read with it. */
+const PROVIDER: Field = { name: 'legacy_provider', label: 'Provider' };
+const MODEL: Field = { name: 'legacy_model', label: 'Model' };
+
+/** What a control says of its hint and its fault, which screen readers read with it. */
+function described({ name, hint }: Field, fault: string | undefined): string {
+  const by = hint === undefined ? `${name}-fault` : `${name}-hint ${name}-fault`;
+  return ` aria-describedby="${by}"${fault === undefined ? '' : ' aria-invalid="true"'}`;
+}
+
+/** A field with its hint and its fault. */
 function field({ name, label, hint }: Field, control: string, fault: string | undefined): string {
-  return `<p class="field"><label for="${name}">${label}</label>${control}${hint === undefined ? '' : `<small>${hint}</small>`}<small class="fault" id="${name}-fault">${fault === undefined ? '' : escaped(fault)}</small></p>`;
+  return `<p class="field"><label for="${name}">${label}</label>${control}${hint === undefined ? '' : `<small id="${name}-hint">${hint}</small>`}<small class="fault" id="${name}-fault">${fault === undefined ? '' : escaped(fault)}</small></p>`;
 }
 
 function formOf({ form, faults, basis }: MigrateFacts): string {
-  const invalid = (name: keyof UsageForm): string =>
-    ` aria-describedby="${name}-fault"${faults[name] === undefined ? '' : ' aria-invalid="true"'}`;
   const options = LEGACY_PROVIDERS.map(
     (provider) =>
       `<option value="${provider}"${provider === form.legacy_provider ? ' selected' : ''}>${PROVIDER_NAMES[provider]}</option>`,
   );
-  const input = (name: keyof UsageForm, rest: string): string =>
-    `<input type="text" id="${name}" name="${name}" value="${escaped(form[name])}" autocomplete="off"${rest}${invalid(name)}>`;
+  const text = (one: Field, rest: string): string => {
+    const { name } = one;
+    const control = `<input type="text" id="${name}" name="${name}" value="${escaped(form[name])}" autocomplete="off"${rest}${described(one, faults[name])}>`;
+    return field(one, control, faults[name]);
+  };
   return `<form class="form" method="get" action="/migrate" data-migrate novalidate>
-${field({ name: 'legacy_provider', label: 'Provider' }, `<select id="legacy_provider" name="legacy_provider"${invalid('legacy_provider')}>${options.join('')}</select>`, faults.legacy_provider)}
-${field({ name: 'legacy_model', label: 'Model' }, input('legacy_model', ' list="models" maxlength="200" spellcheck="false"'), faults.legacy_model)}
-${COUNTS.map((one) => field(one, input(one.name, ' inputmode="decimal"'), faults[one.name])).join('\n')}
+${field(PROVIDER, `<select id="legacy_provider" name="legacy_provider"${described(PROVIDER, faults.legacy_provider)}>${options.join('')}</select>`, faults.legacy_provider)}
+${text(MODEL, ' list="models" maxlength="200" spellcheck="false"')}
+${COUNTS.map((one) => text(one, ' inputmode="decimal"')).join('\n')}
 <datalist id="models">${modelOptions(basis.known, form.legacy_provider)}</datalist>
 <p class="actions"><button type="submit" class="primary">Compare</button></p>
 </form>`;
@@ -72,7 +83,7 @@ const EXPORT = `<section data-export id="export" hidden><h2>Or paste a usage exp
 anywhere, and no key is needed.</p>
 <p class="field"><label for="usage-export">Usage export</label><textarea id="usage-export" rows="6" spellcheck="false" autocomplete="off"></textarea></p>
 <p class="field"><label for="usage-file">Or choose the file</label><input type="file" id="usage-file" accept=".csv,.json,text/csv,application/json"></p>
-<div data-export-result aria-live="polite"></div></section>
+<div data-export-result></div></section>
 <noscript><p class="aside">With JavaScript, you can also paste a usage export, which is read in your browser.</p></noscript>`;
 
 const dataOf = (basis: MigrateBasis): string =>
@@ -92,8 +103,9 @@ export function migratePage(facts: MigrateFacts): SitePage {
 <div class="estimate">
 ${formOf(facts)}
 <section aria-label="Estimate"><p class="aside presets"><span data-presets>${presetsView(facts.form)}</span><a href="#export" data-export hidden>Paste a usage export</a></p>
-<div data-result aria-live="polite">${facts.result ?? '<p>Correct the marked fields to see the estimate.</p>'}</div></section>
+<div data-result>${facts.result ?? FAULTY}</div></section>
 </div>
+<p class="said" role="status"></p>
 ${EXPORT}
 ${dataOf(facts.basis)}`,
   };
