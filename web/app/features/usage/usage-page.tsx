@@ -2,6 +2,7 @@ import { Button } from '@mantine/core';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense, useEffect, useRef } from 'react';
 import { UsageLogDocument, type UsageLogQuery } from '../../../generated/graphql';
+import { useRefreshOnUsage } from '../../graphql/live-usage';
 import { usePageQuery } from '../../graphql/use-page-query';
 import outlines from '../../outlines.json';
 import { paths } from '../../paths';
@@ -23,6 +24,8 @@ import { useLiveRows } from './use-live-rows';
 
 const CallDrawer = lazy(() => import('./call-drawer'));
 
+const SUM_MS = 2_000;
+
 /** `/dashboard/usage` */
 export function UsagePage(): ReactNode {
   const search = useSearch({ from: '/signed-in/dashboard/usage' });
@@ -35,6 +38,8 @@ export function UsagePage(): ReactNode {
     touches: ['UsageEvent', 'ApiKey'],
   });
   const page = data?.viewer?.usageEvents;
+  // The sum of all calls is asked for again, whether their rows are shown or held.
+  useRefreshOnUsage(refresh, SUM_MS);
   const { rows, fresh, held, release } = useLiveRows(
     page?.nodes,
     JSON.stringify(listed),
@@ -66,14 +71,13 @@ export function UsagePage(): ReactNode {
     if (!isBeginning) return;
     void navigate({ search: ({ before: _before, ...rest }) => rest, replace: true, resetScroll: false });
   }, [isBeginning, navigate]);
-  const live = rows && page ? rows.length - page.nodes.length : 0;
   return (
     <>
       <PageHead {...outlines['/dashboard/usage']} />
       <UsageFilters search={search} onChange={change} />
       <FindCall onFind={look} />
       {error && <LoadError error={error} onRetry={refresh} />}
-      {(page || !error) && <Totals page={page} onEnd={refresh} live={live} />}
+      {(page || !error) && <Totals page={page} />}
       <div role="status" className={classes.held}>
         {held > 0 && (
           <Button size="xs" variant="default" onClick={showHeld}>
@@ -128,22 +132,10 @@ const filters = ({ after: _after, before: _before, ...rest }: UsageSearch): Usag
 interface TotalsProps {
   /** Undefined while it is awaited: the line keeps its place. */
   page: NonNullable<UsageLogQuery['viewer']>['usageEvents'] | undefined;
-  /** Rows that came since the page was loaded: the sum is asked for anew. */
-  live: number;
-  onEnd(): void;
 }
 
-const SUM_MS = 2_000;
-
 /** All calls that the filter leaves, on whatever page. */
-function Totals({ page, live, onEnd }: TotalsProps) {
-  const ask = useRef(onEnd);
-  ask.current = onEnd;
-  useEffect(() => {
-    if (live === 0) return;
-    const timer = setTimeout(() => ask.current(), SUM_MS);
-    return () => clearTimeout(timer);
-  }, [live]);
+function Totals({ page }: TotalsProps) {
   const totals = page?.totals;
   return (
     <p className={classes.totals} aria-live="polite">
