@@ -149,6 +149,30 @@ describeInBrowser('the calls of the dashboard', () => {
     expect(await rows().count()).toBe(1);
   });
 
+  test.each(['2026-13-01', '2026-02-30'])('a day that there isn’t, %s, counts as none', async (day) => {
+    await page.goto(`/dashboard/usage?day=${day}`);
+    await rows().nth(49).waitFor();
+    expect(await page.getByRole('button', { name: ', UTC ×' }).count()).toBe(0);
+  });
+
+  test('keys and models to filter by that can’t be loaded say so, and are loaded by a click', async () => {
+    let broken = true;
+    await page.route('**/graphql', async (route) => {
+      const response = await route.fetch();
+      if (!broken || !(await response.text()).includes('"models":')) return route.fulfill({ response });
+      const error = { message: 'Something went wrong.', extensions: { code: 'internal_error' } };
+      return route.fulfill({ json: { data: { viewer: null, models: null }, errors: [error] } });
+    });
+    await page.reload();
+    await page.getByRole('alert').getByText('Something went wrong.').waitFor();
+    const model = page.getByLabel('Model', { exact: true }).locator('option', { hasText: 'gateway/fast' });
+    expect(await model.count()).toBe(0);
+    broken = false;
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await model.waitFor({ state: 'attached' });
+    expect(await page.getByRole('alert').count()).toBe(0);
+  });
+
   test('on a phone a row has two lines, what it cost first; a long name is whole where it is pointed at', async () => {
     await page.setViewportSize(NARROW);
     const row = rows().filter({ hasText: 'gateway/qwen-pro' });

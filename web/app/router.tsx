@@ -138,6 +138,8 @@ export const router = createRouter({
       ...adminRoutes,
     ]),
   ]),
+  // What a page doesn't know in its address is taken out of it: `validateSearch` alone leaves it there.
+  search: { strict: true },
   defaultPreload: 'intent',
   defaultErrorComponent: PageError,
   scrollRestoration: true,

@@ -1,7 +1,9 @@
 import { Button, NativeSelect } from '@mantine/core';
 import { useQuery } from 'urql';
 import { UsageFiltersDocument } from '../../../generated/graphql';
+import { shownError } from '../../graphql/errors';
 import { formatDay } from '../../ui/format';
+import { LoadError } from '../../ui/load-error';
 import { withChosen } from '../../ui/with-chosen';
 import { DEFAULT_WINDOW } from '../analytics/window';
 import { WindowChoice } from '../analytics/window-choice';
@@ -22,44 +24,49 @@ const STATUSES = [
 
 /** Key, model, status and window; and the export of what they leave. */
 export function UsageFilters({ search, onChange }: UsageFiltersProps) {
-  const [{ data }] = useQuery({ query: UsageFiltersDocument });
+  const [{ data, error }, ask] = useQuery({ query: UsageFiltersDocument });
   const keys = (data?.viewer?.apiKeys.nodes ?? []).map(({ id, name }) => ({ value: id, label: name }));
   const models = (data?.models ?? []).map(({ modelPublicName: name }) => ({ value: name, label: name }));
   return (
-    <div className={classes.filters}>
-      <NativeSelect
-        label="Key"
-        data={withChosen([{ value: '', label: 'Any key' }, ...keys], search.key)}
-        value={search.key ?? ''}
-        onChange={({ currentTarget }) => onChange({ key: currentTarget.value || undefined })}
-      />
-      <NativeSelect
-        label="Model"
-        data={withChosen([{ value: '', label: 'Any model' }, ...models], search.model)}
-        value={search.model ?? ''}
-        onChange={({ currentTarget }) => onChange({ model: currentTarget.value || undefined })}
-      />
-      <NativeSelect
-        label="Status"
-        data={STATUSES}
-        value={search.status ?? ''}
-        onChange={({ currentTarget }) =>
-          onChange({ status: (currentTarget.value || undefined) as UsageSearch['status'] })
-        }
-      />
-      {search.day ? (
-        <Button variant="default" onClick={() => onChange({ day: undefined })}>
-          {formatDay(search.day)}, UTC ×
-        </Button>
-      ) : (
-        <WindowChoice
-          value={search.window ?? DEFAULT_WINDOW}
-          onChange={(days) => onChange({ window: days })}
-        />
+    <>
+      {error && (
+        <LoadError error={shownError(error)} onRetry={() => ask({ requestPolicy: 'network-only' })} />
       )}
-      <Button component="a" variant="default" href={exportHref(search)} download="usage.csv">
-        Export CSV
-      </Button>
-    </div>
+      <div className={classes.filters}>
+        <NativeSelect
+          label="Key"
+          data={withChosen([{ value: '', label: 'Any key' }, ...keys], search.key)}
+          value={search.key ?? ''}
+          onChange={({ currentTarget }) => onChange({ key: currentTarget.value || undefined })}
+        />
+        <NativeSelect
+          label="Model"
+          data={withChosen([{ value: '', label: 'Any model' }, ...models], search.model)}
+          value={search.model ?? ''}
+          onChange={({ currentTarget }) => onChange({ model: currentTarget.value || undefined })}
+        />
+        <NativeSelect
+          label="Status"
+          data={STATUSES}
+          value={search.status ?? ''}
+          onChange={({ currentTarget }) =>
+            onChange({ status: (currentTarget.value || undefined) as UsageSearch['status'] })
+          }
+        />
+        {search.day ? (
+          <Button variant="default" onClick={() => onChange({ day: undefined })}>
+            {formatDay(search.day)}, UTC ×
+          </Button>
+        ) : (
+          <WindowChoice
+            value={search.window ?? DEFAULT_WINDOW}
+            onChange={(days) => onChange({ window: days })}
+          />
+        )}
+        <Button component="a" variant="default" href={exportHref(search)} download="usage.csv">
+          Export CSV
+        </Button>
+      </div>
+    </>
   );
 }

@@ -18,6 +18,12 @@ export interface UsageSearch extends WindowSearch {
 const TEXTS = ['key', 'model', 'after', 'before', 'call'] as const;
 const DAY = /^\d{4}-\d\d-\d\d$/;
 
+/** Whether it is a UTC day that there is: `2026-02-30` isn't. */
+function isDay(text: string): boolean {
+  const time = DAY.test(text) ? Date.parse(text) : Number.NaN;
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
+}
+
 /** From an address; whatever means nothing is left out. */
 export function usageSearch(search: Record<string, unknown>): UsageSearch {
   const { status, day } = search;
@@ -29,7 +35,7 @@ export function usageSearch(search: Record<string, unknown>): UsageSearch {
     ...windowSearch(search),
     ...Object.fromEntries(texts),
     ...((status === 'success' || status === 'error') && { status }),
-    ...(typeof day === 'string' && DAY.test(day) && { day }),
+    ...(typeof day === 'string' && isDay(day) && { day }),
   };
 }
 
