@@ -67,7 +67,7 @@ export function UsageChart({ points, windowDays, measure, onMeasure, zone, onZon
           <Choice label="Measure" options={MEASURES} value={measure} onChange={onMeasure} />
           {localZone() !== 'UTC' && (
             <Choice
-              label="Whose days"
+              label="Time zone of days"
               options={[
                 { value: 'utc', label: 'UTC' },
                 { value: 'local', label: 'Local' },
