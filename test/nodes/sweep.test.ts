@@ -79,6 +79,32 @@ describe('the sweep', () => {
     ]);
   });
 
+  test('keeps nodes that an outage took together, though several sweeps find them', async () => {
+    const ids = await nodes(4);
+    // Heartbeats come every minute: at 100 they all end.
+    await Promise.all(ids.map((id, index) => beat(id, 50 + index * 15)));
+    await sweep(240);
+    expect(await states(ids)).toEqual(['unhealthy', 'healthy', 'healthy', 'healthy']);
+    expect(await sweep(270)).toMatchObject({ healthy: 1, kept: 3 });
+    expect(await sweep(300)).toMatchObject({ healthy: 0, kept: 4 });
+    expect(await sweep(330)).toMatchObject({ healthy: 0, kept: 4 });
+  });
+
+  test('does not keep a node with them that fell silent long before', async () => {
+    const ids = await nodes(5);
+    await Promise.all(ids.map((id, index) => beat(id, index === 0 ? 0 : 100)));
+    await sweep(190);
+    await Promise.all(ids.slice(3).map((id) => beat(id, 200)));
+    await sweep(290);
+    expect(await states(ids)).toEqual([
+      'unhealthy',
+      'unhealthy, kept',
+      'unhealthy, kept',
+      'healthy',
+      'healthy',
+    ]);
+  });
+
   test('avoids a node of those that stays silent once most of the others are heard again', async () => {
     const ids = await nodes(4);
     await Promise.all(ids.map((id) => beat(id, 0)));
@@ -147,7 +173,7 @@ describe('whether routing believes a sweep', () => {
       ...Array.from({ length: heard }, () => swept(fresh)),
       ...more,
     ];
-    const { stale, kept } = judgeSweep(list, 500);
+    const { stale, kept } = judgeSweep(list, 500, 100);
     return [stale.length, kept.length];
   };
 

@@ -70,8 +70,8 @@ export function createHeartbeatsService() {
     },
 
     /**
-     * Marks nodes unhealthy that have been silent for longer than `staleAfterMs`. When half of them or more go silent in one
-     * sweep, routing keeps them: the fault is more likely ours.
+     * Marks nodes unhealthy that have been silent for longer than `staleAfterMs`. When half of them or more go silent
+     * together, routing keeps them: the fault is more likely ours.
      */
     async sweep(
       context: ServiceContext,
@@ -81,7 +81,7 @@ export function createHeartbeatsService() {
       return context.em.fork().transactional(async (em) => {
         const before = await noteSweep(em, new Date(now));
         const nodes = await lockKnownNodes(em);
-        const { stale, kept, released } = judgeSweep(nodes, now - staleAfterMs);
+        const { stale, kept, released } = judgeSweep(nodes, now - staleAfterMs, intervalMs);
         const byId = new Map(nodes.map((node) => [node.id, node]));
         for (const id of stale) byId.get(id)!.healthStatus = 'unhealthy';
         for (const id of kept) byId.get(id)!.keptInRouting = true;

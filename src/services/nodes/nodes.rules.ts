@@ -4,6 +4,8 @@ import type { HeartbeatInput } from './nodes.inputs.js';
 import type { NodeOutput } from './nodes.outputs.js';
 
 const MS_PER_SECOND = 1000;
+/** Nodes send a heartbeat this often (SPEC section 8). */
+const HEARTBEAT_MS = 60_000;
 
 /** Seconds between two times in milliseconds, to the tenth, never negative. */
 export const secondsBetween = (from: number, until: number): number =>
@@ -51,7 +53,7 @@ export interface SweptNode {
 export interface SweepFindings {
   /** Nodes that have just become unhealthy. */
   stale: string[];
-  /** Unhealthy nodes that routing keeps from now on. */
+  /** Unhealthy nodes that routing keeps from now on: of `stale`, and of those that earlier sweeps found. */
   kept: string[];
   /** Nodes that routing kept and now avoids. */
   released: string[];
@@ -63,21 +65,40 @@ export interface SweepFindings {
  */
 const isMassLoss = (lost: number, all: number): boolean => lost > 1 && lost * 2 >= all;
 
+const heardAt = ({ lastHeartbeatAt }: SweptNode): number => lastHeartbeatAt?.getTime() ?? 0;
+/** Silence is expected of a node that was switched off. */
+const inUse = ({ status }: SweptNode): boolean => status !== 'offline';
+
 /**
- * Finds the nodes whose last heartbeat is older than `cutoff` (milliseconds). Nodes that were unhealthy already stay as
- * they are, but for those that routing keeps: once most of the others are heard again, silence counts.
+ * Nodes that earlier sweeps found and that fell silent together with `lost`. One outage shows in several sweeps: the last
+ * heartbeats before it are spread over the time between two of them.
  */
-export function judgeSweep(nodes: readonly SweptNode[], cutoff: number): SweepFindings {
+function lostBefore(
+  nodes: readonly SweptNode[],
+  lost: readonly SweptNode[],
+  sweepMs: number,
+): readonly SweptNode[] {
+  if (lost.length === 0) return [];
+  const since = Math.max(...lost.map(heardAt)) - HEARTBEAT_MS - sweepMs;
+  return nodes.filter((node) => node.healthStatus !== 'healthy' && inUse(node) && heardAt(node) >= since);
+}
+
+/**
+ * Finds the nodes whose last heartbeat is older than `cutoff` (milliseconds); sweeps are `sweepMs` apart. Nodes that were
+ * unhealthy already stay as they are, with two exceptions. Those that fell silent a moment before the ones found now may turn
+ * out to be part of a mass, which routing keeps. And those that it keeps are let go once most of the others are heard again.
+ */
+export function judgeSweep(nodes: readonly SweptNode[], cutoff: number, sweepMs: number): SweepFindings {
   const healthy = nodes.filter(({ healthStatus }) => healthStatus === 'healthy');
-  const stale = healthy.filter(({ lastHeartbeatAt }) => (lastHeartbeatAt?.getTime() ?? 0) < cutoff);
-  // Silence is expected of a node that was switched off.
-  const inUse = ({ status }: SweptNode): boolean => status !== 'offline';
-  const lost = stale.filter(inUse);
-  const mass = isMassLoss(lost.length, healthy.filter(inUse).length);
+  const stale = healthy.filter((node) => heardAt(node) < cutoff);
+  const found = stale.filter(inUse);
+  const before = lostBefore(nodes, found, sweepMs);
+  const lost = [...before, ...found];
+  const left = healthy.filter(inUse).length - found.length;
+  const mass = isMassLoss(lost.length, lost.length + left);
   const keptBefore = nodes.filter(
     ({ healthStatus, keptInRouting }) => healthStatus !== 'healthy' && keptInRouting,
   );
-  const left = healthy.filter(inUse).length - lost.length;
   const release = !mass && !isMassLoss(keptBefore.length, keptBefore.length + left);
   const ids = (list: readonly SweptNode[]) => list.map(({ id }) => id);
   return {
