@@ -1,5 +1,5 @@
 import { type BenchOptions, HELP, OptionError, readOptions } from './bench/options.js';
-import { type RunResult, runBench } from './bench/run.js';
+import { bodiesOf, type RunResult, runBench } from './bench/run.js';
 
 /**
  * `npm run gateway-bench --`: measures a model through the gateway and submits the result for a node. Exit code 1 when every
@@ -12,20 +12,24 @@ const HOLDS = 0.95;
 const say = (text: string): void => void process.stdout.write(text);
 const tell = (text: string): void => void process.stderr.write(text);
 
+/** Percentiles of what was measured; undefined where nothing was. */
+const measured = (p50: number | undefined, p95?: number): string | undefined =>
+  p50 === undefined ? undefined : `p50 ${p50} ms${p95 === undefined ? '' : `, p95 ${p95} ms`}`;
+
 function lines(result: RunResult): string {
   const rows: [string, string | undefined][] = [
     ['requests', `${result.total_requests}, ${result.errors} failed, ${result.concurrency} at once`],
     ['tokens', `${result.total_tokens}, ${result.tokens_per_second}/s`],
     ['latency', `p50 ${result.p50_latency_ms} ms, p95 ${result.p95_latency_ms} ms`],
-    ['first token', result.ttft_p50_ms && `p50 ${result.ttft_p50_ms} ms, p95 ${result.ttft_p95_ms} ms`],
-    ['between tokens', result.ttft_p50_ms && `p50 ${result.itl_p50_ms} ms, p95 ${result.itl_p95_ms} ms`],
-    ['per token', result.ttft_p50_ms && `p50 ${result.tpot_p50_ms} ms`],
+    ['first token', measured(result.ttft_p50_ms, result.ttft_p95_ms)],
+    ['between tokens', measured(result.itl_p50_ms, result.itl_p95_ms)],
+    ['per token', measured(result.tpot_p50_ms)],
     [
       'goodput',
       result.slo && `${result.goodput} requests/s, ${Math.round(result.met! * 100)} % met ${result.slo}`,
     ],
     ['first error', result.first_error],
-  ].map(([name, value]) => [name as string, value === undefined || value === 0 ? undefined : String(value)]);
+  ];
   return `${rows
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name.padEnd(15)} ${value}\n`)
@@ -70,8 +74,9 @@ async function submit({ url, model, submit }: BenchOptions, results: readonly Ru
 
 async function main(options: BenchOptions): Promise<void> {
   const results: RunResult[] = [];
+  const body = bodiesOf(options);
   for (const workers of options.sweep.length > 0 ? options.sweep : [options.workers]) {
-    const result = await runBench(options, workers, progress(options, workers));
+    const result = await runBench(options, { workers, body, onProgress: progress(options, workers) });
     results.push(result);
     if (!options.json) say(lines(result));
   }

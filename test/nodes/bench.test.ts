@@ -20,6 +20,7 @@ import {
   DONE_EVENT,
   delta,
   startScriptedUpstream,
+  stream,
   usageEvent,
 } from '../support/scripted-upstream.js';
 import { NODE_SECRET, register, WITH_SECRET } from './support.js';
@@ -159,6 +160,56 @@ describe('gateway-bench', () => {
     await upstream.close();
   });
 
+  test('asks nothing twice, neither after a warm-up nor in the next step of a sweep', async () => {
+    const upstream = await startScriptedUpstream();
+    await run(upstream.url, '--requests', '3', '--warmup', '2', '--sweep', '1,2');
+    const bodies = upstream.seen.map(({ body }) => body);
+    expect([bodies.length, new Set(bodies).size]).toEqual([10, 10]);
+    await upstream.close();
+  });
+
+  test('leaves out what it has not measured', async () => {
+    const upstream = await startScriptedUpstream();
+    upstream.answer(stream([delta('x'), usageEvent(5, 1), DONE_EVENT]));
+    const { code, out } = await run(upstream.url, '--requests', '3', '--stream', '--json');
+    const result = JSON.parse(out) as RunResult;
+    expect([code, result.errors, result.ttft_p50_ms]).toEqual([0, 0, expect.any(Number)]);
+    const unmeasured = ['itl_p50_ms', 'itl_p95_ms', 'tpot_p50_ms'];
+    expect(Object.keys(result).filter((name) => unmeasured.includes(name))).toEqual([]);
+    const { out: lines } = await run(upstream.url, '--requests', '3', '--stream');
+    expect(lines).toMatch(/^first token/m);
+    expect(lines).not.toMatch(/^(between tokens|per token)|undefined/m);
+    await upstream.close();
+  });
+
+  test.each(['{"choices":[', 'null'])(
+    'counts a stream with the line %s as failed, and goes on',
+    async (line) => {
+      const upstream = await startScriptedUpstream();
+      upstream.answer((request, response) => {
+        const broken = upstream.seen.length === 1;
+        return stream([delta('x'), broken ? `data: ${line}\n\n` : '', usageEvent(5, 1), DONE_EVENT])(
+          request,
+          response,
+        );
+      });
+      const { code, out } = await run(
+        upstream.url,
+        '--requests',
+        '3',
+        '--workers',
+        '1',
+        '--stream',
+        '--json',
+      );
+      expect([code, JSON.parse(out)]).toMatchObject([
+        0,
+        { errors: 1, first_error: 'a line of the stream is not a chunk' },
+      ]);
+      await upstream.close();
+    },
+  );
+
   test('submits the result for a node', async () => {
     const admin = { url: suite.url, token: (await signUpAdmin(suite)).token };
     const { id } = await register(admin);
@@ -208,6 +259,14 @@ describe('gateway-bench', () => {
     [['--slo', 'speed=1ms'], 'must be like ttft=500ms'],
     [['--sweep', '1,x'], '--sweep must be'],
     [['--node', 'x'], '--secret-file must'],
+    [['--node', 'x', '--secret-file', '/dev/null'], '--node must be the ID'],
+    // Fewer would run at once than the result says.
+    [['--requests', '4', '--workers', '64'], '--workers must not exceed --requests, which is 4'],
+    [['--sweep', '1,16,256'], '--sweep must not exceed --requests, which is 100'],
+    // The gateway would reject the result when all has been measured.
+    [['--sweep', Array.from({ length: 65 }, () => '1').join()], '--sweep must have at most 64'],
+    [['--requests', '200000', '--workers', '100001'], '--workers must be'],
+    [['--requests', '100000001'], '--requests must be'],
   ])('explains what is wrong with %j', async (args, words) => {
     const { code, err } = await run('http://127.0.0.1:1', ...args);
     expect([code, err]).toEqual([78, expect.stringContaining(words)]);

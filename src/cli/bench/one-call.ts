@@ -61,8 +61,16 @@ export class StreamReader {
       this.done = true;
       return;
     }
-    const chunk = JSON.parse(data) as Chunk;
-    if (chunk.error) this.error = chunk.error.message ?? 'an error in the stream';
+    try {
+      this.#chunk(JSON.parse(data) as Chunk, at);
+    } catch {
+      // Whoever pushes is a listener: what it throws ends the process, and with it the whole run.
+      this.error ??= 'a line of the stream is not a chunk';
+    }
+  }
+
+  #chunk(chunk: Chunk, at: number): void {
+    if (chunk.error) this.error ??= chunk.error.message ?? 'an error in the stream';
     if (chunk.usage) this.tokens = chunk.usage.completion_tokens ?? 0;
     if (hasToken(chunk)) this.times.push(at);
   }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { isUuid } from '../../lib/ids.js';
 import { parseSlo, type Slo } from './slo.js';
 
 export const HELP = `Usage: npm run gateway-bench -- --url URL --key-file FILE --model NAME [options]
@@ -8,13 +9,13 @@ export const HELP = `Usage: npm run gateway-bench -- --url URL --key-file FILE -
   --key-file FILE     file with the API key
   --model NAME        public name of the model
   --requests N        number of requests, 100 by default
-  --workers N         parallel requests, 8 by default
+  --workers N         parallel requests, at most as many as requests; 8 by default
   --max-tokens N      max_tokens of each request, 128 by default
   --prompt TEXT       prompt of every request; random words by default
   --seed N            seed of the random words, 1 by default
   --warmup N          requests before the run that don't count, 0 by default
   --stream            stream, and measure tokens one by one
-  --sweep N,N,...     run once for each of these numbers of workers
+  --sweep N,N,...     run once for each of these numbers of workers, 64 at most
   --slo LIST          objective of a request: ttft=500ms,itl=50ms,tpot=40ms,latency=5s
   --node ID           submit the result for this node
   --secret-file FILE  file with the value of GPU_HEARTBEAT_SECRET, to submit with
@@ -47,7 +48,7 @@ const SPEC = {
   'key-file': { type: 'string' },
   model: { type: 'string' },
   requests: { type: 'string', default: '100' },
-  workers: { type: 'string', default: '8' },
+  workers: { type: 'string' },
   'max-tokens': { type: 'string', default: '128' },
   prompt: { type: 'string' },
   seed: { type: 'string', default: '1' },
@@ -61,10 +62,37 @@ const SPEC = {
   help: { type: 'boolean', default: false },
 } as const;
 
-function whole(name: string, text: string, least: number): number {
+// What the gateway takes of a result: more would be rejected when everything has been measured.
+const MOST_REQUESTS = 100_000_000;
+const MOST_WORKERS = 100_000;
+const MOST_STEPS = 64;
+const LONGEST_NAME = 200;
+const USUAL_WORKERS = 8;
+
+function whole(name: string, text: string, least: number, most = 999_999_999): number {
   const value = Number(text);
-  if (/^\d{1,9}$/.test(text) && value >= least) return value;
-  throw new OptionError(`--${name} must be a whole number of at least ${least}`);
+  if (/^\d{1,9}$/.test(text) && value >= least && value <= most) return value;
+  throw new OptionError(`--${name} must be a whole number from ${least} to ${most}`);
+}
+
+/** Numbers of workers. More than there are requests would never run at once. */
+function workersOf(name: 'workers' | 'sweep', texts: readonly string[], requests: number): number[] {
+  const numbers = texts.map((text) => whole(name, text.trim(), 1, MOST_WORKERS));
+  if (numbers.every((workers) => workers <= requests)) return numbers;
+  throw new OptionError(`--${name} must not exceed --requests, which is ${requests}`);
+}
+
+function stepsOf(text: string | undefined, requests: number): number[] {
+  const texts = text?.split(',') ?? [];
+  if (texts.length > MOST_STEPS) throw new OptionError(`--sweep must have at most ${MOST_STEPS} numbers`);
+  return workersOf('sweep', texts, requests);
+}
+
+function submissionOf(node: string | undefined, secretFile: string | undefined): BenchOptions['submit'] {
+  if (!node) return undefined;
+  const secret = fileOf('secret-file', secretFile);
+  if (!isUuid(node)) throw new OptionError('--node must be the ID of a node');
+  return { node, secret };
 }
 
 function fileOf(name: string, path: string | undefined): string {
@@ -86,25 +114,26 @@ export function readOptions(args: string[]): BenchOptions | 'help' {
   }
   if (values.help) return 'help';
   if (!URL.canParse(values.url)) throw new OptionError('--url must be the address of the gateway');
-  if (!values.model) throw new OptionError('--model must be the public name of a model');
+  if (!values.model || values.model.length > LONGEST_NAME)
+    throw new OptionError('--model must be the public name of a model');
   const slo = values.slo === undefined ? undefined : parseSlo(values.slo);
   if (typeof slo === 'string') throw new OptionError(`--slo ${slo}`);
+  const requests = whole('requests', values.requests, 1, MOST_REQUESTS);
+  const { workers = String(Math.min(USUAL_WORKERS, requests)) } = values;
   return {
     url: new URL(values.url),
     key: fileOf('key-file', values['key-file']),
     model: values.model,
-    requests: whole('requests', values.requests, 1),
-    workers: whole('workers', values.workers, 1),
+    requests,
+    workers: workersOf('workers', [workers], requests)[0]!,
     maxTokens: whole('max-tokens', values['max-tokens'], 1),
     prompt: values.prompt,
     seed: whole('seed', values.seed, 0),
     warmup: whole('warmup', values.warmup, 0),
     stream: values.stream,
-    sweep: values.sweep?.split(',').map((text) => whole('sweep', text.trim(), 1)) ?? [],
+    sweep: stepsOf(values.sweep, requests),
     slo,
-    submit: values.node
-      ? { node: values.node, secret: fileOf('secret-file', values['secret-file']) }
-      : undefined,
+    submit: submissionOf(values.node, values['secret-file']),
     json: values.json,
   };
 }

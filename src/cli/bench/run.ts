@@ -48,7 +48,11 @@ const P95 = 0.95;
 const MOST_APART_MS = 5;
 const RAMP_MS = 1_000;
 
-function bodies({ model, maxTokens, prompt, seed, stream }: BenchOptions): () => string {
+/**
+ * Gives the body of one request after another. One sequence is for all runs of a program: a prompt that comes again meets the
+ * prefix cache of the node.
+ */
+export function bodiesOf({ model, maxTokens, prompt, seed, stream }: BenchOptions): () => string {
   const random = seeded(seed);
   const words = () =>
     Array.from({ length: PROMPT_WORDS }, () => WORDS[Math.floor(random() * WORDS.length)]).join(' ');
@@ -72,13 +76,13 @@ async function calls(
   {
     count,
     workers,
+    body,
     agent,
     onDone,
-  }: { count: number; workers: number; agent: Agent; onDone(done: number): void },
+  }: { count: number; workers: number; body(): string; agent: Agent; onDone(done: number): void },
 ): Promise<{ measured: Timed[]; durationMs: number }> {
   const { key, stream } = options;
   const url = new URL('/v1/chat/completions', options.url);
-  const body = bodies(options);
   const measured: Timed[] = [];
   let left = count;
   const apartMs = Math.min(MOST_APART_MS, RAMP_MS / workers);
@@ -100,13 +104,12 @@ async function calls(
 /** Warms up, runs and sums up. */
 export async function runBench(
   options: BenchOptions,
-  workers: number,
-  onProgress: (done: number) => void,
+  { workers, body, onProgress }: { workers: number; body(): string; onProgress(done: number): void },
 ): Promise<RunResult> {
   const { requests, warmup, slo, stream } = options;
   // One for both: connections are made before what counts.
   const agent = new (options.url.protocol === 'https:' ? SecureAgent : Agent)({ keepAlive: true });
-  const parts = { workers, agent };
+  const parts = { workers, body, agent };
   if (warmup > 0) await calls(options, { ...parts, count: warmup, onDone: () => undefined });
   const { measured, durationMs } = await calls(options, { ...parts, count: requests, onDone: onProgress });
   agent.destroy();
@@ -136,12 +139,17 @@ function ofTokens(good: readonly Measured[]) {
   const first = good.flatMap(({ ttftMs }) => ttftMs ?? []);
   const gaps = good.flatMap(({ gapsMs }) => gapsMs);
   const each = good.flatMap(({ tpotMs }) => tpotMs ?? []);
+  // One token has no gap and no pace: what wasn't measured is left out.
   return {
-    ttft_p50_ms: rounded(percentile(first, P50)),
-    ttft_p95_ms: rounded(percentile(first, P95)),
-    itl_p50_ms: rounded(percentile(gaps, P50)),
-    itl_p95_ms: rounded(percentile(gaps, P95)),
-    tpot_p50_ms: rounded(percentile(each, P50)),
+    ...(first.length > 0 && {
+      ttft_p50_ms: rounded(percentile(first, P50)),
+      ttft_p95_ms: rounded(percentile(first, P95)),
+    }),
+    ...(gaps.length > 0 && {
+      itl_p50_ms: rounded(percentile(gaps, P50)),
+      itl_p95_ms: rounded(percentile(gaps, P95)),
+    }),
+    ...(each.length > 0 && { tpot_p50_ms: rounded(percentile(each, P50)) }),
   };
 }
 
