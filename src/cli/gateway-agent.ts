@@ -6,18 +6,21 @@
  */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { parseArgs, promisify } from 'node:util';
+// Not by name: older versions have no `parseArgs`, and would say so instead of what is needed.
+import util from 'node:util';
 
 const HELP = `Usage: node gateway-agent.mjs --url URL --node ID --secret-file FILE [options]
 
   --url URL           address of the gateway, such as https://gateway.example.com
   --node ID           ID of this node in the registry
   --secret-file FILE  file with the value of GPU_HEARTBEAT_SECRET
-  --interval SECONDS  time between two heartbeats, 60 by default
+  --interval SECONDS  time between two heartbeats, 60 by default, at most a day
   --serves URL        the model server of this node, http://127.0.0.1:8000 by default; vLLM and SGLang are read
   --once              send one heartbeat and exit
 `;
 const MS = 1_000;
+/** Beyond 24 days, timers fire at once. */
+const MAX_INTERVAL_MS = 86_400_000;
 /** Of one request to the gateway, and of each look at the node. */
 const TIMEOUT_MS = 10_000;
 const LOOK_MS = 5_000;
@@ -49,9 +52,17 @@ function fail(message: string): never {
   process.exit(78);
 }
 
+function requireNode(): void {
+  const { node } = process.versions;
+  const [major, minor] = node.split('.').map(Number) as [number, number];
+  if (major < 18 || (major === 18 && minor < 17)) fail(`Node.js 18.17 or newer is needed; this is ${node}`);
+}
+
+const isHttp = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+
 function options() {
   try {
-    const { values } = parseArgs({
+    const { values } = util.parseArgs({
       options: {
         url: { type: 'string' },
         node: { type: 'string' },
@@ -67,12 +78,14 @@ function options() {
       process.exit(0);
     }
     const { url, node, 'secret-file': file } = values;
-    if (!url || !URL.canParse(url)) fail('--url must be the address of the gateway');
+    if (!url || !isHttp(url)) fail('--url must be the address of the gateway, with http:// or https://');
     if (!node) fail('--node must be the ID of this node');
     if (!file) fail('--secret-file must name a file');
     const intervalMs = Number(values.interval) * MS;
-    if (!URL.canParse(values.serves)) fail('--serves must be the address of the model server');
-    if (!(intervalMs >= MS)) fail('--interval must be at least 1 second');
+    if (!isHttp(values.serves))
+      fail('--serves must be the address of the model server, with http:// or https://');
+    if (!(intervalMs >= MS && intervalMs <= MAX_INTERVAL_MS))
+      fail('--interval must be from 1 to 86400 seconds');
     const secret = readFileSync(file, 'utf8').trim();
     if (secret === '') fail(`${file} is empty`);
     const target = new URL(`/api/internal/gpu-nodes/${encodeURIComponent(node)}/heartbeat`, url);
@@ -105,10 +118,23 @@ async function textAt(url: string): Promise<string> {
   return response.text();
 }
 
-async function gpus(): Promise<Readings> {
+let isReadingGpus = false;
+
+/** What `nvidia-smi` prints. Nothing while an earlier one hangs: another would hang beside it. */
+async function readGpus(): Promise<string> {
+  if (isReadingGpus) return '';
+  isReadingGpus = true;
   const args = ['--query-gpu=utilization.gpu,memory.used', '--format=csv,noheader,nounits'];
-  const { stdout } = await promisify(execFile)('nvidia-smi', args, { timeout: LOOK_MS });
-  const rows = stdout
+  const limits = { timeout: LOOK_MS, killSignal: 'SIGKILL' } as const;
+  try {
+    return (await util.promisify(execFile)('nvidia-smi', args, limits)).stdout;
+  } finally {
+    isReadingGpus = false;
+  }
+}
+
+async function gpus(): Promise<Readings> {
+  const rows = (await readGpus())
     .trim()
     .split('\n')
     .map((line) => line.split(',').map(Number))
@@ -139,7 +165,7 @@ async function queue(serves: string): Promise<Readings> {
   return found;
 }
 
-/** `nvidia-smi` may hang in the driver and ignore the signal that should end it. */
+/** `nvidia-smi` may hang in the driver, where no signal ends it. */
 async function bounded(look: Promise<Readings>): Promise<Readings> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
@@ -157,33 +183,45 @@ async function readings(serves: string): Promise<Readings> {
   ) as Readings;
 }
 
+const REFUSED = 422;
 const HINTS: Record<number, string> = {
   401: 'the secret is not GPU_HEARTBEAT_SECRET of the gateway',
   404: 'the gateway has no node with this ID',
-  422: 'the gateway does not take these metrics; is this agent newer?',
+  422: 'the gateway does not take these metrics, so they are left out; is this agent newer?',
   503: 'the gateway has no GPU_HEARTBEAT_SECRET, or is starting',
 };
 
+requireNode();
 const { target, secret, intervalMs, serves, once } = options();
 const ending = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => ending.abort());
 
-/** Sends one heartbeat. @returns What went wrong; undefined when nothing did. */
-async function send(body: Readings): Promise<string | undefined> {
+/** Sends one heartbeat. @returns Status of the answer */
+async function post(body: Readings): Promise<number> {
+  const response = await fetch(target, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    redirect: 'error',
+    signal: AbortSignal.any([ending.signal, AbortSignal.timeout(TIMEOUT_MS)]),
+  });
+  await response.arrayBuffer();
+  return response.status;
+}
+
+const isOk = (status: number): boolean => status >= 200 && status < 300;
+
+/** Tells the gateway that this node lives. @returns Whether it heard that, and what went wrong. */
+async function send(body: Readings): Promise<{ heard: boolean; fault?: string }> {
   try {
-    const response = await fetch(target, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-      redirect: 'error',
-      signal: AbortSignal.any([ending.signal, AbortSignal.timeout(TIMEOUT_MS)]),
-    });
-    await response.arrayBuffer();
-    if (response.ok) return undefined;
-    return `status ${response.status}: ${HINTS[response.status] ?? 'the gateway refused the heartbeat'}`;
+    const status = await post(body);
+    if (isOk(status)) return { heard: true };
+    const fault = `status ${status}: ${HINTS[status] ?? 'the gateway refused the heartbeat'}`;
+    // The node lives, whatever is wrong with its metrics.
+    return { heard: status === REFUSED && isOk(await post({})), fault };
   } catch (error) {
     const { message, cause } = error as Error;
-    return `${message}${cause instanceof Error ? `: ${cause.message}` : ''}`;
+    return { heard: false, fault: `${message}${cause instanceof Error ? `: ${cause.message}` : ''}` };
   }
 }
 
@@ -206,7 +244,7 @@ async function beat(): Promise<void> {
   const until = performance.now() + intervalMs;
   for (let pauseMs = FIRST_RETRY_MS; !ending.signal.aborted; pauseMs *= 2) {
     const body = await readings(serves);
-    const now = await send(body);
+    const { heard, fault: now } = await send(body);
     if (ending.signal.aborted) return;
     if (now !== fault || !told) {
       const names = Object.keys(body).join(', ') || 'no metrics';
@@ -215,7 +253,7 @@ async function beat(): Promise<void> {
     [fault, told] = [now, true];
     // Many nodes that lost the gateway together don't come back together.
     const waitMs = pauseMs * (0.5 + Math.random());
-    if (now === undefined || once || performance.now() + waitMs >= until) break;
+    if (heard || once || performance.now() + waitMs >= until) break;
     await pause(waitMs);
   }
 }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -54,9 +54,10 @@ describe('gateway-agent', () => {
     rmSync(scratch.path, { recursive: true });
   });
 
-  /** Runs it until it ends, or is told to. */
-  const run = (args: string[], path = '/nowhere') => {
-    const child = spawn(process.execPath, [agent, ...args], { env: { PATH: path }, cwd: scratch.path });
+  /** Runs it until it ends, or is told to; `before`: what is run before it in its process. */
+  const run = (args: string[], path = '/nowhere', before = '') => {
+    const all = ['--import', `data:text/javascript,${encodeURIComponent(before)}`, agent, ...args];
+    const child = spawn(process.execPath, all, { env: { PATH: path }, cwd: scratch.path });
     closing.push(() => child.kill('SIGKILL'));
     let output = '';
     for (const stream of [child.stdout, child.stderr])
@@ -115,6 +116,43 @@ describe('gateway-agent', () => {
     });
   });
 
+  test('says that the node lives where the gateway does not take its metrics', async () => {
+    const name = 'x'.repeat(301);
+    const node = await serve(() => [200, JSON.stringify({ data: [{ id: name }] })]);
+    const { id } = await register(admin);
+    const { ended, output } = run([...argsOf(id, node), '--once']);
+    expect([await ended, output()]).toEqual([1, expect.stringContaining('status 422')]);
+    const { health_status, readings } = await get(id);
+    expect([health_status, readings.loaded_models]).toEqual(['healthy', null]);
+  });
+
+  test('starts no second nvidia-smi beside one that hangs', async () => {
+    const hanging = join(scratch.path, 'hanging');
+    const started = join(scratch.path, 'started');
+    mkdirSync(hanging);
+    writeFileSync(join(hanging, 'nvidia-smi'), `#!/bin/sh\necho $$ >> ${started}\nexec sleep 60\n`);
+    chmodSync(join(hanging, 'nvidia-smi'), 0o755);
+    let heard = 0;
+    const gateway = await serve(() => {
+      heard++;
+      return [200, '{}'];
+    });
+    const tenTimesAsFast =
+      'const set = setTimeout; globalThis.setTimeout = (end, ms, ...more) => set(end, ms / 10, ...more);';
+    const args = [...argsOf('x', undefined, gateway), '--interval', '1'];
+    run(args, `${hanging}:/bin:/usr/bin`, tenTimesAsFast);
+    await until(() => heard >= 2);
+    const ids = readFileSync(started, 'utf8').trim().split('\n');
+    for (const id of ids) process.kill(Number(id), 'SIGKILL');
+    expect(ids).toHaveLength(1);
+  });
+
+  test('says which Node.js it needs', async () => {
+    const before = `Object.defineProperty(process, 'versions', { value: { node: '18.16.1' } })`;
+    const { ended, output } = run([...argsOf('x'), '--once'], undefined, before);
+    expect([await ended, output()]).toEqual([78, expect.stringContaining('Node.js 18.17 or newer')]);
+  });
+
   test('says that the node lives where nothing can be read', async () => {
     const { id } = await register(admin);
     expect(await run([...argsOf(id), '--once']).ended).toBe(0);
@@ -151,6 +189,12 @@ describe('gateway-agent', () => {
     [['--node', 'x'], '--url must be'],
     [['--url', 'http://x'], '--node must be'],
     [['--url', 'http://x', '--node', 'x'], '--secret-file must'],
+    [['--url', 'localhost:8080'], '--url must be'],
+    [
+      ['--url', 'http://x', '--node', 'x', '--secret-file', 'x', '--serves', 'localhost:8000'],
+      '--serves must',
+    ],
+    [['--url', 'http://x', '--node', 'x', '--secret-file', 'x', '--interval', '2592000'], '--interval must'],
     [['--colour'], 'colour'],
   ])('explains what is wrong with %j', async (args, words) => {
     const { ended, output } = run(args);
