@@ -117,6 +117,20 @@ describe('what nodes earn', () => {
     expect((await economics('?window_days=1'))[0]).toMatchObject({ requests: 20 });
   });
 
+  test('is the same of one node as in the list, whether its hours are rolled up or not', async () => {
+    const [node, other] = [await nodeSince(30), await nodeSince(30)];
+    await serve(node, 3, repeat(20, { latencyMs: 250 }));
+    await serve(other, 3, repeat(25, { latencyMs: 900 }));
+    await rollUpUsage(jobContext(suite.db.orm, clock.now()).context);
+    await serve(node, 0, repeat(2));
+    await serve(other, 0, repeat(3));
+    const ofAll = (await economics()).find(({ node_id }) => node_id === node);
+    expect(ofAll).toMatchObject({ requests: 22 });
+    expect(await economics(`?node_id=${node}`)).toEqual([ofAll]);
+    // Ids are the same in any case, as at GET /api/admin/gpu-nodes/{id}.
+    expect(await economics(`?node_id=${node.toUpperCase()}`)).toEqual([ofAll]);
+  });
+
   test('says how many calls at once it takes to break even', async () => {
     // Two hours of one call at a time that earned a dollar each: five at once pay for $5 an hour.
     const node = await nodeSince(2, '5');

@@ -2,6 +2,7 @@ import { requireAdmin, type ServiceContext } from '../../context.js';
 import type { GpuBenchmark } from '../../entities/nodes/gpu-benchmark.js';
 import type { GpuNode } from '../../entities/nodes/gpu-node.js';
 import { DAY_MS, formatTimestamp, HOUR_MS, hourStart } from '../../lib/clock.js';
+import { isUuid } from '../../lib/ids.js';
 import { countOf } from '../../lib/latency-sketch.js';
 import { formatMoney, type Money, parseMoney } from '../../lib/money.js';
 import { latestBenchmarks } from './benchmarks.store.js';
@@ -24,16 +25,18 @@ export function createEconomicsService() {
     /** Every node, or the one that the input names. @throws AppError `unauthorized`, `forbidden` */
     async list(
       context: ServiceContext,
-      { window_days: days, node_id: nodeId }: EconomicsInput,
+      { window_days: days, node_id: asked }: EconomicsInput,
     ): Promise<NodeEconomicsOutput[]> {
       requireAdmin(context);
+      const nodeId = asked ?? undefined;
+      if (nodeId !== undefined && !isUuid(nodeId)) return [];
       const { em, clock } = context;
       const now = clock.now();
       const from = new Date(hourStart(now - days * DAY_MS));
-      const nodes = (await findNodes(em)).filter(({ id }) => (nodeId ?? id) === id);
+      const nodes = await findNodes(em, nodeId === undefined ? undefined : [nodeId]);
       if (nodes.length === 0) return [];
-      const parts = Map.groupBy(await servedParts(em, from), ({ node_id }) => node_id);
-      const latencies = Map.groupBy(await servedLatencies(em, from), ({ node_id }) => node_id);
+      const parts = Map.groupBy(await servedParts(em, from, nodeId), ({ node_id }) => node_id);
+      const latencies = Map.groupBy(await servedLatencies(em, from, nodeId), ({ node_id }) => node_id);
       const benchmarks = Map.groupBy(await latestBenchmarks(em), (run) => run.nodeId);
       return nodes
         .map((node) =>

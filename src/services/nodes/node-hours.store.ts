@@ -4,8 +4,12 @@ import type { BucketCount } from '../../lib/latency-sketch.js';
 import { latencyBucket } from '../analytics/rollups.store.js';
 import { CALL_BOUNDS } from './economics.rules.js';
 
+/** Of one node, or of all. */
+const ofNode = (nodeId: string | undefined): RawBuilder<unknown> =>
+  nodeId === undefined ? sql`node_id is not null` : sql`node_id = ${nodeId}::uuid`;
+
 /** What nodes served in the hour that begins at `at`, from its events, in the columns of `node_hours` behind the hour. */
-const servedIn = (at: RawBuilder<unknown>): RawBuilder<unknown> => sql`
+const servedIn = (at: RawBuilder<unknown>, nodeId?: string): RawBuilder<unknown> => sql`
   select node_id, deployment, model, band, sum(requests)::bigint as requests, sum(errors)::bigint as errors,
     sum(busy_ms)::bigint as busy_ms, sum(cost) as cost,
     coalesce(array_agg(bucket order by bucket) filter (where requests > errors), '{}')::smallint[] as latency_buckets,
@@ -16,7 +20,7 @@ const servedIn = (at: RawBuilder<unknown>): RawBuilder<unknown> => sql`
       ${latencyBucket} as bucket, count(*) as requests, count(*) filter (where status = 'error') as errors,
       sum(latency_ms) as busy_ms, sum(cost) as cost
     from usage_events
-    where created_at >= ${at} and created_at < ${at} + interval '1 hour' and node_id is not null
+    where created_at >= ${at} and created_at < ${at} + interval '1 hour' and ${ofNode(nodeId)}
     group by 1, 2, 3, 4, 5) buckets
   group by node_id, deployment, model, band`;
 
@@ -29,13 +33,14 @@ export async function recomputeNodeHour(em: EntityManager, hour: Date): Promise<
 }
 
 /** Hours from `from` on as `parts`, in the columns of `node_hours` behind the hour; those not rolled up yet from the events. */
-const partsFrom = (from: Date): RawBuilder<unknown> => sql`
+const partsFrom = (from: Date, nodeId: string | undefined): RawBuilder<unknown> => sql`
   dirty as materialized (select distinct hour from rollup_dirty where hour >= ${from.toISOString()}),
   parts as (
     select node_id, deployment, model, band, requests, errors, busy_ms, cost, latency_buckets, latency_counts
-    from node_hours where hour >= ${from.toISOString()} and hour not in (select hour from dirty)
+    from node_hours
+    where hour >= ${from.toISOString()} and ${ofNode(nodeId)} and hour not in (select hour from dirty)
     union all
-    select served.* from dirty cross join lateral (${servedIn(sql`dirty.hour`)}) served)`;
+    select served.* from dirty cross join lateral (${servedIn(sql`dirty.hour`, nodeId)}) served)`;
 
 /** What a deployment served on a node. */
 export interface ServedPart {
@@ -49,10 +54,10 @@ export interface ServedPart {
   cost: string;
 }
 
-/** What each deployment served on each node in the hours from `from` on. */
-export async function servedParts(em: EntityManager, from: Date): Promise<ServedPart[]> {
+/** What each deployment served on each node, or on one, in the hours from `from` on. */
+export async function servedParts(em: EntityManager, from: Date, nodeId?: string): Promise<ServedPart[]> {
   const { rows } = await sql<ServedPart>`
-    with ${partsFrom(from)}
+    with ${partsFrom(from, nodeId)}
     select node_id, deployment, model, sum(requests)::float8 as requests, sum(errors)::float8 as errors,
       sum(busy_ms)::float8 as busy_ms, sum(cost)::text as cost
     from parts group by 1, 2, 3 order by 2, 3`.execute(em.getKysely());
@@ -62,10 +67,14 @@ export async function servedParts(em: EntityManager, from: Date): Promise<Served
 /** How many calls of a model on a node fell into a bucket of latency, while so many calls were under way there. */
 export type ServedLatency = { node_id: string; model: string; band: number } & BucketCount;
 
-/** Latencies of the successes on each node in the hours from `from` on. */
-export async function servedLatencies(em: EntityManager, from: Date): Promise<ServedLatency[]> {
+/** Latencies of the successes on each node, or on one, in the hours from `from` on. */
+export async function servedLatencies(
+  em: EntityManager,
+  from: Date,
+  nodeId?: string,
+): Promise<ServedLatency[]> {
   const { rows } = await sql<ServedLatency>`
-    with ${partsFrom(from)}
+    with ${partsFrom(from, nodeId)}
     select node_id, model, band, bucket, sum(n)::float8 as count
     from parts cross join lateral unnest(latency_buckets, latency_counts) as points (bucket, n)
     group by 1, 2, 3, 4`.execute(em.getKysely());
