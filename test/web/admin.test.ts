@@ -245,6 +245,33 @@ describeInBrowser('the admin pages', () => {
     await page.getByText('One of the runs doesn’t exist').waitFor();
   });
 
+  test('no node of a run is called deleted while the names of nodes are missing', async () => {
+    const name = `unnamed ${randomUUID()}`;
+    const { id } = await register({ url: suite.url, token: admin.token }, { name });
+    await submitRun(id);
+    const gone = await register({ url: suite.url, token: admin.token }, { name: `gone ${randomUUID()}` });
+    await submitRun(gone.id);
+    await suite.api(admin.token, 'DELETE', `/api/admin/gpu-nodes/${gone.id}`);
+    const page = await pageOf(browser, suite, admin, { expectedErrors: /ERR_FAILED/ });
+    // A socket that stands late reads all anew: then nobody would have to click.
+    await page.routeWebSocket(/graphql/, () => undefined);
+    const names = documentIdOf('query NodeNames');
+    let away = true;
+    await page.route('**/graphql', (route) =>
+      away && route.request().postData()?.includes(names) ? route.abort() : route.fallback(),
+    );
+    await page.goto('/admin/benchmarks');
+    await page.getByRole('alert').getByText('The server can’t be reached.').waitFor();
+    const latest = page.getByRole('region', { name: 'Latest benchmarks' });
+    const deleted = latest.getByText('deleted node').first();
+    await latest.getByRole('link', { name: id }).waitFor();
+    expect(await deleted.count()).toBe(0);
+    away = false;
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await latest.getByRole('link', { name }).waitFor();
+    await deleted.waitFor();
+  });
+
   test('margins of all nodes and of one, beside the latency of its benchmark; without a cost it says what to do', async () => {
     const [earning, free] = [`earning ${randomUUID()}`, `free ${randomUUID()}`];
     const as = { url: suite.url, token: admin.token };

@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useMemo, useRef } from 'react';
 import {
   type BenchmarkRowFragment,
@@ -17,7 +17,8 @@ import { Unseen } from '../../ui/unseen';
 import { benchmarkColumns } from './benchmark-columns';
 import { BenchmarkHistory } from './benchmark-history';
 import { isOfAnother, placeOf, toggled } from './chosen-runs.rules';
-import { CompareRuns, type NodeNames } from './compare-runs';
+import { CompareRuns } from './compare-runs';
+import { NodeName, type NodeNames, nodeName, nodeNames } from './node-name';
 import classes from './nodes.module.css';
 import { benchmarksSearch, type ChosenRuns } from './nodes-search';
 
@@ -28,8 +29,13 @@ const COMMAND =
 export function BenchmarksPage(): ReactNode {
   const nodes = usePageQuery({ query: NodeNamesDocument, variables: {} });
   const latest = usePageQuery({ query: LatestBenchmarksDocument, variables: {} });
+  const error = latest.error ?? nodes.error;
+  const again = (): void => {
+    nodes.refresh();
+    latest.refresh();
+  };
   const known = nodes.data?.gpuNodes;
-  const names: NodeNames = useMemo(() => new Map(known?.map(({ id, name }) => [id, name])), [known]);
+  const names = useMemo(() => nodeNames(known), [known]);
   const { chosen, choose, toggle, place } = useChosenRuns();
   const columns = [...withNode(names), compareColumn(chosen, names, toggle)];
   const isEmpty = latest.data?.latestBenchmarks?.length === 0;
@@ -39,7 +45,7 @@ export function BenchmarksPage(): ReactNode {
         title="Benchmarks"
         lead="Speed of models on nodes, measured through the gateway. Results outlive their nodes."
       />
-      {latest.error && <LoadError error={latest.error} onRetry={latest.refresh} />}
+      {error && <LoadError error={error} onRetry={again} />}
       {isEmpty ? (
         <Empty>
           No runs yet. To measure a model and submit the result, run{' '}
@@ -90,25 +96,15 @@ function useChosenRuns() {
   };
 }
 
-const nameIn = (names: NodeNames, { nodeId }: BenchmarkRowFragment): string =>
-  names.get(nodeId) ?? 'deleted node';
-
 function withNode(names: NodeNames): readonly Column<BenchmarkRowFragment>[] {
   const [model, ...figures] = benchmarkColumns;
   return [
     {
       id: 'node',
       head: 'Node',
-      whole: (run) => nameIn(names, run),
+      whole: ({ nodeId }) => nodeName(names, nodeId),
       phone: 1,
-      cell: (run) =>
-        names.has(run.nodeId) ? (
-          <Link to={paths.node} params={{ nodeId: run.nodeId }} search={{ tab: 'benchmarks' }}>
-            {nameIn(names, run)}
-          </Link>
-        ) : (
-          nameIn(names, run)
-        ),
+      cell: ({ nodeId }) => <NodeName id={nodeId} names={names} />,
     },
     { ...model!, phone: 11 },
     ...figures,
@@ -142,7 +138,7 @@ const compareColumn = (
         {place ? PLACES[place] : 'Compare'}
         <Unseen>
           {' '}
-          {nameIn(names, run)}, {run.modelPublicName}
+          {nodeName(names, run.nodeId)}, {run.modelPublicName}
         </Unseen>
       </Button>
     );

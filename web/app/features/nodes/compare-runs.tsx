@@ -1,9 +1,7 @@
 import { Button } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
 import type { ReactNode, RefObject } from 'react';
 import { type BenchmarkRowFragment, CompareBenchmarksDocument } from '../../../generated/graphql';
 import { usePageQuery } from '../../graphql/use-page-query';
-import { paths } from '../../paths';
 import { DataTable } from '../../ui/data-table';
 import { Fact, Facts } from '../../ui/facts';
 import { counted, formatCount } from '../../ui/format';
@@ -12,11 +10,9 @@ import { Moment } from '../../ui/moment';
 import { Note } from '../../ui/note';
 import { Section } from '../../ui/section';
 import { type Compared, type Comparison, comparisonColumns, MEASURES } from './comparison-columns';
+import { NodeName, type NodeNames } from './node-name';
 import classes from './nodes.module.css';
 import type { ChosenRuns } from './nodes-search';
-
-/** Names of the nodes that are still there. */
-export type NodeNames = ReadonlyMap<string, string>;
 
 interface CompareRunsProps {
   chosen: ChosenRuns;
@@ -117,18 +113,11 @@ const SETTINGS: Record<Comparison['differences'][number], string> = {
 
 function Run({ run, names }: { run: BenchmarkRowFragment; names: NodeNames }) {
   const { nodeId, modelPublicName, totalRequests, concurrency, slo, createdAt } = run;
-  const name = names.get(nodeId);
   return (
     <>
-      {name === undefined ? (
-        'deleted node'
-      ) : (
-        <Link to={paths.node} params={{ nodeId }} search={{ tab: 'benchmarks' }}>
-          {name}
-        </Link>
-      )}
-      , <Moment at={createdAt} />: <span className={classes.address}>{modelPublicName}</span>,{' '}
-      {counted(totalRequests, 'request')}, {formatCount(concurrency)} parallel
+      <NodeName id={nodeId} names={names} />, <Moment at={createdAt} />:{' '}
+      <span className={classes.address}>{modelPublicName}</span>, {counted(totalRequests, 'request')},{' '}
+      {formatCount(concurrency)} parallel
       {slo != null && `, objective ${slo}`}
     </>
   );
