@@ -175,6 +175,49 @@ describeInBrowser('the admin pages', () => {
     expect(new URL(page.url()).searchParams.has('subject')).toBe(false);
   });
 
+  test('an adjustment whose answer was lost is made once, however often it is asked for', async () => {
+    const user = await suite.signUp('free');
+    const page = await openAs(browser, suite, admin, `/admin/users/${user.accountId}`, {
+      expectedErrors: /ERR_FAILED/,
+    });
+    const document = documentIdOf('mutation AdjustCredit');
+    let lost = 0;
+    await page.route('**/graphql', async (route) => {
+      if (lost > 0 || !route.request().postData()?.includes(document)) return route.fallback();
+      lost++;
+      await route.fetch();
+      await route.abort();
+    });
+    await page.getByLabel('Amount').fill('2.5');
+    await page.getByLabel('Reason').fill('Apology for the outage');
+    const dialog = page.getByRole('dialog');
+    const ask = async (): Promise<void> => {
+      await page.getByRole('button', { name: 'Adjust credit' }).click();
+      await dialog.getByRole('button', { name: 'Adjust credit' }).click();
+    };
+    await ask();
+    await dialog.getByText('The server can’t be reached.').waitFor();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    await ask();
+    await page.getByText('Adjusted by +$2.50. New balance: $3.50.').waitFor();
+    const adjustments = async () => {
+      const { rows } = await suite.db.pool.query<{ amount: string }>(
+        `select trim_scale(amount)::text as amount from ledger_entries
+         where account_id = $1 and kind = 'adjustment' order by seq`,
+        [user.accountId],
+      );
+      return rows.map(({ amount }) => amount);
+    };
+    expect([lost, await adjustments()]).toEqual([1, ['2.5']]);
+    // The same amount for the same reason is meant once more after it has worked.
+    await page.getByLabel('Amount').fill('2.5');
+    await page.getByLabel('Reason').fill('Apology for the outage');
+    await ask();
+    await page.getByText('New balance: $6.00.').waitFor();
+    expect(await adjustments()).toEqual(['2.5', '2.5']);
+  });
+
   test('routing, jobs, users and benchmarks are shown', async () => {
     const page = await openAs(browser, suite, admin, '/admin/routing');
     const check = async (name: string, sign: string | RegExp): Promise<void> => {

@@ -25,9 +25,15 @@ export function AdjustCredit({ user }: { user: UserRowFragment }) {
   const [amount, setAmount] = useState('');
   const [reason, setReason] = useState('');
   const [faults, setFaults] = useState<Record<string, string>>({});
-  // One for each intent: a repeat after a broken connection must not adjust twice.
-  const [asked, setAsked] = useState<{ amount: string; idempotencyKey: string }>();
+  // The same until it has worked or something else is meant: a repeat after a broken connection must not adjust twice.
+  const [idempotencyKey, setIdempotencyKey] = useState(newIdempotencyKey);
+  // The amount that is to be confirmed.
+  const [asked, setAsked] = useState<string>();
   const [done, setDone] = useState<{ amountUsd: string; balanceUsd: string }>();
+  const change = (set: (text: string) => void, text: string): void => {
+    set(text);
+    setIdempotencyKey(newIdempotencyKey());
+  };
   const ask = (event: FormEvent): void => {
     event.preventDefault();
     const typed = amount.trim().replace(/^\+/, '');
@@ -36,18 +42,17 @@ export function AdjustCredit({ user }: { user: UserRowFragment }) {
     if (Object.keys(wrong).length > 0) return;
     forget();
     setDone(undefined);
-    setAsked({ amount: typed, idempotencyKey: newIdempotencyKey() });
+    setAsked(typed);
   };
   const send = async (): Promise<void> => {
-    if (!asked) return;
-    const { data } = await run({
-      input: { id: user.id, amountUsd: asked.amount, reason, idempotencyKey: asked.idempotencyKey },
-    });
+    if (asked === undefined) return;
+    const { data } = await run({ input: { id: user.id, amountUsd: asked, reason, idempotencyKey } });
     if (!data) return;
     setDone(data.adjustCredit.adjustment);
     setAsked(undefined);
     setAmount('');
     setReason('');
+    setIdempotencyKey(newIdempotencyKey());
   };
   const refused = Object.values(error?.fields ?? {})
     .map(asSentence)
@@ -68,7 +73,7 @@ export function AdjustCredit({ user }: { user: UserRowFragment }) {
           autoComplete="off"
           value={amount}
           error={faults.amount_usd}
-          onChange={({ currentTarget }) => setAmount(currentTarget.value)}
+          onChange={({ currentTarget }) => change(setAmount, currentTarget.value)}
         />
         <TextInput
           label="Reason"
@@ -76,13 +81,13 @@ export function AdjustCredit({ user }: { user: UserRowFragment }) {
           autoComplete="off"
           value={reason}
           error={faults.reason}
-          onChange={({ currentTarget }) => setReason(currentTarget.value)}
+          onChange={({ currentTarget }) => change(setReason, currentTarget.value)}
         />
         <Button type="submit" variant="default">
           Adjust credit
         </Button>
       </form>
-      {asked && (
+      {asked !== undefined && (
         <ConfirmDialog
           title={`Adjust the credit of ${user.email}?`}
           onClose={() => setAsked(undefined)}
@@ -96,10 +101,10 @@ export function AdjustCredit({ user }: { user: UserRowFragment }) {
               <Money usd={user.balanceUsd} />
             </Fact>
             <Fact name="Adjustment">
-              <Money usd={formatMoney(parseMoney(asked.amount))} signed />
+              <Money usd={formatMoney(parseMoney(asked))} signed />
             </Fact>
             <Fact name="Balance after">
-              <Money usd={balanceAfter(user, asked.amount)} />
+              <Money usd={balanceAfter(user, asked)} />
             </Fact>
             <Fact name="Reason">{reason.trim()}</Fact>
           </Facts>
