@@ -92,8 +92,18 @@ describe('the routing view', () => {
     expect(view(told(1e-7, 3e-7, { status: 'parked', parked_for_seconds: 60 }))).toMatchObject({
       status: 'parked',
       parked_until: '2026-01-01T00:01:00.000000Z',
+      parked_for_seconds: 60,
     });
-    expect(view(told(1e-7, 3e-7))).toMatchObject({ status: null, takes_calls: null, parked_until: null });
+    expect(view(told(1e-7, 3e-7, { status: 'serving', parked_for_seconds: 0 }))).toMatchObject({
+      parked_until: null,
+      parked_for_seconds: null,
+    });
+    expect(view(told(1e-7, 3e-7))).toMatchObject({
+      status: null,
+      takes_calls: null,
+      parked_until: null,
+      parked_for_seconds: null,
+    });
   });
 });
 

@@ -218,6 +218,21 @@ describeInBrowser('the admin pages', () => {
     expect(await adjustments()).toEqual(['2.5', '2.5']);
   });
 
+  test('a parked deployment is counted down by a clock that is ahead of the server’s', async () => {
+    const page = await pageOf(browser, suite, admin);
+    await page.addInitScript('const now = Date.now; Date.now = () => now() + 120_000;');
+    await page.route('**/graphql', async (route) => {
+      const response = await route.fetch();
+      const body = (await response.json()) as { data?: { routing?: { deployments: object[] }[] } };
+      const deployment = body.data?.routing?.[0]?.deployments[0];
+      if (deployment) Object.assign(deployment, { status: 'PARKED', parkedForSeconds: 40 });
+      await route.fulfill({ response, json: body });
+    });
+    await page.goto('/admin/routing');
+    await page.getByText(/^parked, (3[5-9]|4[01]) s left$/).waitFor();
+    await page.unrouteAll({ behavior: 'wait' });
+  });
+
   test('routing, jobs, users and benchmarks are shown', async () => {
     const page = await openAs(browser, suite, admin, '/admin/routing');
     const check = async (name: string, sign: string | RegExp): Promise<void> => {

@@ -65,6 +65,10 @@ export const routedDeploymentOutput = z
       .describe('Whether it takes calls, by its failures and its node.'),
     consecutive_failures: z.int().nullable().describe('Failed calls since the last success.'),
     parked_until: timestamp('When it takes calls again. Null if it is not parked.').nullable(),
+    parked_for_seconds: z
+      .number()
+      .nullable()
+      .describe('Seconds until it takes calls again. Null if it is not parked.'),
     calls_in_flight: z.int().nullable().describe('Calls in flight to its host and port, of this proxy.'),
     input_price_per_million_usd: decimal(
       'Input price of the routing file in US dollars per million tokens.',

@@ -84,6 +84,7 @@ export function routingView(
         parked_until: one.parked_for_seconds
           ? formatTimestamp(now + one.parked_for_seconds * MS_PER_SECOND)
           : null,
+        parked_for_seconds: one.parked_for_seconds || null,
         calls_in_flight: one.node_calls_in_flight ?? null,
         input_price_per_million_usd: input,
         output_price_per_million_usd: output,

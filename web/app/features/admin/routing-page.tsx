@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useMemo } from 'react';
 import { RoutingDocument, type RoutingQuery } from '../../../generated/graphql';
 import { usePageQuery } from '../../graphql/use-page-query';
 import { type Column, DataTable } from '../../ui/data-table';
@@ -16,7 +16,13 @@ const REFRESH_MS = 3_000;
 const MS = 1_000;
 
 type Group = NonNullable<RoutingQuery['routing']>[number];
-type Row = Group['deployments'][number] & { group: Group; isFirst: boolean; charged: string };
+type Row = Group['deployments'][number] & {
+  group: Group;
+  isFirst: boolean;
+  charged: string;
+  /** When it takes calls again, by this machine's clock, which may differ from the server's; null if it is not parked. */
+  parkedUntilMs: number | null;
+};
 
 /** Calls don't tell by themselves where they go. */
 const columns: readonly Column<Row>[] = [
@@ -60,7 +66,8 @@ const columns: readonly Column<Row>[] = [
 export function RoutingPage(): ReactNode {
   const { data, error, refresh } = usePageQuery({ query: RoutingDocument, variables: {} });
   usePolled(refresh, REFRESH_MS);
-  const rows = data && rowsOf(data);
+  // Once for each answer: what it says is as of then.
+  const rows = useMemo(() => data && rowsOf(data, Date.now()), [data]);
   const wrong = rows?.filter(({ priceMatches }) => priceMatches === false) ?? [];
   return (
     <>
@@ -90,7 +97,7 @@ export function RoutingPage(): ReactNode {
   );
 }
 
-function rowsOf({ routing, models }: RoutingQuery): Row[] | undefined {
+function rowsOf({ routing, models }: RoutingQuery, now: number): Row[] | undefined {
   const charged = new Map(
     models?.map((model) => [
       model.modelPublicName,
@@ -103,6 +110,7 @@ function rowsOf({ routing, models }: RoutingQuery): Row[] | undefined {
       group,
       isFirst: index === 0,
       charged: charged.get(group.modelPublicName) ?? 'nothing: the model is unknown',
+      parkedUntilMs: deployment.parkedForSeconds == null ? null : now + deployment.parkedForSeconds * MS,
     })),
   );
 }
@@ -110,9 +118,9 @@ function rowsOf({ routing, models }: RoutingQuery): Row[] | undefined {
 const pair = (input: string | null | undefined, output: string | null | undefined): string =>
   `${input == null ? '–' : moneyText(input)} in, ${output == null ? '–' : moneyText(output)} out`;
 
-function StateOfDeployment({ row: { status, takesCalls, parkedUntil } }: { row: Row }) {
+function StateOfDeployment({ row: { status, takesCalls, parkedUntilMs } }: { row: Row }) {
   const left = useTicking((now) =>
-    parkedUntil == null ? null : Math.max(0, Math.ceil((Date.parse(parkedUntil) - now) / MS)),
+    parkedUntilMs === null ? null : Math.max(0, Math.ceil((parkedUntilMs - now) / MS)),
   );
   if (status === 'PARKED') {
     return <StatusWord tone="bad">{left === null ? 'parked' : `parked, ${left} s left`}</StatusWord>;
