@@ -167,7 +167,7 @@ describeInBrowser('the admin pages', () => {
     // The link to everything that somebody did leaves out what was looked for before.
     const subject = page.getByRole('searchbox', { name: 'Filter by what was changed' });
     await subject.fill(user.accountId.slice(0, 8));
-    await page.getByText('No actions yet.').waitFor();
+    await page.getByText('No actions match.').waitFor();
     await subject.fill(user.accountId);
     await page.getByRole('link', { name: admin.user.email }).first().click();
     await page.getByRole('button', { name: 'One administrator ×' }).waitFor();

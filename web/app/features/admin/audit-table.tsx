@@ -132,6 +132,8 @@ function Actions({ search, columns, paged }: ActionsProps) {
     touches: ['AdminAction', 'User', 'GpuNode', 'CreditAdjustment'],
   });
   const found = data?.adminActions ?? undefined;
+  // The page of an account isn't a filter: without actions, none were done.
+  const isFiltered = paged && Boolean(subject || kind || actor);
   return (
     <>
       {error && <LoadError error={error} onRetry={refresh} />}
@@ -142,7 +144,7 @@ function Actions({ search, columns, paged }: ActionsProps) {
           rows={found?.slice(0, PAGE)}
           awaiting={awaiting}
           keyOf={({ id }) => id}
-          empty="No actions yet."
+          empty={isFiltered ? 'No actions match.' : 'No actions yet.'}
         />
       )}
       {paged && (
