@@ -37,6 +37,23 @@ export function contextOf(
   };
 }
 
+/** Credits of a cent each to an account, now, as adjustments leave them. */
+export async function insertCredits(
+  db: Pick<TestDatabase, 'pool'>,
+  accountId: string,
+  count: number,
+): Promise<void> {
+  await db.pool.query(
+    `with a as (
+       update accounts set balance = balance + 0.01 * $2::integer, ledger_seq = ledger_seq + $2::integer where id = $1
+       returning old.balance as before, old.ledger_seq as seq)
+     insert into ledger_entries (id, account_id, seq, kind, amount, balance_after, created_at)
+     select gen_random_uuid(), $1, seq + n, 'adjustment', 0.01, before + 0.01 * n, now()
+     from a, generate_series(1, $2::integer) as n`,
+    [accountId, count],
+  );
+}
+
 export interface LedgerRow {
   seq: string;
   kind: string;

@@ -6,10 +6,12 @@ import { dataOf } from '../graphql/support.js';
 import { recordOf } from '../metering/support.js';
 import { call, signUp } from '../support/api.js';
 import { usePlatform } from '../support/platform-suite.js';
+import { insertCredits } from './fixtures.js';
 
 interface Month {
   charges: { date: string; calls: number; amountUsd: string }[];
   credits: { kind: string; amountUsd: string }[];
+  creditsTruncated: boolean;
   hasOlder: boolean;
 }
 
@@ -34,12 +36,12 @@ describe('a month of the ledger', () => {
     ]);
   });
 
-  const read = async (of: string): Promise<Month> => {
+  const read = async (of: string, as = token): Promise<Month> => {
     const { viewer } = await dataOf<{ viewer: { ledgerMonth: Month } }>(
       suite.url,
       `query ($month: String!) { viewer { ledgerMonth(month: $month) {
-        charges { date calls amountUsd } credits { kind amountUsd } hasOlder } } }`,
-      { token, variables: { month: of } },
+        charges { date calls amountUsd } credits { kind amountUsd } creditsTruncated hasOlder } } }`,
+      { token: as, variables: { month: of } },
     );
     return viewer.ledgerMonth;
   };
@@ -51,6 +53,7 @@ describe('a month of the ledger', () => {
         { kind: 'TOPUP', amountUsd: '10.000000' },
         { kind: 'STARTER', amountUsd: '1.000000' },
       ],
+      creditsTruncated: false,
       hasOlder: false,
     };
     expect(await read(month)).toEqual(expected);
@@ -59,9 +62,19 @@ describe('a month of the ledger', () => {
   });
 
   test('of another time has nothing, and says whether there is anything before it', async () => {
-    const nothing = { charges: [], credits: [] };
+    const nothing = { charges: [], credits: [], creditsTruncated: false };
     expect(await read('2020-01')).toEqual({ ...nothing, hasOlder: false });
     expect(await read('2099-12')).toEqual({ ...nothing, hasOlder: true });
+  });
+
+  test('lists 500 credits, the newest, and says whether there are more', async () => {
+    const { token: rich, user } = await signUp(suite.url);
+    await insertCredits(suite.db, user.id, 499);
+    expect(await read(month, rich)).toMatchObject({ creditsTruncated: false });
+    await insertCredits(suite.db, user.id, 1);
+    const { credits, creditsTruncated } = await read(month, rich);
+    expect([credits.length, creditsTruncated]).toEqual([500, true]);
+    expect(credits.map(({ kind }) => kind)).not.toContain('STARTER');
   });
 
   test.each([

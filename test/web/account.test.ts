@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core';
+import { insertCredits } from '../billing/fixtures.js';
 import { call, PASSWORD } from '../support/api.js';
 import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { postChat } from '../support/edge.js';
@@ -129,6 +130,15 @@ describeInBrowser('billing and profile of the dashboard', () => {
     expect((await postChat(suite.url, user.key)).status).toBe(401);
     const { rows } = await suite.db.pool.query('select 1 from accounts where email = $1', [email]);
     expect(rows).toEqual([]);
+  });
+
+  test('a month of more than 500 credits says where the older ones are', async () => {
+    await insertCredits(suite.db, user.accountId, 500);
+    const page = await open('/dashboard/billing');
+    const said = page.getByText('Only the newest 500 credits of the month are shown. The CSV has all.');
+    await said.waitFor();
+    await page.getByRole('button', { name: 'Charges' }).click();
+    await said.waitFor({ state: 'detached' });
   });
 
   test('a page that can’t be loaded says so with the id to quote, and works again by a click', async () => {

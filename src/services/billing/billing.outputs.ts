@@ -105,6 +105,9 @@ export const ledgerMonthOutput = z
   .object({
     charges: z.array(ledgerDayOutput).describe('Charges per UTC day, newest first.'),
     credits: z.array(ledgerEntryOutput).describe('All other entries, newest first, at most 500.'),
+    credits_truncated: z
+      .boolean()
+      .describe('Whether the month has more of these entries than `credits` lists.'),
     has_older: z.boolean().describe('Whether there are entries from before the month.'),
   })
   .meta({

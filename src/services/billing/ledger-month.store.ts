@@ -22,7 +22,7 @@ export async function ledgerBetween(
   const credits = await em.find(
     LedgerEntry,
     { accountId, kind: { $ne: 'usage' }, createdAt: { $gte: from, $lt: until } },
-    { ...UNTRACKED, orderBy: { createdAt: 'desc', seq: 'desc' }, limit: MOST_CREDITS },
+    { ...UNTRACKED, orderBy: { createdAt: 'desc', seq: 'desc' }, limit: MOST_CREDITS + 1 },
   );
   const first = await em.findOne(
     LedgerEntry,
@@ -35,7 +35,8 @@ export async function ledgerBetween(
       calls,
       amount_usd: formatMoney(-parseMoney(cost)),
     })),
-    credits: credits.map(toLedgerEntry),
+    credits: credits.slice(0, MOST_CREDITS).map(toLedgerEntry),
+    credits_truncated: credits.length > MOST_CREDITS,
     has_older: first !== null && first.createdAt < from,
   };
 }

@@ -7,7 +7,7 @@ import { usePageQuery } from '../../graphql/use-page-query';
 import { paths } from '../../paths';
 import { Choice } from '../../ui/choice';
 import { type Column, DataTable } from '../../ui/data-table';
-import { counted, formatDay } from '../../ui/format';
+import { counted, formatCount, formatDay } from '../../ui/format';
 import { LoadError } from '../../ui/load-error';
 import { Moment } from '../../ui/moment';
 import { Pager } from '../../ui/pager';
@@ -134,6 +134,12 @@ export function Ledger() {
             detail={({ day }) => day && day.date === opened && <ChargesOfDay date={day.date} />}
             empty={`No entries in ${monthName(month)}.`}
           />
+        )}
+        {page?.creditsTruncated && show !== 'charges' && (
+          <p className={classes.hint}>
+            Only the newest {formatCount(page.credits.length)} credits of the month are shown. The CSV has
+            all.
+          </p>
         )}
       </div>
       <Pager
