@@ -1,3 +1,4 @@
+import { signUpAdmin } from '../support/admin.js';
 import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
 import { expectGoodLooks, holdAnswers, openAs, pageOf, twoWeeksOfCalls } from './dashboard.js';
@@ -28,6 +29,35 @@ describeInBrowser('the statement of a month', () => {
     await page.emulateMedia({ media: 'print' });
     await page.getByRole('banner').waitFor({ state: 'hidden' });
     expect(await page.getByRole('heading', { name: 'By day' }).isVisible()).toBe(true);
+  });
+
+  test('prints nothing of what stands around it, at the widths of paper and screen', async () => {
+    const user = await suite.signUp('free');
+    const admin = await signUpAdmin(suite);
+    await suite.api(admin.token, 'POST', `/api/admin/users/${user.accountId}/credit-adjustments`, {
+      amount_usd: '-1',
+      reason: 'Of a test',
+    });
+    const month = new Date().toISOString().slice(0, 7);
+    const page = await openAs(browser, suite, user, `/dashboard/billing/statements/${month}`);
+    await page.getByRole('heading', { name: 'By day' }).waitFor();
+    const around = [
+      page.getByRole('navigation', { name: 'Pages' }),
+      page.getByRole('button', { name: 'Menu' }),
+      page.getByText('Calls stopped.'),
+    ];
+    const seen = () => Promise.all(around.map((part) => part.isVisible()));
+    await around[2]!.waitFor();
+    for (const [width, shown] of [
+      [1280, [true, false, true]],
+      [760, [false, true, true]],
+    ] as const) {
+      await page.setViewportSize({ width, height: 800 });
+      await page.emulateMedia({ media: 'screen' });
+      expect([width, await seen()]).toEqual([width, shown]);
+      await page.emulateMedia({ media: 'print' });
+      expect([width, await seen()]).toEqual([width, [false, false, false]]);
+    }
   });
 
   test('says nothing of whose it is before that is known', async () => {
