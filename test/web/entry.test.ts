@@ -1,10 +1,11 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { Page } from 'playwright-core';
+import { sha256 } from '../../src/lib/crypto.js';
 import { PASSWORD, signUp } from '../support/api.js';
 import { expectAccessible } from '../support/axe.js';
 import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
-import { expectGoodLooks } from './dashboard.js';
+import { expectGoodLooks, pageOf } from './dashboard.js';
 
 /** How people come in, in a real browser, over the edge. */
 describeInBrowser('the way into the dashboard', () => {
@@ -65,6 +66,31 @@ describeInBrowser('the way into the dashboard', () => {
     await page.getByText('This link is no longer valid').waitFor();
     await page.getByRole('link', { name: 'Request a new link' }).waitFor();
     await expectAccessible(page);
+  });
+
+  test.each([
+    ['nobody', false],
+    ['somebody else', true],
+  ])('a new password leads into its account where %s was signed in', async (_who, isSignedIn) => {
+    const { user } = await signUp(suite.url);
+    const token = randomBytes(32).toString('base64url');
+    await suite.db.pool.query(
+      `insert into password_resets (token_hash, account_id, expires_at)
+       values ($1, $2, now() + interval '10 minutes')`,
+      [sha256(token).toString('hex'), user.id],
+    );
+    const page = isSignedIn
+      ? await pageOf(browser, suite, await signUp(suite.url))
+      : await browser.open(suite.url);
+    // A socket that stands reads all anew: then an answer to somebody else would not stay.
+    await page.routeWebSocket(/graphql/, () => undefined);
+    await page.goto(`/reset-password#${token}`);
+    await page.getByRole('textbox', { name: 'New password' }).fill('another long password 77');
+    await page.getByRole('button', { name: 'Set password' }).click();
+    await page.waitForURL('**/dashboard');
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page.getByRole('button', { name: 'Account' }).click();
+    await page.getByText(user.email).waitFor();
   });
 
   test('but never elsewhere, whatever the address says', async () => {

@@ -2,6 +2,7 @@ import type { Client } from 'urql';
 import { ViewerDocument, type ViewerQuery } from '../generated/graphql';
 import { createGraphqlClient, SESSION_PROBE } from './graphql/client';
 import { isSignedOut } from './graphql/errors';
+import { dropFirst } from './graphql/first-question';
 import { reconnectNow } from './graphql/lasting';
 import { forgetDrafts, openDrafts } from './ui/draft';
 
@@ -68,6 +69,7 @@ export function endSession(): void {
 
 /** After a log-in, sign-up or log-out: nothing that one account has seen stays for the next. */
 export function renewSession(): void {
+  dropFirst();
   client = createGraphqlClient({ onDoubt: doubt, onReturn });
   seen = false;
   for (const listener of changed) listener();

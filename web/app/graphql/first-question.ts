@@ -21,11 +21,16 @@ export function askFirst(endpoint: string, documentId: string): void {
   (globalThis as Place)[PLACE] = { documentId, answer };
 }
 
+/** Lets go of an answer that nobody has taken: it is not for the session that begins now. */
+export function dropFirst(): void {
+  delete (globalThis as Place)[PLACE];
+}
+
 /** `fetch`, which takes the answer to the first question, once, where that is what is asked. */
 export function fetchOrTake(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
   const first = (globalThis as Place)[PLACE];
   if (first && typeof init?.body === 'string' && init.body.includes(first.documentId)) {
-    delete (globalThis as Place)[PLACE];
+    dropFirst();
     return first.answer;
   }
   return fetch(input, init);
