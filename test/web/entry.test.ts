@@ -58,8 +58,16 @@ describeInBrowser('the way into the dashboard', () => {
     const page = await browser.open(suite.url);
     await page.goto('/login');
     await page.getByRole('link', { name: 'Forgot your password?' }).click();
-    await page.getByText('This installation doesn’t send email.').waitFor();
+    await page
+      .getByText(
+        'This installation doesn’t send email, so passwords can’t be reset. Ask its administrator for help.',
+      )
+      .waitFor();
     await expectAccessible(page);
+    // What can be no token at all says so before anything is sent.
+    await page.goto(`/reset-password#${'x'.repeat(129)}`);
+    await page.getByText('This link is no longer valid').waitFor();
+    await page.goto('/login');
     await page.goto(`/reset-password#${'x'.repeat(43)}`);
     await page.getByRole('textbox', { name: 'New password' }).fill(PASSWORD);
     await page.getByRole('button', { name: 'Set password' }).click();

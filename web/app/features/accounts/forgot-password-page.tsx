@@ -32,7 +32,7 @@ export function ForgotPasswordPage(): ReactNode {
     return (
       <EntryLayout title="Forgot your password?" lead={lead}>
         <Note tone="plain">
-          This installation doesn’t send email. Ask its administrator for a link to set a new password.
+          This installation doesn’t send email, so passwords can’t be reset. Ask its administrator for help.
         </Note>
       </EntryLayout>
     );

@@ -12,6 +12,9 @@ import { Note } from '../../ui/note';
 import { EntryLayout } from './entry-layout';
 import { useEntry } from './use-entry';
 
+/** A token that is none has no field in the form: only the page can say so. */
+const isToken = (text: string): boolean => resetPasswordInput.shape.token.safeParse(text).success;
+
 /** `/reset-password#token`, where the link in the mail leads. */
 export function ResetPasswordPage(): ReactNode {
   // Behind `#`, so that no server and no log sees it; kept here, since the router may drop it.
@@ -27,7 +30,7 @@ export function ResetPasswordPage(): ReactNode {
     if (failure?.fields.password) form.setFieldError('password', asSentence(failure.fields.password));
   });
   const again = <Link to={paths.forgotPassword}>Request a new link</Link>;
-  if (token === '' || error?.fields.token) {
+  if (!isToken(token) || error?.fields.token) {
     return (
       <EntryLayout title="Set a new password" lead={again}>
         <Note tone="warn">
