@@ -1,4 +1,4 @@
-import { composes } from './composing';
+import { composes } from '../app/ui/composing';
 import { readableOn } from './contrast';
 import { markdown } from './markdown';
 import type { Look, Turn } from './protocol';

@@ -1,7 +1,7 @@
 import '../ui/modal-styles';
 import { Modal } from '@mantine/core';
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
-import { composes } from '../../widget/composing';
+import { composes } from '../ui/composing';
 import classes from './command-palette.module.css';
 import { type Command, matching } from './command-palette.rules';
 

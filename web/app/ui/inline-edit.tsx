@@ -1,7 +1,7 @@
 import { Button, TextInput } from '@mantine/core';
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
-import { composes } from '../../widget/composing';
 import type { ShownError } from '../graphql/errors';
+import { composes } from './composing';
 import { useDraft } from './draft';
 import { useEditBase } from './edit-base';
 import { Elsewhere } from './elsewhere';

@@ -1,5 +1,5 @@
 import { Button, TextInput } from '@mantine/core';
-import { composes } from '../../../widget/composing';
+import { composes } from '../../ui/composing';
 import classes from './alerts.module.css';
 import { ThresholdBar } from './threshold-bar';
 import { MAX_THRESHOLDS } from './thresholds.rules';

@@ -1,8 +1,8 @@
 import { TextInput } from '@mantine/core';
 import { type KeyboardEvent, useState } from 'react';
 import { domainOf } from '../../../../src/services/widgets/domains.rules';
-import { composes } from '../../../widget/composing';
 import { Chip, Chips } from '../../ui/chips';
+import { composes } from '../../ui/composing';
 import { Note } from '../../ui/note';
 import classes from './widgets.module.css';
 
