@@ -1,4 +1,3 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
 import { requireViewer, type ServiceContext } from '../../context.js';
 import { AppError } from '../../errors.js';
 import { utcMonth } from '../../lib/clock.js';
