@@ -6,7 +6,7 @@ import { waitForSchema } from '../db/wait-for-schema.js';
 import { openWithoutMigrations } from '../db/without-migrations.js';
 import { entities } from '../entities/index.js';
 import { systemClock } from '../lib/clock.js';
-import { onShutdown, PORT_TAKEN_EXIT_CODE } from '../lib/lifecycle.js';
+import { announceReady, onShutdown, PORT_TAKEN_EXIT_CODE } from '../lib/lifecycle.js';
 import { createLogger } from '../lib/logger.js';
 import { createRegistry, startMetricsListener } from '../lib/metrics.js';
 import { openTracing } from '../lib/tracing/open-tracing.js';
@@ -74,7 +74,7 @@ try {
   const url = await edge.listen();
   serving = true;
   log.info({ url }, 'the edge is ready');
-  process.send?.({ type: 'ready', url });
+  announceReady(url);
   onShutdown(
     log,
     async () => {

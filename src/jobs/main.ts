@@ -7,7 +7,7 @@ import { openOrm } from '../db/orm.js';
 import { isPooled } from '../db/pooled.js';
 import { databaseReadiness } from '../db/readiness.js';
 import { waitForDatabase } from '../db/wait.js';
-import { onShutdown, startOrExit } from '../lib/lifecycle.js';
+import { announceReady, onShutdown, startOrExit } from '../lib/lifecycle.js';
 import { createLogger } from '../lib/logger.js';
 import { createRegistry, startMetricsListener } from '../lib/metrics.js';
 import type { DeliveryWorker } from '../services/alerts/delivery-worker.js';
@@ -95,5 +95,5 @@ await startOrExit('jobs', async () => {
   const health = await startMetricsListener({ ...listener, host: '127.0.0.1', port: 0 });
   if (config.metricsPort !== null) await startMetricsListener({ ...listener, port: config.metricsPort });
   working = true;
-  process.send?.({ type: 'ready', url: `http://127.0.0.1:${(health.address() as AddressInfo).port}` });
+  announceReady(`http://127.0.0.1:${(health.address() as AddressInfo).port}`);
 });

@@ -8,7 +8,7 @@ import { waitForDatabase } from '../db/wait.js';
 import { createModelRoutes, type ModelRoutes } from '../inference/model-routes.js';
 import { systemClock } from '../lib/clock.js';
 import { createEgress } from '../lib/egress/egress.js';
-import { onShutdown, startOrExit } from '../lib/lifecycle.js';
+import { announceReady, onShutdown, startOrExit } from '../lib/lifecycle.js';
 import { createLogger } from '../lib/logger.js';
 import { createRegistry, startMetricsListener } from '../lib/metrics.js';
 import { openTracing } from '../lib/tracing/open-tracing.js';
@@ -117,5 +117,5 @@ await startOrExit('platform', async () => {
   const host = address === '0.0.0.0' || address === '::' ? '127.0.0.1' : address;
   const url = `http://${family === 'IPv6' && host.includes(':') ? `[${host}]` : host}:${port}`;
   log.info({ url }, 'platform listens');
-  process.send?.({ type: 'ready', url });
+  announceReady(url);
 });

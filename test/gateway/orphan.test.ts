@@ -1,0 +1,44 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createTestDatabase } from '../support/database.js';
+import { inDist } from '../support/dist.js';
+import { freePort } from '../support/free-port.js';
+import { INHERITED_ENV } from '../support/inherited-env.js';
+import { TEST_SECRETS } from '../support/secrets.js';
+
+/** A launcher that is killed while an edge starts can't be told any more that it serves. */
+test('an edge whose launcher is gone before it serves ends as if it was asked to', async () => {
+  const db = await createTestDatabase();
+  const folder = mkdtempSync(join(tmpdir(), 'gateway-orphan-'));
+  const edge = fork(inDist('gateway/main.js'), {
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    env: {
+      ...INHERITED_ENV,
+      ...TEST_SECRETS,
+      LOG_LEVEL: 'warn',
+      DATABASE_URL: db.url,
+      DATA_DIR: folder,
+      PORT: String(await freePort()),
+      PLATFORM_URL: 'http://127.0.0.1:9',
+      UPSTREAM_URL: 'http://127.0.0.1:9',
+    },
+  });
+  let errors = '';
+  edge.stderr!.on('data', (chunk) => {
+    errors += chunk;
+  });
+  // Node gives no 'close' of a child that was disconnected.
+  const ended = Promise.all([once(edge, 'exit'), once(edge.stderr!, 'end')]);
+  edge.disconnect();
+  try {
+    expect((await ended)[0]).toEqual([0, null]);
+    expect(errors).toBe('');
+  } finally {
+    edge.kill('SIGKILL');
+    await db.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
