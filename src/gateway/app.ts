@@ -180,7 +180,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   const active = new SlotSet<Relay>();
   let draining = false;
   const app = publicServer(config, bounds);
-  const closing = idleCloser(app.server);
+  const closing = idleCloser(app.server, { restMs: bounds.restMs });
   const lastAnswers = new LastAnswers(app.server);
   knowAllMethods(app);
   guardRequests(app, bounds, log);

@@ -8,6 +8,8 @@ import { isLoopback, networkOf } from '../lib/network.js';
 
 /** What one client, or all of them together, may take of the edge (RELIABILITY.md T25). */
 export interface EdgeBounds extends RequestBounds, BodyBounds {
+  /** While the edge drains, a connection stays open so long after its last answer: the next request may be under way. */
+  restMs: number;
   /** For the platform to answer a WebSocket upgrade. */
   upgradeTimeoutMs: number;
   maxHeaderBytes: number;
@@ -45,6 +47,7 @@ export const EDGE_BOUNDS: Readonly<EdgeBounds> = {
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 58_000,
   keepAliveMs: 72_000,
+  restMs: 2_000,
   upgradeTimeoutMs: 10_000,
   maxHeaderBytes: MAX_HEADER_BYTES,
   maxHeaders: 200,

@@ -76,17 +76,26 @@ export function announceReady(url: string): void {
   if (process.connected) process.send?.({ type: 'ready', url }, undefined, undefined, () => undefined);
 }
 
+export interface ClosingOptions {
+  /** Connections that no longer speak HTTP: somebody else ends them. */
+  isKept?(socket: Socket): boolean;
+  /**
+   * Milliseconds that must have passed since the last answer of a connection before it is closed: until then the next request
+   * may be under way, and its caller would get a reset. Its answer has to say `connection: close`.
+   */
+  restMs?: number;
+}
+
 /**
  * Makes the way to close `server`, which must not listen yet: the door is shut first (see `doorOf`), then `close`, which
  * waits for the server to end, runs while connections that wait for nothing are closed every 50 ms. Browsers and SDKs
  * open connections ahead of need; Node takes those for busy, and once it closes it applies no timeout of its own to them.
- * Who keeps some of them (`isKept`), since they no longer speak HTTP, ends them.
  */
 export function idleCloser(
   server: Server,
-  isKept: (socket: Socket) => boolean = () => false,
+  options: ClosingOptions = {},
 ): (close: () => PromiseLike<unknown>) => Promise<void> {
-  const door = doorOf(server, isKept);
+  const door = doorOf(server, options);
   return async (close) => {
     await door.shut();
     const sweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS);
@@ -103,35 +112,50 @@ interface Door {
   shut(): Promise<void>;
 }
 
+interface Connection {
+  /** The latest answer; none before the first request. */
+  answer: ServerResponse | undefined;
+  /** When an answer was last sent in full. */
+  answeredAt: number;
+}
+
 /**
  * Node's `close()` resets callers who did nothing wrong: those that the system has accepted but Node hasn't (one per
- * turn of the event loop), those whose first request is still on its way, and those whose answer is complete but not
- * yet read. With this the first two are waited for by `shut`, and the last by a `closeIdleConnections` that knows.
+ * turn of the event loop), those whose first request is still on its way, those whose answer is complete but not
+ * yet read, and those whose next request is on its way. With this the first two are waited for by `shut`, and the others by
+ * a `closeIdleConnections` that knows.
  */
-function doorOf(server: Server, isKept: (socket: Socket) => boolean): Door {
-  /** The latest answer on each connection; none before its first request. */
-  const connections = new Map<Socket, ServerResponse | undefined>();
+function doorOf(server: Server, { isKept = () => false, restMs = 0 }: ClosingOptions): Door {
+  const connections = new Map<Socket, Connection>();
   let taken = 0;
   let shutAt = Number.POSITIVE_INFINITY;
   server.on('connection', (socket: Socket) => {
     taken++;
-    connections.set(socket, undefined);
+    connections.set(socket, { answer: undefined, answeredAt: 0 });
     socket.once('close', () => connections.delete(socket));
   });
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    connections.set(request.socket, response);
+    const connection = connections.get(request.socket);
+    if (!connection) return;
+    connection.answer = response;
+    if (restMs === 0) return;
+    response.once('finish', () => {
+      connection.answeredAt = performance.now();
+    });
   });
   server.closeIdleConnections = () => {
     const shutFor = Date.now() - shutAt;
-    for (const [socket, answer] of connections) {
+    const restsSince = performance.now() - restMs;
+    for (const [socket, { answer, answeredAt }] of connections) {
       if (isKept(socket)) continue;
       // A request that is still on its way gets a while to become whole: Node's own limits end with its `close()`.
       const unborn = shutFor > (socket.bytesRead === 0 ? 0 : UNBORN_MS);
-      if (answer ? answer.writableFinished : unborn) socket.destroy();
+      const rests = answer?.writableFinished === true && answeredAt <= restsSince;
+      if (answer ? rests : unborn) socket.destroy();
     }
   };
   const silent = (): boolean =>
-    [...connections].some(([socket, answer]) => !answer && socket.bytesRead === 0);
+    [...connections].some(([socket, { answer }]) => !answer && socket.bytesRead === 0);
 
   return {
     async shut() {

@@ -139,7 +139,7 @@ export function createProxy(deps: ProxyDeps): ModelProxy {
     // A call that reaches us while we drain is served; the answer says that the connection closes.
     return503OnClosing: false,
   });
-  const closing = idleCloser(app.server, (socket) => links.has(socket));
+  const closing = idleCloser(app.server, { isKept: (socket) => links.has(socket) });
   cutConnections(app.server, bounds);
   const answers = new AnswerMemory(deps.answerBytes);
   const relay = createRelay((authorization) => keys.ownerOf(bearerOf(authorization) ?? ''), answers);

@@ -1,6 +1,9 @@
 import { once } from 'node:events';
+import { Agent } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { EDGE_BOUNDS } from '../../src/gateway/edge-bounds.js';
+import { Journal } from '../faults/rig/client.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { createTestKey, postChat, startTestEdge, usageOf } from '../support/edge.js';
 import { checkInvariants } from '../support/invariants.js';
@@ -14,6 +17,7 @@ import {
   stream,
   usageEvent,
 } from '../support/scripted-upstream.js';
+import { createTcpProxy } from '../support/tcp-proxy.js';
 import { until } from '../support/until.js';
 
 async function connected(url: string): Promise<Socket> {
@@ -101,6 +105,48 @@ describe('an edge that stops', () => {
         client_aborted: false,
       }),
     ]);
+  });
+
+  test('fails nobody whose next request on a connection is under way', async () => {
+    const edge = await startTestEdge(db, {
+      upstreamUrl: upstream.url,
+      bounds: { restMs: EDGE_BOUNDS.restMs },
+    });
+    const { key } = await createTestKey(db);
+    upstream.answer(chat());
+    const link = await createTcpProxy(Number(new URL(edge.url).port));
+    link.delay(50);
+    const url = `http://127.0.0.1:${link.port}`;
+    const journal = new Journal();
+    // One connection each.
+    const agents = Array.from({ length: 8 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
+    const call = (agent: Agent) => journal.call(url, key, {}, { agent });
+    await Promise.all(agents.map(call));
+    const before = upstream.seen.length;
+    const callers = agents.map(async (agent) => {
+      for (let lasts = true; lasts; ) {
+        const { complete, closes } = await call(agent);
+        lasts = complete && !closes;
+      }
+    });
+    await until(() => upstream.seen.length >= before + agents.length);
+    const closing = edge.edge.close(10_000);
+    await Promise.all(callers);
+    await closing;
+    expect(journal.tally()).toEqual({ '200': journal.entries.length });
+    for (const agent of agents) agent.destroy();
+    await link.close();
+  });
+
+  test('closes a kept-alive connection once it has rested', async () => {
+    const edge = await startTestEdge(db, { upstreamUrl: upstream.url, bounds: { restMs: 200 } });
+    const socket = await connected(edge.url);
+    const closed = once(socket, 'close');
+    const answered = once(socket, 'data');
+    socket.write('GET /health HTTP/1.1\r\nhost: h\r\n\r\n');
+    expect(String((await answered)[0])).toMatch(/^connection: keep-alive\r$/im);
+    await within(5_000, edge.edge.close(60_000));
+    await closed;
   });
 
   test('records a call whose client has left and whose usage is still to come', async () => {

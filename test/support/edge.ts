@@ -70,7 +70,8 @@ export async function startTestEdge(db: TestDatabase, options: TestEdgeOptions):
     clock: options.clock ?? systemClock,
     log,
     registry,
-    bounds: options.bounds,
+    // A stop would wait for connections that tests have just used.
+    bounds: { restMs: 0, ...options.bounds },
     patience: options.patience,
     lock: options.lock ?? options.counter,
     counter: options.counter,

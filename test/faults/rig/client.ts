@@ -10,6 +10,8 @@ export interface Entry {
   /** 0: no answer came. */
   status: number;
   retryAfter: string | undefined;
+  /** The answer said that its connection ends with it. */
+  closes: boolean;
   /** The whole answer came: [DONE], or as many bytes as were announced. */
   complete: boolean;
   /** The error code of the answer or of the error event in the stream. */
@@ -69,6 +71,7 @@ export class Journal {
       id: undefined,
       status: 0,
       retryAfter: undefined,
+      closes: false,
       complete: false,
       code: undefined,
       tokens: 0,
@@ -148,6 +151,7 @@ function read(response: IncomingMessage, entry: Entry, options: CallOptions, lea
   entry.status = response.statusCode!;
   entry.id = response.headers['x-request-id'] as string | undefined;
   entry.retryAfter = response.headers['retry-after'];
+  entry.closes = response.headers.connection === 'close';
   entry.headersMs = performance.now() - entry.startedAt;
   let tail = '';
   response.setEncoding('latin1');
