@@ -55,6 +55,12 @@ export class NetworkBudget {
     return this.#spent(networks);
   }
 
+  /** Whether the widest network of the caller has had its share of this minute, and with it all that are in it. */
+  isOver(networks: readonly string[]): boolean {
+    const widest = networks.at(-1);
+    return widest !== undefined && this.spentOf(networks).includes(widest);
+  }
+
   /** Another process has seen networks take their share of a minute. */
   exhaust(minute: number, networks: readonly string[]): void {
     this.#begin();

@@ -1,20 +1,22 @@
 import type { Duplex } from 'node:stream';
 import { type Clock, DAY_MS, utcDay } from '../../../lib/clock.js';
 import type { Logger } from '../../../lib/logger.js';
-import { NetworkBudget } from '../../../lib/network-budget.js';
 import { localCounters } from '../local-counters.js';
 import { AdmissionError } from '../refusals.js';
 import { CountedEdge, type CountedPayer } from './counted-edge.js';
 import { CountedStates } from './counted-states.js';
-import { FrameWriter } from './frame-writer.js';
+import { FrameWriter, textOf } from './frame-writer.js';
 import { type AnswerFrame, type ReportFrame, readFrames, type TakeFrame, type Verdict } from './frames.js';
 import { Leases, type Lessee, NOTHING } from './leases.js';
 import { MessageCounter } from './message-counter.js';
+import { SpentNetworks } from './spent-networks.js';
 import type { CounterWords, EdgeWords } from './words.js';
 
 interface Joined {
   edge: CountedEdge;
   writer: FrameWriter;
+  /** Whether it has told of strangers that it refused. */
+  hasRefused: boolean;
 }
 
 /** What a dead edge had recorded counts for so long, unless another says that it has committed it. */
@@ -41,7 +43,7 @@ export class CounterHub {
   readonly #leases: Leases;
   /** Of the last question that was answered `later`. */
   #lastLater = 0;
-  readonly #networks: NetworkBudget;
+  readonly #networks: SpentNetworks;
   readonly #joined = new Set<Joined>();
   readonly #dead = new Map<CountedEdge, NodeJS.Timeout>();
   readonly #replaced = new Set<string>();
@@ -56,15 +58,15 @@ export class CounterHub {
     this.#local = localCounters(clock, () => true);
     this.#messages = new MessageCounter(clock, this.#states);
     this.#leases = new Leases(clock, () => this.#joined.size);
-    this.#networks = new NetworkBudget(clock, '');
+    this.#networks = new SpentNetworks(clock);
     this.#sweeper = setInterval(() => this.#sweep(), SWEEP_MS);
     this.#sweeper.unref();
   }
 
   /** Counts for the edge at the other end. */
   join(stream: Duplex): void {
-    const joined: Joined = { edge: new CountedEdge(), writer: new FrameWriter(stream) };
-    const { writer } = joined;
+    const writer = new FrameWriter(stream);
+    const joined: Joined = { edge: new CountedEdge(), writer, hasRefused: false };
     this.#joined.add(joined);
     readFrames(
       stream,
@@ -78,14 +80,14 @@ export class CounterHub {
     stream.on('error', () => undefined);
     stream.on('end', () => stream.end());
     stream.once('close', () => this.#leave(joined));
-    this.#tellAll();
+    this.#tellState();
   }
 
   /** Whether calls may be admitted at all. */
   admit(mayAdmit: boolean, isRegained = false): void {
     if (mayAdmit === this.#mayAdmit && !isRegained) return;
     this.#mayAdmit = mayAdmit;
-    this.#tellAll(isRegained);
+    this.#tellState(isRegained);
     if (!mayAdmit) this.#recallAll();
   }
 
@@ -193,7 +195,8 @@ export class CounterHub {
       for (const payer of edge.payers) if (payer) this.#leases.recall(payer.account.state);
   }
 
-  #hear({ edge, writer }: Joined, words: EdgeWords): void {
+  #hear(joined: Joined, words: EdgeWords): void {
+    const { edge, writer } = joined;
     switch (words.kind) {
       case 'edge':
         edge.id = words.id;
@@ -218,22 +221,28 @@ export class CounterHub {
         this.#messages.change(edge, words);
         return;
       case 'refused':
-        this.#refused(words.networks);
+        this.#refused(joined, words.networks);
     }
   }
 
-  #refused(networks: readonly string[]): void {
-    this.#networks.count(networks);
-    const spent = this.#networks.spentOf(networks);
-    if (spent.length === 0) return;
-    const words: CounterWords = { kind: 'spent', minute: this.#networks.minute, networks: spent };
-    for (const { writer } of this.#joined) writer.words(words);
+  #refused(joined: Joined, networks: readonly string[]): void {
+    const spent = this.#networks.count(networks);
+    if (spent) this.#tellAll(spent);
+    if (joined.hasRefused) return;
+    joined.hasRefused = true;
+    // It may have begun after others were told.
+    const known = this.#networks.spent();
+    if (known) joined.writer.words(known);
   }
 
-  #tellAll(isRegained = false): void {
+  #tellState(isRegained = false): void {
     const edges = this.#joined.size;
-    const words: CounterWords = { kind: 'state', mayAdmit: this.#mayAdmit, isRegained, edges };
-    for (const { writer } of this.#joined) writer.words(words);
+    this.#tellAll({ kind: 'state', mayAdmit: this.#mayAdmit, isRegained, edges });
+  }
+
+  #tellAll(words: CounterWords): void {
+    const text = textOf(words);
+    for (const { writer } of this.#joined) writer.text(text);
   }
 
   #forget(edge: CountedEdge, ref: number): void {
@@ -257,7 +266,7 @@ export class CounterHub {
       this.log.warn({ edge: edge.id }, 'an edge has ended before everything was committed');
       this.#buryIn(edge, this.#replaced.has(edge.id) ? BURIED_MS : GONE_MS);
     }
-    this.#tellAll();
+    this.#tellState();
   }
 
   #bury(id: string): void {

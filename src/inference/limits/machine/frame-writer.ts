@@ -26,6 +26,9 @@ const fitting = (amount: Money): Money => (amount > MOST ? MOST : amount < -MOST
 /** When there is no hurry: what has changed can travel with the next question. */
 const REPORTS_WAIT_MS = 2;
 
+/** Words as they travel. */
+export const textOf = (words: unknown): Buffer => Buffer.from(JSON.stringify(words));
+
 /** Lets a writer gather the frames of more than one turn. */
 export interface Gathering {
   /** Whether to wait at the end of a turn; the owner then calls `flush` later. */
@@ -106,7 +109,11 @@ export class FrameWriter {
   }
 
   words(words: unknown): void {
-    const text = Buffer.from(JSON.stringify(words));
+    this.text(textOf(words));
+  }
+
+  /** The same of words that several readers get. */
+  text(text: Buffer): void {
     const at = this.#begin(WORDS, text.length);
     this.#view.setUint32(at + 1, text.length);
     text.copy(this.#bytes, at + LENGTHS[WORDS]);

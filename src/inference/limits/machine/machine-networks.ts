@@ -16,7 +16,9 @@ export class MachineNetworks {
   }
 
   count(networks: readonly string[]): void {
+    // Nobody in it is answered before the next minute, so there is nothing more to tell of it.
+    const isOver = this.own.isOver(networks);
     this.own.count(networks);
-    if (networks.length > 0) this.link.tell({ kind: 'refused', networks });
+    if (networks.length > 0 && !isOver) this.link.tell({ kind: 'refused', networks });
   }
 }
