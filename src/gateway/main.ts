@@ -30,12 +30,13 @@ const log = createLogger('edge', config.logLevel);
 const registry = createRegistry('edge');
 
 try {
+  // First, since an edge of another build would wait for a schema that nobody makes.
+  const counter = await counterLine();
   const orm = openWithoutMigrations(
     { databaseUrl: config.databaseUrl!, pooled: isPooled(config), processName: 'edge', poolSize: POOL_SIZE },
     entities,
   );
   await waitForSchema(orm);
-  const counter = await counterLine();
   // The process that counts holds the lock for all of its edges.
   const held: EdgeLock | undefined =
     config.redisUrl || counter ? undefined : await holdEdgeLock(config.databaseDirectUrl!, log);

@@ -36,7 +36,7 @@ const start = (nth: number): SupervisedChild => {
     {
       launch: () => {
         const edge = cluster.fork(env).process;
-        counter.join(edge.stdio[COUNTER_FD] as Duplex);
+        counter.join(edge.stdio[COUNTER_FD] as Duplex, () => edge.kill());
         return edge;
       },
       say: (line) => log.error(line),

@@ -6,7 +6,14 @@ import { AdmissionError } from '../refusals.js';
 import { CountedEdge, type CountedPayer } from './counted-edge.js';
 import { CountedStates } from './counted-states.js';
 import { FrameWriter, textOf } from './frame-writer.js';
-import { type AnswerFrame, type ReportFrame, readFrames, type TakeFrame, type Verdict } from './frames.js';
+import {
+  type AnswerFrame,
+  LINE_VERSION,
+  type ReportFrame,
+  readFrames,
+  type TakeFrame,
+  type Verdict,
+} from './frames.js';
 import { Leases, type Lessee, NOTHING } from './leases.js';
 import { MessageCounter } from './message-counter.js';
 import { SpentNetworks } from './spent-networks.js';
@@ -17,6 +24,7 @@ interface Joined {
   writer: FrameWriter;
   /** Whether it has told of strangers that it refused. */
   hasRefused: boolean;
+  refuse(): void;
 }
 
 /** What a dead edge had recorded counts for so long, unless another says that it has committed it. */
@@ -63,10 +71,14 @@ export class CounterHub {
     this.#sweeper.unref();
   }
 
-  /** Counts for the edge at the other end. */
-  join(stream: Duplex): void {
+  /** Counts for the edge at the other end. `onRefused` is called when its build has other messages, which aren't read. */
+  join(stream: Duplex, onRefused: () => void = () => undefined): void {
+    const refuse = (): void => {
+      stream.destroy();
+      onRefused();
+    };
     const writer = new FrameWriter(stream);
-    const joined: Joined = { edge: new CountedEdge(), writer, hasRefused: false };
+    const joined: Joined = { edge: new CountedEdge(), writer, hasRefused: false, refuse };
     this.#joined.add(joined);
     readFrames(
       stream,
@@ -200,6 +212,9 @@ export class CounterHub {
     switch (words.kind) {
       case 'edge':
         edge.id = words.id;
+        if (words.version === LINE_VERSION) return;
+        this.log.error('an edge of another build can not join: restart npm start');
+        joined.refuse();
         return;
       case 'stops':
         // Grants may have crossed this.
@@ -237,7 +252,7 @@ export class CounterHub {
 
   #tellState(isRegained = false): void {
     const edges = this.#joined.size;
-    this.#tellAll({ kind: 'state', mayAdmit: this.#mayAdmit, isRegained, edges });
+    this.#tellAll({ kind: 'state', version: LINE_VERSION, mayAdmit: this.#mayAdmit, isRegained, edges });
   }
 
   #tellAll(words: CounterWords): void {

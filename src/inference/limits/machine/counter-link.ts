@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { within } from '../../../lib/within.js';
 import { notServing } from '../refusals.js';
 import { FrameWriter } from './frame-writer.js';
-import { type AnswerFrame, type FrameReader, type GrantFrame, readFrames } from './frames.js';
+import { type AnswerFrame, type FrameReader, type GrantFrame, LINE_VERSION, readFrames } from './frames.js';
 import type { CounterWords, EdgeWords, MessageWords, VerdictWords } from './words.js';
 
 /** A question to the counting process. */
@@ -19,11 +19,15 @@ interface Question<T> {
 const PATIENCE_MS = 1_000;
 const CHECK_MS = 100;
 const GOODBYE_MS = 1_000;
+const OTHER_BUILD = 'the running edges are of another build: restart npm start';
 
 /** An edge's line to the process that counts for all edges of this machine. */
 export class CounterLink {
   readonly writer: FrameWriter;
-  /** Resolves when the counting process has first said whether calls may be admitted. */
+  /**
+   * Resolves when the counting process has first said whether calls may be admitted.
+   * @throws Error if that process is of a build with other messages.
+   */
   readonly ready: Promise<void>;
   edges = 1;
   onSpent: (minute: number, networks: readonly string[]) => void = () => undefined;
@@ -57,7 +61,7 @@ export class CounterLink {
         this.#unsent = 0;
       },
     });
-    this.ready = new Promise((resolve) => {
+    this.ready = new Promise((resolve, reject) => {
       const reader: FrameReader = {
         answer: (answer) => this.#answered(answer),
         grant: (grant) => this.onGrant(grant),
@@ -67,7 +71,9 @@ export class CounterLink {
           this.#isUrgent = true;
         },
         words: (words) => {
-          this.#hear(words as CounterWords);
+          const said = words as CounterWords;
+          if (said.kind === 'state' && said.version !== LINE_VERSION) reject(new Error(OTHER_BUILD));
+          this.#hear(said);
           resolve();
         },
       };

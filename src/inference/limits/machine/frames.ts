@@ -5,6 +5,13 @@ import type { Money } from '../../../lib/money.js';
  * Messages between the edges of one machine and the process that counts for them. Those about calls have a fixed form;
  * everything rarer is JSON. Amounts are 64-bit integers: balances up to $9.2 million.
  */
+
+/**
+ * What both sides have to agree on: raise it with every change of a message. A restarted edge is started from the files of the
+ * moment, which may be a later build than the process that counts.
+ */
+export const LINE_VERSION = 1;
+
 export const VERDICTS = ['ok', 'poor', 'account', 'capped', 'key', 'rate', 'later', 'unknown'] as const;
 /**
  * `later`: other edges are asked first to give back what they may give out; the decision follows under the same id.

@@ -10,7 +10,7 @@ import { countEdges } from '../limits-metrics.js';
 import { hold } from '../local-counters.js';
 import { dailyCapExceeded, insufficientCredits, notServing, rateExceeded } from '../refusals.js';
 import type { CounterLink } from './counter-link.js';
-import type { AnswerFrame } from './frames.js';
+import { type AnswerFrame, LINE_VERSION } from './frames.js';
 import { MachineMessages } from './machine-messages.js';
 import { ToldPayer } from './told-payer.js';
 
@@ -50,7 +50,7 @@ export class MachineCounters implements Counters {
   constructor(private readonly deps: MachineCountersDeps) {
     const { link, identity, clock, registry } = deps;
     this.messages = new MachineMessages(link, clock);
-    link.tell({ kind: 'edge', id: identity.id });
+    link.tell({ kind: 'edge', id: identity.id, version: LINE_VERSION });
     identity.onReplaced((ids) => link.tell({ kind: 'replaced', ids }));
     link.onGrant = (grant) => {
       const told = this.#byRef[grant.ref]!;

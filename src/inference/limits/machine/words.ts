@@ -39,7 +39,7 @@ export interface PayerWords {
 
 /** Messages of edges that aren't sent with each call. */
 export type EdgeWords =
-  | { kind: 'edge'; id: string }
+  | { kind: 'edge'; id: string; version: number }
   /** It admits nothing from now on. */
   | { kind: 'stops' }
   | PayerWords
@@ -62,7 +62,7 @@ export interface VerdictWords {
 
 /** Messages of the counting process that aren't answers to calls. */
 export type CounterWords =
-  | { kind: 'state'; mayAdmit: boolean; isRegained: boolean; edges: number }
+  | { kind: 'state'; version: number; mayAdmit: boolean; isRegained: boolean; edges: number }
   | VerdictWords
   /** These networks have had their share of a minute. */
   | { kind: 'spent'; minute: number; networks: readonly string[] };
