@@ -9,12 +9,17 @@ import { systemClock } from '../lib/clock.js';
 import { announceReady, onShutdown, startOrExit } from '../lib/lifecycle.js';
 import { createLogger } from '../lib/logger.js';
 import { EDGE_STOP_MS, edgeMetricsPort } from './children.js';
+import { READY_PATIENCE_MS, restartInTurn } from './restart-in-turn.js';
 import { type SupervisedChild, supervise } from './supervisor.js';
 
 /** An edge ends by itself after 35 s; this process is killed when it takes longer than an edge may. */
 const STOP_TIMEOUT_MS = EDGE_STOP_MS - 2_000;
 /** How soon edges are told that another process has taken over their database. */
 const LOCK_POLL_MS = 100;
+
+/** What SIGUSR2 does. Until all edges serve there is nothing to restart, but the signal must not end this process. */
+let restartAll = (): void => undefined;
+process.on('SIGUSR2', () => restartAll());
 
 /**
  * `EDGE_PROCESSES` edges on one public port. This process accepts connections and hands each to the next edge, counts for
@@ -28,7 +33,8 @@ const counter = new CounterHub(systemClock, log);
 cluster.schedulingPolicy = cluster.SCHED_RR;
 cluster.setupPrimary({ exec: entry, stdio: ['inherit', 'inherit', 'inherit', 'ipc', 'pipe'] });
 
-const start = (nth: number): SupervisedChild => {
+/** @param hasServed Whether this is a restart: if it fails, the others go on. */
+const start = (nth: number, hasServed = false): SupervisedChild => {
   const { metricsPort } = config;
   const env = metricsPort ? { METRICS_PORT: String(edgeMetricsPort(metricsPort, nth)) } : {};
   return supervise(
@@ -40,6 +46,7 @@ const start = (nth: number): SupervisedChild => {
         return edge;
       },
       say: (line) => log.error(line),
+      hasServed,
       // What a restart doesn't change is the launcher's to tell.
       onFatal: (_name, code) => process.exit(code),
     },
@@ -57,13 +64,6 @@ async function takeLock(): Promise<EdgeLock | undefined> {
 }
 
 async function serve(): Promise<void> {
-  let started = (): void => undefined;
-  let restarting = new Promise<void>((done) => {
-    started = done;
-  });
-  process.on('SIGUSR2', () => {
-    restarting = restarting.then(restartInTurn);
-  });
   const lock = await takeLock();
   // The first commits what dead edges have left behind before it serves: the others then know those balances.
   const edges = [start(0)];
@@ -79,22 +79,24 @@ async function serve(): Promise<void> {
     { timeoutMs: STOP_TIMEOUT_MS },
   );
 
-  async function restartInTurn(): Promise<void> {
-    for (const [nth, edge] of edges.entries()) {
-      if (stopping) return;
-      await edge.stop();
-      if (stopping) return;
-      edges[nth] = start(nth);
-      await edges[nth].ready;
-    }
-    log.info({ edges: edges.length }, 'all edges are restarted');
+  async function restart(): Promise<void> {
+    const late = await restartInTurn(edges, { start: (nth) => start(nth, true), isStopping: () => stopping });
+    if (stopping) return;
+    if (!late) log.info({ edges: edges.length }, 'all edges are restarted');
+    else
+      log.error(
+        `${late.name} is not ready ${READY_PATIENCE_MS / 1000} s after its restart; it is tried again, and the edges after it are not restarted`,
+      );
   }
 
   const url = await edges[0]!.ready;
   if (stopping) return;
   for (let nth = 1; nth < config.edgeProcesses; nth++) edges.push(start(nth));
   await Promise.all(edges.map(({ ready }) => ready));
-  started();
+  let restarting = Promise.resolve();
+  restartAll = () => {
+    restarting = restarting.then(restart);
+  };
   announceReady(url!);
 }
 

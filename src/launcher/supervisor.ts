@@ -23,6 +23,8 @@ export interface SuperviseOptions {
   say(line: string): void;
   /** Called when the child ended, before it ever served, for a reason that a restart can't cure. */
   onFatal(name: string, code: number): void;
+  /** Whether it takes the place of one that has served: then no reason is fatal, since others serve meanwhile. */
+  hasServed?: boolean;
   backOff?: RestartBackOff;
 }
 
@@ -31,6 +33,8 @@ export interface SupervisedChild {
   /** Its address, once it said for the first time that it serves. Never settles for a child that is stopped before. */
   readonly ready: Promise<string | null>;
   pid(): number | undefined;
+  /** Whether it has said so since it was last started. */
+  serves(): boolean;
   /** Asks it to end, waits, kills it when its patience is over. Safe to call at any time and twice. */
   stop(): Promise<void>;
 }
@@ -60,43 +64,45 @@ export function supervise(spec: ChildSpec, options: SuperviseOptions): Supervise
   let child: ChildProcess | undefined;
   let stopping: Promise<void> | undefined;
   let restart: NodeJS.Timeout | undefined;
-  let everReady = false;
+  let readyAt: number | undefined;
+  let hasServed = options.hasServed ?? false;
+  let isMissed = false;
   let becameReady: (url: string | null) => void;
   const ready = new Promise<string | null>((done) => {
     becameReady = done;
   });
 
-  const ended = (reason: string, code: number | null, servedMs?: number): void => {
+  const ended = (reason: string, code: number | null): void => {
+    const servedMs = readyAt === undefined ? undefined : performance.now() - readyAt;
     child = undefined;
+    readyAt = undefined;
     if (stopping) return;
-    if ((code === CONFIG_EXIT_CODE || code === PORT_TAKEN_EXIT_CODE) && !everReady) {
+    if ((code === CONFIG_EXIT_CODE || code === PORT_TAKEN_EXIT_CODE) && !hasServed) {
       options.onFatal(spec.name, code);
       return;
     }
+    isMissed = hasServed;
     const waitMs = restarts.pauseMs(servedMs);
     options.say(`${spec.name} exited (${reason}); restarting it in ${waitMs / 1000} s`);
     restart = setTimeout(start, waitMs);
   };
 
   const start = (): void => {
-    let readyAt: number | undefined;
     const current = launch(spec);
     child = current;
     current.on('message', (message) => {
       if (!isReady(message)) return;
       readyAt ??= performance.now();
-      if (everReady) options.say(`${spec.name} is back`);
-      everReady = true;
+      if (isMissed) options.say(`${spec.name} is back`);
+      isMissed = false;
+      hasServed = true;
       becameReady(message.url ?? null);
     });
     // Without an 'exit' event when it could not even be started.
     current.on('error', (error) => {
       if (current.pid === undefined) ended(error.message, null);
     });
-    current.on('exit', (code, signal) => {
-      const servedMs = readyAt === undefined ? undefined : performance.now() - readyAt;
-      ended(signal ?? reasonOf(code), code, servedMs);
-    });
+    current.on('exit', (code, signal) => ended(signal ?? reasonOf(code), code));
   };
 
   const end = async (): Promise<void> => {
@@ -118,6 +124,7 @@ export function supervise(spec: ChildSpec, options: SuperviseOptions): Supervise
     name: spec.name,
     ready,
     pid: () => child?.pid,
+    serves: () => readyAt !== undefined,
     stop() {
       stopping ??= end();
       return stopping;

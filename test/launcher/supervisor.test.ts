@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type SupervisedChild, supervise } from '../../src/launcher/supervisor.js';
+import { type SupervisedChild, type SuperviseOptions, supervise } from '../../src/launcher/supervisor.js';
 import { isRunning } from '../../src/lib/process-stat.js';
 import { urlInDist } from '../support/dist.js';
 import { until } from '../support/until.js';
@@ -22,12 +22,13 @@ describe('a supervised process', () => {
     folder.remove();
   });
 
-  const start = (behaviour = '', stopPatienceMs?: number, resetAfterMs = 60_000) =>
-    supervise(spec(folder.path, 'worker', behaviour, stopPatienceMs), {
-      say: (line) => said.push(line),
-      onFatal: (name, code) => fatal.push(`${name} ${code}`),
-      backOff: { firstMs: 10, maxMs: 40, resetAfterMs },
-    });
+  const options = (resetAfterMs = 60_000): SuperviseOptions => ({
+    say: (line) => said.push(line),
+    onFatal: (name, code) => fatal.push(`${name} ${code}`),
+    backOff: { firstMs: 10, maxMs: 40, resetAfterMs },
+  });
+  const start = (behaviour = '', stopPatienceMs?: number, resetAfterMs?: number) =>
+    supervise(spec(folder.path, 'worker', behaviour, stopPatienceMs), options(resetAfterMs));
   const starts = () => readJournal(folder.path).filter(({ event }) => event === 'started');
 
   test('that is killed comes back, and each time that is said in one line', async () => {
@@ -99,6 +100,21 @@ describe('a supervised process', () => {
     await until(() => said.includes('worker is back'));
     expect(fatal).toEqual([]);
   });
+
+  test.each([78, 75])(
+    'in the place of one that has served comes back from code %i at its start',
+    async (code) => {
+      const broken = join(folder.path, 'broken');
+      writeFileSync(broken, '');
+      const behaviour = `if (existsSync(${JSON.stringify(broken)})) process.exit(${code});`;
+      child = supervise(spec(folder.path, 'worker', behaviour), { ...options(), hasServed: true });
+      await until(() => said.length > 0);
+      rmSync(broken);
+      await child.ready;
+      expect(said.at(-1)).toBe('worker is back');
+      expect(fatal).toEqual([]);
+    },
+  );
 
   test('that ignores the signal is killed when its patience is over', async () => {
     child = start(`process.removeAllListeners('SIGTERM'); process.on('SIGTERM', () => undefined);`, 100);
