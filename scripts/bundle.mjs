@@ -16,6 +16,7 @@ const draft = `${output}.draft`;
 const programs = [
   'start',
   'launcher/edges',
+  'launcher/restart-edges',
   ...['gateway', 'platform', 'jobs', 'proxy'].map((name) => `${name}/main`),
   ...readdirSync(join(compiled, 'cli'))
     .filter((name) => name.endsWith('.js'))

@@ -142,9 +142,19 @@ export function loadConfig(env: NodeJS.ProcessEnv, role: ProcessRole) {
 export type Config = ReturnType<typeof loadConfig>;
 
 /** Loads the configuration of this process or ends it with the faults on stderr, one line each. */
-export function loadConfigOrExit(role: ProcessRole): Config {
+export const loadConfigOrExit = (role: ProcessRole): Config => orExit(() => loadConfig(process.env, role));
+
+/** DATA_DIR alone, for a program that makes nothing there; a fault ends it likewise. */
+export const dataDirOrExit = (): string =>
+  orExit(() => {
+    const { raw, faults } = readRaw(process.env);
+    if (!raw) throw new ConfigError(faults);
+    return resolve(raw.DATA_DIR);
+  });
+
+function orExit<T>(load: () => T): T {
   try {
-    return loadConfig(process.env, role);
+    return load();
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     for (const line of error.lines) process.stderr.write(`configuration: ${line}\n`);

@@ -10,9 +10,10 @@ process.stderr.on('error', () => undefined);
 
 const reporter = createReporter(process.stdout, process.stdout.isTTY && !config.environment.NO_COLOR);
 reporter.title('Inference gateway');
+// The lock names this process as soon as it is launched.
+process.on('SIGUSR2', () => launcher.restartEdges());
 const launcher = launch({ config, reporter });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(signal, () => launcher.stop(signal));
-process.on('SIGUSR2', () => launcher.restartEdges());
 // Not left to run out: whatever a library still holds must not keep the terminal.
 process.exit(await launcher.ended);

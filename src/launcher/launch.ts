@@ -203,13 +203,17 @@ export function launch(options: LaunchOptions): Launcher {
     ready,
     ended,
     restartEdges() {
-      const pid = children.get('edge')?.pid();
+      if (giveUp.signal.aborted) return;
+      const edges = children.get('edge');
       if (config.edgeProcesses === 1) {
         reporter.note(
           'restart',
           'one edge can not be restarted without a break: set EDGE_PROCESSES to 2 or more',
         );
-      } else if (pid) process.kill(pid, 'SIGUSR2');
+      } else if (edges?.serves()) {
+        reporter.note('restart', 'restarting the edges one by one');
+        process.kill(edges.pid()!, 'SIGUSR2');
+      } else reporter.note('restart', 'the edges are being started already');
     },
     stop(reason) {
       if (giveUp.signal.aborted) {

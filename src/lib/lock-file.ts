@@ -54,6 +54,14 @@ function parse(text: string): LockHolder | undefined {
   }
 }
 
+const isHeld = ({ pid, start }: LockHolder): boolean => isStillRunning(pid, start ?? '');
+
+/** The living process that holds a lock. */
+export function holderOf(path: string): LockHolder | undefined {
+  const holder = parse(read(path) ?? '');
+  return holder && isHeld(holder) ? holder : undefined;
+}
+
 /** Removes a dead holder's lock, and no other: what was moved away is looked at before it goes. */
 function clearStale(path: string, seen: string): void {
   const aside = `${path}.${process.pid}.stale`;
@@ -88,7 +96,7 @@ export function takeLock(path: string, note: string): () => void {
       const seen = read(path);
       if (seen === undefined) continue;
       const holder = parse(seen);
-      if (holder && isStillRunning(holder.pid, holder.start ?? '')) throw new LockedError(holder);
+      if (holder && isHeld(holder)) throw new LockedError(holder);
       clearStale(path, seen);
     }
   } finally {

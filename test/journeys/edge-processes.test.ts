@@ -1,8 +1,10 @@
-import { fork } from 'node:child_process';
+import { execFile, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, renameSync, rmdirSync, rmSync } from 'node:fs';
+import { Agent } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import pg from 'pg';
 import { Journal, steadyLoad } from '../faults/rig/client.js';
 import { createTestDatabase } from '../support/database.js';
@@ -14,9 +16,13 @@ import { metricOf } from '../support/metric.js';
 import { createProduct, type Product } from '../support/product.js';
 import { createTestRedis, describeWithRedis } from '../support/redis.js';
 import { TEST_SECRETS } from '../support/secrets.js';
+import { createTcpProxy } from '../support/tcp-proxy.js';
 import { until } from '../support/until.js';
 
+const run = promisify(execFile);
 const EDGES = 2;
+/** One way, between callers and the port. */
+const LINK_MS = 50;
 const PER_SECOND = 15;
 const CALLS = 40;
 /** Of plan `free`. */
@@ -45,6 +51,8 @@ describe(`npm start with ${EDGES} edges`, () => {
   afterAll(() => product?.remove(), 60_000);
 
   const edges = () => product.pids('gateway/main.js');
+  /** Whether all edges have begun since. */
+  const isAnew = (before: number[]) => edges().every((pid) => !before.includes(pid));
   const serves = (metricsUrl: string) =>
     fetch(metricsUrl.replace('/metrics', '/health/ready')).then(
       ({ ok }) => ok,
@@ -54,14 +62,23 @@ describe(`npm start with ${EDGES} edges`, () => {
   const allServe = async () =>
     edges().length === EDGES && (await Promise.all(metrics.map(serves))).every(Boolean);
 
-  async function callsWhile(happens: () => Promise<unknown>): Promise<Journal> {
+  /** As docs/operations.md says. */
+  const restart = () =>
+    run('npm', ['run', '--silent', 'restart:edges'], {
+      env: { ...INHERITED_ENV, DATA_DIR: product.dataDir },
+    });
+
+  /** A connection for each call, unless `agent` keeps some: the next edge takes it. */
+  async function callsWhile(
+    happens: () => Promise<unknown>,
+    { url = product.url, agent }: { url?: string; agent?: Agent } = {},
+  ): Promise<Journal> {
     const journal = new Journal();
     let over = false;
     const load = steadyLoad(
       PER_SECOND,
       () => over,
-      // A connection for each call: the next edge takes it.
-      () => journal.call(product.url, key),
+      () => journal.call(url, key, {}, { ...(agent && { agent }) }),
     );
     try {
       await happens();
@@ -107,16 +124,57 @@ describe(`npm start with ${EDGES} edges`, () => {
     });
   });
 
-  test('restarts them one by one on SIGUSR2, and no call fails', async () => {
+  test('restarts them one by one when asked to, and no call fails, also on connections that are kept over a slow link', async () => {
     const before = edges();
-    const journal = await callsWhile(async () => {
-      product.signal('SIGUSR2');
-      await until(() => edges().length === EDGES && edges().every((pid) => !before.includes(pid)), {
-        what: 'other edges',
-      });
-    });
-    expect(Object.keys(journal.tally())).toEqual(['200']);
+    const counting = product.pids('launcher/edges.js');
+    const link = await createTcpProxy(Number(new URL(product.url).port));
+    link.delay(LINK_MS);
+    // In turns: a connection that rests for long is closed, and a call that meets that is lost.
+    const agent = new Agent({ keepAlive: true, scheduling: 'fifo' });
+    try {
+      const journal = await callsWhile(
+        async () => {
+          const { stdout } = await restart();
+          expect(stdout).toMatch(/^asked process \d+ \(http:\S+\) to restart its edges one by one\n$/);
+          await until(() => edges().length === EDGES && isAnew(before), { what: 'other edges' });
+        },
+        { url: `http://127.0.0.1:${link.port}`, agent },
+      );
+      expect(Object.keys(journal.tally())).toEqual(['200']);
+      expect(product.pids('launcher/edges.js')).toEqual(counting);
+    } finally {
+      agent.destroy();
+      await link.close();
+    }
   });
+
+  test('goes on with the others while one can not be started again, and restarts them once it can', async () => {
+    await until(allServe, { what: 'all edges to serve' });
+    const before = edges();
+    const secret = join(product.dataDir, 'secrets', 'WEBHOOK_SECRET');
+    renameSync(secret, `${secret}.aside`);
+    // Reading it is a fault of the configuration, for root too.
+    mkdirSync(secret);
+    try {
+      const tried = new Set<number>();
+      const journal = await callsWhile(async () => {
+        product.signal('SIGUSR2');
+        await until(
+          () => {
+            for (const pid of edges()) if (!before.includes(pid)) tried.add(pid);
+            return tried.size > 1;
+          },
+          { intervalMs: 20, what: 'a failed start, and another' },
+        );
+      });
+      expect(Object.keys(journal.tally())).toEqual(['200']);
+      expect(before.filter((pid) => edges().includes(pid))).toHaveLength(EDGES - 1);
+    } finally {
+      rmdirSync(secret);
+      renameSync(`${secret}.aside`, secret);
+    }
+    await until(() => edges().length === EDGES && isAnew(before), { what: 'other edges' });
+  }, 60_000);
 
   test('goes on with the others when one is killed in the middle of its calls, and charges what it answered', async () => {
     await until(allServe, { what: 'all edges to serve' });
@@ -136,7 +194,7 @@ describe(`npm start with ${EDGES} edges`, () => {
     const [counting] = product.pids('launcher/edges.js');
     const journal = await callsWhile(async () => {
       process.kill(counting!, 'SIGKILL');
-      await until(() => edges().every((pid) => !before.includes(pid)), { what: 'the end of its edges' });
+      await until(() => isAnew(before), { what: 'the end of its edges' });
       await until(allServe, { what: 'other edges' });
     });
     expect(journal.tally()['200']).toBeGreaterThan(0);
@@ -146,6 +204,13 @@ describe(`npm start with ${EDGES} edges`, () => {
   test('stops all of them, with every usage event written', async () => {
     expect(await product.terminate()).toBe(0);
   }, 60_000);
+
+  test('has nothing to restart afterwards', async () => {
+    await expect(restart()).rejects.toMatchObject({
+      code: 1,
+      stderr: `restart:edges: nothing runs from ${product.dataDir}. Set DATA_DIR to that of npm start, on the same machine\n`,
+    });
+  });
 });
 
 /** Alone, without the rest of the product: what they need of it is the database. */

@@ -83,6 +83,25 @@ describe('the launcher', () => {
     expect(events('stopped')[0]).toBe('edge');
   });
 
+  test('edges that are still being started are not told to restart, which could end them', async () => {
+    const gate = join(folder.path, 'gate');
+    const wait = `while (!existsSync(${JSON.stringify(gate)})) await new Promise((done) => setTimeout(done, 10));
+      process.on('SIGUSR2', () => journal('edge restarted'));`;
+    const { launcher, output } = testLaunch(folder.path, fakeChildren(folder.path, { edge: wait }), {
+      EDGE_PROCESSES: '2',
+    });
+    await until(() => events('started').includes('edge'));
+    launcher.restartEdges();
+    expect(output()).toContain('the edges are being started already');
+    writeFileSync(gate, '');
+    await launcher.ready;
+    launcher.restartEdges();
+    await until(() => events('restarted').length === 1);
+    expect(events('started').filter((name) => name === 'edge')).toHaveLength(1);
+    launcher.stop('SIGTERM');
+    expect(await launcher.ended).toBe(0);
+  });
+
   test('a stop in the middle of the start ends what had been started', async () => {
     const never = 'await new Promise(() => undefined);';
     const { launcher } = testLaunch(folder.path, fakeChildren(folder.path, { platform: never }));
