@@ -3,6 +3,8 @@ import { z } from 'zod';
 // NUL would be refused by PostgreSQL and answer 500; the others have no place in one line.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const CONTROL = /[\u0000-\u001f\u007f]/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the same
+const CONTROL_IN_LINES = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
 
 /** For descriptions of fields that use `label`. */
 export const TRIMMED = 'Leading and trailing spaces are removed.';
@@ -37,6 +39,14 @@ export const EXPECTED =
 
 /** Whether the database takes a text: NUL and halves of characters it refuses, which would be a 500. */
 export const isStorable = (value: string): boolean => value.isWellFormed() && !value.includes('\0');
+
+/** Whether a text is storable and has no control characters but tabs and line breaks: JSON writes six bytes for each. */
+export const isPlain = (value: string): boolean => isStorable(value) && !CONTROL_IN_LINES.test(value);
+export const NOT_PLAIN = 'must be text without control characters other than tabs and line breaks';
+
+/** Plain text of any lines. */
+export const plainText = (minLength: number, maxLength: number) =>
+  z.string().min(minLength).max(maxLength).refine(isPlain, NOT_PLAIN);
 
 /** Text of any lines, as long as the database takes it. */
 export const text = (minLength: number, maxLength: number) =>

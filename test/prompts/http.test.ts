@@ -153,6 +153,12 @@ describe('saved prompts', () => {
     ['content that is too long', { name: 'x', content: 'x'.repeat(50_001) }],
     ['NUL', { name: 'x', content: 'a\u0000b' }],
     ['half a character', { name: 'x', content: '\ud800' }],
+    ['a control character', { name: 'x', content: 'a\u0001b' }],
+    ['a control character in the notes', { name: 'x', content: 'x', notes: '\u001b[0m' }],
+    [
+      'a control character in a default',
+      { name: 'x', content: 'x', variables: [{ name: 'a', default: '\u007f' }] },
+    ],
     ['an unknown field', { name: 'x', content: 'x', versions: [] }],
     ['a variable that is no name', { name: 'x', content: 'x', variables: [{ name: '9a' }] }],
     ['a variable twice', { name: 'x', content: 'x', variables: [{ name: 'a' }, { name: 'a' }] }],
@@ -163,6 +169,11 @@ describe('saved prompts', () => {
   ])('are not saved with %s', async (_what, input) => {
     expect(await api.refused('POST', '', input)).toEqual([422, 'validation_error']);
     expect(await api.must(200, 'GET', '')).toEqual([]);
+  });
+
+  test('may have tabs and line breaks of every kind', async () => {
+    const content = 'a\tb\nc\r\nd';
+    expect((await api.create({ content })).active_version.content).toBe(content);
   });
 
   test('are 200 of an account at most', async () => {
@@ -257,6 +268,8 @@ describe('saved prompts', () => {
       ['an object', { a: {} }],
       ['a list', ['a']],
       ['a text', 'a'],
+      ['control characters', { a: 'x\u0001' }],
+      ['half characters', { a: '\ud800' }],
     ])('take no %s for values', async (_what, variables) => {
       const answer = await rendered('{{ a }}', variables);
       expect([answer.status, answer.body.error.code]).toEqual([422, 'validation_error']);

@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import {
   changesSomething,
+  isPlain,
   isStorable,
   label,
+  NOT_PLAIN,
   NOTHING_TO_CHANGE,
+  plainText,
   TRIMMED,
-  text,
 } from '../../lib/input-fields.js';
 import { integer, pageInput } from '../../lib/page-input.js';
 
@@ -26,8 +28,8 @@ export const promptVariableInput = z
     name: variableName.describe(
       'Variable name: 1 to 100 letters, digits and underscores, not starting with a digit.',
     ),
-    description: text(0, 500).nullish().default(absent).describe('Description, up to 500 characters.'),
-    default: text(0, 10_000)
+    description: plainText(0, 500).nullish().default(absent).describe('Description, up to 500 characters.'),
+    default: plainText(0, 10_000)
       .nullish()
       .default(absent)
       .describe('Default value, up to 10,000 characters. Without one, every render must supply a value.'),
@@ -72,7 +74,7 @@ export const promptConfigInput = z
   });
 
 const versionFields = {
-  content: text(1, 50_000).describe('Text with `{{ name }}` placeholders; 1 to 50,000 characters.'),
+  content: plainText(1, 50_000).describe('Text with `{{ name }}` placeholders; 1 to 50,000 characters.'),
   variables: variables
     .default([])
     .describe(
@@ -83,12 +85,12 @@ const versionFields = {
     .default(absent)
     .describe('Model and parameters that the version is written for.'),
 };
-const notes = text(0, 2_000)
+const notes = plainText(0, 2_000)
   .nullish()
   .default(absent)
   .describe('Notes on what changed, up to 2,000 characters.');
 const name = label(100).describe(`Name, 1 to 100 characters. ${TRIMMED}`);
-const description = text(0, 1_000).nullish().describe('Description, up to 1,000 characters.');
+const description = plainText(0, 1_000).nullish().describe('Description, up to 1,000 characters.');
 
 export const createPromptInput = z
   .strictObject({ name, description, ...versionFields, notes })
@@ -142,8 +144,9 @@ export const promptParams = z.object({ id: z.string().describe('Prompt ID or slu
 export const promptVersionId = z.string().describe('Version ID.');
 export const promptVersionParams = promptParams.extend({ vid: promptVersionId });
 
+const textValue = z.string().refine(isPlain, NOT_PLAIN);
 const value = z
-  .union([z.string(), z.number(), z.boolean()], 'must be a string, a number or true or false')
+  .union([textValue, z.number(), z.boolean()], 'must be a string, a number or true or false')
   .transform(String);
 
 /** Own members of any name, including `__proto__`, which zod's records leave out. */
@@ -163,7 +166,7 @@ const renderValues = z
       const result = value.safeParse(one);
       if (result.success) values.set(key, result.data);
       else {
-        const message = 'must be a string, a number or true or false';
+        const { message } = result.error.issues[0]!;
         context.issues.push({ code: 'custom', message, path: [key], input: one });
       }
     }
@@ -180,7 +183,7 @@ export const renderPromptInput = z
 export const promptValueInput = z
   .strictObject({
     name: z.string().max(200).describe('Placeholder name.'),
-    value: z.string().describe('Value, inserted unchanged.'),
+    value: textValue.describe('Value, inserted unchanged.'),
   })
   .meta({ description: 'A value for a placeholder.' });
 
