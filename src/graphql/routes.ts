@@ -47,8 +47,8 @@ const GOING_AWAY = 1001;
 const GOODBYE_MS = 1_000;
 const CLOSE_MS = 2_000;
 const ENDPOINT = '/graphql';
-/** Two texts of the playground at their longest, of four bytes a character, and a document. */
-const DOCUMENT_BYTES = 512 * 1024;
+/** What REST takes for the playground and for prompts, and a document. */
+const DOCUMENT_BYTES = 768 * 1024;
 const POST_ONLY = 'Send queries and mutations by POST, and subscriptions over WebSocket.';
 
 /** `/graphql`: queries and mutations by POST, everything over WebSocket. */

@@ -22,8 +22,8 @@ import {
 import { routesOf } from './operations.js';
 import { reads, writes } from './route-rules.js';
 
-/** 50,000 characters are at most 150 kB; the edge forwards nothing larger. */
-const BODY = { bodyLimitBytes: 256 * 1024 };
+/** A version of 100,000 characters, each escaped as `\\uXXXX`. The edge forwards up to 800 KiB. */
+const BODY = { bodyLimitBytes: 768 * 1024 };
 
 /** The viewer's prompts. */
 export const promptsRoutes = routesOf('Prompts', (route, { prompts }) => {

@@ -1,5 +1,5 @@
 import { getIntrospectionQuery } from 'graphql';
-import { call, PASSWORD, signUp } from '../support/api.js';
+import { call, escapedJson, PASSWORD, signUp } from '../support/api.js';
 import { usePlatform } from '../support/platform-suite.js';
 import { until } from '../support/until.js';
 import { codesOf, follow, type GraphqlAnswer, type GraphqlError, operate, socketClient } from './support.js';
@@ -304,7 +304,7 @@ describe('limits of GraphQL', () => {
     expect([answer.status, codesOf(answer)]).toEqual([400, ['invalid_body']]);
   });
 
-  test('a body beyond 512 KiB is body_too_large; one just below is read', async () => {
+  test('a body beyond 768 KiB is body_too_large; one just below is read', async () => {
     const padded = (bytes: number) => {
       const query = '{ plans { name } }';
       return {
@@ -312,8 +312,8 @@ describe('limits of GraphQL', () => {
         variables: { x: 'x'.repeat(bytes - JSON.stringify({ query, variables: { x: '' } }).length) },
       };
     };
-    expect(codesOf(await post(padded(512 * 1024)))).toEqual([]);
-    const answer = await post(padded(512 * 1024 + 1));
+    expect(codesOf(await post(padded(768 * 1024)))).toEqual([]);
+    const answer = await post(padded(768 * 1024 + 1));
     expect([answer.status, codesOf(answer)]).toEqual([413, ['body_too_large']]);
   });
 
@@ -379,6 +379,14 @@ describe('limits of GraphQL', () => {
     expect(codesOf(await post({ query, operationName: 'A' }))).toEqual([]);
   });
 
+    const chinese = '\u4e2d'.repeat(50_000);
+    const escaped = escapedJson({
+      query,
+      variables: { input: { prompt: chinese, systemPrompt: chinese, models: ['x'] } },
+    });
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const response = await fetch(`${suite.url}/graphql`, { method: 'POST', headers, body: escaped });
+    expect(await response.text()).toContain('model_not_allowed');
   test('one try to log in passes beside other mutations', async () => {
     const { user } = await signUp(suite.url);
     const document = `mutation { logout { success }

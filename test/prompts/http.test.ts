@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { call, type ErrorAnswer, PASSWORD, signUp } from '../support/api.js';
+import { call, type ErrorAnswer, escapedJson, PASSWORD, signUp } from '../support/api.js';
 import { usePlatform } from '../support/platform-suite.js';
 import { type Prompt, promptsApi } from './support.js';
 
@@ -174,6 +174,17 @@ describe('saved prompts', () => {
   test('may have tabs and line breaks of every kind', async () => {
     const content = 'a\tb\nc\r\nd';
     expect((await api.create({ content })).active_version.content).toBe(content);
+  });
+
+  test('are taken at their longest, also from clients that escape each character', async () => {
+    const content = '\u4e2d'.repeat(50_000);
+    const { status } = await fetch(`${suite.url}/api/prompts`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: escapedJson({ name: 'Long', content }),
+    });
+    expect(status).toBe(201);
+    expect((await api.get('long')).active_version.content).toBe(content);
   });
 
   test('are 200 of an account at most', async () => {

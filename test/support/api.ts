@@ -55,6 +55,13 @@ const parse = (text: string): unknown => {
   }
 };
 
+/** JSON as clients in other languages write it: ASCII alone. */
+export const escapedJson = (value: unknown): string =>
+  JSON.stringify(value).replace(
+    /[^ -~]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+
 export interface UserFields {
   id: string;
   email: string;

@@ -155,7 +155,7 @@ const limits: Section = {
         LIMITS.cost.toLocaleString('en'),
       ],
       ['mutations that take a password', '1'],
-      ['body', '256 KiB, one operation: no batches'],
+      ['body', '768 KiB, one operation: no batches'],
       ['frame size, connections per account, operations per connection', '64 KiB, 10, 20'],
       ['subscriptions of one kind per account', '20'],
       ['reads per account and minute: one per operation, plus one for every 500 of its cost', '600'],
