@@ -31,6 +31,8 @@ export const LIMITS = {
   tokens: 2_000,
   /** Number of values a response may contain; a list counts as its requested length. */
   cost: 10_000,
+  /** The same of one event of a subscription. Events take nothing from their caller's rate, however many come. */
+  eventCost: 100,
 } as const;
 
 export const parseOptions = { maxTokens: LIMITS.tokens } as const;
@@ -127,12 +129,21 @@ export function checkOperation(request: Operation): OperationWeight {
     );
   }
   const cost = costOf(request);
+  refuseCost(request.operation, cost);
+  return { cost, mutations: countMutations(request, () => true) };
+}
+
+function refuseCost({ operation }: OperationDefinitionNode, cost: number): void {
+  if (operation === 'subscription' && cost > LIMITS.eventCost) {
+    throw documentError(
+      `Each event of the subscription costs ${cost}; the maximum is ${LIMITS.eventCost}. Request fewer fields, and query the rest when an event arrives.`,
+    );
+  }
   if (cost > LIMITS.cost) {
     throw documentError(
       `The operation costs ${cost}; the maximum is ${LIMITS.cost}. Request shorter lists or fewer fields.`,
     );
   }
-  return { cost, mutations: countMutations(request, () => true) };
 }
 
 /**

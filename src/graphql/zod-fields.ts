@@ -4,6 +4,7 @@ import { type Camel, camelName } from './case.js';
 import { DateTime, Decimal } from './scalars.js';
 
 export type Types<Shape> = { [Name in keyof Camel<Shape>]?: object };
+type Costs<Shape> = { [Name in keyof Camel<Shape>]?: number };
 type Output<Shape extends z.ZodRawShape> = Camel<z.output<z.ZodObject<Shape>>>;
 /** The input type; for a schema that accepts `unknown` and narrows it, the output type. */
 export type Input<Shape extends z.ZodRawShape> = Camel<
@@ -33,6 +34,7 @@ interface FieldOptions {
   description?: string | undefined;
   nullable?: boolean;
   defaultValue?: unknown;
+  complexity?: number;
 }
 
 /** The end of a pipe that callers see: its input, unless that only prepares the value. */
@@ -100,12 +102,18 @@ export const descriptionOf = (schema: z.core.$ZodType): string => {
 const descriptionIn = ({ description }: z.core.$ZodType & { description?: string | undefined }) =>
   description === undefined ? {} : { description };
 
-function addFields(target: { prototype: object }, schema: z.ZodObject, types: Record<string, object>): void {
+function addFields(
+  target: { prototype: object },
+  schema: z.ZodObject,
+  types: Record<string, object>,
+  costs: Record<string, number> = {},
+): void {
   for (const [snake, field] of Object.entries(schema.shape)) {
     const name = camelName(snake);
     const type = types[name] ?? typeOf(field);
     const options = optionsOf(field);
     if (!type || !options.description) throw new Error(`${name} needs a type and a description for GraphQL`);
+    if (costs[name] !== undefined) options.complexity = costs[name];
     Field(() => type as never, options)(target.prototype, name);
   }
 }
@@ -113,15 +121,16 @@ function addFields(target: { prototype: object }, schema: z.ZodObject, types: Re
 /**
  * A GraphQL type with a field for each field of a service's output. Names, types, nullability and descriptions come from
  * the schema that REST uses; `types` names what the schema alone doesn't say: another scalar, or the type of an enum or
- * object that wasn't made from this schema.
+ * object that wasn't made from this schema. `costs` has the fields that cost more than a value.
  * @throws Error for a field without a description or a type.
  */
 export function objectType<Shape extends z.ZodRawShape>(
   name: string,
   schema: z.ZodObject<Shape>,
   types: Types<Shape> = {},
+  costs: Costs<Shape> = {},
 ): new () => Output<Shape> {
-  return declaredType(ObjectType, name, schema, types) as never;
+  return declaredType(ObjectType, name, schema, types, costs) as never;
 }
 
 /** The same for an input. */
@@ -139,11 +148,12 @@ function declaredType(
   name: string,
   schema: z.ZodObject,
   types: object,
+  costs: object = {},
 ): new () => object {
   class Fields {}
   Object.defineProperty(Fields, 'name', { value: name });
   declare(name, descriptionIn(schema))(Fields);
-  addFields(Fields, schema, types as Record<string, object>);
+  addFields(Fields, schema, types as Record<string, object>, costs as Record<string, number>);
   nameType(schema, Fields);
   return Fields;
 }

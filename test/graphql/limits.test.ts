@@ -1,4 +1,7 @@
-import { getIntrospectionQuery } from 'graphql';
+import { getIntrospectionQuery, getOperationAST, parse } from 'graphql';
+import { checkOperation, LIMITS } from '../../src/graphql/limits.js';
+import { createSchema } from '../../src/graphql/schema.js';
+import { loadWebBuild } from '../../src/pages/web-build.js';
 import { call, escapedJson, PASSWORD, signUp } from '../support/api.js';
 import { usePlatform } from '../support/platform-suite.js';
 import { until } from '../support/until.js';
@@ -141,13 +144,56 @@ describe('limits of GraphQL', () => {
     }
   });
 
-  /** What a field of the viewer costs: the document around it is refused with its cost. */
-  const costOf = async (field: string): Promise<number> => {
+  test.each([
+    ['a comparison', 'promptChanged { prompt { diff(from: 1, to: 2) { content { text } } } }'],
+    ['a render', 'promptChanged { prompt { rendered { versionUsed } } }'],
+    [
+      'a long text again and again',
+      `promptChanged { prompt { activeVersion { ${repeat(4, (n) => `a${n}: content`)} } } }`,
+    ],
+    ['a page of versions', 'promptChanged { prompt { versions { nodes { content } } } }'],
+    ['analytics', 'usageRecorded { apiKey { analytics(windowDays: 1) { totalRequests } } }'],
+    ['a list of keys', 'usageRecorded { apiKey { alertEvents(first: 50) { nodes { id firedAt } } } }'],
+  ])(
+    'a subscription with %s in each event is refused: events take nothing from the rate',
+    async (_what, field) => {
+      const client = socketClient(suite.url, { token });
+      const followed = follow(client, `subscription { ${field} }`);
+      await until(() => followed.ended, { what: 'the refusal' });
+      expect(followed.error).toEqual([
+        expect.objectContaining({
+          message: expect.stringMatching(/^Each event of the subscription costs \d+; the maximum is 100\./),
+          extensions: { code: INVALID },
+        }),
+      ]);
+      await client.dispose();
+    },
+  );
+
+  test('every subscription of the pages leaves a quarter of that free', () => {
+    const schema = createSchema();
+    const documents = [...loadWebBuild()!.documents.values()]
+      .map((text) => parse(text))
+      .filter((document) => getOperationAST(document)?.operation === 'subscription');
+    expect(documents.length).toBeGreaterThanOrEqual(6);
+    for (const document of documents) {
+      const operation = getOperationAST(document)!;
+      const { cost } = checkOperation({ schema, document, operation, variables: { sessionId: 'x' } });
+      expect(cost).toBeGreaterThan(0);
+      expect(cost).toBeLessThanOrEqual(0.75 * LIMITS.eventCost);
+    }
+  });
+
+  /** What fields cost: the document around them is refused with its cost. */
+  const costOf = async (ofViewer: string, ofQuery = ''): Promise<number> => {
     const costs = [];
-    for (const more of ['', field]) {
+    for (const [inside, beside] of [
+      ['', ''],
+      [ofViewer, ofQuery],
+    ]) {
       const { body } = await operate(
         suite.url,
-        `{ viewer { apiKeys(first: 100) { nodes { usageByDay(days: 90) { date costUsd } } } ${more} } }`,
+        `{ viewer { apiKeys(first: 100) { nodes { usageByDay(days: 90) { date costUsd } } } ${inside} } ${beside} }`,
         { token },
       );
       costs.push(Number(/costs (\d+);/.exec(body.errors![0]!.message)![1]));
@@ -162,6 +208,12 @@ describe('limits of GraphQL', () => {
     'usageSeries(windowDays: 1) { requests }',
   ])('%s counts as a read of its own: over REST it is a heavy one', async (field) => {
     expect(await costOf(field)).toBeGreaterThanOrEqual(500);
+  });
+
+  test('whole texts cost what opening and telling them takes, also where a stranger asks', async () => {
+    expect(await costOf('playgroundSession(id: "x") { id }')).toBeGreaterThanOrEqual(500);
+    expect(await costOf('', 'sharedPlaygroundSession(slug: "x") { prompt }')).toBeGreaterThanOrEqual(500);
+    expect(await costOf('prompt(id: "x") { activeVersion { content } }')).toBeGreaterThanOrEqual(50);
   });
 
   test('a series of usage costs what it answers: a quarter of a year by day, and over a week by hour', async () => {
@@ -327,6 +379,14 @@ describe('limits of GraphQL', () => {
     });
     // Read, and refused for another reason: there is no such model.
     expect(codesOf(answer)).toEqual(['model_not_allowed']);
+    const chinese = '\u4e2d'.repeat(50_000);
+    const escaped = escapedJson({
+      query,
+      variables: { input: { prompt: chinese, systemPrompt: chinese, models: ['x'] } },
+    });
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const response = await fetch(`${suite.url}/graphql`, { method: 'POST', headers, body: escaped });
+    expect(await response.text()).toContain('model_not_allowed');
   });
 
   test.each(['text/html', '1e400', 'application/graphql-response+json'])(
@@ -379,14 +439,6 @@ describe('limits of GraphQL', () => {
     expect(codesOf(await post({ query, operationName: 'A' }))).toEqual([]);
   });
 
-    const chinese = '\u4e2d'.repeat(50_000);
-    const escaped = escapedJson({
-      query,
-      variables: { input: { prompt: chinese, systemPrompt: chinese, models: ['x'] } },
-    });
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-    const response = await fetch(`${suite.url}/graphql`, { method: 'POST', headers, body: escaped });
-    expect(await response.text()).toContain('model_not_allowed');
   test('one try to log in passes beside other mutations', async () => {
     const { user } = await signUp(suite.url);
     const document = `mutation { logout { success }

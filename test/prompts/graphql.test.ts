@@ -48,18 +48,25 @@ describe('prompts over GraphQL', () => {
       version: { version: 2 },
       prompt: { versionCount: 2, activeVersion: { version: 1 } },
     });
-    const { viewer } = await dataOf<{ viewer: { prompt: object } }>(
+    const { viewer: filled } = await dataOf<{ viewer: { prompt: object } }>(
       suite.url,
       `{ viewer { prompt(id: "${id}") {
          rendered(variables: [{ name: "__proto__", value: "{{ to }}" }, { name: "x", value: "y" }]) {
-           renderedContent versionUsed unusedVariables }
+           renderedContent versionUsed unusedVariables } } } }`,
+      { token },
+    );
+    expect(filled.prompt).toEqual({
+      rendered: { renderedContent: 'Dear all, {{ to }}', versionUsed: 1, unusedVariables: ['x'] },
+    });
+    const { viewer } = await dataOf<{ viewer: { prompt: object } }>(
+      suite.url,
+      `{ viewer { prompt(id: "${id}") {
          diff(from: 1, to: 2) { content { kind text } removedVariables configChanged }
          comparison(first: 1, second: 2) { fewerErrors }
          versions(first: 1) { nodes { version notes } pageInfo { hasNextPage endCursor } } } } }`,
       { token },
     );
     expect(viewer.prompt).toMatchObject({
-      rendered: { renderedContent: 'Dear all, {{ to }}', versionUsed: 1, unusedVariables: ['x'] },
       diff: { removedVariables: ['to'], configChanged: true },
       comparison: { fewerErrors: 'INCONCLUSIVE' },
       versions: { nodes: [{ version: 2, notes: 'short' }], pageInfo: { hasNextPage: true } },
@@ -136,6 +143,19 @@ describe('prompts over GraphQL', () => {
     expect(await codes(aliases(3, stats))).toEqual(['GRAPHQL_VALIDATION_FAILED']);
     expect(await codes(aliases(10, rendered))).toEqual([]);
     expect(await codes(aliases(15, rendered))).toEqual(['GRAPHQL_VALIDATION_FAILED']);
+    // A text of a megabyte fits once, wherever its second alias stands.
+    const text = rendered.replace('versionUsed', 'renderedContent');
+    expect(await codes(aliases(1, text))).toEqual([]);
+    expect(await codes(aliases(2, text))).toEqual(['GRAPHQL_VALIDATION_FAILED']);
+    const page = (fields: string) =>
+      operate(suite.url, `{ viewer { prompts(first: 100) { nodes { activeVersion { ${fields} } } } } }`, {
+        token,
+      });
+    expect(codesOf(await page('content variables { name default }'))).toEqual([]);
+    expect(codesOf(await page(aliases(3, 'content')))).toEqual(['GRAPHQL_VALIDATION_FAILED']);
+    expect(await codes(rendered.replace('versionUsed', aliases(2, 'renderedContent')))).toEqual([
+      'GRAPHQL_VALIDATION_FAILED',
+    ]);
   });
 
   test('are told live to their owner when they change, as they are then, and to nobody else', async () => {

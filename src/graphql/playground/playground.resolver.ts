@@ -1,3 +1,4 @@
+import type { ComplexityEstimator } from 'graphql-query-complexity';
 import { ID } from 'type-graphql';
 import { z } from 'zod';
 import { uuid } from '../../lib/output-fields.js';
@@ -52,12 +53,15 @@ const ParametersInput = inputType('PlaygroundParametersInput', runParametersInpu
 
 /** Every text of the sessions is opened to show its beginning. Shared ones cost more by their number. */
 const OPENING_COST = 2_500;
+/** Six texts are opened, and told in full. */
+const sessionCost: ComplexityEstimator = ({ childComplexity }) => 500 + childComplexity;
 
 /** The model playground of the signed-in user, and what is shared of it. */
 export const playgroundResolvers = [
   query('sharedPlaygroundSession', 'public', SharedPlaygroundSession, {
     nullable: true,
     description: 'A shared playground session, available to anyone with its URL.',
+    complexity: sessionCost,
     args: slugParams,
     run: ({ services, service }, { slug }) => shown(services.playground.shared(service, { slug })),
   }),
@@ -128,6 +132,7 @@ export const playgroundResolvers = [
   field(Viewer, 'playgroundSession', PlaygroundSession, {
     nullable: true,
     description: 'A playground session with its full texts.',
+    complexity: sessionCost,
     args: playgroundParams,
     argTypes: { id: ID },
     run: ({ services, service }, { id }) => shown(services.playground.get(service, { id })),

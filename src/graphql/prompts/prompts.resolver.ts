@@ -36,13 +36,13 @@ import {
   RenderedPrompt,
 } from './prompts.types.js';
 
-/** Each of a page may be 100,000 characters long, whichever of its fields is asked for. */
-const TEXT_COST = 50;
+/** Each of a page may be 100,000 characters long to read, whichever of its fields is asked for. */
+const READING_COST = 25;
 const textsCost: ComplexityEstimator = (options) =>
-  pageCost({ ...options, childComplexity: options.childComplexity + TEXT_COST });
+  pageCost({ ...options, childComplexity: options.childComplexity + READING_COST });
 /** As many comparisons a minute as over REST: each may take a twentieth of a second of this process. */
 const diffCost: ComplexityEstimator = ({ childComplexity }) => 5_000 + childComplexity;
-/** As many renders a minute as over REST: each may give a megabyte. */
+/** Each is a read, as over REST; its text costs more (`prompts.types.ts`). */
 const renderCost: ComplexityEstimator = ({ childComplexity }) => 500 + childComplexity;
 
 const lastInput = pageInput.pick({ limit: true });
@@ -147,6 +147,7 @@ const listedPrompts = [
   field(Viewer, 'prompt', Prompt, {
     nullable: true,
     description: 'A saved prompt, by ID or slug.',
+    complexity: ({ childComplexity }) => READING_COST + childComplexity,
     args: promptParams,
     argTypes: { id: ID },
     run: ({ services, service }, { id }) => shown(services.prompts.get(service, { id })),

@@ -26,17 +26,26 @@ enumOf('PromptDiffKind', 'Which versions contain a piece of text.', diffPartOutp
   removed: 'Only the first version.',
 });
 
-objectType('PromptVariable', promptVariableOutput);
+/** Each alias tells a long text again. */
+const TEXT_COST = 25;
+objectType('PromptVariable', promptVariableOutput, {}, { default: TEXT_COST });
 objectType('PromptConfig', promptConfigOutput);
 objectType('PromptWarning', promptWarningOutput);
-const PromptVersion = objectType('PromptVersion', promptVersionOutput);
+const PromptVersion = objectType('PromptVersion', promptVersionOutput, {}, { content: TEXT_COST });
 export const PromptVersionConnection = connectionOf(PromptVersion, 'versions of a prompt');
 export const Prompt = objectType('Prompt', promptOutput);
 export const PromptConnection = connectionOf(Prompt, 'prompts');
 export const PromptActivation = objectType('PromptActivation', promptActivationOutput);
 objectType('PromptDiffPart', diffPartOutput);
 export const PromptDiff = objectType('PromptDiff', promptDiffOutput);
-export const RenderedPrompt = objectType('RenderedPrompt', renderedPromptOutput);
+/** A megabyte, which is written as JSON in one go: one fits into an operation. */
+const RENDERED_COST = 5_000;
+export const RenderedPrompt = objectType(
+  'RenderedPrompt',
+  renderedPromptOutput,
+  {},
+  { renderedContent: RENDERED_COST },
+);
 export const PromptChange = objectType(
   'PromptChange',
   z

@@ -154,6 +154,7 @@ const limits: Section = {
         'cost: number of values the response may contain; a search by model or status adds 20 per day of its window',
         LIMITS.cost.toLocaleString('en'),
       ],
+      ['the same of one event of a subscription', String(LIMITS.eventCost)],
       ['mutations that take a password', '1'],
       ['body', '768 KiB, one operation: no batches'],
       ['frame size, connections per account, operations per connection', '64 KiB, 10, 20'],
