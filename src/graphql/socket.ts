@@ -24,7 +24,7 @@ import { checkOperation, parseOptions, refuseUnvalidatable, validationRules } fr
 import { createLoaders } from './loaders.js';
 import { type TakeRate, takeOperation } from './rates.js';
 import { FORBIDDEN, type SocketSessions } from './session-socket.js';
-import { WATCH_BOUNDS, type WatchBounds, watchSocket } from './socket-watch.js';
+import { keepsUp, WATCH_BOUNDS, type WatchBounds, watchSocket } from './socket-watch.js';
 import { documentText, type TrustedDocuments } from './trusted-documents.js';
 
 export interface SocketServerOptions {
@@ -95,6 +95,8 @@ export function createSocketHandler(options: SocketServerOptions): SocketHandler
         protocol: socket.protocol,
         send: (text) =>
           new Promise((resolve) => {
+            // Operations that were let in together may answer much more than a client reads.
+            if (!keepsUp(socket)) return resolve();
             // A broken connection is reported when it closes, not by messages in transit.
             socket.send(text, () => resolve());
           }),

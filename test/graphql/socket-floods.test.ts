@@ -1,3 +1,4 @@
+import { promptsApi } from '../prompts/support.js';
 import { signUp } from '../support/api.js';
 import { startTestPlatform, type TestPlatform } from '../support/platform.js';
 import { usePlatform } from '../support/platform-suite.js';
@@ -65,6 +66,29 @@ describe('who sends messages without end over a WebSocket of GraphQL', () => {
       await until(() => socket.pongs() === 4 * (n + 1));
     }
     expect(socket.socket.readyState).toBe(socket.socket.OPEN);
+  });
+
+  test('who asks for much in one go and reads nothing is cut off', async () => {
+    const { url, app } = await withBounds({});
+    const { token } = await signUp(url);
+    const prompts = promptsApi(
+      () => url,
+      () => token,
+    );
+    const { id } = await prompts.create({
+      content: '{{ text }}'.repeat(100),
+      variables: [{ name: 'text', default: 'x'.repeat(10_000) }],
+    });
+    const socket = await connect(url);
+    await socket.init(token);
+    socket.socket.pause();
+    // All are let in before the first has answered: a megabyte each.
+    const query = `{ viewer { prompt(id: "${id}") { rendered { renderedContent } } } }`;
+    for (let n = 0; n < 20; n++) socket.say({ id: `${n}`, type: 'subscribe', payload: { query } });
+    await until(() => app.websocketServer.clients.size === 0, {
+      what: 'the connection to be cut',
+      timeoutMs: 10_000,
+    });
   });
 
   test('who ignores that it was closed is cut off', async () => {
