@@ -49,17 +49,28 @@ export function formatGraphqlError(
 /** As the header says it. */
 export const wholeSeconds = (seconds: number): number => Math.max(1, Math.ceil(seconds));
 
+/** A refusal of values that names their fields as the caller did. */
+class ValueRefusal extends AppError {
+  constructor(details: FieldIssue[]) {
+    super('validation_error', { details });
+  }
+}
+
 /** What an error says beside its message. */
-function extensionsOf({ code, options }: AppError): Record<string, unknown> {
+function extensionsOf(error: AppError): Record<string, unknown> {
+  const { code, options } = error;
   const { details, param, retryAfterSeconds } = options;
+  // Variables of a prompt have names of the caller's choice, too.
+  const isInOwnWords = error instanceof ValueRefusal || code === 'missing_variables';
   return {
     code,
     ...(param !== undefined && { param: camelName(param) }),
-    ...(details && { details: details.map(inCamelCase) }),
+    ...(details && { details: isInOwnWords ? details : details.map(inCamelCase) }),
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds: wholeSeconds(retryAfterSeconds) }),
   };
 }
 
+/** Of the schema's own fields, which services name as REST does. */
 const inCamelCase = ({ field, message }: FieldIssue): FieldIssue => ({
   field: field === 'body' ? 'input' : camelName(field),
   message,
@@ -87,7 +98,7 @@ function shownError(error: GraphQLError): AppError {
 function refusalOf(error: GraphQLError): AppError | undefined {
   const { message, extensions } = error;
   const details = valueFaults(error);
-  if (details) return new AppError('validation_error', { details });
+  if (details) return new ValueRefusal(details);
   if (extensions.code === 'BAD_REQUEST') {
     return new AppError('invalid_body', { message: withShortNames(message) });
   }

@@ -1,6 +1,5 @@
 import { GraphQLError } from 'graphql';
 import type { FieldIssue } from '../errors.js';
-import { ofWholeInput } from '../lib/field-issues.js';
 import { shortened, withShortNames } from '../lib/shortened.js';
 
 const VARIABLE = /^Variable "\$([^"]*)" /;
@@ -27,7 +26,9 @@ const WORDS: readonly [RegExp, (match: RegExpExecArray) => { field?: string; mes
 
 /** The faults of a value, as details of `validation_error`; undefined for an error of anything else. */
 export function valueFaults(error: GraphQLError): FieldIssue[] | undefined {
-  if (GIVEN_UP.test(error.message)) return ofWholeInput('has more errors than are listed here');
+  if (GIVEN_UP.test(error.message)) {
+    return [{ field: 'input', message: 'has more errors than are listed here' }];
+  }
   const fault = variableFault(error) ?? argumentFault(error);
   return fault && [{ field: shortened(fault.field), message: withShortNames(fault.message) }];
 }

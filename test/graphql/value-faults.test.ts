@@ -21,6 +21,15 @@ describe('faults of values and names', () => {
     expect(answer.text.length).toBeLessThan(1_000);
   });
 
+  test('an unknown field keeps the name that the caller gave it', async () => {
+    const variables = { i: { id: 'x', monthly_limit_usd: 1, body: 1 } };
+    const { body } = await operate(suite.url, LIMITS, { token, variables });
+    expect(body.errors!.flatMap(({ extensions }) => extensions.details)).toEqual([
+      { field: 'monthly_limit_usd', message: 'is not a known field' },
+      { field: 'body', message: 'is not a known field' },
+    ]);
+  });
+
   test.each([
     ['a field that does not exist', `{ ${'z'.repeat(5_000)} }`],
     ['an argument that does not exist', `{ viewer(${'z'.repeat(5_000)}: 1) { id } }`],

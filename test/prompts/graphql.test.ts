@@ -158,6 +158,24 @@ describe('prompts over GraphQL', () => {
     ]);
   });
 
+  test('name missing variables as their prompt does, and refuse values with control characters', async () => {
+    const { id } = await api.create({ content: 'Dear {{ customer_name }}' });
+    const render = (args: string) =>
+      operate(suite.url, `{ viewer { prompt(id: "${id}") { rendered${args} { renderedContent } } } }`, {
+        token,
+      });
+    const missing = await render('');
+    expect(missing.body.errors![0]!.extensions).toEqual({
+      code: 'missing_variables',
+      details: [{ field: 'variables.customer_name', message: 'is required' }],
+    });
+    const refused = await render('(variables: [{ name: "customer_name", value: "\\u0001" }])');
+    expect(refused.body.errors![0]!.extensions).toMatchObject({
+      code: 'validation_error',
+      details: [{ field: 'variables.0.value', message: expect.stringContaining('control characters') }],
+    });
+  });
+
   test('are told live to their owner when they change, as they are then, and to nobody else', async () => {
     const other = await signUp(suite.url);
     const clients = [token, other.token].map((one) => socketClient(suite.url, { token: one }));
