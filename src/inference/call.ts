@@ -108,6 +108,11 @@ export class Call {
     return this.#settled;
   }
 
+  /** Time to the first token of a stream, shown or not; null before it has come. */
+  get firstTokenMs(): number | null {
+    return this.#firstTokenMs;
+  }
+
   /** Notes the first token of a stream. */
   firstToken(): void {
     this.#firstTokenMs ??= Math.round(performance.now() - this.#startedAt);

@@ -5,6 +5,7 @@ import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripte
 import { until } from '../support/until.js';
 import { ask, byModel, FAST, QWEN } from './support.js';
 
+const THOUGHT_MS = 300;
 const VIRTUAL_KEY = 'sk-virtual-canary-1234567890';
 
 describe('what goes upstream for a run, and what comes back', () => {
@@ -108,6 +109,21 @@ describe('what goes upstream for a run, and what comes back', () => {
     const { body, text } = await ask(suite.url, token, [FAST], 'Odd?');
     expect([body.runs[0]!.status, body.runs[0]!.response_content]).toEqual(['success', 'a b']);
     expect(text).not.toContain('hidden');
+  });
+
+  test('the first token may be one of its reasoning, as on the receipt of a call', async () => {
+    upstream.answer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(chunk({ content: null, reasoning_content: 'Let me think.' }));
+      setTimeout(() => {
+        response.end(`${chunk({ content: 'Yes' })}${usage(3, 9)}data: [DONE]\n\n`);
+      }, THOUGHT_MS);
+    });
+    const { body } = await ask(suite.url, token, [FAST], 'Is it?');
+    const { status, response_content: text, ttft_ms: first, latency_ms: whole } = body.runs[0]!;
+    expect([status, text]).toEqual(['success', 'Yes']);
+    expect(first).toBeGreaterThanOrEqual(0);
+    expect(whole! - first!).toBeGreaterThan(THOUGHT_MS / 2);
   });
 
   test.each([

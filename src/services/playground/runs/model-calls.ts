@@ -41,12 +41,17 @@ export interface CallEnd {
   finishReason: string | null;
   failure: RunFailure | undefined;
   latencyMs: number;
+  /** To the first token, which may be one of its reasoning; null if none came. */
+  ttftMs: number | null;
   inputTokens: number;
   outputTokens: number;
   listCost: Money;
   /** Whether the prompt went to the model. */
   sent: boolean;
 }
+
+/** Gets an answer piece by piece, with the time to the call's first token. */
+type OnText = (text: string, ttftMs: number | null) => void;
 
 export interface OpenCall {
   ended: Promise<CallEnd>;
@@ -97,8 +102,8 @@ export class ModelCalls {
     this.#metrics = createRunMetrics(registry);
   }
 
-  /** Begins a call. `onText` gets its answer piece by piece. It always ends, and never rejects. */
-  begin(call: ModelCall, onText: (text: string) => void): OpenCall {
+  /** Begins a call. It always ends, and never rejects. */
+  begin(call: ModelCall, onText: OnText): OpenCall {
     const open = new RunningCall(call, onText, {
       upstream: this.#upstream,
       patience: this.#patience,
@@ -135,6 +140,7 @@ class RunningCall {
   readonly #recipient: RunRecipient;
   readonly #share: BodyShare;
   readonly #began = performance.now();
+  #counted: Call | undefined;
   #record: UsageRecord | undefined;
   #cancelled = false;
   #failure: RunFailure | undefined;
@@ -145,7 +151,7 @@ class RunningCall {
 
   constructor(
     private readonly call: ModelCall,
-    onText: (text: string) => void,
+    onText: OnText,
     private readonly room: CallRoom,
   ) {
     const { promise, resolve } = Promise.withResolvers<CallEnd>();
@@ -157,7 +163,7 @@ class RunningCall {
       if (this.#recipient.gone) return;
       this.#length += text.length;
       if (this.#length > LONGEST_ANSWER) setImmediate(() => this.fail(ENDLESS));
-      else onText(text);
+      else onText(text, this.#counted?.firstTokenMs ?? null);
     });
   }
 
@@ -210,6 +216,7 @@ class RunningCall {
       { limits: NO_LIMITS, meter, clock: room.clock, catalog, metrics: room.metrics },
       input,
     );
+    this.#counted = counted;
     const { upstream, patience, metrics, turns } = room;
     const deps = { upstream, patience, catalog, metrics, turns };
     new Relay(deps, this.#recipient, counted, this.#share, () => this.#over()).start();
@@ -249,6 +256,7 @@ class RunningCall {
       finishReason: this.#recipient.finishReason,
       failure: status === 'error' ? (failure ?? asFailure(record)) : undefined,
       latencyMs: Math.round(performance.now() - this.#began),
+      ttftMs: this.#counted?.firstTokenMs ?? null,
       inputTokens: record?.inputTokens ?? 0,
       outputTokens: record?.outputTokens ?? 0,
       listCost: record?.cost ?? 0n,

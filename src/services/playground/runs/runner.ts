@@ -186,13 +186,12 @@ export class Runner {
 
   async #call(held: Held, { accountId, authorization, catalog, bodyFor }: NewSession): Promise<CallEnd> {
     const { session, run } = held;
-    const began = performance.now();
     run.status = 'running';
     session.changed();
     this.#tryTo(() => beginRun(this.deps.em(), run.id));
     const call = { accountId, authorization, catalog, model: run.model, body: bodyFor(run.model) };
-    held.call = this.deps.calls.begin(call, (text) => {
-      run.ttftMs ??= Math.round(performance.now() - began);
+    held.call = this.deps.calls.begin(call, (text, ttftMs) => {
+      run.ttftMs ??= ttftMs;
       run.text += text;
       session.changed();
     });
@@ -206,7 +205,7 @@ export class Runner {
 
   /** Writes the end of a run, and gives the run as it then is. */
   async #write(run: LiveRun, input: NewSession, written: RunOutput, end: CallEnd): Promise<RunOutput> {
-    const { id, text, ttftMs } = run;
+    const { id, text } = run;
     const row: RunEnd = {
       status: end.status,
       servedModel: end.servedModel,
@@ -218,7 +217,7 @@ export class Runner {
       errorCode: end.failure?.code ?? null,
       errorMessage: end.failure?.message ?? null,
       latencyMs: end.latencyMs,
-      ttftMs,
+      ttftMs: end.ttftMs,
       inputTokens: end.inputTokens,
       outputTokens: end.outputTokens,
       listCostUsd: formatMoney(end.listCost),
@@ -235,7 +234,7 @@ export class Runner {
       response_content: row.responseSealed === null ? null : text,
       finish_reason: row.finishReason,
       latency_ms: row.latencyMs,
-      ttft_ms: ttftMs,
+      ttft_ms: row.ttftMs,
       input_tokens: row.inputTokens,
       output_tokens: row.outputTokens,
       list_cost_usd: row.listCostUsd,
@@ -282,6 +281,7 @@ const unmade = (stop: Held['stop']): CallEnd => ({
   finishReason: null,
   failure: stop === 'cancelled' ? undefined : stop,
   latencyMs: 0,
+  ttftMs: null,
   inputTokens: 0,
   outputTokens: 0,
   listCost: 0n,
