@@ -170,6 +170,9 @@ describe('runs that are followed over a socket', () => {
     await dataOf(suite.url, gone, { token, variables: { input: { sessionId: session.id } } });
     await until(() => simulator().abandoned === before + 2);
     await ended(watched);
+    // What was deleted wasn't lost: it was cancelled.
+    for (const model of [FAST, QWEN])
+      expect(watched.ends()[model]).toMatchObject({ status: 'CANCELLED', errorMessage: null });
     await socket.dispose();
   });
 

@@ -67,17 +67,20 @@ export interface RunEnd {
   listCostUsd: string;
 }
 
-/** Writes how a run ended, once. False: it was deleted or given up before. */
+/** Writes how a run ended, once, unless it was deleted or given up before. */
 export async function endRun(
   em: EntityManager,
   run: { id: string } & Parameters<typeof settleTokens>[1],
   end: RunEnd,
   used: TokenCounts,
-): Promise<boolean> {
+): Promise<'written' | 'deleted' | 'given up'> {
   return em.transactional(async (inside) => {
-    const wanted = { id: run.id, status: { $in: ['pending' as const, 'running' as const] } };
-    if ((await inside.nativeUpdate(PlaygroundRun, wanted, { ...end })) === 0) return false;
+    const { id } = run;
+    const wanted = { id, status: { $in: ['pending' as const, 'running' as const] } };
+    if ((await inside.nativeUpdate(PlaygroundRun, wanted, { ...end })) === 0) {
+      return (await inside.count(PlaygroundRun, { id })) === 0 ? 'deleted' : 'given up';
+    }
     await settleTokens(inside, run, used);
-    return true;
+    return 'written';
   });
 }

@@ -223,8 +223,8 @@ export class Runner {
       listCostUsd: formatMoney(end.listCost),
     };
     const used = usedBy(end, text, input.estimatedInputTokens);
-    const known = await this.#persist({ ...input, id }, row, used);
-    if (known === 'lost') {
+    // Whoever still follows a deleted run is told how it ended: its deletion has cancelled it.
+    if ((await this.#persist({ ...input, id }, row, used)) === 'given up') {
       return { ...written, status: 'error', error_code: ABANDONED.code, error_message: ABANDONED.message };
     }
     return {
@@ -248,10 +248,10 @@ export class Runner {
     run: Parameters<typeof endRun>[1],
     row: RunEnd,
     used: TokenCounts,
-  ): Promise<'written' | 'lost'> {
+  ): ReturnType<typeof endRun> {
     for (const giveUpAt = performance.now() + WRITE_PATIENCE_MS; ; ) {
       try {
-        return (await endRun(this.deps.em(), run, row, used)) ? 'written' : 'lost';
+        return await endRun(this.deps.em(), run, row, used);
       } catch (error) {
         if (this.#stopping || !isDatabaseOutage(error) || performance.now() > giveUpAt) throw error;
         await delay(WRITE_RETRY_MS, undefined, { ref: false });
