@@ -131,6 +131,32 @@ describeInBrowser('the model playground of the dashboard', () => {
     await page.unrouteAll({ behavior: 'wait' });
   });
 
+  test('whoever opens another session while the models start stays there, and each keeps its own draft', async () => {
+    const { body } = await askApi(suite.url, user.token, [FAST], 'Older. [[sim words=3]]');
+    const page = await openAs(browser, suite, user, `/dashboard/playground?session=${body.id}`);
+    await column(page, FAST).getByText('done').waitFor();
+    await prompt(page).fill('Draft of the older one');
+    await page.getByRole('link', { name: 'New session' }).click();
+    const starts = await holdAnswers(page, '"runPlayground"');
+    await ask(page, 'Ten words. [[sim words=10]]');
+    await starts.held;
+    await page.getByRole('link', { name: 'Older.' }).click();
+    // Its answer, and not the columns of the one that starts.
+    await column(page, FAST).getByText('done').waitFor();
+    const answered = page.waitForResponse(async (response) =>
+      (await response.text()).includes('"runPlayground"'),
+    );
+    starts.release();
+    await answered;
+    await page.waitForFunction(`!Object.values(localStorage).some((text) => text.includes('Ten words.'))`);
+    expect(new URL(page.url()).searchParams.get('session')).toBe(body.id);
+    expect(await prompt(page).inputValue()).toBe('Draft of the older one');
+    await page.getByRole('link', { name: 'Ten words.' }).click();
+    await column(page, QWEN).getByText('done').waitFor();
+    expect(await prompt(page).inputValue()).toBe('Ten words. [[sim words=10]]');
+    await page.unrouteAll({ behavior: 'wait' });
+  });
+
   test('the end is followed only while its reader is there', async () => {
     // In a small window a short text is already longer than its box.
     const page = await openAs(browser, suite, user, '/dashboard/playground', {
@@ -248,6 +274,13 @@ describeInBrowser('the model playground of the dashboard', () => {
     await page.getByRole('checkbox', { name: QWEN }).uncheck();
     await page.getByRole('button', { name: 'Run' }).click();
     await page.getByText('Must name 1 to 4 models').waitFor();
+    // A fault is shown where it is, though its field was folded away.
+    const folded = page.getByText('System prompt', { exact: true });
+    await folded.click();
+    await page.getByRole('textbox', { name: 'System prompt' }).fill('x'.repeat(50_001));
+    await folded.click();
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByText('Must have at most 50,000 characters').waitFor();
     await page.goto('/dashboard/playground?session=01890000-0000-7000-8000-000000000000');
     await page.getByText('This session is gone.').waitFor();
   });

@@ -1,4 +1,4 @@
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useNavigate, useRouter, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
 import { PlaygroundSessionDocument, type SessionPartsFragment } from '../../../generated/graphql';
 import { usePageQuery } from '../../graphql/use-page-query';
@@ -14,7 +14,7 @@ import { Answers, AwaitedAnswers } from './answers';
 import { playgroundDraft } from './draft-names';
 import { History } from './history';
 import { NO_QUESTION, questionOf } from './playground-draft';
-import { searchOfSession } from './playground-search';
+import { playgroundSearch, searchOfSession } from './playground-search';
 import { Question } from './question';
 import { SharedQuestion } from './shared-question';
 
@@ -22,11 +22,21 @@ import { SharedQuestion } from './shared-question';
 export function PlaygroundPage(): ReactNode {
   const search = useSearch({ from: '/signed-in/dashboard/playground' });
   const navigate = useNavigate({ from: paths.playground });
-  const isHere = useIsHere();
+  const router = useRouter();
+  const isOnPage = useIsHere();
+  const draft = playgroundDraft(search);
+  /** Whether what was shown when this was made still is. */
+  const isHere = (): boolean =>
+    isOnPage() && playgroundDraft(playgroundSearch({ ...router.latestLocation.search })) === draft;
   /** Sessions that were started or read here; null: gone. */
   const [sessions, setSessions] = useState<ReadonlyMap<string, SessionPartsFragment | null>>(new Map());
-  /** Models that are being asked: their columns are there before the server has said anything. */
-  const [asking, setAsking] = useState<readonly string[]>();
+  /** Models that are being asked, and with which question: their columns are there before the server has said anything. */
+  const [asking, setAsking] = useState<{ draft: string; models: readonly string[] }>();
+  const onAsking = (models: readonly string[] | undefined): void =>
+    setAsking((before) => {
+      if (models) return { draft, models };
+      return before?.draft === draft ? undefined : before;
+    });
   const { session: id } = search;
   const session = id === undefined ? undefined : sessions.get(id);
   const isAwaited = id !== undefined && session === undefined;
@@ -34,9 +44,9 @@ export function PlaygroundPage(): ReactNode {
     setSessions((before) => new Map(before).set(key, known));
   const show = async (started: SessionPartsFragment): Promise<void> => {
     know(started.id, started);
-    // Whoever has gone elsewhere meanwhile finds the session in the history.
+    // Whoever has gone elsewhere meanwhile, or to another session, finds it in the history.
     if (isHere()) await navigate({ search: (before) => searchOfSession(before, started.id) });
-    setAsking(undefined);
+    onAsking(undefined);
   };
   return (
     <>
@@ -57,22 +67,20 @@ export function PlaygroundPage(): ReactNode {
         <SharedQuestion
           key={search.slug}
           slug={search.slug}
-          draw={(first) => (
-            <Question draft={playgroundDraft(search)} first={first} onAsking={setAsking} onStarted={show} />
-          )}
+          draw={(first) => <Question draft={draft} first={first} onAsking={onAsking} onStarted={show} />}
         />
       ) : (
         !isAwaited && (
           <Question
-            draft={playgroundDraft(search)}
+            draft={draft}
             first={session ? questionOf(session) : NO_QUESTION}
-            onAsking={setAsking}
+            onAsking={onAsking}
             onStarted={show}
           />
         )
       )}
-      {asking ? (
-        <AwaitedAnswers models={asking} />
+      {asking?.draft === draft ? (
+        <AwaitedAnswers models={asking.models} />
       ) : (
         session && <Answers key={session.id} session={session} />
       )}

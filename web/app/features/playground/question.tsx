@@ -35,8 +35,9 @@ const check = schemaErrors(runPlaygroundInput);
 export function Question({ draft, first, onAsking, onStarted }: QuestionProps) {
   const { run, error, sending } = useAction(RunPlaygroundDocument);
   const [typed, change, forget] = useFormDraft(draft, (stored) => questionFields.safeParse(stored).data);
-  const latestTyped = useRef(typed);
-  latestTyped.current = typed;
+  /** By draft: the same form goes on to another session. */
+  const latestTyped = useRef(new Map<string, QuestionFields | undefined>());
+  latestTyped.current.set(draft, typed);
   const [faults, setFaults] = useState<Record<string, string>>({});
   const { models: all, error: unread, refresh } = useChatModels();
   const firstModels = all.filter(({ isAllowed }) => isAllowed).slice(0, FIRST_MODELS);
@@ -62,7 +63,7 @@ export function Question({ draft, first, onAsking, onStarted }: QuestionProps) {
     if (!data) return onAsking(undefined);
     const { session } = data.runPlayground;
     // What was typed meanwhile goes on behind the session.
-    const now = JSON.stringify(latestTyped.current);
+    const now = JSON.stringify(latestTyped.current.get(draft));
     if (now !== undefined && now !== sent) leaveDraft(playgroundDraft({ session: session.id }), now);
     await onStarted(session);
     forget();
@@ -133,7 +134,7 @@ function SystemPrompt({ value, fault, onChange }: SystemPromptProps) {
   return (
     <details
       className={classes.more}
-      open={opened ?? value !== ''}
+      open={fault !== undefined || (opened ?? value !== '')}
       onToggle={(event) => setOpened(event.currentTarget.open)}
     >
       <summary>System prompt</summary>
