@@ -79,13 +79,20 @@ describeInBrowser('the GraphQL playground', () => {
     await other.getByText('Not signed in').waitFor();
     expect(await other.evaluate<number>('localStorage.length')).toBe(0);
     await other.close();
-    await page.getByRole('button', { name: 'Forget it' }).click();
+    await page.getByRole('button', { name: 'Forget token' }).click();
     await page.getByText('Not signed in').waitFor();
     // Whoever is known there by now logs in.
     await tab(page, 'LogIn');
     await page.getByText('"choose a long one"').waitFor();
     await run(page);
     await page.getByText('Signed in as you@example.com').waitFor();
+    // A token that was logged out is of no more use.
+    await page.locator('.graphiql-query-editor .monaco-editor:visible').first().click();
+    await page.keyboard.press('Control+A');
+    await page.keyboard.insertText('mutation { logout { success } }');
+    // Suggestions may lie over the button.
+    await page.keyboard.press('Control+Enter');
+    await page.getByText('Not signed in').waitFor();
   });
 
   test('acts for whom the Headers name and for nobody else, be there a session of the dashboard or not', async () => {

@@ -1,5 +1,5 @@
 import type { Fetcher, FetcherOpts } from '@graphiql/toolkit';
-import { type ExecutionResult, getOperationAST, type OperationDefinitionNode, parse } from 'graphql';
+import { type ExecutionResult, getOperationAST, Kind, type OperationDefinitionNode, parse } from 'graphql';
 import { createClient } from 'graphql-ws';
 import { currentSession, sessionIn, setSession } from './session';
 
@@ -46,6 +46,18 @@ async function post(params: Params, headers: Record<string, string>): Promise<Ex
   }
 }
 
+/** Mutations that end the session whose token was sent. */
+const ENDINGS = new Set(['logout', 'deleteAccount']);
+
+const endsSession = (operation: OperationDefinitionNode | undefined, { data }: ExecutionResult): boolean =>
+  operation?.operation === 'mutation' &&
+  operation.selectionSet.selections.some(
+    (node) =>
+      node.kind === Kind.FIELD &&
+      ENDINGS.has(node.name.value) &&
+      data?.[(node.alias ?? node.name).value] != null,
+  );
+
 /** One socket per subscription, opened with the token of its tab; it closes when the subscription is stopped. */
 async function* subscribe(params: Params, { authorization }: Record<string, string>) {
   const client = createClient({
@@ -74,5 +86,7 @@ export const fetcher: Fetcher = async (asked, options) => {
   const result = await post(params, headers);
   const session = sessionIn(result);
   if (session) setSession(session);
+  else if (endsSession(operation, result) && headers.authorization === `Bearer ${currentSession()?.token}`)
+    setSession(null);
   return result;
 };

@@ -29,7 +29,7 @@ export function SessionBar() {
             Copy token
           </button>
           <button type="button" onClick={() => setSession(null)}>
-            Forget it
+            Forget token
           </button>
         </>
       )}
