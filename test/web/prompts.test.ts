@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
+import { flushBatch } from '../../src/metering/flush.store.js';
+import { recordOf } from '../metering/support.js';
 import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { postChat } from '../support/edge.js';
 import { useProduct } from '../support/product-suite.js';
@@ -44,9 +46,12 @@ describeInBrowser('the prompts of the dashboard', () => {
     await page.getByRole('button', { name: 'Declare topic' }).click();
     await page.getByLabel('Default of topic').fill('the weather');
     await page.getByLabel('Temperature').fill('3');
+    await page.getByLabel('Max tokens').fill('many');
     await page.getByRole('button', { name: 'Create prompt' }).click();
     await page.getByText('Must be 0 to 2').waitFor();
+    await page.getByText('Must be a whole number from 1 to 1000000').waitFor();
     await page.getByLabel('Temperature').fill('0.3');
+    await page.getByLabel('Max tokens').fill('');
     await expectGoodLooks(page, 'prompts-create');
     await page.getByRole('button', { name: 'Create prompt' }).click();
     await page.getByRole('heading', { name: 'Support reply' }).waitFor();
@@ -95,6 +100,7 @@ describeInBrowser('the prompts of the dashboard', () => {
     await page.getByRole('link', { name: 'Support reply' }).click();
     await page.getByRole('button', { name: 'Delete prompt' }).click();
     await page.getByText('Programs that render support-reply will get 404 immediately.').waitFor();
+    await page.getByText('Widgets that use it go back to their own system prompt.').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete prompt' }).click();
     await page.getByText('No prompts yet.').waitFor();
   });
@@ -148,17 +154,17 @@ describeInBrowser('the prompts of the dashboard', () => {
   });
 
   test('values are rendered to the letter, missing ones are named together, and the text goes to the playground', async () => {
-    const { id } = await create('Hi {{ name }}, {{ greeting }} {{ thing }} {"json": {"a": 1}}');
+    const { id } = await create('Hi {{ name }}, {{ greeting }} {{ the_thing }} {"json": {"a": 1}}');
     const page = await openAs(browser, suite, user, `/dashboard/prompts/${id}?tab=render`, {
       expectedErrors: /400/,
     });
     const field = (name: string) => page.getByRole('textbox', { name });
     await field('greeting').fill('<b>{{ name }}</b>');
     await page.getByRole('button', { name: 'Render' }).click();
-    await page.getByText('Required variables are missing: name, thing.').waitFor();
+    await page.getByText('Required variables are missing: name, the_thing.').waitFor();
     expect(await page.getByText('A value is required').count()).toBe(2);
     await field('name').fill('Ada');
-    await field('thing').fill('$&');
+    await field('the_thing').fill('$&');
     await page.getByRole('button', { name: 'Render' }).click();
     const rendered = page.getByRole('region', { name: 'Rendered text' });
     await rendered.waitFor();
@@ -180,6 +186,45 @@ describeInBrowser('the prompts of the dashboard', () => {
     expect(await page.getByLabel('Prompt', { exact: true }).inputValue()).toBe(whole);
     await page.reload();
     expect(await page.getByLabel('Prompt', { exact: true }).inputValue()).toBe(whole);
+  });
+
+  test('a rendered text goes to the playground with the model of its own version', async () => {
+    const configOf = (model: string, temperature: number) => ({
+      config: { model_public_name: model, temperature },
+    });
+    const { id } = await suite.api<Prompt>(user.token, 'POST', '/api/prompts', {
+      name: 'River',
+      content: 'A \u{1f600} river',
+      ...configOf('gateway/qwen-fast', 0.5),
+    });
+    const path = `/api/prompts/${id}/versions`;
+    const second = await suite.api<{ id: string }>(user.token, 'POST', path, {
+      content: 'A lake',
+      ...configOf('gateway/fast', 1),
+    });
+    const page = await openAs(browser, suite, user, `/dashboard/prompts/${id}?tab=render`);
+    await page.getByRole('button', { name: 'Render' }).click();
+    // An emoji is one character, as for the limit.
+    await page.getByText('Version 1, 9 characters.').waitFor();
+    await suite.api(user.token, 'POST', `${path}/${second.id}/activate`);
+    await page.getByText('Renders version 2, the active one.').waitFor();
+    await page.getByRole('button', { name: 'Open in playground' }).click();
+    await page.waitForURL('**/dashboard/playground?draft=*');
+    expect(await page.getByLabel('Temperature').inputValue()).toBe('0.5');
+    expect(await page.getByRole('checkbox', { name: 'gateway/qwen-fast' }).isChecked()).toBe(true);
+  });
+
+  test('more variables than a prompt may have are said where they stand', async () => {
+    const { id } = await suite.api<Prompt>(user.token, 'POST', '/api/prompts', {
+      name: 'Many',
+      content: '\u{1f600} {{ extra }}',
+      variables: Array.from({ length: 100 }, (_, n) => ({ name: `v${n}` })),
+    });
+    const page = await openAs(browser, suite, user, `/dashboard/prompts/${id}`);
+    await page.getByText('13 of 50,000 characters').waitFor();
+    await page.getByRole('button', { name: 'Declare extra' }).click();
+    await page.getByRole('button', { name: 'Save as version 2' }).click();
+    await page.getByText('Must have at most 100 entries').waitFor();
   });
 
   test('a value may be empty, whatever the default is, and an untouched field is left to it', async () => {
@@ -256,6 +301,24 @@ describeInBrowser('the prompts of the dashboard', () => {
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByRole('heading', { name: 'Renamed here' }).waitFor();
     expect((await promptOf(id)).name).toBe('Renamed here');
+  });
+
+  test('a version whose calls have all failed has no latency', async () => {
+    const { id, active_version: version } = await create('One');
+    const failed = {
+      status: 'error' as const,
+      errorCode: 'upstream_unavailable',
+      httpStatus: 503,
+      outputTokens: 0,
+      cost: 0n,
+      promptVersionId: version.id,
+    };
+    await flushBatch(suite.db.pool, [recordOf(user, failed)]);
+    const page = await openAs(browser, suite, user, `/dashboard/prompts/${id}?tab=stats`);
+    const cell = (row: string) => page.getByRole('row', { name: row }).getByRole('cell');
+    expect(await cell('Errors').innerText()).toBe('1');
+    expect(await cell('Latency, median').innerText()).toBe('–');
+    expect(await cell('Latency, 95%').innerText()).toBe('–');
   });
 
   test('statistics of two versions stand side by side, and their calls are priced on another model', async () => {

@@ -8,6 +8,7 @@ import {
   NOTHING_TO_CHANGE,
   plainText,
   TRIMMED,
+  whole,
 } from '../../lib/input-fields.js';
 import { integer, pageInput } from '../../lib/page-input.js';
 
@@ -58,10 +59,7 @@ export const promptConfigInput = z
       .nullish()
       .default(absent)
       .describe('Sampling temperature, 0 to 2.'),
-    max_tokens: z
-      .int()
-      .min(1)
-      .max(1_000_000)
+    max_tokens: whole(1, 1_000_000)
       .nullish()
       .default(absent)
       .describe('Maximum output tokens, 1 to 1,000,000.'),

@@ -24,7 +24,8 @@ export function DeletePrompt({ prompt: { id, name, slug, versionCount }, onDelet
     >
       <p>
         This deletes {versionCount === 1 ? 'its version' : `all ${versionCount} versions`} permanently.
-        Programs that render <code>{slug}</code> will get 404 immediately.
+        Programs that render <code>{slug}</code> will get 404 immediately. Widgets that use it go back to
+        their own system prompt.
       </p>
     </ConfirmButton>
   );

@@ -22,6 +22,12 @@ type View = (typeof VIEWS)[number]['value'];
 
 /** What changed between any two versions, word by word. */
 export function PromptDiff({ prompt }: { prompt: LoadedPrompt }) {
+  // A comparison is expensive: one of a version with itself isn't asked for.
+  if (prompt.versionCount === 1) return <Empty>Nothing to compare yet: this prompt has one version.</Empty>;
+  return <Comparison prompt={prompt} />;
+}
+
+function Comparison({ prompt }: { prompt: LoadedPrompt }) {
   const search = useSearch({ from: '/signed-in/dashboard/prompts/$promptId' });
   const navigate = useNavigate({ from: paths.prompt });
   const [view, setView] = useState<View>('inline');
@@ -34,7 +40,6 @@ export function PromptDiff({ prompt }: { prompt: LoadedPrompt }) {
     query: PromptDiffDocument,
     variables: { id: prompt.id, from, to },
   });
-  if (count === 1) return <Empty>Nothing to compare yet: this prompt has one version.</Empty>;
   const choose = (change: { from?: number; to?: number }): void =>
     void navigate({ search: (before) => ({ ...before, from, to, ...change }), replace: true });
   const diff = data?.viewer?.prompt?.diff;

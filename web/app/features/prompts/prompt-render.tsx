@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { useClient } from 'urql';
 import { z } from 'zod';
+import { characters } from '../../../../src/lib/characters';
 import { placeholderNames } from '../../../../src/services/prompts/placeholders.rules';
 import { RenderPromptDocument, type RenderPromptQuery } from '../../../generated/graphql';
 import { type ShownError, shownError } from '../../graphql/errors';
@@ -19,7 +20,14 @@ import { PromptSnippet } from './prompt-snippet';
 import { PromptValue } from './prompt-value';
 import classes from './prompts.module.css';
 
-type Rendered = NonNullable<NonNullable<NonNullable<RenderPromptQuery['viewer']>['prompt']>['rendered']>;
+type Answer = NonNullable<NonNullable<RenderPromptQuery['viewer']>['prompt']>;
+
+/** A rendered text, and the parameters of the version that it is of. */
+interface Rendered {
+  text: string;
+  version: number;
+  config: Answer['activeVersion']['config'];
+}
 
 /** Pairs, since a variable may have any name: `__proto__` is no member of an object. */
 const values = z.array(z.tuple([z.string(), z.string()]));
@@ -55,7 +63,7 @@ export function PromptRender({ prompt }: { prompt: LoadedPrompt }) {
       .toPromise();
     setSending(false);
     setError(result.error ? shownError(result.error) : null);
-    setRendered(result.error ? undefined : (result.data?.viewer?.prompt?.rendered ?? undefined));
+    setRendered(result.error ? undefined : renderedOf(result.data?.viewer?.prompt));
   };
   return (
     <>
@@ -86,7 +94,7 @@ export function PromptRender({ prompt }: { prompt: LoadedPrompt }) {
           )}
         </div>
       </form>
-      {rendered && <Result prompt={prompt} rendered={rendered} />}
+      {rendered && <Result rendered={rendered} />}
       <Section title="In a program">
         <PromptSnippet slug={prompt.slug} names={names} model={activeVersion.config?.modelPublicName} />
       </Section>
@@ -94,10 +102,19 @@ export function PromptRender({ prompt }: { prompt: LoadedPrompt }) {
   );
 }
 
-function Result({ prompt, rendered }: { prompt: LoadedPrompt; rendered: Rendered }) {
-  const { renderedContent: text, versionUsed } = rendered;
+function renderedOf(answer: Answer | null | undefined): Rendered | undefined {
+  if (!answer?.rendered) return undefined;
+  const { rendered, activeVersion } = answer;
+  return {
+    text: rendered.renderedContent,
+    version: rendered.versionUsed,
+    // Another version may have become active between the two.
+    config: activeVersion.id === rendered.promptVersionId ? activeVersion.config : null,
+  };
+}
+
+function Result({ rendered: { text, version, config } }: { rendered: Rendered }) {
   const navigate = useNavigate();
-  const { config } = prompt.activeVersion;
   const open = (): void => {
     const draft = newDraftId();
     leaveDraft(
@@ -130,7 +147,7 @@ function Result({ prompt, rendered }: { prompt: LoadedPrompt; rendered: Rendered
         {text}
       </section>
       <p className={classes.hint}>
-        Version {versionUsed}, {counted(text.length, 'character')}.
+        Version {version}, {counted(characters(text), 'character')}.
       </p>
     </Section>
   );

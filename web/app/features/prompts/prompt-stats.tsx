@@ -12,15 +12,13 @@ import { paths } from '../../paths';
 import { LoadError } from '../../ui/load-error';
 import { Note } from '../../ui/note';
 import { Waiting } from '../../ui/waiting';
-import { DEFAULT_WINDOW } from '../analytics/window';
+import { DEFAULT_WINDOW, refreshMsOf, type WindowDays } from '../analytics/window';
 import { WindowChoice } from '../analytics/window-choice';
 import { WhatIf } from '../what-if/what-if';
 import type { LoadedPrompt } from './prompt-page';
 import classes from './prompts.module.css';
 import { firstPair, VersionChoice } from './version-choice';
 import { VersionFigures } from './version-figures';
-
-const REFRESH_MS = 2_000;
 
 /** What happened with calls that named a version: of one, or of two side by side. */
 export function PromptStats({ prompt }: { prompt: LoadedPrompt }) {
@@ -58,7 +56,7 @@ export function PromptStats({ prompt }: { prompt: LoadedPrompt }) {
 
 interface StatsProps {
   prompt: LoadedPrompt;
-  window: number;
+  window: WindowDays;
 }
 
 function OneVersion({ prompt, window }: StatsProps) {
@@ -66,7 +64,7 @@ function OneVersion({ prompt, window }: StatsProps) {
     query: PromptStatsDocument,
     variables: { id: prompt.id, version: prompt.activeVersionId, window },
   });
-  useRefreshOnUsage(refresh, REFRESH_MS);
+  useRefreshOnUsage(refresh, refreshMsOf(window));
   const figures = data?.viewer?.prompt?.versionStats;
   return (
     <>
@@ -91,7 +89,7 @@ function TwoVersions({ prompt, window }: StatsProps) {
     query: PromptComparisonDocument,
     variables: { id: prompt.id, first, second, window },
   });
-  useRefreshOnUsage(refresh, REFRESH_MS);
+  useRefreshOnUsage(refresh, refreshMsOf(window));
   const comparison = data?.viewer?.prompt?.comparison;
   const choices = { count, active };
   return (

@@ -1,4 +1,5 @@
 import { type ReactNode, useId } from 'react';
+import { characters } from '../../../../src/lib/characters';
 import { placeholders } from '../../../../src/services/prompts/placeholders.rules';
 import { formatCount } from '../../ui/format';
 import classes from './template-field.module.css';
@@ -23,7 +24,7 @@ export function TemplateField({ label, value, declared, error, onChange }: Templ
       <div className={classes.label}>
         <label htmlFor={id}>{label}</label>
         <span>
-          {formatCount(value.length)} of {formatCount(MOST_CHARACTERS)} characters
+          {formatCount(characters(value))} of {formatCount(MOST_CHARACTERS)} characters
         </span>
       </div>
       <div className={classes.frame} data-faulty={error !== undefined || undefined}>

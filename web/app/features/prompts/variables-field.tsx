@@ -8,7 +8,7 @@ interface VariablesFieldProps {
   placed: readonly string[];
   /** What looks like a placeholder in the text and isn't. */
   broken: readonly string[];
-  /** `variables.0.name` → what is wrong with it. */
+  /** `variables` or `variables.0.name` → what is wrong with it. */
   faults: Record<string, string>;
   onChange(variables: VariableFields[]): void;
 }
@@ -59,6 +59,11 @@ export function VariablesField({ variables, placed, broken, faults, onChange }: 
           </Button>
         </div>
       ))}
+      {faults.variables && (
+        <p role="alert" className={classes.error}>
+          {faults.variables}
+        </p>
+      )}
     </fieldset>
   );
 }

@@ -10,14 +10,16 @@ const ROWS: readonly { label: string; of(figures: Figures): ReactNode }[] = [
   { label: 'Calls', of: ({ requests }) => formatCount(requests) },
   { label: 'Errors', of: ({ errors }) => formatCount(errors) },
   { label: 'Error rate, 95% interval', of: (figures) => <Interval figures={figures} /> },
-  { label: 'Latency, median', of: ({ requests, p50LatencyMs }) => latency(requests, p50LatencyMs) },
-  { label: 'Latency, 95%', of: ({ requests, p95LatencyMs }) => latency(requests, p95LatencyMs) },
+  { label: 'Latency, median', of: (figures) => latency(figures, figures.p50LatencyMs) },
+  { label: 'Latency, 95%', of: (figures) => latency(figures, figures.p95LatencyMs) },
   { label: 'Tokens in', of: ({ inputTokens }) => formatCount(inputTokens) },
   { label: 'Tokens out', of: ({ outputTokens }) => formatCount(outputTokens) },
   { label: 'Cost', of: ({ costUsd }) => <Money usd={costUsd} /> },
 ];
 
-const latency = (requests: number, ms: number): string => (requests === 0 ? '–' : formatLatency(ms));
+/** Percentiles are those of successful calls. */
+const latency = ({ requests, errors }: Figures, ms: number): string =>
+  requests === errors ? '–' : formatLatency(ms);
 
 /** The figures of one version, or of two side by side. */
 export function VersionFigures({ versions }: { versions: readonly Figures[] }) {
