@@ -4,6 +4,8 @@ import { isDatabaseOutage } from './database-outage.js';
 import { ofWholeInput, zodFieldIssues } from './field-issues.js';
 
 const OUTAGE_RETRY_SECONDS = 2;
+/** PostgreSQL ended one of two transactions that waited for each other. All of it was undone, and it may be repeated. */
+const DEADLOCK = '40P01';
 
 /** Turns whatever was thrown into an error that may be shown. What says nothing else is `internal_error` with its cause. */
 export function toAppError(error: unknown): AppError {
@@ -17,7 +19,7 @@ export function toAppError(error: unknown): AppError {
       details: ofWholeInput("contains a character that isn't allowed"),
     });
   }
-  if (isDatabaseOutage(error)) {
+  if (isDatabaseOutage(error) || codeOf(error) === DEADLOCK) {
     return new AppError('service_unavailable', { cause: error, retryAfterSeconds: OUTAGE_RETRY_SECONDS });
   }
   return refusalOfPool(error) ?? new AppError('internal_error', { cause: error });
@@ -31,6 +33,8 @@ function refusalOfPool(error: unknown): AppError | undefined {
 
 /** PostgreSQL's error codes for NUL in a text. Inputs refuse it by field; this is the fallback. */
 function isUnstorableText(error: unknown): boolean {
-  const { code } = (error ?? {}) as { code?: unknown };
+  const code = codeOf(error);
   return code === '22021' || code === '22P05';
 }
+
+const codeOf = (error: unknown): unknown => (error as { code?: unknown } | null | undefined)?.code;

@@ -82,7 +82,7 @@ describe('gpuNodesChanged', () => {
 
   test('tells of one node alone where its ID is given', async () => {
     const [own, other] = [await register(admin), await register(admin)];
-    const followed = await followAs(admin.token, own.id);
+    const followed = await followAs(admin.token, own.id.toUpperCase());
     await beat(suite.url, other.id);
     await beat(suite.url, own.id);
     await until(() => followed.results.length > 1, { timeoutMs: 10_000, what: 'the heartbeat' });

@@ -55,7 +55,8 @@ async function* beginningWithAll(
   news: AsyncIterable<NodesChangeOutput>,
   nodeId: string | undefined,
 ): AsyncGenerator<NodesChangeOutput, void> {
-  const isMeant = (id: string): boolean => nodeId === undefined || id === nodeId;
+  const wanted = nodeId?.toLowerCase();
+  const isMeant = (id: string): boolean => wanted === undefined || id === wanted;
   const all = (await findNodes(context.em)).filter(({ id }) => isMeant(id));
   yield { is_snapshot: true, nodes: await shownNodes(context, all), deleted_node_ids: [] };
   for await (const { nodes, deleted_node_ids: deleted, ...change } of news) {
