@@ -110,9 +110,11 @@ describe('the routing view', () => {
 describe('npm run admin', () => {
   const suite = usePlatform();
   /** As a process: what it prints, and how it ends. */
-  const start = (...args: string[]) =>
+  const start = (...args: string[]) => startWith({}, ...args);
+  const startWith = (more: Record<string, string>, ...args: string[]) =>
     new Promise<{ code: number; out: string; err: string }>((done) => {
-      const env = { ...INHERITED_ENV, NODE_ENV: 'test', DATABASE_URL: suite.db.url, ...TEST_SECRETS };
+      const own = { NODE_ENV: 'test', DATABASE_URL: suite.db.url, ...TEST_SECRETS };
+      const env = { ...INHERITED_ENV, ...own, ...more };
       execFile(process.execPath, [inDist('cli/admin.js'), ...args], { env }, (error, out, err) =>
         done({ code: error ? Number(error.code) : 0, out, err }),
       );
@@ -172,6 +174,17 @@ describe('npm run admin', () => {
     const { code, out, err } = await start('dance');
     expect([code, out, err]).toEqual([78, '', expect.stringContaining('admin: there is no command dance')]);
     expect(err).toContain('Usage:');
+  });
+
+  test.each([
+    [{}, 'set UPSTREAM_URL'],
+    [{ UPSTREAM_URL: 'http://127.0.0.1:1' }, 'The model proxy does not answer.'],
+  ])('ends without the routing of a proxy that it does not find: %j', async (env, words) => {
+    expect(await startWith(env, 'routing')).toEqual({
+      code: 1,
+      out: '',
+      err: expect.stringContaining(words),
+    });
   });
 
   test.each([

@@ -253,11 +253,11 @@ describe('the limits of a widget', () => {
   });
 
   test.each([
-    [undefined, 'widget_monthly_limit_exceeded'],
-    ['gateway/fast', 'widget_rate_limit'],
+    [undefined, 429, 'widget_monthly_limit_exceeded'],
+    ['gateway/fast', 503, 'service_unavailable'],
   ])(
-    'hold for messages that waited for the balance while others spent the budget, with fallback %s',
-    async (fallback, code) => {
+    'hold for messages that waited for the balance while others took the budget, with fallback %s',
+    async (fallback, status, code) => {
       // Neither the key's call, which holds $0.0024, nor an answer, which holds $0.0015, leaves room for another beside it.
       const widget = await createTestWidget(suite.db, {
         balance: '0.0025',
@@ -287,14 +287,35 @@ describe('the limits of a widget', () => {
       end();
       expect((await dear).status).toBe(200);
       const answers = await Promise.all([first, second]);
-      expect(answers.map(({ status }) => status).sort()).toEqual([200, 429]);
-      expect(await refusalOf(answers.find(({ status }) => status === 429)!)).toEqual([429, code]);
+      expect(answers.map((answer) => answer.status).sort()).toEqual([200, status]);
+      expect(await refusalOf(answers.find((answer) => answer.status === status)!)).toEqual([status, code]);
+      await suite.edge.settled();
       // The refused one has not used up the minute.
       const third = await say(suite.edge.url, widget.publicKey);
       if (fallback) expect(third.status).toBe(200);
-      else expect(await refusalOf(third)).toEqual([429, code]);
+      else expect(await refusalOf(third)).toEqual([429, 'widget_monthly_limit_exceeded']);
     },
   );
+
+  test('are only for a moment where messages in progress hold the rest of the budget', async () => {
+    // An answer holds $0.0015 and costs $0.000057.
+    const columns = { model_public_name: 'gateway/qwen-pro', monthly_limit_usd: '0.001' };
+    const { publicKey } = await createTestWidget(suite.db, { columns });
+    let finish: (() => void) | undefined;
+    suite.upstream.answer((request, response) => {
+      finish = () => chat()(request, response);
+    });
+    const first = say(suite.edge.url, publicKey);
+    const end = await until(() => finish, { what: 'the message that holds the budget' });
+    const refused = await say(suite.edge.url, publicKey);
+    expect(['retry-after', 'x-should-retry'].map((name) => refused.headers.get(name))).toEqual(['1', null]);
+    expect(await refusalOf(refused)).toEqual([503, 'service_unavailable']);
+    end();
+    expect((await first).status).toBe(200);
+    await suite.edge.settled();
+    suite.upstream.answer(chat());
+    expect((await say(suite.edge.url, publicKey)).status).toBe(200);
+  });
 
   test("hold for the owner's plan, and for a widget without its upstream", async () => {
     const other = await createTestWidget(suite.db, {

@@ -14,6 +14,9 @@ import { createNodeInput, heartbeatsInput, updateNodeInput } from '../../service
 import { createNodesService } from '../../services/nodes/nodes.service.js';
 
 /** Belongs to no account. */
+/** `npm start` gives the model proxy a free port where none is set. */
+const NO_PROXY =
+  'The address of the model proxy is not known here. Start the product with PROXY_PORT and set the same one, set UPSTREAM_URL, or ask GET /api/admin/routing.';
 const NOBODY = '00000000-0000-0000-0000-000000000000';
 
 /** What was typed is no command of ours; the message says why. */
@@ -83,6 +86,8 @@ export async function runCommand(
     case 'jobs':
       return admin.jobs(context);
     case 'routing':
+      if (new URL(config.upstreamUrl).port === '0')
+        throw new AppError('service_unavailable', { message: NO_PROXY });
       return admin.routing(context);
     default:
       throw new UsageError(command === undefined ? 'name a command' : `there is no command ${command}`);

@@ -90,8 +90,9 @@ export function requirePlace({ kind, waitMs }: MessageVerdict): void {
  * @throws AdmissionError, AppError `model_not_allowed`
  */
 export function modelOf({ row, state, allowedModels }: WidgetEntry, clock: Clock): string {
-  const [model] = affordable(row, state.spend.used(utcMonth(clock.now())));
-  if (model === undefined) throw new WidgetRefusal('widget_monthly_limit_exceeded');
+  const used = state.spend.used(utcMonth(clock.now()));
+  const [model] = affordable(row, used);
+  if (model === undefined) throw overBudget(row, used - state.spend.holds);
   if (!allowedModels.has(model)) throw new AppError('model_not_allowed', { message: NOT_ALLOWED });
   return model;
 }
@@ -102,12 +103,24 @@ export function modelOf({ row, state, allowedModels }: WidgetEntry, clock: Clock
  * @throws WidgetRefusal
  */
 export function requireBudget({ row, state }: WidgetEntry, model: string, clock: Clock, held = 0n): void {
-  const models = affordable(row, state.spend.used(utcMonth(clock.now())) - held);
-  if (models.length === 0) throw new WidgetRefusal('widget_monthly_limit_exceeded');
+  const used = state.spend.used(utcMonth(clock.now()));
+  const models = affordable(row, used - held);
+  if (models.length === 0) throw overBudget(row, used - state.spend.holds);
   // The next try gets the other model.
-  if (!models.includes(model)) throw tooManyMessages(1_000);
+  if (!models.includes(model)) throw heldForNow(HELD_SECONDS);
 }
 
+/** `spent`: without what messages in progress hold, since most of that is given back. */
+const overBudget = (row: WidgetEntry['row'], spent: bigint): AppError =>
+  affordable(row, spent).length > 0
+    ? heldForNow(HELD_SECONDS)
+    : new WidgetRefusal('widget_monthly_limit_exceeded');
+
+/** Messages in progress hold the rest of a balance or budget: it isn't used up, and the next try may be answered. */
+const heldForNow = (retryAfterSeconds: number): AppError =>
+  new AppError('service_unavailable', { retryAfterSeconds });
+
+const HELD_SECONDS = 1;
 const NOT_ALLOWED = "The plan of the widget's owner doesn't include its model.";
 
 /** The models that may answer once the month has cost so much, the widget's own first. */
@@ -124,10 +137,7 @@ export function asWidgetRefusal(error: unknown, { state }: WidgetEntry, clock: C
   switch (error.code) {
     case 'insufficient_credits': {
       const { retryAfterSeconds } = error.options;
-      // Calls in flight hold the rest of the balance: it isn't used up, and the next try may be answered.
-      return retryAfterSeconds === undefined
-        ? ownerWithoutBalance()
-        : new AppError('service_unavailable', { retryAfterSeconds });
+      return retryAfterSeconds === undefined ? ownerWithoutBalance() : heldForNow(retryAfterSeconds);
     }
     case 'rate_limit_exceeded':
       return tooManyMessages(error.rate?.resetMs ?? state.window.peek(clock.now()).resetMs);

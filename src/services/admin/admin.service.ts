@@ -82,8 +82,8 @@ export function createAdminService(
     /** Where calls go, as one model proxy sees it. @throws AppError `service_unavailable` */
     async routing(context: ServiceContext): Promise<RoutedModelOutput[]> {
       requireAdmin(context);
-      const [told, models] = await Promise.all([askProxy(config), billing.models(context)]);
-      return routingView(told, models, context.clock.now());
+      const told = await askProxy(config);
+      return routingView(told, await billing.models(context), context.clock.now());
     },
   };
 }
