@@ -278,13 +278,16 @@ class AdmissionControl implements Limits {
         end('gone');
         reject(new CallerGoneError());
       };
+      // What has arrived while the process was busy is read first: it may say that others hold what is missing.
+      const giveUpAfter = (ms: number): NodeJS.Timeout => setTimeout(() => setImmediate(giveUp), ms);
       const giveUp = (): void => {
+        if (waiter.done) return;
         const now = performance.now();
         const isKnown = now - admission.payer.account.unknownAt > HEARD_MS;
-        if (!isKnown && now - since < GIVEN_BACK_MS) timer = setTimeout(giveUp, HEARD_MS);
+        if (!isKnown && now - since < GIVEN_BACK_MS) timer = giveUpAfter(HEARD_MS);
         else refuse(isKnown ? this.#held(waiter) : notServing());
       };
-      let timer = setTimeout(giveUp, this.deps.queueMs ?? WAIT_MS);
+      let timer = giveUpAfter(this.deps.queueMs ?? WAIT_MS);
       this.#left.set(waiter, (outcome) => {
         if (waiter.done) {
           // It gave up while it was being admitted.
