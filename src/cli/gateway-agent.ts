@@ -211,7 +211,7 @@ async function post(body: Readings): Promise<number> {
 
 const isOk = (status: number): boolean => status >= 200 && status < 300;
 
-/** Tells the gateway that this node lives. @returns Whether it heard that, and what went wrong. */
+/** Sends a heartbeat. @returns whether the gateway accepted one, and what went wrong */
 async function send(body: Readings): Promise<{ heard: boolean; fault?: string }> {
   try {
     const status = await post(body);

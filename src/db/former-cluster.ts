@@ -14,8 +14,8 @@ interface ClusterPlace {
 }
 
 /**
- * Sets a cluster outside of DATA_DIR aside whose DATA_DIR was deleted: the password went with it, so that nobody could log in, and
- * who deletes DATA_DIR means to start over. Nothing is deleted.
+ * Renames a cluster outside of DATA_DIR whose DATA_DIR was deleted: the password was in there, so nothing could connect, and
+ * deleting DATA_DIR means starting over. Nothing is deleted.
  * @returns where it lies now; undefined when there was none
  */
 export async function setFormerAside({

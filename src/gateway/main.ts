@@ -30,7 +30,7 @@ const log = createLogger('edge', config.logLevel);
 const registry = createRegistry('edge');
 
 try {
-  // First, since an edge of another build would wait for a schema that nobody makes.
+  // First: an edge of another build would wait in vain for its schema.
   const counter = await counterLine();
   const orm = openWithoutMigrations(
     { databaseUrl: config.databaseUrl!, pooled: isPooled(config), processName: 'edge', poolSize: POOL_SIZE },
