@@ -1,6 +1,7 @@
 import type { PoolClient } from 'pg';
 import { operate } from '../graphql/support.js';
 import { call, type ErrorAnswer, PASSWORD, signUp } from '../support/api.js';
+import { isBlocking } from '../support/blocked.js';
 import { usePlatform } from '../support/platform-suite.js';
 import { until } from '../support/until.js';
 
@@ -74,13 +75,7 @@ describe('an account that is deleted', () => {
         [accountId],
       );
     };
-    const waits = async (): Promise<boolean> => {
-      const { rows } = await suite.db.pool.query<{ pid: number }>(
-        'select pg_backend_pid(), pid from pg_locks where not granted and pg_blocking_pids(pid) @> array[$1::int]',
-        [(deleter as unknown as { processID: number }).processID],
-      );
-      return rows.length > 0;
-    };
+    const waits = () => isBlocking(suite.db.pool, deleter);
 
     test.each([
       ['top-up', 'POST', '/api/billing/topup', { amount_usd: 10 }],

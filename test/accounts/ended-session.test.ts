@@ -1,6 +1,7 @@
 import type { PoolClient } from 'pg';
 import { signUpAdmin } from '../support/admin.js';
 import { call, type ErrorAnswer, PASSWORD, signUp, type UserFields } from '../support/api.js';
+import { isBlocking } from '../support/blocked.js';
 import { usePlatform } from '../support/platform-suite.js';
 import { until } from '../support/until.js';
 
@@ -28,13 +29,7 @@ describe('a request whose session ends while it waits', () => {
       id,
     ]);
   };
-  const waits = async (): Promise<boolean> => {
-    const { rows } = await suite.db.pool.query(
-      'select 1 from pg_locks where not granted and $1 = any(pg_blocking_pids(pid))',
-      [(holder as unknown as { processID: number }).processID],
-    );
-    return rows.length > 0;
-  };
+  const waits = () => isBlocking(suite.db.pool, holder);
   const endMeanwhile = async (request: Promise<{ status: number }>): Promise<number> => {
     await until(waits, { what: 'the request to wait for the account' });
     await holder.query('commit');

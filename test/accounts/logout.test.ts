@@ -1,4 +1,5 @@
 import { call, sessionCookie, signUp } from '../support/api.js';
+import { isBlocking } from '../support/blocked.js';
 import { startTestPlatform, type TestPlatform } from '../support/platform.js';
 import { usePlatform } from '../support/platform-suite.js';
 import { until } from '../support/until.js';
@@ -52,9 +53,7 @@ describe('POST /api/auth/logout', () => {
       await holder.query('begin');
       await holder.query('select 1 from api_keys where id = $1 for update', [id]);
       const pending = rename();
-      const { rows } = await holder.query<{ pid: number }>('select pg_backend_pid() as pid');
-      const waits = 'select 1 from pg_stat_activity where $1 = any(pg_blocking_pids(pid))';
-      await until(async () => (await suite.db.pool.query(waits, [rows[0]!.pid])).rowCount === 1);
+      await until(() => isBlocking(suite.db.pool, holder));
       expect((await call(suite.url, 'POST', '/api/auth/logout', { headers })).status).toBe(204);
       await holder.query('rollback');
       const late = await pending;

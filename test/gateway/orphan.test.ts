@@ -5,9 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTestDatabase } from '../support/database.js';
 import { inDist } from '../support/dist.js';
-import { freePort } from '../support/free-port.js';
-import { INHERITED_ENV } from '../support/inherited-env.js';
-import { TEST_SECRETS } from '../support/secrets.js';
+import { loneEdgeEnv } from '../support/lone-edge.js';
 
 /** A launcher that is killed while an edge starts can't be told any more that it serves. */
 test('an edge whose launcher is gone before it serves ends as if it was asked to', async () => {
@@ -15,16 +13,7 @@ test('an edge whose launcher is gone before it serves ends as if it was asked to
   const folder = mkdtempSync(join(tmpdir(), 'gateway-orphan-'));
   const edge = fork(inDist('gateway/main.js'), {
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-    env: {
-      ...INHERITED_ENV,
-      ...TEST_SECRETS,
-      LOG_LEVEL: 'warn',
-      DATABASE_URL: db.url,
-      DATA_DIR: folder,
-      PORT: String(await freePort()),
-      PLATFORM_URL: 'http://127.0.0.1:9',
-      UPSTREAM_URL: 'http://127.0.0.1:9',
-    },
+    env: await loneEdgeEnv(db, folder),
   });
   let errors = '';
   edge.stderr!.on('data', (chunk) => {

@@ -12,10 +12,10 @@ import { inDist } from '../support/dist.js';
 import { freePort } from '../support/free-port.js';
 import { INHERITED_ENV } from '../support/inherited-env.js';
 import { checkInvariants } from '../support/invariants.js';
+import { loneEdgeEnv } from '../support/lone-edge.js';
 import { metricOf } from '../support/metric.js';
 import { createProduct, type Product } from '../support/product.js';
 import { createTestRedis, describeWithRedis } from '../support/redis.js';
-import { TEST_SECRETS } from '../support/secrets.js';
 import { createTcpProxy } from '../support/tcp-proxy.js';
 import { until } from '../support/until.js';
 
@@ -222,14 +222,7 @@ describeWithRedis(`${EDGES} edges of one port and Redis`, () => {
     const ports = await metricsPorts();
     const edges = fork(inDist('launcher/edges.js'), {
       env: {
-        ...INHERITED_ENV,
-        ...TEST_SECRETS,
-        LOG_LEVEL: 'warn',
-        DATABASE_URL: db.url,
-        DATA_DIR: folder,
-        PORT: String(await freePort()),
-        PLATFORM_URL: 'http://127.0.0.1:9',
-        UPSTREAM_URL: 'http://127.0.0.1:9',
+        ...(await loneEdgeEnv(db, folder)),
         EDGE_PROCESSES: String(EDGES),
         REDIS_URL: redis.url,
         METRICS_PORT: String(ports[0]),

@@ -1,9 +1,8 @@
-import { LinkedUpstream } from '../../src/lib/link/linked-upstream.js';
 import { createRegistry } from '../../src/lib/metrics.js';
-import { UpstreamClient } from '../../src/lib/upstream/client.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { callHead, Heard } from '../support/heard.js';
 import { startTestProxy, type TestProxy } from '../support/proxy.js';
+import { linkTo } from '../support/proxy-link.js';
 import { type Script, type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.js';
 import { until } from '../support/until.js';
 import { routes } from './routes.js';
@@ -82,12 +81,7 @@ describe(`${CALLS} large answers of one account`, () => {
 
     const other = await newKey(proxy, 'other');
     expect(await call(other, 'at once')).toEqual([200, PASSED_BYTES]);
-    const url = new URL(proxy.url);
-    const client = new UpstreamClient({ url, connectTimeoutMs: 5_000 });
-    const options = { url, client, basePath: '', masterKey: proxy.masterKey, timeoutMs: 5_000 };
-    const link = new LinkedUpstream(options);
-    link.ask();
-    await until(() => link.linked);
+    const link = await linkTo(proxy);
     const heard = new Heard();
     const head = callHead({ authorization: `Bearer ${other}`, endpoint: 'embeddings' });
     heard.carrier = link.call(head, Buffer.from(bodyOf('at once')), heard);

@@ -1,11 +1,12 @@
 import { request } from 'node:http';
-import { LinkedUpstream } from '../../src/lib/link/linked-upstream.js';
+import type { LinkedUpstream } from '../../src/lib/link/linked-upstream.js';
 import { UpstreamClient } from '../../src/lib/upstream/client.js';
 import { type CallHead, HttpUpstream, type Upstream } from '../../src/lib/upstream/upstream.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { callHead, Heard } from '../support/heard.js';
 import { frame, LINK_PROTOCOL, type LinkEnd, opening, openLink } from '../support/link-end.js';
 import { startTestProxy, type TestProxy } from '../support/proxy.js';
+import { linkTo } from '../support/proxy-link.js';
 import {
   chat,
   DONE_EVENT,
@@ -41,16 +42,8 @@ describe('a link to the model proxy', () => {
     });
     key = await newKey(proxy);
     const url = new URL(proxy.url);
-    const client = () => new UpstreamClient({ url, connectTimeoutMs: 5_000 });
-    http = new HttpUpstream(client(), '');
-    link = new LinkedUpstream({
-      ...{ url, client: client() },
-      basePath: '',
-      masterKey: proxy.masterKey,
-      timeoutMs: 5_000,
-    });
-    link.ask();
-    await until(() => link.linked);
+    http = new HttpUpstream(new UpstreamClient({ url, connectTimeoutMs: 5_000 }), '');
+    link = await linkTo(proxy);
   });
   afterAll(async () => {
     link.destroy();
@@ -390,12 +383,7 @@ describe('a model proxy that closes', () => {
     const key = await newKey(proxy);
     const { end } = await openLink(proxy.url, proxy.masterKey);
     const idle = (await openLink(proxy.url, proxy.masterKey)).end!;
-    const url = new URL(proxy.url);
-    const client = new UpstreamClient({ url, connectTimeoutMs: 5_000 });
-    const options = { url, client, basePath: '', masterKey: proxy.masterKey, timeoutMs: 5_000 };
-    const link = new LinkedUpstream(options);
-    link.ask();
-    await until(() => link.linked);
+    const link = await linkTo(proxy);
     const heard = new Heard();
     const body = Buffer.from(
       JSON.stringify(ask('[[sim ttft_ms=0 chunk_ms=10 words=60]] x', { stream: true })),

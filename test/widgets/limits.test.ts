@@ -1,6 +1,6 @@
 import { postChat, startTestEdge } from '../support/edge.js';
 import { useEdge } from '../support/edge-suite.js';
-import { chat } from '../support/scripted-upstream.js';
+import { chat, type ScriptedUpstream } from '../support/scripted-upstream.js';
 import { sized } from '../support/size.js';
 import { until } from '../support/until.js';
 import { type ChatAnswer, changeWidget, createTestWidget, refusalOf, say } from './edge-support.js';
@@ -8,6 +8,15 @@ import { type ChatAnswer, changeWidget, createTestWidget, refusalOf, say } from 
 const FORWARDED = { TRUST_PROXY: '127.0.0.1/32' };
 /** Who waits for the owner's balance waits until the test lets it go on. */
 const PATIENCE = { redisMs: 1_000, queueMs: 20_000 };
+
+/** Holds further answers back. @returns how to send the last of them, once it was asked for */
+function holdAnswer(upstream: ScriptedUpstream): () => (() => void) | undefined {
+  let finish: (() => void) | undefined;
+  upstream.answer((request, response) => {
+    finish = () => chat()(request, response);
+  });
+  return () => finish;
+}
 
 describe('the limits of a widget', () => {
   const suite = useEdge({ env: FORWARDED, patience: PATIENCE });
@@ -271,12 +280,9 @@ describe('the limits of a widget', () => {
       });
       const bytes = async (): Promise<number> =>
         (await suite.edge.registry.getSingleMetric('gateway_request_body_bytes')!.get()).values[0]!.value;
-      let finish: (() => void) | undefined;
-      suite.upstream.answer((request, response) => {
-        finish = () => chat()(request, response);
-      });
+      const held = holdAnswer(suite.upstream);
       const dear = postChat(suite.edge.url, widget.key, { max_tokens: 8_000 });
-      const end = await until(() => finish, { what: 'the call that holds the balance' });
+      const end = await until(held, { what: 'the call that holds the balance' });
       suite.upstream.answer(chat());
       const before = await bytes();
       // A body is kept from the moment at which the budget was found to have room.
@@ -301,12 +307,9 @@ describe('the limits of a widget', () => {
     // An answer holds $0.0015 and costs $0.000057.
     const columns = { model_public_name: 'gateway/qwen-pro', monthly_limit_usd: '0.001' };
     const { publicKey } = await createTestWidget(suite.db, { columns });
-    let finish: (() => void) | undefined;
-    suite.upstream.answer((request, response) => {
-      finish = () => chat()(request, response);
-    });
+    const held = holdAnswer(suite.upstream);
     const first = say(suite.edge.url, publicKey);
-    const end = await until(() => finish, { what: 'the message that holds the budget' });
+    const end = await until(held, { what: 'the message that holds the budget' });
     const refused = await say(suite.edge.url, publicKey);
     expect(['retry-after', 'x-should-retry'].map((name) => refused.headers.get(name))).toEqual(['1', null]);
     expect(await refusalOf(refused)).toEqual([503, 'service_unavailable']);
@@ -361,12 +364,9 @@ describe('a widget whose owner has calls in progress', () => {
       balance: '0.0025',
       columns: { model_public_name: 'gateway/qwen-pro' },
     });
-    let finish: (() => void) | undefined;
-    suite.upstream.answer((request, response) => {
-      finish = () => chat()(request, response);
-    });
+    const held = holdAnswer(suite.upstream);
     const dear = postChat(suite.edge.url, widget.key, { max_tokens: 8_000 });
-    const end = await until(() => finish, { what: 'the call that holds the balance' });
+    const end = await until(held, { what: 'the call that holds the balance' });
     suite.upstream.answer(chat());
     const refused = await say(suite.edge.url, widget.publicKey);
     expect([refused.headers.get('retry-after'), refused.headers.get('x-should-retry')]).toEqual(['1', null]);
