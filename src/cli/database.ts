@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import type { Config } from '../config.js';
-import { findEmbeddedPostgres, startEmbeddedPostgres } from '../db/embedded.js';
+import { startEmbeddedPostgres } from '../db/embedded.js';
+import { findEmbeddedPostgres } from '../db/find-embedded.js';
 import { openOrm } from '../db/orm.js';
 import { reachableCluster } from '../db/reachable.js';
 import { throwIfPooler } from '../db/refused-by-pooler.js';
@@ -61,7 +62,7 @@ async function openEmbedded(dataDir: string, processName: string): Promise<OpenD
   ensureDataDir(dataDir);
   let release: () => void;
   try {
-    // So that nobody adopts a server that is stopped in the end.
+    // Otherwise the product could adopt the server that this command stops when it ends.
     release = takeLock(dataDirLock(dataDir), commandNote(processName));
   } catch (error) {
     if (!(error instanceof LockedError)) throw error;

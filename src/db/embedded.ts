@@ -6,10 +6,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { ensureDataDir } from '../lib/data-dir.js';
 import { freePort } from '../lib/free-port.js';
-import { generatedSecret } from '../lib/generated-secret.js';
 import { isRunning } from '../lib/process-stat.js';
 import { answers } from './answers.js';
 import { SESSION_LIMITS } from './bounded.js';
+import { passwordOf, SUPERUSER, urlsOn } from './embedded-urls.js';
 import { setFormerAside } from './former-cluster.js';
 import { makeCluster, removeDrafts } from './new-cluster.js';
 import {
@@ -22,7 +22,6 @@ import {
 } from './reachable.js';
 import { leftBehind, serverState, stopServer } from './server-process.js';
 
-const SUPERUSER = 'gateway';
 const START_TIMEOUT_MS = 30_000;
 const START_ATTEMPTS = 5;
 const POLL_MS = 25;
@@ -199,34 +198,6 @@ async function startPatiently<T>(
       note?.(`the database did not start; retrying: ${(error as Error).message.split('\n').at(-1)}`);
       await delay(500 * attempt, undefined, { signal });
     }
-  }
-}
-
-/** Addresses of a server's databases. */
-const urlsOn =
-  (password: string) =>
-  (port: number): EmbeddedPostgres['url'] =>
-  (database) =>
-    `postgresql://${SUPERUSER}:${password}@127.0.0.1:${port}/${database}`;
-
-const passwordOf = (dataDir: string): string => generatedSecret(dataDir, 'DATABASE_PASSWORD');
-
-/**
- * Finds the server of a cluster that another process runs, and waits until it answers: it may be starting. Starts and stops
- * nothing.
- * @returns Addresses of its databases; undefined if it didn't answer in time.
- */
-export async function findEmbeddedPostgres(
-  directory: string,
-  patienceMs: number,
-): Promise<EmbeddedPostgres['url'] | undefined> {
-  const wanted = resolve(directory);
-  const urlOn = urlsOn(passwordOf(dirname(wanted)));
-  const cluster = reachableCluster(wanted);
-  for (const end = Date.now() + patienceMs; ; await delay(POLL_MS)) {
-    const server = leftBehind(cluster);
-    if (server?.port && (await answers(urlOn(server.port)('postgres')))) return urlOn(server.port);
-    if (Date.now() >= end) return undefined;
   }
 }
 

@@ -32,7 +32,7 @@ export interface Payer {
   readonly guard?: KeyGuard | null;
   /**
    * Looks at a budget of its own, right before a call takes its hold and its place in the minute. Absent: there is none.
-   * @throws AdmissionError
+   * @throws AppError where it is used up, or held by other calls
    */
   readonly requireBudget?: (model: string) => void;
   /** Counts its calls per minute in place of the account's window: its name is unique within the account. */

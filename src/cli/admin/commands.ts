@@ -13,10 +13,10 @@ import { createBillingService } from '../../services/billing/billing.service.js'
 import { createNodeInput, heartbeatsInput, updateNodeInput } from '../../services/nodes/nodes.inputs.js';
 import { createNodesService } from '../../services/nodes/nodes.service.js';
 
-/** Belongs to no account. */
 /** `npm start` gives the model proxy a free port where none is set. */
 const NO_PROXY =
   'The address of the model proxy is not known here. Start the product with PROXY_PORT and set the same one, set UPSTREAM_URL, or ask GET /api/admin/routing.';
+/** Belongs to no account. */
 const NOBODY = '00000000-0000-0000-0000-000000000000';
 
 /** What was typed is no command of ours; the message says why. */

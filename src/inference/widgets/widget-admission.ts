@@ -87,7 +87,7 @@ export function requirePlace({ kind, waitMs }: MessageVerdict): void {
 
 /**
  * The model that answers. Once the monthly budget is spent it is the fallback, which may spend as much again.
- * @throws AdmissionError, AppError `model_not_allowed`
+ * @throws AdmissionError, AppError `model_not_allowed`, `service_unavailable`
  */
 export function modelOf({ row, state, allowedModels }: WidgetEntry, clock: Clock): string {
   const used = state.spend.used(utcMonth(clock.now()));
@@ -100,27 +100,24 @@ export function modelOf({ row, state, allowedModels }: WidgetEntry, clock: Clock
 /**
  * Looks at the monthly budget once more: while a message waited for the owner's balance, or for the answer of other edges,
  * others may have spent it. Those under way count with what they hold, but for `held`, which is the message's own.
- * @throws WidgetRefusal
+ * @throws WidgetRefusal; AppError `service_unavailable` where others only hold it
  */
 export function requireBudget({ row, state }: WidgetEntry, model: string, clock: Clock, held = 0n): void {
   const used = state.spend.used(utcMonth(clock.now()));
   const models = affordable(row, used - held);
   if (models.length === 0) throw overBudget(row, used - state.spend.holds);
   // The next try gets the other model.
-  if (!models.includes(model)) throw heldForNow(HELD_SECONDS);
+  if (!models.includes(model)) throw heldForNow();
 }
 
 /** `spent`: without what messages in progress hold, since most of that is given back. */
 const overBudget = (row: WidgetEntry['row'], spent: bigint): AppError =>
-  affordable(row, spent).length > 0
-    ? heldForNow(HELD_SECONDS)
-    : new WidgetRefusal('widget_monthly_limit_exceeded');
+  affordable(row, spent).length > 0 ? heldForNow() : new WidgetRefusal('widget_monthly_limit_exceeded');
 
 /** Messages in progress hold the rest of a balance or budget: it isn't used up, and the next try may be answered. */
-const heldForNow = (retryAfterSeconds: number): AppError =>
+const heldForNow = (retryAfterSeconds = 1): AppError =>
   new AppError('service_unavailable', { retryAfterSeconds });
 
-const HELD_SECONDS = 1;
 const NOT_ALLOWED = "The plan of the widget's owner doesn't include its model.";
 
 /** The models that may answer once the month has cost so much, the widget's own first. */

@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
 import { COMMAND_LINE_SESSION, type Viewer } from '../../context.js';
 import { AppError } from '../../errors.js';
-import { findLiveSession } from './sessions.store.js';
+import { findLiveSession, type LiveSession } from './sessions.store.js';
 
 /**
  * Locks the viewer's account until the transaction ends, and makes sure that their session still lives. A request may have
@@ -18,8 +18,10 @@ export async function requireActing(em: EntityManager, viewer: Viewer): Promise<
  * The same without a lock: call it once the transaction holds the locks that it waits for.
  * @throws AppError `unauthorized`
  */
-export async function requireLive(em: EntityManager, viewer: Viewer): Promise<void> {
-  if (!(await findLiveSession(em, viewer))) throw new AppError('unauthorized');
+export async function requireLive(em: EntityManager, viewer: Viewer): Promise<LiveSession> {
+  const live = await findLiveSession(em, viewer);
+  if (!live) throw new AppError('unauthorized');
+  return live;
 }
 
 /**
@@ -28,7 +30,6 @@ export async function requireLive(em: EntityManager, viewer: Viewer): Promise<vo
  */
 export async function requireActingAdmin(em: EntityManager, viewer: Viewer): Promise<void> {
   if (viewer.sessionId === COMMAND_LINE_SESSION) return;
-  const live = await findLiveSession(em, viewer);
-  if (!live) throw new AppError('unauthorized');
-  if (live.role !== 'admin') throw new AppError('forbidden');
+  const { role } = await requireLive(em, viewer);
+  if (role !== 'admin') throw new AppError('forbidden');
 }

@@ -36,6 +36,17 @@ export async function countAttempt(
   return (await em.findOneOrFail(Counted, { name }, UNTRACKED)).endsAt.getTime();
 }
 
+/**
+ * Counts a request, which nothing takes back: at most `most` in a window that starts with the first one.
+ * @returns as `countAttempt`
+ */
+export const countRequest = (
+  em: EntityManager,
+  { name, most, windowMs }: { name: string; most: number; windowMs: number },
+  nowMs: number,
+): Promise<number | undefined> =>
+  countAttempt(em, { name, maxAttempts: most, maxFailures: most, windowMs }, nowMs);
+
 /** An attempt of these names has succeeded, or was never made. The names come in the order in which they were counted. */
 export async function takeBack(
   em: EntityManager,

@@ -13,7 +13,7 @@ import { findById, lockById } from './accounts.store.js';
 import { isExempt } from './exemption.rules.js';
 import { forgetNetworks } from './known-networks.store.js';
 import { refuseKnownPassword } from './known-passwords.js';
-import { countAttempt } from './network-counts.store.js';
+import { countRequest } from './network-counts.store.js';
 import * as rules from './password-reset.rules.js';
 import { findReset, keepReset, useReset } from './password-reset.store.js';
 import type { OpenedSession, SessionsService } from './sessions.service.js';
@@ -49,22 +49,18 @@ export function createPasswordResetService(
   const transport = mail && createMailTransport(mail.smtpUrl, ATTEMPT_MS);
   const gate = createGate({ atOnce: AT_ONCE, waiting: WAITING });
 
-  const mayHaveAnother = async (em: EntityManager, name: string, now: number): Promise<boolean> => {
-    const { most, windowMs } = rules.LINKS_PER_ADDRESS;
-    const limit = { name, maxAttempts: most, maxFailures: most, windowMs };
-    return (await countAttempt(em, limit, now)) === undefined;
-  };
+  const mayHaveAnother = async (em: EntityManager, name: string, now: number): Promise<boolean> =>
+    (await countRequest(em, { name, ...rules.LINKS_PER_ADDRESS }, now)) === undefined;
 
   /** Counts who asks. @returns whether the address, as it is spelt, may have another mail. */
   const count = (context: ServiceContext, email: string): Promise<boolean> =>
     context.em.transactional(async (em) => {
       const now = context.clock.now();
-      const counted = (name: string, most: number, windowMs: number) =>
-        countAttempt(em, { name, maxAttempts: most, maxFailures: most, windowMs }, now);
       if (!isExempt(context, config)) {
         const { most, windowMs } = rules.LINKS_PER_NETWORK;
         for (const [width, network] of context.networks.entries()) {
-          const fullUntil = await counted(`reset:${names.network(network)}`, most[width]!, windowMs);
+          const count = { name: `reset:${names.network(network)}`, most: most[width]!, windowMs };
+          const fullUntil = await countRequest(em, count, now);
           if (fullUntil !== undefined) refuse(fullUntil - now);
         }
       }

@@ -5,7 +5,7 @@ import { DAY_MS } from './accounts.rules.js';
 import { accountNetworks, isExempt } from './exemption.rules.js';
 import { countSignups } from './limits.store.js';
 import { signupAttempts } from './login-limits.rules.js';
-import { countAttempt } from './network-counts.store.js';
+import { countRequest } from './network-counts.store.js';
 
 type Deps = Pick<ServiceDeps, 'config' | 'pseudonyms'>;
 
@@ -21,8 +21,7 @@ export async function countSignupAttempt(context: ServiceContext, deps: Deps): P
   const names = accountNetworks(context).map((network) => `signup:${deps.pseudonyms.network(network)}`);
   await context.em.transactional(async (em) => {
     for (const [width, name] of names.entries()) {
-      const limits = { maxAttempts: most[width]!, maxFailures: most[width]!, windowMs: DAY_MS };
-      const fullUntil = await countAttempt(em, { name, ...limits }, now);
+      const fullUntil = await countRequest(em, { name, most: most[width]!, windowMs: DAY_MS }, now);
       if (fullUntil !== undefined) refuse(fullUntil - now);
     }
   });

@@ -5,7 +5,7 @@ import type { ConnectionPage, TimeConnectionInput } from '../../lib/connection-i
 import { isUuid, newId } from '../../lib/ids.js';
 import type { PageInput } from '../../lib/page-input.js';
 import { requireActing } from '../accounts/acting.js';
-import { countAttempt } from '../accounts/network-counts.store.js';
+import { countRequest } from '../accounts/network-counts.store.js';
 import { ownsKey } from '../keys/keys.store.js';
 import {
   findAlertEvent,
@@ -86,7 +86,6 @@ export function createAlertEventsService() {
       const { accountId } = viewer;
       if (!isUuid(eventId)) throw new AppError('not_found');
       return context.em.transactional(async (em) => {
-        // Keeps the account from being deleted meanwhile: what was written behind that would keep its destination.
         await requireActing(em, viewer);
         const event = await findAlertEvent(em, { accountId, id: eventId });
         if (!event) throw new AppError('not_found');
@@ -117,8 +116,7 @@ async function asked(
   const now = clock.now();
   // By requests, not by events: one event may be repeated again and again.
   for (const { name, most, windowMs, message } of askedLimits(event.kind)) {
-    const count = { name: `${name}:${accountId}`, maxAttempts: most, maxFailures: most, windowMs };
-    const fullUntil = await countAttempt(em, count, now);
+    const fullUntil = await countRequest(em, { name: `${name}:${accountId}`, most, windowMs }, now);
     if (fullUntil === undefined) continue;
     throw new AppError('rate_limit_exceeded', { message, retryAfterSeconds: (fullUntil - now) / 1000 });
   }

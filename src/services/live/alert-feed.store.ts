@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
 import { type AlertEventRow, alertEventColumns, toAlertEvent } from '../alerts/alert-events.store.js';
 import type { AlertEventOutput } from '../alerts/alerts.outputs.js';
+import { andBehind, type FeedPosition } from './feed-page.store.js';
 
 /** How long a transaction may have been under way before it committed: all of ours are cut off earlier. */
 const LONGEST_TRANSACTION = '10 minutes';
@@ -22,26 +23,19 @@ export async function alertInstant(em: EntityManager): Promise<AlertInstant> {
   return rows[0]!;
 }
 
-/** Where a page of alerts ended, of those that a snapshot shows. */
-export interface AlertPosition {
-  upTo: string;
-  afterUs: string;
-  afterId: string;
-}
-
 interface FreshAlertsQuery {
   accountId: string;
   /** What was committed by then is known. */
   seen: AlertInstant;
   limit: number;
   /** Of a further page. */
-  rest?: AlertPosition | undefined;
+  rest?: FeedPosition | undefined;
 }
 
 interface FreshAlerts extends AlertInstant {
   events: AlertEventOutput[];
   /** Where a further page begins; undefined when there is none. */
-  rest?: AlertPosition;
+  rest?: FeedPosition;
 }
 
 /** What fired for an account in transactions that `seen` didn't see, oldest first. A delivery changes nothing of that. */
@@ -49,18 +43,14 @@ export async function freshAlerts(
   em: EntityManager,
   { accountId, seen, limit, rest }: FreshAlertsQuery,
 ): Promise<FreshAlerts> {
-  const remaining = rest
-    ? sql`and pg_visible_in_snapshot(e.created_in, ${rest.upTo}::pg_snapshot)
-        and (e.fired_at, e.id) > (timestamptz 'epoch' + ${rest.afterUs}::bigint * interval '1 microsecond',
-          ${rest.afterId}::uuid)`
-    : sql``;
+  const columns = { writer: sql`e.created_in`, at: sql`e.fired_at`, id: sql`e.id` };
   const { rows } = await sql<AlertInstant & (AlertEventRow | { id: null })>`
     select ${instant}, fresh.*
     from (select 1) one left join (
       select ${alertEventColumns} from alert_events e
       where e.account_id = ${accountId} and e.purpose <> 'test'
         and e.fired_at > timestamptz 'epoch' + ${seen.atMs}::float8 * interval '1 millisecond' - ${LONGEST_TRANSACTION}::interval
-        and not pg_visible_in_snapshot(e.created_in, ${seen.snapshot}::pg_snapshot) ${remaining}
+        and not pg_visible_in_snapshot(e.created_in, ${seen.snapshot}::pg_snapshot) ${andBehind(rest, columns)}
       order by e.fired_at, e.id limit ${limit}
     ) fresh on true
     order by fresh.fired_us::bigint, fresh.id`.execute(em.getKysely());

@@ -1,7 +1,8 @@
 import type { ServiceContext } from '../../context.js';
 import type { AlertEventOutput } from '../alerts/alerts.outputs.js';
 import { createAccountStreams } from './account-streams.js';
-import { type AlertInstant, type AlertPosition, alertInstant, freshAlerts } from './alert-feed.store.js';
+import { type AlertInstant, alertInstant, freshAlerts } from './alert-feed.store.js';
+import type { FeedPosition } from './feed-page.store.js';
 import type { Signals } from './signals.js';
 
 const PAGE = 500;
@@ -15,7 +16,7 @@ export interface AlertFeed {
 interface AlertMoment {
   known: AlertInstant;
   /** Pages that have to be handed out before all is known, and what was known before the first. */
-  rest?: { seen: AlertInstant; after: AlertPosition };
+  rest?: { seen: AlertInstant; after: FeedPosition };
 }
 
 export function createAlertFeed({ signals }: { signals: Signals }): AlertFeed {

@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { type RawBuilder, sql } from 'kysely';
 import type { UsageItemOutput } from '../billing/billing.outputs.js';
 import { toUsageItem, type UsageColumns, usageColumns } from '../billing/usage.store.js';
+import { andBehind, type FeedPosition } from './feed-page.store.js';
 
 /** What of an account's usage was there at one instant. */
 export interface UsageInstant {
@@ -20,7 +21,7 @@ export interface FreshQuery {
   fromMs: number;
   limit: number;
   /** Of a further page: what the first one saw and where the one before ended. */
-  rest?: { upTo: string; afterUs: string; afterId: string };
+  rest?: FeedPosition;
 }
 
 export interface FreshUsage extends UsageInstant {
@@ -64,11 +65,7 @@ export async function freshUsage(em: EntityManager, query: FreshQuery): Promise<
   const { accountId, boundaryMs, seen, fromMs, limit, rest } = query;
   const writer = sql`(greatest(0, now_at.base + u.xmin::text::bigint
     - case when now_at.base + u.xmin::text::bigint >= now_at.next then 4294967296 else 0 end))::text::xid8`;
-  const remaining = rest
-    ? sql`and pg_visible_in_snapshot(${writer}, ${rest.upTo}::pg_snapshot)
-        and (u.created_at, u.id) > (timestamptz 'epoch' + ${rest.afterUs}::bigint * interval '1 microsecond',
-          ${rest.afterId}::uuid)`
-    : sql``;
+  const remaining = andBehind(rest, { writer, at: sql`u.created_at`, id: sql`u.id` });
   const { rows } = await sql<
     { snapshot: string; events: string; found: number | null } & (
       | UsageColumns

@@ -1,4 +1,3 @@
-import { useEffect, useRef } from 'react';
 import { AccountChangedDocument } from '../../generated/graphql';
 import { createLiveEvents } from './live-events';
 
@@ -11,14 +10,5 @@ export const LiveAccount = account.Provider;
 export const useAccountChanged = account.useEvent;
 
 /** Calls `refresh` soon after calls were refused, at most once in `everyMs`, however many they are. */
-export function useRefreshOnRefused(refresh: () => void, everyMs: number): void {
-  const timer = useRef<number>(undefined);
-  useAccountChanged((changed) => {
-    if (!changed.includes('REFUSED_CALLS')) return;
-    timer.current ??= window.setTimeout(() => {
-      timer.current = undefined;
-      refresh();
-    }, everyMs);
-  });
-  useEffect(() => () => window.clearTimeout(timer.current), []);
-}
+export const useRefreshOnRefused = (refresh: () => void, everyMs: number): void =>
+  account.useRefresh(refresh, everyMs, (changed) => changed.includes('REFUSED_CALLS'));

@@ -1,4 +1,3 @@
-import { useEffect, useRef } from 'react';
 import { AlertFiredDocument } from '../../generated/graphql';
 import { createLiveEvents } from './live-events';
 
@@ -11,13 +10,4 @@ export const LiveAlerts = alerts.Provider;
 export const useAlertFired = alerts.useEvent;
 
 /** Calls `refresh` soon after alerts fired, at most once in `everyMs`, however many they are. */
-export function useRefreshOnAlerts(refresh: () => void, everyMs: number): void {
-  const timer = useRef<number>(undefined);
-  useAlertFired(() => {
-    timer.current ??= window.setTimeout(() => {
-      timer.current = undefined;
-      refresh();
-    }, everyMs);
-  });
-  useEffect(() => () => window.clearTimeout(timer.current), []);
-}
+export const useRefreshOnAlerts = alerts.useRefresh;

@@ -3,7 +3,7 @@ import { type DocumentInput, useSubscription } from 'urql';
 
 /**
  * One subscription for all of a page that show it: each event comes once to every listener.
- * @returns what stands around the page, and the hook of the listeners
+ * @returns what stands around the page, and the hooks of the listeners
  */
 export function createLiveEvents<Data, Event>(
   query: DocumentInput<Data, Record<string, never>>,
@@ -32,5 +32,18 @@ export function createLiveEvents<Data, Event>(
     }, [listeners]);
   }
 
-  return { Provider, useEvent };
+  /** Calls `refresh` soon after events that are meant, at most once in `everyMs`, however many they are. */
+  function useRefresh(refresh: () => void, everyMs: number, isMeant: (event: Event) => boolean = () => true) {
+    const timer = useRef<number>(undefined);
+    useEvent((event) => {
+      if (!isMeant(event)) return;
+      timer.current ??= window.setTimeout(() => {
+        timer.current = undefined;
+        refresh();
+      }, everyMs);
+    });
+    useEffect(() => () => window.clearTimeout(timer.current), []);
+  }
+
+  return { Provider, useEvent, useRefresh };
 }

@@ -1,4 +1,3 @@
-import { useEffect, useRef } from 'react';
 import { UsageRecordedDocument } from '../../generated/graphql';
 import { createLiveEvents } from './live-events';
 
@@ -11,13 +10,4 @@ export const LiveUsage = usage.Provider;
 export const useUsageRecorded = usage.useEvent;
 
 /** Calls `refresh` soon after calls were charged, at most once in `everyMs`, however many they are. */
-export function useRefreshOnUsage(refresh: () => void, everyMs: number): void {
-  const timer = useRef<number>(undefined);
-  useUsageRecorded(() => {
-    timer.current ??= window.setTimeout(() => {
-      timer.current = undefined;
-      refresh();
-    }, everyMs);
-  });
-  useEffect(() => () => window.clearTimeout(timer.current), []);
-}
+export const useRefreshOnUsage = usage.useRefresh;

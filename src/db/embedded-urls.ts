@@ -1,0 +1,13 @@
+import { generatedSecret } from '../lib/generated-secret.js';
+
+export const SUPERUSER = 'gateway';
+
+/** The password of a DATA_DIR's database, made when it is first asked for. */
+export const passwordOf = (dataDir: string): string => generatedSecret(dataDir, 'DATABASE_PASSWORD');
+
+/** Addresses of a server's databases. */
+export const urlsOn =
+  (password: string) =>
+  (port: number) =>
+  (database: string): string =>
+    `postgresql://${SUPERUSER}:${password}@127.0.0.1:${port}/${database}`;

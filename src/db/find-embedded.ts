@@ -1,0 +1,27 @@
+import { dirname, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { answers } from './answers.js';
+import { passwordOf, urlsOn } from './embedded-urls.js';
+import { reachableCluster } from './reachable.js';
+import { leftBehind } from './server-process.js';
+
+const POLL_MS = 25;
+
+/**
+ * Finds the server of a cluster that another process runs, and waits until it answers: it may be starting. Starts and stops
+ * nothing.
+ * @returns Addresses of its databases; undefined if it didn't answer in time.
+ */
+export async function findEmbeddedPostgres(
+  directory: string,
+  patienceMs: number,
+): Promise<((database: string) => string) | undefined> {
+  const wanted = resolve(directory);
+  const urlOn = urlsOn(passwordOf(dirname(wanted)));
+  const cluster = reachableCluster(wanted);
+  for (const end = Date.now() + patienceMs; ; await delay(POLL_MS)) {
+    const server = leftBehind(cluster);
+    if (server?.port && (await answers(urlOn(server.port)('postgres')))) return urlOn(server.port);
+    if (Date.now() >= end) return undefined;
+  }
+}

@@ -1,0 +1,27 @@
+import { type RawBuilder, sql } from 'kysely';
+
+/** Where a page of a feed ended, of the rows that a snapshot shows. */
+export interface FeedPosition {
+  upTo: string;
+  /** Microseconds. */
+  afterUs: string;
+  afterId: string;
+}
+
+interface FeedColumns {
+  /** Id of the transaction that wrote a row. */
+  writer: RawBuilder<unknown>;
+  at: RawBuilder<unknown>;
+  id: RawBuilder<unknown>;
+}
+
+/** Condition for the rows behind a position, in the order of time and id; without one it is empty. */
+export const andBehind = (
+  rest: FeedPosition | undefined,
+  { writer, at, id }: FeedColumns,
+): RawBuilder<unknown> =>
+  rest
+    ? sql`and pg_visible_in_snapshot(${writer}, ${rest.upTo}::pg_snapshot)
+        and (${at}, ${id}) > (timestamptz 'epoch' + ${rest.afterUs}::bigint * interval '1 microsecond',
+          ${rest.afterId}::uuid)`
+    : sql``;
