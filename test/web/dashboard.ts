@@ -1,4 +1,4 @@
-import type { Locator, Page } from 'playwright-core';
+import type { BrowserContext, Locator, Page, Request } from 'playwright-core';
 import { flushBatch } from '../../src/metering/flush.store.js';
 import type { UsageRecord } from '../../src/metering/usage-record.js';
 import { recordOf } from '../metering/support.js';
@@ -14,6 +14,7 @@ import {
 import type { TestDatabase } from '../support/database.js';
 import type { ProductSuite } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
+import { until } from '../support/until.js';
 
 /** Both themes in both widths; for tests alone, each of them once. */
 export const LOOKS = [
@@ -77,8 +78,37 @@ export async function pageOf(
   options: PageOptions = {},
 ): Promise<Page> {
   const page = await browser.open(url, options);
+  followQuestions(page);
   await page.context().addCookies([{ name: 'pr_session', value: token, url }]);
   return page;
+}
+
+/** Questions to GraphQL that a page has under way. */
+const questions = new WeakMap<Page, Set<Request>>();
+
+function followQuestions(page: Page): void {
+  const open = new Set<Request>();
+  questions.set(page, open);
+  page.on('request', (request) => {
+    if (request.url().endsWith('/graphql')) open.add(request);
+  });
+  page.on('requestfinished', (request) => open.delete(request));
+  page.on('requestfailed', (request) => open.delete(request));
+}
+
+/**
+ * Takes the session from a page of `pageOf`, as if its cookie had run out. Each answer renews the cookie, so no question may be
+ * under way then, and none is let through meanwhile.
+ * @returns the cookies that it had
+ */
+export async function dropSession(page: Page): ReturnType<BrowserContext['cookies']> {
+  const context = page.context();
+  await page.route('**/graphql', (route) => route.abort());
+  await until(() => questions.get(page)!.size === 0, { what: 'the answers under way' });
+  const cookies = await context.cookies();
+  await context.clearCookies();
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  return cookies;
 }
 
 /** A page of the dashboard as somebody who is signed in has it. */

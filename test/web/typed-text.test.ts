@@ -2,7 +2,7 @@ import type { BrowserContext, Page } from 'playwright-core';
 import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
-import { openAs } from './dashboard.js';
+import { dropSession, openAs } from './dashboard.js';
 
 /** Long, and of characters that take one code unit and two. */
 const LONG = `Name the rivers of Europe. ${'The Danube, the Łyna, the Vltava and the Ångermanälven are four of them. 🌊 '.repeat(530)}`;
@@ -73,11 +73,9 @@ describeInBrowser('text that was typed and not sent', () => {
     await page.getByText('The server can’t be reached.').first().waitFor();
     await expectWhole();
 
-    // The session has ended: the log-in leads back. It ends while nothing is answered, since each answer renews its cookie.
+    // The session has ended: the log-in leads back.
     const context: BrowserContext = page.context();
-    const cookies = await context.cookies();
-    await context.clearCookies();
-    await page.unrouteAll({ behavior: 'ignoreErrors' });
+    const cookies = await dropSession(page);
     await send();
     await page.getByRole('textbox', { name: 'Password' }).waitFor();
     await context.addCookies(cookies);
