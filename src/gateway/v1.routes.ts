@@ -24,7 +24,7 @@ import type { V1Deps } from './v1-deps.js';
 import { answerFailure } from './v1-failure.js';
 import { V1Recipient } from './v1-recipient.js';
 
-/** The inference API: `/v1/chat/completions`, `/v1/embeddings`, `/v1/models`; 404 for the rest. */
+/** The inference API: `/v1/chat/completions`, `/v1/embeddings`, `/v1/models`, if enabled `/v1/responses`; 404 for the rest. */
 export function v1Routes(app: FastifyInstance, deps: V1Deps): void {
   // A hook handles calls: Fastify's body parsing costs more than all our checks together.
   app.addHook('onRequest', (request, reply, done) => {
@@ -77,7 +77,7 @@ function check(deps: V1Deps, exchange: Exchange): void {
     attempt(deps, exchange, () => {
       const entry = activeKey(exchange, error, found);
       refuseBeyondBudget(entry.account, deps.clock.now());
-      if (endpoint === 'other') throw notSupported(request);
+      if (endpoint === 'other') throw notSupported(deps, request);
       requireUnencoded(request);
       if (endpoint === 'models') listModels(deps, exchange, entry);
       else takeCall(deps, exchange, endpoint, entry);
@@ -130,7 +130,7 @@ function takeCall(deps: V1Deps, exchange: Exchange, endpoint: Endpoint, entry: K
         const translated = exchange.isTranslated ? deps.translate?.(body) : undefined;
         readBody(deps, response, current, translated?.chat ?? body, (error, inspected) => {
           try {
-            if (!inspected) throw error;
+            if (!inspected) throw translated ? translated.inCallersNames(error) : error;
             exchange.model = inspected.model;
             const call = translated ? translated.withDropped(inspected) : inspected;
             forward(deps, exchange, endpoint, current, call, share, failed, translated);
@@ -145,10 +145,11 @@ function takeCall(deps: V1Deps, exchange: Exchange, endpoint: Endpoint, entry: K
   });
 }
 
-function notSupported(request: IncomingMessage): AppError {
+function notSupported({ translate }: V1Deps, request: IncomingMessage): AppError {
   const [path] = originForm(request).split('?', 1);
   const asked = `${request.method} ${path!.slice(0, 100)}`;
-  const message = `${asked} is not supported. Supported endpoints are POST /v1/chat/completions, POST /v1/embeddings and GET /v1/models.`;
+  const posted = `POST /v1/chat/completions, ${translate ? 'POST /v1/responses, ' : ''}POST /v1/embeddings`;
+  const message = `${asked} is not supported. Supported endpoints are ${posted} and GET /v1/models.`;
   return new AppError('endpoint_not_supported', { message });
 }
 

@@ -279,6 +279,10 @@ describe('openai: responses', () => {
     [{ max_output_tokens: 0 }, '"max_output_tokens" must be at least 1.'],
     [{ tools: [0] }, '"tools.0" must be of type object, not number.'],
     [{ metadata: { a: 'b', c: 1 } }, '"metadata" must have texts as values.'],
+    [{ input: undefined }, '"input" is required.'],
+    [{ input: 5 }, '"input" must be a text or a list of items.'],
+    [{ input: [] }, '"input" must have at least one message.'],
+    [{ max_output_tokens: 2_000_000_000 }, '"max_output_tokens" must be an integer from 1 to 1000000000.'],
   ])('%j is refused in words', async (body, message) => {
     await expect(create(body)).rejects.toMatchObject({ error: { message } });
   });

@@ -8,11 +8,12 @@ interface ChatMessage {
 }
 
 /** The chat request that says the same. Members that are absent stay absent. */
-export function chatRequest(request: ResponsesRequest): Record<string, unknown> {
+export function chatRequest(
+  request: ResponsesRequest,
+): { messages: ChatMessage[] } & Record<string, unknown> {
   const { stream, text, reasoning, tools, tool_choice: choice } = request;
-  const chat = {
+  const members = {
     model: request.model,
-    messages: messagesOf(request),
     max_tokens: request.max_output_tokens,
     temperature: request.temperature,
     top_p: request.top_p,
@@ -29,9 +30,8 @@ export function chatRequest(request: ResponsesRequest): Record<string, unknown> 
     // The last event of a response includes the usage.
     ...(stream && { stream, stream_options: { include_usage: true } }),
   };
-  return Object.fromEntries(
-    Object.entries(chat).filter(([, value]) => value !== undefined && value !== null),
-  );
+  const present = Object.entries(members).filter(([, value]) => value !== undefined && value !== null);
+  return { ...Object.fromEntries(present), messages: messagesOf(request) };
 }
 
 const chatTool = ({ name, description, parameters, strict }: FunctionTool) => ({

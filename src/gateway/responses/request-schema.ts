@@ -111,7 +111,9 @@ const stateful = (remedy: string) => z.null(`is not supported: ${remedy}`).optio
 
 export const responsesRequest = z.object({
   model: text.min(1),
-  input: z.union([text, list(item)]),
+  input: z.union([text, list(item)], {
+    error: ({ input }) => (input === undefined ? 'is required' : 'must be a text or a list of items'),
+  }),
   instructions: text.nullish(),
   stream: z.boolean().nullish(),
   max_output_tokens: z.int().min(1).nullish(),

@@ -24,6 +24,8 @@ export interface Translated {
   chat: Buffer;
   /** Bytes that the answer repeats of the request, in memory until the caller has read them. */
   echoedBytes: number;
+  /** What the inspection says about the chat request, in the names of the request that the caller sent. */
+  inCallersNames(error: unknown): unknown;
   /** The inspected chat request, with the names of the members that the translation dropped. */
   withDropped(body: InspectedBody): InspectedBody;
   /** A recipient that translates the answer for the caller. */
@@ -48,9 +50,12 @@ export function createTranslate(clock: Clock): Translate {
     const dropped = Object.keys(given).filter(
       (name) => !(name in responsesRequest.shape) && !SILENT.has(name),
     );
+    const chat = chatRequest(request);
+    if (chat.messages.length === 0) throw refused('input', 'must have at least one message');
     const echo = echoOf(request);
     return {
-      chat: Buffer.from(JSON.stringify(chatRequest(request))),
+      chat: Buffer.from(JSON.stringify(chat)),
+      inCallersNames,
       echoedBytes: Buffer.byteLength(JSON.stringify(echo)) * (request.stream ? WHOLE_EVENTS : 1),
       withDropped: (inspected) =>
         dropped.length === 0 ? inspected : { ...inspected, dropped: toldNames(dropped) },
@@ -101,6 +106,29 @@ function refusal(issue: Issue): AppError {
   const { path, message } = deepest(issue);
   const param = path.map(String).join('.');
   const words = plainWords(message);
-  const isSentence = /^(?:must|is) /.test(words);
-  return new AppError('invalid_body', { message: `"${param}"${isSentence ? '' : ':'} ${words}.`, param });
+  return refused(param, /^(?:must|is) /.test(words) ? words : `is not valid: ${words}`);
+}
+
+const refused = (param: string, words: string): AppError =>
+  new AppError('invalid_body', { message: `"${param}" ${words}.`, param });
+
+/** Members of a chat request that a request to the Responses API calls otherwise. */
+const CALLERS_NAMES: Readonly<Record<string, string>> = {
+  messages: 'input',
+  max_tokens: 'max_output_tokens',
+  response_format: 'text.format',
+  reasoning_effort: 'reasoning.effort',
+  verbosity: 'text.verbosity',
+};
+
+function inCallersNames(error: unknown): unknown {
+  if (!(error instanceof AppError) || error.code !== 'invalid_body') return error;
+  const { param } = error.options;
+  const name = CALLERS_NAMES[/^\w+/.exec(param ?? '')?.[0] ?? ''];
+  if (typeof param !== 'string' || name === undefined) return error;
+  // Positions differ too: instructions come first, and items of one turn are one message.
+  return new AppError('invalid_body', {
+    message: error.message.replace(`"${param}"`, `"${name}"`),
+    param: name,
+  });
 }

@@ -1,6 +1,5 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
-import { LRUCache } from 'lru-cache';
 import type { Pool } from 'pg';
 import type { Invalidation } from '../../db/invalidation.js';
 import type { Clock } from '../../lib/clock.js';
@@ -15,6 +14,7 @@ import { type Waiter, WaitingReads } from '../waiting-reads.js';
 import { type KeyRow, readKeys } from './key.store.js';
 import { KeySlots } from './key-slots.js';
 import { type AccountRow, type KeyEntry, KeyStates } from './key-states.js';
+import { MissingKeys } from './missing-keys.js';
 
 /** The database can't be asked and nothing that is fresh enough is known. */
 export class KeyUnavailableError extends Error {}
@@ -60,9 +60,7 @@ const WARM_MS = 5 * 60_000;
 const MAX_WARM = 2_000;
 /** Notifications cut: a change is effective after this at the latest (RELIABILITY.md R8). */
 const TTL_MS = 5_000;
-const MISSING_TTL_MS = 1_000;
 export const MAX_KEYS = 100_000;
-export const MAX_MISSING = 50_000;
 const BATCH = 500;
 /**
  * From the start of one statement to that of the next: at most 200 a second, however many unknown keys come. The
@@ -87,9 +85,7 @@ export function createKeyCache(deps: CacheDeps): KeyCache {
 
 class DatabaseKeyCache implements KeyCache {
   readonly #slots = new KeySlots(MAX_KEYS);
-  /** Keys that don't exist, with the number of notifications until then: a later one may announce the key. */
-  #missing: LRUCache<string, number> | undefined;
-  #notified = 0;
+  readonly #missing: MissingKeys;
   readonly #states: KeyStates;
   readonly #waiting = new WaitingReads<KeyEntry>(BATCH);
   /** Ids that changed while a reading is under way: its rows for them may be the old ones. */
@@ -107,6 +103,7 @@ class DatabaseKeyCache implements KeyCache {
   readonly #refresher: NodeJS.Timeout;
 
   constructor(private readonly deps: CacheDeps) {
+    this.#missing = new MissingKeys(deps.clock);
     this.#states = new KeyStates(deps);
     this.#sweeper = setInterval(
       () => this.#states.sweep(this.#slots.values(), this.#usedElsewhere()),
@@ -119,7 +116,7 @@ class DatabaseKeyCache implements KeyCache {
 
   peek(hash: string): KeyEntry | null | undefined {
     const slot = this.#slots.get(hash);
-    if (!slot) return this.#missing?.get(hash) === this.#notified ? null : undefined;
+    if (!slot) return this.#missing.has(hash) ? null : undefined;
     const now = this.deps.clock.now();
     slot.used = true;
     slot.usedAt = now;
@@ -153,14 +150,13 @@ class DatabaseKeyCache implements KeyCache {
     const key = this.#slots.outdate(change);
     // Calls in flight count against a cap that was set meanwhile, whether or not there is another call.
     if (key && !key.day.idle) this.#enqueue(key.hash);
-    // A key that was just made may have been asked for a moment before.
-    this.#notified++;
+    this.#missing.notified();
   }
 
   invalidateAll(): void {
     this.#allChangedDuringRead = true;
     this.#slots.suspectAll();
-    this.#notified++;
+    this.#missing.notified();
   }
 
   onCapped(listener: (payer: Payer) => void): void {
@@ -202,7 +198,7 @@ class DatabaseKeyCache implements KeyCache {
   }
 
   stats(): { keys: number; accounts: number; missing: number } {
-    return { keys: this.#slots.size, accounts: this.#states.size, missing: this.#missing?.size ?? 0 };
+    return { keys: this.#slots.size, accounts: this.#states.size, missing: this.#missing.size };
   }
 
   stop(): void {
@@ -277,20 +273,10 @@ class DatabaseKeyCache implements KeyCache {
       } else {
         this.#slots.delete(hash);
         // It may have been created in the meantime: earlier callers get this answer, later ones a new one.
-        if (changed.size === 0) this.#miss(hash);
+        if (changed.size === 0) this.#missing.add(hash);
       }
       for (const waiter of waiters) waiter.resolve(entry);
     }
-  }
-
-  /** The first of them makes the place for all, which takes as long as a hundred calls. */
-  #miss(hash: string): void {
-    this.#missing ??= new LRUCache({
-      max: MAX_MISSING,
-      ttl: MISSING_TTL_MS,
-      perf: { now: () => this.deps.clock.now() },
-    });
-    this.#missing.set(hash, this.#notified);
   }
 
   #serveStale(hash: string, waiters: Waiter<KeyEntry>[], now: number): void {

@@ -1,4 +1,3 @@
-import { performance } from 'node:perf_hooks';
 import type { Clock } from '../../lib/clock.js';
 import type { Logger } from '../../lib/logger.js';
 import type { Money } from '../../lib/money.js';
@@ -8,9 +7,7 @@ import type { KeyCache } from '../keys/key-cache.js';
 import type { Payer } from '../payer.js';
 import type { InspectedBody } from '../request/request-body.js';
 import { costBound } from '../usage/usage.js';
-import type { AccountState, DayState } from './account-state.js';
 import { takeGuarded } from './guarded.js';
-import { GIVEN_BACK_MS } from './lease-times.js';
 import {
   Admission,
   BALANCE_FLOOR,
@@ -24,18 +21,14 @@ import type { LimitsMetrics } from './limits-metrics.js';
 import type { OpenHolds } from './open-holds.js';
 import type { PriceCeiling } from './price-ceiling.js';
 import {
-  creditsHeld,
-  dailyCapHeld,
   guardModelGone,
   insufficientCredits,
-  keyGuardHeld,
   modelNotAllowed,
-  notServing,
   upstreamUnconfigured,
   wrongEndpoint,
 } from './refusals.js';
 import type { SharedMessages } from './shared-messages.js';
-import { type Outcome, type Waiter, WaitQueue } from './wait-queue.js';
+import { WaitingCalls } from './waiting-calls.js';
 
 export interface AdmissionControlDeps {
   counters: Counters;
@@ -52,10 +45,6 @@ export interface AdmissionControlDeps {
   callTimeoutMs: number;
 }
 
-/** RELIABILITY.md R1: callers near the floor wait so long for a hold of another to settle. */
-const WAIT_MS = 250;
-/** How often a waiting call checks whether other edges have given something back. */
-const HEARD_MS = 100;
 /** Beyond the upstream's own time limits; then a hold that is still open has been forgotten. */
 const HOLD_MARGIN_MS = 60_000;
 const SWEEP_MS = 5_000;
@@ -68,10 +57,17 @@ export function createAdmissionControl(deps: AdmissionControlDeps): Limits {
 }
 
 class AdmissionControl implements Limits {
-  readonly #queues = new Map<AccountState | DayState, WaitQueue>();
+  readonly #waiting: WaitingCalls;
   readonly #sweeper: NodeJS.Timeout;
 
   constructor(private readonly deps: AdmissionControlDeps) {
+    this.#waiting = new WaitingCalls({
+      ...deps,
+      pollMs: deps.counters.pollMs,
+      take: (admission) => this.#take(admission),
+      open: (admission) => this.#open(admission),
+      release: (admission) => this.release(admission),
+    });
     this.#sweeper = setInterval(() => this.#voidLeaked(), SWEEP_MS);
     this.#sweeper.unref();
   }
@@ -93,8 +89,8 @@ class AdmissionControl implements Limits {
     if (!served) throw guardModelGone(body.movedTo!);
     const bound = costBound(body, this.deps.ceilingOf(served));
     const admission = new Admission(payer, caller, served, payer.authorization, bound);
-    const waitedFor = this.#waitedFor(admission);
-    if (waitedFor) return this.#wait(admission, waitedFor);
+    const waitedFor = this.#waiting.waitedFor(payer);
+    if (waitedFor) return this.#waiting.wait(admission, waitedFor);
     const taken = this.#take(admission);
     if (taken instanceof Promise) return taken.then((later) => this.#taken(admission, later));
     return this.#taken(admission, taken);
@@ -107,7 +103,7 @@ class AdmissionControl implements Limits {
     payer.day.charge(cost, at);
     if (held === 0n && cost === 0n) return;
     this.deps.counters.changed(payer, -held, cost, at);
-    this.#wake(payer);
+    this.#waiting.wake(payer);
   }
 
   release(admission: Admission): void {
@@ -117,7 +113,7 @@ class AdmissionControl implements Limits {
   waive({ payer }: Admission, cost: Money, at: number): void {
     if (cost === 0n) return;
     this.#charge(payer, -cost, at);
-    this.#wake(payer);
+    this.#waiting.wake(payer);
   }
 
   takeOver(payer: Payer, cost: Money, at: number): void {
@@ -127,8 +123,7 @@ class AdmissionControl implements Limits {
   flushed(result: FlushResult): void {
     this.deps.cache.flushed(result);
     this.deps.counters.committed(result);
-    if (this.#queues.size === 0) return;
-    for (const queue of [...this.#queues.values()]) queue.wake();
+    this.#waiting.wakeAll();
   }
 
   capped(payer: Payer): void {
@@ -159,7 +154,7 @@ class AdmissionControl implements Limits {
   }
 
   #taken(admission: Admission, taken: Admission | Blocked): Admission | Promise<Admission> {
-    if (typeof taken === 'string') return this.#wait(admission, taken);
+    if (typeof taken === 'string') return this.#waiting.wait(admission, taken);
     this.#open(admission);
     if (!admission.caller.destroyed) return admission;
     this.release(admission);
@@ -195,126 +190,5 @@ class AdmissionControl implements Limits {
       this.deps.log.error({ accountId: account.id, credential }, 'voided a hold that was never settled');
       this.release(admission);
     }
-  }
-
-  /** Whether others already wait for what this call needs, so that it has to wait behind them. */
-  #waitedFor({ payer }: Admission): Blocked | undefined {
-    if (this.#queues.size === 0) return undefined;
-    if (this.#queues.has(payer.account)) return 'account';
-    const mayWait = payer.dailyLimit !== null || payer.guard?.action === 'disable';
-    return mayWait && this.#queues.has(payer.day) ? 'key' : undefined;
-  }
-
-  #wake(payer: Payer): void {
-    if (this.#queues.size === 0) return;
-    this.#queues.get(payer.account)?.wake();
-    this.#queues.get(payer.day)?.wake();
-  }
-
-  #queue({ admission, blocked }: Waiter): WaitQueue {
-    const state = blocked === 'account' ? admission.payer.account : admission.payer.day;
-    let queue = this.#queues.get(state);
-    if (!queue) {
-      queue = new WaitQueue({
-        blocked,
-        pollMs: this.deps.counters.pollMs,
-        attempt: (waiter) => this.#attempt(waiter),
-        leave: (waiter, outcome) => {
-          this.#drop(waiter);
-          this.#left.get(waiter)?.(outcome);
-        },
-      });
-      this.#queues.set(state, queue);
-    }
-    return queue;
-  }
-
-  /** Takes a waiter out of its queue, and away the queue when it was the last. */
-  #drop(waiter: Waiter): void {
-    const { payer } = waiter.admission;
-    const state = waiter.blocked === 'account' ? payer.account : payer.day;
-    const queue = this.#queues.get(state);
-    queue?.delete(waiter);
-    if (queue?.size === 0) this.#queues.delete(state);
-  }
-
-  /** What holds a call back: the account's calls in flight, or the key's, by its guard or its daily cap. */
-  #held({ blocked, admission }: Waiter): Error {
-    if (blocked === 'account') return creditsHeld();
-    const { guard } = admission.payer;
-    const isGuard = guard?.action === 'disable' && guard.stand(this.deps.clock.now()) !== 'idle';
-    return isGuard ? keyGuardHeld() : dailyCapHeld();
-  }
-
-  #attempt({ admission }: Waiter): Outcome | Promise<Outcome> {
-    try {
-      const taken = this.#take(admission);
-      return taken instanceof Promise ? taken.catch((error: Error) => error) : taken;
-    } catch (error) {
-      return error as Error;
-    }
-  }
-
-  /** Called with the outcome of a waiter that has left its queue. */
-  readonly #left = new WeakMap<Waiter, (outcome: Outcome) => void>();
-
-  #wait(admission: Admission, blocked: Blocked): Promise<Admission> {
-    const since = performance.now();
-    const { caller } = admission;
-    return new Promise((resolve, reject) => {
-      const waiter: Waiter = { admission, blocked, done: false };
-      const end = (outcome: 'admitted' | 'refused' | 'gone'): void => {
-        waiter.done = true;
-        clearTimeout(timer);
-        caller.removeListener('close', gone);
-        this.#drop(waiter);
-        this.deps.metrics.waited((performance.now() - since) / 1000, outcome);
-      };
-      const refuse = (error: Error): void => {
-        end('refused');
-        reject(error);
-      };
-      const gone = (): void => {
-        end('gone');
-        reject(new CallerGoneError());
-      };
-      // What has arrived while the process was busy is read first: it may say that others hold what is missing.
-      const giveUpAfter = (ms: number): NodeJS.Timeout => setTimeout(() => setImmediate(giveUp), ms);
-      const giveUp = (): void => {
-        if (waiter.done) return;
-        const now = performance.now();
-        const isKnown = now - admission.payer.account.unknownAt > HEARD_MS;
-        if (!isKnown && now - since < GIVEN_BACK_MS) timer = giveUpAfter(HEARD_MS);
-        else refuse(isKnown ? this.#held(waiter) : notServing());
-      };
-      let timer = giveUpAfter(this.deps.queueMs ?? WAIT_MS);
-      this.#left.set(waiter, (outcome) => {
-        if (waiter.done) {
-          // It gave up while it was being admitted.
-          if (outcome instanceof Admission) {
-            this.#open(outcome);
-            this.release(outcome);
-          }
-        } else if (outcome instanceof Admission) {
-          this.#open(outcome);
-          // A pipelined call hears of its connection's end a moment after the one before it, which gives back its hold.
-          if (caller.destroyed) {
-            this.release(outcome);
-            gone();
-            return;
-          }
-          end('admitted');
-          resolve(outcome);
-        } else if (outcome instanceof Error) {
-          refuse(outcome);
-        } else {
-          waiter.blocked = outcome;
-          this.#queue(waiter).add(waiter);
-        }
-      });
-      caller.once('close', gone);
-      if (caller.destroyed) gone();
-      else this.#queue(waiter).add(waiter);
-    });
   }
 }

@@ -1,11 +1,7 @@
 import pg from 'pg';
 import { DatabaseContact } from '../../../src/inference/database-contact.js';
-import {
-  createKeyCache,
-  type KeyCache,
-  MAX_KEYS,
-  MAX_MISSING,
-} from '../../../src/inference/keys/key-cache.js';
+import { createKeyCache, type KeyCache, MAX_KEYS } from '../../../src/inference/keys/key-cache.js';
+import { MAX_MISSING } from '../../../src/inference/keys/missing-keys.js';
 import { type Clock, systemClock } from '../../../src/lib/clock.js';
 import { createEnvelope, sha256 } from '../../../src/lib/crypto.js';
 import { createLogger } from '../../../src/lib/logger.js';

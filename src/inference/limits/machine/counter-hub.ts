@@ -5,6 +5,7 @@ import { localCounters } from '../local-counters.js';
 import { AdmissionError } from '../refusals.js';
 import { CountedEdge, type CountedPayer } from './counted-edge.js';
 import { CountedStates } from './counted-states.js';
+import { DeadEdges } from './dead-edges.js';
 import { FrameWriter, textOf } from './frame-writer.js';
 import {
   type AnswerFrame,
@@ -27,10 +28,6 @@ interface Joined {
   refuse(): void;
 }
 
-/** What a dead edge had recorded counts for so long, unless another says that it has committed it. */
-const GONE_MS = 120_000;
-/** Every edge has read the balances again by then (key-cache.ts). */
-const BURIED_MS = 10_000;
 const SWEEP_MS = 30_000;
 const NO_ANSWER = { id: 0, remaining: 0, resetMs: 0, ...NOTHING };
 /** Why the limits of one edge refuse. */
@@ -53,8 +50,7 @@ export class CounterHub {
   #lastLater = 0;
   readonly #networks: SpentNetworks;
   readonly #joined = new Set<Joined>();
-  readonly #dead = new Map<CountedEdge, NodeJS.Timeout>();
-  readonly #replaced = new Set<string>();
+  readonly #dead: DeadEdges;
   #mayAdmit = true;
   readonly #sweeper: NodeJS.Timeout;
 
@@ -67,6 +63,7 @@ export class CounterHub {
     this.#messages = new MessageCounter(clock, this.#states);
     this.#leases = new Leases(clock, () => this.#joined.size);
     this.#networks = new SpentNetworks(clock);
+    this.#dead = new DeadEdges((edge) => this.#messages.release(edge));
     this.#sweeper = setInterval(() => this.#sweep(), SWEEP_MS);
     this.#sweeper.unref();
   }
@@ -105,7 +102,7 @@ export class CounterHub {
 
   stop(): void {
     clearInterval(this.#sweeper);
-    for (const timer of this.#dead.values()) clearTimeout(timer);
+    this.#dead.stop();
   }
 
   /** Everything that is open, for tests: sums over all edges, by account. */
@@ -227,7 +224,7 @@ export class CounterHub {
         this.#forget(edge, words.ref);
         return;
       case 'replaced':
-        for (const id of words.ids) this.#bury(id);
+        for (const id of words.ids) this.#replaced(id);
         return;
       case 'message':
         writer.words(this.#messages.take(edge, words) satisfies CounterWords);
@@ -279,34 +276,20 @@ export class CounterHub {
     for (const payer of payers) this.#leases.ended(payer);
     if (!isClean) {
       this.log.warn({ edge: edge.id }, 'an edge has ended before everything was committed');
-      this.#buryIn(edge, this.#replaced.has(edge.id) ? BURIED_MS : GONE_MS);
+      this.#dead.add(edge);
     }
     this.#tellState();
   }
 
-  #bury(id: string): void {
-    for (const edge of this.#dead.keys()) if (edge.id === id) this.#buryIn(edge, BURIED_MS);
-    // This report may arrive before the edge's line has ended.
-    for (const { edge } of this.#joined) if (edge.id === id) this.#replaced.add(id);
-  }
-
-  #buryIn(edge: CountedEdge, ms: number): void {
-    clearTimeout(this.#dead.get(edge));
-    const timer = setTimeout(() => {
-      this.#dead.delete(edge);
-      this.#replaced.delete(edge.id);
-      for (const part of edge.parts()) {
-        part.dropCharges();
-        part.lease(-part.leased);
-      }
-      this.#messages.release(edge);
-    }, ms);
-    timer.unref();
-    this.#dead.set(edge, timer);
+  /** Another edge has committed what this one had recorded. */
+  #replaced(id: string): void {
+    // This may be told before the edge's line has ended.
+    const isJoined = [...this.#joined].some(({ edge }) => edge.id === id);
+    this.#dead.replaced(id, isJoined);
   }
 
   #sweep(): void {
-    const edges = [...[...this.#joined].map(({ edge }) => edge), ...this.#dead.keys()];
+    const edges = [...[...this.#joined].map(({ edge }) => edge), ...this.#dead.edges()];
     this.#states.sweep(edges);
     this.#messages.sweep(utcDay(this.clock.now()));
   }

@@ -1,0 +1,165 @@
+import { performance } from 'node:perf_hooks';
+import type { Clock } from '../../lib/clock.js';
+import type { Payer } from '../payer.js';
+import type { AccountState, DayState } from './account-state.js';
+import { GIVEN_BACK_MS } from './lease-times.js';
+import { Admission, type Blocked, CallerGoneError } from './limits.js';
+import type { LimitsMetrics } from './limits-metrics.js';
+import { creditsHeld, dailyCapHeld, keyGuardHeld, notServing } from './refusals.js';
+import { type Outcome, type Waiter, WaitQueue } from './wait-queue.js';
+
+interface WaitingDeps {
+  clock: Clock;
+  metrics: LimitsMetrics;
+  /** How long callers near the floor wait for a hold of another to settle. */
+  queueMs?: number | undefined;
+  /** How often a queue tries again without being woken, for what other edges give back. */
+  pollMs: number | undefined;
+  /** Tries to take the hold. */
+  take(admission: Admission): Outcome | Promise<Outcome>;
+  /** Records a hold that was taken. */
+  open(admission: Admission): void;
+  release(admission: Admission): void;
+}
+
+/** RELIABILITY.md R1: callers near the floor wait so long for a hold of another to settle. */
+const WAIT_MS = 250;
+/** How often a waiting call checks whether other edges have given something back. */
+const HEARD_MS = 100;
+
+/** Calls that wait for holds of others to settle: one queue for each account and each key that is short. */
+export class WaitingCalls {
+  readonly #queues = new Map<AccountState | DayState, WaitQueue>();
+  /** Called with the outcome of a waiter that has left its queue. */
+  readonly #left = new WeakMap<Waiter, (outcome: Outcome) => void>();
+
+  constructor(private readonly deps: WaitingDeps) {}
+
+  /** Whether others already wait for what this payer's call needs, so that it has to wait behind them. */
+  waitedFor(payer: Payer): Blocked | undefined {
+    if (this.#queues.size === 0) return undefined;
+    if (this.#queues.has(payer.account)) return 'account';
+    const mayWait = payer.dailyLimit !== null || payer.guard?.action === 'disable';
+    return mayWait && this.#queues.has(payer.day) ? 'key' : undefined;
+  }
+
+  /** Lets the payer's calls try again: something was given back. */
+  wake(payer: Payer): void {
+    if (this.#queues.size === 0) return;
+    this.#queues.get(payer.account)?.wake();
+    this.#queues.get(payer.day)?.wake();
+  }
+
+  wakeAll(): void {
+    if (this.#queues.size === 0) return;
+    for (const queue of [...this.#queues.values()]) queue.wake();
+  }
+
+  /**
+   * Waits until the hold is taken, in the order of the queue.
+   * @throws AdmissionError, CallerGoneError
+   */
+  wait(admission: Admission, blocked: Blocked): Promise<Admission> {
+    const since = performance.now();
+    const { caller } = admission;
+    return new Promise((resolve, reject) => {
+      const waiter: Waiter = { admission, blocked, done: false };
+      const end = (outcome: 'admitted' | 'refused' | 'gone'): void => {
+        waiter.done = true;
+        clearTimeout(timer);
+        caller.removeListener('close', gone);
+        this.#drop(waiter);
+        this.deps.metrics.waited((performance.now() - since) / 1000, outcome);
+      };
+      const refuse = (error: Error): void => {
+        end('refused');
+        reject(error);
+      };
+      const gone = (): void => {
+        end('gone');
+        reject(new CallerGoneError());
+      };
+      // What has arrived while the process was busy is read first: it may say that others hold what is missing.
+      const giveUpAfter = (ms: number): NodeJS.Timeout => setTimeout(() => setImmediate(giveUp), ms);
+      const giveUp = (): void => {
+        if (waiter.done) return;
+        const now = performance.now();
+        const isKnown = now - admission.payer.account.unknownAt > HEARD_MS;
+        if (!isKnown && now - since < GIVEN_BACK_MS) timer = giveUpAfter(HEARD_MS);
+        else refuse(isKnown ? this.#held(waiter) : notServing());
+      };
+      let timer = giveUpAfter(this.deps.queueMs ?? WAIT_MS);
+      this.#left.set(waiter, (outcome) => {
+        if (waiter.done) {
+          // It gave up while it was being admitted.
+          if (outcome instanceof Admission) {
+            this.deps.open(outcome);
+            this.deps.release(outcome);
+          }
+        } else if (outcome instanceof Admission) {
+          this.deps.open(outcome);
+          // A pipelined call hears of its connection's end a moment after the one before it, which gives back its hold.
+          if (caller.destroyed) {
+            this.deps.release(outcome);
+            gone();
+            return;
+          }
+          end('admitted');
+          resolve(outcome);
+        } else if (outcome instanceof Error) {
+          refuse(outcome);
+        } else {
+          waiter.blocked = outcome;
+          this.#queue(waiter).add(waiter);
+        }
+      });
+      caller.once('close', gone);
+      if (caller.destroyed) gone();
+      else this.#queue(waiter).add(waiter);
+    });
+  }
+
+  #queue({ admission, blocked }: Waiter): WaitQueue {
+    const state = blocked === 'account' ? admission.payer.account : admission.payer.day;
+    let queue = this.#queues.get(state);
+    if (!queue) {
+      queue = new WaitQueue({
+        blocked,
+        pollMs: this.deps.pollMs,
+        attempt: (waiter) => this.#attempt(waiter),
+        leave: (waiter, outcome) => {
+          this.#drop(waiter);
+          this.#left.get(waiter)?.(outcome);
+        },
+      });
+      this.#queues.set(state, queue);
+    }
+    return queue;
+  }
+
+  /** Takes a waiter out of its queue, and away the queue when it was the last. */
+  #drop(waiter: Waiter): void {
+    const { payer } = waiter.admission;
+    const state = waiter.blocked === 'account' ? payer.account : payer.day;
+    const queue = this.#queues.get(state);
+    queue?.delete(waiter);
+    if (queue?.size === 0) this.#queues.delete(state);
+  }
+
+  /** What holds a call back: the account's calls in flight, or the key's, by its guard or its daily cap. */
+  #held({ blocked, admission }: Waiter): Error {
+    if (blocked === 'account') return creditsHeld();
+    const { guard } = admission.payer;
+    const isGuard = guard?.action === 'disable' && guard.stand(this.deps.clock.now()) !== 'idle';
+    return isGuard ? keyGuardHeld() : dailyCapHeld();
+  }
+
+  #attempt({ admission }: Waiter): Outcome | Promise<Outcome> {
+    try {
+      const taken = this.deps.take(admission);
+      return taken instanceof Promise ? taken.catch((error: Error) => error) : taken;
+    } catch (error) {
+      return error as Error;
+    }
+  }
+}
