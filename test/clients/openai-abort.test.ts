@@ -1,5 +1,6 @@
 import OpenAI from 'openai';
 import type { UsageRow } from '../support/edge.js';
+import { soonerThan } from '../support/sooner-than.js';
 import { useStack } from '../support/stack-suite.js';
 import { until } from '../support/until.js';
 import { thrownBy, useClients, watchedFetch } from './support.js';
@@ -18,10 +19,7 @@ async function eventNumber(count: number): Promise<UsageRow> {
 }
 
 const nodeIdle = () =>
-  until(() => suite.product.stack.proxy.simulator.stats().running === 0, {
-    timeoutMs: 1_000,
-    what: 'the node to be left',
-  });
+  soonerThan(1_000, () => suite.product.stack.proxy.simulator.stats().running === 0, 'the node is left');
 
 describe('openai: leaving', () => {
   test('a stream aborted after tokens is charged for them and flagged', async () => {

@@ -67,6 +67,7 @@ describe('while calls go on', () => {
       }
     });
     expect(rig.journal.tally(entries)).toEqual({ '200': entries.length });
+    expect(await checkInvariants(rig.postgres.pool)).toEqual([]);
   }, 60_000);
 
   test('the model proxy is killed or restarted, no call hangs and errors end when it is back', async () => {
@@ -97,6 +98,7 @@ describe('while calls go on', () => {
     );
     expect(outside).toEqual([]);
     expect(failed.length).toBeGreaterThan(0);
+    expect(await checkInvariants(rig.postgres.pool)).toEqual([]);
   }, 60_000);
 
   test('PostgreSQL is frozen, /api says so within 6 s however many ask, and goes on when it thaws', async () => {

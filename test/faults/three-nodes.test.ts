@@ -61,7 +61,7 @@ describe('of three nodes, one', () => {
 
   test('drains while long streams are under way, and is registered again meanwhile: none is lost', async () => {
     const [node] = rig.nodes;
-    const long = { words: 150, chunkMs: 10 };
+    const long = { words: 300, chunkMs: 10 };
     const streams = Array.from({ length: 12 }, () =>
       rig.journal.call(rig.edge.url, rig.customer.key, long, { stream: true }),
     );

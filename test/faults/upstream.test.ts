@@ -75,7 +75,9 @@ describe('when the upstream', () => {
     );
     expect(entries.every((entry) => entry.left)).toBe(true);
     const numbers = new Set(entries.map((entry) => entry.n));
-    for (const call of [...rig.upstream.forwarded.values()].filter(({ order }) => numbers.has(order.n))) {
+    const forwarded = [...rig.upstream.forwarded.values()].filter(({ order }) => numbers.has(order.n));
+    expect(forwarded.length).toBeGreaterThan(0);
+    for (const call of forwarded) {
       await until(() => call.closedAt > 0);
       expect(await rowOf(call.id)).toMatchObject({ status: 'error', cost: '0.000000000000' });
     }

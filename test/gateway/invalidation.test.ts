@@ -1,5 +1,6 @@
 import { createTestKey, postChat } from '../support/edge.js';
 import { useEdge } from '../support/edge-suite.js';
+import { soonerThan } from '../support/sooner-than.js';
 import { until } from '../support/until.js';
 
 describe('a change on the platform', () => {
@@ -11,7 +12,6 @@ describe('a change on the platform', () => {
     await client.query(`select pg_notify('gateway_invalidate', $1)`, [payload]);
     await client.query('commit');
     client.release();
-    return Date.now();
   };
 
   test.each([
@@ -26,15 +26,16 @@ describe('a change on the platform', () => {
       402,
     ],
     ['another plan', `update accounts set plan_id = 'free' where id = $1`, 'account', 403],
-  ])('such as %s is effective on a warm key within a second', async (_what, sql, kind, status) => {
+  ])('such as %s is effective on a warm key at once', async (_what, sql, kind, status) => {
     const caller = await createTestKey(suite.db);
     const model = 'gateway/qwen-pro';
     expect((await postChat(suite.edge.url, caller.key, { model })).status).toBe(200);
     await suite.edge.settled();
     const id = kind === 'key' ? caller.keyId : caller.accountId;
-    const changed = await change(sql, id, `${kind}:${id}`);
-    await until(async () => (await postChat(suite.edge.url, caller.key, { model })).status === status);
-    expect(Date.now() - changed).toBeLessThan(1_000);
+    await change(sql, id, `${kind}:${id}`);
+    const isEffective = async () => (await postChat(suite.edge.url, caller.key, { model })).status === status;
+    // Sooner than a key in use is read again.
+    await soonerThan(2_000, isEffective, 'the change is effective');
   });
 
   test('such as a top-up lets a refused caller in at once', async () => {
@@ -45,9 +46,8 @@ describe('a change on the platform', () => {
       caller.accountId,
       `account:${caller.accountId}`,
     );
-    await until(async () => (await postChat(suite.edge.url, caller.key)).status === 200, {
-      timeoutMs: 1_000,
-    });
+    const isLetIn = async () => (await postChat(suite.edge.url, caller.key)).status === 200;
+    await soonerThan(2_000, isLetIn, 'the caller is let in');
   });
 
   test('of a key made a moment after it was first asked for is seen', async () => {

@@ -1,5 +1,6 @@
 import { postChat } from '../support/edge.js';
 import { useProduct } from '../support/product-suite.js';
+import { soonerThan } from '../support/sooner-than.js';
 import { until } from '../support/until.js';
 import { dataOf, type Followed, follow, letIn, socketClient } from './support.js';
 
@@ -22,11 +23,8 @@ describe('accountChanged through the edge', () => {
     // A query is answered after the subscription stands.
     await dataOf(suite.url, '{ viewer { id } }', { token: ada.token });
     const told = async (parts: string[]): Promise<void> => {
-      await until(() => last(ofAda!)?.changed.join() === parts.join(), {
-        // Sooner than a lost signal would be made good.
-        timeoutMs: 10_000,
-        what: `a change of ${parts}`,
-      });
+      // Sooner than a lost signal would be made good.
+      await soonerThan(10_000, () => last(ofAda!)?.changed.join() === parts.join(), `a change of ${parts}`);
     };
     const { balance_usd: before } = await suite.api<{ balance_usd: string }>(
       ada.token,

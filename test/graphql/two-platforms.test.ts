@@ -1,10 +1,12 @@
 import { createVirtualKeyClient } from '../../src/services/keys/virtual-keys.js';
+import { signUpAdmin } from '../support/admin.js';
 import { call, signUp } from '../support/api.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { postChat, startTestEdge, type TestEdge } from '../support/edge.js';
 import { startTestPlatform, type TestPlatform } from '../support/platform.js';
 import { startTestProxy, type TestProxy } from '../support/proxy.js';
 import { createTestRedis, describeWithRedis, type TestRedis } from '../support/redis.js';
+import { soonerThan } from '../support/sooner-than.js';
 import { until } from '../support/until.js';
 import { type Followed, follow, socketClient } from './support.js';
 
@@ -110,17 +112,29 @@ const seenOnBoth = (redisOf: () => TestRedis | undefined): void => {
           .filter(({ changed }) => changed.includes('BALANCE'))
           .map(({ balanceUsd }) => balanceUsd);
       // Sooner than a lost signal would be made good.
-      await until(() => topUps().length > 0, { timeoutMs: 10_000, what: 'the top-up' });
+      // Sooner than a lost signal would be made good.
+      await soonerThan(10_000, () => topUps().length > 0, 'the top-up');
       expect(topUps()).toEqual(['11.000000']);
     }
     for (const client of clients) await client.dispose();
   });
 
-  test('an account that is disabled by one is cut off at the other', async () => {
+  test.each([
+    ['logs out', (token: string) => call(two.edges[0]!.url, 'POST', '/api/auth/logout', { token })],
+    [
+      'is disabled',
+      async (token: string) => {
+        const me = await call<{ id: string }>(two.edges[0]!.url, 'GET', '/api/auth/me', { token });
+        const admin = await signUpAdmin({ db: two.db, url: two.edges[0]!.url });
+        const path = `/api/admin/users/${me.body.id}`;
+        return call(two.edges[0]!.url, 'PATCH', path, { token: admin.token, body: { status: 'disabled' } });
+      },
+    ],
+  ])('an account that %s at one is cut off at the other', async (_what, end) => {
     const { token, key } = await customer();
     const { both } = await followed(token, key);
-    await call(two.edges[0]!.url, 'POST', '/api/auth/logout', { token });
-    await until(() => both.every(({ ended }) => ended), { timeoutMs: 2_000, what: 'both to be closed' });
+    expect((await end(token)).status).toBeLessThan(300);
+    await soonerThan(2_000, () => both.every(({ ended }) => ended), 'both are closed');
     for (const { error } of both) expect(error).toMatchObject({ code: 4403 });
   });
 };

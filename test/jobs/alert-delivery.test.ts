@@ -9,6 +9,8 @@ import { productProcess } from '../support/product-process.js';
 import { TEST_SECRETS } from '../support/secrets.js';
 import { until } from '../support/until.js';
 
+const NOTIFIED = 5;
+
 describe('the jobs process without scheduled jobs', () => {
   let db: TestDatabase;
   let receiver: Receiver;
@@ -51,20 +53,26 @@ describe('the jobs process without scheduled jobs', () => {
     try {
       expect(await ended(db.pool, early)).toMatchObject({ delivery_status: 'sent' });
 
+      const subscription = await subscribe(db.pool, `${receiver.url}/ok/notified`);
       const began = performance.now();
-      const id = await fire(db.pool, await subscribe(db.pool, `${receiver.url}/ok/notified`));
-      await db.pool.query(`select pg_notify($1, '')`, [ALERT_PENDING_CHANNEL]);
-      await until(() => receiver.to('/ok/notified').length === 1);
-      expect(performance.now() - began).toBeLessThan(2_000);
-      expect(await ended(db.pool, id)).toMatchObject({ delivery_status: 'sent', attempts: 1 });
+      for (let alert = 1; alert <= NOTIFIED; alert++) {
+        const id = await fire(db.pool, subscription);
+        await db.pool.query(`select pg_notify($1, '')`, [ALERT_PENDING_CHANNEL]);
+        await until(() => receiver.to('/ok/notified').length === alert);
+        expect(await ended(db.pool, id)).toMatchObject({ delivery_status: 'sent', attempts: 1 });
+      }
+      // By polling alone each would wait for most of a second, since the one before it was just found.
+      expect(performance.now() - began).toBeLessThan((NOTIFIED * 1_000) / 2);
 
       const mail = await fire(db.pool, await subscribe(db.pool, 'owner@example.com'));
       expect(await ended(db.pool, mail)).toMatchObject({ delivery_status: 'degraded', attempts: 0 });
 
       const counted = /^gateway_alert_first_attempt_seconds_count\{.*kind="webhook"/;
-      expect(await metric(counted)).toBe(2);
-      expect(await metric(/^gateway_alert_attempts_total\{kind="webhook",outcome="sent"/)).toBe(2);
-      expect(await metric(/^gateway_alert_deliveries_total\{kind="webhook",status="sent"/)).toBe(2);
+      expect(await metric(counted)).toBe(1 + NOTIFIED);
+      expect(await metric(/^gateway_alert_attempts_total\{kind="webhook",outcome="sent"/)).toBe(1 + NOTIFIED);
+      expect(await metric(/^gateway_alert_deliveries_total\{kind="webhook",status="sent"/)).toBe(
+        1 + NOTIFIED,
+      );
       expect(await metric(/^gateway_alert_deliveries_total\{kind="email",status="degraded"/)).toBe(1);
       expect(await metric(/^gateway_alerts_pending\{/)).toBe(0);
 

@@ -3,6 +3,7 @@ import { codesOf, dataOf, type Followed, follow, operate, socketClient } from '.
 import { signUpAdmin } from '../support/admin.js';
 import { call, signUp } from '../support/api.js';
 import { usePlatform } from '../support/platform-suite.js';
+import { soonerThan } from '../support/sooner-than.js';
 import { until } from '../support/until.js';
 import { beat, register, WITH_SECRET } from './support.js';
 
@@ -51,15 +52,16 @@ describe('gpuNodesChanged', () => {
     expect(first!.nodes.map(({ id }) => id)).toEqual(expect.arrayContaining([known.id, quiet.id]));
     const later = () => changesOf(followed).slice(1);
     const told = (id: string, wanted: object, what: string) =>
-      until(
+      // Sooner than a lost signal would be made good.
+      soonerThan(
+        10_000,
         () => {
           const last = later()
             .flatMap(({ nodes }) => nodes.filter((node) => node.id === id))
             .at(-1);
           return last !== undefined && JSON.stringify(last).includes(JSON.stringify(wanted).slice(1, -1));
         },
-        // Sooner than a lost signal would be made good.
-        { timeoutMs: 10_000, what },
+        what,
       );
     await beat(suite.url, known.id, { gpu_utilization: 12.5 });
     await told(
@@ -72,10 +74,11 @@ describe('gpuNodesChanged', () => {
     const made = await register(admin, { name: 'made' });
     await told(made.id, { name: 'made' }, 'a registration');
     await call(suite.url, 'DELETE', `/api/admin/gpu-nodes/${made.id}`, { token: admin.token });
-    await until(() => later().some(({ deletedNodeIds }) => deletedNodeIds.includes(made.id)), {
-      timeoutMs: 10_000,
-      what: 'a deletion',
-    });
+    await soonerThan(
+      10_000,
+      () => later().some(({ deletedNodeIds }) => deletedNodeIds.includes(made.id)),
+      'a deletion',
+    );
     expect(later().flatMap(({ nodes }) => nodes.map(({ id }) => id))).not.toContain(quiet.id);
     expect(later().every(({ isSnapshot }) => !isSnapshot)).toBe(true);
   });
@@ -85,7 +88,7 @@ describe('gpuNodesChanged', () => {
     const followed = await followAs(admin.token, own.id.toUpperCase());
     await beat(suite.url, other.id);
     await beat(suite.url, own.id);
-    await until(() => followed.results.length > 1, { timeoutMs: 10_000, what: 'the heartbeat' });
+    await soonerThan(10_000, () => followed.results.length > 1, 'the heartbeat');
     expect([...new Set(changesOf(followed).flatMap(({ nodes }) => nodes.map(({ id }) => id)))]).toEqual([
       own.id,
     ]);

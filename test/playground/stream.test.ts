@@ -40,7 +40,7 @@ describe('runs that are followed over a socket', () => {
 
   test('the mutation returns at once, and the answers come piece by piece with time to first token and final metrics', async () => {
     const socket = client();
-    const session = await start([FAST, QWEN], 'Tell me. [[sim words=12 ttft_ms=60 chunk_ms=15]]');
+    const session = await start([FAST, QWEN], 'Tell me. [[sim words=40 ttft_ms=60 chunk_ms=30]]');
     expect(session.runs.map(({ status }) => status)).toEqual(['PENDING', 'PENDING']);
     const watched = watch(socket, session.id);
     await ended(watched);
@@ -240,9 +240,10 @@ describe('runs that are followed over a socket', () => {
       'An account can have at most 32 unfinished runs. Wait for one to finish.',
     ]);
     // Eight of them are made at once; somebody else's run doesn't wait for them.
-    expect(
-      (await list()).flatMap(({ runs }) => runs.filter(({ status }) => status === 'running')),
-    ).toHaveLength(8);
+    const running = async () =>
+      (await list()).flatMap(({ runs }) => runs.filter(({ status }) => status === 'running'));
+    await until(async () => (await running()).length >= 8, { what: 'eight to be made' });
+    expect(await running()).toHaveLength(8);
     expect((await ask(suite.url, token, [FAST], 'Hi [[sim words=2]]')).body.runs[0]!.status).toBe('success');
     for (const { id } of await list())
       await call(suite.url, 'POST', `/api/playground/${id}/cancel`, { token: greedy });

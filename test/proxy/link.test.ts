@@ -18,6 +18,7 @@ import {
   startScriptedUpstream,
   stream,
 } from '../support/scripted-upstream.js';
+import { soonerThan } from '../support/sooner-than.js';
 import { until } from '../support/until.js';
 import { routes } from './routes.js';
 import { ask, newKey } from './support.js';
@@ -166,12 +167,12 @@ describe('a link to the model proxy', () => {
     const waiting = call(link, ask('Hi'));
     await until(() => node.seen.length === before + 1);
     waiting.carrier!.abort(waiting);
-    await until(aborted, { timeoutMs: 1_000 });
+    await soonerThan(1_000, aborted, 'the node is left');
     node.answer(stream([delta('Hel')], { finish: false }));
     const reading = call(link, ask('Hi', streamed), streamed);
     await until(() => reading.bytes > 0);
     reading.carrier!.abort(reading);
-    await until(aborted, { timeoutMs: 1_000 });
+    await soonerThan(1_000, aborted, 'the node is left');
   });
 
   test('cuts the nodes off when the edge is gone', async () => {
@@ -182,7 +183,11 @@ describe('a link to the model proxy', () => {
     end.send(opening(0, `Bearer ${key}`, body.length, body), opening(1, `Bearer ${key}`, body.length, body));
     await until(() => node.seen.length === before + 2);
     end.socket.resetAndDestroy();
-    await until(() => node.seen.slice(before).every(({ aborted }) => aborted), { timeoutMs: 1_000 });
+    await soonerThan(
+      1_000,
+      () => node.seen.slice(before).every(({ aborted }) => aborted),
+      'the nodes are left',
+    );
   });
 
   test('holds a node back whose answer is not read, and no other call', async () => {

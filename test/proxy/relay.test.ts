@@ -1,5 +1,6 @@
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { startTestProxy, type TestProxy } from '../support/proxy.js';
+import { soonerThan } from '../support/sooner-than.js';
 import { until } from '../support/until.js';
 import { ask, chunksOf, newKey, post, textOf } from './support.js';
 
@@ -74,7 +75,11 @@ describe('the model proxy', () => {
     await response.body!.getReader().read();
     expect(proxy.simulator.stats().running).toBe(before.running + 1);
     leaving.abort();
-    await until(() => proxy.simulator.stats().abandoned === before.abandoned + 1, { timeoutMs: 1_000 });
+    await soonerThan(
+      1_000,
+      () => proxy.simulator.stats().abandoned === before.abandoned + 1,
+      'the node is left',
+    );
   });
 
   test('cuts the node off when the client of a whole answer leaves', async () => {
@@ -89,7 +94,11 @@ describe('the model proxy', () => {
     await until(() => proxy.simulator.stats().running === before.running + 1);
     leaving.abort();
     await expect(call).rejects.toThrow();
-    await until(() => proxy.simulator.stats().abandoned === before.abandoned + 1, { timeoutMs: 1_000 });
+    await soonerThan(
+      1_000,
+      () => proxy.simulator.stats().abandoned === before.abandoned + 1,
+      'the node is left',
+    );
   });
 
   test('breaks the stream when the node does', async () => {

@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs';
 import type { EmbeddedPostgres } from '../../src/db/embedded.js';
+import { failedWorkers } from './jest/worker-failures.js';
 import { stopShared } from './once-per-worker.js';
 
 /** Jest waits without end for what a failed test has left running in this process. */
@@ -12,6 +13,11 @@ export default async function globalTeardown(): Promise<void> {
   // Files that ran in this very process, as with `--runInBand`.
   await stopShared();
   await testServer.server.stop();
+  const failed = failedWorkers(testServer.directory);
+  if (failed) {
+    process.stderr.write(`Workers that ended with an error, which the console shows above:\n${failed}`);
+    process.exitCode = 1;
+  }
   rmSync(testServer.directory, { recursive: true, force: true });
   setTimeout(() => {
     process.stderr.write('Ended: a test file has left something running.\n');

@@ -8,6 +8,7 @@ import { usePlatform } from '../support/platform-suite.js';
 import { createTestRedis, describeWithRedis, type TestRedis } from '../support/redis.js';
 import { chat, type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.js';
 import { sized } from '../support/size.js';
+import { soonerThan } from '../support/sooner-than.js';
 import { until } from '../support/until.js';
 import { createTestWidget, refusalOf, say } from './edge-support.js';
 import type { Widget } from './support.js';
@@ -220,10 +221,8 @@ describeWithRedis('a widget on two edges', () => {
     const rotated = await call<Widget>(suite.url, 'POST', path, { token: owner.token, body: {} });
     expect(rotated.status).toBe(200);
     for (const edge of edges) {
-      await until(async () => (await say(edge.url, widget.publicKey)).status === 404, {
-        what: 'the end of the key',
-        timeoutMs: 1_000,
-      });
+      const ended = async () => (await say(edge.url, widget.publicKey)).status === 404;
+      await soonerThan(2_000, ended, 'the end of the key');
       expect((await say(edge.url, rotated.body.public_key)).status).toBe(200);
     }
   });

@@ -155,7 +155,7 @@ describe('the delivery', () => {
     });
 
     test('gives back what waits for its next attempt, and takes nothing more', async () => {
-      const pausesMs = [20, 800];
+      const pausesMs = [20, 3_000];
       const worker = start({ pausesMs });
       const id = await fire(db.pool, at('/recovers/stop'));
       await until(async () => (await readEvent(db.pool, id)).attempts === 2);
@@ -174,7 +174,7 @@ describe('the delivery', () => {
         attempts: 3,
         lease_token: '2',
       });
-      expect(receiver.to('/recovers/stop')[2]!.at - second.at).toBeGreaterThan(700);
+      expect(receiver.to('/recovers/stop')[2]!.at - second.at).toBeGreaterThan(2_900);
       expect(await ended(db.pool, other)).toMatchObject({ lease_token: '1' });
     });
   });

@@ -29,13 +29,14 @@ describe('408, a body that comes too slowly', () => {
 
   test('is not one that keeps to the least rate, however long it takes', async () => {
     const { key } = await createTestKey(suite.db);
-    const body = chatBody(200_000);
+    const body = chatBody(400_000);
     const upload = await Upload.start(suite.edge.url, key, { length: body.length });
     let at = 0;
     await until(
       () => {
-        upload.send(body.slice(at, at + 4_000));
-        at += 4_000;
+        // Four times the rate where each of these is on time.
+        upload.send(body.slice(at, at + 8_000));
+        at += 8_000;
         return at >= body.length;
       },
       { intervalMs: 20 },

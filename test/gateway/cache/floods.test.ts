@@ -5,6 +5,7 @@ import { KEY_PREFIX, newApiKey, randomBase62 } from '../../../src/lib/key-form.j
 import { open, requestText, statusesOf } from '../../hostile/raw.js';
 import { createTestKey } from '../../support/edge.js';
 import { useEdge } from '../../support/edge-suite.js';
+import { ownTime } from '../../support/own-time.js';
 import { sized } from '../../support/size.js';
 import { watchPool } from '../../support/watched-pool.js';
 
@@ -105,19 +106,22 @@ describe('a flood of credentials', () => {
     const before = statements;
     const started = performance.now();
     const slow: number[] = [];
+    const time = ownTime();
     let flooding = true;
     const good = (async () => {
       while (flooding) {
-        const asked = performance.now();
+        const asked = time.now();
         expect([...(await ask(suite.edge.url, [`Bearer ${key}`]))]).toEqual([[200, 1]]);
-        slow.push(performance.now() - asked);
+        slow.push(time.now() - asked);
       }
     })();
     expect([...(await ask(suite.edge.url, values))]).toEqual([[401, values.length]]);
     flooding = false;
     await good;
+    time.stop();
     const seconds = (performance.now() - started) / 1000;
-    expect(values.length / seconds).toBeGreaterThan(1_000);
+    // Twice as many as there may be statements.
+    expect(values.length / seconds).toBeGreaterThan(400);
     expect((statements - before) / seconds).toBeLessThanOrEqual(201);
     expect(slow.sort((a, b) => a - b)[slow.length >> 1]).toBeLessThan(250);
   }, 60_000);

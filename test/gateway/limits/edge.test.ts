@@ -41,7 +41,7 @@ function suite(name: string, redisOf: () => TestRedis | undefined, count: number
       upstreamUrl: upstream.url,
       // All of it runs in this one process, which 2,000 calls at once keep busy for longer than Redis is waited for.
       patience: { redisMs: 5_000, queueMs: 250 },
-      env: { UPSTREAM_TIMEOUT_SECONDS: '0.3', ...(redisOf() ? { REDIS_URL: redisOf()!.url } : {}) },
+      env: { UPSTREAM_TIMEOUT_SECONDS: '1', ...(redisOf() ? { REDIS_URL: redisOf()!.url } : {}) },
     });
   beforeAll(async () => {
     db = await createTestDatabase();
@@ -151,7 +151,7 @@ function suite(name: string, redisOf: () => TestRedis | undefined, count: number
           agent,
           headers: { authorization: `Bearer ${keys[i % keys.length]!.key}` },
         });
-        const leaving = setTimeout(() => request.destroy(), i % 3 === 0 ? i % 40 : 600);
+        const leaving = setTimeout(() => request.destroy(), i % 3 === 0 ? i % 40 : 1_500);
         request.on('response', (response) => response.on('error', () => undefined).resume());
         request.on('error', () => undefined);
         request.on('close', () => {
@@ -161,12 +161,14 @@ function suite(name: string, redisOf: () => TestRedis | undefined, count: number
         request.end(JSON.stringify({ model: 'gateway/fast', messages: [], stream: i % 2 === 0 }));
       });
     let next = 0;
+    const before = upstream.seen.length;
     await Promise.all(
       Array.from({ length: 200 }, async () => {
         while (next < mixedCalls) await one(next++);
       }),
     );
     agent.destroy();
+    expect(upstream.seen.length - before).toBeGreaterThan(mixedCalls / 2);
     await everythingSettled();
     const redis = redisOf();
     if (redis) {

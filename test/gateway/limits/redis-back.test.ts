@@ -12,6 +12,7 @@ import {
   UNIT,
 } from '../../support/limits.js';
 import { createTestRedis, describeWithRedis, type TestRedis } from '../../support/redis.js';
+import { soonerThan } from '../../support/sooner-than.js';
 import { createTcpProxy } from '../../support/tcp-proxy.js';
 import { until } from '../../support/until.js';
 
@@ -81,7 +82,7 @@ describeWithRedis('edges on their way back to Redis', () => {
     await until(async () => (await lastBeat(one)) < before);
     await other.admit(1);
     await one.admit(1);
-    await until(() => shared(one), { timeoutMs: 1_000, intervalMs: 1 });
+    await soonerThan(1_000, () => shared(one), 'limits are shared again');
     expect((await exhaust(one))[0] + (await exhaust(other))[0]).toBe(397);
   }, 60_000);
 

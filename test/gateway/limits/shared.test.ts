@@ -191,12 +191,12 @@ describeWithRedis('limits over Redis', () => {
     });
     await storm(pair, 4, 1);
     redis.freeze();
-    const since = performance.now();
+    const time = ownTime();
+    const began = time.now();
     const { admitted } = await storm(pair, 100, 1);
-    expect(performance.now() - since).toBeLessThan(1_000);
+    expect(time.now() - began).toBeLessThan(1_000);
     // Two each before, and each edge's share of 20 is ten.
     expect(admitted).toHaveLength(16);
-    const time = ownTime();
     const later = time.now();
     for (const edge of pair)
       await expect(edge.admit(1)).rejects.toMatchObject({ code: 'rate_limit_exceeded' });

@@ -22,6 +22,7 @@ import {
   startScriptedUpstream,
   stream,
 } from '../../support/scripted-upstream.js';
+import { soonerThan } from '../../support/sooner-than.js';
 import { createTcpProxy, type TcpProxy } from '../../support/tcp-proxy.js';
 import { until } from '../../support/until.js';
 
@@ -113,7 +114,7 @@ describe('an edge with a link to its model proxy', () => {
     });
     await response.body!.getReader().read();
     leaving.abort();
-    await until(() => node.seen.at(-1)!.aborted, { timeoutMs: 1_000, intervalMs: 10 });
+    await soonerThan(1_000, () => node.seen.at(-1)!.aborted, 'the node is left');
     await edge.settled();
     expect((await usageOf(db, caller.accountId))[0]).toMatchObject({
       client_aborted: true,

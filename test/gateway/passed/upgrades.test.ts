@@ -39,7 +39,7 @@ describe('an upgrade', () => {
       upstreamUrl: 'http://127.0.0.1:9',
       platformUrl: `http://127.0.0.1:${(platform.address() as AddressInfo).port}`,
       bounds: {
-        upgradeTimeoutMs: 200,
+        upgradeTimeoutMs: 1_000,
         stalledReaderMs: STALLED_MS,
         lingerMs: 100,
         lingerTotalMs: 200,
@@ -113,7 +113,7 @@ describe('an upgrade', () => {
     sockets.push(await ask('/graphql'));
     await until(() => accepted.clients.size === 5);
     for (const socket of sockets) socket.destroy();
-    const silent = [await ask('/silent'), await ask('/silent'), await ask('/silent'), await ask('/silent')];
+    const silent = await Promise.all(Array.from({ length: 4 }, () => ask('/silent')));
     expect((await fetch(`${edge.url}/more`)).status).toBe(429);
     for (const socket of silent) socket.destroy();
   });

@@ -20,6 +20,8 @@ export interface CanaryNode {
   url: string;
   /** Bearers that calls came with. */
   bearers: Set<string>;
+  /** Endless answers under way. */
+  endless(): number;
   close(): Promise<void>;
 }
 
@@ -35,6 +37,7 @@ export interface NodeSecrets {
 /** A GPU node that tells about itself whatever nodes tell, and more. */
 export async function startCanaryNode(secrets: NodeSecrets): Promise<CanaryNode> {
   const bearers = new Set<string>();
+  const endless = new Set<ServerResponse>();
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -45,6 +48,10 @@ export async function startCanaryNode(secrets: NodeSecrets): Promise<CanaryNode>
       const behaviour = (/behave:([\w-]+)/.exec(body)?.[1] ?? 'whole') as Behaviour;
       for (const name of ['server', 'via', 'x-litellm-model-api-base', 'x-node', 'set-cookie'])
         response.setHeader(name, `${secrets.address}=1`);
+      if (behaviour === 'endless') {
+        endless.add(response);
+        response.once('close', () => endless.delete(response));
+      }
       answer(behaviour, request.url!.endsWith('/embeddings'), body, secrets, response);
     });
   });
@@ -53,6 +60,7 @@ export async function startCanaryNode(secrets: NodeSecrets): Promise<CanaryNode>
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/${secrets.address}/v1`,
     bearers,
+    endless: () => endless.size,
     async close() {
       server.closeAllConnections();
       server.close();

@@ -94,6 +94,8 @@ class QueueRunner extends TestRunner {
       exposedMethods: ['worker'],
       forkOptions: { serialization: 'json', stdio: 'pipe' },
       numWorkers: 1,
+      // A file whose process crashes has failed. Jest would run it again.
+      maxRetries: 0,
       setupArgs: [{ serializableResolvers }],
       workerGracefulExitTimeout: this._globalConfig.workerGracefulExitTimeout,
     }) as TestWorker;

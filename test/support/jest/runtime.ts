@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Stopwatch } from './times.js';
+import { noteFailure } from './worker-failures.js';
 
 const require = createRequire(import.meta.url);
 const BUILD = join(import.meta.dirname, '..', '..', '..');
@@ -19,6 +20,8 @@ const sourceMaps: ReadonlyMap<string, string> = new Map(
 );
 
 const imported = new Set<string>();
+
+noteFailure(process.env.TMPDIR);
 
 /**
  * A Jest runtime on Node's own modules (docs/decisions/0080). Jest's loads every module anew for every test file, a

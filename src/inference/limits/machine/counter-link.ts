@@ -85,7 +85,8 @@ export class CounterLink {
     });
     stream.on('error', () => undefined);
     for (const event of ['end', 'close']) stream.once(event, () => this.#end());
-    this.#check = setInterval(() => this.#giveUp(), CHECK_MS);
+    // What has arrived while the process was busy is read first: it may answer.
+    this.#check = setInterval(() => setImmediate(() => this.#giveUp()), CHECK_MS);
     this.#check.unref();
   }
 
