@@ -63,7 +63,7 @@ export function createCallMetrics(registry: Registry): CallMetrics {
   const requests = tally(
     {
       name: 'gateway_requests_total',
-      help: 'Responses of /v1 by endpoint and code (ok or the error code)',
+      help: 'Responses of /v1 and to messages of widgets, by endpoint and code (ok or the error code)',
       labelNames: ['endpoint', 'code'],
     },
     registry,

@@ -4,7 +4,15 @@ import type { RestApp } from './rest-app.js';
 import { reads } from './route-rules.js';
 
 const health = z
-  .object({ status: z.enum(['ok', 'unavailable']).describe('`ok` if the process is healthy.') })
+  .object({
+    status: z.enum(['ok', 'unavailable']).describe('`ok` if the process is healthy.'),
+    degraded: z
+      .boolean()
+      .optional()
+      .describe(
+        'True while the edge serves calls, but can record no usage or hears no changes. Absent otherwise.',
+      ),
+  })
   .meta({ id: 'Health', description: 'Health of this process.' });
 
 /** \`ready\` tells whether the process can serve at the moment. */
@@ -14,14 +22,15 @@ export function healthRoutes(app: RestApp, ready: () => Promise<boolean>): void 
   route('GET /health', reads({ auth: 'none', rate: 'none' }), {
     operationId: 'getHealth',
     summary: 'Check liveness',
-    description: 'Responds as long as the process runs.',
+    description: 'Responds as long as the process that listens on the public port runs.',
     returns: { 200: health },
     run: () => ({ status: 'ok' as const }),
   });
   route('GET /health/ready', reads({ auth: 'none', rate: 'none' }), {
     operationId: 'getReadiness',
     summary: 'Check readiness',
-    description: 'Returns 503 while the database is unavailable or not yet migrated.',
+    description:
+      'Returns 503 while the process that listens on the public port takes no calls: at its start, while it stops, and after a minute without its database.',
     returns: { 200: health, 503: health },
     run: async (_request, reply) => {
       const fine = await ready();

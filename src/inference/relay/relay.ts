@@ -244,7 +244,8 @@ export class Relay implements UpstreamHandler, RelayContext {
   #answered(code: string): void {
     if (this.#counted) return;
     this.#counted = true;
-    this.deps.metrics.answered(this.call.input.endpoint, code);
+    const { endpoint, payer } = this.call.input;
+    this.deps.metrics.answered(payer.credential.kind === 'widget' ? 'widget' : endpoint, code);
   }
 
   #abort(): void {
