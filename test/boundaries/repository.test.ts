@@ -49,6 +49,27 @@ describe('the repository', () => {
     },
   );
 
+  // RELIABILITY.md G25.
+  test.each([
+    ['fastify', [5, 8, 1], 'CVE-2026-25223, CVE-2026-3419'],
+    ['undici', [7, 24, 0], 'CVE-2026-22036, CVE-2026-1526, CVE-2026-1527'],
+    ['@mikro-orm/core', [7, 0, 6], 'CVE-2026-34220, CVE-2026-34221'],
+    ['@apollo/server', [5, 5, 0], 'CVE-2026-23897'],
+  ])('installs no %s below %j (%s)', (name, floor) => {
+    const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
+      packages: Record<string, { version?: string }>;
+    };
+    const versions = Object.entries(packages)
+      .filter(([path]) => path.endsWith(`node_modules/${name}`))
+      .map(([, { version }]) => version!.split('.').map((part) => Number.parseInt(part, 10)));
+    expect(versions.length).toBeGreaterThan(0);
+    const isBelow = (version: number[]): boolean => {
+      const first = floor.findIndex((part, at) => version[at] !== part);
+      return first !== -1 && version[first]! < floor[first]!;
+    };
+    expect(versions.filter(isBelow)).toEqual([]);
+  });
+
   test.each(MANIFESTS)('pins every direct dependency of %s to one version', (path) => {
     const manifest = JSON.parse(readFileSync(path, 'utf8')) as Record<string, Record<string, string>>;
     const direct = ['dependencies', 'devDependencies', 'optionalDependencies'].flatMap((group) =>
