@@ -85,7 +85,7 @@ export const nodesRoutes = routesOf('Nodes', (route, { nodes, economics, benchma
     operationId: 'deleteGpuNode',
     summary: 'Delete a node',
     description:
-      'Deletes a GPU node and its heartbeats. Its benchmarks stay. Routing no longer goes by it. Requires an administrator.',
+      'Deletes a GPU node and its heartbeats. Its benchmarks stay. Routing then ignores it. Requires an administrator.',
     params: nodeParams,
     returns: { 204: 'The node is deleted.' },
     run: ({ context, params }) => nodes.remove(context, params.id),
@@ -133,7 +133,7 @@ export const nodesRoutes = routesOf('Nodes', (route, { nodes, economics, benchma
     operationId: 'sendHeartbeat',
     summary: 'Send a heartbeat',
     description:
-      'Says that a node lives. The body is optional. Takes the internal secret; 503 if the installation has none.',
+      'Reports that a node is alive. The body is optional. Requires the internal secret; returns 503 if none is configured.',
     params: nodeParams,
     body: heartbeatInput,
     returns: { 200: pulseOutput },

@@ -23,7 +23,7 @@ export const UsageStatus = enumOf('UsageStatus', 'Outcome of a call.', usageItem
 });
 
 enumOf('UsageEndpoint', 'API endpoint.', usageItemOutput.shape.endpoint, {
-  chat: '`/v1/chat/completions`, or a widget chat.',
+  chat: '`/v1/chat/completions`, `/v1/responses`, or a widget chat.',
   embeddings: '`/v1/embeddings`.',
 });
 

@@ -11,7 +11,7 @@ import { objectType } from '../zod-fields.js';
 
 enumOf('ModelState', 'Current state of a model.', statusModelOutput.shape.state, {
   operational: 'Calls succeed.',
-  degraded: 'More than 5 % of the calls of the last hour failed.',
+  degraded: 'More than 5% of at least 20 calls of the last hour failed.',
   no_data: 'There were no calls in the last 24 hours, or the figures are late.',
 });
 

@@ -79,16 +79,11 @@ enumOf(
 objectType('BenchmarkInterval', intervalOutput);
 export const Benchmark = objectType('Benchmark', benchmarkOutput);
 
-enumOf(
-  'BenchmarkVerdict',
-  'How one benchmark run does beside another.',
-  comparedMeasureOutput.shape.verdict,
-  {
-    better: 'It does better.',
-    worse: 'It does worse.',
-    inconclusive: 'The intervals overlap, or are not known.',
-  },
-);
+enumOf('BenchmarkVerdict', 'Comparison of two benchmark runs.', comparedMeasureOutput.shape.verdict, {
+  better: 'Better than the base run.',
+  worse: 'Worse than the base run.',
+  inconclusive: 'The intervals overlap, or are unknown.',
+});
 
 objectType('ComparedMeasure', comparedMeasureOutput, { measure: Measure });
 export const BenchmarkComparison = objectType('BenchmarkComparison', benchmarkComparisonOutput);

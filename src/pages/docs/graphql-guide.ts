@@ -22,7 +22,7 @@ const authentication = (openOperations: readonly string[]): Section => ({
   title: 'Authentication',
   body: [
     paragraph(
-      '`signup` and `login` return an access token. Send it as `Authorization: Bearer …`. Both also set the `pr_session` cookie, which is meant for the pages of this site: on its own, it only runs their documents, by `documentId`; any other document fails with `document_not_trusted`. API keys work only under `/v1`, not here.',
+      '`signup` and `login` return an access token. Send it as `Authorization: Bearer …`. Both also set the `pr_session` cookie, which is meant for the pages of this site: on its own, it only runs their documents, by `documentId`; in production, any other document fails with `document_not_trusted`. API keys work only under `/v1`, not here.',
     ),
     code(`mutation {
   login(input: { email: "me@example.com", password: "correct horse battery" }) {

@@ -82,7 +82,9 @@ const errors: Section = {
   id: 'errors',
   title: 'Errors',
   body: [
-    paragraph('Checks run in this order. Refused messages are free and count toward no limit.'),
+    paragraph(
+      'Checks run in this order. Rejected messages are free and count toward no limit of the widget. They do count toward the limits of their network: beyond them, everything from it gets 429 `rate_limit_exceeded` for the rest of the minute.',
+    ),
     table(
       ['status', 'code', 'message'],
       CODES.map((name) => [String(errorTable[name].status), `\`${name}\``, errorTable[name].message]),

@@ -62,7 +62,7 @@ export const routedDeploymentOutput = z
     takes_calls: z
       .enum(['yes', 'if_no_other_can', 'no'])
       .nullable()
-      .describe('Whether it takes calls, by its failures and its node.'),
+      .describe('Whether it takes calls, considering its failures and its node.'),
     consecutive_failures: z.int().nullable().describe('Failed calls since the last success.'),
     parked_until: timestamp('When it takes calls again. Null if it is not parked.').nullable(),
     parked_for_seconds: z

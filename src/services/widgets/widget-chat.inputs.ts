@@ -42,7 +42,7 @@ export const widgetChatInput = z
       .string('must be text')
       .regex(/^[\x21-\x7e]{1,128}$/, 'must be 1 to 128 printable ASCII characters without spaces')
       .nullish()
-      .describe('Names the conversation. Made if missing.'),
+      .describe('Names the conversation. Generated if omitted.'),
     stream: z.boolean('must be true or false').nullish().describe('Whether to stream the answer.'),
     offset: z
       .int('must be a whole number')

@@ -79,7 +79,7 @@ const fields = {
   monthly_limit_usd: moneyInput
     .nullable()
     .describe(
-      'Budget per UTC month in US dollars, or null. Once it is spent, the fallback model answers, or nobody.',
+      'Budget per UTC month in US dollars, or null. Once it is spent, the fallback model answers; without one, the widget stops.',
     ),
   fallback_model_public_name: model
     .nullable()

@@ -94,7 +94,7 @@ export const widgetUsageOutput = z
     daily_breakdown: z
       .array(widgetDayOutput)
       .describe('One entry per day, oldest first. Days without messages are included with 0.'),
-    refused: z.array(widgetRefusalOutput).describe('Refused messages by error code, most first.'),
+    refused: z.array(widgetRefusalOutput).describe('Rejected messages by error code, most frequent first.'),
     sites: z.array(widgetSiteOutput).describe('The 50 sites with the most messages.'),
   })
   .meta({ id: 'WidgetUsage', description: 'Usage of a widget in a window of days.' });
