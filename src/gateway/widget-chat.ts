@@ -11,6 +11,7 @@ import {
   asWidgetRefusal,
   type CountedVisitor,
   modelOf,
+  OtherModelError,
   requireBudget,
   requirePlace,
   requireRoom,
@@ -61,11 +62,28 @@ export async function chat(deps: WidgetDeps, exchange: WidgetExchange): Promise<
   });
   try {
     await takePlace(deps, exchange, message, { visitor, reservation });
-    const model = modelOf(widget, deps.clock);
-    await forward(deps, exchange, message, upstreamBody(widget, input, model), reservation);
+    await forwardToModel(deps, exchange, message, reservation);
   } catch (error) {
     reservation.release({ visitorLeft: error instanceof CallerGoneError });
     throw asWidgetRefusal(error, widget, deps.clock);
+  }
+}
+
+/** Forwards a message to the model that the budget allows, and once more if that became another one meanwhile. */
+async function forwardToModel(
+  deps: WidgetDeps,
+  exchange: WidgetExchange,
+  message: Message,
+  reservation: Reservation,
+): Promise<void> {
+  const { widget, input } = message;
+  const forwardTo = (model: string): Promise<void> =>
+    forward(deps, exchange, message, upstreamBody(widget, input, model), reservation);
+  try {
+    await forwardTo(modelOf(widget, deps.clock));
+  } catch (error) {
+    if (!(error instanceof OtherModelError)) throw error;
+    await forwardTo(modelOf(widget, deps.clock));
   }
 }
 

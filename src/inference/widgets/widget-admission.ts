@@ -28,6 +28,13 @@ export class WidgetRefusal extends AdmissionError {
   }
 }
 
+/** Others have taken the budget of a model while a message waited for its turn; the widget's other model can answer. */
+export class OtherModelError extends AppError {
+  constructor() {
+    super('service_unavailable', { retryAfterSeconds: 1 });
+  }
+}
+
 const ownerWithoutBalance = (): AdmissionError =>
   final(new AdmissionError('widget_owner_insufficient_balance'));
 
@@ -100,14 +107,13 @@ export function modelOf({ row, state, allowedModels }: WidgetEntry, clock: Clock
 /**
  * Looks at the monthly budget once more: while a message waited for the owner's balance, or for the answer of other edges,
  * others may have spent it. Those under way count with what they hold, but for `held`, which is the message's own.
- * @throws WidgetRefusal; AppError `service_unavailable` where others only hold it
+ * @throws WidgetRefusal; OtherModelError; AppError `service_unavailable` where others only hold it
  */
 export function requireBudget({ row, state }: WidgetEntry, model: string, clock: Clock, held = 0n): void {
   const used = state.spend.used(utcMonth(clock.now()));
   const models = affordable(row, used - held);
   if (models.length === 0) throw overBudget(row, used - state.spend.holds);
-  // The next try gets the other model.
-  if (!models.includes(model)) throw heldForNow();
+  if (!models.includes(model)) throw new OtherModelError();
 }
 
 /** `spent`: without what messages in progress hold, since most of that is given back. */
