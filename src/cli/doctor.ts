@@ -12,7 +12,7 @@ import {
   simulatorFault,
 } from '../proxy/config-file.js';
 import { costPerToken } from '../proxy/config-schema.js';
-import { comparePrices, type PricedDeployment } from '../proxy/price-check.js';
+import { comparePrices, type PricedDeployment, unservedFault } from '../proxy/price-check.js';
 import { withDatabase } from './database.js';
 
 /**
@@ -103,7 +103,7 @@ async function examine(
     ...faults,
     ...findings.flatMap(({ fault }) => fault ?? []),
     // A faulty file says nothing of what it serves.
-    ...(deployments.length > 0 ? unserved.map((name) => `${name}: no deployment serves it`) : []),
+    ...(deployments.length > 0 ? unserved.map(unservedFault) : []),
   ];
   for (const fault of all) say(`fault  ${fault}`);
   say(`${deployments.length} deployments checked, ${all.length} faults`);

@@ -12,7 +12,7 @@ import { within } from '../lib/within.js';
 import { createProxy, type ModelProxy } from './app.js';
 import { RoutingFileError } from './config-file.js';
 import { followNodes } from './node-steering.js';
-import { priceFaults } from './price-check.js';
+import { routingFaults } from './price-check.js';
 import type { Routing } from './routing.js';
 import { createRoutingSource } from './routing-source.js';
 import { createVirtualKeys } from './virtual-keys.js';
@@ -42,8 +42,8 @@ const routing = await source.load().catch((error: unknown) => {
   process.exit(EXIT_CONFIG);
 });
 
-const warnOfPrices = async (orm: MikroORM, { deployments }: Routing): Promise<void> => {
-  for (const fault of await priceFaults(orm, deployments)) log.warn(fault);
+const warnOfFaults = async (orm: MikroORM, { deployments }: Routing): Promise<void> => {
+  for (const fault of await routingFaults(orm, deployments)) log.warn(fault);
 };
 
 /** Reads the routing file again for calls from now on. A faulty one changes nothing. */
@@ -52,7 +52,7 @@ async function readAgain(proxy: ModelProxy, orm: MikroORM): Promise<void> {
     const next = await source.load();
     proxy.reload(next);
     log.info({ deployments: next.deployments.length }, 'the routing file has been read again');
-    await warnOfPrices(orm, next);
+    await warnOfFaults(orm, next);
   } catch (error) {
     if (error instanceof RoutingFileError)
       log.error({ faults: error.lines }, 'the routing file is faulty, the former routing stays');
@@ -68,7 +68,7 @@ await startOrExit('proxy', async () => {
     poolSize: POOL_SIZE,
   });
   await waitForSchema(orm);
-  await warnOfPrices(orm, routing);
+  await warnOfFaults(orm, routing);
 
   const registry = createRegistry('proxy');
   const tracing = await openTracing(config.tracing, 'proxy', log);

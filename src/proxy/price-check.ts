@@ -60,8 +60,11 @@ export async function comparePrices(
   };
 }
 
-/** One line per deployment that differs or serves a model that the table doesn't know. */
-export async function priceFaults(orm: MikroORM, deployments: readonly Deployment[]): Promise<string[]> {
-  const { findings } = await comparePrices(orm, deployments);
-  return findings.flatMap(({ fault }) => fault ?? []);
+/** What is said of a model that customers see, and whose calls get 503. */
+export const unservedFault = (name: string): string => `${name}: no deployment serves it`;
+
+/** One line per deployment with another price or a model that the table doesn't know, and per model that none serves. */
+export async function routingFaults(orm: MikroORM, deployments: readonly Deployment[]): Promise<string[]> {
+  const { findings, unserved } = await comparePrices(orm, deployments);
+  return [...findings.flatMap(({ fault }) => fault ?? []), ...unserved.map(unservedFault)];
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parseRouting } from '../../src/proxy/config-file.js';
-import { priceFaults } from '../../src/proxy/price-check.js';
+import { comparePrices } from '../../src/proxy/price-check.js';
 import { ask, post } from '../proxy/support.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { startTestProxy } from '../support/proxy.js';
@@ -36,7 +36,8 @@ describe('the configurations of docs/nodes.md', () => {
 
   test.each(configurations)('%s: has the prices of the model table', async (_heading, text) => {
     const { deployments } = parseRouting(text, 'docs/nodes.md', environment);
-    expect(await priceFaults(db.orm, deployments)).toEqual([]);
+    const { findings } = await comparePrices(db.orm, deployments);
+    expect(findings.map(({ fault }) => fault)).toEqual(deployments.map(() => undefined));
   });
 
   test.each(configurations)(

@@ -1,4 +1,5 @@
 import { createServer } from 'node:net';
+import { errorTable } from '../../src/errors.js';
 import {
   balanceOf,
   createTestKey,
@@ -13,6 +14,8 @@ import { raw } from '../support/scripted-upstream.js';
 import { until } from '../support/until.js';
 
 const CANARY = 'http://10.9.8.7:8000/v1';
+const NOT_ROUTED =
+  "{'error': '/chat/completions: Invalid model name passed in model=gateway/fast. Call `/v1/models` to view available models for your key.'}";
 const nodeError = (message: string, code: unknown = null) =>
   JSON.stringify({ error: { message, type: 'x', param: 'gpu-7.eu.acme.cloud', code } });
 
@@ -84,6 +87,8 @@ describe('an upstream that fails', () => {
     ],
     ['429 for ten minutes', raw(429, 'no json', { 'retry-after': '600' }), '59'],
     ['429 without Retry-After', raw(429, 'no json'), '5'],
+    ['400 for a model that it does not route', raw(400, nodeError('words', 'model_not_found')), '5'],
+    ['the same in the words of LiteLLM', raw(400, nodeError(NOT_ROUTED, '400')), '5'],
   ])('with %s is a 503 upstream_unavailable with Retry-After', async (_what, script, retryAfter) => {
     suite.upstream.answer(script);
     const response = await postChat(suite.edge.url, caller.key);
@@ -95,7 +100,7 @@ describe('an upstream that fails', () => {
     );
     const error = await errorOf(response);
     expect(error.code).toBe('upstream_unavailable');
-    expect(error.message).not.toContain('ids');
+    expect(error.message).toBe(errorTable.upstream_unavailable.message);
     await expectFree('upstream_unavailable', 503);
   });
 

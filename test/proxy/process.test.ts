@@ -215,6 +215,7 @@ describe('the process of the model proxy', () => {
     child.kill('SIGHUP');
     await until(async () => (await models()).includes('gateway/other'));
     await until(() => output().includes('the model table has no gateway/other'));
+    await until(() => output().includes('gateway/embed: no deployment serves it'));
     expect((await chat(url, ask('hello'), OWN_KEY)).status).toBe(200);
     expect((await (await slow).text()).endsWith('data: [DONE]\n\n')).toBe(true);
     child.kill('SIGKILL');

@@ -20,6 +20,8 @@ const REFUSED = 'The model refused the request.';
 const BUDGET = /Budget has been exceeded!|ExceededBudget:|exceeded budget for|crossed budget/;
 /** How LiteLLM reports that a whole group is parked, with any status. */
 const NO_DEPLOYMENT = /No (?:healthy )?deployments? available/;
+/** How model proxies say that their routing doesn't serve the model. The edge has let the caller have it: the operator left it out. */
+const NOT_ROUTED = /^(?:\{'error': ["'])?(?:\/[\w/]+: )?Invalid model name passed in model=/;
 const TRY_AGAIN = /Try again in (\d{1,6}(?:\.\d+)?) seconds/;
 
 /**
@@ -33,7 +35,8 @@ export function mapStatus(status: number, body: Buffer, retryAfter: string | und
     (status === 503 && code === 'upstream_unavailable') ||
     type === 'budget_exceeded' ||
     BUDGET.test(message) ||
-    NO_DEPLOYMENT.test(message);
+    NO_DEPLOYMENT.test(message) ||
+    (status === 400 && (code === 'model_not_found' || NOT_ROUTED.test(message)));
   if (unavailable) {
     const told = retryAfter ?? TRY_AGAIN.exec(message)?.[1];
     return { code: 'upstream_unavailable', options: { retryAfterSeconds: readRetryAfter(told) } };
