@@ -216,6 +216,19 @@ export function memberValue(json: Buffer, member: Member): unknown {
   return JSON.parse(json.toString('utf8', member.valueStart, member.end));
 }
 
+/**
+ * The text that a member's value is; undefined when it is something else. `latin1` is all of `json`, where it is there
+ * already.
+ */
+export function memberText(json: Buffer, { valueStart, end }: Member, latin1?: string): string | undefined {
+  if (json[valueStart] !== QUOTE) return undefined;
+  try {
+    return readKey(json, valueStart, end, latin1);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Replaces the value of one member; every other byte stays. */
 export function replaceValue(json: Buffer, member: Member, value: unknown): Buffer {
   return replaceValues(json, [member], Buffer.from(JSON.stringify(value)));

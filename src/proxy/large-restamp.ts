@@ -1,8 +1,8 @@
 import { joinInParts } from '../lib/join-in-parts.js';
-import { type Member, replacedParts, scanMembersInParts } from '../lib/json-scan.js';
+import { type Member, scanMembersInParts } from '../lib/json-scan.js';
 import { JsonScanError } from '../lib/json-tokens.js';
 import type { Work } from '../lib/turns.js';
-import { type ErrorSink, namesAmong, UpstreamGarbage } from './restamp.js';
+import { type ErrorSink, namesAmong, stampedParts, UpstreamGarbage } from './restamp.js';
 
 /**
  * Does what `restampJson` does with an answer that came in pieces, with many pauses.
@@ -17,7 +17,7 @@ export function* restampInParts(
 ): Work<Buffer[]> {
   const body = yield* joinInParts(pieces, bytes);
   const found = namesAmong(body, yield* membersOf(body));
-  return found === 'error' ? [onError(body)] : replacedParts(body, found, model);
+  return found === 'error' ? [onError(body)] : stampedParts(body, found, model);
 }
 
 function* membersOf(body: Buffer): Work<Member[]> {

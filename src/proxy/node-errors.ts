@@ -120,10 +120,17 @@ export function judgePayload(payload: Buffer, deployment: Deployment): Verdict {
   return judgeStatus(statusIn(text), text, undefined, deployment);
 }
 
+interface ToldStatus {
+  code?: unknown;
+  status?: unknown;
+}
+
 function statusIn(text: string): number {
   try {
-    const { error } = JSON.parse(text) as { error?: { code?: unknown; status?: unknown } };
-    const code = Number(error?.code ?? error?.status);
+    const told = JSON.parse(text) as ToldStatus & { error?: ToldStatus };
+    // With `object: "error"` the answer itself is the error.
+    const { code: named, status } = told.error || told;
+    const code = Number(named ?? status);
     return Number.isInteger(code) && code >= 400 && code <= 599 ? code : 502;
   } catch {
     return 502;

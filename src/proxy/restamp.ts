@@ -1,9 +1,15 @@
-import { findMembers, type Member, replacedParts, replaceValues } from '../lib/json-scan.js';
+import { findMembers, type Member, replacedParts } from '../lib/json-scan.js';
+import { skipSpace } from '../lib/json-tokens.js';
+import { saysError } from '../lib/upstream/error-member.js';
 import { eventData, isDone, otherLines, withData } from '../lib/upstream/sse-event.js';
 import { SseSplitter } from '../lib/upstream/sse-splitter.js';
 import { PlainEvents } from './plain-event.js';
 
-const MEMBERS = ['model', 'error'];
+const MEMBERS = ['model', 'error', 'object'];
+const NAME = Buffer.from('"model":');
+const COMMA = Buffer.from(',');
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
 const LINE_END = Buffer.from('\n');
 const DATA = Buffer.from('data: ');
 const EVENT_END = Buffer.from('\n\n');
@@ -20,12 +26,13 @@ export const modelValue = (publicName: string): Buffer => Buffer.from(JSON.strin
 export type ErrorSink = (payload: Buffer) => Buffer;
 
 /**
- * A JSON object with its top-level `model` replaced; every other byte stays. One that carries an error goes to `onError`.
+ * A JSON object with its top-level `model` replaced, or put in front where there is none; every other byte stays. One that carries an
+ * error goes to `onError`.
  * @throws UpstreamGarbage when the bytes are no JSON object.
  */
 export function restampJson(body: Buffer, model: Buffer, onError: ErrorSink): Buffer {
   const found = namesIn(body);
-  return found === 'error' ? onError(body) : replaceValues(body, found, model);
+  return found === 'error' ? onError(body) : Buffer.concat(stampedParts(body, found, model));
 }
 
 /** The members that name the model; `error` when the object carries one. @throws UpstreamGarbage */
@@ -37,10 +44,19 @@ function namesIn(body: Buffer): Member[] | 'error' {
 
 /** The same of an object whose members are known. */
 export function namesAmong(body: Buffer, members: readonly Member[]): Member[] | 'error' {
-  const carriesError = members.some(
-    ({ key, valueStart, end }) => key === 'error' && body.toString('latin1', valueStart, end) !== 'null',
-  );
-  return carriesError ? 'error' : members.filter(({ key }) => key === 'model');
+  if (members.some((member) => saysError(body, member))) return 'error';
+  return members.filter(({ key }) => key === 'model');
+}
+
+/**
+ * An object in pieces, with `model` as the value of `names`, or of a member in front of all others if there are none: the edge
+ * takes an answer without a name for one of the model that was asked for, and charges its price.
+ */
+export function stampedParts(json: Buffer, names: readonly Member[], model: Buffer): Buffer[] {
+  if (names.length > 0) return replacedParts(json, names, model);
+  const at = json.indexOf(OPEN_BRACE) + 1;
+  const between = json[skipSpace(json, at)] === CLOSE_BRACE ? [] : [COMMA];
+  return [json.subarray(0, at), NAME, model, ...between, json.subarray(at)];
 }
 
 /**
@@ -128,6 +144,6 @@ export class SseRestamper {
     if (found === 'error') return [this.onError(data)];
     const [name] = found;
     if (name && found.length === 1) this.#plain ??= new PlainEvents(data, name, this.#model);
-    return replacedParts(data, found, this.#model);
+    return stampedParts(data, found, this.#model);
   }
 }

@@ -28,18 +28,18 @@ const chunk = (model: string) =>
         fc.record({ content, model: fc.oneof(content, fc.constant(model)) }),
       ),
       usage: fc.constantFrom(null, { a: 1 }),
-      // Nodes differ in where the name stands.
-      nameLast: fc.boolean(),
-      idFirst: fc.boolean(),
+      // Nodes differ in where the name stands, and some leave it out.
+      name: fc.constantFrom('first', 'behind the id', 'last', 'nowhere'),
     })
-    .map(({ nameLast, idFirst, id, delta, usage }) => {
-      const withName = (name: string) =>
-        nameLast
-          ? { delta, usage, model: name }
-          : idFirst
-            ? { id, model: name, delta }
-            : { model: name, delta, id };
-      return { upstream: JSON.stringify(withName(model)), expected: JSON.stringify(withName(PUBLIC)) };
+    .map(({ name, id, delta, usage }) => {
+      const withName = (text: string) =>
+        name === 'last'
+          ? { delta, usage, model: text }
+          : name === 'behind the id'
+            ? { id, model: text, delta }
+            : { model: text, delta, id };
+      const upstream = name === 'nowhere' ? { delta, id } : withName(model);
+      return { upstream: JSON.stringify(upstream), expected: JSON.stringify(withName(PUBLIC)) };
     });
 const event = fc.oneof(
   fc
@@ -112,7 +112,13 @@ describe('a restamped stream', () => {
       'data: {"model":"gemma","model":"gemma"}\n\n',
       'data: {"model":"gateway/fast","model":"gateway/fast"}\n\n',
     ],
-    ['a nested object alone', 'data: {"x":{"model":"gemma"}}\n\n', 'data: {"x":{"model":"gemma"}}\n\n'],
+    [
+      'a nested object alone',
+      'data: {"x":{"model":"gemma"}}\n\n',
+      'data: {"model":"gateway/fast","x":{"model":"gemma"}}\n\n',
+    ],
+    ['nowhere', 'data: {"x":1}\n\n', 'data: {"model":"gateway/fast","x":1}\n\n'],
+    ['nowhere in nothing', 'data: { }\n\n', 'data: {"model":"gateway/fast" }\n\n'],
     [
       'a nested object before',
       'data: {"x":{"y":1,"model":"gemma"},"model":"gemma"}\n\n',
@@ -151,7 +157,9 @@ describe('a restamped stream', () => {
       Buffer.from('id: 7\ndata: {"error":{"message":"refused"}}\n\ndata: {"error":null}\n\n'),
       [],
     );
-    expect(out).toBe('id: 7\ndata: {"ERROR":{"MESSAGE":"REFUSED"}}\n\ndata: {"error":null}\n\n');
+    expect(out).toBe(
+      'id: 7\ndata: {"ERROR":{"MESSAGE":"REFUSED"}}\n\ndata: {"model":"gateway/fast","error":null}\n\n',
+    );
   });
 
   test.each([

@@ -1,5 +1,5 @@
 import type { Member } from '../../lib/json-scan.js';
-import { readKey } from '../../lib/json-tokens.js';
+import { saysError } from '../../lib/upstream/error-member.js';
 import type { AnswerForm } from './answer-forms.js';
 
 /** The members of an answer, sorted out. */
@@ -84,40 +84,6 @@ export const leftOut = ({ dropped, rewritten }: AnswerMembers): number => droppe
 /** Whether an answer passes byte for byte. */
 export const passesAsItCame = ({ members, named, served }: SortedAnswer): boolean =>
   leftOut(members) === 0 && (members.model === undefined || named === served);
-
-/** `error` with any content, the common form, or `object: "error"`, the form of older vLLM and SGLang. */
-function saysError(json: Buffer, member: Member): boolean {
-  const { key, valueStart, end } = member;
-  if (key === 'error') return !NO_ERROR.has(json.toString('latin1', valueStart, end));
-  if (key !== 'object' || end - valueStart > LONGEST_ERROR_BYTES) return false;
-  // The length usually settles it, unless an escape hides the word.
-  const plain = end - valueStart !== ERROR_BYTES && !hasEscape(json, valueStart, end);
-  return !plain && textOf(json, member) === 'error';
-}
-
-const NO_ERROR = new Set(['null', 'false', '0', '""']);
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const ERROR_BYTES = '"error"'.length;
-const LONGEST_ERROR_BYTES = '"\\u0065\\u0072\\u0072\\u006f\\u0072"'.length;
-
-function hasEscape(json: Buffer, from: number, end: number): boolean {
-  for (let at = from; at < end; at++) if (json[at] === BACKSLASH) return true;
-  return false;
-}
-
-/**
- * The text that a member's value is; undefined when it is something else. `latin1` is all of `json`, where it is there
- * already.
- */
-export function textOf(json: Buffer, { valueStart, end }: Member, latin1?: string): string | undefined {
-  if (json[valueStart] !== QUOTE) return undefined;
-  try {
-    return readKey(json, valueStart, end, latin1);
-  } catch {
-    return undefined;
-  }
-}
 
 /** An answer rebuilt from the members that pass. */
 export interface RebuiltAnswer {

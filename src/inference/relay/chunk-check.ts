@@ -1,11 +1,11 @@
-import { memberValue, scanMembers } from '../../lib/json-scan.js';
+import { memberText, memberValue, scanMembers } from '../../lib/json-scan.js';
 import { eventData, isDataAlone, isDone, otherLines, withoutBlanks } from '../../lib/upstream/sse-event.js';
 import type { InspectedBody } from '../request/request-body.js';
 import { tellsFinish } from '../usage/finish-reason.js';
 import { type GeneratedText, generatedText } from '../usage/generated-text.js';
 import { isUsageOnly } from '../usage/usage.js';
 import { CHAT_CHUNK } from './answer-forms.js';
-import { type AnswerMembers, leftOut, readAnswer, rebuildAnswer, rewrite, textOf } from './answer-members.js';
+import { type AnswerMembers, leftOut, readAnswer, rebuildAnswer, rewrite } from './answer-members.js';
 import { choicesError } from './choices-error.js';
 import { ChunkLayout } from './chunk-layout.js';
 import type { RelayContext } from './relay-answer.js';
@@ -134,7 +134,7 @@ export class ChunkCheck {
   /** Whether the model's name must be replaced. */
   #restamps(payload: Buffer, { model }: AnswerMembers): boolean {
     if (!model) return false;
-    const name = textOf(payload, model);
+    const name = memberText(payload, model);
     if (name !== undefined) this.servedModel ??= this.context.servedModel(name);
     return name !== this.#served();
   }

@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.js';
-import { type Member, memberValue, scanMembers } from '../../lib/json-scan.js';
+import { type Member, memberText, memberValue, scanMembers } from '../../lib/json-scan.js';
 import { LARGE_ANSWER_BYTES, MAX_ANSWER_BYTES } from '../../lib/upstream/answer-limits.js';
 import { type Call, CLIENT_LEFT, type Success } from '../call.js';
 import { convertEmbeddings, encodingOf } from '../embeddings/embedding-encoding.js';
@@ -14,7 +14,6 @@ import {
   rebuildAnswer,
   type SortedAnswer,
   ToldError,
-  textOf,
 } from './answer-members.js';
 import { choicesError } from './choices-error.js';
 import { type LargeAnswer, readLargeAnswer } from './large-answer.js';
@@ -156,7 +155,7 @@ export class JsonAnswer implements RelayAnswer {
     if (members.isError) throw new ToldError(body);
     const left = leftOut(members);
     if (left > 0) this.context.dropped('member', left);
-    const named = members.model && textOf(body, members.model, latin1);
+    const named = members.model && memberText(body, members.model, latin1);
     return { members, named, served: this.context.servedModel(named ?? '') };
   }
 
