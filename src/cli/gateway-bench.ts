@@ -8,6 +8,7 @@ import { bodiesOf, type RunResult, runBench } from './bench/run.js';
 const EXIT_CONFIG = 78;
 /** Share of the requests that has to meet the objective for a concurrency to hold. */
 const HOLDS = 0.95;
+const BENCHMARKS_PATH = '/api/internal/benchmarks';
 
 const say = (text: string): void => void process.stdout.write(text);
 const tell = (text: string): void => void process.stderr.write(text);
@@ -47,7 +48,8 @@ function chosen(results: readonly RunResult[]): RunResult {
   return holding.toSorted((a, b) => b.concurrency - a.concurrency)[0] ?? results[0]!;
 }
 
-async function submit({ url, model, submit }: BenchOptions, results: readonly RunResult[]): Promise<void> {
+/** The body that stores a result. */
+function submission({ model, submit }: BenchOptions, results: readonly RunResult[]): string {
   const { met: _met, first_error: _error, ...result } = chosen(results);
   const sweep = results.map((step) => ({
     concurrency: step.concurrency,
@@ -57,15 +59,19 @@ async function submit({ url, model, submit }: BenchOptions, results: readonly Ru
     goodput: step.goodput,
     errors: step.errors,
   }));
-  const response = await fetch(new URL('/api/internal/benchmarks', url), {
+  return JSON.stringify({
+    node_id: submit!.node,
+    model_public_name: model,
+    ...result,
+    ...(results.length > 1 && { sweep }),
+  });
+}
+
+async function submit({ url, submit }: BenchOptions, body: string): Promise<void> {
+  const response = await fetch(new URL(BENCHMARKS_PATH, url), {
     method: 'POST',
     headers: { authorization: `Bearer ${submit!.secret}`, 'content-type': 'application/json' },
-    body: JSON.stringify({
-      node_id: submit!.node,
-      model_public_name: model,
-      ...result,
-      ...(results.length > 1 && { sweep }),
-    }),
+    body,
   });
   const text = await response.text();
   if (!response.ok)
@@ -93,7 +99,15 @@ async function main(options: BenchOptions): Promise<void> {
   }
   if (best.errors === best.total_requests) throw new Error(`every request failed: ${best.first_error}`);
   if (options.submit) {
-    await submit(options, results);
+    const body = submission(options, results);
+    try {
+      await submit(options, body);
+    } catch (error) {
+      // The run may have taken an hour.
+      if (!options.json)
+        say(`not submitted; to do it later, send this to POST ${BENCHMARKS_PATH}:\n${body}\n`);
+      throw error;
+    }
     if (!options.json) say('submitted\n');
   }
 }

@@ -250,12 +250,20 @@ describe('gateway-bench', () => {
         sweep: [{ concurrency: 1 }, { concurrency: 3 }],
       },
     ]);
+
+    // Of a node that is gone the result is not stored, and not lost either.
+    await call(suite.url, 'DELETE', `/api/admin/gpu-nodes/${id}`, { token: admin.token });
+    const lost = await run(url, ...args, ...secret);
+    expect([lost.code, lost.err]).toEqual([1, expect.stringContaining('There is no node with this ID.')]);
+    const told = JSON.parse(lost.out.trim().split('\n').at(-1)!);
+    expect(told).toMatchObject({ node_id: id, model_public_name: 'gateway/fast', total_requests: 6 });
     front.closeAllConnections();
     front.close();
   });
 
   test.each([
     [['--requests', '0'], '--requests must be'],
+    [['--url', 'localhost:8080'], '--url must be the address of the gateway, with http:// or https://'],
     [['--slo', 'speed=1ms'], 'must be like ttft=500ms'],
     [['--sweep', '1,x'], '--sweep must be'],
     [['--node', 'x'], '--secret-file must'],

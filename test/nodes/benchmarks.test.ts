@@ -87,7 +87,11 @@ describe('benchmarks', () => {
     await submit();
     await call(suite.url, 'DELETE', `/api/admin/gpu-nodes/${node}`, { token: admin.token });
     expect(await list()).toHaveLength(1);
-    expect((await submit()).status).toBe(404);
+    const { status, body } = await submit();
+    expect([status, (body as unknown as ErrorAnswer).error]).toMatchObject([
+      404,
+      { code: 'not_found', param: 'node_id', message: expect.stringMatching(/no node .* Register it/) },
+    ]);
   });
 
   test.each([

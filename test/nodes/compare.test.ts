@@ -110,7 +110,16 @@ describe('a comparison of two benchmarks', () => {
   test('is for administrators, of runs that are there', async () => {
     const { id } = await submit();
     expect((await compare(id, id, (await signUp(suite.url)).token)).status).toBe(403);
-    expect((await compare(id, newId())).status).toBe(404);
+    for (const [param, base, other] of [
+      ['base', 'x', id],
+      ['other', id, newId()],
+    ] as const) {
+      const { status, body } = await compare(base, other);
+      expect([status, body]).toMatchObject([
+        404,
+        { error: { param, message: expect.stringContaining('no benchmark run with this ID') } },
+      ]);
+    }
     const incomplete = await call<ErrorAnswer>(suite.url, 'GET', `/api/admin/benchmarks/compare?base=${id}`, {
       token,
     });

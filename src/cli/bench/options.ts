@@ -104,6 +104,9 @@ function fileOf(name: string, path: string | undefined): string {
   }
 }
 
+// Without `http://`, `localhost:8080` is a URL too.
+const isHttp = (text: string): boolean => /^https?:$/.test(URL.parse(text)?.protocol ?? '');
+
 /** Reads the command line; `help` where that was asked. @throws OptionError */
 export function readOptions(args: string[]): BenchOptions | 'help' {
   let values: ReturnType<typeof parse>;
@@ -113,7 +116,8 @@ export function readOptions(args: string[]): BenchOptions | 'help' {
     throw new OptionError((error as Error).message);
   }
   if (values.help) return 'help';
-  if (!URL.canParse(values.url)) throw new OptionError('--url must be the address of the gateway');
+  if (!isHttp(values.url))
+    throw new OptionError('--url must be the address of the gateway, with http:// or https://');
   if (!values.model || values.model.length > LONGEST_NAME)
     throw new OptionError('--model must be the public name of a model');
   const slo = values.slo === undefined ? undefined : parseSlo(values.slo);

@@ -14,13 +14,18 @@ import type {
 import type { BenchmarkComparisonOutput, BenchmarkOutput } from './nodes.outputs.js';
 import { findNode } from './nodes.store.js';
 
+const NO_NODE =
+  'There is no node with this ID. Register it first, or use an ID that the list of nodes shows.';
+const NO_RUN = 'There is no benchmark run with this ID. Use an ID that the list of benchmarks shows.';
+
 /** Benchmark runs of models on nodes. */
 export function createBenchmarksService() {
   return {
     /** For callers with the internal secret. @throws AppError `not_found` for an unknown node */
     async submit({ em, clock }: ServiceContext, input: CreateBenchmarkInput): Promise<BenchmarkOutput> {
       const { node_id: nodeId } = input;
-      if (!isUuid(nodeId) || !(await findNode(em, nodeId))) throw new AppError('not_found');
+      if (!isUuid(nodeId) || !(await findNode(em, nodeId)))
+        throw new AppError('not_found', { message: NO_NODE, param: 'node_id' });
       const made = em.create(GpuBenchmark, {
         nodeId,
         model: input.model_public_name,
@@ -74,12 +79,12 @@ export function createBenchmarksService() {
       { base, other }: CompareBenchmarksInput,
     ): Promise<BenchmarkComparisonOutput> {
       requireAdmin(context);
-      const found = async (id: string): Promise<BenchmarkOutput> => {
+      const found = async (param: string, id: string): Promise<BenchmarkOutput> => {
         const run = isUuid(id) ? await findBenchmark(context.em, id) : null;
-        if (!run) throw new AppError('not_found');
+        if (!run) throw new AppError('not_found', { message: NO_RUN, param });
         return benchmarkView(run);
       };
-      return compareRuns(await found(base), await found(other));
+      return compareRuns(await found('base', base), await found('other', other));
     },
   };
 }
