@@ -13,8 +13,8 @@ export interface IssueLike {
 
 /** Maximum number of errors in one response. */
 const MAX_ISSUES = 100;
-/** Where no field is at fault, but all of them together. */
-const WHOLE_INPUT = 'body';
+/** The field of a fault where none is at fault, but all of them together. */
+export const WHOLE_INPUT = 'body';
 
 /** A fault that no field has by itself. */
 export const ofWholeInput = (message: string): FieldIssue[] => [{ field: WHOLE_INPUT, message }];

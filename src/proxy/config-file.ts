@@ -12,6 +12,7 @@ import {
   Scalar,
   type YAMLMap,
 } from 'yaml';
+import { plainWords } from '../lib/field-issues.js';
 import { headerName } from '../lib/upstream/served-by.js';
 import { type RoutingFile, routingFile } from './config-schema.js';
 import type { Routing } from './routing.js';
@@ -197,7 +198,8 @@ export function parseRouting(text: string, name: string, environment: Environmen
       // A reference that didn't resolve has been reported with its own reason.
       if (reader.faults.some((line) => line.includes(`: ${showPath(path)}: the environment variable`)))
         continue;
-      reader.fault(path, missing ? `${issue.message} (it is missing)` : issue.message);
+      const words = plainWords(issue.message);
+      reader.fault(path, missing && words !== 'is required' ? `${words} (it is missing)` : words);
     }
   }
   if (reader.faults.length > 0 || !result.success) throw new RoutingFileError(reader.faults);

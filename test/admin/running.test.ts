@@ -191,11 +191,16 @@ describe('npm run admin', () => {
     [[], 'name a command'],
     [['user', 'nobody@example.com'], 'no account has the email address'],
     [['credit', 'nobody'], 'no account'],
-    [['users', 'limit=0'], 'limit'],
+    [['users', 'limit=0'], 'limit must be a whole number from 1 to 500'],
+    [['users', 'colour=red'], 'colour is not a known field'],
+    [['credit', randomUUID(), 'amount_usd=x'], 'reason is required'],
+    [['register-node', 'name=a', 'hourly_cost_usd=-1'], 'hourly_cost_usd must'],
+    [['register-node', 'name=a', 'hourly_cost_usd=-1'], 'provider is required; region is required'],
     [['users', 'everyone'], 'is not NAME=VALUE'],
   ])('knows what is wrong with %j', async (args, words) => {
     const error = await run(...args).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(UsageError);
     expect((error as Error).message).toContain(words);
+    expect((error as Error).message).not.toMatch(/Invalid input|Too (big|small)|Unrecognized/);
   });
 });

@@ -192,7 +192,37 @@ model_list:
       'a negative weight',
       valid.replace('rpm: 100', 'weight: -1'),
       undefined,
-      'routing.yaml:11: model_list[0].litellm_params.weight: ',
+      'routing.yaml:11: model_list[0].litellm_params.weight: must be at least 0',
+    ],
+    [
+      'a weight in words',
+      valid.replace('rpm: 100', 'weight: all'),
+      undefined,
+      'routing.yaml:11: model_list[0].litellm_params.weight: must be of type number, not string',
+    ],
+    [
+      'a name of nothing',
+      valid.replace('model_name: gateway/fast', "model_name: ''"),
+      undefined,
+      'routing.yaml:2: model_list[0].model_name: must have at least 1 character',
+    ],
+    [
+      'a time limit beyond a day',
+      valid.replace('timeout: 30', 'timeout: 90000'),
+      undefined,
+      'routing.yaml:9: model_list[0].litellm_params.timeout: must be at most 86400',
+    ],
+    [
+      'a number of retries in parts',
+      `${valid}router_settings: { num_retries: 1.5 }\n`,
+      undefined,
+      'routing.yaml:15: router_settings.num_retries: must be a whole number',
+    ],
+    [
+      'a fallback to nothing',
+      `${valid}router_settings: { fallbacks: [{ gateway/fast: [] }] }\n`,
+      undefined,
+      'routing.yaml:15: router_settings.fallbacks[0].gateway/fast: must have at least 1 entry',
     ],
     [
       'another provider',
@@ -204,7 +234,7 @@ model_list:
       'a missing id',
       valid.replace('id: fast-node-1,', ''),
       undefined,
-      'routing.yaml:12: model_list[0].model_info.id: ',
+      'routing.yaml:12: model_list[0].model_info.id: is required',
     ],
     [
       'an id used twice',
@@ -231,6 +261,7 @@ model_list:
     expect(faults).toHaveLength(1);
     expect(faults[0]!.startsWith(expected)).toBe(true);
     expect(faults[0]).not.toContain('\n');
+    expect(faults[0]).not.toMatch(/Invalid input|Too (big|small)|Unrecognized/);
   });
 
   test.each([

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { Config } from '../../config.js';
 import { COMMAND_LINE_SESSION, localContext, type ServiceContext } from '../../context.js';
 import { AppError } from '../../errors.js';
+import { WHOLE_INPUT, zodFieldIssues } from '../../lib/field-issues.js';
 import { isUuid } from '../../lib/ids.js';
 import { createLogger } from '../../lib/logger.js';
 import { listUsersInput, updateUserInput } from '../../services/accounts/accounts.inputs.js';
@@ -24,7 +25,7 @@ export class UsageError extends Error {}
 
 const users = createUsersService();
 
-/** The fields of `name=value` words, checked. @throws AppError `validation_error` */
+/** The fields of `name=value` words, checked. @throws UsageError that names all faults */
 function fields<Schema extends z.ZodType>(schema: Schema, words: readonly string[]): z.output<Schema> {
   const pairs = words.map((word) => {
     const at = word.indexOf('=');
@@ -33,8 +34,11 @@ function fields<Schema extends z.ZodType>(schema: Schema, words: readonly string
   });
   const result = schema.safeParse(Object.fromEntries(pairs));
   if (result.success) return result.data;
-  const [issue] = result.error.issues;
-  throw new UsageError(`${issue!.path.join('.') || 'input'}: ${issue!.message}`);
+  throw new UsageError(
+    zodFieldIssues(result.error)
+      .map(({ field, message }) => (field === WHOLE_INPUT ? message : `${field} ${message}`))
+      .join('; '),
+  );
 }
 
 /** The account of an email address or an ID. */
