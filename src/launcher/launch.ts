@@ -12,7 +12,7 @@ import { choosePorts, configuredPortFault, lostPortFault } from './ports.js';
 import type { Reporter } from './reporter.js';
 import type { RestartBackOff } from './restarts.js';
 import { type ChildSpec, CONFIG_EXIT_CODE, type SupervisedChild, supervise } from './supervisor.js';
-import { pointsAtSimulator, welcome } from './welcome.js';
+import { NOT_SIMULATED, simulatedModels, welcome } from './welcome.js';
 
 const DATABASE_NAME = 'gateway';
 const START_TIMEOUT_MS = 120_000;
@@ -181,7 +181,9 @@ export function launch(options: LaunchOptions): Launcher {
     started.then(
       ({ url, databaseUrl }) => {
         if (giveUp.signal.aborted) return;
-        reporter.lines(welcome(url, !config.externalUpstream && pointsAtSimulator(config.proxyConfigPath)));
+        reporter.lines(
+          welcome(url, config.externalUpstream ? NOT_SIMULATED : simulatedModels(config.proxyConfigPath)),
+        );
         done({ url, children, databaseUrl });
       },
       (error: Error) => fail(error.message, error instanceof StartFailure ? error.exitCode : 1),

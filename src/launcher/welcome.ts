@@ -4,31 +4,50 @@ import { parse } from 'yaml';
 /** How a deployment names the bundled simulator; the launcher's word for it, the proxy's is in its own room. */
 const SIMULATOR = 'os.environ/SIMULATOR_API_BASE';
 
-/** Whether any deployment of a proxy configuration is the bundled simulator. False for a file that can't be read. */
-export function pointsAtSimulator(proxyConfigPath: string): boolean {
+interface Entry {
+  model_name?: string;
+  litellm_params?: { api_base?: string };
+}
+
+/** The models of a routing file that the bundled simulator answers, once each, and whether those are all. */
+export interface SimulatedModels {
+  names: string[];
+  all: boolean;
+}
+
+/** All models are real, as far as is known here. */
+export const NOT_SIMULATED: SimulatedModels = { names: [], all: false };
+
+/** Which models of a routing file are simulated. None of a file that can't be read. */
+export function simulatedModels(proxyConfigPath: string): SimulatedModels {
   try {
-    const config = parse(readFileSync(proxyConfigPath, 'utf8')) as {
-      model_list?: { litellm_params?: { api_base?: string } }[];
+    // With merge keys, as the proxy reads it.
+    const { model_list: entries = [] } = parse(readFileSync(proxyConfigPath, 'utf8'), { merge: true }) as {
+      model_list?: Entry[];
     };
-    return (config.model_list ?? []).some((deployment) => deployment.litellm_params?.api_base === SIMULATOR);
+    const simulated = entries.filter(({ litellm_params: params }) => params?.api_base === SIMULATOR);
+    const names = new Set(simulated.map(({ model_name: name }) => name ?? ''));
+    return { names: [...names], all: simulated.length === entries.length };
   } catch {
     // The proxy itself says what is wrong with its configuration.
-    return false;
+    return NOT_SIMULATED;
   }
 }
 
+function simulatedLine({ names, all }: SimulatedModels): string[] {
+  if (names.length === 0) return [];
+  const which = all ? 'simulated on this machine' : `simulated on this machine: ${names.join(', ')}`;
+  return [`  Models     ${which}. To use real models, see docs/operations.md and proxy.config.yaml`];
+}
+
 /** What the person reads last: where it is, what to try first, and whether a real model answers. */
-export function welcome(url: string, simulated: boolean): string {
+export function welcome(url: string, simulated: SimulatedModels): string {
   const lines = [
     '',
     `  Ready at   ${url}`,
     `  Dashboard  ${url}/signup`,
     `  API docs   ${url}/docs/api, GraphQL at ${url}/graphql/playground`,
-    ...(simulated
-      ? [
-          '  Models     simulated on this machine. To use real models, see docs/operations.md and proxy.config.yaml',
-        ]
-      : []),
+    ...simulatedLine(simulated),
     '',
     '  Try it: sign up, create a key and call a model (copy and paste)',
     '',

@@ -3,25 +3,33 @@ import { writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { pointsAtSimulator, welcome } from '../../src/launcher/welcome.js';
+import { NOT_SIMULATED, simulatedModels, welcome } from '../../src/launcher/welcome.js';
 import { temporaryFolder } from './support.js';
 
 describe('the end of the start', () => {
-  test('says that models are simulated when any of them is', () => {
+  test('says which models are simulated', () => {
     const folder = temporaryFolder();
     const path = join(folder.path, 'proxy.config.yaml');
-    const write = (...bases: string[]) =>
-      writeFileSync(
-        path,
-        JSON.stringify({ model_list: bases.map((base) => ({ litellm_params: { api_base: base } })) }),
-      );
-    expect(pointsAtSimulator(path)).toBe(false);
-    write('http://10.0.0.5:8000/v1');
-    expect(pointsAtSimulator(path)).toBe(false);
-    write('http://10.0.0.5:8000/v1', 'os.environ/SIMULATOR_API_BASE');
-    expect(pointsAtSimulator(path)).toBe(true);
-    expect(welcome('http://localhost:1', true)).toContain('simulated');
-    expect(welcome('http://localhost:1', false)).not.toContain('simulated');
+    const told = (text: string) => {
+      writeFileSync(path, text);
+      const line = welcome('http://localhost:1', simulatedModels(path))
+        .split('\n')
+        .find((one) => one.includes('Models'));
+      return /simulated on this machine[^.]*/.exec(line ?? '')?.[0];
+    };
+    const entry = (name: string, base: string) =>
+      `  - { model_name: gateway/${name}, litellm_params: { api_base: ${base} } }\n`;
+    const real = entry('fast', 'http://10.0.0.5:8000/v1');
+    const simulated = entry('embed', 'os.environ/SIMULATOR_API_BASE');
+    expect(simulatedModels(path)).toEqual(NOT_SIMULATED);
+    expect(told(`model_list:\n${real}`)).toBeUndefined();
+    expect(told(`model_list:\n${simulated}`)).toBe('simulated on this machine');
+    expect(told(`model_list:\n${real}${simulated}${simulated}`)).toBe(
+      'simulated on this machine: gateway/embed',
+    );
+    const merged = `x: &x { api_base: os.environ/SIMULATOR_API_BASE }
+model_list: [{ model_name: gateway/fast, litellm_params: { <<: *x, model: openai/a } }]`;
+    expect(told(merged)).toBe('simulated on this machine');
     folder.remove();
   });
 
@@ -44,7 +52,7 @@ describe('the end of the start', () => {
     });
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
     const url = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
-    const commands = welcome(url, false)
+    const commands = welcome(url, NOT_SIMULATED)
       .split('\n')
       .filter((line) => line.startsWith('    '))
       .join('\n');
