@@ -11,12 +11,13 @@ import util from 'node:util';
 
 const HELP = `Usage: node gateway-agent.mjs --url URL --node ID --secret-file FILE [options]
 
-  --url URL           address of the gateway, such as https://gateway.example.com
-  --node ID           ID of this node in the registry
-  --secret-file FILE  file with the value of GPU_HEARTBEAT_SECRET
-  --interval SECONDS  time between two heartbeats, 60 by default, at most a day
-  --serves URL        the model server of this node, http://127.0.0.1:8000 by default; vLLM and SGLang are read
-  --once              send one heartbeat and exit
+  --url URL               address of the gateway, such as https://gateway.example.com
+  --node ID               ID of this node in the registry
+  --secret-file FILE      file with the value of GPU_HEARTBEAT_SECRET
+  --interval SECONDS      time between two heartbeats, 60 by default, at most a day
+  --serves URL            the model server of this node, http://127.0.0.1:8000 by default; vLLM and SGLang are read
+  --serves-key-file FILE  file with the API key of the model server, if it needs one
+  --once                  send one heartbeat and exit
 `;
 const MS = 1_000;
 /** Beyond 24 days, timers fire at once. */
@@ -35,6 +36,12 @@ interface Readings {
   requests_running?: number;
   requests_waiting?: number;
   kv_cache_usage?: number;
+}
+
+/** The model server of this node, and what it is asked with. */
+interface ModelServer {
+  origin: string;
+  headers: Record<string, string>;
 }
 
 /** Names of the same gauge in vLLM and SGLang, newer ones first. */
@@ -60,6 +67,11 @@ function requireNode(): void {
 
 const isHttp = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 
+function wordIn(file: string): string {
+  const word = readFileSync(file, 'utf8').trim();
+  return word === '' ? fail(`${file} is empty`) : word;
+}
+
 function options() {
   try {
     const { values } = util.parseArgs({
@@ -69,6 +81,7 @@ function options() {
         'secret-file': { type: 'string' },
         interval: { type: 'string', default: '60' },
         serves: { type: 'string', default: 'http://127.0.0.1:8000' },
+        'serves-key-file': { type: 'string' },
         once: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
       },
@@ -77,7 +90,7 @@ function options() {
       process.stdout.write(HELP);
       process.exit(0);
     }
-    const { url, node, 'secret-file': file } = values;
+    const { url, node, 'secret-file': file, 'serves-key-file': keyFile } = values;
     if (!url || !isHttp(url)) fail('--url must be the address of the gateway, with http:// or https://');
     if (!node) fail('--node must be the ID of this node');
     if (!file) fail('--secret-file must name a file');
@@ -86,10 +99,11 @@ function options() {
       fail('--serves must be the address of the model server, with http:// or https://');
     if (!(intervalMs >= MS && intervalMs <= MAX_INTERVAL_MS))
       fail('--interval must be from 1 to 86400 seconds');
-    const secret = readFileSync(file, 'utf8').trim();
-    if (secret === '') fail(`${file} is empty`);
+    const secret = wordIn(file);
     const target = new URL(`/api/internal/gpu-nodes/${encodeURIComponent(node)}/heartbeat`, url);
-    return { target, secret, intervalMs, serves: new URL(values.serves).origin, once: values.once };
+    const serves: ModelServer = { origin: new URL(values.serves).origin, headers: {} };
+    if (keyFile) serves.headers.authorization = `Bearer ${wordIn(keyFile)}`;
+    return { target, secret, intervalMs, serves, once: values.once };
   } catch (error) {
     return fail((error as Error).message);
   }
@@ -112,17 +126,20 @@ function gauge(
   return undefined;
 }
 
-async function textAt(url: string): Promise<string> {
-  const response = await fetch(url, { signal: AbortSignal.timeout(LOOK_MS) });
-  if (!response.ok) throw new Error(`status ${response.status}`);
-  return response.text();
+async function textAt({ origin, headers }: ModelServer, path: string): Promise<string> {
+  const response = await fetch(`${origin}${path}`, { headers, signal: AbortSignal.timeout(LOOK_MS) });
+  if (response.ok) return response.text();
+  await response.arrayBuffer();
+  const hint = response.status === 401 ? ', --serves-key-file must name a file with its API key' : '';
+  throw new Error(`status ${response.status}${hint}`);
 }
 
+const LATE = 'no answer in time';
 let isReadingGpus = false;
 
-/** What `nvidia-smi` prints. Nothing while an earlier one hangs: another would hang beside it. */
+/** What `nvidia-smi` prints. None is started while an earlier one hangs: another would hang beside it. */
 async function readGpus(): Promise<string> {
-  if (isReadingGpus) return '';
+  if (isReadingGpus) throw new Error(LATE);
   isReadingGpus = true;
   const args = ['--query-gpu=utilization.gpu,memory.used', '--format=csv,noheader,nounits'];
   const limits = { timeout: LOOK_MS, killSignal: 'SIGKILL' } as const;
@@ -147,14 +164,14 @@ async function gpus(): Promise<Readings> {
   };
 }
 
-async function models(serves: string): Promise<Readings> {
-  const { data } = JSON.parse(await textAt(`${serves}/v1/models`)) as { data?: { id?: unknown }[] };
+async function models(serves: ModelServer): Promise<Readings> {
+  const { data } = JSON.parse(await textAt(serves, '/v1/models')) as { data?: { id?: unknown }[] };
   const ids = (data ?? []).map(({ id }) => id).filter((id) => typeof id === 'string' && id !== '');
   return { loaded_models: ids.slice(0, 200) as string[] };
 }
 
-async function queue(serves: string): Promise<Readings> {
-  const text = await textAt(`${serves}/metrics`);
+async function queue(serves: ModelServer): Promise<Readings> {
+  const text = await textAt(serves, '/metrics');
   const found: Readings = {};
   for (const name of ['requests_running', 'requests_waiting'] as const) {
     const value = gauge(text, GAUGES[name], (values) => values.reduce((sum, one) => sum + one, 0));
@@ -169,18 +186,30 @@ async function queue(serves: string): Promise<Readings> {
 async function bounded(look: Promise<Readings>): Promise<Readings> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error('no answer in time')), 2 * LOOK_MS);
+    timer = setTimeout(() => reject(new Error(LATE)), 2 * LOOK_MS);
   });
   return Promise.race([look, late]).finally(() => clearTimeout(timer));
 }
 
-/** Whatever can be learned of this node. What can't be read is left out. */
-async function readings(serves: string): Promise<Readings> {
-  const looks = await Promise.allSettled([gpus(), models(serves), queue(serves)].map(bounded));
-  return Object.assign(
-    {},
-    ...looks.map((look) => (look.status === 'fulfilled' ? look.value : {})),
-  ) as Readings;
+function reasonOf(error: unknown): string {
+  const { message, cause } = error as Error;
+  // Of a command that failed, Node adds what it printed.
+  return `${message.split('\n', 1)[0]}${cause instanceof Error ? `: ${cause.message}` : ''}`;
+}
+
+/** Whatever can be learned of this node, and why the rest is left out. */
+async function readings(serves: ModelServer): Promise<{ body: Readings; unread: string }> {
+  const looks: [string, Promise<Readings>][] = [
+    ['nvidia-smi', gpus()],
+    [`${serves.origin}/v1/models`, models(serves)],
+    [`${serves.origin}/metrics`, queue(serves)],
+  ];
+  const ends = await Promise.allSettled(looks.map(([, look]) => bounded(look)));
+  const unread = ends.flatMap((end, at) =>
+    end.status === 'rejected' ? `${looks[at]![0]} (${reasonOf(end.reason)})` : [],
+  );
+  const body = Object.assign({}, ...ends.map((end) => (end.status === 'fulfilled' ? end.value : {})));
+  return { body: body as Readings, unread: unread.join(', ') };
 }
 
 const REFUSED = 422;
@@ -220,8 +249,7 @@ async function send(body: Readings): Promise<{ heard: boolean; fault?: string }>
     // The node lives, whatever is wrong with its metrics.
     return { heard: status === REFUSED && isOk(await post({})), fault };
   } catch (error) {
-    const { message, cause } = error as Error;
-    return { heard: false, fault: `${message}${cause instanceof Error ? `: ${cause.message}` : ''}` };
+    return { heard: false, fault: reasonOf(error) };
   }
 }
 
@@ -238,12 +266,15 @@ const pause = (ms: number): Promise<void> =>
 
 let fault: string | undefined;
 let told = false;
+let leftOut = '';
 
 /** One heartbeat, and retries with growing pauses until the next is due. */
 async function beat(): Promise<void> {
   const until = performance.now() + intervalMs;
   for (let pauseMs = FIRST_RETRY_MS; !ending.signal.aborted; pauseMs *= 2) {
-    const body = await readings(serves);
+    const { body, unread } = await readings(serves);
+    if (unread !== '' && unread !== leftOut) say(`can't read ${unread}`);
+    leftOut = unread;
     const { heard, fault: now } = await send(body);
     if (ending.signal.aborted) return;
     if (now !== fault || !told) {

@@ -116,6 +116,29 @@ describe('gateway-agent', () => {
     });
   });
 
+  test('shows its key to a model server that wants one, and names what it could not read', async () => {
+    const wanted = 'Bearer key-of-the-node';
+    const node = await serve(({ url, headers }) => {
+      if (url === '/metrics') return [200, VLLM];
+      return headers.authorization === wanted ? [200, '{"data":[{"id":"gemma"}]}'] : [401, '{}'];
+    });
+    const { id } = await register(admin);
+    const without = run([...argsOf(id, node), '--once']);
+    expect(await without.ended).toBe(0);
+    expect(without.output()).toMatch(
+      /can't read nvidia-smi .*, \S+\/v1\/models \(status 401, --serves-key-file/,
+    );
+    expect(without.output()).not.toContain('/metrics');
+    expect((await get(id)).readings.loaded_models).toBeNull();
+
+    const keyFile = join(scratch.path, 'key');
+    writeFileSync(keyFile, 'key-of-the-node\n');
+    const withKey = run([...argsOf(id, node), '--serves-key-file', keyFile, '--once']);
+    expect(await withKey.ended).toBe(0);
+    expect(withKey.output()).not.toContain('key-of-the-node');
+    expect((await get(id)).readings.loaded_models).toMatchObject({ value: ['gemma'] });
+  });
+
   test('says that the node lives where the gateway does not take its metrics', async () => {
     const name = 'x'.repeat(301);
     const node = await serve(() => [200, JSON.stringify({ data: [{ id: name }] })]);
