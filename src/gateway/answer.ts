@@ -96,11 +96,6 @@ export function answerInParts(
   response.end();
 }
 
-export interface V1ErrorOptions extends FailureOptions {
-  /** Tells SDKs that a repetition fails as well. */
-  noRetry?: boolean;
-}
-
 /** OpenAI's SDKs 4 and 5 ignore waits of a minute or more: they retry immediately, and then give up. */
 const MAX_RETRY_SECONDS = 59;
 const MAX_RETRY_MS = 59_999;
@@ -118,7 +113,7 @@ function pushRetryAfter(headers: AnswerHeaders, seconds: number, ms = seconds * 
 export function answerError(
   response: ServerResponse,
   code: ErrorCode,
-  options: V1ErrorOptions,
+  options: FailureOptions,
   headers: AnswerHeaders,
 ): void {
   if (options.retryAfterSeconds !== undefined)

@@ -57,10 +57,11 @@ export class WidgetRecipient extends TranslatingRecipient {
     return Buffer.from(JSON.stringify({ session_id: sessionId, message, usage: countsOf(usage) }));
   }
 
-  override refuse({ code, options: { status, retryAfterSeconds } }: UpstreamFailure): void {
+  override refuse({ code, options: { status, retryAfterSeconds, noRetry } }: UpstreamFailure): void {
     const options = {
       ...(status !== undefined && { status }),
       ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+      ...(noRetry && { noRetry }),
     };
     this.inner.refuse({ code, options });
   }

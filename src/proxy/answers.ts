@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { type ErrorCode, errorBody, errorEntry } from '../errors.js';
+import { NOT_TAKEN, NOT_TAKEN_CODE } from '../lib/upstream/not-taken.js';
 
 /** An error in the shape that LiteLLM's proxy answers with. */
 export interface ProxyError {
@@ -68,6 +69,7 @@ export const answerTooLarge: ProxyError = {
 };
 
 export const upstreamFailed = tableError('upstream_error', 502);
+export const notTaken: ProxyError = { ...upstreamFailed, code: NOT_TAKEN_CODE, message: NOT_TAKEN };
 export const upstreamTooSlow = tableError('upstream_timeout', 504);
 
 /** Body of an error answer. */

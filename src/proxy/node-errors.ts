@@ -1,9 +1,11 @@
 import { errorEntry } from '../errors.js';
 import { cleanMessage, isKnownField } from '../lib/clean-message.js';
 import { UpstreamTimeoutError } from '../lib/upstream/connection.js';
+import { saysNotTaken } from '../lib/upstream/not-taken.js';
 import {
   answerTooLarge,
   bodyOf,
+  notTaken,
   type ProxyError,
   tableError,
   upstreamFailed,
@@ -81,9 +83,6 @@ export const tooLarge: Extract<Verdict, { kind: 'refused' }> = {
   outcome: 'answer_too_large',
 };
 
-/** A request that is too large for a node, or of a form it doesn't take, says nothing about the node. */
-const OVERSIZED = new Set([411, 413, 414, 415, 431]);
-
 /** Judges the node's answer other than 2xx. */
 export function judgeStatus(
   status: number,
@@ -94,9 +93,8 @@ export function judgeStatus(
   const outcome = `upstream_${status}`;
   if (status === 400 || status === 422)
     return { kind: 'refused', status, body: refusal(text, deployment), outcome };
-  if (OVERSIZED.has(status)) {
-    return { kind: 'refused', status: upstreamFailed.status, body: bodyOf(upstreamFailed), outcome };
-  }
+  if (saysNotTaken(status))
+    return { kind: 'refused', status: notTaken.status, body: bodyOf(notTaken), outcome };
   const reason = `status_${status}`;
   if (status === 429) {
     return {

@@ -105,6 +105,21 @@ describe('an upstream that fails', () => {
   });
 
   test.each([
+    ['413', raw(413, nodeError('Request Entity Too Large'))],
+    ['415', raw(415, 'no json')],
+    ['502 of the bundled proxy, which got one', raw(502, nodeError('words', 'request_not_taken'))],
+  ])('with %s is a 502 that SDKs do not repeat, and says what to change', async (_what, script) => {
+    suite.upstream.answer(script);
+    const response = await postChat(suite.edge.url, caller.key);
+    expect([response.status, response.headers.get('x-should-retry')]).toEqual([502, 'false']);
+    expect(await errorOf(response)).toMatchObject({
+      code: 'upstream_error',
+      message: expect.stringContaining('Send fewer or smaller messages, images or inputs.'),
+    });
+    await expectFree('upstream_error', 502);
+  });
+
+  test.each([
     ['garbage', raw(200, 'I am no JSON')],
     ['truncated JSON', raw(200, '{"choices":[{"message":{"content":"x"}}],"usage":{"prompt_tokens":1')],
     ['JSON of another kind', raw(200, '{"hello":"world"}')],

@@ -90,7 +90,7 @@ describe('a caller whose requests fail', () => {
 
   test.each([
     ['a refusal of 100 kB', quoting(400), {}, 400, 'The model refused the request.'],
-    ['one of 100 kB for its size', quoting(413), {}, 502, 'The model failed'],
+    ['one of 100 kB for its size', quoting(413), {}, 502, 'Send fewer or smaller messages'],
     ['a refusal that breaks off', cut, {}, 400, 'The model refused the request.'],
     ['an answer of 66 MiB', large, {}, 400, TOO_LARGE],
     ['an event of 1 MiB', largeEvent, { stream: true }, 400, TOO_LARGE],

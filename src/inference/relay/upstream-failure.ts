@@ -1,10 +1,13 @@
 import type { ErrorCode, ErrorOptions } from '../../errors.js';
 import { cleanMessage, isKnownField } from '../../lib/clean-message.js';
+import { NOT_TAKEN, NOT_TAKEN_CODE, saysNotTaken } from '../../lib/upstream/not-taken.js';
 import { unwrapMessage } from './upstream-words.js';
 
 export interface FailureOptions extends ErrorOptions {
   /** The status when it isn't the code's own. */
   status?: number;
+  /** Tells SDKs that a repetition fails as well. */
+  noRetry?: boolean;
 }
 
 /** How an upstream failure is reported to the caller (CONTRACT.md "upstream failed"). */
@@ -45,6 +48,8 @@ export function mapStatus(status: number, body: Buffer, retryAfter: string | und
     const words = cleanMessage(unwrapMessage(message) ?? '') ?? REFUSED;
     return { code: 'invalid_request', options: { status, message: words, param } };
   }
+  if (saysNotTaken(status) || code === NOT_TAKEN_CODE)
+    return { code: 'upstream_error', options: { message: NOT_TAKEN, noRetry: true } };
   if (status === 408 || status === 504) return { code: 'upstream_timeout', options: {} };
   return { code: 'upstream_error', options: {} };
 }
