@@ -271,6 +271,26 @@ describe('the simulator', () => {
     );
   });
 
+  test('calls none but the allowed tools, and no custom ones', async () => {
+    const custom = { type: 'custom', custom: { name: 'run_code', format: { type: 'text' } } };
+    const tools = [custom, weather, clock];
+    const called = async (rest: object, question = 'hello') =>
+      (await chat({ tools, ...rest }, question)).choices[0]!.message.tool_calls?.map(
+        (call) => call.function.name,
+      );
+    const allowed = (mode: string, ...names: string[]) => ({
+      tool_choice: {
+        type: 'allowed_tools',
+        allowed_tools: { mode, tools: names.map((name) => ({ type: 'function', function: { name } })) },
+      },
+    });
+    expect(await called({})).toEqual(['get_weather']);
+    expect(await called(allowed('auto', 'get_time'), 'use get_weather')).toEqual(['get_time']);
+    expect(await called(allowed('required', 'get_time'))).toEqual(['get_time']);
+    expect(await called({ tool_choice: { type: 'custom', custom: { name: 'run_code' } } })).toBeUndefined();
+    expect(await called({ tools: [custom], tool_choice: 'required' })).toBeUndefined();
+  });
+
   test('answers JSON in JSON mode, and what fits in a schema', async () => {
     const object = JSON.parse(
       (await chat({ response_format: { type: 'json_object' } })).choices[0]!.message.content!,

@@ -37,14 +37,29 @@ const message = z.looseObject({
   role: z.string(),
   content: z.union([z.string(), z.array(part)]).nullish(),
 });
-const tool = z.looseObject({
-  type: z.literal('function'),
-  function: z.looseObject({ name: z.string().min(1), parameters: z.unknown().optional() }),
-});
-const namedTool = z.looseObject({
-  type: z.literal('function'),
-  function: z.looseObject({ name: z.string() }),
-});
+const tool = z.discriminatedUnion(
+  'type',
+  [
+    z.looseObject({
+      type: z.literal('function'),
+      function: z.looseObject({ name: z.string().min(1), parameters: z.unknown().optional() }),
+    }),
+    z.looseObject({ type: z.literal('custom') }),
+  ],
+  'must be function or custom',
+);
+const toolChoice = z.union([
+  z.enum(['none', 'auto', 'required']),
+  z.looseObject({ type: z.literal('function'), function: z.looseObject({ name: z.string() }) }),
+  z.looseObject({ type: z.literal('custom') }),
+  z.looseObject({
+    type: z.literal('allowed_tools'),
+    allowed_tools: z.looseObject({
+      mode: z.enum(['auto', 'required']),
+      tools: z.array(z.looseObject({ function: z.looseObject({ name: z.string() }).optional() })),
+    }),
+  }),
+]);
 const limit = z.number().int().min(1).nullish();
 const MAX_TOP_LOGPROBS = 20;
 
@@ -58,7 +73,7 @@ const chatSchema = z.looseObject({
   max_completion_tokens: limit,
   stop: z.union([z.string(), z.array(z.string())]).nullish(),
   tools: z.array(tool).nullish(),
-  tool_choice: z.union([z.enum(['none', 'auto', 'required']), namedTool]).nullish(),
+  tool_choice: toolChoice.nullish(),
   parallel_tool_calls: z.boolean().nullish(),
   seed: z.number().int().nullish(),
   logprobs: z.boolean().nullish(),

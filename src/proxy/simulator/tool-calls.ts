@@ -15,7 +15,7 @@ export interface ToolCall {
   pieces: string[];
 }
 
-type Tool = NonNullable<ChatBody['tools']>[number];
+type Tool = Extract<NonNullable<ChatBody['tools']>[number], { type: 'function' }>;
 
 /** Tools whose names are in the question, as a model calls several when it is asked for several things; else the first. */
 function asked(tools: Tool[], question: string, parallel: boolean): Tool[] {
@@ -24,16 +24,38 @@ function asked(tools: Tool[], question: string, parallel: boolean): Tool[] {
   return named.length > 0 ? named : tools.slice(0, 1);
 }
 
+/**
+ * The functions that may be called, and whether one must be. Custom tools are taken and never called: no schema says what
+ * they want.
+ */
+function offered({ tools, tool_choice: choice }: ChatBody): { functions: Tool[]; must: boolean } {
+  const functions = (tools ?? []).filter((tool) => tool.type === 'function');
+  if (typeof choice !== 'object' || choice === null)
+    return { functions: choice === 'none' ? [] : functions, must: choice === 'required' };
+  switch (choice.type) {
+    case 'function': {
+      const named = functions.find((tool) => tool.function.name === choice.function.name);
+      return { functions: named ? [named] : functions.slice(0, 1), must: true };
+    }
+    case 'allowed_tools': {
+      const { mode, tools: allowed } = choice.allowed_tools;
+      const names = new Set(allowed.map((tool) => tool.function?.name));
+      return {
+        functions: functions.filter((tool) => names.has(tool.function.name)),
+        must: mode === 'required',
+      };
+    }
+    default:
+      return { functions: [], must: false };
+  }
+}
+
 /** The tools that are called: by `tool_choice`, by what the question names, and none right after a tool's result. */
 function chosenTools({ body, question, controls }: ChatRequest): Tool[] {
-  const { tools, tool_choice: choice, messages } = body;
-  if (!tools || tools.length === 0 || choice === 'none') return [];
-  if (choice !== 'required' && typeof choice !== 'object' && messages.at(-1)?.role === 'tool') return [];
+  const { functions, must } = offered(body);
+  if (functions.length === 0 || (!must && body.messages.at(-1)?.role === 'tool')) return [];
   const parallel = body.parallel_tool_calls !== false;
-  const chosen =
-    typeof choice === 'object' && choice !== null
-      ? [tools.find((tool) => tool.function.name === choice.function.name) ?? tools[0]!]
-      : asked(tools, question, parallel);
+  const chosen = asked(functions, question, parallel);
   const count = controls.calls ?? chosen.length;
   return Array.from({ length: parallel ? count : 1 }, (_, index) => chosen[index % chosen.length]!);
 }
