@@ -28,7 +28,8 @@ const table = {
   ...entries(400, 'invalid_request_error', {
     invalid_body: 'The request body is not valid.',
     missing_variables: 'Required variables of the prompt are missing.',
-    invalid_request: 'The model refused the request.',
+    invalid_request:
+      'The model refused the request. Check messages, tools and parameters against what the model supports.',
     unknown_document: 'There is no document with this ID. If the service was just updated, reload the page.',
   }),
   ...entries(401, 'invalid_request_error', {
@@ -49,7 +50,8 @@ const table = {
     document_not_trusted:
       'The session cookie only runs the dashboard\'s own documents, by documentId. To run others, send the token: "Authorization: Bearer …".',
     model_not_allowed: "Your plan doesn't include this model.",
-    widget_origin_denied: "This site is not among the widget's allowed domains.",
+    widget_origin_denied:
+      "This site is not among the widget's allowed domains. The widget's owner can add it.",
   }),
   ...entries(404, 'invalid_request_error', {
     widget_not_found:
@@ -75,9 +77,12 @@ const table = {
     widget_daily_cap_exceeded: 'This chat has reached its daily message limit. It resets at 00:00 UTC.',
     widget_loop_detected:
       'The same messages keep repeating in this chat. Send a different one, or try again in ten minutes.',
-    widget_monthly_limit_exceeded: 'This chat has spent its budget for this month.',
+    widget_monthly_limit_exceeded:
+      'This chat has spent its budget for this month. It resets at 00:00 UTC on the first of next month.',
   }),
-  ...entries(431, 'invalid_request_error', { headers_too_large: 'The request headers are too large.' }),
+  ...entries(431, 'invalid_request_error', {
+    headers_too_large: 'The request headers are larger than 64 KiB. Send fewer or shorter ones.',
+  }),
   ...entries(
     500,
     'server_error',
@@ -95,7 +100,8 @@ const table = {
     upstream_unconfigured: 'This key has no upstream virtual key. Delete it and create another.',
   }),
   ...entries(503, 'insufficient_quota', {
-    widget_owner_insufficient_balance: "The balance of the widget's owner is used up.",
+    widget_owner_insufficient_balance:
+      "The balance of the widget's owner is used up. The owner has to add credit.",
   }),
   ...entries(503, 'upstream_error', {
     upstream_unavailable: 'No deployment of this model is available at the moment. Try again later.',
@@ -107,9 +113,13 @@ const table = {
     'warn',
   ),
   ...entries(503, 'server_error', {
-    internal_routes_disabled: 'Internal routes are disabled: GPU_HEARTBEAT_SECRET is not set.',
+    internal_routes_disabled:
+      'Internal routes are disabled: GPU_HEARTBEAT_SECRET is not set. Set it on the platform and restart.',
   }),
-  ...entries(504, 'upstream_error', { upstream_timeout: 'The model did not answer in time.' }),
+  ...entries(504, 'upstream_error', {
+    upstream_timeout:
+      'The model did not answer in time. Try again, stream the answer, or ask for fewer tokens.',
+  }),
 } satisfies Record<string, ErrorEntry>;
 
 export type ErrorCode = keyof typeof table;

@@ -85,7 +85,7 @@ export const KNOWN_REFUSALS: readonly string[] = [
   'Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant. Unexpected role after. Tool call id has to be defined.',
   // LiteLLM, and our own model proxy.
   'vLLM does not support the parameter seed. Invalid model name passed in model=x. Call `/v1/models` to view available models. GET /v1/models lists the models.',
-  'The request body must be a JSON object. model and stream may be given once only. model must be a string. The model refused the request.',
+  'The request body must be a JSON object. model and stream may be given once only. model must be a string. The model refused the request. Check messages, tools and parameters against what the model supports.',
   'The answer is too large, larger than 64 MiB. Ask for less in one request: fewer inputs, a smaller n, max_tokens or top_logprobs.',
   // The simulator.
   'simulated error 503. unknown simulator control; known are delay_ms, ttft_ms, chunk_ms, status, retry_after, abort_after, stall_after, words, calls, usage, tokens, error_first, garbage, truncate, no_done, echo_canary, encoding, content_type',

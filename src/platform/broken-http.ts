@@ -8,7 +8,7 @@ export function answerBrokenHttp(error: Error & { code?: string }, socket: Socke
     socket.destroy();
     return;
   }
-  const code: ErrorCode = error.code === 'HPE_HEADER_OVERFLOW' ? 'headers_too_large' : 'invalid_body';
-  const options = code === 'invalid_body' ? { message: 'This is not a valid HTTP request.' } : {};
+  const code: ErrorCode = error.code === 'HPE_HEADER_OVERFLOW' ? 'headers_too_large' : 'invalid_request';
+  const options = code === 'invalid_request' ? { message: 'This is not a valid HTTP request.' } : {};
   socket.end(rawAnswer(errorEntry(code).status, errorBody(code, options)));
 }

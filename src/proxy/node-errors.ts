@@ -1,6 +1,7 @@
 import { errorEntry } from '../errors.js';
 import { cleanMessage, isKnownField } from '../lib/clean-message.js';
 import { UpstreamTimeoutError } from '../lib/upstream/connection.js';
+import { fieldErrors, shownFieldErrors } from '../lib/upstream/field-errors.js';
 import { saysNotTaken } from '../lib/upstream/not-taken.js';
 import {
   answerTooLarge,
@@ -11,13 +12,11 @@ import {
   upstreamFailed,
   upstreamTooSlow,
 } from './answers.js';
-import { fieldErrors, shownFieldErrors } from './field-errors.js';
 import { UpstreamGarbage } from './restamp.js';
 import type { Deployment } from './routing.js';
 
 const MAX_RETRY_AFTER_SECONDS = 3_600;
 const DEFAULT_RETRY_AFTER_SECONDS = 5;
-const REFUSED = 'The model refused the request.';
 const MAX_READ = 8_192;
 /** Parsing more keeps others waiting. */
 const MAX_PARSED_BYTES = 1024 * 1024;
@@ -52,11 +51,11 @@ function messageOf(body: Record<string, unknown>, told: Record<string, unknown>)
 function refusal(text: string, { upstreamModel, group }: Deployment): Record<string, unknown> {
   const body = objectOf(text);
   const told = typeof body.error === 'object' ? ((body.error ?? {}) as Record<string, unknown>) : {};
-  const message = cleanMessage(messageOf(body, told), { from: upstreamModel, to: group }) ?? REFUSED;
-  const { type } = errorEntry('invalid_request');
+  const message = cleanMessage(messageOf(body, told), { from: upstreamModel, to: group });
+  const { type, message: refused } = errorEntry('invalid_request');
   const param = typeof told.param === 'string' && isKnownField(told.param) ? told.param : null;
   const code = typeof told.code === 'number' ? told.code : 'invalid_request';
-  return { error: { message, type, param, code } };
+  return { error: { message: message ?? refused, type, param, code } };
 }
 
 function objectOf(text: string): Record<string, unknown> {

@@ -208,7 +208,7 @@ describe('with a LiteLLM upstream', () => {
     [
       'FastAPI’s own 422',
       json(422, { detail: [{ loc: ['body', 'messages'], msg: 'field required' }] }),
-      { ...refused, status: 422, message: 'The model refused the request.' },
+      { ...refused, status: 422, message: 'messages: field required' },
     ],
     [
       'a key that may not use a model',

@@ -1,10 +1,11 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { errorTable } from '../../src/errors.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { startTestProxy, type TestProxy } from '../support/proxy.js';
 import { ask, post } from './support.js';
 
-const REFUSED = 'The model refused the request.';
+const REFUSED = errorTable.invalid_request.message;
 
 /** A node that does what a test says, and remembers what it was sent. */
 const routing = (nodeUrl: string, deadUrl: string) => `model_list:

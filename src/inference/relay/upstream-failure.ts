@@ -1,5 +1,6 @@
 import type { ErrorCode, ErrorOptions } from '../../errors.js';
 import { cleanMessage, isKnownField } from '../../lib/clean-message.js';
+import { fieldErrors } from '../../lib/upstream/field-errors.js';
 import { NOT_TAKEN, NOT_TAKEN_CODE, saysNotTaken } from '../../lib/upstream/not-taken.js';
 import { unwrapMessage } from './upstream-words.js';
 
@@ -17,7 +18,6 @@ export interface UpstreamFailure {
 }
 
 const DEFAULT_RETRY_SECONDS = 5;
-const REFUSED = 'The model refused the request.';
 
 /** A budget or limit that the operator set at an external model proxy is no fault of the caller's request. */
 const BUDGET = /Budget has been exceeded!|ExceededBudget:|exceeded budget for|crossed budget/;
@@ -45,7 +45,7 @@ export function mapStatus(status: number, body: Buffer, retryAfter: string | und
     return { code: 'upstream_unavailable', options: { retryAfterSeconds: readRetryAfter(told) } };
   }
   if (status === 400 || status === 422) {
-    const words = cleanMessage(unwrapMessage(message) ?? '') ?? REFUSED;
+    const words = cleanMessage(unwrapMessage(message) ?? '');
     return { code: 'invalid_request', options: { status, message: words, param } };
   }
   if (saysNotTaken(status) || code === NOT_TAKEN_CODE)
@@ -86,13 +86,14 @@ interface ErrorFields {
 const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
 
-/** OpenAI's `error`, an object or a text; FastAPI's `detail`, a text or around it; older vLLM's `object: "error"`. */
+/** OpenAI's `error`, an object or a text; FastAPI's `detail`, a text, a list of fields or around it; older vLLM's `object: "error"`. */
 function readError(body: Buffer): ErrorFields {
   try {
     const fields = JSON.parse(body.toString()) as { error?: unknown; detail?: unknown; object?: unknown };
     const { error, detail } = fields;
     const itself = fields.object === 'error' ? fields : undefined;
     const told = error ?? (detail as { error?: unknown } | undefined)?.error ?? detail ?? itself;
+    if (Array.isArray(told)) return { message: fieldErrors(told) };
     if (typeof told !== 'object' || told === null) return { message: textOf(told) };
     const { message, type, code, param } = told as Record<string, unknown>;
     return {

@@ -1,4 +1,4 @@
-import { isKnownField } from '../lib/clean-message.js';
+import { isKnownField } from '../clean-message.js';
 
 const MAX_SHOWN = 5;
 const INDEX = /^\d{1,4}$/;
