@@ -32,8 +32,9 @@ export const seconds = z
   )
   .transform(Number);
 
-export const url = (protocols: RegExp, kind: string) =>
-  z.url({ protocol: protocols, error: `must be a URL (${kind})` });
+/** `kind` names its protocols. */
+export const url = (protocols: RegExp, kind: string, example: string) =>
+  z.url({ protocol: protocols, error: `must be a URL (${kind}), such as ${example}` });
 
 /** A Redis, or several nodes of a cluster, separated by commas. */
 export const redisNodes = z
@@ -41,7 +42,7 @@ export const redisNodes = z
   .trim()
   .refine(
     (value) => redisUrls(value).every((one) => /^rediss?:$/.test(URL.parse(one)?.protocol ?? '')),
-    'must be a URL (redis), or several separated by commas',
+    'must be a URL (redis), such as redis://127.0.0.1:6379, or several separated by commas',
   );
 
 export const flag = z.enum(['0', '1'], { error: 'must be 0 or 1' }).transform((value) => value === '1');

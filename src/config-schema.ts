@@ -25,22 +25,23 @@ const MOST_MONTHS = 1_200;
 export const MOST_EDGES = 64;
 
 const secret = z.string().min(1);
+const database = url(/^postgres(?:ql)?$/, 'postgres', 'postgres://user:password@127.0.0.1:5432/gateway');
 
 const schema = z.object({
   NODE_ENV: oneOf(['production', 'development', 'test']).default('development'),
   PORT: port.default(8080),
   HOST: z.string().default('127.0.0.1'),
-  PUBLIC_BASE_URL: url(/^https?$/, 'http or https').optional(),
+  PUBLIC_BASE_URL: url(/^https?$/, 'http or https', 'https://gateway.example.com').optional(),
   DATA_DIR: z.string().default('.data'),
-  DATABASE_URL: url(/^postgres(?:ql)?$/, 'postgres').optional(),
-  DATABASE_DIRECT_URL: url(/^postgres(?:ql)?$/, 'postgres').optional(),
+  DATABASE_URL: database.optional(),
+  DATABASE_DIRECT_URL: database.optional(),
   REDIS_URL: redisNodes.optional(),
-  PLATFORM_URL: url(/^https?$/, 'http or https').optional(),
+  PLATFORM_URL: url(/^https?$/, 'http or https', 'http://127.0.0.1:3000').optional(),
   PLATFORM_PORT: port.optional(),
   PROXY_PORT: port.optional(),
   TRUST_PROXY: cidrs.default([]),
   PROXY_CONFIG: z.string().default('proxy.config.yaml'),
-  UPSTREAM_URL: url(/^https?$/, 'http or https').optional(),
+  UPSTREAM_URL: url(/^https?$/, 'http or https', 'http://127.0.0.1:4000').optional(),
   UPSTREAM_MASTER_KEY: secret.optional(),
   ALLOW_SIMULATOR: flag.default(false),
   ALLOWED_BODY_FIELDS: bodyFields.default([]),
@@ -55,7 +56,7 @@ const schema = z.object({
   MEDIA_ALLOW_PRIVATE: flag.default(false),
   ACCESS_TOKEN_TTL_SECONDS: seconds.default(3600),
   PASSWORD_HASH_PROFILE: oneOf(['owasp', 'test']).default('owasp'),
-  SMTP_URL: url(/^smtps?$/, 'smtp').optional(),
+  SMTP_URL: url(/^smtps?$/, 'smtp', 'smtp://user:password@mail.example.com:587').optional(),
   MAIL_FROM: mailFrom.optional(),
   ADMIN_EMAIL: emailInput.optional(),
   ADMIN_PASSWORD: text(8, 128).optional(),
@@ -80,7 +81,7 @@ const schema = z.object({
     .default(1),
   METRICS_PORT: port.optional(),
   METRICS_HOST: z.string().default('127.0.0.1'),
-  OTEL_EXPORTER_OTLP_ENDPOINT: url(/^https?$/, 'http or https').optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: url(/^https?$/, 'http or https', 'http://127.0.0.1:4318').optional(),
   OTEL_EXPORTER_OTLP_HEADERS: headerList.optional(),
   OTEL_TRACES_SAMPLER_ARG: share.default(1),
   LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),

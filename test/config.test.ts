@@ -110,15 +110,23 @@ describe('the configuration', () => {
     [
       'REDIS_URL',
       { REDIS_URL: 'localhost:6379' },
-      'REDIS_URL: must be a URL (redis), or several separated by commas',
+      'REDIS_URL: must be a URL (redis), such as redis://127.0.0.1:6379, or several separated by commas',
     ],
     [
       'REDIS_URL',
       { REDIS_URL: 'redis://one:6379,two:6379' },
-      'REDIS_URL: must be a URL (redis), or several separated by commas',
+      'REDIS_URL: must be a URL (redis), such as redis://127.0.0.1:6379, or several separated by commas',
     ],
-    ['UPSTREAM_URL', { UPSTREAM_URL: 'ftp://x' }, 'UPSTREAM_URL: must be a URL (http or https)'],
-    ['SMTP_URL', { SMTP_URL: 'mail.example.com' }, 'SMTP_URL: must be a URL (smtp)'],
+    [
+      'UPSTREAM_URL',
+      { UPSTREAM_URL: 'ftp://x' },
+      'UPSTREAM_URL: must be a URL (http or https), such as http://127.0.0.1:4000',
+    ],
+    [
+      'SMTP_URL',
+      { SMTP_URL: 'mail.example.com' },
+      'SMTP_URL: must be a URL (smtp), such as smtp://user:password@mail.example.com:587',
+    ],
     ['ALLOW_SIMULATOR', { ALLOW_SIMULATOR: 'yes' }, 'ALLOW_SIMULATOR: must be 0 or 1'],
     [
       'ALLOWED_BODY_FIELDS',

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import type { HeldBytes } from './held-bytes.js';
 
 /** More than the platform accepts on any route: nothing larger is passed on. */
-const MOST_BYTES = 800 * 1024;
+export const MOST_BYTES = 800 * 1024;
 /** Always buffered, even without room: enough for log-in and nearly all of `/api`. */
 const ALWAYS_BYTES = 16 * 1024;
 /** Each piece costs a turn through Node's parser, however small it is. */

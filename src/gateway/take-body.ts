@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError } from '../errors.js';
 import { type BodyShare, SMALL_BODY_BYTES } from '../inference/memory/body-budget.js';
+import { largerThan } from '../lib/larger-than.js';
 import type { Pace } from '../lib/pace.js';
 import type { Exchange } from './exchange.js';
 import { V1_BODY_LIMIT_BYTES } from './route-rules.js';
@@ -8,12 +9,11 @@ import { V1_BODY_LIMIT_BYTES } from './route-rules.js';
 /** Long enough for an honest client to notice its answer, too short to be worth sending into. */
 const LINGER_MS = 2_000;
 
-const MIB = 2 ** 20;
+/** Of a header that is said back. */
+const LONGEST_SHOWN = 64;
 
 const tooLarge = (limitBytes: number): AppError =>
-  new AppError('body_too_large', {
-    message: `The body is larger than ${limitBytes < MIB ? `${limitBytes / 1024} KiB` : `${limitBytes / MIB} MiB`}.`,
-  });
+  new AppError('body_too_large', { message: largerThan(limitBytes) });
 
 /** A body that came too slowly: answered with status 408. */
 export class SlowBodyError extends AppError {
@@ -34,7 +34,11 @@ export interface TakeBodyOptions {
 /** Rejects compressed bodies. @throws AppError `unsupported_media_type` */
 export function requireUnencoded({ headers }: IncomingMessage): void {
   const encoding = headers['content-encoding'];
-  if (encoding !== undefined && encoding !== 'identity') throw new AppError('unsupported_media_type');
+  if (encoding === undefined || encoding === 'identity') return;
+  const shown = encoding.slice(0, LONGEST_SHOWN).replace(/[^\w ,.-]/g, '?');
+  throw new AppError('unsupported_media_type', {
+    message: `Content-Encoding "${shown}" is not supported. Send the body uncompressed.`,
+  });
 }
 
 /**

@@ -143,7 +143,11 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
 
   const routes = requireRules<RouteRules>(app, requireRate);
   const site: Site = { baseUrl: config.publicBaseUrl, assets: deps.web?.site };
-  handleErrors(app, (request, reply) => answerWithPage(request, reply, { site, https }));
+  handleErrors(
+    app,
+    (request, reply) => answerWithPage(request, reply, { site, https }),
+    config.publicBaseUrl,
+  );
   measureRequests(app, deps.registry);
   parseJsonBodies(app);
   provideContext(app, deps);

@@ -2,17 +2,31 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchemaValida
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import { AppError, errorBody, errorEntry, type PlainErrorCode } from '../errors.js';
 import { fieldIssues } from '../lib/field-issues.js';
+import { largerThan } from '../lib/larger-than.js';
 import { toAppError as plainAppError } from '../lib/to-app-error.js';
 
 /** Answers who asks for a page that there isn't with one that says so; undefined: it wants no page. */
 type AnswerWithPage = (request: FastifyRequest, reply: FastifyReply) => FastifyReply | undefined;
 
-/** Every error of the platform in the one shape of src/errors.ts; what isn't the caller's fault is logged. */
-export function handleErrors(app: FastifyInstance, asPage: AnswerWithPage): void {
-  app.setErrorHandler((error, request, reply) => sendError(toAppError(error), request, reply));
-  app.setNotFoundHandler(
-    (request, reply) => asPage(request, reply) ?? sendError(new AppError('not_found'), request, reply),
-  );
+/** Paths below a base URL that lacks its `/v1`. */
+const OF_INFERENCE = /^\/(?:(?:chat\/)?completions|embeddings|models|responses)(?:[/?]|$)/;
+
+/**
+ * Every error of the platform in the one shape of src/errors.ts; what isn't the caller's fault is logged.
+ * @param publicBaseUrl Without a slash at its end.
+ */
+export function handleErrors(app: FastifyInstance, asPage: AnswerWithPage, publicBaseUrl: string): void {
+  app.setErrorHandler((error, request, reply) => {
+    const told = toAppError(error);
+    const { bodyLimit } = request.routeOptions;
+    if (told.code !== 'body_too_large' || bodyLimit === undefined) return sendError(told, request, reply);
+    return sendError(new AppError(told.code, { message: largerThan(bodyLimit) }), request, reply);
+  });
+  const belowV1 = `${errorEntry('not_found').message} The inference API is below /v1: set the base URL to ${publicBaseUrl}/v1.`;
+  app.setNotFoundHandler((request, reply) => {
+    const options = OF_INFERENCE.test(request.url) ? { message: belowV1 } : {};
+    return asPage(request, reply) ?? sendError(new AppError('not_found', options), request, reply);
+  });
 }
 
 /** Answers an error. */

@@ -98,8 +98,13 @@ const schemas = {
     properties: {
       model: { ...model, example: 'gateway/embed' },
       input: {
-        description: 'A text, or up to 2,048 texts.',
-        anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }],
+        description: 'A text, as it is or as a list of tokens; or up to 2,048 of them.',
+        anyOf: [
+          { type: 'string' },
+          { type: 'array', items: { type: 'string' } },
+          { type: 'array', items: { type: 'integer' } },
+          { type: 'array', items: { type: 'array', items: { type: 'integer' } } },
+        ],
         example: 'Hello!',
       },
       encoding_format: {

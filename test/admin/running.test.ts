@@ -178,7 +178,10 @@ describe('npm run admin', () => {
 
   test.each([
     [{}, 'set UPSTREAM_URL'],
-    [{ UPSTREAM_URL: 'http://127.0.0.1:1' }, 'The model proxy does not answer.'],
+    [
+      { UPSTREAM_URL: 'http://127.0.0.1:1' },
+      'Check that it runs, and that UPSTREAM_URL or PROXY_PORT is its address.',
+    ],
   ])('ends without the routing of a proxy that it does not find: %j', async (env, words) => {
     expect(await startWith(env, 'routing')).toEqual({
       code: 1,

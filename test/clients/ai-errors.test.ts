@@ -9,7 +9,7 @@ const suite = useClients();
 describe('ai: errors', () => {
   test.each([
     ['key', 'sk-pr-nonsense', 'gateway/fast', 401, /sk-pr-/],
-    ['model', undefined, 'gpt-4o', 403, /"gpt-4o" is not included in your plan/],
+    ['model', undefined, 'gpt-4o', 403, /There is no model "gpt-4o" here/],
   ])("a wrong %s surfaces with the gateway's message", async (_what, key, model, status, message) => {
     const { fetch, calls } = watchedFetch();
     const error = await thrownBy(() =>

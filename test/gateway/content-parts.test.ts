@@ -20,14 +20,19 @@ function countOf(text: string): number | string {
   return promptTokens === Number.POSITIVE_INFINITY ? 'any number' : images;
 }
 
-function faultOf(text: string): string | undefined {
+function errorOf(text: string): AppError | undefined {
   try {
     inputOf(text);
     return undefined;
   } catch (error) {
     expect(error).toMatchObject({ code: 'invalid_body' });
-    return (error as AppError).options.param ?? '';
+    return error as AppError;
   }
+}
+
+function faultOf(text: string): string | undefined {
+  const error = errorOf(text);
+  return error && (error.options.param ?? '');
 }
 
 describe('a part of a message', () => {
@@ -89,6 +94,21 @@ describe('a part of a message', () => {
     ['without its sound', { input_audio: null, type: 'input_audio' }, 'input_audio'],
   ])('is refused by its place %s', (_what, part, where) => {
     for (const text of bothSizes(withParts(part))) expect(faultOf(text)).toBe(`${PLACE}.${where}`);
+  });
+
+  test('of an unknown type is told which there are', () => {
+    for (const text of bothSizes(withParts({ type: 'audio_embeds' }))) {
+      expect(errorOf(text)?.message).toBe(
+        `"${PLACE}.type" must be "text", "image_url", "input_audio", "video_url" or "file", not "audio_embeds".`,
+      );
+    }
+  });
+
+  test('with too many addresses is told how many there may be', () => {
+    const parts = Array(2_049).fill({ type: 'image_url', image_url: DATA });
+    expect(errorOf(withParts(...parts))?.message).toBe(
+      '"messages[0].content[2048].image_url" is one too many: a request may have 2,048 addresses of media.',
+    );
   });
 
   test('is found in names that hide in escapes', () => {

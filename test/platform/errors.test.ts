@@ -98,7 +98,12 @@ describe('answers to bad requests', () => {
     const answer = await post(`{"email":"${'a'.repeat(bytes)}"}`).catch((error: unknown) => error as Error);
     // A server that answers early may cut a client that is still writing.
     if (answer instanceof Error) expect(bytes).toBeGreaterThan(1024 * 1024);
-    else expect([answer.status, answer.body.error.code]).toEqual([413, 'body_too_large']);
+    else {
+      expect([answer.status, answer.body.error]).toMatchObject([
+        413,
+        { code: 'body_too_large', message: 'The body is larger than 16 KiB.' },
+      ]);
+    }
   });
 
   test.each(['text/plain', 'application/x-www-form-urlencoded', 'application/xml', 'application/jsonp', ''])(
@@ -147,13 +152,26 @@ describe('answers to bad requests', () => {
     expect(answer.headers.get('x-request-id')).toMatch(UUID_V7);
   });
 
+  test.each([
+    ['POST', '/chat/completions'],
+    ['POST', '/embeddings?x=1'],
+    ['GET', '/models'],
+    ['GET', '/models/'],
+  ])('%s %s says which base URL to set', async (method, path) => {
+    const { status, body } = await call<ErrorAnswer>(suite.url, method, path);
+    expect([status, body.error]).toMatchObject([
+      404,
+      { code: 'not_found', message: expect.stringMatching(/below \/v1: set the base URL to http\S+\/v1\.$/) },
+    ]);
+  });
+
   test('what is no HTTP and what has endless headers is answered too', async () => {
     const raw = async (request: string): Promise<string> => {
       const socket = connect(Number(new URL(suite.url).port), '127.0.0.1');
       socket.write(request);
       return readText(socket);
     };
-    expect(await raw('nonsense\r\n\r\n')).toMatch(/^HTTP\/1.1 400 .*"code":"invalid_body"/s);
+    expect(await raw('nonsense\r\n\r\n')).toMatch(/^HTTP\/1.1 400 .*"code":"invalid_request"/s);
     const endless = `GET / HTTP/1.1\r\nhost: x\r\nx: ${'y'.repeat(70_000)}\r\n\r\n`;
     expect(await raw(endless)).toMatch(/^HTTP\/1.1 431 .*"code":"headers_too_large"/s);
   });

@@ -21,9 +21,11 @@ import type { LimitsMetrics } from './limits-metrics.js';
 import type { OpenHolds } from './open-holds.js';
 import type { PriceCeiling } from './price-ceiling.js';
 import {
+  type AdmissionError,
   guardModelGone,
   insufficientCredits,
   modelNotAllowed,
+  modelUnknown,
   upstreamUnconfigured,
   wrongEndpoint,
 } from './refusals.js';
@@ -82,7 +84,7 @@ class AdmissionControl implements Limits {
     if (model?.kind !== KINDS[endpoint] || !payer.authorization) {
       // The counters aren't queried, but a balance below the floor is reported first.
       if (payer.account.posted < BALANCE_FLOOR) throw insufficientCredits();
-      if (!model) throw modelNotAllowed(body.model);
+      if (!model) throw this.#notAllowed(body.model);
       throw model.kind === KINDS[endpoint] ? upstreamUnconfigured() : wrongEndpoint(model);
     }
     const served = body.movedTo === null ? model : this.#modelFor(payer, body.movedTo);
@@ -142,6 +144,12 @@ class AdmissionControl implements Limits {
   /** The model of a name, if the payer may use it. */
   #modelFor({ allowedModels }: Payer, name: string): CatalogModel | undefined {
     return allowedModels.has(name) ? this.deps.catalog.get(name) : undefined;
+  }
+
+  #notAllowed(name: string): AdmissionError {
+    const { catalog } = this.deps;
+    if (catalog.get(name)) return modelNotAllowed(name);
+    return modelUnknown(name, (other) => catalog.get(other) !== undefined);
   }
 
   #take(admission: Admission): Admission | Blocked | Promise<Admission | Blocked> {

@@ -1,4 +1,5 @@
 import { AppError } from '../../errors.js';
+import { shortened } from '../../lib/shortened.js';
 import type { WindowDecision } from '../../lib/sliding-window.js';
 import type { CatalogModel } from '../catalog.js';
 
@@ -36,11 +37,29 @@ export const shareSpent = (): AdmissionError =>
     retryAfterSeconds: 1,
   });
 
+/** A model that the caller's plan doesn't include. */
 export const modelNotAllowed = (model: string): AdmissionError =>
   new AdmissionError('model_not_allowed', {
-    message: `The model "${model.slice(0, 100)}" is not included in your plan. GET /v1/models lists the models that are.`,
+    message: `The model "${model}" is not included in your plan. GET /v1/models lists the models that are.`,
     param: 'model',
   });
+
+const LONGEST_NAME_BYTES = 100;
+const PREFIX = 'gateway/';
+
+/**
+ * A name that no model has. It is the caller's, who may have written anything, or a name that SDKs come with.
+ * @param isModel Whether there is a model of a name.
+ */
+export function modelUnknown(name: string, isModel: (name: string) => boolean): AdmissionError {
+  const shown = shortened(name.replace(/[\p{C}"]/gu, '?'), LONGEST_NAME_BYTES);
+  const meant = `${PREFIX}${name}`;
+  const hint = isModel(meant) ? ` Did you mean "${meant}"?` : '';
+  return new AdmissionError('model_not_allowed', {
+    message: `There is no model "${shown}" here.${hint} GET /v1/models lists yours.`,
+    param: 'model',
+  });
+}
 
 /** A chat model has no embeddings to give, and the other way round. */
 export const wrongEndpoint = ({ publicName, kind }: CatalogModel): AdmissionError =>

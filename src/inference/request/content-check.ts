@@ -49,6 +49,8 @@ export function* checkContent(body: Buffer, members: readonly Member[], rules: M
 }
 
 const LONGEST_TYPE = 64;
+/** Types that most models know, for a message; content-names.ts has all. */
+const SUPPORTED = '"text", "image_url", "input_audio", "video_url" or "file"';
 
 /** A part of a message that is being read. */
 interface Part {
@@ -65,6 +67,7 @@ interface Part {
 
 /** Each takes microseconds to read, and no context holds as many images. */
 const MOST_ADDRESSES = 2_048;
+const MOST_SHOWN = MOST_ADDRESSES.toLocaleString('en-US');
 
 class ContentReader implements JsonVisitor {
   images = 0;
@@ -100,7 +103,7 @@ class ContentReader implements JsonVisitor {
     }
     if (!this.#isAddress(state, start, end)) return;
     if (++this.#addresses > MOST_ADDRESSES)
-      throw this.#invalid(levels, 'exceeds the number of allowed addresses');
+      throw this.#invalid(levels, `is one too many: a request may have ${MOST_SHOWN} addresses of media`);
     const reason = faultOfAddress(this.body, start, end, this.rules);
     if (reason !== undefined) throw this.#invalid(levels, reason);
   }
@@ -114,7 +117,8 @@ class ContentReader implements JsonVisitor {
   #ofType(levels: readonly JsonLevel[], start: number, end: number): void {
     const type = end - start <= LONGEST_TYPE ? readKey(this.body, start, end) : '';
     const kind = names.partKind(type);
-    if (kind === undefined) throw this.#invalid(levels, 'is not a supported content type');
+    if (kind === undefined)
+      throw this.#invalid(levels, `must be ${SUPPORTED}${type && `, not "${shownName(type)}"`}`);
     const part = this.#enter(levels.at(-1)!);
     if (part.empty.has(type)) throw this.#missing(levels, type);
     part.type = type;

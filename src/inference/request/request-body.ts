@@ -147,7 +147,7 @@ function readFields(body: Buffer, members: Member[]): Record<string, unknown> {
   if (!isUtf8(body)) throw invalid('The body is not valid UTF-8.');
   const read = members.filter(({ key }) => READ.has(key));
   for (const { key, valueStart, end } of read) {
-    if (end - valueStart > LONGEST_READ_BYTES) throw invalid(`"${key}" is too long.`, key);
+    if (end - valueStart > LONGEST_READ_BYTES) throw invalid(`"${key}" is longer than 16 KiB.`, key);
   }
   return Object.fromEntries(
     read.map(({ key, valueStart, end }) => [key, JSON.parse(body.toString('latin1', valueStart, end))]),

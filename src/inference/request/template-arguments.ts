@@ -40,7 +40,7 @@ export function templateArguments(body: Buffer, member: Member, allowed: Allowed
   const { valueStart, end } = member;
   if (body[valueStart] === LOWER_N) return AS_IT_CAME;
   if (body[valueStart] !== OPEN_BRACE) throw invalid('must be an object');
-  if (end - valueStart > MOST_BYTES) throw invalid('is too long');
+  if (end - valueStart > MOST_BYTES) throw invalid('is longer than 64 KiB');
   const { members } = scanObject(body, valueStart, MAX_DEPTH);
   if (members.length > MOST_ARGUMENTS) throw invalid(`must have at most ${MOST_ARGUMENTS} properties`);
   const nameOf = ({ key }: Member): string => `${TEMPLATE_ARGUMENTS}.${key}`;

@@ -35,7 +35,7 @@ export function* checkTools(body: Buffer, members: readonly Member[], parsed: un
   const member = members.find(({ key }) => key === 'tools');
   if (!member || body[member.valueStart] === LOWER_N) return;
   if (body[member.valueStart] !== OPEN_BRACKET) throw NO_LIST();
-  if (member.end - member.valueStart > MOST_BYTES) throw invalid('"tools" is too long.', 'tools');
+  if (member.end - member.valueStart > MOST_BYTES) throw invalid('"tools" is longer than 1 MiB.', 'tools');
   yield* checkBytes(body, member.valueStart);
 }
 
@@ -57,7 +57,7 @@ function* checkBytes(body: Buffer, from: number): Work<void> {
     if (body[start] !== OPEN_BRACE) throw noObject(index);
     const { members, end } = yield* scanObjectInParts(body, start);
     if (members.length > MOST_MEMBERS)
-      throw invalid(`"tools[${index}]" has too many properties.`, `tools[${index}]`);
+      throw invalid(`"tools[${index}]" has more than ${MOST_MEMBERS} properties.`, `tools[${index}]`);
     const types = members
       .filter(({ key }) => key === 'type')
       .map(({ valueStart, end: stop }) => typeOf(body, valueStart, stop));

@@ -11,6 +11,8 @@ import type { RoutedModelOutput } from './admin.outputs.js';
 const TIMEOUT_MS = 5_000;
 const MS_PER_SECOND = 1_000;
 const MILLION = 1_000_000n;
+const NO_ANSWER =
+  'The model proxy does not answer. Check that it runs, and that UPSTREAM_URL or PROXY_PORT is its address.';
 
 /** As the bundled proxy and LiteLLM answer; LiteLLM says less. */
 const infoSchema = z.object({
@@ -47,7 +49,7 @@ export async function askProxy({
     if (statusCode !== 200) throw new Error(`the model proxy answered ${statusCode}`);
     return infoSchema.parse(await body.json()).data;
   } catch (cause) {
-    throw new AppError('service_unavailable', { message: 'The model proxy does not answer.', cause });
+    throw new AppError('service_unavailable', { message: NO_ANSWER, cause });
   }
 }
 

@@ -11,7 +11,7 @@ const REMEDIES: Partial<Record<ErrorCode, string>> = {
     'The account made more calls per minute than the plan allows, or too many of its calls were rejected. Call less often, or ask for another plan.',
   upstream_unconfigured: 'The key is not connected to the models. Create another key and use that one.',
   endpoint_not_supported:
-    'The address does not exist. Use POST /v1/chat/completions, POST /v1/embeddings or GET /v1/models.',
+    'The address does not exist. Use POST /v1/chat/completions, POST /v1/embeddings, GET /v1/models or, where the operator has turned it on, POST /v1/responses.',
   invalid_body: 'The request body is not valid. The error message of the call names the field.',
   body_too_large: 'The request body is too large. Send less in one call.',
   unsupported_media_type: 'Send the body as JSON, without content encoding.',

@@ -36,7 +36,10 @@ describe('400 invalid_body', () => {
     expect((await postChat(suite.edge.url, key, body(limit))).status).toBe(200);
     const response = await postChat(suite.edge.url, key, body(limit + 1));
     expect(response.status).toBe(413);
-    expect((await errorOf(response)).code).toBe('body_too_large');
+    expect(await errorOf(response)).toMatchObject({
+      code: 'body_too_large',
+      message: 'The body is larger than 10 MiB.',
+    });
   });
 
   test('a body is JSON whatever its content type says', async () => {
@@ -54,6 +57,9 @@ describe('400 invalid_body', () => {
     const { key } = await createTestKey(suite.db);
     const response = await postChat(suite.edge.url, key, {}, { 'content-encoding': 'gzip' });
     expect(response.status).toBe(415);
-    expect((await errorOf(response)).code).toBe('unsupported_media_type');
+    expect(await errorOf(response)).toMatchObject({
+      code: 'unsupported_media_type',
+      message: 'Content-Encoding "gzip" is not supported. Send the body uncompressed.',
+    });
   });
 });

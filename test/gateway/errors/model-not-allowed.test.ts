@@ -23,4 +23,20 @@ describe('403 model_not_allowed', () => {
     });
     expect(suite.upstream.seen).toHaveLength(0);
   });
+
+  test.each([
+    ['of another plan', 'gateway/qwen-pro', 'The model "gateway/qwen-pro" is not included in your plan.'],
+    ['that there is not', 'gpt-4o', 'There is no model "gpt-4o" here. GET /v1/models lists yours.'],
+    [
+      'without its prefix',
+      'fast',
+      'There is no model "fast" here. Did you mean "gateway/fast"? GET /v1/models',
+    ],
+    ['with odd characters', 'a"b\u0000\n\u202e', 'There is no model "a?b???" here.'],
+    ['as long as a book', 'é'.repeat(5_000), `There is no model "${'é'.repeat(50)}…" here.`],
+  ])('says of a model %s what to do', async (_what, model, words) => {
+    const { key } = await createTestKey(suite.db, { plan: 'starter' });
+    const { message } = await errorOf(await postChat(suite.edge.url, key, { model }));
+    expect(message).toContain(words);
+  });
 });
