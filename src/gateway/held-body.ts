@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import type { HeldBytes } from './held-bytes.js';
 
 /** More than the platform accepts on any route: nothing larger is passed on. */
-export const MOST_BYTES = 800 * 1024;
+export const MOST_HELD_BYTES = 800 * 1024;
 /** Always buffered, even without room: enough for log-in and nearly all of `/api`. */
 const ALWAYS_BYTES = 16 * 1024;
 /** Each piece costs a turn through Node's parser, however small it is. */
@@ -25,7 +25,7 @@ export function hasHeldBody({ method, headers }: IncomingMessage): boolean {
  * once, or never if the client leaves first.
  */
 export function holdBody(request: IncomingMessage, client: string, held: HeldBytes, done: BodyTaker): void {
-  if (Number(request.headers['content-length'] ?? 0) > MOST_BYTES) {
+  if (Number(request.headers['content-length'] ?? 0) > MOST_HELD_BYTES) {
     done('too_large');
     return;
   }
@@ -49,7 +49,7 @@ export function holdBody(request: IncomingMessage, client: string, held: HeldByt
   const end = (): void => settle(bodyOf(buffer.subarray(0, bytes), release));
   const take = (chunk: Buffer): void => {
     const total = bytes + chunk.length;
-    if (total > MOST_BYTES || ++pieces > MOST_PIECES) {
+    if (total > MOST_HELD_BYTES || ++pieces > MOST_PIECES) {
       settle('too_large');
       return;
     }

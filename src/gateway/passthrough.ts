@@ -8,7 +8,7 @@ import { createOutageLog } from '../lib/outage-log.js';
 import type { Tracing } from '../lib/tracing/tracing.js';
 import { clientOf, type EdgeBounds } from './edge-bounds.js';
 import { HeldAnswers } from './held-answers.js';
-import { hasHeldBody, holdBody, MOST_BYTES } from './held-body.js';
+import { hasHeldBody, holdBody, MOST_HELD_BYTES } from './held-body.js';
 import { HeldBytes } from './held-bytes.js';
 import { OwnTurns } from './own-turn.js';
 import { PassLine, type Place } from './pass-line.js';
@@ -44,7 +44,7 @@ const ANSWER_TIMEOUT_MS = 60_000;
 const RETRY_AFTER_SECONDS = 1;
 const TOO_MANY = 'Too many requests from this address are in progress. Try again in a moment.';
 const NO_ROOM = 'Too many large requests are in progress. Try again in a moment.';
-const TOO_LARGE = `The body is larger than ${MOST_BYTES / 1024} KiB, or arrives in too many pieces.`;
+const TOO_LARGE = `The body is larger than ${MOST_HELD_BYTES / 1024} KiB, or arrives in too many pieces.`;
 
 /** Refuses a request. All but a body that is too large may be repeated a moment later. */
 function refuse(request: FastifyRequest, reply: FastifyReply, code: ErrorCode, message: string): void {
