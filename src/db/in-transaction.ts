@@ -12,6 +12,13 @@ export async function limitLockWaits(em: EntityManager, timeoutMs: number): Prom
   await sql`select set_config('lock_timeout', ${String(timeoutMs)}, true)`.execute(em.getKysely());
 }
 
+/** Likewise, but counts from PostgreSQL's check for deadlocks, which also ends an autovacuum that is in the way. */
+export async function limitLockWaitsAfterCheck(em: EntityManager, timeoutMs: number): Promise<void> {
+  await sql`
+    select set_config('lock_timeout', (setting::int + ${timeoutMs}::int)::text, true)
+    from pg_settings where name = 'deadlock_timeout'`.execute(em.getKysely());
+}
+
 /**
  * Waits until no other transaction holds the lock, then holds it until this one ends. `name` narrows it to one subject;
  * two names with the same hash wait for each other now and then, which does no harm.

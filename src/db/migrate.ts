@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { type AppliedFunctions, applyFunctions } from './apply-functions.js';
-import { limitLockWaits, limitStatements, takeTurn } from './in-transaction.js';
-import { isLockFault } from './lock-fault.js';
+import { limitLockWaits, limitLockWaitsAfterCheck, limitStatements, takeTurn } from './in-transaction.js';
+import { isDeadlock, isLockFault } from './lock-fault.js';
 import { advisoryLocks } from './locks.js';
 import { patiently } from './patience.js';
 
@@ -14,6 +14,11 @@ const TIMEOUT_MS = 60_000;
  */
 const LOCK_WAIT_MS = 300;
 const LOCK_PAUSE_MS = 500;
+/**
+ * PostgreSQL ends an autovacuum that is in the way, but only once the wait has lasted for `deadlock_timeout`, a second. So one
+ * try in so many waits for longer. A flush behind it gives up after 300 ms of its own and tries again.
+ */
+const LONG_TRY_EVERY = 4;
 
 export interface Migrated {
   /** Names of the migrations that ran. */
@@ -30,22 +35,29 @@ export async function migrate(
   orm: MikroORM,
   within?: (em: MikroORM['em']) => Promise<void>,
 ): Promise<Migrated> {
-  for (const end = Date.now() + TIMEOUT_MS; ; await delay(LOCK_PAUSE_MS)) {
+  const end = Date.now() + TIMEOUT_MS;
+  for (let nth = 1; ; nth++) {
     try {
-      return await tryToMigrate(orm, within);
+      return await tryToMigrate(orm, nth % LONG_TRY_EVERY === 0, within);
     } catch (error) {
-      if (!isLockFault(error) || Date.now() >= end) throw error;
+      const isInTheWay = isLockFault(error) || isDeadlock(error);
+      if (!isInTheWay || Date.now() >= end) throw error;
     }
+    await delay(LOCK_PAUSE_MS);
   }
 }
 
-function tryToMigrate(orm: MikroORM, within?: (em: MikroORM['em']) => Promise<void>): Promise<Migrated> {
+function tryToMigrate(
+  orm: MikroORM,
+  isLong: boolean,
+  within?: (em: MikroORM['em']) => Promise<void>,
+): Promise<Migrated> {
   const em = orm.em.fork();
   return patiently(TIMEOUT_MS, () =>
     em.transactional(async (inner) => {
       await limitStatements(inner, TIMEOUT_MS);
       await takeTurn(inner, advisoryLocks.migration);
-      await limitLockWaits(inner, LOCK_WAIT_MS);
+      await (isLong ? limitLockWaitsAfterCheck : limitLockWaits)(inner, LOCK_WAIT_MS);
       const done = await orm.migrator.up({ transaction: inner.getTransactionContext() });
       const functions = await applyFunctions(inner);
       await within?.(inner as MikroORM['em']);
