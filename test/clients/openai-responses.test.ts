@@ -236,6 +236,15 @@ describe('openai: responses', () => {
     ).toEqual(OF_TWO);
   });
 
+  test('a call whose deltas have an ID each is one', async () => {
+    expect(
+      await callsOf(
+        { index: 0, id: 'call_a', function: { name: 'weather', arguments: '{"city":' } },
+        { index: 0, id: 'call_x', function: { name: null, arguments: '"Rome"}' } },
+      ),
+    ).toEqual(OF_TWO.slice(0, 1));
+  });
+
   test('a stream that breaks ends with an error, and is free', async () => {
     suite.upstream.answer(stream(FULL_STREAM.slice(0, 3)));
     const types: string[] = [];

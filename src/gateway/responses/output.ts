@@ -136,8 +136,9 @@ export class Output {
     const callId = typeof id === 'string' && id !== '' ? id : undefined;
     const { name, arguments: delta } = named ?? {};
     let open = this.#calls.get(call);
-    // Ollama gives every call the first index: only IDs tell them apart.
-    if (open?.callId !== undefined && callId !== undefined && open.callId !== callId) {
+    // Ollama gives every call the first index: only IDs tell them apart. But some nodes give every delta of a call an ID of its own.
+    const isNamed = typeof name === 'string' && name !== '';
+    if (isNamed && open?.callId !== undefined && callId !== undefined && open.callId !== callId) {
       this.#complete(open);
       open = undefined;
     }
