@@ -5,12 +5,13 @@ import {
   mkdirSync,
   readdirSync,
   readlinkSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
   symlinkSync,
 } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, resolve, sep } from 'node:path';
 
 /** PostgreSQL refuses to run as root; this user exists on every Unix. */
 export const NOBODY = 65_534;
@@ -84,7 +85,19 @@ export function reachableBinaries(native: string, version: string, systemRoot = 
   return copy;
 }
 
-const isCluster = (path: string): boolean => existsSync(join(path, 'PG_VERSION'));
+/** @throws Error when this user can't see whether a cluster is there: it isn't missing then */
+function isCluster(path: string): boolean {
+  try {
+    statSync(join(path, 'PG_VERSION'));
+    return true;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return false;
+    throw new Error(
+      `this user can't read the database in ${path} (${code}): run this as the user who started the product before, such as root`,
+    );
+  }
+}
 
 /** Where a link leads; undefined when there is none. */
 export function linkTarget(path: string): string | undefined {
@@ -95,34 +108,57 @@ export function linkTarget(path: string): string | undefined {
   }
 }
 
+/** The name of the folder below the system's for the cluster of this DATA_DIR. */
+const folderOf = (directory: string): string => `data-${shortHash(directory)}`;
+
 /**
- * The folder of the cluster where the server's user can reach it: itself, or one of its own for this DATA_DIR, to which
- * `linkCluster` leaves a link.
+ * The folder of the cluster where the server's user can reach it: itself, also behind a link of the operator's own, or one of its
+ * own for this DATA_DIR, to which `linkCluster` leaves a link.
  * @throws Error when the database of this DATA_DIR lies elsewhere or is gone: it would begin again with an empty one
  */
 export function reachableCluster(directory: string, systemRoot = SYSTEM_FOLDER): string {
-  const closed = closedFolder(dirname(directory));
   const linked = linkTarget(directory);
+  if (linked !== undefined) {
+    return linkedCluster(directory, resolve(realpathSync(dirname(directory)), linked), systemRoot);
+  }
+  const closed = closedFolder(dirname(directory));
   // Its own 0700 folder, once it is there, belongs to the server's user.
-  if (!closed && linked === undefined) return directory;
-  const outside = join(systemFolder(`data-${shortHash(directory)}`, systemRoot), 'postgres');
-  if (linked === undefined) {
-    if (!isCluster(directory) || isCluster(outside)) return outside;
+  if (!closed) return directory;
+  const outside = join(systemFolder(folderOf(directory), systemRoot), 'postgres');
+  if (!isCluster(directory)) return outside;
+  throw new Error(
+    isCluster(outside)
+      ? `there are two databases, in ${directory} and in ${outside}: move away the one that is not to be used`
+      : `PostgreSQL's unprivileged user can't enter ${closed}, where its data is: chmod o+x ${closed}, or move ${directory} to ${outside}`,
+  );
+}
+
+function linkedCluster(directory: string, place: string, systemRoot: string): string {
+  const closed = closedFolder(dirname(directory));
+  const isOurs = place.startsWith(join(systemRoot, sep));
+  if (isOurs) {
+    const outside = join(systemRoot, folderOf(directory), 'postgres');
+    // Where a database is to be copied or restored to.
+    if (isRoot()) systemFolder(folderOf(directory), systemRoot);
+    if (place !== outside) {
+      throw new Error(
+        `${directory} is a link to ${place}, the database of another DATA_DIR: remove the link, and copy that folder with cp -a to ${closed ? outside : directory}`,
+      );
+    }
+  }
+  if (!isCluster(place)) {
     throw new Error(
-      `PostgreSQL's unprivileged user can't enter ${closed}, where its data is: chmod o+x ${closed}, or move ${directory} to ${outside}`,
+      `the database of ${dirname(directory)} is missing: restore ${place}, or remove the link ${directory} to start with an empty one`,
     );
   }
-  if (linked !== outside) {
+  if (isOurs) return place;
+  const shut = closed ?? closedFolder(dirname(realpathSync(place)));
+  if (shut) {
     throw new Error(
-      `${directory} is a link to ${linked}, the database of another DATA_DIR: remove the link, and copy that folder with cp -a to ${closed ? outside : directory}`,
+      `PostgreSQL's unprivileged user can't enter ${shut}, which is on the way to ${place} by the link ${directory}: chmod o+x ${shut}`,
     );
   }
-  if (!isCluster(outside)) {
-    throw new Error(
-      `the database of ${dirname(directory)} is missing: restore ${outside}, or remove the link ${directory} to start with an empty one`,
-    );
-  }
-  return outside;
+  return directory;
 }
 
 /** Leaves a link in the place of a cluster that lies elsewhere: it says where, also in a copy of DATA_DIR. */

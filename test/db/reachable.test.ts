@@ -102,6 +102,56 @@ describe('what the database’s unprivileged user can’t reach', () => {
       chmodSync(at('home'), 0o711);
       expect(cluster(one)).toBe(one);
     });
+
+    test('isn’t chosen from two', () => {
+      if (!isRoot()) return;
+      const one = at('home/a/postgres');
+      const place = cluster(one);
+      for (const path of [one, place]) put(path);
+      expect(() => cluster(one)).toThrow(`two databases, in ${one} and in ${place}`);
+      rmSync(one, { recursive: true });
+      expect(cluster(one)).toBe(place);
+    });
+  });
+
+  describe('and a link that the operator made', () => {
+    const one = () => at('open/data/postgres');
+    const elsewhere = () => at('disk/pg');
+    const cluster = (): string => reachableCluster(one(), at('system'));
+    beforeEach(() => {
+      mkdirSync(dirname(one()), { recursive: true });
+      mkdirSync(elsewhere(), { recursive: true });
+      writeFileSync(join(elsewhere(), 'PG_VERSION'), '18');
+    });
+
+    test.each(['../../disk/pg', '/disk/pg'])('to %s: the database is there', (target) => {
+      symlinkSync(target.startsWith('/') ? at(target) : target, one());
+      expect(cluster()).toBe(one());
+      expect(existsSync(at('system'))).toBe(false);
+      rmSync(elsewhere(), { recursive: true });
+      expect(cluster).toThrow(`is missing: restore ${elsewhere()}`);
+    });
+
+    test('through a closed folder: nobody goes there', () => {
+      symlinkSync(elsewhere(), one());
+      for (const path of ['disk', 'open']) {
+        chmodSync(at(path), 0o700);
+        if (isRoot()) expect(cluster).toThrow(`chmod o+x ${at(path)}`);
+        else expect(cluster()).toBe(one());
+        chmodSync(at(path), 0o755);
+      }
+    });
+
+    test('to what can’t be read: that isn’t taken for missing', () => {
+      symlinkSync(one(), one());
+      expect(cluster).toThrow(`can't read the database in ${one()} (ELOOP)`);
+      rmSync(one());
+      symlinkSync(elsewhere(), one());
+      chmodSync(elsewhere(), 0);
+      if (!isRoot()) expect(cluster).toThrow(`can't read the database in ${elsewhere()} (EACCES)`);
+      chmodSync(elsewhere(), 0o755);
+      expect(cluster()).toBe(one());
+    });
   });
 
   test('is left where it is when it can be reached', () => {
