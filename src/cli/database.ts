@@ -4,6 +4,7 @@ import type { MikroORM } from '@mikro-orm/postgresql';
 import type { Config } from '../config.js';
 import { startEmbeddedPostgres } from '../db/embedded.js';
 import { findEmbeddedPostgres } from '../db/find-embedded.js';
+import { isFormerCluster } from '../db/former-cluster.js';
 import { openOrm } from '../db/orm.js';
 import { reachableCluster } from '../db/reachable.js';
 import { throwIfPooler } from '../db/refused-by-pooler.js';
@@ -22,6 +23,11 @@ const DATABASE = 'gateway';
 /** How long the database of a running product may take to answer: it may be starting. */
 const PATIENCE_MS = 5_000;
 
+interface DatabasePlace extends Pick<Config, 'databaseDirectUrl' | 'dataDir'> {
+  /** For tests, as in `EmbeddedOptions`. */
+  systemRoot?: string;
+}
+
 interface OpenDatabase {
   url: string;
   close(): Promise<void>;
@@ -34,11 +40,12 @@ interface OpenDatabase {
  * pooler's
  */
 export async function withDatabase<T>(
-  { databaseDirectUrl, dataDir }: Pick<Config, 'databaseDirectUrl' | 'dataDir'>,
+  place: DatabasePlace,
   processName: string,
   work: (orm: MikroORM) => Promise<T>,
 ): Promise<T> {
-  const embedded = databaseDirectUrl === null ? await openEmbedded(dataDir, processName) : undefined;
+  const { databaseDirectUrl } = place;
+  const embedded = databaseDirectUrl === null ? await openEmbedded(place, processName) : undefined;
   try {
     const orm = openOrm({ databaseUrl: databaseDirectUrl ?? embedded!.url, processName, poolSize: 1 });
     try {
@@ -54,9 +61,15 @@ export async function withDatabase<T>(
   }
 }
 
-async function openEmbedded(dataDir: string, processName: string): Promise<OpenDatabase> {
-  const directory = join(dataDir, 'postgres');
-  if (!existsSync(join(reachableCluster(directory), 'PG_VERSION'))) {
+const directoryOf = (dataDir: string): string => join(dataDir, 'postgres');
+
+async function openEmbedded(place: DatabasePlace, processName: string): Promise<OpenDatabase> {
+  const { dataDir, systemRoot } = place;
+  const directory = directoryOf(dataDir);
+  const cluster = reachableCluster(directory, systemRoot);
+  // Only a start of the product may set a former one aside and begin again.
+  const isFormer = isFormerCluster({ wanted: directory, directory: cluster });
+  if (isFormer || !existsSync(join(cluster, 'PG_VERSION'))) {
     throw new Error(`no database in ${dataDir}: set DATABASE_URL or DATA_DIR`);
   }
   ensureDataDir(dataDir);
@@ -66,10 +79,10 @@ async function openEmbedded(dataDir: string, processName: string): Promise<OpenD
     release = takeLock(dataDirLock(dataDir), commandNote(processName));
   } catch (error) {
     if (!(error instanceof LockedError)) throw error;
-    return findRunning(dataDir, directory, error.holder);
+    return findRunning(place, error.holder);
   }
   try {
-    const server = await startEmbeddedPostgres({ directory });
+    const server = await startEmbeddedPostgres({ directory, systemRoot });
     return {
       url: server.url(DATABASE),
       async close() {
@@ -88,9 +101,12 @@ async function openEmbedded(dataDir: string, processName: string): Promise<OpenD
 }
 
 /** The database of the product, which alone may start and stop it. */
-async function findRunning(dataDir: string, directory: string, holder: LockHolder): Promise<OpenDatabase> {
+async function findRunning(
+  { dataDir, systemRoot }: DatabasePlace,
+  holder: LockHolder,
+): Promise<OpenDatabase> {
   if (isCommand(holder)) throw new Error(usedBy(holder, dataDir));
-  const url = await findEmbeddedPostgres(directory, PATIENCE_MS);
+  const url = await findEmbeddedPostgres(directoryOf(dataDir), PATIENCE_MS, systemRoot);
   if (!url) {
     throw new Error(
       `the database of the product that runs from ${dataDir} (process ${holder.pid}, ${holder.note}) does not respond`,

@@ -216,7 +216,7 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
         : `its data is in ${directory}`,
     );
   }
-  const former = disposable ? undefined : await setFormerAside({ wanted, directory, signal: options.signal });
+  const former = disposable ? undefined : await setFormerAside({ wanted, directory }, options.signal);
   if (former)
     options.note?.(`${dirname(wanted)} was deleted: starting over; its former data is now in ${former}`);
   const password = disposable ? 'trust' : passwordOf(dirname(wanted));

@@ -15,10 +15,11 @@ const POLL_MS = 25;
 export async function findEmbeddedPostgres(
   directory: string,
   patienceMs: number,
+  systemRoot?: string,
 ): Promise<((database: string) => string) | undefined> {
   const wanted = resolve(directory);
   const urlOn = urlsOn(passwordOf(dirname(wanted)));
-  const cluster = reachableCluster(wanted);
+  const cluster = reachableCluster(wanted, systemRoot);
   for (const end = Date.now() + patienceMs; ; await delay(POLL_MS)) {
     const server = leftBehind(cluster);
     if (server?.port && (await answers(urlOn(server.port)('postgres')))) return urlOn(server.port);

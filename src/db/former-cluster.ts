@@ -9,23 +9,23 @@ interface ClusterPlace {
   wanted: string;
   /** Where it lies. */
   directory: string;
-  /** Ends a wait for its server. */
-  signal?: AbortSignal | undefined;
+}
+
+/** Whether a cluster lies outside of DATA_DIR whose DATA_DIR was deleted: the password was in there, so nothing can connect. */
+export function isFormerCluster({ wanted, directory }: ClusterPlace): boolean {
+  const isOfThis =
+    linkTarget(wanted) !== undefined || hasGeneratedSecret(dirname(wanted), 'DATABASE_PASSWORD');
+  return directory !== wanted && !isOfThis && existsSync(directory);
 }
 
 /**
- * Renames a cluster outside of DATA_DIR whose DATA_DIR was deleted: the password was in there, so nothing could connect, and
- * deleting DATA_DIR means starting over. Nothing is deleted.
+ * Renames a cluster whose DATA_DIR was deleted, since that means starting over. Nothing is deleted.
+ * @param signal ends the wait for its server
  * @returns where it lies now; undefined when there was none
  */
-export async function setFormerAside({
-  wanted,
-  directory,
-  signal,
-}: ClusterPlace): Promise<string | undefined> {
-  const isOfThis =
-    linkTarget(wanted) !== undefined || hasGeneratedSecret(dirname(wanted), 'DATABASE_PASSWORD');
-  if (directory === wanted || isOfThis || !existsSync(directory)) return undefined;
+export async function setFormerAside(place: ClusterPlace, signal?: AbortSignal): Promise<string | undefined> {
+  if (!isFormerCluster(place)) return undefined;
+  const { directory } = place;
   const server = leftBehind(directory);
   if (server) await stopServer(server.pid, signal);
   let nth = 1;

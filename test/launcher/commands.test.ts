@@ -1,7 +1,8 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { withDatabase } from '../../src/cli/database.js';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/db/embedded.js';
+import { reachableCluster } from '../../src/db/reachable.js';
 import { leftBehind } from '../../src/db/server-process.js';
 import { dataDirLock, takeLock } from '../../src/lib/lock-file.js';
 import { isRunning } from '../../src/lib/process-stat.js';
@@ -68,5 +69,27 @@ describe('a command on the database of npm start', () => {
       return leftBehind(directory())!.pid;
     });
     expect([isRunning(pid), existsSync(dataDirLock(dataDir))]).toEqual([false, false]);
+  });
+
+  test('sets nothing aside where DATA_DIR is gone: that is for a start of the product', async () => {
+    const home = join(folder.path, 'home');
+    mkdirSync(home, { mode: 0o700 });
+    const gone = {
+      databaseDirectUrl: null,
+      dataDir: join(home, 'data'),
+      systemRoot: join(folder.path, 'system'),
+    };
+    // As root outside of DATA_DIR, where the database's user can reach it.
+    const cluster = reachableCluster(join(gone.dataDir, 'postgres'), gone.systemRoot);
+    const isOutside = !cluster.startsWith(home);
+    if (isOutside) {
+      mkdirSync(cluster);
+      writeFileSync(join(cluster, 'PG_VERSION'), '18');
+    }
+    await expect(withDatabase(gone, 'audit', async () => undefined)).rejects.toThrow(
+      `no database in ${gone.dataDir}`,
+    );
+    expect(existsSync(gone.dataDir)).toBe(false);
+    if (isOutside) expect(readdirSync(dirname(cluster))).toEqual(['postgres']);
   });
 });
