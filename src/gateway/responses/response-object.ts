@@ -42,28 +42,33 @@ export const echoOf = (request: ResponsesRequest): Record<string, unknown> => ({
   user: request.user ?? null,
 });
 
-/** Makes the objects of one response, from what it repeats of its request and its progress so far. */
-export function responseObjects(
-  echo: Record<string, unknown>,
+/**
+ * Makes the JSON of one response, from what it repeats of its request and its progress so far.
+ * @param echo JSON, written once: a stream has it three times, and it may be long
+ */
+export function responseTexts(
+  echo: string,
   requestId: string,
   createdAt: number,
-): (progress: Progress) => Record<string, unknown> {
-  const constant = {
-    id: `resp_${requestId.replaceAll('-', '')}`,
-    object: 'response',
-    created_at: createdAt,
-    ...echo,
-  };
-  return ({ status, finish, model, output, usage, error }) => ({
-    ...constant,
-    status,
-    error,
-    incomplete_details: status === 'incomplete' ? { reason: reasonOf(finish) } : null,
-    model,
-    output,
-    usage: usage && usageOf(usage),
-  });
+): (progress: Progress) => string {
+  const id = `resp_${requestId.replaceAll('-', '')}`;
+  const constant = joined(JSON.stringify({ id, object: 'response', created_at: createdAt }), echo);
+  return ({ status, finish, model, output, usage, error }) =>
+    joined(
+      constant,
+      JSON.stringify({
+        status,
+        error,
+        incomplete_details: status === 'incomplete' ? { reason: reasonOf(finish) } : null,
+        model,
+        output,
+        usage: usage && usageOf(usage),
+      }),
+    );
 }
+
+/** The JSON of one object with the members of two; none of them may be empty. */
+const joined = (one: string, other: string): string => `${one.slice(0, -1)},${other.slice(1)}`;
 
 const reasonOf = (finish: string | null): string =>
   finish === 'content_filter' ? 'content_filter' : 'max_output_tokens';

@@ -25,8 +25,8 @@ export class ResponsesRecipient extends TranslatingRecipient {
 
   constructor(
     inner: Recipient,
-    /** Makes the response object of the current progress. */
-    private readonly responseOf: (progress: Progress) => Record<string, unknown>,
+    /** Makes the JSON of the response as it is. */
+    private readonly responseOf: (progress: Progress) => string,
     { requestId, model }: { requestId: string; model: string },
   ) {
     super(inner);
@@ -38,14 +38,14 @@ export class ResponsesRecipient extends TranslatingRecipient {
     this.#read(answer);
     this.#output.end();
     this.#events = [];
-    return Buffer.from(JSON.stringify(this.#response(statusOf(this.#finish))));
+    return Buffer.from(this.#response(statusOf(this.#finish)));
   }
 
   override startStream(): void {
     super.startStream();
     const response = this.#response('in_progress');
-    this.#emit({ type: 'response.created', response });
-    this.#emit({ type: 'response.in_progress', response });
+    this.#emitWhole('response.created', response);
+    this.#emitWhole('response.in_progress', response);
     this.inner.send(this.#take());
   }
 
@@ -77,7 +77,7 @@ export class ResponsesRecipient extends TranslatingRecipient {
   #complete(): void {
     this.#output.end();
     const status = statusOf(this.#finish);
-    this.#emit({ type: `response.${status}`, response: this.#response(status) });
+    this.#emitWhole(`response.${status}`, this.#response(status));
   }
 
   /** Some clients wait for `response.failed`; SDKs throw on `error`. */
@@ -85,11 +85,11 @@ export class ResponsesRecipient extends TranslatingRecipient {
     const code = typeof error?.code === 'string' ? error.code : 'upstream_error';
     const message =
       typeof error?.message === 'string' ? error.message : errorEntry('upstream_error' as ErrorCode).message;
-    this.#emit({ type: 'response.failed', response: this.#response('failed', { code, message }) });
+    this.#emitWhole('response.failed', this.#response('failed', { code, message }));
     this.#emit({ type: 'error', code, message, param: null, error });
   }
 
-  #response(status: Progress['status'], error: Progress['error'] = null): Record<string, unknown> {
+  #response(status: Progress['status'], error: Progress['error'] = null): string {
     return this.responseOf({
       status,
       finish: this.#finish,
@@ -102,7 +102,15 @@ export class ResponsesRecipient extends TranslatingRecipient {
 
   #emit(event: OutputEvent): void {
     const numbered = { ...event, sequence_number: this.#sequence++ };
-    this.#events.push(`event: ${event.type}\ndata: ${JSON.stringify(numbered)}\n\n`);
+    this.#write(event.type, JSON.stringify(numbered));
+  }
+
+  #emitWhole(type: string, response: string): void {
+    this.#write(type, `{"type":"${type}","response":${response},"sequence_number":${this.#sequence++}}`);
+  }
+
+  #write(type: string, data: string): void {
+    this.#events.push(`event: ${type}\ndata: ${data}\n\n`);
   }
 
   #take(): Buffer {

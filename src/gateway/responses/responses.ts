@@ -8,7 +8,7 @@ import { plainWords } from '../../lib/field-issues.js';
 import { hasMoreValues } from '../../lib/json-values.js';
 import { chatRequest } from './chat-request.js';
 import { responsesRequest, SILENT } from './request-schema.js';
-import { echoOf, responseObjects } from './response-object.js';
+import { echoOf, responseTexts } from './response-object.js';
 import { ResponsesRecipient } from './responses-recipient.js';
 
 /** Larger requests are refused: parsing happens in one go, which must not keep other calls waiting. */
@@ -52,15 +52,15 @@ export function createTranslate(clock: Clock): Translate {
     );
     const chat = chatRequest(request);
     if (chat.messages.length === 0) throw refused('input', 'must have at least one message');
-    const echo = echoOf(request);
+    const echo = JSON.stringify(echoOf(request));
     return {
       chat: Buffer.from(JSON.stringify(chat)),
       inCallersNames,
-      echoedBytes: Buffer.byteLength(JSON.stringify(echo)) * (request.stream ? WHOLE_EVENTS : 1),
+      echoedBytes: Buffer.byteLength(echo) * (request.stream ? WHOLE_EVENTS : 1),
       withDropped: (inspected) =>
         dropped.length === 0 ? inspected : { ...inspected, dropped: toldNames(dropped) },
       recipient(inner, { id, admission }) {
-        const responseOf = responseObjects(echo, id, Math.floor(clock.now() / 1000));
+        const responseOf = responseTexts(echo, id, Math.floor(clock.now() / 1000));
         return new ResponsesRecipient(inner, responseOf, {
           requestId: id,
           model: admission.model.publicName,
