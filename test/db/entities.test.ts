@@ -49,9 +49,10 @@ describe('entities and the migrated database', () => {
     ['an index that is gone', 'drop index usage_rollups_account', 'create index "usage_rollups_account"'],
     [
       'the condition of an index',
-      `drop index alert_events_asked;
-       create index alert_events_asked on alert_events (account_id, pending_since) where purpose = 'test'`,
-      'create index "alert_events_asked"',
+      `drop index alert_events_waiting;
+       create index alert_events_waiting on alert_events (kind, account_id, lane, next_attempt_at)
+         where delivery_status = 'sent'`,
+      'create index "alert_events_waiting"',
     ],
     [
       'the order of an index that MikroORM misreads',

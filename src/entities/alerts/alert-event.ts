@@ -19,11 +19,6 @@ const AlertEventSchema = defineEntity({
       where: `delivery_status = 'pending'`,
     },
     {
-      name: 'alert_events_asked',
-      properties: ['accountId', 'pendingSince'],
-      where: `purpose = 'test' or redeliveries > 0`,
-    },
-    {
       name: 'alert_events_key',
       columns: [{ name: 'key_id' }, { name: 'fired_at', sort: 'desc' }, { name: 'id', sort: 'desc' }],
     },
