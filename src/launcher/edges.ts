@@ -6,10 +6,10 @@ import { COUNTER_FD } from '../gateway/counter-line.js';
 import type { EdgeLock } from '../gateway/single-edge.js';
 import { CounterHub } from '../inference/limits/machine/counter-hub.js';
 import { systemClock } from '../lib/clock.js';
-import { announceReady, onShutdown, startOrExit } from '../lib/lifecycle.js';
+import { announceReady, onShutdown, startOrExit, tellParent } from '../lib/lifecycle.js';
 import { createLogger } from '../lib/logger.js';
 import { EDGE_STOP_MS, edgeMetricsPort } from './children.js';
-import { READY_PATIENCE_MS, restartInTurn } from './restart-in-turn.js';
+import { inRounds, READY_PATIENCE_MS, restartInTurn } from './restart-in-turn.js';
 import { type SupervisedChild, supervise } from './supervisor.js';
 
 /** An edge ends by itself after 35 s; this process is killed when it takes longer than an edge may. */
@@ -18,7 +18,7 @@ const STOP_TIMEOUT_MS = EDGE_STOP_MS - 2_000;
 const LOCK_POLL_MS = 100;
 
 /** What SIGUSR2 does. Until all edges serve there is nothing to restart, but the signal must not end this process. */
-let restartAll = (): void => undefined;
+let restartAll = (): unknown => undefined;
 process.on('SIGUSR2', () => restartAll());
 
 /**
@@ -80,23 +80,23 @@ async function serve(): Promise<void> {
   );
 
   async function restart(): Promise<void> {
+    const began = performance.now();
     const late = await restartInTurn(edges, { start: (nth) => start(nth, true), isStopping: () => stopping });
     if (stopping) return;
-    if (!late) log.info({ edges: edges.length }, 'all edges are restarted');
-    else
-      log.error(
-        `${late.name} is not ready ${READY_PATIENCE_MS / 1000} s after its restart; it is tried again, and the edges after it are not restarted`,
-      );
+    const outcome = late
+      ? `${late.name} is not ready ${READY_PATIENCE_MS / 1000} s after its restart; it is tried again, and the edges after it are not restarted`
+      : `restarted ${edges.length} edges in ${((performance.now() - began) / 1000).toFixed(1)} s`;
+    if (late) log.error(outcome);
+    else log.info(outcome);
+    // Unless it is told otherwise, npm start shows no log of level "info".
+    tellParent(outcome);
   }
 
   const url = await edges[0]!.ready;
   if (stopping) return;
   for (let nth = 1; nth < config.edgeProcesses; nth++) edges.push(start(nth));
   await Promise.all(edges.map(({ ready }) => ready));
-  let restarting = Promise.resolve();
-  restartAll = () => {
-    restarting = restarting.then(restart);
-  };
+  restartAll = inRounds(restart);
   announceReady(url!);
 }
 

@@ -20,7 +20,9 @@ try {
   if (!holder || isCommand(holder))
     throw new Error(`nothing runs from ${dataDir}. Set DATA_DIR to that of npm start, on the same machine`);
   process.kill(holder.pid, 'SIGUSR2');
-  process.stdout.write(`asked process ${holder.pid} (${holder.note}) to restart its edges one by one\n`);
+  process.stdout.write(
+    `asked process ${holder.pid} (${holder.note}) to restart its edges one by one; its output says when that is done\n`,
+  );
 } catch (error) {
   process.stderr.write(`restart:edges: ${faultOf(error)}\n`);
   process.exitCode = 1;

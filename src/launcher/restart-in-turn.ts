@@ -13,6 +13,21 @@ export interface RestartOptions {
   patienceMs?: number;
 }
 
+/** Runs `round` when called. Whoever calls during a round asks for another one behind it, the same one for all. */
+export function inRounds(round: () => Promise<void>): () => Promise<void> {
+  let last = Promise.resolve();
+  let isAsked = false;
+  return () => {
+    if (isAsked) return last;
+    isAsked = true;
+    last = last.then(() => {
+      isAsked = false;
+      return round();
+    });
+    return last;
+  };
+}
+
 /**
  * Restarts processes in their places, one by one: each serves again before the next one ends.
  * @returns the one that took too long, after which the others are left alone; it is still being started.

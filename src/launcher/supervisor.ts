@@ -44,8 +44,15 @@ interface ReadyMessage {
   url?: string;
 }
 
-const isReady = (message: unknown): message is ReadyMessage =>
-  typeof message === 'object' && message !== null && (message as { type?: unknown }).type === 'ready';
+interface NoteMessage {
+  type: 'note';
+  line: string;
+}
+
+const isOf = (message: unknown, type: string): boolean =>
+  typeof message === 'object' && message !== null && (message as { type?: unknown }).type === type;
+const isReady = (message: unknown): message is ReadyMessage => isOf(message, 'ready');
+const isNote = (message: unknown): message is NoteMessage => isOf(message, 'note');
 
 const reasonOf = (code: number | null): string =>
   code === PORT_TAKEN_EXIT_CODE ? 'another program uses its port' : `exit code ${code}`;
@@ -56,7 +63,7 @@ const launchDetached = ({ entry, env }: ChildSpec): ChildProcess =>
 
 /**
  * Runs a process and starts it again when it ends by itself. It gets an IPC channel, over which it says
- * `{ type: 'ready', url }`, and whose end tells it that the launcher is gone.
+ * `{ type: 'ready', url }` and `{ type: 'note', line }` for the person, and whose end tells it that the launcher is gone.
  */
 export function supervise(spec: ChildSpec, options: SuperviseOptions): SupervisedChild {
   const { launch = launchDetached } = options;
@@ -91,6 +98,7 @@ export function supervise(spec: ChildSpec, options: SuperviseOptions): Supervise
     const current = launch(spec);
     child = current;
     current.on('message', (message) => {
+      if (isNote(message)) options.say(message.line);
       if (!isReady(message)) return;
       readyAt ??= performance.now();
       if (isMissed) options.say(`${spec.name} is back`);

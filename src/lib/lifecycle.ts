@@ -76,6 +76,11 @@ export function announceReady(url: string): void {
   if (process.connected) process.send?.({ type: 'ready', url }, undefined, undefined, () => undefined);
 }
 
+/** Asks the parent, if there is one, to tell the person a line. */
+export function tellParent(line: string): void {
+  if (process.connected) process.send?.({ type: 'note', line }, undefined, undefined, () => undefined);
+}
+
 export interface ClosingOptions {
   /** Connections that no longer speak HTTP: somebody else ends them. */
   isKept?(socket: Socket): boolean;

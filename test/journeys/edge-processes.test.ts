@@ -135,8 +135,12 @@ describe(`npm start with ${EDGES} edges`, () => {
       const journal = await callsWhile(
         async () => {
           const { stdout } = await restart();
-          expect(stdout).toMatch(/^asked process \d+ \(http:\S+\) to restart its edges one by one\n$/);
-          await until(() => edges().length === EDGES && isAnew(before), { what: 'other edges' });
+          expect(stdout).toMatch(
+            /^asked process \d+ \(http:\S+\) to restart its edges one by one; its output says when that is done\n$/,
+          );
+          const isOver = () => /^ +restart +restarted 2 edges in [\d.]+ s$/m.test(product.output());
+          await until(isOver, { what: 'the end of the restart' });
+          expect([edges().length, isAnew(before)]).toEqual([EDGES, true]);
         },
         { url: `http://127.0.0.1:${link.port}`, agent },
       );

@@ -1,6 +1,6 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { restartInTurn } from '../../src/launcher/restart-in-turn.js';
+import { inRounds, restartInTurn } from '../../src/launcher/restart-in-turn.js';
 import { type SupervisedChild, supervise } from '../../src/launcher/supervisor.js';
 import { until } from '../support/until.js';
 import { readJournal, spec, temporaryFolder } from './support.js';
@@ -49,6 +49,19 @@ describe('processes that are restarted in turn', () => {
       'worker2 started',
     ]);
     expect(said).toEqual([]);
+  });
+
+  test('end once more for all who ask during a restart', async () => {
+    let rounds = 0;
+    const ask = inRounds(async () => {
+      rounds++;
+      await restart();
+    });
+    const first = ask();
+    await until(() => rounds === 1);
+    await Promise.all([first, ask(), ask()]);
+    expect(rounds).toBe(2);
+    expect(readJournal(folder.path).filter(({ event }) => event === 'started')).toHaveLength(2 + 2 * 2);
   });
 
   test.each([

@@ -40,6 +40,12 @@ describe('a supervised process', () => {
     expect(starts()).toHaveLength(2);
   });
 
+  test('has its words passed on', async () => {
+    child = start(`process.send({ type: 'note', line: 'a word' });`);
+    await child.ready;
+    expect(said).toEqual(['a word']);
+  });
+
   test('that crashes again and again waits longer each time, up to the limit', async () => {
     const broken = join(folder.path, 'broken');
     writeFileSync(broken, '');

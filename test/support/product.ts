@@ -20,6 +20,8 @@ export interface Product {
   start(): Promise<void>;
   /** Sends a signal to the launcher. */
   signal(name: NodeJS.Signals): void;
+  /** What the launcher has written since its last start. */
+  output(): string;
   /** Pids of the processes that run a program, such as `gateway/main.js`. */
   pids(program: string): number[];
   /** SIGTERM to the launcher; gives its exit code. */
@@ -42,6 +44,7 @@ export async function createProduct(env: Record<string, string> = {}): Promise<P
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   let launcher: ChildProcess | undefined;
+  let output = '';
   let customers = 0;
 
   const gone = () => launcher === undefined || launcher.exitCode !== null || launcher.signalCode !== null;
@@ -52,7 +55,7 @@ export async function createProduct(env: Record<string, string> = {}): Promise<P
     url,
     dataDir,
     async start() {
-      let output = '';
+      output = '';
       launcher = spawn(process.execPath, [inDist('start.js')], {
         stdio: ['ignore', 'pipe', 'pipe'],
         detached: true,
@@ -73,6 +76,7 @@ export async function createProduct(env: Record<string, string> = {}): Promise<P
       await until(started, { timeoutMs: 45_000 }).catch(() => undefined);
       if (gone() || !started()) throw new Error(`the product did not start:\n${output}`);
     },
+    output: () => output,
     signal: (name) => void launcher!.kill(name),
     pids: (program) => descendantsOf(launcher!.pid!).filter((pid) => commandOf(pid).includes(program)),
     async terminate() {
