@@ -36,7 +36,10 @@ export interface EdgeBounds extends RequestBounds, BodyBounds {
   /** The least rate of an upload, and how far it may fall behind. */
   uploadBytesPerSecond: number;
   uploadStallMs: number;
-  /** The least rate at which a large whole answer is read. It may fall behind by `stalledReaderMs`. */
+  /**
+   * The least rate at which a large whole answer is read. It may fall behind by `stalledReaderMs`, within which all of it has to be
+   * read while the memory for such answers is scarce.
+   */
   readBytesPerSecond: number;
 }
 

@@ -54,8 +54,8 @@ export abstract class TranslatingRecipient implements Recipient {
     this.inner.awaitReader();
   }
 
-  watchReading(): void {
-    this.inner.watchReading();
+  watchReading(due: () => number): void {
+    this.inner.watchReading(due);
   }
 
   cut(): void {

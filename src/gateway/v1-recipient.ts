@@ -92,10 +92,10 @@ export class V1Recipient implements Recipient {
       response.once('socket', this.#awaitReader);
   }
 
-  watchReading(): void {
+  watchReading(due: () => number): void {
     const { socket } = this.response.req;
     // A large answer that waits for its turn on the connection is watched too.
-    this.#unwatch = this.bounds.readPace.watch(new TakenBytes(socket), () => socket.destroy());
+    this.#unwatch = this.bounds.readPace.watch(new TakenBytes(socket), () => socket.destroy(), due);
   }
 
   cut(): void {

@@ -20,12 +20,6 @@ export class MemoryPool {
     return true;
   }
 
-  /** Takes `bytes`, however much is left. */
-  take(accountId: string, bytes: number): void {
-    this.used += bytes;
-    this.#accounts.set(accountId, this.heldBy(accountId) + bytes);
-  }
-
   /** Gives back bytes that the account holds. */
   give(accountId: string, bytes: number): void {
     if (bytes === 0) return;

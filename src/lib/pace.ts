@@ -12,6 +12,7 @@ interface Watched {
   seen: number;
   patienceMs: number;
   readonly tooSlow: () => void;
+  readonly due: () => number;
 }
 
 /** The least rate of transfers, and how far one may fall behind. */
@@ -20,6 +21,8 @@ export interface PaceBounds {
   stallMs: number;
   checkIntervalMs: number;
 }
+
+const NOTHING_DUE = (): number => 0;
 
 /**
  * Finds transfers that fall behind the least rate by more than the allowed time, however fast they began. Looked at by
@@ -31,13 +34,17 @@ export class Pace {
 
   constructor(private readonly bounds: PaceBounds) {}
 
-  /** Watches a transfer until the returned function is called, which `tooSlow` must do. */
-  watch(transfer: Transfer, tooSlow: () => void): () => void {
+  /**
+   * Watches a transfer until the returned function is called, which `tooSlow` must do. `due` gives the bytes that have to
+   * move within `stallMs` at the moment, where that is more than the least rate.
+   */
+  watch(transfer: Transfer, tooSlow: () => void, due: () => number = NOTHING_DUE): () => void {
     const watched: Watched = {
       transfer,
       seen: transfer.bodyBytes,
       patienceMs: this.bounds.stallMs,
       tooSlow,
+      due,
     };
     const slot = this.#open.add(watched);
     this.#timer ??= setInterval(() => this.#look(), this.bounds.checkIntervalMs).unref();
@@ -54,7 +61,8 @@ export class Pace {
     const { bytesPerSecond, stallMs, checkIntervalMs } = this.bounds;
     for (const watched of this.#open) {
       const { bodyBytes } = watched.transfer;
-      const gained = ((bodyBytes - watched.seen) / bytesPerSecond) * 1_000;
+      const bytesPerMs = Math.max(bytesPerSecond / 1_000, watched.due() / stallMs);
+      const gained = (bodyBytes - watched.seen) / bytesPerMs;
       watched.seen = bodyBytes;
       watched.patienceMs = Math.min(stallMs, watched.patienceMs + gained - checkIntervalMs);
       if (watched.patienceMs <= 0) watched.tooSlow();

@@ -5,12 +5,11 @@ import { MemoryPool } from '../../lib/memory-pool.js';
 export const SMALL_BODY_BYTES = 64 * 1024;
 /** Overhead of each piece of a body: a body that arrives byte by byte takes far more memory than its length. */
 const PIECE_BYTES = 256;
-/** An account's bodies hold at most a quarter of what is left for all others, its small answers at most as much as is left. */
+/** An account's bodies hold at most a quarter of what is left for all others, its answers at most as much as is left. */
 const BODY_PART = 4;
 const ANSWER_PART = 1;
-/** Of the memory for large answers: what one account may hold, and what is reserved for the first answer of each. */
-const ACCOUNT_PART = 2;
-const RESERVED_PART = 3;
+/** Beyond this part of the memory for large answers, their readers have to hurry. */
+const AMPLE_PART = 2 / 3;
 const RETRY_AFTER_SECONDS = 1;
 
 /** Memory for requests of up to 64 KiB with their answers, for larger bodies, and for larger whole answers. */
@@ -40,15 +39,9 @@ export class BodyBudget {
     return this.small.used + this.large.used + this.answers.used;
   }
 
-  /** Takes `bytes` for an answer that holds `held` already. The last third is for accounts without another answer. */
-  takeAnswer(accountId: string, held: number, bytes: number): boolean {
-    const { answers } = this;
-    const before = answers.heldBy(accountId);
-    if (before + bytes > answers.size / ACCOUNT_PART) return false;
-    const reserved = before > held ? answers.size / RESERVED_PART : 0;
-    if (answers.used + bytes > answers.size - reserved) return false;
-    answers.take(accountId, bytes);
-    return true;
+  /** Whether little is left of the memory for large answers. */
+  get answersAreScarce(): boolean {
+    return this.answers.used > this.answers.size * AMPLE_PART;
   }
 }
 
@@ -71,6 +64,11 @@ export class BodyShare {
     return this.#answer > 0;
   }
 
+  /** What the reader of its large answer has to take within its patience: all of it while memory is scarce. */
+  get dueBytes(): number {
+    return this.budget.answersAreScarce ? this.#answer : 0;
+  }
+
   /** Takes a piece of the body. @throws AppError `service_unavailable` */
   receive(piece: number): void {
     // The request is over. Later bytes are discarded, so they take no memory.
@@ -89,7 +87,7 @@ export class BodyShare {
   grow(bytes: number): void {
     if (this.#over && !this.#pinned) return;
     if (this.#answer === 0 && this.#fitsSmall(bytes, ANSWER_PART)) return;
-    if (!this.budget.takeAnswer(this.accountId, this.#answer, bytes)) throw full();
+    if (!this.budget.answers.takePart(this.accountId, bytes, ANSWER_PART)) throw full();
     this.#answer += bytes;
   }
 

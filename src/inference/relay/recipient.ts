@@ -28,8 +28,11 @@ export interface Recipient {
   endStream(event: Buffer): void;
   /** Cuts a reader of a stream who takes nothing for too long from here on. */
   awaitReader(): void;
-  /** Cuts a reader of a large answer, handed over whole, who takes it too slowly. */
-  watchReading(): void;
+  /**
+   * Cuts a reader of a large answer, handed over whole, who takes it too slowly. `due` gives the bytes that it has to take within
+   * its patience at the moment, if that is more than the least rate.
+   */
+  watchReading(due: () => number): void;
   /** Ends the connection. */
   cut(): void;
 }

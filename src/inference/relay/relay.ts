@@ -136,7 +136,7 @@ export class Relay implements UpstreamHandler, RelayContext {
 
   sent(): void {
     if (!this.recipient.gone) {
-      if (this.share.holdsAnswer) this.recipient.watchReading();
+      if (this.share.holdsAnswer) this.recipient.watchReading(() => this.share.dueBytes);
       return;
     }
     this.#ended = true;

@@ -37,13 +37,17 @@ describe('the memory for large answers', () => {
     sockets.push(unread(suite.edge.url, key));
     await until(async () => (await bodyBytesOf(suite.edge)) >= before + ANSWER_BYTES);
   };
+  const letGo = async (): Promise<void> => {
+    for (const socket of sockets.splice(0)) socket.destroy();
+    await until(async () => (await bodyBytesOf(suite.edge)) === 0);
+  };
   const call = async ({ key }: TestKey, body = BODY): Promise<number> => {
     const response = await postChat(suite.edge.url, key, body);
     await response.arrayBuffer();
     return response.status;
   };
 
-  test('is no account’s alone: who has an answer under way leaves a third to those who have none', async () => {
+  test('is no account’s alone: an account holds no more than it leaves to others', async () => {
     const [one, two, newcomer] = await Promise.all([1, 2, 3].map(() => createTestKey(suite.db)));
     suite.upstream.answer(answerOf(ANSWER_BYTES));
     await hold(one!);
@@ -63,10 +67,22 @@ describe('the memory for large answers', () => {
       ['error', false],
       ['success', true],
     ]);
-    for (const socket of sockets.splice(0)) socket.destroy();
-    await until(async () => (await bodyBytesOf(suite.edge)) === 0);
+    await letGo();
     suite.upstream.answer(answerOf(20 * MIB));
     expect(await call(one!)).toBe(200);
+  });
+
+  test('has room for a newcomer, however many accounts don’t read their answers', async () => {
+    const [newcomer, ...others] = await Promise.all([1, 2, 3, 4, 5].map(() => createTestKey(suite.db)));
+    suite.upstream.answer(answerOf(20 * MIB));
+    for (const { key, accountId } of others) {
+      sockets.push(unread(suite.edge.url, key));
+      await until(async () => (await usageOf(suite.db, accountId)).length === 1);
+    }
+    expect(await bodyBytesOf(suite.edge)).toBeGreaterThan(40 * MIB);
+    suite.upstream.answer(answerOf(17 * MIB));
+    expect(await call(newcomer!)).toBe(200);
+    await letGo();
   });
 
   test('holds at most half of it for one account', async () => {
@@ -111,6 +127,34 @@ describe('a reader of a large answer', () => {
       expect(await usageOf(suite.db, accountId)).toEqual([
         expect.objectContaining({ status: 'success', output_tokens: 34 }),
       ]);
+    });
+  });
+
+  describe('above the least rate, while more than two thirds of the memory are in use', () => {
+    const suite = useEdge({
+      bounds: {
+        ...{ stalledReaderMs: 3_000, readBytesPerSecond: 64 * 1024, checkIntervalMs: 50 },
+        answerBytes: 65 * MIB,
+      },
+    });
+
+    test('is cut unless it takes all of it in time', async () => {
+      const start = async (bytes: number): Promise<Socket> => {
+        const { key } = await createTestKey(suite.db);
+        const before = await bodyBytesOf(suite.edge);
+        suite.upstream.answer(answerOf(bytes));
+        const socket = unread(suite.edge.url, key);
+        await until(async () => (await bodyBytesOf(suite.edge)) >= before + bytes);
+        return socket;
+      };
+      const slow = await start(ANSWER_BYTES);
+      const quicker = await start(20 * MIB);
+      // Not fast enough itself, but longer there.
+      const reading = readSlowly(quicker, 128 * 1024, () => slow.destroyed);
+      await readSlowly(slow, 48 * 1024, () => slow.bytesRead > ANSWER_BYTES);
+      await reading;
+      expect(slow.bytesRead).toBeLessThan(ANSWER_BYTES);
+      quicker.destroy();
     });
   });
 
