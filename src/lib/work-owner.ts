@@ -5,7 +5,7 @@ export interface Work {
   owner: string;
 }
 
-const works = new AsyncLocalStorage<Work>();
+const works = new AsyncLocalStorage<Work | undefined>();
 
 /** Who owns the work of an account. */
 export const accountOwner = (accountId: string): string => `account ${accountId}`;
@@ -15,6 +15,12 @@ export const networkOwner = (network: string): string => `network ${network}`;
 
 /** Runs `task`, and all that follows from it, as part of `work`. */
 export const asWork = <T>(work: Work, task: () => T): T => works.run(work, task);
+
+/**
+ * Runs `task`, and all that follows from it, as the process's own work: what is read for many must not wait in the line of whoever
+ * asks first. How much of it runs at once has to be limited by other means.
+ */
+export const asOwnWork = <T>(task: () => T): T => works.run(undefined, task);
 
 /** Whose work this is; undefined for the process's own. */
 export const currentOwner = (): string | undefined => works.getStore()?.owner;

@@ -1,6 +1,9 @@
 import { flushBatch } from '../../src/metering/flush.store.js';
 import type { UsageRecord } from '../../src/metering/usage-record.js';
-import type { LeaderboardModelOutput } from '../../src/services/leaderboard/leaderboard.outputs.js';
+import type {
+  LeaderboardModelOutput,
+  LeaderboardOutput,
+} from '../../src/services/leaderboard/leaderboard.outputs.js';
 import type { StatusOutput } from '../../src/services/leaderboard/status.outputs.js';
 import { rollUpAt } from '../analytics/support.js';
 import { operate } from '../graphql/support.js';
@@ -189,8 +192,18 @@ describe('the status of the models while roll-ups stand still', () => {
     const { state } = body.models.find(({ model_public_name: name }) => name === 'gateway/fast')!;
     return [state, body.is_late, body.generated_at];
   };
+  /** What the leaderboard and its pages say of their age. */
+  const dated = async () => {
+    const { body } = await call<LeaderboardOutput>(suite.url, 'GET', '/api/leaderboard');
+    const pages = ['/', '/leaderboard', '/leaderboard/fast'].map(async (path) => {
+      const { text } = await call(suite.url, 'GET', path, { headers: { accept: 'text/html' } });
+      return /As of <time datetime="([^"]+)"/.exec(text)?.[1];
+    });
+    const all = new Set([body.generated_at, ...(await Promise.all(pages))]);
+    return [...all];
+  };
 
-  test('is not known, and says from when on', async () => {
+  test('is not known, and says from when on, as the leaderboard does', async () => {
     await callModel(suite.db, 'gateway/fast', 100);
     await rollUpAt(suite.db, now);
     expect(await read()).toEqual(['operational', false, '2026-11-21T12:30:00.000000Z']);
@@ -199,8 +212,10 @@ describe('the status of the models while roll-ups stand still', () => {
     now += HOUR_MS;
     // Roll-ups take a while.
     expect(await read()).toEqual(['operational', false, '2026-11-21T13:30:00.000000Z']);
+    expect(await dated()).toEqual(['2026-11-21T13:30:00.000000Z']);
     now += 2 * HOUR_MS;
     expect(await read()).toEqual(['no_data', true, '2026-11-21T12:00:00.000000Z']);
+    expect(await dated()).toEqual(['2026-11-21T12:00:00.000000Z']);
     const page = await call(suite.url, 'GET', '/status', { headers: { accept: 'text/html' } });
     expect(page.text).toContain('The figures are late');
 

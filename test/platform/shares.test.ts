@@ -1,10 +1,12 @@
 import { request } from 'node:http';
 import type pg from 'pg';
 import { pgPool } from '../../src/db/connection.js';
+import { encodeInvalidation, INVALIDATION_CHANNEL } from '../../src/db/invalidation.js';
 import { asWork, currentOwner } from '../../src/lib/work-owner.js';
 import { flushBatch } from '../../src/metering/flush.store.js';
+import { newSlug } from '../../src/services/playground/playground.rules.js';
 import { contextOf } from '../billing/fixtures.js';
-import { operate } from '../graphql/support.js';
+import { follow, operate, socketClient } from '../graphql/support.js';
 import { recordOf } from '../metering/support.js';
 import { type ApiAnswer, call, type ErrorAnswer, signUp } from '../support/api.js';
 import { createTestKey } from '../support/edge.js';
@@ -16,6 +18,9 @@ const ALIASES = Array.from({ length: 15 }, (_, n) => `a${n}: usageEvents(first: 
   ' ',
 );
 const USAGE = `{ viewer { ${ALIASES} } }`;
+/** Also figures that are the same for everybody. */
+const FIGURES = `{ status { generatedAt } viewer { ${ALIASES} leaderboardMix { generatedAt } } }`;
+const CHANGES = 'subscription { accountChanged { planName } }';
 
 /** The body is sent when the platform has taken the head. */
 const operateLate = (url: string, query: string, token: string): Promise<number> =>
@@ -128,6 +133,66 @@ describe('what one caller asks of the database', () => {
       expect(await stuck()).toBe(2);
     });
     expect((await answers!).map(({ status }) => status)).toEqual(Array(10).fill(200));
+  });
+
+  test('keeps nobody from figures that it asked for first', async () => {
+    await call(suite.url, 'GET', '/api/leaderboard');
+    let answer: Promise<ApiAnswer>;
+    await whileStuck('usage_events', async () => {
+      answer = operate(suite.url, FIGURES, { token: hog.token });
+      await until(async () => (await stuck()) > 1);
+      expect((await call(suite.url, 'GET', '/api/status')).status).toBe(200);
+      const { token } = stranger;
+      expect((await call(suite.url, 'GET', '/api/leaderboard/mine', { token })).status).toBe(200);
+      expect(await stuck()).toBe(2);
+    });
+    expect((await answer!).status).toBe(200);
+  });
+
+  test('keeps nobody from the prices of pages', async () => {
+    const headers = { 'x-forwarded-for': '203.0.113.9' };
+    const shared = () => call(suite.url, 'GET', `/api/playground/shared/${newSlug()}`, { headers });
+    let answers: Promise<ApiAnswer[]>;
+    await whileStuck('playground_sessions', async () => {
+      answers = Promise.all([shared(), shared()]);
+      await until(async () => (await stuck()) > 1);
+      expect((await call(suite.url, 'GET', '/migrate', { headers })).status).toBe(200);
+      expect((await call(suite.url, 'GET', '/pricing')).status).toBe(200);
+    });
+    expect((await answers!).map(({ status }) => status)).toEqual([404, 404]);
+  });
+
+  test('delays no live event, neither its own nor a stranger’s', async () => {
+    const callers = [hog, stranger];
+    const clients = callers.map(({ token }) => socketClient(suite.url, { token }));
+    const both = clients.map((client) => follow<{ accountChanged: { planName: string } }>(client, CHANGES));
+    let plan = 'free';
+    const change = async (): Promise<void> => {
+      plan = plan === 'pro' ? 'team' : 'pro';
+      for (const { user } of callers) {
+        await suite.db.pool.query('update accounts set plan_id = $1 where id = $2', [plan, user.id]);
+        const news = encodeInvalidation({ kind: 'account', id: user.id });
+        await suite.db.pool.query('select pg_notify($1, $2)', [INVALIDATION_CHANNEL, news]);
+      }
+    };
+    const told = (): boolean =>
+      both.every(({ results }) => results.at(-1)?.data?.accountChanged.planName === plan);
+    const soon = () => until(told, { timeoutMs: 900, what: 'both to be told' });
+    // A subscription that has begun says nothing by itself.
+    await until(async () => {
+      await change();
+      return soon().catch(() => false);
+    });
+    let answer: Promise<ApiAnswer>;
+    await whileStuck('usage_events', async () => {
+      answer = operate(suite.url, USAGE, { token: hog.token });
+      await until(async () => (await stuck()) > 1);
+      await change();
+      await soon();
+      expect(await stuck()).toBe(2);
+    });
+    expect((await answer!).status).toBe(200);
+    for (const client of clients) await client.dispose();
   });
 
   test('stays the caller’s to the last page of an export', async () => {

@@ -1,5 +1,6 @@
 import type { ServiceContext } from '../../context.js';
 import type { Clock } from '../../lib/clock.js';
+import { asOwnWork } from '../../lib/work-owner.js';
 import type { Services } from '../../services.js';
 import type { Catalog } from './prices.js';
 
@@ -19,7 +20,7 @@ export function createCatalog(
   return (context) => {
     const age = kept && clock.now() - kept.at;
     if (kept && age !== undefined && age >= 0 && age < CACHE_MS) return kept.catalog;
-    const entry = { at: clock.now(), catalog: read(context) };
+    const entry = { at: clock.now(), catalog: asOwnWork(() => read(context)) };
     kept = entry;
     entry.catalog.catch(() => {
       if (kept === entry) kept = undefined;

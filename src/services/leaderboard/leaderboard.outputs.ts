@@ -2,6 +2,9 @@ import { z } from 'zod';
 import { count, decimal, timestamp } from '../../lib/output-fields.js';
 
 const WITHIN = 'within 1%';
+export const figuresAt = timestamp(
+  'Time of the figures. If it is two hours ago or more, later calls are not counted yet.',
+);
 
 const entry = z.object({
   model_public_name: z.string().describe('Public model name.'),
@@ -76,7 +79,7 @@ export const leaderboardOutput = z
   .object({
     window_days: z.int().describe('As requested.'),
     total_entries: z.int().describe('Number of ranked models.'),
-    generated_at: timestamp('Time the figures were computed.'),
+    generated_at: figuresAt,
     entries: z.array(leaderboardEntryOutput).describe('Ranked models, in the requested order.'),
     insufficient_data_models: z
       .array(z.string())
@@ -105,7 +108,7 @@ export type ModelHourOutput = z.infer<typeof modelHourOutput>;
 export const leaderboardModelOutput = entry
   .extend({
     insufficient_data: z.boolean().describe('Whether the model has too little data to be ranked.'),
-    generated_at: timestamp('Time the figures were computed.'),
+    generated_at: figuresAt,
     hourly_breakdown: z
       .array(modelHourOutput)
       .describe(
@@ -128,7 +131,7 @@ export const leaderboardRowOutput = z
   .object({
     model_public_name: z.string().describe('Public name of the model.'),
     window_days: z.int().describe('As requested.'),
-    generated_at: timestamp('Time the figures were computed.'),
+    generated_at: figuresAt,
     successes: count('Calls that succeeded.'),
     errors: count('Calls that failed or that another model served.'),
     rate_limited: count(

@@ -25,6 +25,7 @@ import {
   rowOf,
 } from './entries.rules.js';
 import { createFiguresCache } from './figures-cache.js';
+import { countedUpTo } from './late-figures.rules.js';
 import type { LeaderboardInput, UpdateModelInput } from './leaderboard.inputs.js';
 import type {
   LeaderboardEntryOutput,
@@ -43,6 +44,7 @@ import {
 } from './model-hours.store.js';
 import { readPublic } from './quiet-hours.store.js';
 import { rank, type Standing } from './ranking.rules.js';
+import { waitingSince } from './status.store.js';
 
 const PREFIX = 'gateway/';
 /** People leave the family out. */
@@ -50,6 +52,7 @@ const publicNameOf = (name: string): string => (name.startsWith(PREFIX) ? name :
 
 /** A window as it was read, for every order. */
 export interface Board {
+  /** The time of its figures. */
   generatedAt: string;
   /** The first hour of the window. */
   from: Date;
@@ -127,13 +130,14 @@ export function createLeaderboardService(
     const models: CatalogModel[] = await em
       .fork()
       .find(Model, {}, { ...UNTRACKED, orderBy: { position: 'asc' } });
-    const { totals, accounts, sketches } = await readPublic(
+    const { totals, accounts, sketches, waiting } = await readPublic(
       em,
       { from, leastAccounts },
       async (own, counted) => ({
         totals: Map.groupBy(await modelTotals(own, counted), ({ model }) => model),
         accounts: Map.groupBy(await modelAccounts(own, counted), ({ model }) => model),
         sketches: Map.groupBy(await modelSketches(own, counted), ({ model }) => model),
+        waiting: await waitingSince(own),
       }),
     );
     const figures = models.map((model): ModelFigures => {
@@ -151,7 +155,7 @@ export function createLeaderboardService(
     });
     const ranked = figures.filter((one) => isRanked(one, leastAccounts));
     return {
-      generatedAt: formatTimestamp(now),
+      generatedAt: formatTimestamp(countedUpTo(now, waiting)),
       from,
       figures,
       standings: rank(ranked.map(contender)),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { count, decimal, timestamp } from '../../lib/output-fields.js';
+import { count, decimal } from '../../lib/output-fields.js';
+import { figuresAt } from './leaderboard.outputs.js';
 
 const band = z.object({
   from_output_tokens: z.int().describe('Fewest output tokens of the answers of this length.'),
@@ -79,7 +80,7 @@ export type MixEntryOutput = z.infer<typeof mixEntryOutput>;
 export const leaderboardMixOutput = z
   .object({
     window_days: z.int().describe('As requested.'),
-    generated_at: timestamp('Time the figures of all accounts were computed.'),
+    generated_at: figuresAt,
     mix: usageMixOutput.describe('Your usage of chat models.'),
     entries: z
       .array(mixEntryOutput)

@@ -1,4 +1,5 @@
 import { requireViewer, type ServiceContext } from '../../context.js';
+import { asOwnWork } from '../../lib/work-owner.js';
 import type { ServiceDeps } from '../deps.js';
 import { everyonesBands, ownBands } from './band-hours.store.js';
 import { contender } from './entries.rules.js';
@@ -39,8 +40,10 @@ export function createLeaderboardMixService(
     const reading =
       known.get(board) ??
       // Hours may have been rolled up since the board was read.
-      readPublic(em, { from: board.from, leastAccounts }, (own, counted) =>
-        everyonesBands(own, counted, leastAccounts),
+      asOwnWork(() =>
+        readPublic(em, { from: board.from, leastAccounts }, (own, counted) =>
+          everyonesBands(own, counted, leastAccounts),
+        ),
       ).then(byModel);
     known.set(board, reading);
     reading.catch(() => known.delete(board));

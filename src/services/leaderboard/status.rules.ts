@@ -1,12 +1,11 @@
 import { DAY_MS, formatTimestamp, HOUR_MS, hourStart, lastDays } from '../../lib/clock.js';
 import { type BucketCount, latencyQuantile } from '../../lib/latency-sketch.js';
+import { countedUpTo } from './late-figures.rules.js';
 import type { StatusOutput } from './status.outputs.js';
 
 export const STATUS_DAYS = 90;
 const P95 = 0.95;
 const MOST_INCIDENTS = 100;
-/** Roll-ups run every minute: an hour that has waited for longer than this waits for somebody to look after them. */
-const LATE_MS = 2 * HOUR_MS;
 
 /** What was counted of a model on a UTC day. */
 export interface DayOfModel {
@@ -43,10 +42,11 @@ export function statusOf(parts: StatusParts): StatusOutput {
   const ofModel = Map.groupBy(days, ({ model }) => model);
   // The open hour isn't rolled up yet.
   const latest = hourStart(now);
-  const isLate = waitingSince !== undefined && waitingSince < latest - LATE_MS;
+  const upTo = countedUpTo(now, waitingSince);
+  const isLate = upTo < now;
   const dates = lastDays(now, STATUS_DAYS);
   return {
-    generated_at: formatTimestamp(isLate ? waitingSince : now),
+    generated_at: formatTimestamp(upTo),
     is_late: isLate,
     models: models.map((name) => {
       const own = ofModel.get(name) ?? [];

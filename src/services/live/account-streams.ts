@@ -2,7 +2,7 @@ import { requireViewer, type ServiceContext } from '../../context.js';
 import { AppError } from '../../errors.js';
 import { isDatabaseOutage } from '../../lib/database-outage.js';
 import { FairQueue } from '../../lib/fair-queue.js';
-import { accountOwner, asWork } from '../../lib/work-owner.js';
+import { asOwnWork } from '../../lib/work-owner.js';
 import { AccountStream, type Point, type Step, type StreamSource } from './account-stream.js';
 import { endable } from './endable.js';
 import { Notifier } from './notifier.js';
@@ -36,10 +36,12 @@ export function createAccountStreams<Moment, Row>(
   const turns = new FairQueue({ atOnce: readsAtOnce, perOwner: 1 });
   const streams = new Map<string, { stream: AccountStream<Moment, Row>; close(): void }>();
 
-  /** The reads of an account in its turns, on its share of the connections. */
+  /**
+   * The reads of an account in its turns. They don't wait for its share of the connections: a turn is one of few, and all others
+   * would wait with it.
+   */
   const inTurn = (accountId: string, source: StreamSource<Moment, Row>): StreamSource<Moment, Row> => {
-    const run = <T>(read: () => Promise<T>): Promise<T> =>
-      turns.run(accountId, () => asWork({ owner: accountOwner(accountId) }, read));
+    const run = <T>(read: () => Promise<T>): Promise<T> => turns.run(accountId, () => asOwnWork(read));
     return {
       begin: () => run(() => source.begin()),
       advance: (from) => run(() => source.advance(from)),
