@@ -17,15 +17,6 @@ export const WATCH_BOUNDS: Readonly<WatchBounds> = {
 
 /** As graphql-ws closes who begins twice. */
 const TOO_MANY = 4429;
-/** Answers that a client lets lie; subscriptions wait by themselves for what they sent. */
-const MAX_BACKLOG_BYTES = 2 ** 20;
-
-/** Cuts a connection whose client lets too much lie. False: nothing more is to be sent or read. */
-export function keepsUp(socket: WebSocket): boolean {
-  if (socket.bufferedAmount <= MAX_BACKLOG_BYTES) return true;
-  socket.terminate();
-  return false;
-}
 
 export interface Watch {
   /** Counts a message. False: it isn't to be looked at, since the connection is closing. */
@@ -50,7 +41,7 @@ export function watchSocket(socket: WebSocket, bounds: WatchBounds, hasSession: 
     if (socket.readyState === socket.OPEN) socket.ping();
   }, bounds.pingIntervalMs).unref();
   const admit = (): boolean => {
-    if (socket.readyState !== socket.OPEN || !keepsUp(socket)) return false;
+    if (socket.readyState !== socket.OPEN) return false;
     if (++messages > (hasSession() ? bounds.messages : bounds.messagesBeforeSession)) {
       socket.close(TOO_MANY, 'Too many messages');
       // What else it sends stays in the network until the connection is cut.

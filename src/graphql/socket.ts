@@ -22,9 +22,10 @@ import type { Services } from '../services.js';
 import type { GraphqlContext, SessionJar } from './context.js';
 import { checkOperation, parseOptions, refuseUnvalidatable, validationRules } from './limits.js';
 import { createLoaders } from './loaders.js';
+import { createOutbox } from './outbox.js';
 import { type TakeRate, takeOperation } from './rates.js';
 import { FORBIDDEN, type SocketSessions } from './session-socket.js';
-import { keepsUp, WATCH_BOUNDS, type WatchBounds, watchSocket } from './socket-watch.js';
+import { WATCH_BOUNDS, type WatchBounds, watchSocket } from './socket-watch.js';
 import { documentText, type TrustedDocuments } from './trusted-documents.js';
 
 export interface SocketServerOptions {
@@ -93,13 +94,7 @@ export function createSocketHandler(options: SocketServerOptions): SocketHandler
     const closed = server.opened(
       {
         protocol: socket.protocol,
-        send: (text) =>
-          new Promise((resolve) => {
-            // Operations that were let in together may answer much more than a client reads.
-            if (!keepsUp(socket)) return resolve();
-            // A broken connection is reported when it closes, not by messages in transit.
-            socket.send(text, () => resolve());
-          }),
+        send: createOutbox(socket),
         close: (code, reason) => socket.close(code, reason),
         onMessage: (handle) => {
           socket.on('message', (data) => {

@@ -1,5 +1,5 @@
 import { promptsApi } from '../prompts/support.js';
-import { signUp } from '../support/api.js';
+import { call, signUp } from '../support/api.js';
 import { startTestPlatform, type TestPlatform } from '../support/platform.js';
 import { usePlatform } from '../support/platform-suite.js';
 import { until } from '../support/until.js';
@@ -68,8 +68,8 @@ describe('who sends messages without end over a WebSocket of GraphQL', () => {
     expect(socket.socket.readyState).toBe(socket.socket.OPEN);
   });
 
-  test('who asks for much in one go and reads nothing is cut off', async () => {
-    const { url, app } = await withBounds({});
+  /** Asks for two megabytes so many times, and reads nothing. All are let in before the first has answered. */
+  const askForMuch = async (url: string, times: number): Promise<RawSocket> => {
     const { token } = await signUp(url);
     const prompts = promptsApi(
       () => url,
@@ -77,14 +77,33 @@ describe('who sends messages without end over a WebSocket of GraphQL', () => {
     );
     const { id } = await prompts.create({
       content: '{{ text }}'.repeat(100),
-      variables: [{ name: 'text', default: 'x'.repeat(10_000) }],
+      variables: [{ name: 'text', default: '"'.repeat(10_000) }],
     });
     const socket = await connect(url);
     await socket.init(token);
     socket.socket.pause();
-    // All are let in before the first has answered: a megabyte each.
     const query = `{ viewer { prompt(id: "${id}") { rendered { renderedContent } } } }`;
-    for (let n = 0; n < 20; n++) socket.say({ id: `${n}`, type: 'subscribe', payload: { query } });
+    for (let n = 0; n < times; n++) socket.say({ id: `${n}`, type: 'subscribe', payload: { query } });
+    return socket;
+  };
+
+  test('who has much to read for a moment, and reads it, gets all of it', async () => {
+    const { url, app } = await withBounds({});
+    const socket = await askForMuch(url, 3);
+    const [served] = app.websocketServer.clients;
+    await until(() => served!.bufferedAmount > 2 ** 20, { what: 'something to be left unread' });
+    socket.say({ type: 'ping' });
+    // By the time of this answer the ping has arrived.
+    await call(url, 'GET', '/api/plans');
+    socket.socket.resume();
+    for (const id of ['0', '1', '2']) await socket.hears('complete', id);
+    await socket.hears('pong');
+    expect(JSON.stringify(socket.heard).length).toBeGreaterThan(6_000_000);
+  });
+
+  test('who asks for much in one go and reads nothing is cut off', async () => {
+    const { url, app } = await withBounds({});
+    await askForMuch(url, 20);
     await until(() => app.websocketServer.clients.size === 0, {
       what: 'the connection to be cut',
       timeoutMs: 10_000,
