@@ -26,7 +26,9 @@ export interface EdgeBounds extends RequestBounds, BodyBounds {
   passedPerClient: number;
   /** Of one client: pipelined requests that wait for an earlier one on their connection. */
   pipelinedPerClient: number;
-  /** Bytes buffered between clients and the platform: in total, per client, per answer. */
+  /** Bytes of bodies buffered on their way to the platform. Answers have a buffer of their own: their readers decide how long they stay. */
+  heldBodyBytes: number;
+  /** Bytes of the platform's answers buffered for their readers: in total, per client, per answer. */
   heldBytes: number;
   heldBytesPerClient: number;
   heldBytesPerAnswer: number;
@@ -60,6 +62,7 @@ export const EDGE_BOUNDS: Readonly<EdgeBounds> = {
   passedAtOncePerClient: 48,
   passedPerClient: 512,
   pipelinedPerClient: 512,
+  heldBodyBytes: 32 * MIB,
   heldBytes: 64 * MIB,
   heldBytesPerClient: 16 * MIB,
   heldBytesPerAnswer: 8 * MIB,

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
-import type { HeldBytes } from './held-bytes.js';
+import type { MemoryPool } from '../lib/memory-pool.js';
 
 /** More than the platform accepts on any route: nothing larger is passed on. */
 export const MOST_HELD_BYTES = 800 * 1024;
@@ -9,6 +9,8 @@ const ALWAYS_BYTES = 16 * 1024;
 /** Each piece costs a turn through Node's parser, however small it is. */
 const MOST_PIECES = 1_024;
 const FIRST_BYTES = 1_024;
+/** A client's bodies may hold a third of what is left for all others, so that another client always finds room. */
+const CLIENT_PART = 3;
 
 /** Why a body isn't buffered: it is larger than any that the platform takes, or there is no room at the moment. */
 export type BodyRefusal = 'too_large' | 'no_room';
@@ -24,7 +26,7 @@ export function hasHeldBody({ method, headers }: IncomingMessage): boolean {
  * Buffers a body before the request goes to the platform, so that a slow sender holds no connection to it. Calls back
  * once, or never if the client leaves first.
  */
-export function holdBody(request: IncomingMessage, client: string, held: HeldBytes, done: BodyTaker): void {
+export function holdBody(request: IncomingMessage, client: string, pool: MemoryPool, done: BodyTaker): void {
   if (Number(request.headers['content-length'] ?? 0) > MOST_HELD_BYTES) {
     done('too_large');
     return;
@@ -35,7 +37,7 @@ export function holdBody(request: IncomingMessage, client: string, held: HeldByt
   let pieces = 0;
   let counted = 0;
   const release = (): void => {
-    held.remove(client, counted);
+    pool.give(client, counted);
     counted = 0;
   };
   const settle = (body: Readable | BodyRefusal): void => {
@@ -53,9 +55,12 @@ export function holdBody(request: IncomingMessage, client: string, held: HeldByt
       settle('too_large');
       return;
     }
-    if (total > ALWAYS_BYTES && !held.hasRoom(client)) {
-      settle('no_room');
-      return;
+    if (total > ALWAYS_BYTES) {
+      if (!pool.takePart(client, total - counted, CLIENT_PART)) {
+        settle('no_room');
+        return;
+      }
+      counted = total;
     }
     if (total > buffer.length) {
       const grown = Buffer.allocUnsafe(Math.max(total, 2 * buffer.length));
@@ -64,9 +69,6 @@ export function holdBody(request: IncomingMessage, client: string, held: HeldByt
     }
     chunk.copy(buffer, bytes);
     bytes = total;
-    if (bytes <= ALWAYS_BYTES) return;
-    held.add(client, bytes - counted);
-    counted = bytes;
   };
   request.on('data', take).on('end', end).on('close', release);
   // `close` follows and releases the bytes.

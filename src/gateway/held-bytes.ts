@@ -1,7 +1,7 @@
 import type { EdgeBounds } from './edge-bounds.js';
 
 /**
- * Counts the bytes that the edge buffers between clients and the platform. A slow client occupies this bounded memory
+ * Counts the bytes of the platform's answers that the edge buffers for their readers. A slow client occupies this bounded memory
  * instead of a connection to the platform. One client can take a quarter of it.
  */
 export class HeldBytes {

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Dispatcher, Pool } from 'undici';
 import { type ErrorCode, errorBody, errorEntry } from '../errors.js';
 import type { Logger } from '../lib/logger.js';
+import { MemoryPool } from '../lib/memory-pool.js';
 import { createOutageLog } from '../lib/outage-log.js';
 import type { Tracing } from '../lib/tracing/tracing.js';
 import { clientOf, type EdgeBounds } from './edge-bounds.js';
@@ -70,8 +71,7 @@ export async function passthrough(
   { platformUrl, log, bounds, tracing }: PassthroughOptions,
 ): Promise<void> {
   const line = new PassLine(bounds);
-  const held = new HeldBytes(bounds);
-  const answers = new HeldAnswers(held, bounds);
+  const answers = new HeldAnswers(new HeldBytes(bounds), bounds);
   const { origin, pathname } = new URL(platformUrl);
   const base = pathname.replace(/\/$/, '');
   const targetOf = (url: string): string => platformTarget(base, url);
@@ -140,7 +140,7 @@ export async function passthrough(
     const waits = turns.wait(request.client, request.raw, reply.raw, begin);
     if (!waits) refuse(request, reply, 'rate_limit_exceeded', TOO_MANY);
   });
-  bufferBodies(app, held);
+  bufferBodies(app, new MemoryPool(bounds.heldBodyBytes));
   // Fastify parses text/plain by default; here, no body is parsed, and the platform checks its type.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, body, done) => done(null, body));
@@ -189,13 +189,13 @@ function ask(
 }
 
 /** Buffers a request's body before it is forwarded. */
-function bufferBodies(app: FastifyInstance, held: HeldBytes): void {
+function bufferBodies(app: FastifyInstance, pool: MemoryPool): void {
   app.addHook('preParsing', (request, reply, payload, done) => {
     if (!hasHeldBody(request.raw)) {
       done(null, payload);
       return;
     }
-    holdBody(request.raw, request.client, held, (body) => {
+    holdBody(request.raw, request.client, pool, (body) => {
       if (body === 'too_large') refuse(request, reply, 'body_too_large', TOO_LARGE);
       else if (body === 'no_room') refuse(request, reply, 'service_unavailable', NO_ROOM);
       else done(null, body);

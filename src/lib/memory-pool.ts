@@ -1,31 +1,26 @@
-/** Memory that accounts share. */
+/** Memory that accounts, or clients, share. */
 export class MemoryPool {
   used = 0;
-  readonly #accounts = new Map<string, number>();
+  readonly #held = new Map<string, number>();
 
   constructor(readonly size: number) {}
 
-  /** What an account holds. */
-  heldBy(accountId: string): number {
-    return this.#accounts.get(accountId) ?? 0;
-  }
-
-  /** Takes `bytes`, if the account then holds at most a `part`-th of what is left: there is always room for others. */
-  takePart(accountId: string, bytes: number, part: number): boolean {
-    const own = this.heldBy(accountId) + bytes;
+  /** Takes `bytes`, if the owner then holds at most a `part`-th of what is left: there is always room for others. */
+  takePart(owner: string, bytes: number, part: number): boolean {
+    const own = (this.#held.get(owner) ?? 0) + bytes;
     const used = this.used + bytes;
     if (own * part > this.size - used) return false;
     this.used = used;
-    this.#accounts.set(accountId, own);
+    this.#held.set(owner, own);
     return true;
   }
 
-  /** Gives back bytes that the account holds. */
-  give(accountId: string, bytes: number): void {
+  /** Gives back bytes that the owner holds. */
+  give(owner: string, bytes: number): void {
     if (bytes === 0) return;
     this.used -= bytes;
-    const left = this.heldBy(accountId) - bytes;
-    if (left > 0) this.#accounts.set(accountId, left);
-    else this.#accounts.delete(accountId);
+    const left = this.#held.get(owner)! - bytes;
+    if (left > 0) this.#held.set(owner, left);
+    else this.#held.delete(owner);
   }
 }

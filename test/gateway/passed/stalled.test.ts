@@ -47,6 +47,21 @@ describe('many clients that take nothing of large answers', () => {
     expect(serverEnds(sockets)).toBeGreaterThan(2);
   });
 
+  test('from four addresses leave room for the bodies of others', async () => {
+    page();
+    const before = suite.platform.seen.length;
+    stall((i) => `198.51.100.${i % 4}`, 40);
+    await until(() => suite.platform.seen.length === before + 40);
+    for (let n = 0; n < 20; n++) {
+      const answer = await fetch(`${suite.edge.url}/body`, {
+        method: 'POST',
+        headers: { 'x-forwarded-for': '203.0.113.7' },
+        body: 'x'.repeat(50_000),
+      });
+      expect([answer.status, await answer.text()]).toEqual([200, 'served']);
+    }
+  });
+
   test('who reads gets all of it meanwhile, however slowly', async () => {
     page();
     stall(() => '198.51.100.1', 40);
