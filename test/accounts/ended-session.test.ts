@@ -1,4 +1,5 @@
 import type { PoolClient } from 'pg';
+import { advisoryLocks } from '../../src/db/locks.js';
 import { signUpAdmin } from '../support/admin.js';
 import { call, type ErrorAnswer, PASSWORD, signUp, type UserFields } from '../support/api.js';
 import { isBlocking } from '../support/blocked.js';
@@ -100,5 +101,25 @@ describe('a request whose session ends while it waits', () => {
     expect(await endMeanwhile(undo)).toBe(401);
     const { rows } = await suite.db.pool.query('select role from accounts where id = $1', [admin.user.id]);
     expect(rows).toEqual([{ role: 'user' }]);
+  });
+
+  test('does not let administrators demote others when they were demoted before their turn', async () => {
+    const admin = await signUpAdmin(suite);
+    const other = await signUpAdmin(suite);
+    await holder.query('begin');
+    await holder.query('select pg_advisory_xact_lock($1)', [advisoryLocks.administrators]);
+    const demotion = call(suite.url, 'PATCH', `/api/admin/users/${other.user.id}`, {
+      token: admin.token,
+      body: { role: 'user' },
+    });
+    await until(waits, { what: 'the request to wait for its turn' });
+    await suite.db.pool.query(
+      "update accounts set role = 'user', token_version = token_version + 1 where id = $1",
+      [admin.user.id],
+    );
+    await holder.query('commit');
+    expect((await demotion).status).toBe(401);
+    const { rows } = await suite.db.pool.query('select role from accounts where id = $1', [other.user.id]);
+    expect(rows).toEqual([{ role: 'admin' }]);
   });
 });

@@ -75,15 +75,11 @@ export function createUsersService(): UsersService {
           throw new AppError('validation_error', { details: [{ field: 'plan', message: 'is not a plan' }] });
         }
         const loses = role !== 'admin' || status !== 'active';
-        if (before.role === 'admin' && loses && !(await anotherAdminStays(em, id))) {
-          throw new AppError('validation_error', {
-            details: [
-              {
-                field: input.role ? 'role' : 'status',
-                message: "can't be changed for the last active administrator",
-              },
-            ],
-          });
+        if (before.role === 'admin' && loses) {
+          const stays = await anotherAdminStays(em, id);
+          // Whoever had the turn before may have demoted this administrator.
+          await requireActingAdmin(em, viewer);
+          if (!stays) refuseLast(input);
         }
         Object.assign(account, { planId: plan, status, role });
         if (plan !== before.plan) {
@@ -103,6 +99,12 @@ export function createUsersService(): UsersService {
       });
     },
   };
+}
+
+/** @throws AppError `validation_error` */
+function refuseLast({ role }: UpdateUserInput): never {
+  const message = "can't be changed for the last active administrator";
+  throw new AppError('validation_error', { details: [{ field: role ? 'role' : 'status', message }] });
 }
 
 /** An administrator who locks themselves out can't undo it. */
