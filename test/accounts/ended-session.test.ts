@@ -1,5 +1,7 @@
 import type { PoolClient } from 'pg';
 import { advisoryLocks } from '../../src/db/locks.js';
+import { HOOK } from '../alerts/alerts-api.js';
+import { writeSession } from '../playground/support.js';
 import { signUpAdmin } from '../support/admin.js';
 import { call, type ErrorAnswer, PASSWORD, signUp, type UserFields } from '../support/api.js';
 import { isBlocking } from '../support/blocked.js';
@@ -121,5 +123,93 @@ describe('a request whose session ends while it waits', () => {
     expect((await demotion).status).toBe(401);
     const { rows } = await suite.db.pool.query('select role from accounts where id = $1', [other.user.id]);
     expect(rows).toEqual([{ role: 'admin' }]);
+  });
+
+  describe('for an object of the account', () => {
+    const tables = ['api_keys', 'alert_subscriptions', 'prompts', 'widgets', 'playground_sessions'] as const;
+    type Table = (typeof tables)[number];
+    const send = (method: string, path: string, body?: unknown) =>
+      call<{ id: string }>(suite.url, method, path, { token, ...(body !== undefined && { body }) });
+    const create = async (path: string, body: unknown): Promise<string> => {
+      const answer = await send('POST', path, body);
+      expect(answer.status).toBe(201);
+      return answer.body.id;
+    };
+    const alert = { kind: 'webhook', destination: HOOK, thresholds_pct: [80] };
+
+    /** Paths of one object of each kind. */
+    let paths: Record<Table, string>;
+    beforeEach(async () => {
+      const { body } = await call<{ api_key: { id: string } }>(suite.url, 'POST', '/api/keys', {
+        token,
+        body: { name: 'Production' },
+      });
+      const key = `/api/keys/${body.api_key.id}`;
+      const widget = { name: 'Shop', model_public_name: 'gateway/fast' };
+      paths = {
+        api_keys: key,
+        alert_subscriptions: `${key}/alerts/${await create(`${key}/alerts`, alert)}`,
+        prompts: `/api/prompts/${await create('/api/prompts', { name: 'Greeting', content: 'Hello' })}`,
+        widgets: `/api/widgets/${await create('/api/widgets', widget)}`,
+        playground_sessions: `/api/playground/${await writeSession(suite.db.pool, user.id, 'Hello')}`,
+      };
+    });
+    const rows = async () => {
+      const read = tables.map((table) =>
+        suite.db.pool.query(`select to_jsonb(t) as row from ${table} t where account_id = $1 order by id`, [
+          user.id,
+        ]),
+      );
+      return (await Promise.all(read)).map((result) => result.rows);
+    };
+    const hold = async (table: Table): Promise<void> => {
+      await holder.query('begin');
+      await holder.query(`select 1 from ${table} where account_id = $1 for update`, [user.id]);
+    };
+
+    test.each<[Table, string, string, unknown?]>([
+      ['api_keys', 'PATCH', '', { name: 'Taken over' }],
+      ['api_keys', 'DELETE', ''],
+      ['api_keys', 'POST', '/alerts', alert],
+      ['alert_subscriptions', 'PATCH', '', { active: false }],
+      ['alert_subscriptions', 'POST', '/rotate-secret'],
+      ['alert_subscriptions', 'DELETE', ''],
+      ['prompts', 'PATCH', '', { name: 'Taken over' }],
+      ['prompts', 'POST', '/versions', { content: 'Taken over' }],
+      ['prompts', 'DELETE', ''],
+      ['widgets', 'PATCH', '', { name: 'Taken over' }],
+      ['widgets', 'POST', '/rotate-key'],
+      ['widgets', 'DELETE', ''],
+      ['playground_sessions', 'DELETE', ''],
+      ['playground_sessions', 'DELETE', '/share'],
+    ])('changes nothing: %s, %s %s', async (table, method, path, body) => {
+      const before = await rows();
+      await hold(table);
+      const request = send(method, `${paths[table]}${path}`, body);
+      await until(waits, { what: 'the request to wait for the object' });
+      expect((await send('POST', '/api/auth/logout')).status).toBe(204);
+      await holder.query('commit');
+      expect([(await request).status, await rows()]).toEqual([401, before]);
+    });
+
+    test.each<[Table, string, string, unknown, number]>([
+      ['api_keys', 'POST', '/alerts', alert, 201],
+      ['api_keys', 'DELETE', '', undefined, 204],
+    ])('goes before a deletion of the account that comes later: %s, %s %s', async (...given) => {
+      const [table, method, path, body, status] = given;
+      await hold(table);
+      const request = send(method, `${paths[table]}${path}`, body);
+      await until(waits, { what: 'the request to wait for the object' });
+      const deletion = send('DELETE', '/api/auth/me', { password: PASSWORD });
+      const waiting = async () =>
+        (
+          await suite.db.pool.query(
+            `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+          )
+        ).rowCount;
+      await until(async () => (await waiting())! > 1, { what: 'the deletion to wait as well' });
+      await holder.query('commit');
+      expect([(await request).status, (await deletion).status]).toEqual([status, 204]);
+    });
   });
 });

@@ -1,5 +1,7 @@
+import { advisoryLocks } from '../../src/db/locks.js';
 import { createRegistry } from '../../src/lib/metrics.js';
-import { signUp } from '../support/api.js';
+import { call, signUp } from '../support/api.js';
+import { isBlocking } from '../support/blocked.js';
 import { usePlatform } from '../support/platform-suite.js';
 import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.js';
 import { until } from '../support/until.js';
@@ -68,6 +70,35 @@ describe('what goes upstream for a run, and what comes back', () => {
       max_tokens: 7,
       temperature: 0,
     });
+  });
+
+  test.each<[string, (own: Awaited<ReturnType<typeof signUp>>) => Promise<unknown>]>([
+    ['their session ended', (own) => call(suite.url, 'POST', '/api/auth/logout', { token: own.token })],
+    [
+      'their account was disabled',
+      (own) => suite.db.pool.query(`update accounts set status = 'disabled' where id = $1`, [own.user.id]),
+    ],
+  ])('nothing for somebody who waited until %s', async (_what, end) => {
+    upstream.seen.length = 0;
+    streams(chunk({ content: 'Yes' }), usage(3, 1));
+    const own = await signUp(suite.url);
+    const holder = await suite.db.pool.connect();
+    try {
+      await holder.query('begin');
+      await holder.query('select pg_advisory_xact_lock($1, hashtext($2))', [
+        advisoryLocks.playgroundStarts,
+        own.user.id,
+      ]);
+      const asked = ask(suite.url, own.token, [FAST], 'Is it?');
+      await until(() => isBlocking(suite.db.pool, holder), { what: 'the start to wait' });
+      await end(own);
+      await holder.query('commit');
+      expect((await asked).status).toBe(401);
+    } finally {
+      await holder.query('rollback');
+      holder.release();
+    }
+    expect(upstream.seen).toEqual([]);
   });
 
   test('one model fails while the other answers: two runs of one session, each with its own end', async () => {

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
-import { COMMAND_LINE_SESSION, type Viewer } from '../../context.js';
+import { COMMAND_LINE_SESSION, requireViewer, type ServiceContext, type Viewer } from '../../context.js';
 import { AppError } from '../../errors.js';
 import { findLiveSession, type LiveSession } from './sessions.store.js';
 
@@ -22,6 +22,28 @@ export async function requireLive(em: EntityManager, viewer: Viewer): Promise<Li
   const live = await findLiveSession(em, viewer);
   if (!live) throw new AppError('unauthorized');
   return live;
+}
+
+/**
+ * Changes objects of the viewer in a transaction. It locks the account before anything else, as do those who delete or disable
+ * the account or change its password or role: they can't deadlock with it. Charges and other changes don't wait for it. The
+ * session is checked last: a log-out takes no lock, and may have come while the transaction waited for an object.
+ * @throws AppError `unauthorized` when the session has ended, or the account was disabled or deleted
+ */
+export async function writeAsViewer<Result>(
+  context: ServiceContext,
+  write: (em: EntityManager) => Promise<Result>,
+): Promise<Result> {
+  const viewer = requireViewer(context);
+  return context.em.transactional(async (em) => {
+    const { rows } = await sql`
+      select 1 from accounts where id = ${viewer.accountId} and status = 'active' and deleted_at is null
+      for key share`.execute(em.getKysely());
+    if (rows.length === 0) throw new AppError('unauthorized');
+    const result = await write(em);
+    await requireLive(em, viewer);
+    return result;
+  });
 }
 
 /**

@@ -7,7 +7,7 @@ import { emailInput } from '../../lib/email-input.js';
 import { ofWholeInput } from '../../lib/field-issues.js';
 import { isUuid, newId } from '../../lib/ids.js';
 import { formatDecimal, formatMoney, type Money } from '../../lib/money.js';
-import { requireActing } from '../accounts/acting.js';
+import { requireActing, writeAsViewer } from '../accounts/acting.js';
 import type { ServiceDeps } from '../deps.js';
 import { requireExpected } from '../expected.js';
 import { ownsKey } from '../keys/keys.store.js';
@@ -94,7 +94,7 @@ export function createAlertsService({ egress, envelopes }: Pick<ServiceDeps, 'eg
       await checkDestination(input.kind, input.destination);
       const id = newId();
       const secret = input.kind === 'webhook' ? newSecret() : null;
-      const alert = await context.em.transactional(async (em) => {
+      const alert = await writeAsViewer(context, async (em) => {
         requireRoom(await countLockedAlerts(em, { accountId, keyId }));
         return insertAlert(em, {
           id,
@@ -126,7 +126,7 @@ export function createAlertsService({ egress, envelopes }: Pick<ServiceDeps, 'eg
         if (!kind) throw new AppError('not_found');
         await checkDestination(kind, input.destination);
       }
-      return context.em.transactional(async (em) => {
+      return writeAsViewer(context, async (em) => {
         const current = await lockAlert(em, own);
         if (!current) throw new AppError('not_found');
         if (input.expected) requireExpected(columnsOf(input.expected), current);
@@ -141,7 +141,9 @@ export function createAlertsService({ egress, envelopes }: Pick<ServiceDeps, 'eg
 
     /** What has fired stays on record. @throws AppError `not_found` */
     async remove(context: ServiceContext, id: AlertId): Promise<void> {
-      if (!(await deleteAlert(context.em, ownAlert(context, id)))) throw new AppError('not_found');
+      const own = ownAlert(context, id);
+      const deleted = await writeAsViewer(context, (em) => deleteAlert(em, own));
+      if (!deleted) throw new AppError('not_found');
     },
 
     /**
@@ -151,7 +153,7 @@ export function createAlertsService({ egress, envelopes }: Pick<ServiceDeps, 'eg
     async rotateSecret(context: ServiceContext, id: AlertId): Promise<SigningSecretOutput> {
       const own = ownAlert(context, id);
       const secret = newSecret();
-      await context.em.transactional(async (em) => {
+      await writeAsViewer(context, async (em) => {
         const locked = await lockAlert(em, own);
         if (!locked) throw new AppError('not_found');
         const { signingSecretSealed: sealed } = locked;

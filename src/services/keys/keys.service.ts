@@ -11,7 +11,7 @@ import { isUuid, newId } from '../../lib/ids.js';
 import { newApiKey, shownParts } from '../../lib/key-form.js';
 import { formatDecimal, formatMoney, type Money } from '../../lib/money.js';
 import type { PageInput } from '../../lib/page-input.js';
-import { requireActing, requireLive } from '../accounts/acting.js';
+import { requireActing, requireLive, writeAsViewer } from '../accounts/acting.js';
 import { requireChatModels } from '../billing/plan-models.js';
 import { requireExpectedKey } from './expected-key.js';
 import { actGuard, setGuard, undoGuard } from './guards.store.js';
@@ -161,7 +161,7 @@ export function createKeysService({ envelopes, virtualKeys }: KeysServiceDeps) {
       const { id, guard } = input;
       requireUuid(id);
       const now = context.clock.now();
-      return context.em.transactional(async (em) => {
+      return writeAsViewer(context, async (em) => {
         const mayAct = guard !== undefined || input.monthly_limit_usd !== undefined;
         // A flush of the account's usage sees this change, or is seen by it.
         if (mayAct) await requireActing(em, viewer);
@@ -201,7 +201,7 @@ export function createKeysService({ envelopes, virtualKeys }: KeysServiceDeps) {
     async remove(context: ServiceContext, { id }: { id: string }): Promise<void> {
       const { accountId } = requireViewer(context);
       requireUuid(id);
-      const sealed = await context.em.transactional(async (em) => {
+      const sealed = await writeAsViewer(context, async (em) => {
         const deleted = await deleteKey(em, { accountId, id, now: context.clock.now() });
         if (deleted === undefined) throw new AppError('not_found');
         await notifyInvalidation(em, { kind: 'key', id, accountId });

@@ -1,6 +1,7 @@
 import { requireViewer, type ServiceContext } from '../../context.js';
 import { AppError } from '../../errors.js';
 import { isUuid } from '../../lib/ids.js';
+import { writeAsViewer } from '../accounts/acting.js';
 import type { ServiceDeps } from '../deps.js';
 import { type ContentKey, contentKeyOf, listedView, sessionView } from './content.js';
 import type { RunPlaygroundInput } from './playground.inputs.js';
@@ -118,14 +119,14 @@ export function createPlaygroundService(deps: ServiceDeps): PlaygroundService {
     async cancel(context, { id, runId }) {
       const { runs } = await requireSession(context, id);
       if (runId != null && !runs.some((run) => run.id === runId)) throw new AppError('not_found');
-      const ids = await context.em.transactional((em) => requestCancel(em, id, runId ?? undefined));
+      const ids = await writeAsViewer(context, (em) => requestCancel(em, id, runId ?? undefined));
       runner.cancel(ids);
       return get(context, { id });
     },
     async remove(context, { id }) {
       const { accountId } = requireViewer(context);
       if (!isUuid(id)) throw new AppError('not_found');
-      const ids = await context.em.transactional((em) => deleteSessions(em, { accountId, id }));
+      const ids = await writeAsViewer(context, (em) => deleteSessions(em, { accountId, id }));
       if (!ids) throw new AppError('not_found');
       runner.cancel(ids);
     },

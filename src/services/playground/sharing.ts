@@ -2,7 +2,7 @@ import { requireViewer, type ServiceContext } from '../../context.js';
 import { PlaygroundSession } from '../../entities/playground/playground-session.js';
 import { AppError } from '../../errors.js';
 import { ofWholeInput } from '../../lib/field-issues.js';
-import { requireActing } from '../accounts/acting.js';
+import { requireActing, writeAsViewer } from '../accounts/acting.js';
 import type { ServiceDeps } from '../deps.js';
 import { lockStarts } from './bounds.store.js';
 import { contentKeyOf, sharedView } from './content.js';
@@ -55,7 +55,9 @@ export function createSharing(
     },
     async unshare(context, { id }) {
       const { accountId } = (await requireSession(context, id)).session;
-      await context.em.nativeUpdate(PlaygroundSession, { id, accountId }, { shared: false });
+      await writeAsViewer(context, (em) =>
+        em.nativeUpdate(PlaygroundSession, { id, accountId }, { shared: false }),
+      );
       return get(context, { id });
     },
     async shared({ em }, { slug }) {

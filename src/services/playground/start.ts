@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { requireViewer, type ServiceContext } from '../../context.js';
+import { requireViewer, type ServiceContext, type Viewer } from '../../context.js';
 import { UNTRACKED } from '../../db/untracked.js';
 import { Account } from '../../entities/accounts/account.js';
 import { Model } from '../../entities/billing/model.js';
@@ -14,6 +14,7 @@ import { newId } from '../../lib/ids.js';
 import { pricePerToken } from '../../lib/money.js';
 import { newDataKey } from '../accounts/account-creation.js';
 import { findById } from '../accounts/accounts.store.js';
+import { requireLive } from '../accounts/acting.js';
 import { findPlan } from '../accounts/users.store.js';
 import type { ServiceDeps } from '../deps.js';
 import { accountAuthorization } from './account-key.js';
@@ -46,7 +47,8 @@ export async function startSession(
   input: RunPlaygroundInput,
   deps: ServiceDeps,
 ): Promise<Started> {
-  const { accountId } = requireViewer(context);
+  const viewer = requireViewer(context);
+  const { accountId } = viewer;
   const { runner } = deps.playground;
   if (runner.stopping) throw new AppError('service_unavailable', { retryAfterSeconds: 1, quiet: true });
   const { catalog, requestsPerMinute } = await requireAllowed(context, accountId, input.models);
@@ -58,7 +60,7 @@ export async function startSession(
     outputTokensPerDay: deps.config.playgroundOutputTokensPerDay,
     inputTokensPerDay: deps.config.playgroundInputTokensPerDay,
   };
-  const { session, key } = await writeSession(context, { accountId, input, now, bounds }, deps);
+  const { session, key } = await writeSession(context, { viewer, input, now, bounds }, deps);
   const live = runner.begin({
     ...{ id: session.id, accountId, key, authorization, runs: session.runs, catalog },
     day: utcDay(now),
@@ -84,7 +86,7 @@ async function requireAllowed(
 }
 
 interface Writing {
-  accountId: string;
+  viewer: Viewer;
   input: RunPlaygroundInput;
   now: number;
   bounds: Parameters<typeof requireRoom>[2];
@@ -93,19 +95,22 @@ interface Writing {
 /** Takes what the session may use and writes it, both or neither. */
 async function writeSession(
   { em }: ServiceContext,
-  { accountId, input, now, bounds }: Writing,
+  { viewer, input, now, bounds }: Writing,
   { envelopes, config }: ServiceDeps,
 ): Promise<{ session: SessionOutput; key: ContentKey }> {
+  const { accountId } = viewer;
   const maxTokens = input.parameters?.max_tokens ?? MAX_TOKENS.unlessTold;
   return em.transactional(async (inside) => {
     await lockStarts(inside, accountId);
     const known = await lockDataKey(inside, accountId);
     if (known === undefined) throw new AppError('unauthorized');
+    // Behind what the start waits for: the session may have ended meanwhile.
+    await requireLive(inside, viewer);
     const sealed = known ?? (await renewDataKey(inside, accountId, envelopes.dataKey));
     const wanted = { runs: input.models.length, maxTokens, inputTokens: inputTokensOf(input) };
     requireRoom(await takenBy(inside, accountId, now), wanted, bounds, now);
     const key = contentKey(envelopes.dataKey, accountId, sealed);
-    const session = sessionRow({ accountId, input, now }, maxTokens, key);
+    const session = sessionRow({ viewer, input, now }, maxTokens, key);
     const aliveUntil = await firstLease(inside);
     const runs = input.models.map((modelPublicName, position) =>
       inside.create(
@@ -151,7 +156,8 @@ const NOT_BEGUN = {
   cancelRequested: false,
 };
 
-function sessionRow({ accountId, input, now }: Omit<Writing, 'bounds'>, maxTokens: number, key: ContentKey) {
+function sessionRow({ viewer, input, now }: Omit<Writing, 'bounds'>, maxTokens: number, key: ContentKey) {
+  const { accountId } = viewer;
   const id = newId();
   const { prompt, system_prompt: systemPrompt, parameters } = input;
   return {

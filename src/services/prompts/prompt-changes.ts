@@ -9,6 +9,7 @@ import { PromptVersion } from '../../entities/prompts/prompt-version.js';
 import { AppError } from '../../errors.js';
 import { ofWholeInput } from '../../lib/field-issues.js';
 import { newId } from '../../lib/ids.js';
+import { writeAsViewer } from '../accounts/acting.js';
 import type { AddPromptVersionInput } from './prompts.inputs.js';
 import {
   charactersOf,
@@ -35,7 +36,7 @@ export async function changePrompt<Result>(
   { accountId, ref, expected }: { accountId: string; ref: string; expected?: number | null | undefined },
   change: (change: PromptChange) => Promise<{ changed: boolean; result: Result }>,
 ): Promise<Result> {
-  return context.em.transactional(async (em) => {
+  return writeAsViewer(context, async (em) => {
     const prompt = await lockPrompt(em, accountId, ref);
     if (!prompt) throw new AppError('not_found');
     if (expected !== null && expected !== undefined && expected !== prompt.revision) {

@@ -10,7 +10,7 @@ import type {
 import { isUuid, newId } from '../../lib/ids.js';
 import type { PageInput } from '../../lib/page-input.js';
 import { wordDiff } from '../../lib/word-diff.js';
-import { requireActing } from '../accounts/acting.js';
+import { requireActing, writeAsViewer } from '../accounts/acting.js';
 import { appendVersion, changePrompt, moveActive, refuse } from './prompt-changes.js';
 import { listActivationsOf, pageVersionsOf } from './prompt-relations.store.js';
 import type {
@@ -170,7 +170,7 @@ export function createPromptsService() {
     /** Deletes a prompt with its versions. @throws AppError `not_found` */
     async remove(context: ServiceContext, { id }: PromptRef): Promise<void> {
       const { accountId } = requireViewer(context);
-      await context.em.transactional(async (em) => {
+      await writeAsViewer(context, async (em) => {
         const deleted = await em.nativeDelete(Prompt, promptWhere(accountId, id));
         if (deleted === 0) throw new AppError('not_found');
         await notifyPrompts(em, accountId);

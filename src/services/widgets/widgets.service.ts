@@ -10,7 +10,7 @@ import { ofWholeInput } from '../../lib/field-issues.js';
 import { isUuid, newId } from '../../lib/ids.js';
 import { formatDecimal, formatMoney, parseMoney } from '../../lib/money.js';
 import type { PageInput } from '../../lib/page-input.js';
-import { requireActing } from '../accounts/acting.js';
+import { requireActing, writeAsViewer } from '../accounts/acting.js';
 import type { ServiceDeps } from '../deps.js';
 import { requireExpected } from '../expected.js';
 import { accountAuthorization } from '../playground/account-key.js';
@@ -154,7 +154,7 @@ async function change(
 ): Promise<void> {
   const { accountId } = requireViewer(context);
   if (!isUuid(id)) throw new AppError('not_found');
-  await context.em.transactional(async (em) => {
+  await writeAsViewer(context, async (em) => {
     const own = { id, accountId, status: 'active' as const };
     await requirePromptStill(em, accountId, columns.promptId);
     if (expected) await requireExpectedWidget(em, own, expected);
