@@ -101,6 +101,40 @@ describe('what goes upstream for a run, and what comes back', () => {
     expect(upstream.seen).toEqual([]);
   });
 
+  test('a run whose end was committed while the connection broke is told as it ended', async () => {
+    const { em } = suite.db.orm;
+    const fork = em.fork.bind(em);
+    let ends = 0;
+    const breaking: typeof em.fork = (options) => {
+      const forked = fork(options);
+      const transactional = forked.transactional.bind(forked);
+      const breakOnce = async (...given: Parameters<typeof transactional>) => {
+        const result = await transactional(...given);
+        ends++;
+        if (ends === 1) throw new Error('Connection terminated unexpectedly');
+        return result;
+      };
+      return Object.assign(forked, { transactional: breakOnce });
+    };
+    upstream.answer((_request, response) => {
+      // The next transaction is that of the end.
+      em.fork = breaking;
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.end(`${chunk({ content: 'Yes' })}${usage(3, 1)}data: [DONE]\n\n`);
+    });
+    try {
+      const { body } = await ask(suite.url, token, [FAST], 'Is it?');
+      expect([ends, body.runs[0]]).toEqual([
+        2,
+        expect.objectContaining({ status: 'success', response_content: 'Yes', error_code: null }),
+      ]);
+      const read = await call(suite.url, 'GET', `/api/playground/${body.id}`, { token });
+      expect(read.body).toEqual(body);
+    } finally {
+      em.fork = fork;
+    }
+  });
+
   test('one model fails while the other answers: two runs of one session, each with its own end', async () => {
     upstream.answer((request, response) => {
       if (modelOf(request.body) === QWEN) {

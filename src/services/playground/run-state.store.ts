@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
+import { UNTRACKED } from '../../db/untracked.js';
 import { PlaygroundRun, type RunStatus } from '../../entities/playground/playground-run.js';
 import type { TokenCounts } from '../../inference/usage/usage.js';
 import { settleTokens } from './bounds.store.js';
@@ -67,7 +68,10 @@ export interface RunEnd {
   listCostUsd: string;
 }
 
-/** Writes how a run ended, once, unless it was deleted or given up before. */
+/**
+ * Writes how a run ended, once, unless it was deleted or given up before. May be repeated when the connection broke: what was
+ * committed then is found.
+ */
 export async function endRun(
   em: EntityManager,
   run: { id: string } & Parameters<typeof settleTokens>[1],
@@ -78,9 +82,18 @@ export async function endRun(
     const { id } = run;
     const wanted = { id, status: { $in: ['pending' as const, 'running' as const] } };
     if ((await inside.nativeUpdate(PlaygroundRun, wanted, { ...end })) === 0) {
-      return (await inside.count(PlaygroundRun, { id })) === 0 ? 'deleted' : 'given up';
+      const found = await inside.findOne(PlaygroundRun, { id }, { ...UNTRACKED, fields: END_FIELDS });
+      if (!found) return 'deleted';
+      return sayTheSame(found, end) ? 'written' : 'given up';
     }
     await settleTokens(inside, run, used);
     return 'written';
   });
 }
+
+const END_FIELDS = ['status', 'errorCode', 'errorMessage'] as const;
+
+const sayTheSame = (run: Pick<PlaygroundRun, (typeof END_FIELDS)[number]>, end: RunEnd): boolean =>
+  run.status === end.status &&
+  (run.errorCode ?? null) === end.errorCode &&
+  (run.errorMessage ?? null) === end.errorMessage;
