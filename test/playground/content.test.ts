@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { errorTable } from '../../src/errors.js';
 import { createEnvelopes } from '../../src/services/envelopes.js';
 import { resealAll } from '../../src/services/keys/reseal.service.js';
 import { createVirtualKeyClient } from '../../src/services/keys/virtual-keys.js';
-import { call, signUp } from '../support/api.js';
+import { call, type ErrorAnswer, signUp } from '../support/api.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { INHERITED_ENV } from '../support/inherited-env.js';
 import { startTestPlatform, type TestPlatform } from '../support/platform.js';
@@ -197,6 +198,13 @@ describe('prompts and answers at rest', () => {
     const before = await texts();
     const during = await start(both);
     const path = `/api/playground/${body.id}`;
+    const { body: shown } = await ask(platform.url, token, [FAST], 'Shown. [[sim words=3]]');
+    const { body: sharing } = await call<{ share_slug: string }>(
+      platform.url,
+      'POST',
+      `/api/playground/${shown.id}/share`,
+      { token },
+    );
     const asMade = async (at: TestPlatform) => (await call<Session>(at.url, 'GET', path, { token })).body;
     expect(await asMade(during)).toEqual(body);
     const envelopes = createEnvelopes({
@@ -215,7 +223,18 @@ describe('prompts and answers at rest', () => {
     await during.close();
     expect(await texts()).toEqual(before);
     // Only the new key is known now, and the old one opens nothing.
-    expect((await read(body.id)).status).toBe(503);
+    const own = await call<ErrorAnswer>(platform.url, 'GET', path, { token });
+    expect([own.status, own.body.error.message]).toEqual([503, expect.stringContaining('Your playground')]);
+    // Visitors have no playground, and know no operator.
+    const shared = `/api/playground/shared/${sharing.share_slug}`;
+    const visited = await call<ErrorAnswer>(platform.url, 'GET', shared);
+    expect([visited.status, visited.body.error]).toEqual([
+      503,
+      expect.objectContaining({
+        code: 'service_unavailable',
+        message: errorTable.service_unavailable.message,
+      }),
+    ]);
     const after = await start({ ENCRYPTION_KEY: renewed });
     expect(await asMade(after)).toEqual(body);
     expect((await ask(after.url, token, [FAST], 'And on. [[sim words=2]]')).body.runs[0]!.status).toBe(

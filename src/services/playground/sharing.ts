@@ -21,7 +21,7 @@ export interface Sharing {
   ): Promise<SharingOutput>;
   /** Shows it no more, at once. @throws AppError `not_found` */
   unshare(context: ServiceContext, input: { id: string }): Promise<SessionOutput>;
-  /** A shared session, for everybody. @throws AppError `not_found` */
+  /** A shared session, for everybody. @throws AppError `not_found`, `service_unavailable` when it can't be decrypted */
   shared(context: ServiceContext, input: { slug: string }): Promise<SharedSessionOutput>;
 }
 
@@ -62,11 +62,17 @@ export function createSharing(
     },
     async shared({ em }, { slug }) {
       const stored = isSlug(slug) ? await findShared(em, slug) : undefined;
-      const key = stored && (await contentKeyOf(em, stored.session.accountId, envelopes.dataKey));
+      const key =
+        stored && (await contentKeyOf(em, stored.session.accountId, envelopes.dataKey).catch(forVisitors));
       if (!key) throw new AppError('not_found');
       return sharedView(stored.session, stored.runs, key);
     },
   };
+}
+
+/** What is told to an owner says nothing to a visitor. */
+function forVisitors(error: unknown): never {
+  throw error instanceof AppError ? new AppError('service_unavailable', { cause: error }) : error;
 }
 
 function requireFewer(shared: number): void {
