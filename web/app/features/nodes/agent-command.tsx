@@ -36,8 +36,8 @@ export function AgentCommand({ node, publicBaseUrl, acceptsHeartbeats }: AgentCo
       )}
       <p className={classes.hint}>
         The agent sends a heartbeat every 60 seconds. On the node, write the value of{' '}
-        <code>GPU_HEARTBEAT_SECRET</code> into <code>{SECRET_FILE}</code>, then run this with Node.js 18.17 or
-        newer:
+        <code>GPU_HEARTBEAT_SECRET</code> into <code>{SECRET_FILE}</code>, then run this with Node.js 18.17,
+        20.3 or newer:
       </p>
       <div data-wide>
         <CodeBlock label="Command line of the agent" code={command} what="command" />
