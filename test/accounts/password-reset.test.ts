@@ -151,6 +151,22 @@ describe('a forgotten password', () => {
     expect((await reset(await tokenFor(email))).status).toBe(200);
   });
 
+  test('the oldest account of a mailbox keeps its links, however it is spelt', async () => {
+    const local = `reset${counter++}`;
+    const [owner, later] = [
+      `${local.slice(0, 3)}.${local.slice(3)}+own@gmail.com`,
+      `${local}+x@googlemail.com`,
+    ];
+    for (const email of [owner, later]) {
+      await call(suite.url, 'POST', '/api/auth/signup', { body: { email, password: PASSWORD, name: 'Ada' } });
+    }
+    for (let sent = 1; sent <= 3; sent++) {
+      expect((await forgot(later, '203.0.115.3')).status).toBe(202);
+      await until(() => mailsTo(later).length === sent);
+    }
+    expect((await reset(await tokenFor(owner))).status).toBe(200);
+  });
+
   test('a mailbox gets three mails for all accounts with tagged spellings of it together', async () => {
     const { email } = await newAccount();
     const tagged = ['a', 'b', 'c', 'd'].map((tag) => email.replace('@', `+${tag}@`));

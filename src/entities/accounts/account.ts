@@ -2,6 +2,13 @@ import { defineEntity, p } from '@mikro-orm/core';
 import { newId } from '../../lib/ids.js';
 import { Plan } from '../billing/plan.js';
 
+const LOCAL_PART = "coalesce(substring(email_key from '^[^+@]+'), split_part(email_key, '@', 1))";
+
+/** `mailboxOf` in SQL, as the index has it: the mailbox of `email_key`. */
+export const MAILBOX_SQL = `case when split_part(email_key, '@', 2) in ('gmail.com', 'googlemail.com')
+  then replace(${LOCAL_PART}, '.', '') || '@gmail.com'
+  else ${LOCAL_PART} || '@' || split_part(email_key, '@', 2) end`;
+
 /** A customer or administrator, their credit balance and the counters that guard their sessions. */
 const AccountSchema = defineEntity({
   name: 'Account',
@@ -18,6 +25,10 @@ const AccountSchema = defineEntity({
         { name: 'created_at', sort: 'desc' },
         { name: 'id', sort: 'desc' },
       ],
+    },
+    {
+      name: 'accounts_mailbox',
+      expression: `create index accounts_mailbox on accounts ((${MAILBOX_SQL})) where email_key is not null`,
     },
   ],
   properties: {

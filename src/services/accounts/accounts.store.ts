@@ -5,7 +5,7 @@ import { takeTurn } from '../../db/in-transaction.js';
 import { insertIfAbsent } from '../../db/insert-if-absent.js';
 import { advisoryLocks } from '../../db/locks.js';
 import { UNTRACKED } from '../../db/untracked.js';
-import { Account } from '../../entities/accounts/account.js';
+import { Account, MAILBOX_SQL } from '../../entities/accounts/account.js';
 import { StarterCredit } from '../../entities/accounts/starter-credit.js';
 
 /** Finds an account that isn't deleted. */
@@ -24,6 +24,15 @@ export function lockById(em: EntityManager, id: string): Promise<Account | null>
     { id, deletedAt: null },
     { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
   );
+}
+
+/** The mail key of the oldest living account of a mailbox. */
+export async function oldestOfMailbox(em: EntityManager, mailbox: string): Promise<string | undefined> {
+  // No `limit`: the planner would rather read all accounts in the order of their age than the few of the mailbox.
+  const { rows } = await sql<{ oldest: string | null }>`
+    select (array_agg(email_key order by created_at, id))[1] as oldest from accounts
+    where email_key is not null and ${sql.raw(MAILBOX_SQL)} = ${mailbox}`.execute(em.getKysely());
+  return rows[0]?.oldest ?? undefined;
 }
 
 export type NewAccount = Pick<

@@ -9,7 +9,8 @@ export const LINK_MS = LINK_MINUTES * MINUTE_MS;
 
 /**
  * Links that one address is sent while the first of them holds, so that one of them always works. Further requests send nothing,
- * with the same response. All spellings of a mailbox that have a tag, or dots that say nothing, are one address.
+ * with the same response. All spellings of a mailbox that have a tag, or dots that say nothing, are one address, but for that of
+ * its oldest account.
  */
 export const LINKS_PER_ADDRESS = { most: 3, windowMs: LINK_MS };
 /** Links that one network may ask for: IPv4 address and /24, or IPv6 /64, /56 and /48. */

@@ -8,8 +8,8 @@ import { createMailTransport } from '../../lib/mail-transport.js';
 import type { ServiceDeps } from '../deps.js';
 import { endSessions } from './account-changes.rules.js';
 import type { ForgotPasswordInput, ResetPasswordInput } from './accounts.inputs.js';
-import { emailKeyOf, isPlainMail } from './accounts.rules.js';
-import { findById, lockById } from './accounts.store.js';
+import { emailKeyOf, isPlainMail, mailboxOf } from './accounts.rules.js';
+import { findById, lockById, oldestOfMailbox } from './accounts.store.js';
 import { isExempt } from './exemption.rules.js';
 import { forgetNetworks } from './known-networks.store.js';
 import { refuseKnownPassword } from './known-passwords.js';
@@ -67,6 +67,13 @@ export function createPasswordResetService(
       return mayHaveAnother(em, `reset-to:${names.mail(email)}`, now);
     });
 
+  /**
+   * Whether an address has links of its own: spelt as its mailbox, or of the oldest account of it, which is its owner's unless a
+   * stranger was there first.
+   */
+  const isOwners = async (em: EntityManager, address: string): Promise<boolean> =>
+    isPlainMail(address) || (await oldestOfMailbox(em, mailboxOf(address))) === emailKeyOf(address);
+
   const send = async (context: ServiceContext, email: string): Promise<void> => {
     const { token, tokenHash } = rules.newResetToken();
     const expiresAt = new Date(context.clock.now() + rules.LINK_MS);
@@ -74,9 +81,9 @@ export function createPasswordResetService(
     const em = context.em.fork();
     const address = await keepReset(em, reset);
     if (address === undefined) return;
-    // Only what has an account counts, and apart from the plain spelling: else strangers could use up the owner's links.
+    // Only what has an account counts, and apart from the owner's: else strangers could use up the owner's links.
     const mailbox = `reset-to-tagged:${names.mailbox(address)}`;
-    if (!isPlainMail(address) && !(await mayHaveAnother(em, mailbox, context.clock.now()))) return;
+    if (!(await isOwners(em, address)) && !(await mayHaveAnother(em, mailbox, context.clock.now()))) return;
     try {
       await transport!.sendMail({
         from: mail!.from,
