@@ -11,13 +11,19 @@ const TEXTS = /^(?:text\/(?:html|css|csv|plain)|application\/(?:[\w.-]+\+)?json)
 const BROTLI_QUALITY = 4;
 const GZIP_LEVEL = 6;
 
+/** 256 KiB. What is streamed waits for its reader, with the window: the usual one is of 4 MiB. */
+const STREAMED_WINDOW_BITS = 18;
+
 const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } };
+const streamedBrotli = {
+  params: { ...brotliOptions.params, [constants.BROTLI_PARAM_LGWIN]: STREAMED_WINDOW_BITS },
+};
 const whole = {
   br: (content: Buffer) => promisify(brotliCompress)(content, brotliOptions),
   gzip: (content: Buffer) => promisify(gzip)(content, { level: GZIP_LEVEL }),
 };
 const streamed = {
-  br: () => createBrotliCompress(brotliOptions),
+  br: () => createBrotliCompress(streamedBrotli),
   gzip: () => createGzip({ level: GZIP_LEVEL }),
 };
 

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { pageInput } from '../lib/page-input.js';
 import {
   addPromptVersionInput,
@@ -19,6 +20,7 @@ import {
   promptVersionOutput,
   renderedPromptOutput,
 } from '../services/prompts/prompts.outputs.js';
+import { sendInPieces } from './json-in-pieces.js';
 import { routesOf } from './operations.js';
 import { reads, writes } from './route-rules.js';
 
@@ -30,10 +32,14 @@ export const promptsRoutes = routesOf('Prompts', (route, { prompts }) => {
   route('GET /api/prompts', reads({ rate: 'heavy' }), {
     operationId: 'listPrompts',
     summary: 'List my prompts',
-    description: 'Returns prompts, newest first, each with its active version.',
+    description:
+      'Returns prompts, newest first, each with its active version. If reading a long list fails, the response ends early, without the final chunk.',
     query: listPromptsInput,
     returns: { 200: promptsOutput },
-    run: ({ context, query }) => prompts.list(context, query),
+    run: async ({ context, query }, reply) => {
+      const { first, rest } = await prompts.list(context, query);
+      return rest ? sendInPieces(reply, '[]', promptOutput, { first, rest }) : first;
+    },
   });
 
   route('POST /api/prompts', writes(BODY), {
@@ -48,10 +54,17 @@ export const promptsRoutes = routesOf('Prompts', (route, { prompts }) => {
   route('GET /api/prompts/:id', reads({ rate: 'heavy' }), {
     operationId: 'getPrompt',
     summary: 'Show a prompt',
-    description: 'Returns a prompt with all its versions, newest first.',
+    description:
+      'Returns a prompt with all its versions, newest first. If reading long versions fails, the response ends early, without the final chunk.',
     params: promptParams,
     returns: { 200: promptDetailOutput },
-    run: ({ context, params }) => prompts.detail(context, params),
+    run: async ({ context, params }, reply) => {
+      const { prompt, versions } = await prompts.detail(context, params);
+      const { first, rest } = versions;
+      if (!rest) return { ...prompt, versions: first };
+      const empty = JSON.stringify(z.encode(promptDetailOutput, { ...prompt, versions: [] }));
+      return sendInPieces(reply, empty, promptVersionOutput, { first, rest });
+    },
   });
 
   route('PATCH /api/prompts/:id', writes(), {

@@ -8,6 +8,7 @@ import { newSlug } from '../../src/services/playground/playground.rules.js';
 import { contextOf } from '../billing/fixtures.js';
 import { follow, operate, socketClient } from '../graphql/support.js';
 import { recordOf } from '../metering/support.js';
+import { writeLongPrompts } from '../prompts/long-prompts.js';
 import { type ApiAnswer, call, type ErrorAnswer, signUp } from '../support/api.js';
 import { createTestKey } from '../support/edge.js';
 import { usePlatform } from '../support/platform-suite.js';
@@ -211,5 +212,21 @@ describe('what one caller asks of the database', () => {
     for await (const piece of pieces) text += piece;
     expect(text.trim().split('\n')).toHaveLength(1 + records.length);
     expect(owners).toEqual(Array(3).fill('hog'));
+  });
+
+  test('stays the caller’s to the last piece of a list of long prompts', async () => {
+    await writeLongPrompts(suite.db, hog.user.id, 4);
+    const owners: (string | undefined)[] = [];
+    watchPool(await pgPool(suite.db.orm), (text, ask) => {
+      if (text.includes('from prompts')) owners.push(currentOwner());
+      return ask();
+    });
+    const context = contextOf(suite.db, hog.user.id);
+    const { first, rest } = await asWork({ owner: 'hog' }, () =>
+      suite.platform.services.prompts.list(context, { limit: 50, offset: 0 }),
+    );
+    expect(first).toHaveLength(1);
+    for await (const piece of rest!) expect(piece).toHaveLength(1);
+    expect(owners).toEqual(Array(5).fill('hog'));
   });
 });

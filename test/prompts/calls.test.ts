@@ -52,8 +52,8 @@ describe('a call that names a version of a prompt', () => {
     const [ada, bob] = [await createTestKey(suite.db), await createTestKey(suite.db)];
     const gone = await versionOf(ada);
     const context = contextOf(suite.db, ada.accountId);
-    const [prompt] = await prompts.list(context, { limit: 1, offset: 0 });
-    await prompts.remove(context, { id: prompt!.id });
+    const { first } = await prompts.list(context, { limit: 1, offset: 0 });
+    await prompts.remove(context, { id: first[0]!.id });
     const before = await counted('metering_unknown_prompt_versions_total');
     const malformed = await counted('gateway_malformed_prompt_versions_total');
     for (const named of [await versionOf(bob), newId(), gone, 'no-id', '']) {

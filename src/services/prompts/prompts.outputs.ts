@@ -67,7 +67,6 @@ export type PromptOutput = z.infer<typeof promptOutput>;
 export const promptDetailOutput = promptOutput
   .extend({ versions: z.array(promptVersionOutput).describe('All versions, newest first.') })
   .meta({ id: 'PromptDetail', description: 'A saved prompt with all its versions.' });
-export type PromptDetailOutput = z.infer<typeof promptDetailOutput>;
 
 export const renderedPromptOutput = z
   .object({

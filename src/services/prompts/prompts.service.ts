@@ -8,6 +8,7 @@ import type {
   TimeConnectionInput,
 } from '../../lib/connection-input.js';
 import { isUuid, newId } from '../../lib/ids.js';
+import { type Pieces, readInPieces } from '../../lib/in-pieces.js';
 import type { PageInput } from '../../lib/page-input.js';
 import { wordDiff } from '../../lib/word-diff.js';
 import { requireActing, writeAsViewer } from '../accounts/acting.js';
@@ -23,7 +24,6 @@ import type {
 } from './prompts.inputs.js';
 import type {
   PromptActivationOutput,
-  PromptDetailOutput,
   PromptDiffOutput,
   PromptOutput,
   PromptVersionOutput,
@@ -34,11 +34,12 @@ import {
   findPrompt,
   findPrompts,
   findVersion,
+  findVersions,
   listActivations,
-  listPrompts,
-  listVersions,
   pagePrompts,
   promptWhere,
+  sizePrompts,
+  sizeVersions,
   takenSlugs,
   toVersion,
 } from './prompts.store.js';
@@ -108,11 +109,13 @@ export function createPromptsService() {
     },
 
     /** Newest first. */
-    async list(context: ServiceContext, input: ListPromptsInput): Promise<PromptOutput[]> {
-      return listPrompts(context.em, { accountId: requireViewer(context).accountId, ...input });
+    async list(context: ServiceContext, input: ListPromptsInput): Promise<Pieces<PromptOutput>> {
+      const { accountId } = requireViewer(context);
+      const entries = await sizePrompts(context.em, { accountId, ...input });
+      return readInPieces(entries, (ids) => findPrompts(context.em, accountId, ids));
     },
 
-    /** The same by position. */
+    /** A page of them by position. */
     async page(
       context: ServiceContext,
       input: TimeConnectionInput & { search?: string | null | undefined },
@@ -120,7 +123,7 @@ export function createPromptsService() {
       return pagePrompts(context.em, { accountId: requireViewer(context).accountId, ...input });
     },
 
-    /** Those of the ids that are the viewer's, in no order. */
+    /** Those of the ids that are the viewer's, newest first. */
     async findMany(context: ServiceContext, ids: readonly string[]): Promise<PromptOutput[]> {
       return findPrompts(context.em, requireViewer(context).accountId, ids.filter(isUuid));
     },
@@ -131,10 +134,16 @@ export function createPromptsService() {
     },
 
     /** The same with every version. @throws AppError `not_found` */
-    async detail(context: ServiceContext, { id }: PromptRef): Promise<PromptDetailOutput> {
+    async detail(
+      context: ServiceContext,
+      { id }: PromptRef,
+    ): Promise<{ prompt: PromptOutput; versions: Pieces<PromptVersionOutput> }> {
       const prompt = await this.get(context, { id });
-      const versions = await listVersions(context.em, prompt.id);
-      return { ...prompt, versions: versions.map(toVersion) };
+      const entries = await sizeVersions(context.em, prompt.id);
+      const versions = await readInPieces(entries, async (ids) =>
+        (await findVersions(context.em, prompt.id, ids)).map(toVersion),
+      );
+      return { prompt, versions };
     },
 
     /** The same page of versions of several prompts, newest first. Those that aren't the viewer's are absent. */

@@ -13,6 +13,7 @@ import {
   timeCursor,
 } from '../../lib/connection-input.js';
 import { isUuid } from '../../lib/ids.js';
+import type { SizedEntry } from '../../lib/in-pieces.js';
 import type { PageInput } from '../../lib/page-input.js';
 import { isAfter } from '../list-position.store.js';
 import type { PromptActivationOutput, PromptOutput, PromptVersionOutput } from './prompts.outputs.js';
@@ -46,9 +47,28 @@ export function findVersion(
   return em.findOne(PromptVersion, { promptId, ...which }, UNTRACKED);
 }
 
-/** All versions, newest first. */
-export function listVersions(em: EntityManager, promptId: string): Promise<PromptVersion[]> {
-  return em.find(PromptVersion, { promptId }, { ...UNTRACKED, orderBy: { version: 'desc' } });
+/** About how many bytes the texts of a version have. The length of a text is known without reading it. */
+const bytesOfVersion = sql`octet_length(v.content) + octet_length(v.variables::text) + coalesce(octet_length(v.notes), 0)`;
+
+/** All versions, newest first, yet to be read. */
+export async function sizeVersions(em: EntityManager, promptId: string): Promise<SizedEntry[]> {
+  const { rows } = await sql<SizedEntry>`
+    select v.id, ${bytesOfVersion} as bytes from prompt_versions v
+    where v.prompt_id = ${promptId} order by v.version desc`.execute(em.getKysely());
+  return rows;
+}
+
+/** Those of the ids that are versions of a prompt, newest first. */
+export function findVersions(
+  em: EntityManager,
+  promptId: string,
+  ids: readonly string[],
+): Promise<PromptVersion[]> {
+  return em.find(
+    PromptVersion,
+    { promptId, id: { $in: [...ids] } },
+    { ...UNTRACKED, orderBy: { version: 'desc' } },
+  );
 }
 
 /** Slugs of an account that a new one could meet. */
@@ -96,20 +116,20 @@ const matching = (search: string | null | undefined): RawBuilder<unknown> => {
   return sql`and (p.name ilike ${pattern} or p.slug ilike ${pattern} or p.description ilike ${pattern})`;
 };
 
-/** Prompts of an account with their active versions, newest first. */
-export async function listPrompts(
+/** Prompts of an account with their active versions, newest first, yet to be read. */
+export async function sizePrompts(
   em: EntityManager,
   { accountId, search, limit, offset }: { accountId: string; search?: string | null | undefined } & PageInput,
-): Promise<PromptOutput[]> {
-  const rows = await selectPrompts(
-    em,
-    sql`where p.account_id = ${accountId} ${matching(search)}
-      order by p.created_at desc, p.id desc limit ${limit} offset ${offset}::bigint`,
-  );
-  return rows.map(toPrompt);
+): Promise<SizedEntry[]> {
+  const { rows } = await sql<SizedEntry>`
+    select p.id, coalesce(octet_length(p.description), 0) + ${bytesOfVersion} as bytes
+    from prompts p join prompt_versions v on v.prompt_id = p.id and v.version = p.active_version
+    where p.account_id = ${accountId} ${matching(search)}
+    order by p.created_at desc, p.id desc limit ${limit} offset ${offset}::bigint`.execute(em.getKysely());
+  return rows;
 }
 
-/** The same by position. */
+/** A page of them by position. */
 export async function pagePrompts(
   em: EntityManager,
   query: { accountId: string; search?: string | null | undefined } & TimeConnectionInput,
@@ -126,13 +146,16 @@ export async function pagePrompts(
   }));
 }
 
-/** Those of the ids that are prompts of the account, in no order. Each must have the form of a UUID. */
+/** Those of the ids that are prompts of the account, newest first. Each must have the form of a UUID. */
 export async function findPrompts(
   em: EntityManager,
   accountId: string,
   ids: readonly string[],
 ): Promise<PromptOutput[]> {
-  const rows = await selectPrompts(em, sql`where p.account_id = ${accountId} and p.id = any(${ids}::uuid[])`);
+  const rows = await selectPrompts(
+    em,
+    sql`where p.account_id = ${accountId} and p.id = any(${ids}::uuid[]) order by p.created_at desc, p.id desc`,
+  );
   return rows.map(toPrompt);
 }
 
