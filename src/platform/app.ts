@@ -57,6 +57,7 @@ import { answerBrokenHttp } from './broken-http.js';
 import { compressAnswers } from './compression.js';
 import { handleErrors, sendError, toAppError } from './error-handler.js';
 import { parseJsonBodies } from './json-body.js';
+import { boundLargeAnswers } from './large-answers.js';
 import { measureRequests } from './metrics.js';
 import { collectOpenApi } from './openapi.js';
 import { createRates, limitRates, requireRate } from './rates.js';
@@ -169,6 +170,7 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
   const takeRate = createRates(({ loopback }) => loopback && !config.production, strangers);
   limitRates(app, takeRate);
   checkContentType(app);
+  boundLargeAnswers(app);
   compressAnswers(app);
   await collectOpenApi(app);
 
