@@ -45,7 +45,8 @@ export const promptsRoutes = routesOf('Prompts', (route, { prompts }) => {
   route('POST /api/prompts', writes(BODY), {
     operationId: 'createPrompt',
     summary: 'Save a prompt',
-    description: 'Creates a prompt whose first version is active. An account can have up to 200 prompts.',
+    description:
+      'Creates a prompt whose first version is active. An account can have up to 200 prompts, with up to 20,000,000 characters together.',
     body: createPromptInput,
     returns: { 201: promptOutput },
     run: ({ context, body }) => prompts.create(context, body),

@@ -1,5 +1,7 @@
 import { type ErrorAnswer, signUp } from '../support/api.js';
 import { usePlatform } from '../support/platform-suite.js';
+import { until } from '../support/until.js';
+import { writeLongPrompts } from './long-prompts.js';
 import { type Prompt, promptsApi, type Version } from './support.js';
 
 interface Activation {
@@ -188,6 +190,43 @@ describe('versions of a prompt', () => {
       422,
       'validation_error',
     ]);
+  });
+
+  test('of an account have 20,000,000 characters together at most, also where two prompts grow at once', async () => {
+    const grown = [await api.create(), await api.create()];
+    await writeLongPrompts(suite.db, accountId, 10);
+    await suite.db.pool.query(
+      `update prompts set characters = case when slug like 'long-%' then 1999000 else 4995 end where account_id = $1`,
+      [accountId],
+    );
+    const add = ({ id }: Prompt, characters: number) =>
+      api.ask<ErrorAnswer>('POST', `/${id}/versions`, { content: 'x'.repeat(characters) });
+    const refused = await add(grown[0]!, 11);
+    expect([refused.status, refused.body.error.code]).toEqual([422, 'validation_error']);
+    expect(refused.body.error.message).toMatch(
+      /at most 20000000 characters together\. Yours have 19999990, and this version 11\. Delete prompts/,
+    );
+    expect(await api.refused('POST', '', { name: 'x', content: 'x'.repeat(11) })).toEqual([
+      422,
+      'validation_error',
+    ]);
+    // Both wait for the account, so that neither has seen what the other adds.
+    const holder = await suite.db.pool.connect();
+    let added: ReturnType<typeof add>[] = [];
+    try {
+      await holder.query('begin');
+      await holder.query('select from accounts where id = $1 for no key update', [accountId]);
+      added = grown.map((prompt) => add(prompt, 10));
+      const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      await until(async () => (await suite.db.pool.query(waiting)).rowCount === 2, { what: 'both to wait' });
+    } finally {
+      await holder.query('rollback');
+      holder.release();
+    }
+    expect((await Promise.all(added)).map(({ status }) => status).sort()).toEqual([201, 422]);
+    expect((await add(grown[0]!, 1)).status).toBe(422);
+    await api.must(204, 'DELETE', '/long-1');
+    expect((await add(grown[0]!, 1)).status).toBe(201);
   });
 
   test('have 100,000 characters each at most, declarations included', async () => {

@@ -58,7 +58,8 @@ const PromptValueInput = inputType('PromptValueInput', promptValueInput);
 
 const promptMutations = [
   mutation('createPrompt', 'session', {
-    description: 'Creates a prompt whose first version is active. An account can have up to 200 prompts.',
+    description:
+      'Creates a prompt whose first version is active. An account can have up to 200 prompts, with up to 20,000,000 characters together.',
     input: createPromptInput,
     inputTypes: versionTypes,
     argument: 'The prompt.',

@@ -13,11 +13,12 @@ import { writeAsViewer } from '../accounts/acting.js';
 import type { AddPromptVersionInput } from './prompts.inputs.js';
 import {
   charactersOf,
+  MAX_ACCOUNT_CHARACTERS,
   MAX_PROMPT_CHARACTERS,
   MAX_VERSION_CHARACTERS,
   MAX_VERSIONS,
 } from './prompts.rules.js';
-import { lockPrompt, trimActivations } from './prompts.store.js';
+import { charactersOfPrompts, lockPrompt, lockPromptsOwner, trimActivations } from './prompts.store.js';
 
 /** What a change of one prompt is made with. */
 export interface PromptChange {
@@ -27,16 +28,28 @@ export interface PromptChange {
   now: Date;
 }
 
+/** A prompt of an account, by id or slug. */
+interface PromptTarget {
+  accountId: string;
+  ref: string;
+  /** The revision that the change is based on. */
+  expected?: number | null | undefined;
+  /** Whether a version is appended. */
+  grows?: true;
+}
+
 /**
  * Changes a prompt under its lock, raises its revision if `change` says that something changed, and tells who follows.
  * @throws AppError `not_found`, and `changed_meanwhile` when it isn't at the revision that was expected.
  */
 export async function changePrompt<Result>(
   context: ServiceContext,
-  { accountId, ref, expected }: { accountId: string; ref: string; expected?: number | null | undefined },
+  { accountId, ref, expected, grows }: PromptTarget,
   change: (change: PromptChange) => Promise<{ changed: boolean; result: Result }>,
 ): Promise<Result> {
   return writeAsViewer(context, async (em) => {
+    // Before the prompt, in the order in which an account is deleted.
+    if (grows) await lockPromptsOwner(em, accountId);
     const prompt = await lockPrompt(em, accountId, ref);
     if (!prompt) throw new AppError('not_found');
     if (expected !== null && expected !== undefined && expected !== prompt.revision) {
@@ -55,8 +68,8 @@ export async function changePrompt<Result>(
 }
 
 /**
- * Appends a version, which isn't active by that.
- * @throws AppError `validation_error` when the prompt has as much as it may have, or the model is unknown.
+ * Appends a version, which isn't active by that. The account is locked.
+ * @throws AppError `validation_error` when the prompt or the account has as much as it may have, or the model is unknown.
  */
 export async function appendVersion(
   { em, prompt, now }: PromptChange,
@@ -75,6 +88,12 @@ export async function appendVersion(
   if (characters > MAX_PROMPT_CHARACTERS) {
     refuse(
       `The versions of a prompt can have at most ${MAX_PROMPT_CHARACTERS} characters together. Create another prompt.`,
+    );
+  }
+  const used = await charactersOfPrompts(em, prompt.accountId);
+  if (used + added > MAX_ACCOUNT_CHARACTERS) {
+    refuse(
+      `The prompts of an account can have at most ${MAX_ACCOUNT_CHARACTERS} characters together. Yours have ${used}, and this version ${added}. Delete prompts that you no longer need.`,
     );
   }
   await requireModel(em, input.config?.model_public_name);

@@ -8,6 +8,8 @@ export const MAX_VERSIONS = 500;
 /** The longest content, and as much again for what is declared: lists answer with a version of each prompt. */
 export const MAX_VERSION_CHARACTERS = 100_000;
 export const MAX_PROMPT_CHARACTERS = 2_000_000;
+/** Of all prompts of an account together: ten times as many as one may have, in UTF-8 at most 80 MB. */
+export const MAX_ACCOUNT_CHARACTERS = 20_000_000;
 /** Most bytes of a rendered prompt. */
 export const MAX_RENDERED_BYTES = 1_048_576;
 /** Moves of the active version that are remembered of a prompt. */

@@ -188,14 +188,14 @@ export function createPromptsService() {
 
     /**
      * Adds a version, which isn't active by that.
-     * @throws AppError `not_found`, `validation_error` when the prompt has as much as it may have
+     * @throws AppError `not_found`, `validation_error` when the prompt or the account has as much as it may have
      */
     async addVersion(
       context: ServiceContext,
       { id, ...input }: AddPromptVersionInput & { id: string },
     ): Promise<PromptVersionOutput> {
       const { accountId } = requireViewer(context);
-      return changePrompt(context, { accountId, ref: id }, async (change) => {
+      return changePrompt(context, { accountId, ref: id, grows: true }, async (change) => {
         const version = await appendVersion(change, input);
         return { changed: true, result: toVersion(version) };
       });

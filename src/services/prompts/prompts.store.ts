@@ -77,6 +77,19 @@ export async function takenSlugs(em: EntityManager, accountId: string): Promise<
   return new Set(prompts.map(({ slug }) => slug));
 }
 
+/** Locks an account until the transaction ends: what its prompts have together grows by one version at a time. */
+export async function lockPromptsOwner(em: EntityManager, accountId: string): Promise<void> {
+  await sql`select 1 from accounts where id = ${accountId} for no key update`.execute(em.getKysely());
+}
+
+/** Characters of all prompts of an account together. */
+export async function charactersOfPrompts(em: EntityManager, accountId: string): Promise<number> {
+  const { rows } = await sql<{ characters: number }>`
+    select coalesce(sum(characters), 0)::float8 as characters from prompts
+    where account_id = ${accountId}`.execute(em.getKysely());
+  return rows[0]!.characters;
+}
+
 /** Whether a version is of one of the account's prompts. `id` must have the form of a UUID. */
 export async function ownsVersion(em: EntityManager, accountId: string, id: string): Promise<boolean> {
   const { rows } = await sql`
