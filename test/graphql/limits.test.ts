@@ -151,6 +151,10 @@ describe('limits of GraphQL', () => {
       'a long text again and again',
       `promptChanged { prompt { activeVersion { ${repeat(4, (n) => `a${n}: content`)} } } }`,
     ],
+    [
+      'the text of a run again and again',
+      `playgroundRun(sessionId: "x") { ${repeat(4, (n) => `a${n}: delta`)} }`,
+    ],
     ['a page of versions', 'promptChanged { prompt { versions { nodes { content } } } }'],
     ['analytics', 'usageRecorded { apiKey { analytics(windowDays: 1) { totalRequests } } }'],
     ['a list of keys', 'usageRecorded { apiKey { alertEvents(first: 50) { nodes { id firedAt } } } }'],
@@ -214,6 +218,53 @@ describe('limits of GraphQL', () => {
     expect(await costOf('playgroundSession(id: "x") { id }')).toBeGreaterThanOrEqual(500);
     expect(await costOf('', 'sharedPlaygroundSession(slug: "x") { prompt }')).toBeGreaterThanOrEqual(500);
     expect(await costOf('prompt(id: "x") { activeVersion { content } }')).toBeGreaterThanOrEqual(50);
+  });
+
+  const VERSION = (field: string) => `prompt(id: "x") { activeVersion { ${field} } }`;
+  const SESSION = (field: string) => `playgroundSession(id: "x") { ${field} }`;
+  const WIDGET = (field: string) => `widget(id: "00000000-0000-7000-8000-000000000000") { ${field} }`;
+  test.each<[string, string, (field: string) => string]>([
+    ['the content of a version', 'content', VERSION],
+    ['the defaults of its variables', 'default', (field) => VERSION(`variables { ${field} }`)],
+    ['their descriptions', 'description', (field) => VERSION(`variables { ${field} }`)],
+    ['the names in its warnings', 'name', (field) => VERSION(`warnings { ${field} }`)],
+    ['the texts of its warnings', 'message', (field) => VERSION(`warnings { ${field} }`)],
+    ['a comparison', 'text', (field) => `prompt(id: "x") { diff(from: 1, to: 2) { content { ${field} } } }`],
+    [
+      'the names that a render has no use for',
+      'unusedVariables',
+      (field) => `prompt(id: "x") { rendered { ${field} } }`,
+    ],
+    ['a prompt of the playground', 'prompt', SESSION],
+    ['a system prompt of the playground', 'systemPrompt', SESSION],
+    ['the answers of a session', 'responseContent', (field) => SESSION(`runs { ${field} }`)],
+    ['the beginnings of prompts in a list', 'prompt', (field) => `playgroundSessions { ${field} }`],
+    ['the system prompt of a widget', 'systemPrompt', WIDGET],
+    ['the domains of a widget', 'allowedDomains', WIDGET],
+    [
+      'the sites of a widget',
+      'site',
+      (field) => `widgetUsage(id: "00000000-0000-7000-8000-000000000000") { sites { ${field} } }`,
+    ],
+  ])('%s cost 25 more each time that they are told', async (_what, field, within) => {
+    const [once, twice] = [
+      await costOf(within(`a: ${field}`)),
+      await costOf(within(`a: ${field} b: ${field}`)),
+    ];
+    expect(twice - once).toBeGreaterThanOrEqual(25);
+  });
+
+  test('the texts of a shared session cost the same', async () => {
+    const told = (fields: string) => costOf('', `sharedPlaygroundSession(slug: "x") { ${fields} }`);
+    const least = await told('createdAt');
+    for (const field of ['prompt', 'systemPrompt', 'runs { responseContent }'])
+      expect((await told(`createdAt ${field}`)) - least).toBeGreaterThanOrEqual(25);
+  });
+
+  test('all shared sessions can be asked for with the beginnings of their texts', async () => {
+    const document =
+      '{ viewer { playgroundSessions(shared: true) { id prompt systemPrompt runs { responseContent } } } }';
+    expect(codesOf(await operate(suite.url, document, { token }))).toEqual([]);
   });
 
   test('a series of usage costs what it answers: a quarter of a year by day, and over a week by hour', async () => {

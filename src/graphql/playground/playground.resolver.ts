@@ -25,6 +25,7 @@ import { camelCased, shown, shownAs } from '../case.js';
 import { enumOf } from '../enum-of.js';
 import { field, mutation, query, subscription } from '../fields.js';
 import { checked } from '../input.js';
+import { TEXT_COST } from '../text-cost.js';
 import { descriptionOf, inputType, objectType } from '../zod-fields.js';
 
 const PlaygroundRunStatus = enumOf(
@@ -40,11 +41,17 @@ const PlaygroundRunStatus = enumOf(
   },
 );
 
-objectType('PlaygroundRun', runOutput);
+const askedCosts = { prompt: TEXT_COST, systemPrompt: TEXT_COST };
+objectType('PlaygroundRun', runOutput, {}, { responseContent: TEXT_COST });
 objectType('PlaygroundParameters', parametersOutput);
-const PlaygroundSession = objectType('PlaygroundSession', sessionOutput);
-const SharedPlaygroundSession = objectType('SharedPlaygroundSession', sharedSessionOutput);
-const PlaygroundRunEvent = objectType('PlaygroundRunEvent', runEventOutput, { status: PlaygroundRunStatus });
+const PlaygroundSession = objectType('PlaygroundSession', sessionOutput, {}, askedCosts);
+const SharedPlaygroundSession = objectType('SharedPlaygroundSession', sharedSessionOutput, {}, askedCosts);
+const PlaygroundRunEvent = objectType(
+  'PlaygroundRunEvent',
+  runEventOutput,
+  { status: PlaygroundRunStatus },
+  { delta: TEXT_COST },
+);
 
 const sessionId = z.object({ session_id: playgroundParams.shape.id });
 const sessionIdType = { sessionId: ID };
@@ -53,6 +60,8 @@ const ParametersInput = inputType('PlaygroundParametersInput', runParametersInpu
 
 /** Every text of the sessions is opened to show its beginning. Shared ones cost more by their number. */
 const OPENING_COST = 2_500;
+/** Lists have beginnings of texts alone, so that an entry costs a fifth of a whole session. */
+const ENTRIES_PER_SESSION = 5;
 /** Six texts are opened, and told in full. */
 const sessionCost: ComplexityEstimator = ({ childComplexity }) => 500 + childComplexity;
 
@@ -122,7 +131,8 @@ export const playgroundResolvers = [
     description:
       'The 50 newest playground sessions, or all shared ones, newest first, with the first 1,000 characters of each text.',
     complexity: ({ args, childComplexity }) =>
-      OPENING_COST + (args.shared ? SHARED_SESSIONS : KEPT_SESSIONS) * childComplexity,
+      OPENING_COST +
+      (args.shared ? SHARED_SESSIONS : KEPT_SESSIONS) * Math.ceil(childComplexity / ENTRIES_PER_SESSION),
     args: z.object({
       shared: z.boolean().nullish().describe(descriptionOf(listPlaygroundInput.shape.shared)),
     }),

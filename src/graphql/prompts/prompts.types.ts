@@ -13,6 +13,7 @@ import {
 } from '../../services/prompts/prompts.outputs.js';
 import { connectionOf } from '../connections.js';
 import { enumOf } from '../enum-of.js';
+import { TEXT_COST } from '../text-cost.js';
 import { objectType } from '../zod-fields.js';
 
 enumOf('PromptWarningCode', 'Type of a prompt warning.', promptWarningOutput.shape.code, {
@@ -26,17 +27,16 @@ enumOf('PromptDiffKind', 'Which versions contain a piece of text.', diffPartOutp
   removed: 'Only the first version.',
 });
 
-/** Each alias tells a long text again. */
-const TEXT_COST = 25;
-objectType('PromptVariable', promptVariableOutput, {}, { default: TEXT_COST });
+objectType('PromptVariable', promptVariableOutput, {}, { description: TEXT_COST, default: TEXT_COST });
 objectType('PromptConfig', promptConfigOutput);
-objectType('PromptWarning', promptWarningOutput);
+// The name of a placeholder is as long as the content lets it be.
+objectType('PromptWarning', promptWarningOutput, {}, { name: TEXT_COST, message: TEXT_COST });
 const PromptVersion = objectType('PromptVersion', promptVersionOutput, {}, { content: TEXT_COST });
 export const PromptVersionConnection = connectionOf(PromptVersion, 'versions of a prompt');
 export const Prompt = objectType('Prompt', promptOutput);
 export const PromptConnection = connectionOf(Prompt, 'prompts');
 export const PromptActivation = objectType('PromptActivation', promptActivationOutput);
-objectType('PromptDiffPart', diffPartOutput);
+objectType('PromptDiffPart', diffPartOutput, {}, { text: TEXT_COST });
 export const PromptDiff = objectType('PromptDiff', promptDiffOutput);
 /** A megabyte, which is written as JSON in one go: one fits into an operation. */
 const RENDERED_COST = 5_000;
@@ -44,7 +44,7 @@ export const RenderedPrompt = objectType(
   'RenderedPrompt',
   renderedPromptOutput,
   {},
-  { renderedContent: RENDERED_COST },
+  { renderedContent: RENDERED_COST, unusedVariables: TEXT_COST },
 );
 export const PromptChange = objectType(
   'PromptChange',

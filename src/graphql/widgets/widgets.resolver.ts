@@ -23,6 +23,7 @@ import { enumOf } from '../enum-of.js';
 import { field, mutation } from '../fields.js';
 import { checked } from '../input.js';
 import { Decimal } from '../scalars.js';
+import { TEXT_COST } from '../text-cost.js';
 import { inputType, objectType } from '../zod-fields.js';
 
 enumOf('WidgetStatus', 'Widget status.', widgetOutput.shape.status, {
@@ -31,10 +32,10 @@ enumOf('WidgetStatus', 'Widget status.', widgetOutput.shape.status, {
 });
 
 objectType('WidgetTheme', widgetThemeOutput, { position: String });
-const Widget = objectType('Widget', widgetOutput);
+const Widget = objectType('Widget', widgetOutput, {}, { systemPrompt: TEXT_COST, allowedDomains: TEXT_COST });
 objectType('WidgetDay', widgetDayOutput);
 objectType('WidgetRefusal', widgetRefusalOutput);
-objectType('WidgetSite', widgetSiteOutput);
+objectType('WidgetSite', widgetSiteOutput, {}, { site: TEXT_COST });
 const WidgetUsage = objectType('WidgetUsage', widgetUsageOutput);
 
 const widgetId = z.object({ id: uuid('Widget ID.') });
