@@ -135,6 +135,8 @@ describe('a prompt for several models', () => {
     ['an empty prompt', { prompt: ' \n' }, 'prompt'],
     ['a prompt that is too long', { prompt: 'x'.repeat(50_001) }, 'prompt'],
     ['half a character', { prompt: 'a\ud800b' }, 'prompt'],
+    ['a control character', { prompt: 'a\u0001b' }, 'prompt'],
+    ['a control character in the system prompt', { system_prompt: '\u001b[0m' }, 'system_prompt'],
     ['a system prompt that is too long', { system_prompt: 'x'.repeat(50_001) }, 'system_prompt'],
     ['too many tokens', { parameters: { max_tokens: 4_097 } }, 'parameters.max_tokens'],
     ['a temperature above 2', { parameters: { temperature: 2.1 } }, 'parameters.temperature'],

@@ -111,12 +111,28 @@ describe('widgets', () => {
     [{ allowed_domains: Array.from({ length: 51 }, (_, i) => `${i}.example`) }, 'allowed_domains'],
     [{ system_prompt: 'x'.repeat(20_001) }, 'system_prompt'],
     [{ system_prompt: 'a\0b' }, 'system_prompt'],
+    [{ system_prompt: 'a\u0001b' }, 'system_prompt'],
+    [{ greeting_message: '\u001b[0m' }, 'greeting_message'],
+    [{ placeholder: '\u007f' }, 'placeholder'],
     [{ fallback_model_public_name: 'gateway/embed' }, 'fallback_model_public_name'],
     [{ model_public_name: 'gateway/embed' }, 'model_public_name'],
     [{ api_base: 'http://x' }, 'api_base'],
   ])('refuse %j', async (fields, field) => {
     const body = { name: 'Help', model_public_name: 'gateway/fast', ...fields };
     expect(await api.refused('POST', '', body)).toEqual([422, 'validation_error', field]);
+  });
+
+  test('saved with control characters, which texts could once have, can still be read and changed', async () => {
+    const { id } = await api.create();
+    await suite.db.pool.query('update widgets set system_prompt = $2 where id = $1', [id, 'a\u0001b']);
+    const [listed] = await api.must<Widget[]>(200, 'GET', '');
+    expect(listed!.system_prompt).toBe('a\u0001b');
+    expect((await api.update(id, { name: 'Renamed' })).system_prompt).toBe('a\u0001b');
+    const changed = await api.update(id, {
+      system_prompt: 'a\tb\r\n',
+      expected: { system_prompt: 'a\u0001b' },
+    });
+    expect(changed.system_prompt).toBe('a\tb\r\n');
   });
 
   test('answer only by models of the plan', async () => {

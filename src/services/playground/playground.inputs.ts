@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { fitsCharacters } from '../../lib/characters.js';
+import { isPlain, NOT_PLAIN } from '../../lib/input-fields.js';
 
 /** SPEC section 8. */
 export const PROMPT_CHARACTERS = 50_000;
@@ -9,7 +10,7 @@ export const MAX_TOKENS = { most: 4_096, unlessTold: 1_024 } as const;
 
 const text = z
   .string()
-  .refine((value) => value.isWellFormed(), 'must be valid Unicode')
+  .refine(isPlain, NOT_PLAIN)
   .refine((value) => fitsCharacters(value, PROMPT_CHARACTERS), 'must have at most 50,000 characters')
   .meta({ maxLength: PROMPT_CHARACTERS });
 

@@ -4,6 +4,7 @@ import {
   EXPECTED,
   label,
   NOTHING_TO_CHANGE,
+  plainText,
   TRIMMED,
   text,
   whole,
@@ -43,20 +44,28 @@ export const widgetThemeInput = z
   })
   .meta({ id: 'ChangeWidgetTheme', description: 'How a widget looks. Omitted fields keep their value.' });
 
+/** @param kind What a text may hold. */
+const texts = (kind: typeof plainText) => ({
+  system_prompt: kind(0, 20_000).describe(
+    'Instructions that precede every conversation, up to 20,000 characters. Visitors never see them.',
+  ),
+  greeting_message: kind(0, 1_000).describe('First message of the chat, up to 1,000 characters.'),
+  placeholder: kind(0, 200).describe('Text in the empty input box, up to 200 characters.'),
+});
+const { system_prompt, greeting_message, placeholder } = texts(plainText);
+
 const fields = {
   name: label(100).describe(
     `Name, 1 to 100 characters. The chat doesn't show it, but the widget's public configuration contains it. ${TRIMMED}`,
   ),
   model_public_name: model.describe('Public name of the chat model that answers. Your plan must include it.'),
-  system_prompt: text(0, 20_000).describe(
-    'Instructions that precede every conversation, up to 20,000 characters. Visitors never see them.',
-  ),
+  system_prompt,
   prompt_id: z
     .string()
     .nullable()
     .describe('ID of a saved prompt whose active version is used in place of `system_prompt`, or null.'),
-  greeting_message: text(0, 1_000).describe('First message of the chat, up to 1,000 characters.'),
-  placeholder: text(0, 200).describe('Text in the empty input box, up to 200 characters.'),
+  greeting_message,
+  placeholder,
   theme: widgetThemeInput.describe('How the widget looks.'),
   allowed_domains: z
     .array(domain, 'must be a list of host names')
@@ -93,8 +102,9 @@ export const createWidgetInput = z
   .meta({ id: 'CreateWidget', description: 'A new chat widget.' });
 export type CreateWidgetInput = z.output<typeof createWidgetInput>;
 
+/** Texts may be from the time when they could have control characters. */
 export const expectedWidgetInput = z
-  .strictObject(optional(fields))
+  .strictObject(optional({ ...fields, ...texts(text) }))
   .meta({ id: 'ExpectedWidget', description: EXPECTED });
 
 export const updateWidgetInput = z
