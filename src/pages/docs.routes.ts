@@ -10,6 +10,8 @@ import { show } from './show.js';
 import type { Site, SitePage } from './site.js';
 import { sitePage } from './site-page.js';
 
+const OPENAPI = '/openapi.json';
+
 export interface DocsPagesOptions {
   site: Site;
   pages: PageCache;
@@ -36,9 +38,14 @@ export function docsPages(app: RestApp, { site, pages, openOperations }: DocsPag
   html('/docs/graphql', () => graphqlGuide(baseUrl, openOperations));
   html('/docs/webhooks', webhooksGuide);
   html('/docs/widget', () => widgetGuide(baseUrl));
-  let document: string | undefined;
-  show(app, '/openapi.json', 'api', (_request, reply) => {
-    document ??= JSON.stringify(app.swagger());
-    return reply.type('application/json; charset=utf-8').header('cache-control', 'no-cache').send(document);
-  });
+  show(app, OPENAPI, 'api', (request, reply) =>
+    pages.send(
+      request,
+      reply,
+      OPENAPI,
+      () => undefined,
+      () => JSON.stringify(app.swagger()),
+      'application/json; charset=utf-8',
+    ),
+  );
 }

@@ -1,3 +1,4 @@
+import { createHook } from 'node:async_hooks';
 import { get, request } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { PASSWORD, signUp } from '../support/api.js';
@@ -9,29 +10,27 @@ interface Raw {
   body: Buffer;
 }
 
+/** Over node:http: `fetch` would decompress and hide what came. */
+const askAt = (url: string, headers: Record<string, string> = {}, body?: unknown): Promise<Raw> =>
+  new Promise((resolve, reject) => {
+    const options = {
+      headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
+    };
+    const call = body === undefined ? get : request;
+    const sent = call(url, { ...options, method: body === undefined ? 'GET' : 'POST' }, (answer) => {
+      const chunks: Buffer[] = [];
+      answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+      answer.on('end', () =>
+        resolve({ status: answer.statusCode!, headers: answer.headers, body: Buffer.concat(chunks) }),
+      );
+    }).on('error', reject);
+    sent.end(body === undefined ? undefined : JSON.stringify(body));
+  });
+
 describe('answers above 1 KiB', () => {
   const suite = usePlatform();
-
-  /** Over node:http: `fetch` would decompress and hide what came. */
   const ask = (path: string, headers: Record<string, string> = {}, body?: unknown): Promise<Raw> =>
-    new Promise((resolve, reject) => {
-      const options = {
-        headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
-      };
-      const call = body === undefined ? get : request;
-      const sent = call(
-        `${suite.url}${path}`,
-        { ...options, method: body === undefined ? 'GET' : 'POST' },
-        (answer) => {
-          const chunks: Buffer[] = [];
-          answer.on('data', (chunk: Buffer) => chunks.push(chunk));
-          answer.on('end', () =>
-            resolve({ status: answer.statusCode!, headers: answer.headers, body: Buffer.concat(chunks) }),
-          );
-        },
-      ).on('error', reject);
-      sent.end(body === undefined ? undefined : JSON.stringify(body));
-    });
+    askAt(`${suite.url}${path}`, headers, body);
 
   test.each([
     ['br', 'gzip, deflate, br', brotliDecompressSync],
@@ -71,4 +70,32 @@ describe('answers above 1 KiB', () => {
     const short = await ask('/health', { 'accept-encoding': 'br' });
     expect([short.status, short.headers['content-encoding']]).toEqual([200, undefined]);
   });
+});
+
+describe('documents that are the same for everybody', () => {
+  const suite = usePlatform({ own: true });
+
+  test.each(['/openapi.json', '/docs/api'])(
+    '%s is compressed once for all, and not sent again to who has it',
+    async (path) => {
+      let compressions = 0;
+      const counting = createHook({
+        init(_id, type) {
+          if (type === 'ZLIB') compressions++;
+        },
+      }).enable();
+      const ask = (headers: Record<string, string> = {}) =>
+        askAt(`${suite.url}${path}`, { 'accept-encoding': 'gzip', ...headers });
+      try {
+        const answers = await Promise.all(Array.from({ length: 20 }, () => ask()));
+        for (const { status, headers } of answers)
+          expect([status, headers['content-encoding']]).toEqual([200, 'gzip']);
+        expect(compressions).toBe(1);
+        const known = await ask({ 'if-none-match': String(answers[0]!.headers.etag) });
+        expect([known.status, known.body.length]).toEqual([304, 0]);
+      } finally {
+        counting.disable();
+      }
+    },
+  );
 });

@@ -7,6 +7,7 @@ import { isKnown, weakEtag } from '../../lib/etag.js';
 
 const CACHE_MS = 5 * 60_000;
 const CACHE_CONTROL = 'public, max-age=300';
+const HTML = 'text/html; charset=utf-8';
 /** It is done once in minutes, for everybody. */
 const BROTLI_QUALITY = 9;
 
@@ -69,6 +70,7 @@ export function createPageCache(clock: Clock) {
      * Sends the document of a key, or 304 to who has it. Keys are as many as pages, never as many as somebody can ask for. While
      * it can't be made, the document is shown as it was.
      * @param basisOf Gives what it is made from: another object renders it anew.
+     * @param type Its content type.
      */
     async send<T extends Basis>(
       request: FastifyRequest,
@@ -76,11 +78,12 @@ export function createPageCache(clock: Clock) {
       key: string,
       basisOf: () => T | Promise<T>,
       render: (basis: T) => string | Promise<string>,
+      type = HTML,
     ): Promise<FastifyReply> {
       const { etag, content, compressed } = await current(request, key, basisOf, render);
       reply.headers({ 'cache-control': CACHE_CONTROL, etag, vary: 'accept-encoding' });
       if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send();
-      reply.type('text/html; charset=utf-8');
+      reply.type(type);
       const encoding = preferredEncoding(request.headers['accept-encoding']);
       if (!encoding) return reply.send(content);
       const made = compressed.get(encoding) ?? compress[encoding](content);
