@@ -16,7 +16,9 @@ export function sendInPieces<Entry extends z.ZodType>(
   pieces: Pieces<z.output<Entry>>,
 ): never {
   reply.type('application/json; charset=utf-8');
-  return reply.send(Readable.from(jsonOf(empty, entry, pieces))) as never;
+  // Whoever asks for the head alone gets no body that would have to be read.
+  const body = reply.request.method === 'HEAD' ? [] : jsonOf(empty, entry, pieces);
+  return reply.send(Readable.from(body)) as never;
 }
 
 async function* jsonOf<Entry extends z.ZodType>(

@@ -49,6 +49,8 @@ describe('lists of long prompts', () => {
       expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(whole.headers.get('content-length')).toBe(String(Buffer.byteLength(whole.text)));
     expect(inPieces.headers.get('content-length')).toBeNull();
+    const head = await call(suite.url, 'HEAD', '/api/prompts', { token });
+    expect([head.status, head.text]).toEqual([200, '']);
   });
 
   test('are compressed for whoever takes that', async () => {
