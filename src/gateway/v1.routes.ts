@@ -9,8 +9,8 @@ import { BodyShare } from '../inference/memory/body-budget.js';
 import type { Payer } from '../inference/payer.js';
 import { Relay } from '../inference/relay/relay.js';
 import type { InspectedBody } from '../inference/request/request-body.js';
-import { isUuid } from '../lib/ids.js';
 import { matchedRules } from '../lib/route-rules.js';
+import { uuidOf } from '../lib/uuid.js';
 import type { Endpoint } from '../metering/usage-record.js';
 import { answerJson, answerPreflight, v1Headers } from './answer.js';
 import { authenticate, authenticateAgain } from './authenticate.js';
@@ -213,7 +213,8 @@ function forward(
 function namedVersion({ metrics }: V1Deps, { headers }: IncomingMessage): string | null {
   const named = headers['x-gateway-prompt-version'];
   if (named === undefined) return null;
-  if (typeof named === 'string' && isUuid(named)) return named;
+  const id = typeof named === 'string' ? uuidOf(named) : undefined;
+  if (id !== undefined) return id;
   metrics.malformedVersion();
   return null;
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { isUuid } from './ids.js';
 import { whole } from './input-fields.js';
 import { trimEnd } from './trim-end.js';
+import { uuidOf } from './uuid.js';
 
 /**
  * Pages by position instead of by number, for lists that grow at their head while somebody reads on: an entry neither
@@ -62,8 +62,9 @@ const cursorOf = <Position>(read: (text: string) => Position | undefined) =>
     });
 
 const timePosition = cursorOf((text): TimePosition | undefined => {
-  const [createdUs = '', id = ''] = text.split('.', 2);
-  return POSITION_DIGITS.test(createdUs) && isUuid(id) ? { createdUs, id } : undefined;
+  const [createdUs = '', entry = ''] = text.split('.', 2);
+  const id = uuidOf(entry);
+  return POSITION_DIGITS.test(createdUs) && id !== undefined ? { createdUs, id } : undefined;
 });
 const sequencePosition = cursorOf((text) => (POSITION_DIGITS.test(text) ? text : undefined));
 

@@ -14,10 +14,5 @@ const generator = new V7Generator({
   },
 });
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-
 /** A new UUIDv7: sortable by creation time, otherwise unguessable. */
 export const newId = (): string => generator.generate().toString();
-
-/** Whether a text is formatted as a UUID and can be passed to a `uuid` column. */
-export const isUuid = (text: string): boolean => UUID.test(text);

@@ -21,6 +21,9 @@ export const label = (maxLength: number) =>
       'must be a single line without control characters',
     );
 
+/** An id, in lower case as the database writes it. `words` say what it must be. */
+export const idInput = (words: string) => z.uuid(words).toLowerCase();
+
 /** A whole number of a JSON body. */
 export const whole = (min: number, max: number) => {
   const words = `must be a whole number from ${min} to ${max}`;

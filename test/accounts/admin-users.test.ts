@@ -1,3 +1,4 @@
+import { contextOf } from '../billing/fixtures.js';
 import { operate } from '../graphql/support.js';
 import { signUpAdmin } from '../support/admin.js';
 import { call, type ErrorAnswer, signUp, type UserFields } from '../support/api.js';
@@ -128,6 +129,16 @@ describe('/api/admin/users', () => {
         { seq: '2', kind: 'grant', idempotency_key: `grant:${user.id}:starter:${month}` },
         { seq: '3', kind: 'grant', idempotency_key: `grant:${user.id}:pro:${month}` },
       ]);
+    });
+
+    test('a move through an ID in capitals is the one that the monthly job knows', async () => {
+      const { user } = await signUp(suite.url);
+      const answer = await patch(user.id.toUpperCase(), { plan: 'team' });
+      expect([answer.status, answer.body.balance_usd]).toEqual([200, '276.000000']);
+      const { billing } = suite.platform.services;
+      const context = contextOf(suite.db, null, () => clock.now());
+      expect(await billing.grantMonthlyCredits(context)).toEqual({ examined: 0, granted: 0, locked: 0 });
+      expect((await patch(user.id, { plan: 'team' })).body.balance_usd).toBe('276.000000');
     });
 
     test('the same move at the same instant grants once', async () => {

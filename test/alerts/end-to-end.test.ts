@@ -86,7 +86,9 @@ describe('an alert from the call to the receiver', () => {
     });
     expect(event).toMatchObject({ purpose: 'threshold', response_code: 204, attempts: 1 });
 
-    const rotated = await send<{ signing_secret: string }>('POST', `${alerts}/${id}/rotate-secret`);
+    // However the caller spells the ids, the secret is bound to this subscription.
+    const spelled = `/api/keys/${payer.keyId.toUpperCase()}/alerts/${id.toUpperCase()}`;
+    const rotated = await send<{ signing_secret: string }>('POST', `${spelled}/rotate-secret`);
     await send('POST', `/api/alert-events/${event!.id}/redeliver`);
     const again = await until(() => receiver.requests[2], { what: 'the repetition' });
     expect(again.headers['webhook-id']).toBe(event!.id);

@@ -59,6 +59,13 @@ describe('API keys over HTTP', () => {
     expect(proxy.keys.size).toBe(0);
   });
 
+  test('a key that is deleted by its ID in capitals loses its virtual key', async () => {
+    const { body } = await create();
+    expect(proxy.keys.size).toBe(1);
+    expect((await send('DELETE', `/api/keys/${body.api_key.id.toUpperCase()}`)).status).toBe(204);
+    expect(proxy.keys.size).toBe(0);
+  });
+
   test('no answer but the first holds the secret, and none its hash or virtual key', async () => {
     const { key, api_key } = (await create()).body;
     const [virtualKey] = proxy.keys.keys();

@@ -117,7 +117,7 @@ describe('a comparison of two benchmarks', () => {
       const { status, body } = await compare(base, other);
       expect([status, body]).toMatchObject([
         404,
-        { error: { param, message: expect.stringContaining('no benchmark run with this ID') } },
+        { error: { param, message: expect.stringContaining('no benchmark with this ID') } },
       ]);
     }
     const incomplete = await call<ErrorAnswer>(suite.url, 'GET', `/api/admin/benchmarks/compare?base=${id}`, {

@@ -4,8 +4,8 @@ import type { Config } from '../../config.js';
 import { COMMAND_LINE_SESSION, localContext, type ServiceContext } from '../../context.js';
 import { AppError } from '../../errors.js';
 import { WHOLE_INPUT, zodFieldIssues } from '../../lib/field-issues.js';
-import { isUuid } from '../../lib/ids.js';
 import { createLogger } from '../../lib/logger.js';
+import { uuidOf } from '../../lib/uuid.js';
 import { listUsersInput, updateUserInput } from '../../services/accounts/accounts.inputs.js';
 import { createUsersService } from '../../services/accounts/users.service.js';
 import { adjustCreditInput, listActionsInput } from '../../services/admin/admin.inputs.js';
@@ -13,6 +13,7 @@ import { createAdminService } from '../../services/admin/admin.service.js';
 import { createBillingService } from '../../services/billing/billing.service.js';
 import { createNodeInput, heartbeatsInput, updateNodeInput } from '../../services/nodes/nodes.inputs.js';
 import { createNodesService } from '../../services/nodes/nodes.service.js';
+import { notFound } from '../../services/not-found.js';
 
 /** `npm start` gives the model proxy a free port where none is set. */
 const NO_PROXY =
@@ -44,7 +45,8 @@ function fields<Schema extends z.ZodType>(schema: Schema, words: readonly string
 /** The account of an email address or an ID. */
 async function accountOf(context: ServiceContext, who: string | undefined): Promise<string> {
   if (!who) throw new UsageError('name an account by its email address or ID');
-  if (isUuid(who)) return who;
+  const id = uuidOf(who);
+  if (id !== undefined) return id;
   const found = await users.findUserByEmail(context, who);
   if (!found) throw new UsageError(`no account has the email address ${who}`);
   return found.id;
@@ -69,7 +71,7 @@ export async function runCommand(
     case 'user': {
       const id = await accountOf(context, first);
       if (rest.length > 0) return users.updateUser(context, id, fields(updateUserInput, rest));
-      return (await users.findUsers(context, [id]))[0] ?? Promise.reject(new AppError('not_found'));
+      return (await users.findUsers(context, [id]))[0] ?? Promise.reject(notFound('account'));
     }
     case 'credit':
       return admin.adjustCredit(context, await accountOf(context, first), fields(adjustCreditInput, rest));

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { isUuid } from '../../lib/ids.js';
+import { uuidOf } from '../../lib/uuid.js';
 import { parseSlo, type Slo } from './slo.js';
 
 export const HELP = `Usage: npm run gateway-bench -- --url URL --key-file FILE --model NAME [options]
@@ -91,8 +91,9 @@ function stepsOf(text: string | undefined, requests: number): number[] {
 function submissionOf(node: string | undefined, secretFile: string | undefined): BenchOptions['submit'] {
   if (!node) return undefined;
   const secret = fileOf('secret-file', secretFile);
-  if (!isUuid(node)) throw new OptionError('--node must be the ID of a node');
-  return { node, secret };
+  const id = uuidOf(node);
+  if (id === undefined) throw new OptionError('--node must be the ID of a node');
+  return { node: id, secret };
 }
 
 function fileOf(name: string, path: string | undefined): string {

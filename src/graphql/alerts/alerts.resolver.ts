@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { uuid } from '../../lib/output-fields.js';
+import { idOrText } from '../../lib/uuid.js';
 import {
   createAlertInput,
   expectedAlertInput,
@@ -79,7 +80,7 @@ const alertMutations = [
       .describe('The result of a deletion.'),
     run: async ({ services, service }, { keyId, id }) => {
       await services.alerts.remove(service, { keyId, alertId: id });
-      return { deletedAlertSubscriptionId: id };
+      return { deletedAlertSubscriptionId: idOrText(id) };
     },
   }),
   mutation('sendTestAlert', 'session', {

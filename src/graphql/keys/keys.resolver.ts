@@ -1,6 +1,7 @@
 import { Int } from 'type-graphql';
 import { z } from 'zod';
 import { uuid } from '../../lib/output-fields.js';
+import { idOrText } from '../../lib/uuid.js';
 import {
   createKeyInput,
   expectedKeyInput,
@@ -116,7 +117,7 @@ const keyMutations = [
       .describe('The result of a deletion.'),
     run: async ({ services, service }, { id }) => {
       await services.keys.remove(service, { id });
-      return { deletedApiKeyId: id };
+      return { deletedApiKeyId: idOrText(id) };
     },
   }),
 ];

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { uuid } from '../../lib/output-fields.js';
+import { idOrText } from '../../lib/uuid.js';
 import { economicsInput } from '../../services/nodes/economics.inputs.js';
 import {
   compareBenchmarksInput,
@@ -83,7 +84,7 @@ const nodes = [
       .describe('The result of deleting a node.'),
     run: async ({ services, service }, { id }) => {
       await services.nodes.remove(service, id);
-      return { deletedGpuNodeId: id };
+      return { deletedGpuNodeId: idOrText(id) };
     },
   }),
   subscription('gpuNodesChanged', 'admin', GpuNodesChange, {

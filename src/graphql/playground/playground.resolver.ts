@@ -2,6 +2,7 @@ import type { ComplexityEstimator } from 'graphql-query-complexity';
 import { ID } from 'type-graphql';
 import { z } from 'zod';
 import { uuid } from '../../lib/output-fields.js';
+import { idOrText } from '../../lib/uuid.js';
 import {
   cancelPlaygroundInput,
   listPlaygroundInput,
@@ -105,7 +106,7 @@ export const playgroundResolvers = [
       .describe('The result of a deletion.'),
     run: async ({ services, service }, { sessionId }) => {
       await services.playground.remove(service, { id: sessionId });
-      return { deletedPlaygroundSessionId: sessionId };
+      return { deletedPlaygroundSessionId: idOrText(sessionId) };
     },
   }),
   mutation('sharePlaygroundSession', 'session', {

@@ -1,6 +1,7 @@
 import { ID } from 'type-graphql';
 import { z } from 'zod';
 import { uuid } from '../../lib/output-fields.js';
+import { idOrText } from '../../lib/uuid.js';
 import {
   createWidgetInput,
   expectedWidgetInput,
@@ -89,7 +90,7 @@ export const widgetsResolvers = [
       .describe('The result of a deletion.'),
     run: async ({ services, service }, { id }) => {
       await services.widgets.remove(service, { id });
-      return { deletedWidgetId: id };
+      return { deletedWidgetId: idOrText(id) };
     },
   }),
   field(Viewer, 'widgets', [Widget], {

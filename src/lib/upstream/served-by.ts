@@ -1,4 +1,4 @@
-import { isUuid } from '../ids.js';
+import { uuidOf } from '../uuid.js';
 
 /** Which deployment answered a call. Internal: the edge keeps it with the usage event and passes it to nobody. */
 export interface ServedBy {
@@ -33,7 +33,7 @@ export function readServedBy(value: string): ServedBy | undefined {
   const [, nodeId = '', calls = '', name = ''] = VALUE.exec(value) ?? [];
   const deployment = decoded(name);
   if (deployment === undefined || Number(calls) > MAX_CALLS) return undefined;
-  return { deployment, nodeId: isUuid(nodeId) ? nodeId : null, nodeCalls: Number(calls) };
+  return { deployment, nodeId: uuidOf(nodeId) ?? null, nodeCalls: Number(calls) };
 }
 
 /** Reads LiteLLM's header. */

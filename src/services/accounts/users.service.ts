@@ -2,9 +2,10 @@ import { requireAdmin, requireViewer, type ServiceContext } from '../../context.
 import { notifyInvalidation, notifySessions } from '../../db/invalidation.js';
 import { AppError } from '../../errors.js';
 import type { ConnectionPage } from '../../lib/connection-input.js';
-import { isUuid } from '../../lib/ids.js';
+import { uuidsOf } from '../../lib/uuid.js';
 import { changedFields, recordAction } from '../admin/admin-actions.store.js';
 import { grantIncludedCredits } from '../billing/grants.store.js';
+import { idOf, notFound } from '../not-found.js';
 import { endSessions } from './account-changes.rules.js';
 import type { ListUsersInput, UpdateUserInput, UsersConnectionInput } from './accounts.inputs.js';
 import type { UserOutput } from './accounts.outputs.js';
@@ -42,7 +43,7 @@ export function createUsersService(): UsersService {
     },
     async findUsers(context, ids) {
       const { accountId, role } = requireViewer(context);
-      const seen = ids.filter((id) => isUuid(id) && (role === 'admin' || id === accountId));
+      const seen = uuidsOf(ids).filter((id) => role === 'admin' || id === accountId);
       return (await findAccounts(context.em, seen)).map(userView);
     },
     async findUserByEmail(context, email) {
@@ -52,18 +53,18 @@ export function createUsersService(): UsersService {
     },
     async getUser(context, id) {
       requireAdmin(context);
-      const account = isUuid(id) ? await findById(context.em, id) : null;
-      if (!account) throw new AppError('not_found');
+      const account = await findById(context.em, idOf(id, 'account'));
+      if (!account) throw notFound('account');
       return userView(account);
     },
-    async updateUser(context, id, input) {
+    async updateUser(context, named, input) {
       const viewer = requireAdmin(context);
-      if (!isUuid(id)) throw new AppError('not_found');
+      const id = idOf(named, 'account');
       refuseSelfHarm(viewer.accountId, id, input);
       return context.em.transactional(async (em) => {
         const account = await lockById(em, id);
         await requireActingAdmin(em, viewer);
-        if (!account) throw new AppError('not_found');
+        if (!account) throw notFound('account');
         const before = { plan: account.planId, status: account.status, role: account.role };
         if (input.expected_plan !== undefined && input.expected_plan !== before.plan) {
           throw new AppError('changed_meanwhile');
@@ -109,7 +110,7 @@ function refuseLast({ role }: UpdateUserInput): never {
 
 /** An administrator who locks themselves out can't undo it. */
 function refuseSelfHarm(viewerId: string, id: string, input: UpdateUserInput): void {
-  if (viewerId !== id.toLowerCase()) return;
+  if (viewerId !== id) return;
   const details = [
     ...(input.status === 'disabled' ? [{ field: 'status', message: "can't disable your own account" }] : []),
     ...(input.role === 'user' ? [{ field: 'role', message: "can't demote your own account" }] : []),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { label, TRIMMED } from '../../lib/input-fields.js';
 import { signedMoneyInput } from '../../lib/money-input.js';
 import { pageInput } from '../../lib/page-input.js';
+import { idOrText } from '../../lib/uuid.js';
 
 export const adjustCreditInput = z
   .strictObject({
@@ -22,6 +23,7 @@ export type AdjustCreditInput = z.output<typeof adjustCreditInput>;
 
 export const listActionsInput = pageInput.extend({
   subject_id: label(200)
+    .overwrite(idOrText)
     .optional()
     .describe(`Only actions on this object: the ID of an account or node, or a model's name. ${TRIMMED}`),
   action: label(100)

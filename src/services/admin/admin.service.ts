@@ -1,13 +1,13 @@
 import { requireAdmin, type ServiceContext } from '../../context.js';
 import { notifyInvalidation } from '../../db/invalidation.js';
 import { AppError } from '../../errors.js';
-import { isUuid } from '../../lib/ids.js';
 import { formatMoney } from '../../lib/money.js';
 import { lockById } from '../accounts/accounts.store.js';
 import { requireActingAdmin } from '../accounts/acting.js';
 import type { ModelOutput } from '../billing/billing.outputs.js';
 import { findEntryByKey, postLedgerEntry } from '../billing/ledger.store.js';
 import type { ServiceDeps } from '../deps.js';
+import { idOf, notFound } from '../not-found.js';
 import type { AdjustCreditInput, ListActionsInput } from './admin.inputs.js';
 import type { ActionOutput, AdjustmentOutput, JobOutput, RoutedModelOutput } from './admin.outputs.js';
 import { listActions, recordAction } from './admin-actions.store.js';
@@ -26,16 +26,16 @@ export function createAdminService(
      */
     async adjustCredit(
       context: ServiceContext,
-      accountId: string,
+      named: string,
       input: AdjustCreditInput,
     ): Promise<AdjustmentOutput> {
       const viewer = requireAdmin(context);
-      if (!isUuid(accountId)) throw new AppError('not_found');
+      const accountId = idOf(named, 'account');
       const { amount_usd: amount, reason } = input;
       return context.em.fork().transactional(async (em) => {
         const account = await lockById(em, accountId);
         await requireActingAdmin(em, viewer);
-        if (!account) throw new AppError('not_found');
+        if (!account) throw notFound('account');
         const key = input.idempotency_key && `adjustment:${input.idempotency_key}`;
         const posted = await postLedgerEntry(em, {
           accountId,

@@ -2,11 +2,13 @@ import { requireViewer, type ServiceContext } from '../../context.js';
 import { AppError } from '../../errors.js';
 import { utcMonth } from '../../lib/clock.js';
 import type { ConnectionPage, TimeConnectionInput } from '../../lib/connection-input.js';
-import { isUuid, newId } from '../../lib/ids.js';
+import { newId } from '../../lib/ids.js';
 import type { PageInput } from '../../lib/page-input.js';
+import { uuidsOf } from '../../lib/uuid.js';
 import { requireActing } from '../accounts/acting.js';
 import { countRequest } from '../accounts/network-counts.store.js';
 import { ownsKey } from '../keys/keys.store.js';
+import { idOf, notFound } from '../not-found.js';
 import {
   findAlertEvent,
   insertTestEvent,
@@ -25,11 +27,11 @@ export function createAlertEventsService() {
     /** Events of a key, newest first. @throws AppError `not_found` */
     async events(
       context: ServiceContext,
-      { keyId, ...page }: PageInput & { keyId: string },
+      { keyId: named, ...page }: PageInput & { keyId: string },
     ): Promise<AlertEventOutput[]> {
       const { accountId } = requireViewer(context);
-      if (!isUuid(keyId) || !(await ownsKey(context.em, { accountId, keyId })))
-        throw new AppError('not_found');
+      const keyId = idOf(named, 'API key');
+      if (!(await ownsKey(context.em, { accountId, keyId }))) throw notFound('API key');
       return listAlertEvents(context.em, { accountId, keyId, ...page });
     },
 
@@ -52,7 +54,7 @@ export function createAlertEventsService() {
       { keyIds, ...input }: TimeConnectionInput & { keyIds: readonly string[] },
     ): Promise<Map<string, ConnectionPage<AlertEventOutput>>> {
       const { accountId } = requireViewer(context);
-      return pageKeyAlertEvents(context.em, { accountId, keyIds: keyIds.filter(isUuid), ...input });
+      return pageKeyAlertEvents(context.em, { accountId, keyIds: uuidsOf(keyIds), ...input });
     },
 
     /**
@@ -65,13 +67,13 @@ export function createAlertEventsService() {
     ): Promise<AlertEventOutput> {
       const viewer = requireViewer(context);
       const { accountId } = viewer;
-      if (![keyId, alertId].every(isUuid)) throw new AppError('not_found');
+      const own = { accountId, keyId: idOf(keyId, 'API key'), id: idOf(alertId, 'alert subscription') };
       const event = { eventId: newId(), month: utcMonth(context.clock.now()) };
       return context.em.transactional(async (em) => {
         // Keeps the account from being deleted meanwhile: what was written behind that would keep its destination.
         await requireActing(em, viewer);
-        const inserted = await insertTestEvent(em, { accountId, keyId, id: alertId }, event);
-        if (!inserted) throw new AppError('not_found');
+        const inserted = await insertTestEvent(em, own, event);
+        if (!inserted) throw notFound('alert subscription');
         return asked({ ...context, em }, accountId, event.eventId);
       });
     },
@@ -81,14 +83,14 @@ export function createAlertEventsService() {
      * leads now. One that is pending stays as it is.
      * @throws AppError `not_found`, `rate_limit_exceeded`, `unauthorized`, `validation_error` when its subscription is gone.
      */
-    async redeliver(context: ServiceContext, { eventId }: { eventId: string }): Promise<AlertEventOutput> {
+    async redeliver(context: ServiceContext, input: { eventId: string }): Promise<AlertEventOutput> {
       const viewer = requireViewer(context);
       const { accountId } = viewer;
-      if (!isUuid(eventId)) throw new AppError('not_found');
+      const eventId = idOf(input.eventId, 'alert event');
       return context.em.transactional(async (em) => {
         await requireActing(em, viewer);
         const event = await findAlertEvent(em, { accountId, id: eventId });
-        if (!event) throw new AppError('not_found');
+        if (!event) throw notFound('alert event');
         if (event.delivery_status === 'pending') return event;
         const revived = await reviveEvent(em, { accountId, id: eventId });
         if (revived) return asked({ ...context, em }, accountId, eventId);

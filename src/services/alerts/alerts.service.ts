@@ -5,12 +5,14 @@ import { AppError } from '../../errors.js';
 import { openOrNothing } from '../../lib/crypto.js';
 import { emailInput } from '../../lib/email-input.js';
 import { ofWholeInput } from '../../lib/field-issues.js';
-import { isUuid, newId } from '../../lib/ids.js';
+import { newId } from '../../lib/ids.js';
 import { formatDecimal, formatMoney, type Money } from '../../lib/money.js';
+import { uuidsOf } from '../../lib/uuid.js';
 import { requireActing, writeAsViewer } from '../accounts/acting.js';
 import type { ServiceDeps } from '../deps.js';
 import { requireExpected } from '../expected.js';
 import { ownsKey } from '../keys/keys.store.js';
+import { idOf, notFound } from '../not-found.js';
 import { createAlertEventsService } from './alert-events.service.js';
 import { type CreateAlertInput, type LowBalanceInput, type UpdateAlertInput } from './alerts.inputs.js';
 import type {
@@ -63,12 +65,12 @@ export function createAlertsService({ egress, envelopes }: Pick<ServiceDeps, 'eg
     ...createAlertEventsService(),
 
     /** Newest first. @throws AppError `not_found` */
-    async list(context: ServiceContext, { keyId }: { keyId: string }): Promise<AlertOutput[]> {
+    async list(context: ServiceContext, { keyId: named }: { keyId: string }): Promise<AlertOutput[]> {
       const { accountId } = requireViewer(context);
-      requireUuids(keyId);
+      const keyId = idOf(named, 'API key');
       const alerts = await listAlerts(context.em, { accountId, keyIds: [keyId] });
       if (alerts.length === 0 && !(await ownsKey(context.em, { accountId, keyId }))) {
-        throw new AppError('not_found');
+        throw notFound('API key');
       }
       return alerts;
     },
@@ -76,7 +78,7 @@ export function createAlertsService({ egress, envelopes }: Pick<ServiceDeps, 'eg
     /** Those of several keys, newest first; none of keys that aren't the viewer's. */
     async listMany(context: ServiceContext, keyIds: readonly string[]): Promise<AlertOutput[]> {
       const { accountId } = requireViewer(context);
-      return listAlerts(context.em, { accountId, keyIds: keyIds.filter(isUuid) });
+      return listAlerts(context.em, { accountId, keyIds: uuidsOf(keyIds) });
     },
 
     /**
@@ -85,12 +87,12 @@ export function createAlertsService({ egress, envelopes }: Pick<ServiceDeps, 'eg
      */
     async create(
       context: ServiceContext,
-      { keyId, ...input }: CreateAlertInput & { keyId: string },
+      { keyId: named, ...input }: CreateAlertInput & { keyId: string },
     ): Promise<CreatedAlertOutput> {
       const { accountId } = requireViewer(context);
-      requireUuids(keyId);
+      const keyId = idOf(named, 'API key');
       // Before the look at DNS: nobody asks names on behalf of keys that aren't theirs.
-      if (!(await ownsKey(context.em, { accountId, keyId }))) throw new AppError('not_found');
+      if (!(await ownsKey(context.em, { accountId, keyId }))) throw notFound('API key');
       await checkDestination(input.kind, input.destination);
       const id = newId();
       const secret = input.kind === 'webhook' ? newSecret() : null;
@@ -123,18 +125,18 @@ export function createAlertsService({ egress, envelopes }: Pick<ServiceDeps, 'eg
       if (input.destination !== undefined) {
         // Outside of a transaction: nothing waits for DNS. The kind doesn't change.
         const kind = await alertKind(context.em, own);
-        if (!kind) throw new AppError('not_found');
+        if (!kind) throw notFound('alert subscription');
         await checkDestination(kind, input.destination);
       }
       return writeAsViewer(context, async (em) => {
         const current = await lockAlert(em, own);
-        if (!current) throw new AppError('not_found');
+        if (!current) throw notFound('alert subscription');
         if (input.expected) requireExpected(columnsOf(input.expected), current);
         const changed = await changeAlert(em, own, {
           ...columnsOf(input),
           now: new Date(context.clock.now()),
         });
-        if (!changed) throw new AppError('not_found');
+        if (!changed) throw notFound('alert subscription');
         return changed;
       });
     },
@@ -143,7 +145,7 @@ export function createAlertsService({ egress, envelopes }: Pick<ServiceDeps, 'eg
     async remove(context: ServiceContext, id: AlertId): Promise<void> {
       const own = ownAlert(context, id);
       const deleted = await writeAsViewer(context, (em) => deleteAlert(em, own));
-      if (!deleted) throw new AppError('not_found');
+      if (!deleted) throw notFound('alert subscription');
     },
 
     /**
@@ -155,7 +157,7 @@ export function createAlertsService({ egress, envelopes }: Pick<ServiceDeps, 'eg
       const secret = newSecret();
       await writeAsViewer(context, async (em) => {
         const locked = await lockAlert(em, own);
-        if (!locked) throw new AppError('not_found');
+        if (!locked) throw notFound('alert subscription');
         const { signingSecretSealed: sealed } = locked;
         if (!sealed) {
           throw new AppError('validation_error', {
@@ -224,18 +226,13 @@ const columnsOf = ({
 const ascending = (list: readonly number[]): number[] => [...list].sort((a, b) => a - b);
 
 function requireRoom(alerts: number | undefined): void {
-  if (alerts === undefined) throw new AppError('not_found');
+  if (alerts === undefined) throw notFound('API key');
   if (alerts < MAX_SUBSCRIPTIONS) return;
   const message = `A key has at most ${MAX_SUBSCRIPTIONS} alert subscriptions. Delete one you no longer use.`;
   throw new AppError('validation_error', { message, details: ofWholeInput(message) });
 }
 
-function requireUuids(...ids: string[]): void {
-  if (!ids.every(isUuid)) throw new AppError('not_found');
-}
-
 function ownAlert(context: ServiceContext, { keyId, alertId }: AlertId): OwnAlert {
   const { accountId } = requireViewer(context);
-  requireUuids(keyId, alertId);
-  return { accountId, keyId, id: alertId };
+  return { accountId, keyId: idOf(keyId, 'API key'), id: idOf(alertId, 'alert subscription') };
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { idInput } from '../../lib/input-fields.js';
 import { integer } from '../../lib/page-input.js';
 
 const MAX_WINDOW_DAYS = 90;
@@ -37,7 +38,7 @@ export const usageSeriesInput = z.strictObject({
     .refine(zone, 'must be the name of a time zone, such as Europe/Berlin')
     .default('UTC')
     .describe('IANA time zone of the days, such as `Europe/Berlin`.'),
-  key_id: z.uuid('must be the id of a key').nullish().describe('Only calls with this API key.'),
+  key_id: idInput('must be the id of a key').nullish().describe('Only calls with this API key.'),
 });
 export type UsageSeriesInput = z.output<typeof usageSeriesInput>;
 

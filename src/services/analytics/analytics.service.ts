@@ -1,11 +1,11 @@
 import { IsolationLevel } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { requireViewer, type ServiceContext } from '../../context.js';
-import { AppError } from '../../errors.js';
 import { DAY_MS, dayStart } from '../../lib/clock.js';
-import { isUuid } from '../../lib/ids.js';
 import { latencyQuantile } from '../../lib/latency-sketch.js';
+import { uuidsOf } from '../../lib/uuid.js';
 import { ownedKeys } from '../keys/keys.store.js';
+import { idOf, notFound } from '../not-found.js';
 import type { AnalyticsInput, UsageSeriesInput } from './analytics.inputs.js';
 import type { AnalyticsOutput, UsageSeriesPointOutput } from './analytics.outputs.js';
 import { summarise } from './analytics.rules.js';
@@ -81,8 +81,9 @@ export function createAnalyticsService() {
     /** @throws AppError `not_found`, also for another's key and for a malformed id. */
     async ofKey(context: ServiceContext, input: AnalyticsInput & { id: string }): Promise<AnalyticsOutput> {
       requireViewer(context);
-      const found = isUuid(input.id) && (await analyse(context, input, [input.id])).values().next().value;
-      if (!found) throw new AppError('not_found');
+      const id = idOf(input.id, 'API key');
+      const found = (await analyse(context, input, [id])).get(id);
+      if (!found) throw notFound('API key');
       return found;
     },
 
@@ -91,7 +92,7 @@ export function createAnalyticsService() {
       context: ServiceContext,
       { ids, ...input }: AnalyticsInput & { ids: readonly string[] },
     ): Promise<Map<Owner, AnalyticsOutput>> {
-      return analyse(context, input, ids.filter(isUuid));
+      return analyse(context, input, uuidsOf(ids));
     },
   };
 }

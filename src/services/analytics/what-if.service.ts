@@ -5,9 +5,9 @@ import { UNTRACKED } from '../../db/untracked.js';
 import { Model } from '../../entities/billing/model.js';
 import { AppError } from '../../errors.js';
 import { DAY_MS, dayStart } from '../../lib/clock.js';
-import { isUuid } from '../../lib/ids.js';
 import type { Endpoint } from '../../metering/usage-record.js';
 import { ownsKey } from '../keys/keys.store.js';
+import { idOf, notFound } from '../not-found.js';
 import { ownsVersion } from '../prompts/prompts.store.js';
 import type { Scope } from './analytics.store.js';
 import type { WhatIfInput } from './what-if.inputs.js';
@@ -26,7 +26,9 @@ export function createWhatIfService() {
      */
     async estimate(context: ServiceContext, input: WhatIfInput): Promise<WhatIfOutput> {
       const { accountId } = requireViewer(context);
-      const { model: name, window_days: windowDays, key_id: keyId, prompt_version_id: versionId } = input;
+      const { model: name, window_days: windowDays } = input;
+      const keyId = input.key_id ? idOf(input.key_id, 'API key') : undefined;
+      const versionId = input.prompt_version_id ? idOf(input.prompt_version_id, 'prompt version') : undefined;
       const today = dayStart(context.clock.now());
       const scope: Scope = {
         accountId,
@@ -40,12 +42,8 @@ export function createWhatIfService() {
         );
         const model = models.get(name);
         if (!model) throw unfit('must be the public name of a model');
-        if (keyId && !(isUuid(keyId) && (await ownsKey(em, { accountId, keyId })))) {
-          throw new AppError('not_found');
-        }
-        if (versionId && !(isUuid(versionId) && (await ownsVersion(em, accountId, versionId)))) {
-          throw new AppError('not_found');
-        }
+        if (keyId && !(await ownsKey(em, { accountId, keyId }))) throw notFound('API key');
+        if (versionId && !(await ownsVersion(em, accountId, versionId))) throw notFound('prompt version');
         const endpointOfModel = (served: string): Endpoint | undefined => {
           const found = models.get(served);
           return found && endpointOf(found);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { oneWay, timeConnectionBothWays } from '../../lib/connection-input.js';
+import { idInput } from '../../lib/input-fields.js';
 import { DOLLAR } from '../../lib/money.js';
 import { moneyInput } from '../../lib/money-input.js';
 import { uuid } from '../../lib/output-fields.js';
@@ -44,7 +45,7 @@ const day = z.iso.date(A_DAY).refine((text) => text >= FIRST_DAY && text <= LAST
 
 /** Filter for usage events. Omitted and null fields match every event. */
 export const usageFilterInput = z.strictObject({
-  key_id: z.uuid('must be the id of a key').nullish().describe('Only calls with this API key.'),
+  key_id: idInput('must be the id of a key').nullish().describe('Only calls with this API key.'),
   model: z
     .string()
     .min(1, 'must be the public name of a model')

@@ -9,12 +9,12 @@ import { Plan } from '../../entities/billing/plan.js';
 import { AppError } from '../../errors.js';
 import { DAY_MS, dayStart, monthStart } from '../../lib/clock.js';
 import type { ConnectionPage, SequenceConnectionInput } from '../../lib/connection-input.js';
-import { isUuid } from '../../lib/ids.js';
 import { DOLLAR, formatDecimal, formatMoney, type Money } from '../../lib/money.js';
 import type { PageInput } from '../../lib/page-input.js';
 import { requireActing } from '../accounts/acting.js';
 import { costSince } from '../analytics/cost-since.store.js';
 import { sumUsage } from '../analytics/usage-sums.store.js';
+import { idOf, notFound } from '../not-found.js';
 import { usageKeptFrom } from '../retention/usage-retention.store.js';
 import type {
   LedgerExportInput,
@@ -148,8 +148,8 @@ export function createBillingService() {
      */
     async usageReceipt(context: ServiceContext, id: string): Promise<UsageReceiptOutput> {
       const { accountId } = requireViewer(context);
-      const found = isUuid(id) ? await findReceipt(context.em, accountId, id) : undefined;
-      if (!found) throw new AppError('not_found');
+      const found = await findReceipt(context.em, accountId, idOf(id, 'call'));
+      if (!found) throw notFound('call');
       return found;
     },
 

@@ -3,9 +3,9 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { UNTRACKED } from '../../db/untracked.js';
 import { ApiKey } from '../../entities/keys/api-key.js';
 import { KeyGuard } from '../../entities/keys/key-guard.js';
-import { AppError } from '../../errors.js';
 import { formatDecimal, formatMoney, type Money } from '../../lib/money.js';
 import { requireExpected } from '../expected.js';
+import { notFound } from '../not-found.js';
 import type { ExpectedKeyInput } from './keys.inputs.js';
 
 const inDollars = (amount: Money | null | undefined): string | null | undefined =>
@@ -24,7 +24,7 @@ export async function requireExpectedKey(
   { name, monthly_limit_usd: monthly, daily_limit_usd: daily, guard: expectedGuard }: ExpectedKeyInput,
 ): Promise<void> {
   const key = await em.findOne(ApiKey, own, { ...UNTRACKED, lockMode: LockMode.PESSIMISTIC_WRITE });
-  if (!key) throw new AppError('not_found');
+  if (!key) throw notFound('API key');
   const guard = await em.findOne(KeyGuard, { keyId: own.id }, UNTRACKED);
   requireExpected(
     {

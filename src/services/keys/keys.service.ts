@@ -7,12 +7,14 @@ import { lastDays, utcMonth } from '../../lib/clock.js';
 import type { ConnectionPage } from '../../lib/connection-input.js';
 import { type Envelope, sha256 } from '../../lib/crypto.js';
 import { ofWholeInput } from '../../lib/field-issues.js';
-import { isUuid, newId } from '../../lib/ids.js';
+import { newId } from '../../lib/ids.js';
 import { newApiKey, shownParts } from '../../lib/key-form.js';
 import { formatDecimal, formatMoney, type Money } from '../../lib/money.js';
 import type { PageInput } from '../../lib/page-input.js';
+import { uuidsOf } from '../../lib/uuid.js';
 import { requireActing, requireLive, writeAsViewer } from '../accounts/acting.js';
 import { requireChatModels } from '../billing/plan-models.js';
+import { idOf, notFound } from '../not-found.js';
 import { requireExpectedKey } from './expected-key.js';
 import { actGuard, setGuard, undoGuard } from './guards.store.js';
 import type { CreateKeyInput, KeysConnectionInput, UpdateKeyInput } from './keys.inputs.js';
@@ -125,21 +127,18 @@ export function createKeysService({ envelopes, virtualKeys }: KeysServiceDeps) {
     /** Those of the keys that are the viewer's, in no order. */
     async findMany(context: ServiceContext, ids: readonly string[]): Promise<KeyOutput[]> {
       const { accountId } = requireViewer(context);
-      return findKeys(context.em, { accountId, ids: ids.filter(isUuid), now: context.clock.now() });
+      return findKeys(context.em, { accountId, ids: uuidsOf(ids), now: context.clock.now() });
     },
 
     /** Spend of each of the viewer's keys on the last `days` UTC days, today included, oldest first, by id of the key. */
     async spendByDay(
       context: ServiceContext,
-      { ids, days }: { ids: readonly string[]; days: number },
+      { ids: named, days }: { ids: readonly string[]; days: number },
     ): Promise<Map<string, KeyDayOutput[]>> {
       const { accountId } = requireViewer(context);
+      const ids = uuidsOf(named);
       const window = lastDays(context.clock.now(), days);
-      const rows = await listKeySpendDays(context.em, {
-        accountId,
-        ids: ids.filter(isUuid),
-        firstDay: window[0]!,
-      });
+      const rows = await listKeySpendDays(context.em, { accountId, ids, firstDay: window[0]! });
       const spends = new Map(rows.map((row) => [`${row.key_id} ${row.day}`, row.spend]));
       const daysOf = (id: string) =>
         window.map((date) => ({ date, cost_usd: formatDecimal(spends.get(`${id} ${date}`) ?? '0') }));
@@ -158,15 +157,15 @@ export function createKeysService({ envelopes, virtualKeys }: KeysServiceDeps) {
     async update(context: ServiceContext, input: UpdateKeyInput & { id: string }): Promise<KeyOutput> {
       const viewer = requireViewer(context);
       const { accountId } = viewer;
-      const { id, guard } = input;
-      requireUuid(id);
+      const { guard } = input;
+      const id = idOf(input.id, 'API key');
       const now = context.clock.now();
       return writeAsViewer(context, async (em) => {
         const mayAct = guard !== undefined || input.monthly_limit_usd !== undefined;
         // A flush of the account's usage sees this change, or is seen by it.
         if (mayAct) await requireActing(em, viewer);
         if (input.expected) await requireExpectedKey(em, { id, accountId }, input.expected);
-        if (!(await changeKey(em, { id, accountId }, changesOf(input, now)))) throw new AppError('not_found');
+        if (!(await changeKey(em, { id, accountId }, changesOf(input, now)))) throw notFound('API key');
         if (guard?.model_public_name)
           await requireChatModels(em, accountId, [[GUARD_MODEL, guard.model_public_name]]);
         if (guard !== undefined) await setGuard(em, id, guard);
@@ -180,9 +179,10 @@ export function createKeysService({ envelopes, virtualKeys }: KeysServiceDeps) {
      * Ends what the guard of a key has done, for the rest of the month. Nothing changes if it has done nothing.
      * @throws AppError `not_found`
      */
-    async undoGuard(context: ServiceContext, { id }: { id: string }): Promise<KeyOutput> {
+    async undoGuard(context: ServiceContext, { id: named }: { id: string }): Promise<KeyOutput> {
       const viewer = requireViewer(context);
       const { accountId } = viewer;
+      const id = idOf(named, 'API key');
       const now = context.clock.now();
       return context.em.transactional(async (em) => {
         // After a flush that is under way, whose guard may act just now.
@@ -198,12 +198,12 @@ export function createKeysService({ envelopes, virtualKeys }: KeysServiceDeps) {
      * Deletes a key and then, as far as it can be reached, its virtual key at the model proxy.
      * @throws AppError `not_found`
      */
-    async remove(context: ServiceContext, { id }: { id: string }): Promise<void> {
+    async remove(context: ServiceContext, { id: named }: { id: string }): Promise<void> {
       const { accountId } = requireViewer(context);
-      requireUuid(id);
+      const id = idOf(named, 'API key');
       const sealed = await writeAsViewer(context, async (em) => {
         const deleted = await deleteKey(em, { accountId, id, now: context.clock.now() });
-        if (deleted === undefined) throw new AppError('not_found');
+        if (deleted === undefined) throw notFound('API key');
         await notifyInvalidation(em, { kind: 'key', id, accountId });
         return deleted;
       });
@@ -233,14 +233,9 @@ function requireRoom(keys: number): void {
   throw new AppError('validation_error', { message, details: ofWholeInput(message) });
 }
 
-function requireUuid(id: string): void {
-  if (!isUuid(id)) throw new AppError('not_found');
-}
-
-async function readKey(em: EntityManager, accountId: string, id: string, now: number): Promise<KeyOutput> {
-  requireUuid(id);
-  const key = await findKey(em, { accountId, id, now });
-  if (!key) throw new AppError('not_found');
+async function readKey(em: EntityManager, accountId: string, named: string, now: number): Promise<KeyOutput> {
+  const key = await findKey(em, { accountId, id: idOf(named, 'API key'), now });
+  if (!key) throw notFound('API key');
   return key;
 }
 

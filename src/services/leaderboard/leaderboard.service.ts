@@ -3,7 +3,6 @@ import { requireAdmin, type ServiceContext } from '../../context.js';
 import { notifyInvalidation } from '../../db/invalidation.js';
 import { UNTRACKED } from '../../db/untracked.js';
 import { Model } from '../../entities/billing/model.js';
-import { AppError } from '../../errors.js';
 import { DAY_MS, formatTimestamp, hourStart } from '../../lib/clock.js';
 import { isStorable } from '../../lib/input-fields.js';
 import { requireActingAdmin } from '../accounts/acting.js';
@@ -13,6 +12,7 @@ import { lockRollups } from '../analytics/rollups.store.js';
 import type { ModelOutput } from '../billing/billing.outputs.js';
 import type { createBillingService } from '../billing/billing.service.js';
 import type { ServiceDeps } from '../deps.js';
+import { notFound } from '../not-found.js';
 import {
   breakdownStart,
   type CatalogModel,
@@ -74,7 +74,7 @@ function answered<T extends object>({ answers }: Board, question: string, make: 
 function figuresOf({ figures }: Board, name: string): ModelFigures {
   const publicName = publicNameOf(name);
   const found = figures.find(({ model }) => model.publicName === publicName);
-  if (!found) throw new AppError('not_found');
+  if (!found) throw notFound('model', { by: 'name' });
   return found;
 }
 
@@ -243,11 +243,11 @@ export function createLeaderboardService(
     async updateModel(context: ServiceContext, name: string, input: UpdateModelInput): Promise<ModelOutput> {
       const viewer = requireAdmin(context);
       const publicName = publicNameOf(name);
-      if (!isStorable(publicName)) throw new AppError('not_found');
+      if (!isStorable(publicName)) throw notFound('model', { by: 'name' });
       await context.em.fork().transactional(async (em) => {
         const model = await em.findOne(Model, { publicName }, { lockMode: LockMode.PESSIMISTIC_WRITE });
         await requireActingAdmin(em, viewer);
-        if (!model) throw new AppError('not_found');
+        if (!model) throw notFound('model', { by: 'name' });
         const wanted = { is_featured: input.is_featured ?? model.isFeatured };
         const changes = changedFields({ is_featured: model.isFeatured }, wanted);
         if (Object.keys(changes.after).length === 0) return;

@@ -1,4 +1,5 @@
 import { requireAdmin, type ServiceContext } from '../../context.js';
+import { idOrText } from '../../lib/uuid.js';
 import { shownNodes } from '../nodes/node-views.js';
 import type { NodesChangeOutput } from '../nodes/nodes.outputs.js';
 import { findNodes, nodeMarks } from '../nodes/nodes.store.js';
@@ -44,7 +45,10 @@ export function createNodeFeed({ signals }: { signals: Pick<Signals, 'onNodes'> 
     async nodesChanged(context, nodeId) {
       requireAdmin(context);
       const news = await follow(context);
-      return endable(beginningWithAll(context, news, nodeId?.toLowerCase()), () => void news.return?.());
+      return endable(
+        beginningWithAll(context, news, nodeId === undefined ? undefined : idOrText(nodeId)),
+        () => void news.return?.(),
+      );
     },
   };
 }
@@ -55,8 +59,7 @@ async function* beginningWithAll(
   news: AsyncIterable<NodesChangeOutput>,
   nodeId: string | undefined,
 ): AsyncGenerator<NodesChangeOutput, void> {
-  const wanted = nodeId?.toLowerCase();
-  const isMeant = (id: string): boolean => wanted === undefined || id === wanted;
+  const isMeant = (id: string): boolean => nodeId === undefined || id === nodeId;
   const all = (await findNodes(context.em)).filter(({ id }) => isMeant(id));
   yield { is_snapshot: true, nodes: await shownNodes(context, all), deleted_node_ids: [] };
   for await (const { nodes, deleted_node_ids: deleted, ...change } of news) {

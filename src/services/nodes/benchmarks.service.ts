@@ -1,8 +1,8 @@
 import { requireAdmin, type ServiceContext } from '../../context.js';
 import { GpuBenchmark } from '../../entities/nodes/gpu-benchmark.js';
-import { AppError } from '../../errors.js';
 import { formatTimestamp } from '../../lib/clock.js';
-import { isUuid } from '../../lib/ids.js';
+import { uuidOf } from '../../lib/uuid.js';
+import { idOf, notFound } from '../not-found.js';
 import { findBenchmark, latestBenchmarks, listBenchmarks } from './benchmarks.store.js';
 import { compareRuns } from './compare-benchmarks.rules.js';
 import type {
@@ -14,18 +14,13 @@ import type {
 import type { BenchmarkComparisonOutput, BenchmarkOutput } from './nodes.outputs.js';
 import { findNode } from './nodes.store.js';
 
-const NO_NODE =
-  'There is no node with this ID. Register it first, or use an ID that the list of nodes shows.';
-const NO_RUN = 'There is no benchmark run with this ID. Use an ID that the list of benchmarks shows.';
-
 /** Benchmark runs of models on nodes. */
 export function createBenchmarksService() {
   return {
     /** For callers with the internal secret. @throws AppError `not_found` for an unknown node */
     async submit({ em, clock }: ServiceContext, input: CreateBenchmarkInput): Promise<BenchmarkOutput> {
-      const { node_id: nodeId } = input;
-      if (!isUuid(nodeId) || !(await findNode(em, nodeId)))
-        throw new AppError('not_found', { message: NO_NODE, param: 'node_id' });
+      const nodeId = idOf(input.node_id, 'GPU node', { param: 'node_id' });
+      if (!(await findNode(em, nodeId))) throw notFound('GPU node', { param: 'node_id' });
       const made = em.create(GpuBenchmark, {
         nodeId,
         model: input.model_public_name,
@@ -59,10 +54,11 @@ export function createBenchmarksService() {
     /** Newest first. @throws AppError `unauthorized`, `forbidden` */
     async list(
       context: ServiceContext,
-      { node_id: nodeId, model, ...page }: ListBenchmarksInput,
+      { node_id: asked, model, ...page }: ListBenchmarksInput,
     ): Promise<BenchmarkOutput[]> {
       requireAdmin(context);
-      if (nodeId !== undefined && !isUuid(nodeId)) return [];
+      const nodeId = asked === undefined ? undefined : uuidOf(asked);
+      if (asked !== undefined && nodeId === undefined) return [];
       const of = { ...page, ...(nodeId !== undefined && { nodeId }), ...(model !== undefined && { model }) };
       return (await listBenchmarks(context.em, of)).map(benchmarkView);
     },
@@ -80,8 +76,8 @@ export function createBenchmarksService() {
     ): Promise<BenchmarkComparisonOutput> {
       requireAdmin(context);
       const found = async (param: string, id: string): Promise<BenchmarkOutput> => {
-        const run = isUuid(id) ? await findBenchmark(context.em, id) : null;
-        if (!run) throw new AppError('not_found', { message: NO_RUN, param });
+        const run = await findBenchmark(context.em, idOf(id, 'benchmark', { param }));
+        if (!run) throw notFound('benchmark', { param });
         return benchmarkView(run);
       };
       return compareRuns(await found('base', base), await found('other', other));

@@ -2,9 +2,9 @@ import { requireAdmin, type ServiceContext } from '../../context.js';
 import type { GpuBenchmark } from '../../entities/nodes/gpu-benchmark.js';
 import type { GpuNode } from '../../entities/nodes/gpu-node.js';
 import { DAY_MS, formatTimestamp, HOUR_MS, hourStart } from '../../lib/clock.js';
-import { isUuid } from '../../lib/ids.js';
 import { countOf } from '../../lib/latency-sketch.js';
 import { formatMoney, type Money, parseMoney } from '../../lib/money.js';
+import { uuidOf } from '../../lib/uuid.js';
 import { latestBenchmarks } from './benchmarks.store.js';
 import type { EconomicsInput } from './economics.inputs.js';
 import type { NodeEconomicsOutput } from './economics.outputs.js';
@@ -28,8 +28,8 @@ export function createEconomicsService() {
       { window_days: days, node_id: asked }: EconomicsInput,
     ): Promise<NodeEconomicsOutput[]> {
       requireAdmin(context);
-      const nodeId = asked ?? undefined;
-      if (nodeId !== undefined && !isUuid(nodeId)) return [];
+      const nodeId = asked == null ? undefined : uuidOf(asked);
+      if (asked != null && nodeId === undefined) return [];
       const { em, clock } = context;
       const now = clock.now();
       const from = new Date(hourStart(now - days * DAY_MS));

@@ -2,9 +2,8 @@ import type { ServiceContext } from '../../context.js';
 import { insertIfAbsent } from '../../db/insert-if-absent.js';
 import { notifyNodeNews, notifyNodes } from '../../db/invalidation.js';
 import { GpuHeartbeat } from '../../entities/nodes/gpu-heartbeat.js';
-import { AppError } from '../../errors.js';
 import { DAY_MS, formatTimestamp } from '../../lib/clock.js';
-import { isUuid } from '../../lib/ids.js';
+import { idOf, notFound } from '../not-found.js';
 import type { HeartbeatInput } from './nodes.inputs.js';
 import type { PulseOutput } from './nodes.outputs.js';
 import { judgeSweep, mergedReadings, secondsBetween } from './nodes.rules.js';
@@ -35,12 +34,12 @@ interface SweepResult {
 export function createHeartbeatsService() {
   return {
     /** Records a heartbeat, at the time of the server's clock. @throws AppError `not_found` */
-    async receive(context: ServiceContext, id: string, input: HeartbeatInput): Promise<PulseOutput> {
-      if (!isUuid(id)) throw new AppError('not_found');
+    async receive(context: ServiceContext, named: string, input: HeartbeatInput): Promise<PulseOutput> {
+      const id = idOf(named, 'GPU node');
       const now = context.clock.now();
       return context.em.fork().transactional(async (em) => {
         const node = await lockNode(em, id);
-        if (!node) throw new AppError('not_found');
+        if (!node) throw notFound('GPU node');
         const steersAnew = node.healthStatus !== 'healthy' || node.keptInRouting;
         const at = new Date(Math.max(now, node.lastHeartbeatAt?.getTime() ?? 0));
         node.healthStatus = 'healthy';

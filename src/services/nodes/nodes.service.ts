@@ -4,12 +4,12 @@ import { GpuNode } from '../../entities/nodes/gpu-node.js';
 import { AppError } from '../../errors.js';
 import { formatTimestamp } from '../../lib/clock.js';
 import { endpointKey } from '../../lib/endpoint-key.js';
-import { isUuid } from '../../lib/ids.js';
 import { formatMoney } from '../../lib/money.js';
 import type { PageInput } from '../../lib/page-input.js';
 import { requireActingAdmin } from '../accounts/acting.js';
 import { changedFields, recordAction } from '../admin/admin-actions.store.js';
 import type { ServiceDeps } from '../deps.js';
+import { idOf, notFound } from '../not-found.js';
 import { factsOf, heartbeatView, shownNodes } from './node-views.js';
 import type { CreateNodeInput, UpdateNodeInput } from './nodes.inputs.js';
 import type { HeartbeatOutput, NodeOutput, NodeSettingsOutput } from './nodes.outputs.js';
@@ -41,15 +41,16 @@ export function createNodesService({
     /** @throws AppError `not_found` */
     async get(context: ServiceContext, id: string): Promise<NodeOutput> {
       requireAdmin(context);
-      const node = isUuid(id) ? await findNode(context.em, id) : null;
-      if (!node) throw new AppError('not_found');
+      const node = await findNode(context.em, idOf(id, 'GPU node'));
+      if (!node) throw notFound('GPU node');
       return (await shownNodes(context, [node]))[0]!;
     },
 
     /** Metrics of the last day, newest first. @throws AppError `not_found` */
-    async heartbeats(context: ServiceContext, id: string, page: PageInput): Promise<HeartbeatOutput[]> {
+    async heartbeats(context: ServiceContext, named: string, page: PageInput): Promise<HeartbeatOutput[]> {
       requireAdmin(context);
-      if (!isUuid(id) || !(await findNode(context.em, id))) throw new AppError('not_found');
+      const id = idOf(named, 'GPU node');
+      if (!(await findNode(context.em, id))) throw notFound('GPU node');
       return (await listHeartbeats(context.em, id, page)).map(heartbeatView);
     },
 
@@ -70,15 +71,15 @@ export function createNodesService({
     /** Changes what the input names. @throws AppError `not_found`, `changed_meanwhile` */
     async update(
       context: ServiceContext,
-      id: string,
+      named: string,
       { expected_updated_at: expected, ...input }: UpdateNodeInput,
     ): Promise<NodeOutput> {
       const viewer = requireAdmin(context);
-      if (!isUuid(id)) throw new AppError('not_found');
+      const id = idOf(named, 'GPU node');
       const node = await context.em.fork().transactional(async (em) => {
         const locked = await lockNode(em, id);
         await requireActingAdmin(em, viewer);
-        if (!locked) throw new AppError('not_found');
+        if (!locked) throw notFound('GPU node');
         if (expected !== undefined && expected !== formatTimestamp(locked.updatedAt)) {
           throw new AppError('changed_meanwhile');
         }
@@ -101,13 +102,13 @@ export function createNodesService({
     },
 
     /** Its benchmarks stay. @throws AppError `not_found` */
-    async remove(context: ServiceContext, id: string): Promise<void> {
+    async remove(context: ServiceContext, named: string): Promise<void> {
       const viewer = requireAdmin(context);
-      if (!isUuid(id)) throw new AppError('not_found');
+      const id = idOf(named, 'GPU node');
       await context.em.fork().transactional(async (em) => {
         const node = await lockNode(em, id);
         await requireActingAdmin(em, viewer);
-        if (!node) throw new AppError('not_found');
+        if (!node) throw notFound('GPU node');
         em.remove(node);
         recordAction(em, context, { action: 'node.delete', subjectId: id, before: { ...factsOf(node) } });
         await notifyNodes(em);

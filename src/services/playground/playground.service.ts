@@ -1,8 +1,9 @@
 import { requireViewer, type ServiceContext } from '../../context.js';
 import { AppError } from '../../errors.js';
-import { isUuid } from '../../lib/ids.js';
+import { uuidOf } from '../../lib/uuid.js';
 import { writeAsViewer } from '../accounts/acting.js';
 import type { ServiceDeps } from '../deps.js';
+import { idOf, notFound } from '../not-found.js';
 import { type ContentKey, contentKeyOf, listedView, sessionView } from './content.js';
 import type { RunPlaygroundInput } from './playground.inputs.js';
 import type { RunEventOutput, SessionOutput } from './playground.outputs.js';
@@ -64,8 +65,8 @@ export function createPlaygroundService(deps: ServiceDeps): PlaygroundService {
 
   const requireSession = async (context: ServiceContext, id: string): Promise<StoredSession> => {
     const { accountId } = requireViewer(context);
-    const stored = isUuid(id) ? await findSession(context.em, { accountId, id }) : undefined;
-    if (!stored) throw new AppError('not_found');
+    const stored = await findSession(context.em, { accountId, id: idOf(id, 'playground session') });
+    if (!stored) throw notFound('playground session');
     return stored;
   };
 
@@ -117,22 +118,23 @@ export function createPlaygroundService(deps: ServiceDeps): PlaygroundService {
     },
     get,
     async cancel(context, { id, runId }) {
-      const { runs } = await requireSession(context, id);
-      if (runId != null && !runs.some((run) => run.id === runId)) throw new AppError('not_found');
-      const ids = await writeAsViewer(context, (em) => requestCancel(em, id, runId ?? undefined));
+      const { session, runs } = await requireSession(context, id);
+      const run = runId == null ? undefined : runs.find((one) => one.id === uuidOf(runId));
+      if (runId != null && !run) throw notFound('run');
+      const ids = await writeAsViewer(context, (em) => requestCancel(em, session.id, run?.id));
       runner.cancel(ids);
       return get(context, { id });
     },
-    async remove(context, { id }) {
+    async remove(context, input) {
       const { accountId } = requireViewer(context);
-      if (!isUuid(id)) throw new AppError('not_found');
+      const id = idOf(input.id, 'playground session');
       const ids = await writeAsViewer(context, (em) => deleteSessions(em, { accountId, id }));
-      if (!ids) throw new AppError('not_found');
+      if (!ids) throw notFound('playground session');
       runner.cancel(ids);
     },
     async runEvents(context, { id }) {
       const stored = await requireSession(context, id);
-      const live = runner.live(id);
+      const live = runner.live(stored.session.id);
       if (live) return follow(live);
       const key = await requireKey(context, stored.session.accountId);
       const known = restored(stored, key);

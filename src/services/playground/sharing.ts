@@ -4,6 +4,7 @@ import { AppError } from '../../errors.js';
 import { ofWholeInput } from '../../lib/field-issues.js';
 import { requireActing, writeAsViewer } from '../accounts/acting.js';
 import type { ServiceDeps } from '../deps.js';
+import { notFound } from '../not-found.js';
 import { lockStarts } from './bounds.store.js';
 import { contentKeyOf, sharedView } from './content.js';
 import type { SessionOutput, SharedSessionOutput, SharingOutput } from './playground.outputs.js';
@@ -36,10 +37,10 @@ export function createSharing(
   },
 ): Sharing {
   return {
-    async share(context, { id, rotate }) {
+    async share(context, { id: named, rotate }) {
       const viewer = requireViewer(context);
       const { accountId } = viewer;
-      await requireSession(context, id);
+      const { id } = (await requireSession(context, named)).session;
       const slug = await context.em.transactional(async (em) => {
         // One at a time of an account: the number of its shared sessions stays within its bound, and its slugs are one.
         await lockStarts(em, accountId);
@@ -53,8 +54,8 @@ export function createSharing(
       });
       return { share_slug: slug, public_url: `${config.publicBaseUrl}/p/${slug}` };
     },
-    async unshare(context, { id }) {
-      const { accountId } = (await requireSession(context, id)).session;
+    async unshare(context, input) {
+      const { id, accountId } = (await requireSession(context, input.id)).session;
       await writeAsViewer(context, (em) =>
         em.nativeUpdate(PlaygroundSession, { id, accountId }, { shared: false }),
       );
@@ -64,7 +65,7 @@ export function createSharing(
       const stored = isSlug(slug) ? await findShared(em, slug) : undefined;
       const key =
         stored && (await contentKeyOf(em, stored.session.accountId, envelopes.dataKey).catch(forVisitors));
-      if (!key) throw new AppError('not_found');
+      if (!key) throw notFound('shared session', { by: 'slug' });
       return sharedView(stored.session, stored.runs, key);
     },
   };

@@ -10,6 +10,7 @@ import { AppError } from '../../errors.js';
 import { ofWholeInput } from '../../lib/field-issues.js';
 import { newId } from '../../lib/ids.js';
 import { writeAsViewer } from '../accounts/acting.js';
+import { noPrompt } from './missing.js';
 import type { AddPromptVersionInput } from './prompts.inputs.js';
 import {
   charactersOf,
@@ -51,7 +52,7 @@ export async function changePrompt<Result>(
     // Before the prompt, in the order in which an account is deleted.
     if (grows) await lockPromptsOwner(em, accountId);
     const prompt = await lockPrompt(em, accountId, ref);
-    if (!prompt) throw new AppError('not_found');
+    if (!prompt) throw noPrompt();
     if (expected !== null && expected !== undefined && expected !== prompt.revision) {
       throw new AppError('changed_meanwhile');
     }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import {
   changesSomething,
+  idInput,
   isPlain,
   isStorable,
   label,
@@ -108,8 +109,7 @@ export const updatePromptInput = z
   .strictObject({
     name: name.optional(),
     description: description.describe('Description; null removes it.'),
-    active_version_id: z
-      .uuid('must be the id of a version')
+    active_version_id: idInput('must be the id of a version')
       .optional()
       .describe('ID of the version to activate.'),
     expected_revision: z.int().min(1).max(MAX_REVISION).nullish().describe(EXPECTED),

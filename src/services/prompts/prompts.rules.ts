@@ -1,5 +1,5 @@
 import { characters } from '../../lib/characters.js';
-import { isUuid } from '../../lib/ids.js';
+import { uuidOf } from '../../lib/uuid.js';
 import { placeholders } from './placeholders.rules.js';
 
 /** Prompts that an account may have, versions of a prompt, and characters of one version and of all together. */
@@ -49,7 +49,7 @@ export function slugOf(name: string): string {
   const folded = [...name.normalize('NFKD').toLowerCase()].map((letter) => FOLDED[letter] ?? letter).join('');
   const words = folded.replace(/\p{M}/gu, '').match(/[a-z0-9]+/g) ?? [];
   const slug = cut(words.join('-'), MAX_SLUG) || FALLBACK_SLUG;
-  return isUuid(slug) ? `${FALLBACK_SLUG}-${slug}` : slug;
+  return uuidOf(slug) === undefined ? slug : `${FALLBACK_SLUG}-${slug}`;
 }
 
 /** The slug that is free: itself, or the first of `slug-2`, `slug-3`, … that isn't among `taken`. */

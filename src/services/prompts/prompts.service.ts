@@ -1,17 +1,19 @@
 import { requireViewer, type ServiceContext } from '../../context.js';
 import { notifyPrompts } from '../../db/invalidation.js';
 import { Prompt } from '../../entities/prompts/prompt.js';
-import { AppError } from '../../errors.js';
 import type {
   ConnectionPage,
   SequenceConnectionInput,
   TimeConnectionInput,
 } from '../../lib/connection-input.js';
-import { isUuid, newId } from '../../lib/ids.js';
+import { newId } from '../../lib/ids.js';
 import { type Pieces, readInPieces } from '../../lib/in-pieces.js';
 import type { PageInput } from '../../lib/page-input.js';
+import { uuidsOf } from '../../lib/uuid.js';
 import { wordDiff } from '../../lib/word-diff.js';
 import { requireActing, writeAsViewer } from '../accounts/acting.js';
+import { idOf, notFound } from '../not-found.js';
+import { noPrompt, noVersion } from './missing.js';
 import { appendVersion, changePrompt, moveActive, refuse } from './prompt-changes.js';
 import { listActivationsOf, pageVersionsOf } from './prompt-relations.store.js';
 import type {
@@ -58,19 +60,19 @@ interface PromptRef {
 export function createPromptsService() {
   const requirePrompt = async (context: ServiceContext, ref: string): Promise<Prompt> => {
     const prompt = await findPrompt(context.em, requireViewer(context).accountId, ref);
-    if (!prompt) throw new AppError('not_found');
+    if (!prompt) throw noPrompt();
     return prompt;
   };
 
   const read = async (context: ServiceContext, id: string): Promise<PromptOutput> => {
     const [prompt] = await findPrompts(context.em, requireViewer(context).accountId, [id]);
-    if (!prompt) throw new AppError('not_found');
+    if (!prompt) throw noPrompt();
     return prompt;
   };
 
   const requireVersion = async (context: ServiceContext, prompt: Prompt, version: number) => {
     const found = await findVersion(context.em, prompt.id, { version });
-    if (!found) throw new AppError('not_found');
+    if (!found) throw noVersion({ version });
     return found;
   };
 
@@ -125,7 +127,7 @@ export function createPromptsService() {
 
     /** Those of the ids that are the viewer's, newest first. */
     async findMany(context: ServiceContext, ids: readonly string[]): Promise<PromptOutput[]> {
-      return findPrompts(context.em, requireViewer(context).accountId, ids.filter(isUuid));
+      return findPrompts(context.em, requireViewer(context).accountId, uuidsOf(ids));
     },
 
     /** One by id or slug. @throws AppError `not_found` */
@@ -152,7 +154,7 @@ export function createPromptsService() {
       { ids, ...page }: { ids: readonly string[] } & SequenceConnectionInput,
     ): Promise<Map<string, ConnectionPage<PromptVersionOutput>>> {
       const { accountId } = requireViewer(context);
-      return pageVersionsOf(context.em, { accountId, ids: ids.filter(isUuid), ...page });
+      return pageVersionsOf(context.em, { accountId, ids: uuidsOf(ids), ...page });
     },
 
     /**
@@ -168,7 +170,7 @@ export function createPromptsService() {
         if (input.description !== undefined) prompt.description = input.description;
         if (input.active_version_id !== undefined) {
           const version = await findVersion(em, prompt.id, { id: input.active_version_id });
-          if (!version) throw new AppError('not_found');
+          if (!version) throw notFound('prompt version');
           await moveActive(change, version.version, accountId);
         }
         return { changed: true, result: prompt.id };
@@ -181,7 +183,7 @@ export function createPromptsService() {
       const { accountId } = requireViewer(context);
       await writeAsViewer(context, async (em) => {
         const deleted = await em.nativeDelete(Prompt, promptWhere(accountId, id));
-        if (deleted === 0) throw new AppError('not_found');
+        if (deleted === 0) throw noPrompt();
         await notifyPrompts(em, accountId);
       });
     },
@@ -204,11 +206,11 @@ export function createPromptsService() {
     /** Makes a version the active one. @throws AppError `not_found`, `changed_meanwhile` */
     async activate(context: ServiceContext, input: PromptRef & { vid: string }): Promise<PromptOutput> {
       const { accountId } = requireViewer(context);
-      if (!isUuid(input.vid)) throw new AppError('not_found');
+      const versionId = idOf(input.vid, 'prompt version');
       const target = { accountId, ref: input.id, expected: input.expected_revision };
       const id = await changePrompt(context, target, async (change) => {
-        const version = await findVersion(change.em, change.prompt.id, { id: input.vid });
-        if (!version) throw new AppError('not_found');
+        const version = await findVersion(change.em, change.prompt.id, { id: versionId });
+        if (!version) throw notFound('prompt version');
         const changed = await moveActive(change, version.version, accountId);
         return { changed, result: change.prompt.id };
       });
@@ -242,7 +244,7 @@ export function createPromptsService() {
       { ids, limit }: { ids: readonly string[]; limit: number },
     ): Promise<Map<string, PromptActivationOutput[]>> {
       const { accountId } = requireViewer(context);
-      return listActivationsOf(context.em, { accountId, ids: ids.filter(isUuid), limit });
+      return listActivationsOf(context.em, { accountId, ids: uuidsOf(ids), limit });
     },
 
     /**

@@ -12,9 +12,9 @@ import {
   type TimeConnectionInput,
   timeCursor,
 } from '../../lib/connection-input.js';
-import { isUuid } from '../../lib/ids.js';
 import type { SizedEntry } from '../../lib/in-pieces.js';
 import type { PageInput } from '../../lib/page-input.js';
+import { uuidOf } from '../../lib/uuid.js';
 import { isAfter } from '../list-position.store.js';
 import type { PromptActivationOutput, PromptOutput, PromptVersionOutput } from './prompts.outputs.js';
 import { MAX_ACTIVATIONS, warningsOf } from './prompts.rules.js';
@@ -24,8 +24,10 @@ const SLUG = /^[a-z0-9-]{1,80}$/;
 const NO_SLUG = '';
 
 /** Of an account's prompts the one with an id or a slug. */
-export const promptWhere = (accountId: string, ref: string) =>
-  isUuid(ref) ? { accountId, id: ref } : { accountId, slug: SLUG.test(ref) ? ref : NO_SLUG };
+export const promptWhere = (accountId: string, ref: string) => {
+  const id = uuidOf(ref);
+  return id === undefined ? { accountId, slug: SLUG.test(ref) ? ref : NO_SLUG } : { accountId, id };
+};
 
 export function findPrompt(em: EntityManager, accountId: string, ref: string): Promise<Prompt | null> {
   return em.findOne(Prompt, promptWhere(accountId, ref), UNTRACKED);

@@ -2,10 +2,10 @@ import { IsolationLevel } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { requireViewer, type ServiceContext } from '../../context.js';
 import type { PromptVersion } from '../../entities/prompts/prompt-version.js';
-import { AppError } from '../../errors.js';
 import { DAY_MS, dayStart } from '../../lib/clock.js';
-import { isUuid } from '../../lib/ids.js';
 import { latencyQuantile } from '../../lib/latency-sketch.js';
+import { idOf } from '../not-found.js';
+import { noPrompt, noVersion } from './missing.js';
 import type { CompareVersionsInput, VersionStatsInput } from './prompts.inputs.js';
 import type { VersionComparisonOutput, VersionStatsOutput } from './prompts.outputs.js';
 import { findPrompt, findVersion } from './prompts.store.js';
@@ -29,8 +29,9 @@ export function createVersionStatsService() {
     which: { id: string } | { version: number },
   ): Promise<PromptVersion> => {
     const prompt = await findPrompt(context.em, requireViewer(context).accountId, ref);
-    const version = prompt && (await findVersion(context.em, prompt.id, which));
-    if (!version) throw new AppError('not_found');
+    if (!prompt) throw noPrompt();
+    const version = await findVersion(context.em, prompt.id, which);
+    if (!version) throw noVersion(which);
     return version;
   };
 
@@ -70,8 +71,7 @@ export function createVersionStatsService() {
       input: VersionStatsInput & { id: string; vid: string },
     ): Promise<VersionStatsOutput> {
       requireViewer(context);
-      if (!isUuid(input.vid)) throw new AppError('not_found');
-      const version = await findOne(context, input.id, { id: input.vid });
+      const version = await findOne(context, input.id, { id: idOf(input.vid, 'prompt version') });
       return (await count(context, [version], input.window_days))[0]!;
     },
 

@@ -1,11 +1,11 @@
 import { requireViewer, type ServiceContext } from '../../context.js';
 import { UNTRACKED } from '../../db/untracked.js';
 import { RefusedCallHour } from '../../entities/analytics/refused-call-hour.js';
-import { AppError } from '../../errors.js';
 import { DAY_MS, dayStart, formatTimestamp, hourStart } from '../../lib/clock.js';
-import { isUuid } from '../../lib/ids.js';
+import { uuidsOf } from '../../lib/uuid.js';
 import type { AnalyticsInput } from '../analytics/analytics.inputs.js';
 import { ownedKeys } from '../keys/keys.store.js';
+import { notFound } from '../not-found.js';
 import type { RefusalHourOutput, RefusedCallOutput, RefusedCallsOutput } from './refusals.outputs.js';
 import { remedyFor, statusOf } from './refusals.rules.js';
 import { type RefusedRow, readRefusedCalls } from './refusals.store.js';
@@ -48,7 +48,7 @@ export function createRefusalsService() {
     { ids, ...input }: AnalyticsInput & { ids: readonly string[] },
   ): Promise<Map<string, RefusedCallsOutput>> => {
     const { accountId } = requireViewer(context);
-    const own = await ownedKeys(context.em, { accountId, ids: ids.filter(isUuid) });
+    const own = await ownedKeys(context.em, { accountId, ids: uuidsOf(ids) });
     if (own.length === 0) return new Map();
     const byKey = Map.groupBy(await read(context, input, own), (row) => row.key_id);
     return new Map(own.map((id) => [id, outputOf(input, byKey.get(id) ?? [])]));
@@ -66,7 +66,7 @@ export function createRefusalsService() {
       input: AnalyticsInput & { id: string },
     ): Promise<RefusedCallsOutput> {
       const found = (await ofKeys(context, { ...input, ids: [input.id] })).values().next().value;
-      if (!found) throw new AppError('not_found');
+      if (!found) throw notFound('API key');
       return found;
     },
 

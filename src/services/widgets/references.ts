@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { UNTRACKED } from '../../db/untracked.js';
 import { Prompt } from '../../entities/prompts/prompt.js';
 import { AppError } from '../../errors.js';
-import { isUuid } from '../../lib/ids.js';
+import { uuidOf } from '../../lib/uuid.js';
 import { requireChatModels } from '../billing/plan-models.js';
 import type { UpdateWidgetInput } from './widgets.inputs.js';
 import { lockPrompt } from './widgets.store.js';
@@ -21,7 +21,8 @@ export async function requireReferences(
   );
   if (models.length > 0) await requireChatModels(em, accountId, models);
   if (prompt_id == null) return;
-  const prompt = isUuid(prompt_id) && (await em.findOne(Prompt, { id: prompt_id, accountId }, UNTRACKED));
+  const id = uuidOf(prompt_id);
+  const prompt = id && (await em.findOne(Prompt, { id, accountId }, UNTRACKED));
   if (!prompt) throw noPrompt();
 }
 

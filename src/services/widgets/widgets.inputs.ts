@@ -11,6 +11,7 @@ import {
 } from '../../lib/input-fields.js';
 import { moneyInput } from '../../lib/money-input.js';
 import { integer } from '../../lib/page-input.js';
+import { idOrText } from '../../lib/uuid.js';
 import { domainOf } from './domains.rules.js';
 
 export { pageInput } from '../../lib/page-input.js';
@@ -62,6 +63,7 @@ const fields = {
   system_prompt,
   prompt_id: z
     .string()
+    .overwrite(idOrText)
     .nullable()
     .describe('ID of a saved prompt whose active version is used in place of `system_prompt`, or null.'),
   greeting_message,

@@ -7,12 +7,13 @@ import { Widget } from '../../entities/widgets/widget.js';
 import { AppError } from '../../errors.js';
 import { lastDays } from '../../lib/clock.js';
 import { ofWholeInput } from '../../lib/field-issues.js';
-import { isUuid, newId } from '../../lib/ids.js';
+import { newId } from '../../lib/ids.js';
 import { formatDecimal, formatMoney, parseMoney } from '../../lib/money.js';
 import type { PageInput } from '../../lib/page-input.js';
 import { requireActing, writeAsViewer } from '../accounts/acting.js';
 import type { ServiceDeps } from '../deps.js';
 import { requireExpected } from '../expected.js';
+import { idOf, notFound } from '../not-found.js';
 import { accountAuthorization } from '../playground/account-key.js';
 import { WIDGET_DEFAULTS } from './defaults.rules.js';
 import { requirePromptStill, requireReferences } from './references.js';
@@ -111,9 +112,9 @@ export function createWidgetsService(deps: Deps) {
       context: ServiceContext,
       { id, window_days }: { id: string; window_days: number },
     ): Promise<WidgetUsageOutput> {
-      await read(context, id);
+      const widget = await read(context, id);
       const dates = lastDays(context.clock.now(), window_days);
-      const where = { widgetId: id, from: dates[0]! };
+      const where = { widgetId: widget.id, from: dates[0]! };
       const used = await widgetDays(context.em, where);
       const days = dates.map((date) => ({ date, ...(used.get(date) ?? NOTHING) }));
       return {
@@ -139,21 +140,23 @@ const sum = (days: readonly Record<Counted, number>[], field: Counted): number =
 
 async function read(context: ServiceContext, id: string): Promise<WidgetOutput> {
   const { accountId } = requireViewer(context);
-  const widget = isUuid(id)
-    ? await findWidget(context.em, { accountId, id, now: context.clock.now() })
-    : undefined;
-  if (!widget) throw new AppError('not_found');
+  const widget = await findWidget(context.em, {
+    accountId,
+    id: idOf(id, 'widget'),
+    now: context.clock.now(),
+  });
+  if (!widget) throw notFound('widget');
   return widget;
 }
 
 async function change(
   context: ServiceContext,
-  id: string,
+  named: string,
   columns: ReturnType<typeof columnsOf> & { publicKey?: string; status?: 'deleted' },
   expected?: ReturnType<typeof columnsOf>,
 ): Promise<void> {
   const { accountId } = requireViewer(context);
-  if (!isUuid(id)) throw new AppError('not_found');
+  const id = idOf(named, 'widget');
   await writeAsViewer(context, async (em) => {
     const own = { id, accountId, status: 'active' as const };
     await requirePromptStill(em, accountId, columns.promptId);
@@ -162,7 +165,7 @@ async function change(
       ...columns,
       updatedAt: new Date(context.clock.now()),
     });
-    if (changed === 0) throw new AppError('not_found');
+    if (changed === 0) throw notFound('widget');
     await notifyInvalidation(em, { kind: 'widget', id, accountId });
   });
 }
@@ -174,7 +177,7 @@ async function requireExpectedWidget(
   expected: ReturnType<typeof columnsOf>,
 ): Promise<void> {
   const widget = await em.findOne(Widget, own, { ...UNTRACKED, lockMode: LockMode.PESSIMISTIC_WRITE });
-  if (!widget) throw new AppError('not_found');
+  if (!widget) throw notFound('widget');
   const { monthlyLimitUsd: budget } = widget;
   requireExpected(expected, { ...widget, monthlyLimitUsd: budget ? formatDecimal(budget) : null });
 }
