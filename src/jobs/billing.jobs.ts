@@ -1,17 +1,26 @@
 import type { ServiceContext } from '../context.js';
+import { HOUR_MS, hourStart } from '../lib/clock.js';
 import { runAudit } from '../services/audit/audit.service.js';
 import type { GrantCounts } from '../services/billing/monthly-grants.js';
 import { type JobDefinition, scheduled } from './kit.js';
 
-/** Included credits of paid plans, at each month's start; hourly, since a repeat grants nothing twice. */
+/**
+ * Included credits of paid plans, within a minute of each month's start. A repeat grants nothing twice, but it reads all accounts
+ * with a paid plan: each process looks at its start, after each full hour in UTC, of which a month's start is one, and again while
+ * accounts are locked.
+ */
 export function monthlyGrantsJob(billing: {
   grantMonthlyCredits(context: ServiceContext): Promise<GrantCounts>;
 }): JobDefinition {
-  return scheduled('monthly-grants', '1 hour', async (context) => {
+  let nextLook = 0;
+  return scheduled('monthly-grants', '1 minute', async (context) => {
+    const now = context.clock.now();
+    if (now < nextLook) return;
     const { examined, granted, locked } = await billing.grantMonthlyCredits(context);
     if (granted > 0) context.log.info({ examined, granted }, 'included credits granted');
     if (locked > 0)
       context.log.warn({ locked }, 'locked accounts get their included credits at the next run');
+    else nextLook = hourStart(now) + HOUR_MS;
   });
 }
 
