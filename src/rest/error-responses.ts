@@ -35,12 +35,28 @@ const MEANINGS = {
   503: 'The service is temporarily unavailable (`service_unavailable`).',
 } as const;
 
-export type ErrorStatus = keyof typeof MEANINGS;
+type Status = keyof typeof MEANINGS;
+
+/** Errors of single operations, by code: their status, and what the reference adds to its description. */
+const ADDED = {
+  model_not_allowed: {
+    status: 403,
+    meaning: "Also if your plan doesn't include a model (`model_not_allowed`).",
+  },
+  upstream_unconfigured: {
+    status: 503,
+    meaning:
+      'Also if the playground has no upstream virtual key for your account yet (`upstream_unconfigured`).',
+  },
+} as const;
+
+/** A status, or the code of an error that only some operations answer with. */
+export type DeclaredError = Status | keyof typeof ADDED;
 
 /** Any request may exceed a rate limit, or find the database unavailable. */
-const ALWAYS: readonly ErrorStatus[] = [429, 503];
+const ALWAYS: readonly Status[] = [429, 503];
 /** In addition to 415, which applies to everything but GET: a body of the wrong type may also be invalid or too large. */
-const OF_BODIES: readonly ErrorStatus[] = [400, 413];
+const OF_BODIES: readonly Status[] = [400, 413];
 
 const errorResponse = (description: string) => ({
   description,
@@ -48,11 +64,13 @@ const errorResponse = (description: string) => ({
 });
 
 /** Error responses of an operation, for its `response` schema. 415 adds those of every body. */
-export function errorResponses<S extends ErrorStatus>(...statuses: S[]) {
-  const takesBody = statuses.some((status) => status === 415);
-  const all = [...statuses, ...(takesBody ? OF_BODIES : []), ...ALWAYS];
-  const entries = all.map((status) => [status, errorResponse(MEANINGS[status])]);
-  return Object.fromEntries(entries) as Record<S, ReturnType<typeof errorResponse>>;
+export function errorResponses(...declared: DeclaredError[]) {
+  const added = declared.filter((error) => typeof error === 'string').map((code) => ADDED[code]);
+  const statuses = declared.filter((error) => typeof error === 'number');
+  const all = [...statuses, ...(statuses.includes(415) ? OF_BODIES : []), ...ALWAYS];
+  const textOf = (status: Status): string =>
+    [MEANINGS[status], ...added.filter((one) => one.status === status).map((one) => one.meaning)].join(' ');
+  return Object.fromEntries(all.map((status) => [status, errorResponse(textOf(status))]));
 }
 
 /** An answer without a body, for 204 and 304. */

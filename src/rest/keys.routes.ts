@@ -41,7 +41,7 @@ export const keysRoutes = routesOf('Keys', (route, { keys }) => {
     params: keyParams,
     body: updateKeyInput,
     returns: { 200: keyOutput },
-    errors: [409],
+    errors: [409, 'model_not_allowed'],
     run: ({ context, params, body }) => keys.update(context, { ...body, id: params.id }),
   });
 

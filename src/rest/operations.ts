@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { z } from 'zod';
 import type { Services } from '../services.js';
-import { type ErrorStatus, errorResponses, nothing } from './error-responses.js';
+import { type DeclaredError, errorResponses, nothing } from './error-responses.js';
 import type { RestApp } from './rest-app.js';
 import type { RouteConfig, RouteRules } from './route-rules.js';
 
@@ -32,8 +32,8 @@ interface Operation<Params, Query, Body, Headers, Returns extends Record<number,
   headers?: Headers;
   /** By status. The first status below 300 is the one that `run` answers with, unless it sets another. */
   returns: Returns;
-  /** Statuses beside those that every operation of this kind may answer with. */
-  errors?: readonly ErrorStatus[];
+  /** Statuses and codes beside those that every operation of this kind may answer with. */
+  errors?: readonly DeclaredError[];
   /** False where a HEAD would read everything and send nothing. */
   exposeHeadRoute?: false;
   run(
@@ -111,9 +111,9 @@ function securityOf({ auth }: RouteRules): Record<string, string[]>[] | undefine
 function errorsOf(
   { auth, contentTypes }: RouteRules,
   { params, query, body }: { params?: Schema; query?: Schema; body?: Schema },
-): ErrorStatus[] {
+): DeclaredError[] {
   const writes = contentTypes.length > 0;
-  const errors: ErrorStatus[] = [];
+  const errors: DeclaredError[] = [];
   if (auth !== 'none') errors.push(401);
   if (auth === 'admin' || (auth === 'session' && writes)) errors.push(403);
   if (params) errors.push(404);

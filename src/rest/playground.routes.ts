@@ -44,6 +44,7 @@ export const playgroundRoutes = routesOf('Playground', (route, { playground }) =
       'Responds when all runs have finished; a failed run says so in its `status`. Runs are free. To stream the answers, use GraphQL: the mutation `runPlayground` and the subscription `playgroundRun`. If the models take long, the response starts with spaces before the JSON.',
     body: runPlaygroundInput,
     returns: { 201: sessionOutput },
+    errors: ['model_not_allowed', 'upstream_unconfigured'],
     run: async ({ context, body }, reply) => {
       const { whole } = await playground.run(context, body);
       const session = await within(PLAIN_ANSWER_MS, whole);

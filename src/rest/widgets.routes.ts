@@ -20,7 +20,7 @@ export const widgetsRoutes = routesOf('Widgets', (route, { widgets }) => {
     description: 'Creates a chat widget for web pages. At most 50 widgets per account.',
     body: createWidgetInput,
     returns: { 201: widgetOutput },
-    errors: [404],
+    errors: [404, 'model_not_allowed'],
     run: ({ context, body }) => widgets.create(context, body),
   });
 
@@ -61,7 +61,7 @@ export const widgetsRoutes = routesOf('Widgets', (route, { widgets }) => {
     params: widgetParams,
     body: updateWidgetInput,
     returns: { 200: widgetOutput },
-    errors: [409],
+    errors: [409, 'model_not_allowed'],
     run: ({ context, params, body }) => widgets.update(context, { ...body, id: params.id }),
   });
 

@@ -37,6 +37,42 @@ describe('the documentation', () => {
     expect(documented.toSorted()).toEqual(real.toSorted());
   });
 
+  test('says of every error code where it occurs, as the API reference does', () => {
+    interface Reference {
+      paths: Record<string, Record<string, { responses: Record<string, { description: string }> }>>;
+    }
+    const { paths } = JSON.parse(read('schema/openapi.json')) as Reference;
+    const codesBelow = (isPlace: (path: string) => boolean): Set<string> => {
+      const operations = Object.entries(paths).flatMap(([path, item]) =>
+        isPlace(path) ? Object.values(item) : [],
+      );
+      const errors = operations.flatMap(({ responses }) =>
+        Object.entries(responses).filter(([status]) => Number(status) >= 400),
+      );
+      return new Set(
+        errors.flatMap(([, { description }]) =>
+          [...description.matchAll(/`(\w+)`/g)].map(([, code]) => code!),
+        ),
+      );
+    };
+    const v1 = codesBelow((path) => path.startsWith('/v1/'));
+    const widget = codesBelow((path) => path.startsWith('/api/widget/'));
+    const api = codesBelow((path) => path.startsWith('/api/') && !path.startsWith('/api/widget/'));
+    const placeOf = (code: string): string | undefined => {
+      if (v1.has(code)) return api.has(code) ? 'both' : '`/v1`';
+      if (api.has(code)) return '`/api`';
+      return widget.has(code) ? '`/api/widget`' : undefined;
+    };
+    const rows = [
+      ...read('docs/api.md').matchAll(/^\| `(\w+)` \| \d{3} \| `\w+` \| ([^|;]+?)(?:;[^|]*)? \|/gm),
+    ];
+    const documented = rows.flatMap(([, code, place]) => (placeOf(code!) ? [`${code} ${place}`] : []));
+    expect(documented.length).toBeGreaterThan(25);
+    expect(documented).toEqual(
+      rows.flatMap(([, code]) => (placeOf(code!) ? [`${code} ${placeOf(code!)}`] : [])),
+    );
+  });
+
   test('lists every variable that is read, and no other', () => {
     const schema =
       /const schema = z\.object\(\{\n([\s\S]*?)\n\}\);/.exec(read('src/config-schema.ts'))?.[1] ?? '';
