@@ -5,6 +5,7 @@ import type { z } from 'zod';
 import { type Access, Allow } from './access.js';
 import { type Camel, camelCased } from './case.js';
 import type { GraphqlContext } from './context.js';
+import { withNamedFaults } from './named-faults.js';
 import { argsType, type Input, inputType, objectType, type Types } from './zod-fields.js';
 
 type Class<Value = object> = abstract new () => Value;
@@ -87,10 +88,11 @@ export function query<const T extends Type, Shape extends z.ZodRawShape = Record
   options: FieldOptions<T, Shape, undefined>,
 ) {
   const declared = Query(() => type as never, optionsOf(options)) as Decorator;
-  return resolverOf(name, options.run, [
+  const args = options.args as z.ZodObject | undefined;
+  return resolverOf(name, withNamedFaults(args, options.run), [
     allowed(access),
     declared,
-    argsOf(options.args as z.ZodObject | undefined, options.argTypes),
+    argsOf(args, options.argTypes),
   ]);
 }
 
@@ -101,8 +103,13 @@ export function field<
   Shape extends z.ZodRawShape = Record<never, never>,
 >(owner: Class<Source>, name: string, type: T, options: FieldOptions<T, Shape, Source>) {
   const declared = FieldResolver(() => type as never, optionsOf(options)) as Decorator;
-  const args = argsOf(options.args as z.ZodObject | undefined, options.argTypes);
-  return resolverOf(name, options.run, [declared, args], owner);
+  const args = options.args as z.ZodObject | undefined;
+  return resolverOf(
+    name,
+    withNamedFaults(args, options.run),
+    [declared, argsOf(args, options.argTypes)],
+    owner,
+  );
 }
 
 type PayloadOf<P> = P extends z.ZodObject ? Camel<z.output<P>> : ValueOf<P>;
@@ -137,7 +144,7 @@ export function mutation<
 ) {
   const made = capitalized(name);
   const Payload = typeof payload === 'function' ? payload : objectType(`${made}Payload`, payload);
-  return resolverOf(name, run, [
+  return resolverOf(name, withNamedFaults(input as z.ZodObject | undefined, run), [
     allowed(access, proof),
     Mutation(() => Payload as never, { description }) as Decorator,
     input && inputOf(inputType(`${made}Input`, input, inputTypes), argument),
@@ -158,7 +165,11 @@ export function queryWithInput<const T extends Type, Shape extends z.ZodRawShape
 ) {
   const declared = Query(() => type as never, optionsOf(options)) as Decorator;
   const Input = inputType(`${capitalized(name)}Input`, options.input, options.inputTypes);
-  return resolverOf(name, options.run, [allowed(access), declared, inputOf(Input, options.argument)]);
+  return resolverOf(name, withNamedFaults(options.input as unknown as z.ZodObject, options.run), [
+    allowed(access),
+    declared,
+    inputOf(Input, options.argument),
+  ]);
 }
 
 /** A subscription: what a service's feed says, in the names of GraphQL. */

@@ -96,6 +96,30 @@ describe('alerts in GraphQL', () => {
     });
   });
 
+  test('what REST says of an id in its path is a fault of the input', async () => {
+    const mail = await create({ kind: 'EMAIL', destination: 'ops@example.com' });
+    const own = { keyId: payer.keyId, id: mail.id };
+    await done('sendTestAlert', 'alertEvent { id }', own);
+    const [event] = await eventsOf(suite.db.pool, payer);
+    await suite.db.pool.query(
+      `update alert_events set delivery_status = 'degraded', next_attempt_at = null where id = $1`,
+      [event!.id],
+    );
+    const unsigned = await mutate('rotateAlertSecret', 'signingSecret', own);
+    await done('deleteAlertSubscription', 'deletedAlertSubscriptionId', own);
+    const homeless = await mutate('redeliverAlertEvent', 'alertEvent { id }', { eventId: event!.id });
+    expect([unsigned, homeless].map(({ body }) => body.errors![0]!.extensions)).toEqual([
+      {
+        code: 'validation_error',
+        details: [{ field: 'input', message: 'is an email subscription, which has no signing secret' }],
+      },
+      {
+        code: 'validation_error',
+        details: [{ field: 'input', message: 'is an event whose subscription was deleted' }],
+      },
+    ]);
+  });
+
   test('a test and a repetition are events that wait for their delivery', async () => {
     const { id } = await create();
     const fields = 'alertEvent { id purpose deliveryStatus thresholdPct apiKey { id } }';

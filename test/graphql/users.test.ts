@@ -98,6 +98,18 @@ describe('administration', () => {
     });
   });
 
+  test('a fault of a field that a mutation fills in by itself is one of its input', async () => {
+    const disabled = await change('disableUser', { id: adminId });
+    expect(disabled.body.errors![0]!.extensions).toEqual({
+      code: 'validation_error',
+      details: [{ field: 'input', message: "can't disable your own account" }],
+    });
+    const demoted = await change('setUserRole', { id: adminId, role: 'USER' });
+    expect(demoted.body.errors![0]!.extensions.details).toEqual([
+      { field: 'role', message: "can't demote your own account" },
+    ]);
+  });
+
   test('disableUser ends the sessions at once, enableUser lets the account act again', async () => {
     const { user, token: hers } = await signUp(suite.url);
     expect((await change('disableUser', { id: user.id })).body.data!.disableUser!.user.status).toBe(
