@@ -39,8 +39,9 @@ export const alertsRoutes = routesOf('Alerts', (route, { alerts }) => {
     summary: 'List alert subscriptions',
     description: 'Lists the alert subscriptions of a key, newest first. There are at most 10.',
     params: keyParams,
+    query: pageInput,
     returns: { 200: alertsOutput },
-    run: ({ context, params }) => alerts.list(context, { keyId: params.id }),
+    run: ({ context, params, query }) => alerts.list(context, { ...query, keyId: params.id }),
   });
 
   route(`PATCH ${ALERTS}/:alert_id`, writes(), {

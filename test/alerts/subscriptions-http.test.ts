@@ -117,6 +117,19 @@ describe('alert subscriptions over HTTP', () => {
     expect((await send('PATCH', `${api.alerts}/${id}`, { kind: 'email' })).status).toBe(422);
   });
 
+  test('are listed by page; a page outside of its bounds and unknown parameters are refused', async () => {
+    const ids = [await create(), await create(), await create()].map(({ id }) => id).reverse();
+    const page = async (query: string) =>
+      (await send<AlertOutput[]>('GET', `${api.alerts}?${query}`)).body.map(({ id }) => id);
+    expect(await page('limit=2')).toEqual(ids.slice(0, 2));
+    expect(await page('limit=2&offset=2')).toEqual(ids.slice(2));
+    expect(await page('offset=3')).toEqual([]);
+    for (const query of ['limit=0', 'limit=501', 'offset=-1', 'foo=1']) {
+      const answer = await send('GET', `${api.alerts}?${query}`);
+      expect([answer.status, answer.body.error.details?.[0]?.field]).toEqual([422, query.split('=')[0]]);
+    }
+  });
+
   test('a key has at most ten, also when they are made at once', async () => {
     const body = { kind: 'email', destination: 'ops@example.com', thresholds_pct: [80] };
     const answers = await Promise.all(Array.from({ length: 12 }, () => send('POST', api.alerts, body)));

@@ -83,6 +83,19 @@ describe('benchmarks', () => {
     expect(errorsOf(await list('/latest'))).toEqual([3, 2, 1]);
   });
 
+  test.each(['benchmarks/latest', 'jobs', 'routing'])(
+    'lists that are whole, such as %s, refuse the parameters of a page',
+    async (path) => {
+      const answer = await call<ErrorAnswer>(suite.url, 'GET', `/api/admin/${path}?limit=0`, {
+        token: admin.token,
+      });
+      expect([answer.status, answer.body.error.details]).toEqual([
+        422,
+        [{ field: 'limit', message: 'is not a known field' }],
+      ]);
+    },
+  );
+
   test('outlive their node', async () => {
     await submit();
     await call(suite.url, 'DELETE', `/api/admin/gpu-nodes/${node}`, { token: admin.token });

@@ -7,6 +7,7 @@ import { emailInput } from '../../lib/email-input.js';
 import { ofWholeInput } from '../../lib/field-issues.js';
 import { newId } from '../../lib/ids.js';
 import { formatDecimal, formatMoney, type Money } from '../../lib/money.js';
+import type { PageInput } from '../../lib/page-input.js';
 import { uuidsOf } from '../../lib/uuid.js';
 import { requireActing, writeAsViewer } from '../accounts/acting.js';
 import type { ServiceDeps } from '../deps.js';
@@ -65,10 +66,13 @@ export function createAlertsService({ egress, envelopes }: Pick<ServiceDeps, 'eg
     ...createAlertEventsService(),
 
     /** Newest first. @throws AppError `not_found` */
-    async list(context: ServiceContext, { keyId: named }: { keyId: string }): Promise<AlertOutput[]> {
+    async list(
+      context: ServiceContext,
+      { keyId: named, ...page }: { keyId: string } & PageInput,
+    ): Promise<AlertOutput[]> {
       const { accountId } = requireViewer(context);
       const keyId = idOf(named, 'API key');
-      const alerts = await listAlerts(context.em, { accountId, keyIds: [keyId] });
+      const alerts = await listAlerts(context.em, { accountId, keyIds: [keyId], ...page });
       if (alerts.length === 0 && !(await ownsKey(context.em, { accountId, keyId }))) {
         throw notFound('API key');
       }

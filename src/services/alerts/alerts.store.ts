@@ -5,6 +5,7 @@ import { UNTRACKED } from '../../db/untracked.js';
 import { Account } from '../../entities/accounts/account.js';
 import { type AlertKind, AlertSubscription } from '../../entities/alerts/alert-subscription.js';
 import { formatTimestamp } from '../../lib/clock.js';
+import type { PageInput } from '../../lib/page-input.js';
 import type { AlertOutput } from './alerts.outputs.js';
 
 const toAlert = (alert: AlertSubscription): AlertOutput => ({
@@ -26,15 +27,15 @@ export interface OwnAlert {
   id: string;
 }
 
-/** Subscriptions of those keys that are the account's, newest first. */
+/** Subscriptions of those keys that are the account's, newest first; all, unless a page is wanted. */
 export async function listAlerts(
   em: EntityManager,
-  { accountId, keyIds }: { accountId: string; keyIds: readonly string[] },
+  { accountId, keyIds, ...page }: { accountId: string; keyIds: readonly string[] } & Partial<PageInput>,
 ): Promise<AlertOutput[]> {
   const alerts = await em.find(
     AlertSubscription,
     { keyId: { $in: [...keyIds] }, accountId },
-    { ...UNTRACKED, orderBy: { createdAt: 'desc', id: 'desc' } },
+    { ...UNTRACKED, orderBy: { createdAt: 'desc', id: 'desc' }, ...page },
   );
   return alerts.map(toAlert);
 }
