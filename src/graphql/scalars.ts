@@ -1,12 +1,14 @@
 import { GraphQLError, GraphQLScalarType, Kind } from 'graphql';
+import { isDecimal } from '../lib/money-input.js';
 
+/** As answers write it. */
 const DECIMAL = /^-?\d{1,24}(?:\.\d{1,12})?$/;
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
 
-/** A decimal as a service takes it: a text stays one, so that no digit of it is lost. */
+/** A decimal as a service takes it, which has the last word: a text stays one, so that no digit of it is lost. */
 function decimalInput(value: unknown): number | string {
   if (typeof value === 'number' && Number.isFinite(value)) return value;
-  if (typeof value === 'string' && DECIMAL.test(value)) return value;
+  if (typeof value === 'string' && isDecimal(value)) return value;
   throw new GraphQLError('Decimal must be a number or a decimal in a string, such as "12.50".');
 }
 
@@ -23,7 +25,7 @@ export const Decimal = new GraphQLScalarType<number | string, string>({
   parseValue: decimalInput,
   parseLiteral(node) {
     if (node.kind === Kind.INT || node.kind === Kind.FLOAT) {
-      return DECIMAL.test(node.value) ? node.value : decimalInput(Number(node.value));
+      return isDecimal(node.value) ? node.value : decimalInput(Number(node.value));
     }
     return decimalInput(node.kind === Kind.STRING ? node.value : undefined);
   },

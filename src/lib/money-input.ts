@@ -7,6 +7,7 @@ const NO_AMOUNT = 'must be an amount such as 12.50';
 const TOO_MUCH = 'must be at most 1000000';
 /** As answers write it, whatever zeros are around; no longer than any amount needs. */
 const DECIMAL = /^-?\d{1,24}(?:\.\d{1,24})?$/;
+export const isDecimal = (text: string): boolean => DECIMAL.test(text);
 const EXPONENT_FORM = /^(\d)(?:\.(\d+))?e-(\d+)$/;
 
 /**
@@ -23,7 +24,7 @@ export function decimalText(value: number): string {
 
 /** What is wrong with an amount, phrased to follow its field name; undefined if nothing is. */
 function faultOf(value: number | string): string | undefined {
-  if (typeof value === 'string' && !DECIMAL.test(value)) return NO_AMOUNT;
+  if (typeof value === 'string' && !isDecimal(value)) return NO_AMOUNT;
   // Rounding a decimal to a number keeps it on its side of both bounds, or puts it on the bound itself.
   if (Number(value) < 0) return 'must not be negative';
   return Number(value) > 1_000_000 ? TOO_MUCH : undefined;

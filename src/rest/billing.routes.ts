@@ -44,7 +44,7 @@ export const billingRoutes = routesOf('Billing', (route, { billing }) => {
     operationId: 'topUp',
     summary: 'Add credit',
     description:
-      'Adds credit. This is a mock: no card is charged, and the balance changes immediately. Repeating a request with the same `Idempotency-Key` and amount returns the original result without adding credit again.',
+      'Adds credit. This is a mock: no card is charged, and the balance changes immediately. Repeating a request with the same `Idempotency-Key` and amount returns the original balance, with the present plan, without adding credit again.',
     headers: topUpHeaders,
     body: topUpInput,
     returns: { 200: balanceOutput },

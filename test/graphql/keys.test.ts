@@ -112,6 +112,8 @@ describe('API keys', () => {
     expect(await limits({ monthlyLimitUsd: null })).toEqual([null, '0.000000000001']);
     // More digits than a number holds.
     expect(await limits({ dailyLimitUsd: '123456.123456789012' })).toEqual([null, '123456.123456789012']);
+    // Zeros at the end aren't decimals, as over REST.
+    expect(await limits({ dailyLimitUsd: '5.0000000000000' })).toEqual([null, '5.000000']);
     expect(await limits({ dailyLimitUsd: '0' })).toEqual([null, '0.000000']);
   });
 

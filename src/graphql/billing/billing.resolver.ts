@@ -86,7 +86,7 @@ const catalogAndTopUp = [
   }),
   mutation('topUp', 'session', {
     description:
-      'Adds credit. This is a mock: no card is charged, and the balance changes immediately. Repeating a request with the same `idempotencyKey` and amount returns the original result without adding credit again.',
+      'Adds credit. This is a mock: no card is charged, and the balance changes immediately. Repeating a request with the same `idempotencyKey` and amount returns the original balance, with the present plan, without adding credit again.',
     input: topUpOnceInput.describe('A top-up.'),
     inputTypes: { amountUsd: Int },
     argument: 'Amount and optional idempotency key.',

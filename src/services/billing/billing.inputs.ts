@@ -105,7 +105,7 @@ export const idempotencyKeyInput = z
   .string()
   .regex(/^[!-~]{1,255}$/, 'must be 1 to 255 visible ASCII characters without a space')
   .describe(
-    'Repeating a request with the same key and amount returns the original result without adding credit again.',
+    'Repeating a request with the same key and amount returns the original balance, with the present plan, without adding credit again.',
   );
 
 /** Not strict: a request carries many other headers. */
