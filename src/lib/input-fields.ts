@@ -24,6 +24,15 @@ export const label = (maxLength: number) =>
 /** An id, in lower case as the database writes it. `words` say what it must be. */
 export const idInput = (words: string) => z.uuid(words).toLowerCase();
 
+/** `must be a, b or c`. */
+export const mustBeOneOf = (names: readonly string[]): string =>
+  `must be ${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
+
+/** The error of a required field: that it is missing, or what is wrong with its value. */
+export const required = (words: string) => ({
+  error: ({ input }: { input?: unknown }): string => (input === undefined ? 'is required' : words),
+});
+
 /** A whole number of a JSON body. */
 export const whole = (min: number, max: number) => {
   const words = `must be a whole number from ${min} to ${max}`;

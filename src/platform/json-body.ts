@@ -5,6 +5,21 @@ import { AppError } from '../errors.js';
 import { jsonAmbiguity } from '../lib/json-ambiguity.js';
 import { rulesOf } from './route-guard.js';
 
+/** Why a text was refused: malformed JSON, or members that could change what objects inherit. */
+function faultOf(text: string): string {
+  try {
+    JSON.parse(text);
+  } catch {
+    return 'The body is not valid JSON.';
+  }
+  return 'The body must not have members named __proto__, or prototype in constructor.';
+}
+
+function ambiguityOf(text: string): string | undefined {
+  const ambiguity = jsonAmbiguity(text);
+  return ambiguity && `The body is ambiguous: ${ambiguity}.`;
+}
+
 /**
  * JSON is the only type that is parsed, and only where every reader sees the same in it (docs/decisions/0011). An empty body is none: `content-type` alone doesn't make one.
  */
@@ -24,9 +39,9 @@ export function parseJsonBodies(app: FastifyInstance): void {
     const text = body.toString();
     const parse = rulesOf(request)?.anyMemberNames ? lenient : careful;
     void parse(request, text, (error, value) => {
-      const ambiguity = error ? undefined : jsonAmbiguity(text);
-      if (!ambiguity) done(error, value);
-      else done(new AppError('invalid_body', { message: `The body is ambiguous: ${ambiguity}.` }));
+      const fault = error ? faultOf(text) : ambiguityOf(text);
+      if (fault === undefined) done(null, value);
+      else done(new AppError('invalid_body', { message: fault }));
     });
   });
   app.addHook('preValidation', async (request) => {

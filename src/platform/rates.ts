@@ -44,8 +44,15 @@ export function createRates(
       return;
     }
     const waitMs = budgets[rateClass].take(accountOwner(viewer.accountId), clock.now(), units);
-    if (waitMs > 0) throw new AppError('rate_limit_exceeded', { retryAfterSeconds: waitMs / 1000 });
+    if (waitMs > 0) throw tooMany(waitMs);
   };
+}
+
+/** As the header says it. */
+function tooMany(waitMs: number): AppError {
+  const seconds = Math.ceil(waitMs / 1000);
+  const message = `Too many requests. Try again in ${seconds === 1 ? 'a second' : `${seconds} seconds`}.`;
+  return new AppError('rate_limit_exceeded', { message, retryAfterSeconds: seconds });
 }
 
 /** Counts each request of an account by the `rate` of its route. */

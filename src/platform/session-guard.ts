@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { requireAdmin, requireViewer } from '../context.js';
 import { AppError } from '../errors.js';
+import { KEY_PREFIX } from '../lib/key-form.js';
 import type { NetworkBudget } from '../lib/network-budget.js';
 import { type Credential, credentialOf } from '../rest/credential.js';
 import { setSessionCookie } from '../rest/session-cookie.js';
@@ -18,6 +19,7 @@ declare module 'fastify' {
   }
 }
 
+const KEY_AT_API = 'API keys work only under /v1. Log in and send the access token.';
 const WRONG_SECRET = 'Send "Authorization: Bearer …" with the value of GPU_HEARTBEAT_SECRET.';
 
 export interface GuardOptions {
@@ -57,6 +59,9 @@ export function guardSessions(
     if (rules.auth !== 'none' && credential) await openSession(request, credential, services);
     if (rules.rate !== 'none' && !context.viewer && !isExempt(context, { production })) {
       strangers.spend(context.networks);
+    }
+    if (rules.auth !== 'none' && !context.viewer && credential?.token.startsWith(KEY_PREFIX)) {
+      throw new AppError('unauthorized', { message: KEY_AT_API });
     }
     if (rules.auth === 'admin') requireAdmin(context);
     else if (rules.auth === 'session') requireViewer(context);

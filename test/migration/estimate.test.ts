@@ -157,6 +157,16 @@ describe('a migration estimate', () => {
     expect(answer.headers.get('cache-control')).toBe('no-store');
   });
 
+  test('says which fields are missing, and which values there are', async () => {
+    const answer = await ask<ErrorAnswer>({ legacy_provider: 'aws' } as never);
+    expect(answer.body.error.details).toEqual([
+      { field: 'legacy_provider', message: 'must be openai, anthropic or openrouter' },
+      { field: 'legacy_model', message: 'is required' },
+      { field: 'input_tokens_30d', message: 'is required' },
+      { field: 'output_tokens_30d', message: 'is required' },
+    ]);
+  });
+
   test('over GraphQL names the field that is wrong', async () => {
     const { body } = await operate(
       suite.url,

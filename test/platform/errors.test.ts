@@ -4,6 +4,7 @@ import { fetch } from 'undici';
 import { openOrm } from '../../src/db/orm.js';
 import { schemaIsCurrent } from '../../src/db/schema-version.js';
 import { systemClock } from '../../src/lib/clock.js';
+import { newApiKey } from '../../src/lib/key-form.js';
 import { createLogger } from '../../src/lib/logger.js';
 import { createRegistry } from '../../src/lib/metrics.js';
 import { createPlatform } from '../../src/platform/app.js';
@@ -12,6 +13,7 @@ import { rawSocket } from '../graphql/raw-socket.js';
 import { call, type ErrorAnswer, signUp } from '../support/api.js';
 import { usePlatform } from '../support/platform-suite.js';
 
+const NOBODY = '0193c1c0-0000-7000-8000-000000000000';
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 describe('answers to bad requests', () => {
@@ -49,13 +51,49 @@ describe('answers to bad requests', () => {
     expect(answer.headers.get('x-request-id')).toMatch(UUID_V7);
   });
 
-  test.each(['{', '{"a":', 'null x', '{"email":"a","__proto__":{}}', '\u0000', ''])(
-    'malformed JSON %j answers 400',
-    async (body) => {
-      const answer = await post(body);
-      expect([answer.status, answer.body.error.code]).toEqual([400, 'invalid_body']);
-    },
-  );
+  test.each([
+    ['{', 'The body is not valid JSON.'],
+    ['{"a":', 'The body is not valid JSON.'],
+    ['null x', 'The body is not valid JSON.'],
+    ['\u0000', 'The body is not valid JSON.'],
+    [
+      '{"email":"a","__proto__":{}}',
+      'The body must not have members named __proto__, or prototype in constructor.',
+    ],
+    ['', 'This request requires a JSON body.'],
+  ])('malformed JSON %j answers 400', async (body, message) => {
+    const { status, body: answer } = await post(body);
+    expect([status, answer.error.code, answer.error.message]).toEqual([400, 'invalid_body', message]);
+  });
+
+  test('an API key in place of a session is told where it works', async () => {
+    for (const [method, path] of [
+      ['GET', '/api/auth/me'],
+      ['POST', '/api/keys'],
+      ['GET', '/api/admin/users'],
+    ] as const) {
+      const answer = await call<ErrorAnswer>(suite.url, method, path, { token: newApiKey() });
+      expect([answer.status, answer.body.error.code, answer.body.error.message]).toEqual([
+        401,
+        'unauthorized',
+        'API keys work only under /v1. Log in and send the access token.',
+      ]);
+    }
+  });
+
+  test('a 404 says what there is none of', async () => {
+    const { token } = await signUp(suite.url);
+    for (const [path, message] of [
+      ['keys/no-uuid', 'There is no API key with this ID.'],
+      [`widgets/${NOBODY}`, 'There is no widget with this ID.'],
+      [`usage/${NOBODY}`, 'There is no call with this ID.'],
+      ['prompts/no-slug', 'There is no prompt with this ID or slug.'],
+      ['nothing', 'There is nothing at this address.'],
+    ]) {
+      const answer = await call<ErrorAnswer>(suite.url, 'GET', `/api/${path}`, { token });
+      expect([path, answer.status, answer.body.error.message]).toEqual([path, 404, message]);
+    }
+  });
 
   test.each(['[]', '"text"', '1', 'true', 'null'])('%s, JSON but no object, answers 422', async (body) => {
     const answer = await post(body);

@@ -51,7 +51,10 @@ describe('rates of /api and /graphql', () => {
       const statuses = await times(most + 3, () => ask(ADA));
       expect(refusedOf(statuses)).toBe(3);
       const wait = Math.ceil(60 / most);
-      expectRefusal(await ask(BOB), wait);
+      const refused = await ask(BOB);
+      expectRefusal(refused, wait);
+      const words = wait === 1 ? 'a second' : `${wait} seconds`;
+      expect(refused.body.error.message).toBe(`Too many requests. Try again in ${words}.`);
       expect((await ask(ADA, other)).status).not.toBe(429);
       now += wait * 1_000;
       expect((await ask(BOB)).status).not.toBe(429);

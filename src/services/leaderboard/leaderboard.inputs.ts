@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { mustBeOneOf } from '../../lib/input-fields.js';
 
 const WINDOW = 'must be 7 or 30';
 const SORTS = ['ranking_score', 'p95_latency', 'cost', 'throughput'] as const;
-export const SORT_BY = z.enum(SORTS, `must be ${SORTS.join(', ')}`);
+export const SORT_BY = z.enum(SORTS, mustBeOneOf(SORTS));
 
 export const leaderboardInput = z.strictObject({
   window_days: z

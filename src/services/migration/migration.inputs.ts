@@ -1,17 +1,18 @@
 import { z } from 'zod';
+import { mustBeOneOf, required } from '../../lib/input-fields.js';
 import { LEGACY_PROVIDERS } from './legacy-prices.data.js';
 
 const TOKENS = `must be 0 to ${Number.MAX_SAFE_INTEGER}, a whole number`;
-const tokens = z.int(TOKENS).min(0, TOKENS);
+const tokens = z.int(required(TOKENS)).min(0, TOKENS);
 const NAME = 'must have 1 to 200 characters';
 
 export const estimateInput = z
   .strictObject({
     legacy_provider: z
-      .enum(LEGACY_PROVIDERS, `must be ${LEGACY_PROVIDERS.join(', ')}`)
+      .enum(LEGACY_PROVIDERS, required(mustBeOneOf(LEGACY_PROVIDERS)))
       .describe('Your current provider: `openai`, `anthropic` or `openrouter`.'),
     legacy_model: z
-      .string(NAME)
+      .string(required(NAME))
       .trim()
       .min(1, NAME)
       .max(200, NAME)
@@ -27,5 +28,5 @@ export const estimateInput = z
       cached_input_tokens_30d === undefined || cached_input_tokens_30d <= input_tokens_30d,
     { path: ['cached_input_tokens_30d'], message: 'must be at most input_tokens_30d' },
   )
-  .meta({ id: 'EstimateInput', description: 'Your current usage.' });
+  .meta({ id: 'Estimate', description: 'Your current usage.' });
 export type EstimateInput = z.output<typeof estimateInput>;
