@@ -101,7 +101,8 @@ describe('the public pages', () => {
   test('the landing page says what it is, for whom, what it costs, and how it does', async () => {
     const text = textOf((await get('/')).text);
     expect(text).toContain('For teams that call OpenAI today.');
-    expect(text).toContain('from $0.05 per million tokens');
+    // Of the chat models that it names: the embedding model costs half.
+    expect(text).toContain('from $0.10 per million tokens');
     expect(text).toContain('You start with $1.00 of credit.');
     expect(text).toContain(`curl ${BASE}/v1/chat/completions`);
     expect(text).toContain(`baseURL: '${BASE}/v1'`);

@@ -54,9 +54,11 @@ export const planTable = ({ plans, models }: Catalog): string =>
     ]),
   );
 
-/** The lowest price of a million tokens. */
+/** The lowest price of a million tokens of a chat. */
 export function lowestPrice({ models }: Catalog): string {
-  const prices = models.map((model) => model.input_price_per_million_usd);
+  const prices = models
+    .filter(({ family }) => family !== 'embedding')
+    .map((model) => model.input_price_per_million_usd);
   return prices.reduce((low, price) => (Number(price) < Number(low) ? price : low), prices[0] ?? '0');
 }
 
