@@ -1,13 +1,18 @@
 import type { Page } from 'playwright-core';
+import { flushBatch } from '../../src/metering/flush.store.js';
+import { recordOf } from '../metering/support.js';
+import { ask } from '../playground/support.js';
 import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
-import { openAs, pageOf } from './dashboard.js';
+import { callsOf, openAs, pageOf } from './dashboard.js';
 
 /** What the browser itself says of requests that fail on purpose. */
 const CUT =
   /could not be fetched|Failed to load resource|ERR_FAILED|ERR_INTERNET_DISCONNECTED|WebSocket connection|Failed to fetch/;
 const BILLING_PART = '**/assets/billing-page-*.js';
+const DRAWER_PART = '**/assets/call-drawer-*.js';
+const DELETE_PART = '**/assets/delete-session-*.js';
 
 /** Pages that aren't loaded yet, while the server is away or has another build. */
 describeInBrowser('a part of the dashboard that can not be fetched', () => {
@@ -18,21 +23,37 @@ describeInBrowser('a part of the dashboard that can not be fetched', () => {
     user = await suite.signUp('free');
   });
 
-  /** With a draft that is being typed, and billing out of reach. */
-  const openCut = async (): Promise<{ page: Page; documents: string[] }> => {
-    const page = await openAs(browser, suite, user, '/dashboard/profile', { expectedErrors: CUT });
-    await page.route(BILLING_PART, (route) => route.abort());
+  /** Paths of the documents that a page loads from now on. */
+  const documentsOf = (page: Page): string[] => {
     const documents: string[] = [];
     page.on('request', (request) => {
       if (request.isNavigationRequest()) documents.push(new URL(request.url()).pathname);
     });
+    return documents;
+  };
+  /** From now on the server has another build. */
+  const rebuild = (page: Page): Promise<unknown> =>
+    page.route('**/login', (route) =>
+      route.fulfill({
+        contentType: 'text/html',
+        body: '<!doctype html><script type="module" src="/assets/app-another.js"></script>',
+      }),
+    );
+  const cannotBeShown = (page: Page): Promise<void> =>
+    page.getByRole('heading', { name: 'This page can’t be shown' }).waitFor();
+
+  /** With a draft that is being typed, and billing out of reach. */
+  const openCut = async (): Promise<{ page: Page; documents: string[] }> => {
+    const page = await openAs(browser, suite, user, '/dashboard/profile', { expectedErrors: CUT });
+    await page.route(BILLING_PART, (route) => route.abort());
+    const documents = documentsOf(page);
     await page.getByRole('button', { name: 'Edit email below' }).click();
     await page.getByRole('textbox', { name: 'Email below' }).fill('7.25');
     return { page, documents };
   };
   const goToBilling = async (page: Page): Promise<void> => {
     await page.getByRole('navigation').getByRole('link', { name: 'Billing' }).click();
-    await page.getByRole('heading', { name: 'This page can’t be shown' }).waitFor();
+    await cannotBeShown(page);
     await page.getByRole('navigation').first().waitFor();
   };
   const draftIsThere = async (page: Page): Promise<void> => {
@@ -65,20 +86,59 @@ describeInBrowser('a part of the dashboard that can not be fetched', () => {
 
   test('is loaded anew when the server has another build, once', async () => {
     const { page, documents } = await openCut();
-    await page.route('**/login', (route) =>
-      route.fulfill({
-        contentType: 'text/html',
-        body: '<!doctype html><script type="module" src="/assets/app-another.js"></script>',
-      }),
-    );
+    await rebuild(page);
     const reloaded = page.waitForRequest((request) => request.isNavigationRequest());
     await goToBilling(page);
     await reloaded;
-    await page.getByRole('heading', { name: 'This page can’t be shown' }).waitFor();
+    await cannotBeShown(page);
     // What asks for the build has been answered, and nothing was loaded anew for it.
     await page.waitForLoadState('networkidle');
     expect(documents).toEqual(['/dashboard/billing']);
     await draftIsThere(page);
+  });
+
+  /** The calls of somebody who has made one, and the details of a call out of reach. */
+  const openCalls = async (): Promise<{ page: Page; documents: string[] }> => {
+    const caller = await suite.signUp('free');
+    await flushBatch(suite.db.pool, [recordOf(caller, { createdAt: Date.now() })]);
+    const page = await openAs(browser, suite, caller, '/dashboard/usage', { expectedErrors: CUT });
+    await page.route(DRAWER_PART, (route) => route.abort());
+    return { page, documents: documentsOf(page) };
+  };
+
+  test('is tried again in the midst of a page, too', async () => {
+    const { page, documents } = await openCalls();
+    await callsOf(page).locator('tbody tr').click();
+    await cannotBeShown(page);
+    expect(documents).toEqual([]);
+    await page.unroute(DRAWER_PART);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('dialog', { name: 'Call' }).waitFor();
+  });
+
+  test('is loaded anew with another build in the midst of a page, too, once', async () => {
+    const { page, documents } = await openCalls();
+    await rebuild(page);
+    const reloaded = page.waitForRequest((request) => request.isNavigationRequest());
+    await callsOf(page).locator('tbody tr').click();
+    await reloaded;
+    await cannotBeShown(page);
+    await page.waitForLoadState('networkidle');
+    expect(documents).toEqual(['/dashboard/usage']);
+  });
+
+  test('leaves the page as it is where it is a dialog without an address, and says so', async () => {
+    const asker = await suite.signUp('free');
+    await ask(suite.url, asker.token, ['gateway/fast'], 'Two words, please. [[sim words=2]]');
+    const page = await openAs(browser, suite, asker, '/dashboard/playground', { expectedErrors: CUT });
+    await page.route(DELETE_PART, (route) => route.abort());
+    const remove = page.getByRole('button', { name: 'Delete Two words, please.' });
+    await remove.click();
+    await page.getByRole('alert').getByText('This dialog couldn’t be loaded').waitFor();
+    await page.unroute(DELETE_PART);
+    await remove.click();
+    await page.getByRole('dialog').getByText('Delete this session?').waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
   });
 
   test('is fetched before it is needed when there is time: then it opens offline', async () => {

@@ -3,14 +3,20 @@ import { type ReactNode, use } from 'react';
 /** A part of the app could not be fetched. */
 export class PartMissingError extends Error {}
 
-type LazyPage<Props> = ((props: Props) => ReactNode) & {
+/** A part as far as it is fetched. */
+export interface FetchedPart {
   /** Ends also when it could not be fetched. */
   preload(): Promise<void>;
   isThere(): boolean;
-};
+}
 
-/** Who comes to a part: somebody who isn't signed in yet, everybody who is, or administrators alone. */
-type Audience = 'visitors' | 'users' | 'admins';
+type LazyPage<Props> = ((props: Props) => ReactNode) & FetchedPart;
+
+/**
+ * Who comes to a part: somebody who isn't signed in yet, everybody who is, or administrators alone. A part for `nobody` in
+ * particular is only fetched when it is shown.
+ */
+type Audience = 'visitors' | 'users' | 'admins' | 'nobody';
 
 interface LazyPart {
   audience: Audience;
@@ -79,6 +85,12 @@ export const lazyEntryPage = <Name extends string, Props extends object = object
   load: () => Promise<Record<Name, (props: Props) => ReactNode>>,
   name: Name,
 ): LazyPage<Props> => lazyPage(load, name, 'visitors');
+
+/** A part too large to be fetched before somebody comes to it. */
+export const lazyLargePart = <Name extends string, Props extends object = object>(
+  load: () => Promise<Record<Name, (props: Props) => ReactNode>>,
+  name: Name,
+): LazyPage<Props> => lazyPage(load, name, 'nobody');
 
 /** Lets the next rendering try again what could not be fetched. */
 export function forgetFailures(): void {

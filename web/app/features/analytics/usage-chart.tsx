@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core';
-import { lazy, Suspense, useState } from 'react';
+import { Suspense, useState } from 'react';
 import type { SeriesPointFragment } from '../../../generated/graphql';
+import { lazyLargePart } from '../../lazy-page';
 import type { BarChartProps } from '../../ui/bar-chart';
 import { Choice } from '../../ui/choice';
 import { type Column, DataTable } from '../../ui/data-table';
@@ -29,7 +30,7 @@ import { localZone, type Zone, zoneOf } from './zone';
 const HEIGHT = 220;
 const NAMES_HEIGHT = 26;
 
-const BarChart = lazy(() => import('../../ui/bar-chart'));
+const BarChart = lazyLargePart(() => import('../../ui/bar-chart'), 'default');
 
 type Point = SeriesPointFragment;
 type Row = Sums & { start: string };

@@ -1,9 +1,10 @@
 import { Button } from '@mantine/core';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { lazy, type ReactNode, Suspense, useRef } from 'react';
+import { type ReactNode, Suspense, useRef } from 'react';
 import { KeysDocument } from '../../../generated/graphql';
 import { useRefreshOnUsage } from '../../graphql/live-usage';
 import { usePageQuery } from '../../graphql/use-page-query';
+import { lazyPage } from '../../lazy-page';
 import outlines from '../../outlines.json';
 import { paths } from '../../paths';
 import { DataTable } from '../../ui/data-table';
@@ -17,9 +18,7 @@ import { keyColumns } from './key-columns';
 import { DEFAULT_KEY_SORT, KEY_ORDERS, keysSearch } from './keys-search';
 
 // A form and its checks weigh more than the list.
-const CreateKeyDialog = lazy(async () => ({
-  default: (await import('./create-key-dialog')).CreateKeyDialog,
-}));
+const CreateKeyDialog = lazyPage(() => import('./create-key-dialog'), 'CreateKeyDialog');
 
 const REFRESH_MS = 2_000;
 /** Fewer keys are seen at one glance. */

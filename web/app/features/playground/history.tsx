@@ -1,20 +1,23 @@
 import { Button } from '@mantine/core';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
+import { Suspense, useState } from 'react';
 import { PlaygroundHistoryDocument, type PlaygroundHistoryQuery } from '../../../generated/graphql';
 import { usePageQuery } from '../../graphql/use-page-query';
+import { lazyPage } from '../../lazy-page';
 import { paths } from '../../paths';
 import { Choice } from '../../ui/choice';
 import { type Column, DataTable } from '../../ui/data-table';
+import { ErrorNote } from '../../ui/error-note';
 import { LoadError } from '../../ui/load-error';
 import { Moment } from '../../ui/moment';
 import { SearchField } from '../../ui/search-field';
 import { Section } from '../../ui/section';
+import { useFetched } from '../../use-fetched';
 import classes from './playground.module.css';
 import { playgroundSearch, searchOfSession } from './playground-search';
 
 // A dialog weighs more than the list.
-const DeleteSession = lazy(async () => ({ default: (await import('./delete-session')).DeleteSession }));
+const DeleteSession = lazyPage(() => import('./delete-session'), 'DeleteSession');
 
 type Listed = NonNullable<PlaygroundHistoryQuery['viewer']>['playgroundSessions'][number];
 
@@ -38,6 +41,10 @@ export function History({ current }: { current: string | undefined }) {
     touches: ['PlaygroundSession'],
   });
   const [leaving, setLeaving] = useState<Listed>();
+  const { fetchDialog, error: missing } = useFetched(DeleteSession);
+  const askToDelete = async (session: Listed): Promise<void> => {
+    if (await fetchDialog()) setLeaving(session);
+  };
   const all = data?.viewer?.playgroundSessions;
   const wanted = q.toLowerCase();
   const found = all?.filter(({ prompt, models }) =>
@@ -61,6 +68,7 @@ export function History({ current }: { current: string | undefined }) {
       }
     >
       {error && <LoadError error={error} onRetry={refresh} />}
+      {missing && <ErrorNote error={missing} />}
       {(found || !error) && (
         <div>
           {all && all.length > 0 && (
@@ -79,7 +87,7 @@ export function History({ current }: { current: string | undefined }) {
           )}
           <DataTable
             label="Sessions"
-            columns={columnsOf(current, setLeaving)}
+            columns={columnsOf(current, (session) => void askToDelete(session))}
             rows={found}
             awaiting={awaiting}
             keyOf={({ id }) => id}

@@ -1,9 +1,12 @@
 import { Button } from '@mantine/core';
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { Suspense, useEffect, useState } from 'react';
 import type { SessionPartsFragment } from '../../../generated/graphql';
+import { lazyPage } from '../../lazy-page';
+import { ErrorNote } from '../../ui/error-note';
+import { useFetched } from '../../use-fetched';
 
 // A dialog weighs more than the button.
-const ShareDialog = lazy(async () => ({ default: (await import('./share-dialog')).ShareDialog }));
+const ShareDialog = lazyPage(() => import('./share-dialog'), 'ShareDialog');
 
 /** Whether everybody who has the address can read a session. */
 export function ShareSession({ session }: { session: SessionPartsFragment }) {
@@ -15,15 +18,18 @@ export function ShareSession({ session }: { session: SessionPartsFragment }) {
   // Another tab may have shared it anew since, or no longer shares it.
   useEffect(() => setDone(undefined), [session]);
   const url = done ? done.url : shared ? (publicUrl ?? null) : null;
-  const open = (): void => {
+  const { fetchDialog, error } = useFetched(ShareDialog);
+  const open = async (): Promise<void> => {
+    if (!(await fetchDialog())) return;
     setWanted(true);
     setOpened(true);
   };
   return (
     <>
-      <Button variant="default" onClick={open}>
+      <Button variant="default" onClick={() => void open()}>
         {url === null ? 'Share' : 'Shared'}
       </Button>
+      {error && <ErrorNote error={error} />}
       {wanted && (
         <Suspense>
           <ShareDialog

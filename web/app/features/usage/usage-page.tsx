@@ -1,9 +1,10 @@
 import { Button } from '@mantine/core';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { lazy, type ReactNode, Suspense, useEffect, useRef } from 'react';
+import { type ReactNode, Suspense, useEffect, useRef } from 'react';
 import { UsageLogDocument, type UsageLogQuery } from '../../../generated/graphql';
 import { useRefreshOnUsage } from '../../graphql/live-usage';
 import { usePageQuery } from '../../graphql/use-page-query';
+import { lazyPage } from '../../lazy-page';
 import outlines from '../../outlines.json';
 import { paths } from '../../paths';
 import { DataTable } from '../../ui/data-table';
@@ -22,7 +23,7 @@ import { UsageFilters } from './usage-filters';
 import { belongs, filterOf, type UsageSearch } from './usage-search';
 import { useLiveRows } from './use-live-rows';
 
-const CallDrawer = lazy(() => import('./call-drawer'));
+const CallDrawer = lazyPage(() => import('./call-drawer'), 'default');
 
 const SUM_MS = 2_000;
 

@@ -1,0 +1,28 @@
+import { useState } from 'react';
+import { reloadForNewBuild } from './build';
+import type { ShownError } from './graphql/errors';
+import type { FetchedPart } from './lazy-page';
+
+const NOT_FETCHED: ShownError = {
+  code: 'network',
+  message: 'This dialog couldn’t be loaded: the server can’t be reached. Try again.',
+  fields: {},
+  requestId: null,
+};
+
+/**
+ * Fetches a dialog before it opens, so that a page never fails with it. While the server is away `error` says so; where it
+ * has another build, the page is loaded anew (build.ts).
+ */
+export function useFetched(dialog: FetchedPart) {
+  const [error, setError] = useState<ShownError | null>(null);
+  const fetchDialog = async (): Promise<boolean> => {
+    setError(null);
+    await dialog.preload();
+    if (dialog.isThere()) return true;
+    await reloadForNewBuild();
+    setError(NOT_FETCHED);
+    return false;
+  };
+  return { fetchDialog, error };
+}
