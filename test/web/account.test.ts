@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { insertCredits } from '../billing/fixtures.js';
 import { call, PASSWORD } from '../support/api.js';
-import { describeInBrowser, useBrowser } from '../support/browser.js';
+import { describeInBrowser, NARROW, useBrowser } from '../support/browser.js';
 import { postChat } from '../support/edge.js';
 import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
@@ -85,6 +85,18 @@ describeInBrowser('billing and profile of the dashboard', () => {
       ['topup', '50.000000'],
       ['starter', '1.000000'],
     ]);
+  });
+
+  test('on a phone, too, a day of the ledger opens with its calls', async () => {
+    expect((await postChat(suite.url, user.key)).status).toBe(200);
+    await suite.settled();
+    const page = await open('/dashboard/billing');
+    await page.setViewportSize(NARROW);
+    await page.getByRole('button', { name: '1 call' }).click();
+    const charges = page.getByRole('region', { name: /^Charges of/ });
+    await charges.getByText('gateway/fast').waitFor();
+    const width = await page.evaluate<number>('document.documentElement.scrollWidth');
+    expect(width).toBe(NARROW.width);
   });
 
   test('a password is changed, and a wrong one is refused', async () => {
