@@ -89,6 +89,24 @@ describeInBrowser('somebody new', () => {
     await page.getByText('Your first call has arrived').waitFor();
   });
 
+  test('sees a call that was charged while the connection was away', async () => {
+    const page = await pageOf(browser, suite, await signUpByApi(suite.url));
+    let away = true;
+    await page.routeWebSocket('**/graphql', async (socket) => {
+      if (away) return void (await socket.close());
+      socket.connectToServer();
+    });
+    await page.goto('/dashboard');
+    await page.getByRole('button', { name: 'Create my first key' }).click();
+    const key = await page.getByRole('region', { name: 'API key' }).innerText();
+    const client = new OpenAI({ baseURL: `${suite.url}/v1`, apiKey: key, maxRetries: 0 });
+    await client.embeddings.create({ model: 'gateway/embed', input: 'Hi' });
+    await suite.settled();
+    away = false;
+    await page.getByText('Your first call has arrived').waitFor();
+    await page.getByRole('heading', { name: 'Make your first call (done)' }).waitFor();
+  });
+
   test('watches the usage list: new calls come on top, filtered, without moving what is read', async () => {
     const user = await suite.signUp('free');
     const client = new OpenAI({ baseURL: `${suite.url}/v1`, apiKey: user.key, maxRetries: 0 });

@@ -20,13 +20,31 @@ interface FirstRunProps {
   onDone(): void;
 }
 
+/**
+ * The call to show: one that succeeded, else the latest. What came while the connection was lost is only in the list.
+ * @param told what came live
+ * @param listed the last calls, newest first
+ */
+function callOf(
+  told: UsageRowFragment | undefined,
+  listed: readonly UsageRowFragment[],
+): UsageRowFragment | undefined {
+  const [newest] = listed;
+  if (told?.status === 'SUCCESS') return told;
+  return (
+    listed.findLast(({ status }) => status === 'SUCCESS') ??
+    (told && newest && newest.createdAt > told.createdAt ? newest : (told ?? newest))
+  );
+}
+
 /** From nothing to the first call: a key, a call, what it cost. Waits live for the call. */
 export function FirstRun({ viewer, onDone }: FirstRunProps) {
   const { run, error, sending } = useAction(CreateKeyDocument);
   const [secret, setSecret] = useState<string>();
   const [saved, setSaved] = useState(false);
-  const [call, setCall] = useState<UsageRowFragment | undefined>(viewer.usageEvents.nodes[0]);
-  useUsageRecorded((event) => setCall((first) => (first?.status === 'SUCCESS' ? first : event)));
+  const [told, setTold] = useState<UsageRowFragment>();
+  useUsageRecorded((event) => setTold((first) => (first?.status === 'SUCCESS' ? first : event)));
+  const call = callOf(told, viewer.usageEvents.nodes);
   const refusal = useLatestRefusal();
   const hasKey = secret !== undefined || viewer.apiKeys.totalCount > 0;
   const shown = secret !== undefined && !saved;
