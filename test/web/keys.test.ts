@@ -35,6 +35,10 @@ describeInBrowser('the keys of the dashboard', () => {
     const secret = dialog(page).getByRole('region', { name: 'API key' });
     await secret.waitFor();
     const key = await secret.innerText();
+    // The palette would lead away from it.
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('billing');
+    expect(await page.getByRole('combobox', { name: 'Type a command' }).count()).toBe(0);
     await page.keyboard.press('Escape');
     await dialog(page).getByText('You haven’t copied the key').waitFor();
     expect(await secret.innerText()).toBe(key);
@@ -67,6 +71,27 @@ describeInBrowser('the keys of the dashboard', () => {
     await dialog(page).waitFor({ state: 'hidden' });
     await page.getByRole('button', { name: 'Create key' }).click();
     await dialog(page).getByLabel('Name').waitFor();
+  });
+
+  test('a reload asks before it loses a key that was not copied', async () => {
+    const page = await open('/dashboard/keys?create=true');
+    await dialog(page).getByLabel('Name').fill('ci');
+    await page.keyboard.press('Enter');
+    const secret = dialog(page).getByRole('region', { name: 'API key' });
+    const key = await secret.innerText();
+    const asked: string[] = [];
+    page.on('dialog', (question) => {
+      asked.push(question.type());
+      void question.dismiss();
+    });
+    await page.evaluate('setTimeout(() => location.reload())');
+    await until(() => asked.length > 0, { what: 'a question' });
+    expect(await secret.innerText()).toBe(key);
+    await dialog(page).getByRole('button', { name: 'I’ve saved it' }).click();
+    await dialog(page).waitFor({ state: 'hidden' });
+    await page.reload();
+    await page.getByRole('link', { name: 'ci', exact: true }).waitFor();
+    expect(asked).toEqual(['beforeunload']);
   });
 
   test('a daily cap is set where it stands, and refuses at once; "no limit" takes it away', async () => {

@@ -19,6 +19,8 @@ export function CommandButton() {
   const commands = useCommands();
   const focused = useRef<HTMLElement>(null);
   const open = (): void => {
+    // What an open dialog asks or shows comes first: commands would lead away from it.
+    if (document.querySelector('[role=dialog]')) return;
     focused.current = document.activeElement as HTMLElement | null;
     // Where it can't be fetched nothing opens: what stands around the page must not fail with it.
     void CommandPalette.preload().then(() => {

@@ -43,7 +43,8 @@ export function SecretDialog(props: SecretDialogProps) {
       setAsked(true);
       return true;
     },
-    enableBeforeUnload: false,
+    // A reload or a closed tab loses it, too: the browser asks.
+    enableBeforeUnload: true,
     disabled: mayLeave,
   });
   const isLeft = !opened && secret !== undefined && mayLeave;
