@@ -194,6 +194,29 @@ describeInBrowser('the widgets of the dashboard', () => {
     expect(await widgetsOf()).toEqual([]);
   });
 
+  test('no widget is saved without a domain that is still to be corrected, or loses its domains to a held key', async () => {
+    const page = await openAs(browser, suite, user, '/dashboard/widgets/new');
+    const domains = page.getByRole('textbox', { name: 'Allowed domains' });
+    const create = page.getByRole('button', { name: 'Create widget' });
+    await page.getByLabel('Name').fill('Shop');
+    await domains.fill('shop!');
+    await create.click();
+    await page.getByText('Not a host name such as example.com or *.example.com: shop!').waitFor();
+    await until(() => domains.evaluate((element) => element === element.ownerDocument.activeElement), {
+      what: 'the focus to be on the domains',
+    });
+    await domains.fill('a.example b.example c.example');
+    await domains.press('Enter');
+    const chips = page.getByRole('list', { name: 'Domains' }).getByRole('listitem');
+    await chips.nth(2).waitFor();
+    for (let times = 0; times < 4; times++) await page.keyboard.down('Backspace');
+    await page.keyboard.up('Backspace');
+    await chips.nth(2).waitFor({ state: 'detached' });
+    await create.click();
+    await page.getByRole('heading', { name: 'Shop', level: 1 }).waitFor();
+    expect((await widgetsOf()).map((widget) => widget.allowed_domains)).toEqual([['a.example', 'b.example']]);
+  });
+
   test('what is set stays chosen, though the plan has lost it or a hundred prompts are newer', async () => {
     const prompt = { name: 'First prompt', content: 'Be brief.' };
     const { id: promptId } = await suite.api<{ id: string }>(user.token, 'POST', '/api/prompts', prompt);

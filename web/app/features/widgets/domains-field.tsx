@@ -1,5 +1,5 @@
 import { TextInput } from '@mantine/core';
-import { type KeyboardEvent, useState } from 'react';
+import { type KeyboardEvent, type RefObject, useState } from 'react';
 import { domainOf } from '../../../../src/services/widgets/domains.rules';
 import { Chip, Chips } from '../../ui/chips';
 import { composes } from '../../ui/composing';
@@ -12,21 +12,24 @@ interface DomainsFieldProps {
   onChange(value: string): void;
   /** What the server has refused. */
   error: string | undefined;
+  /** Why what stands in the field was not added. */
+  fault: string | undefined;
+  onFault(fault: string | undefined): void;
+  field: RefObject<HTMLInputElement | null>;
 }
 
 const SEPARATOR = /[\s,;]+/;
 
 /** The sites that may show a widget, as chips. A list may be pasted; scheme, port and path of an address are removed. */
-export function DomainsField({ value, onChange, error }: DomainsFieldProps) {
+export function DomainsField({ value, onChange, error, fault, onFault, field }: DomainsFieldProps) {
   const [typed, setTyped] = useState('');
-  const [fault, setFault] = useState<string>();
   const domains = value.split('\n').filter(Boolean);
   const add = (): void => {
     const entered = typed.split(SEPARATOR).filter(Boolean);
     const wrong = entered.filter((one) => domainOf(one) === undefined);
     const right = entered.flatMap((one) => domainOf(one) ?? []);
     setTyped(wrong.join(' '));
-    setFault(
+    onFault(
       wrong.length > 0
         ? `Not a host name such as example.com or *.example.com: ${wrong.join(', ')}`
         : undefined,
@@ -34,7 +37,8 @@ export function DomainsField({ value, onChange, error }: DomainsFieldProps) {
     if (right.length > 0) onChange([...new Set([...domains, ...right])].join('\n'));
   };
   const press = (event: KeyboardEvent): void => {
-    if (event.key === 'Backspace' && typed === '' && domains.length > 0) {
+    // Held down to empty the field, it must not go on with the domains: without any, every site is allowed.
+    if (event.key === 'Backspace' && !event.repeat && typed === '' && domains.length > 0) {
       onChange(domains.slice(0, -1).join('\n'));
     }
     if (composes(event.nativeEvent)) return;
@@ -45,6 +49,7 @@ export function DomainsField({ value, onChange, error }: DomainsFieldProps) {
   return (
     <div className={classes.domains}>
       <TextInput
+        ref={field}
         label="Allowed domains"
         description="Scheme, port and path are removed. *.example.com allows the subdomains of example.com, but not itself."
         placeholder="example.com"
@@ -53,7 +58,7 @@ export function DomainsField({ value, onChange, error }: DomainsFieldProps) {
         value={typed}
         error={fault ?? error}
         onChange={({ currentTarget }) => {
-          setFault(undefined);
+          onFault(undefined);
           setTyped(currentTarget.value);
         }}
         onKeyDown={press}

@@ -1,7 +1,7 @@
 import '@mantine/core/styles/Checkbox.css';
 import '@mantine/core/styles/InlineInput.css';
 import { Button, Checkbox, NativeSelect, Textarea, TextInput } from '@mantine/core';
-import type { FormEvent } from 'react';
+import { type FormEvent, type RefObject, useRef, useState } from 'react';
 import type { ShownError } from '../../graphql/errors';
 import { Choice } from '../../ui/choice';
 import { ErrorNote } from '../../ui/error-note';
@@ -32,16 +32,20 @@ interface WidgetFormProps {
 /** Everything that can be set of a widget. The server checks it; its words stand at the fields. */
 export function WidgetForm(props: WidgetFormProps) {
   const { draft, onDiscard, save, button, error, sending } = props;
+  const domains = useRef<HTMLInputElement>(null);
+  const [domainFault, setDomainFault] = useState<string>();
   const send = (event: FormEvent): void => {
     event.preventDefault();
-    void save();
+    // Left out, it could leave a widget without domains, which every site may show.
+    if (domainFault !== undefined) domains.current?.focus();
+    else void save();
   };
   return (
     <form noValidate className={classes.form} onSubmit={send}>
       {error && <ErrorNote error={error} />}
       <Answers {...props} />
       <Look {...props} />
-      <Limits {...props} />
+      <Limits {...props} domains={domains} domainFault={domainFault} onDomainFault={setDomainFault} />
       <div className={classes.tools}>
         <Button type="submit" loading={sending} disabled={draft.name.trim() === ''}>
           {button}
@@ -145,8 +149,14 @@ function Look(props: WidgetFormProps) {
   );
 }
 
-function Limits(props: WidgetFormProps) {
-  const { facts, draft, onChange } = props;
+interface LimitsProps extends WidgetFormProps {
+  domains: RefObject<HTMLInputElement | null>;
+  domainFault: string | undefined;
+  onDomainFault(fault: string | undefined): void;
+}
+
+function Limits(props: LimitsProps) {
+  const { facts, draft, onChange, domains, domainFault, onDomainFault } = props;
   const number = { inputMode: 'numeric', autoComplete: 'off' } as const;
   const fallbacks = [
     { value: '', label: 'Stop' },
@@ -158,7 +168,10 @@ function Limits(props: WidgetFormProps) {
       <DomainsField
         value={draft.domains}
         error={textOf(props, 'domains', 'allowedDomains').error || undefined}
-        onChange={(domains) => onChange({ ...draft, domains })}
+        fault={domainFault}
+        onFault={onDomainFault}
+        field={domains}
+        onChange={(value) => onChange({ ...draft, domains: value })}
       />
       <div className={classes.row}>
         <TextInput
