@@ -6,7 +6,7 @@ import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
 import { until } from '../support/until.js';
-import { openAs } from './dashboard.js';
+import { holdAnswers, openAs } from './dashboard.js';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -71,6 +71,28 @@ describeInBrowser('the figures of the dashboard', () => {
     await page.getByText('compared with yesterday up to the same time').waitFor();
     await page.getByText('no calls before').first().waitFor();
     expect(await tile('Requests')).toEqual(['4', 'no calls before']);
+  });
+
+  test.each([
+    ['the account', () => '/dashboard'],
+    ['a key', () => `/dashboard/keys/${user.keyId}?tab=analytics`],
+  ])('of %s are marked while those of another window are awaited', async (_what, pathOf) => {
+    await open(pathOf());
+    const requestsAre = (count: string) =>
+      until(async () => (await tile('Requests'))[0] === count, { what: `${count} requests` });
+    await requestsAre('4');
+    const { held, release } = await holdAnswers(page, '"usageSeries"');
+    await page.getByRole('button', { name: '30 days' }).click();
+    await held;
+    await page.getByText('The last 30 UTC days').waitFor();
+    const busy = page.locator('[aria-busy=true]');
+    await busy.filter({ hasText: 'Error rate' }).waitFor();
+    await page.getByRole('region', { name: 'Models' }).locator('[aria-busy=true]').waitFor();
+    expect((await tile('Requests'))[0]).toBe('4');
+    release();
+    await requestsAre('7');
+    expect(await busy.count()).toBe(0);
+    await page.unrouteAll({ behavior: 'wait' });
   });
 
   test('say that there were no calls where there were none', async () => {

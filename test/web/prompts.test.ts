@@ -153,6 +153,27 @@ describeInBrowser('the prompts of the dashboard', () => {
     await page.unrouteAll({ behavior: 'wait' });
   });
 
+  test('a comparison names the versions that it shows, until the chosen ones are compared', async () => {
+    const { id } = await create('One fox.');
+    for (const content of ['Two foxes.', 'Three foxes.']) await addVersion(id, content);
+    const page = await openAs(browser, suite, user, `/dashboard/prompts/${id}?tab=diff&from=1&to=2`);
+    const changes = (to: number) =>
+      page.getByRole('region', { name: `Changes from version 1 to version ${to}` });
+    await changes(2).waitFor();
+    const { held, release } = await holdAnswers(page, '"diff"');
+    await page.getByLabel('To', { exact: true }).selectOption('3');
+    await held;
+    await page
+      .locator('[aria-busy=true]')
+      .filter({ has: changes(2) })
+      .waitFor();
+    expect(await changes(3).count()).toBe(0);
+    release();
+    await changes(3).locator('ins', { hasText: 'Three' }).waitFor();
+    expect(await page.locator('[aria-busy=true]').count()).toBe(0);
+    await page.unrouteAll({ behavior: 'wait' });
+  });
+
   test('values are rendered to the letter, missing ones are named together, and the text goes to the playground', async () => {
     const { id } = await create('Hi {{ name }}, {{ greeting }} {{ the_thing }} {"json": {"a": 1}}');
     const page = await openAs(browser, suite, user, `/dashboard/prompts/${id}?tab=render`, {

@@ -9,12 +9,15 @@ interface AnalyticsSectionsProps {
   windowDays: WindowDays;
   view: AnalyticsView;
   onView(view: AnalyticsView): void;
+  /** The points are still those of another window. */
+  awaiting: boolean;
   /** Only calls with this key are meant. */
   keyId?: string;
 }
 
 /** Days and models of a window, both by the measure that is chosen. */
-export function AnalyticsSections({ points, windowDays, view, onView, keyId }: AnalyticsSectionsProps) {
+export function AnalyticsSections(props: AnalyticsSectionsProps) {
+  const { points, windowDays, view, onView, awaiting, keyId } = props;
   return (
     <>
       <UsageChart
@@ -24,8 +27,15 @@ export function AnalyticsSections({ points, windowDays, view, onView, keyId }: A
         onMeasure={(measure) => onView({ ...view, measure })}
         zone={view.zone}
         onZone={(zone) => onView({ ...view, zone })}
+        awaiting={awaiting}
       />
-      <TopModels points={points} measure={view.measure} windowDays={windowDays} {...(keyId && { keyId })} />
+      <TopModels
+        points={points}
+        measure={view.measure}
+        windowDays={windowDays}
+        awaiting={awaiting}
+        {...(keyId && { keyId })}
+      />
     </>
   );
 }

@@ -2,6 +2,7 @@ import { Button } from '@mantine/core';
 import { Suspense, useState } from 'react';
 import type { SeriesPointFragment } from '../../../generated/graphql';
 import { lazyLargePart } from '../../lazy-page';
+import { Awaiting } from '../../ui/awaiting';
 import type { BarChartProps } from '../../ui/bar-chart';
 import { Choice } from '../../ui/choice';
 import { type Column, DataTable } from '../../ui/data-table';
@@ -50,10 +51,12 @@ interface UsageChartProps {
   onMeasure(measure: Measure): void;
   zone: Zone;
   onZone(zone: Zone): void;
+  awaiting: boolean;
 }
 
 /** What was used per day, or today per hour, by model: drawn, or as a table. */
-export function UsageChart({ points, windowDays, measure, onMeasure, zone, onZone }: UsageChartProps) {
+export function UsageChart(props: UsageChartProps) {
+  const { points, windowDays, measure, onMeasure, zone, onZone, awaiting } = props;
   const [asTable, setAsTable] = useState(false);
   const unit = windowDays === 1 ? 'hour' : 'day';
   const label = `${MEASURES.find(({ value }) => value === measure)!.label} per ${unit}`;
@@ -89,12 +92,15 @@ export function UsageChart({ points, windowDays, measure, onMeasure, zone, onZon
           columns={columnsOf(`${unit === 'hour' ? 'Hour' : 'Day'}, ${clock}`)}
           rows={starts.map((start) => ({ start, ...sumOf(byStart.get(start) ?? []) }))}
           keyOf={({ start }) => start}
+          awaiting={awaiting}
           empty=""
         />
       )}
       {!points && <Waiting height={HEIGHT + NAMES_HEIGHT} />}
       {points && !asTable && (
-        <Drawn label={label} unit={unit} measure={measure} {...drawn(points, starts, measure)} />
+        <Awaiting awaiting={awaiting}>
+          <Drawn label={label} unit={unit} measure={measure} {...drawn(points, starts, measure)} />
+        </Awaiting>
       )}
       <p className={classes.clock}>
         {unit === 'hour' ? 'Hours' : 'Days'} in {clock}. Money is counted by UTC day.

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import type { WindowTotalsFragment } from '../../../generated/graphql';
+import { Awaiting } from '../../ui/awaiting';
 import { Change } from '../../ui/change';
 import { formatCount, formatLatency, formatRate, shortCount } from '../../ui/format';
 import { Money } from '../../ui/money';
@@ -64,19 +65,23 @@ interface WindowTilesProps {
   now: Totals | undefined;
   before: Totals | undefined;
   windowDays: number;
+  /** They are still those of another window. */
+  awaiting: boolean;
 }
 
 /** The figures of a window, each with how it differs from the window before, up to the same time of day. */
-export function WindowTiles({ now, before, windowDays }: WindowTilesProps) {
+export function WindowTiles({ now, before, windowDays, awaiting }: WindowTilesProps) {
   return (
     <div>
-      <Tiles>
-        {FIGURES.map((figure) => (
-          <Tile key={figure.label} label={figure.label} note={now && before && noteOf(figure, now, before)}>
-            {now && (figure.madeOf?.(now) === 0 ? <Nothing>{none(now)}</Nothing> : figure.shown(now))}
-          </Tile>
-        ))}
-      </Tiles>
+      <Awaiting awaiting={awaiting}>
+        <Tiles>
+          {FIGURES.map((figure) => (
+            <Tile key={figure.label} label={figure.label} note={now && before && noteOf(figure, now, before)}>
+              {now && (figure.madeOf?.(now) === 0 ? <Nothing>{none(now)}</Nothing> : figure.shown(now))}
+            </Tile>
+          ))}
+        </Tiles>
+      </Awaiting>
       <p className={classes.window}>{windowWords(windowDays)}</p>
     </div>
   );

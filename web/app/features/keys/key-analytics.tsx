@@ -19,7 +19,7 @@ export function KeyAnalytics({ keyId }: { keyId: string }) {
   const { window = DEFAULT_WINDOW } = useSearch({ from: '/signed-in/dashboard/keys/$keyId' });
   const navigate = useNavigate({ from: paths.key });
   const [view, setView] = useState<AnalyticsView>(FIRST_VIEW);
-  const { data, error, refresh } = usePageQuery({
+  const { data, error, awaiting, refresh } = usePageQuery({
     query: KeyAnalyticsDocument,
     variables: { id: keyId, window, ...seriesOf(window, view.zone) },
   });
@@ -38,13 +38,19 @@ export function KeyAnalytics({ keyId }: { keyId: string }) {
             }
           />
         </div>
-        <WindowTiles now={now} before={figures?.before ?? undefined} windowDays={window} />
+        <WindowTiles
+          now={now}
+          before={figures?.before ?? undefined}
+          windowDays={window}
+          awaiting={awaiting}
+        />
       </div>
       <AnalyticsSections
         points={data?.viewer?.usageSeries}
         windowDays={window}
         view={view}
         onView={setView}
+        awaiting={awaiting}
         keyId={keyId}
       />
       <WhatIf what="the calls of this key" windowDays={window} keyId={keyId} />

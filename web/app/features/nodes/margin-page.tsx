@@ -3,6 +3,7 @@ import { type ReactNode, useMemo } from 'react';
 import { type NodeMarginFragment, NodeMarginsDocument } from '../../../generated/graphql';
 import { usePageQuery } from '../../graphql/use-page-query';
 import { paths } from '../../paths';
+import { Awaiting } from '../../ui/awaiting';
 import { ButtonLink } from '../../ui/button-link';
 import { DataTable } from '../../ui/data-table';
 import { Empty } from '../../ui/empty';
@@ -55,7 +56,7 @@ export function MarginPage(): ReactNode {
       ) : (
         (nodes || !error) && (
           <>
-            <Totals nodes={nodes} />
+            <Totals nodes={nodes} awaiting={awaiting} />
             <div className={classes.part}>
               <DataTable
                 label="Margins of all nodes"
@@ -87,22 +88,29 @@ export function MarginPage(): ReactNode {
   );
 }
 
-function Totals({ nodes }: { nodes: readonly NodeMarginFragment[] | undefined }) {
+interface TotalsProps {
+  nodes: readonly NodeMarginFragment[] | undefined;
+  awaiting: boolean;
+}
+
+function Totals({ nodes, awaiting }: TotalsProps) {
   const totals = nodes && totalsOf(nodes);
   const without = totals?.withoutCost ?? 0;
   const note =
     without > 0 && (without === 1 ? '1 node has no cost set' : `${without} nodes have no cost set`);
   return (
     <div className={classes.figures}>
-      <Tiles roomy>
-        <Tile label="Margin" note={note}>
-          {totals && <Money usd={totals.margin} signed />}
-        </Tile>
-        <Tile label="Revenue">{totals && <Money usd={totals.revenue} />}</Tile>
-        <Tile label="Cost" note={note}>
-          {totals && <Money usd={totals.cost} />}
-        </Tile>
-      </Tiles>
+      <Awaiting awaiting={awaiting}>
+        <Tiles roomy>
+          <Tile label="Margin" note={note}>
+            {totals && <Money usd={totals.margin} signed />}
+          </Tile>
+          <Tile label="Revenue">{totals && <Money usd={totals.revenue} />}</Tile>
+          <Tile label="Cost" note={note}>
+            {totals && <Money usd={totals.cost} />}
+          </Tile>
+        </Tiles>
+      </Awaiting>
     </div>
   );
 }

@@ -2,6 +2,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type NodeMarginFragment, NodeMarginsDocument } from '../../../generated/graphql';
 import { usePageQuery } from '../../graphql/use-page-query';
 import { paths } from '../../paths';
+import { Awaiting } from '../../ui/awaiting';
 import { ButtonLink } from '../../ui/button-link';
 import { counted, formatCount } from '../../ui/format';
 import { LoadError } from '../../ui/load-error';
@@ -64,7 +65,11 @@ export function NodeMargin({ nodeId }: { nodeId: string }) {
             No hourly cost is set. Set one to see the margin.
           </Note>
         )}
-        {(node || !error) && <Figures node={node} />}
+        {(node || !error) && (
+          <Awaiting awaiting={awaiting}>
+            <Figures node={node} />
+          </Awaiting>
+        )}
       </div>
       {(node || !error) && (
         <Section title="Latency in use and in the benchmark">

@@ -15,7 +15,7 @@ import { UsageOverview } from './usage-overview';
 export function OverviewPage(): ReactNode {
   const { window = DEFAULT_WINDOW } = useSearch({ from: '/signed-in/dashboard' });
   const [view, setView] = useState<AnalyticsView>(FIRST_VIEW);
-  const { data, error, refresh } = usePageQuery({
+  const { data, error, awaiting, refresh } = usePageQuery({
     query: OverviewDocument,
     variables: { window, ...seriesOf(window, view.zone) },
     touches: ['UsageEvent', 'ApiKey'],
@@ -41,6 +41,7 @@ export function OverviewPage(): ReactNode {
     <UsageOverview
       viewer={viewer}
       error={error}
+      awaiting={awaiting}
       window={window}
       view={view}
       onView={setView}

@@ -20,6 +20,8 @@ import { WhatIf } from '../what-if/what-if';
 interface UsageOverviewProps {
   viewer: OverviewQuery['viewer'] | undefined;
   error: ShownError | null;
+  /** The figures are still those of another window. */
+  awaiting: boolean;
   window: WindowDays;
   view: AnalyticsView;
   onView(view: AnalyticsView): void;
@@ -29,7 +31,8 @@ interface UsageOverviewProps {
 const RECENT = 8;
 
 /** Figures, days, models and the last calls of the account. */
-export function UsageOverview({ viewer, error, window, view, onView, onRetry }: UsageOverviewProps) {
+export function UsageOverview(props: UsageOverviewProps) {
+  const { viewer, error, awaiting, window, view, onView, onRetry } = props;
   const navigate = useNavigate({ from: paths.dashboard });
   return (
     <>
@@ -43,10 +46,21 @@ export function UsageOverview({ viewer, error, window, view, onView, onRetry }: 
         }
       />
       {error && <LoadError error={error} onRetry={onRetry} />}
-      <WindowTiles now={viewer?.now} before={viewer?.before} windowDays={window} />
-      <AnalyticsSections points={viewer?.usageSeries} windowDays={window} view={view} onView={onView} />
+      <WindowTiles now={viewer?.now} before={viewer?.before} windowDays={window} awaiting={awaiting} />
+      <AnalyticsSections
+        points={viewer?.usageSeries}
+        windowDays={window}
+        view={view}
+        onView={onView}
+        awaiting={awaiting}
+      />
       <WhatIf what="all calls" windowDays={window} />
-      <RefusedCalls reasons={viewer?.refusedCalls.reasons} window={window} refresh={onRetry} />
+      <RefusedCalls
+        reasons={viewer?.refusedCalls.reasons}
+        window={window}
+        awaiting={awaiting}
+        refresh={onRetry}
+      />
       <RecentCalls loaded={viewer?.usageEvents.nodes} />
     </>
   );

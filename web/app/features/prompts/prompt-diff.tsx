@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { PromptDiffDocument, type PromptDiffQuery } from '../../../generated/graphql';
 import { usePageQuery } from '../../graphql/use-page-query';
 import { paths } from '../../paths';
+import { Awaiting } from '../../ui/awaiting';
 import { Choice } from '../../ui/choice';
 import { Empty } from '../../ui/empty';
 import { LoadError } from '../../ui/load-error';
@@ -36,7 +37,7 @@ function Comparison({ prompt }: { prompt: LoadedPrompt }) {
   const first = firstPair(active, count);
   const from = Math.min(search.from ?? first.from, count);
   const to = Math.min(search.to ?? first.to, count);
-  const { data, error, refresh } = usePageQuery({
+  const { data, error, awaiting, refresh } = usePageQuery({
     query: PromptDiffDocument,
     variables: { id: prompt.id, from, to },
   });
@@ -53,13 +54,25 @@ function Comparison({ prompt }: { prompt: LoadedPrompt }) {
       </div>
       {error && <LoadError error={error} onRetry={refresh} />}
       {!diff && !error && <Waiting height={240} />}
-      {diff && <Changes diff={diff} view={view} from={from} to={to} />}
+      {diff && (
+        <Awaiting awaiting={awaiting}>
+          <Changes diff={diff} view={view} />
+        </Awaiting>
+      )}
     </div>
   );
 }
 
-function Changes({ diff, view, from, to }: { diff: Diff; view: View; from: number; to: number }) {
-  const { content, addedVariables, removedVariables, changedVariables, configChanged } = diff;
+function Changes({ diff, view }: { diff: Diff; view: View }) {
+  const {
+    fromVersion: from,
+    toVersion: to,
+    content,
+    addedVariables,
+    removedVariables,
+    changedVariables,
+    configChanged,
+  } = diff;
   const other = [
     ...addedVariables.map((name) => `Variable ${name} added`),
     ...removedVariables.map((name) => `Variable ${name} removed`),

@@ -9,6 +9,7 @@ import {
 import { useRefreshOnUsage } from '../../graphql/live-usage';
 import { usePageQuery } from '../../graphql/use-page-query';
 import { paths } from '../../paths';
+import { Awaiting } from '../../ui/awaiting';
 import { LoadError } from '../../ui/load-error';
 import { Note } from '../../ui/note';
 import { Waiting } from '../../ui/waiting';
@@ -60,7 +61,7 @@ interface StatsProps {
 }
 
 function OneVersion({ prompt, window }: StatsProps) {
-  const { data, error, refresh } = usePageQuery({
+  const { data, error, awaiting, refresh } = usePageQuery({
     query: PromptStatsDocument,
     variables: { id: prompt.id, version: prompt.activeVersionId, window },
   });
@@ -70,7 +71,11 @@ function OneVersion({ prompt, window }: StatsProps) {
     <>
       {error && <LoadError error={error} onRetry={refresh} />}
       {!figures && !error && <Waiting height={240} />}
-      {figures && <VersionFigures versions={[figures]} />}
+      {figures && (
+        <Awaiting awaiting={awaiting}>
+          <VersionFigures versions={[figures]} />
+        </Awaiting>
+      )}
     </>
   );
 }
@@ -107,10 +112,10 @@ function TwoVersions({ prompt, window }: StatsProps) {
       {error && <LoadError error={error} onRetry={refresh} />}
       {!comparison && !error && <Waiting height={240} />}
       {comparison && (
-        <div data-awaiting={awaiting || undefined} className={classes.stack}>
+        <Awaiting awaiting={awaiting}>
           <Verdict comparison={comparison} />
           <VersionFigures versions={[comparison.first, comparison.second]} />
-        </div>
+        </Awaiting>
       )}
     </>
   );

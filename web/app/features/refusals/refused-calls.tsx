@@ -51,16 +51,25 @@ interface ReasonsProps {
   reasons: readonly RefusedReasonFragment[] | undefined;
   columns: readonly Column<RefusedReasonFragment>[];
   window: WindowDays;
+  /** They are still those of another window. */
+  awaiting: boolean;
 }
 
 /** Nothing where nothing was refused. */
-function Reasons({ reasons, columns, window }: ReasonsProps) {
+function Reasons({ reasons, columns, window, awaiting }: ReasonsProps) {
   if (!reasons || reasons.length === 0) return null;
   const days = window === 1 ? 'today' : `in the last ${window} days`;
   return (
     <Section title="Rejected calls">
       <p className={classes.lead}>Refused {days} before they reached a model. They cost nothing.</p>
-      <DataTable label="Rejected calls" columns={columns} rows={reasons} keyOf={nameOf} empty="" />
+      <DataTable
+        label="Rejected calls"
+        columns={columns}
+        rows={reasons}
+        awaiting={awaiting}
+        keyOf={nameOf}
+        empty=""
+      />
     </Section>
   );
 }
@@ -68,23 +77,24 @@ function Reasons({ reasons, columns, window }: ReasonsProps) {
 interface RefusedCallsProps {
   reasons: readonly RefusedReasonFragment[] | undefined;
   window: WindowDays;
+  awaiting: boolean;
   /** Reads them again. */
   refresh(): void;
 }
 
 /** Calls of the account that were refused in a window, and what to do about them. */
-export function RefusedCalls({ reasons, window, refresh }: RefusedCallsProps) {
+export function RefusedCalls({ reasons, window, awaiting, refresh }: RefusedCallsProps) {
   useRefreshOnRefused(refresh, REFRESH_MS);
-  return <Reasons reasons={reasons} columns={COLUMNS_OF_ACCOUNT} window={window} />;
+  return <Reasons reasons={reasons} columns={COLUMNS_OF_ACCOUNT} window={window} awaiting={awaiting} />;
 }
 
 /** The same of one key. */
 export function KeyRefusedCalls({ keyId, window }: { keyId: string; window: WindowDays }) {
-  const { data, refresh } = usePageQuery({
+  const { data, awaiting, refresh } = usePageQuery({
     query: KeyRefusedCallsDocument,
     variables: { id: keyId, window },
   });
   useRefreshOnRefused(refresh, REFRESH_MS);
   const reasons = data?.viewer?.apiKey?.refusedCalls?.reasons;
-  return <Reasons reasons={reasons} columns={COLUMNS} window={window} />;
+  return <Reasons reasons={reasons} columns={COLUMNS} window={window} awaiting={awaiting} />;
 }

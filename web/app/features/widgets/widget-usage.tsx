@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { type WidgetRowFragment, WidgetUsageDocument } from '../../../generated/graphql';
 import { useRefreshOnUsage } from '../../graphql/live-usage';
 import { usePageQuery } from '../../graphql/use-page-query';
+import { Awaiting } from '../../ui/awaiting';
 import { type Column, DataTable } from '../../ui/data-table';
 import { counted, formatCount } from '../../ui/format';
 import { LoadError } from '../../ui/load-error';
@@ -74,21 +75,23 @@ export function WidgetUsage({ widget }: { widget: WidgetRowFragment }) {
       {error && <LoadError error={error} onRetry={refresh} />}
       {(data || !error) && (
         <>
-          <Tiles>
-            <Tile label="Messages" note={usage && `${formatCount(usage.errors)} failed, free of charge`}>
-              {usage && formatCount(usage.messages)}
-            </Tile>
-            <Tile label="Cost">{usage && <Money usd={usage.costUsd} />}</Tile>
-            <Tile
-              label="Tokens"
-              note={usage && `${formatCount(usage.inputTokens)} in, ${formatCount(usage.outputTokens)} out`}
-            >
-              {usage && formatCount(usage.inputTokens + usage.outputTokens)}
-            </Tile>
-            <Tile label="Today (UTC)" note={`of ${counted(widget.dailyMessageLimit, 'message')}`}>
-              {formatCount(widget.messagesToday)}
-            </Tile>
-          </Tiles>
+          <Awaiting awaiting={awaiting}>
+            <Tiles>
+              <Tile label="Messages" note={usage && `${formatCount(usage.errors)} failed, free of charge`}>
+                {usage && formatCount(usage.messages)}
+              </Tile>
+              <Tile label="Cost">{usage && <Money usd={usage.costUsd} />}</Tile>
+              <Tile
+                label="Tokens"
+                note={usage && `${formatCount(usage.inputTokens)} in, ${formatCount(usage.outputTokens)} out`}
+              >
+                {usage && formatCount(usage.inputTokens + usage.outputTokens)}
+              </Tile>
+              <Tile label="Today (UTC)" note={`of ${counted(widget.dailyMessageLimit, 'message')}`}>
+                {formatCount(widget.messagesToday)}
+              </Tile>
+            </Tiles>
+          </Awaiting>
           {refused !== undefined && refused > 0 && (
             <DataTable
               label="Refused messages"
