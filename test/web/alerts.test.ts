@@ -170,6 +170,11 @@ describeInBrowser('the alerts of the dashboard', () => {
     );
     expect(rows).toHaveLength(1);
     await page.goto('/dashboard/profile');
+    // No mail server is configured here, so none is promised.
+    await page
+      .getByText('This installation doesn’t send email. The alert only appears in the dashboard.')
+      .waitFor();
+    expect(await page.getByText('Sends one email').count()).toBe(0);
     await page.getByRole('button', { name: 'Edit email below' }).click();
     await page.getByRole('textbox', { name: 'Email below' }).fill('5.5');
     await page.keyboard.press('Enter');

@@ -4,30 +4,46 @@ import { InlineEdit } from '../../ui/inline-edit';
 import { Money } from '../../ui/money';
 import { moneyFault } from '../../ui/money-fault';
 import { trimmedDecimal } from '../../ui/money-text';
+import { Note } from '../../ui/note';
+
+interface LowBalanceProps {
+  thresholdUsd: string | null;
+  /** Whether this installation sends mails. */
+  mailConfigured: boolean;
+}
 
 /** Below which balance a mail comes. */
-export function LowBalance({ thresholdUsd }: { thresholdUsd: string | null }) {
+export function LowBalance({ thresholdUsd, mailConfigured }: LowBalanceProps) {
   const { run } = useAction(SetLowBalanceDocument);
   const value = thresholdUsd === null ? '' : trimmedDecimal(thresholdUsd);
   const set = async (text: string, base: string) =>
     (await run({ input: { thresholdUsd: text || null, expected: { thresholdUsd: base || null } } })).error ??
     null;
   return (
-    <InlineEdit
-      label="Email below"
-      draft="low balance"
-      value={value}
-      prefix="$"
-      hint="US dollars, such as 5. Leave empty for no email."
-      check={(text) => (text === '' ? undefined : moneyFault(text))}
-      save={set}
-      clear="No email"
-    >
-      {thresholdUsd === null ? 'Off.' : <Money usd={thresholdUsd} />}
-      <p>
-        Sends one email when the balance falls below this amount, and another only after you have added
-        credit.
-      </p>
-    </InlineEdit>
+    <>
+      {!mailConfigured && (
+        <Note tone="warn">
+          This installation doesn’t send email. The alert only appears in the dashboard.
+        </Note>
+      )}
+      <InlineEdit
+        label="Email below"
+        draft="low balance"
+        value={value}
+        prefix="$"
+        hint="US dollars, such as 5. Leave empty for no email."
+        check={(text) => (text === '' ? undefined : moneyFault(text))}
+        save={set}
+        clear="No email"
+      >
+        {thresholdUsd === null ? 'Off.' : <Money usd={thresholdUsd} />}
+        {mailConfigured && (
+          <p>
+            Sends one email when the balance falls below this amount, and another only after you have added
+            credit.
+          </p>
+        )}
+      </InlineEdit>
+    </>
   );
 }

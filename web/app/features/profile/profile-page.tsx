@@ -36,7 +36,12 @@ export function ProfilePage(): ReactNode {
         <ChangePassword email={viewer?.email} />
       </Section>
       <Section title="Low balance">
-        {viewer && <LowBalance thresholdUsd={viewer.lowBalanceThresholdUsd ?? null} />}
+        {viewer && (
+          <LowBalance
+            thresholdUsd={viewer.lowBalanceThresholdUsd ?? null}
+            mailConfigured={data.installation?.mailConfigured ?? true}
+          />
+        )}
       </Section>
       <Section title="Session">
         <p className={classes.text}>
