@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { insertCredits } from '../billing/fixtures.js';
+import { documentIdOf } from '../graphql/support.js';
 import { call, PASSWORD } from '../support/api.js';
 import { describeInBrowser, NARROW, useBrowser } from '../support/browser.js';
 import { postChat } from '../support/edge.js';
@@ -85,6 +86,26 @@ describeInBrowser('billing and profile of the dashboard', () => {
       ['topup', '50.000000'],
       ['starter', '1.000000'],
     ]);
+  });
+
+  test('a top-up that fails doesn’t stand beside the success of the one before', async () => {
+    const page = await openAs(browser, suite, user, '/dashboard/billing', { expectedErrors: /ERR_FAILED/ });
+    const add = page.getByRole('button', { name: 'Add $25' });
+    const added = page.getByText('Added $25.');
+    await add.click();
+    await added.waitFor();
+    const document = documentIdOf('mutation TopUp');
+    await page.route('**/graphql', (route) =>
+      route.request().postData()?.includes(document) ? route.abort() : route.fallback(),
+    );
+    await add.click();
+    await page.getByRole('alert').getByText('The server can’t be reached.').waitFor();
+    expect(await added.count()).toBe(0);
+    await page.unrouteAll({ behavior: 'wait' });
+    await add.click();
+    await added.waitFor();
+    await page.getByRole('radio', { name: '$100' }).check();
+    expect(await added.count()).toBe(0);
   });
 
   test('on a phone, too, a day of the ledger opens with its calls', async () => {

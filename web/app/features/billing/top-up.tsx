@@ -20,10 +20,13 @@ export function TopUp({ balanceUsd }: { balanceUsd: string | undefined }) {
   const [added, setAdded] = useState<{ amount: number; balanceUsd: string }>();
   const { daysLeft } = useOutlook(balanceUsd);
   const choose = (next: number): void => {
+    setAdded(undefined);
     setAmount(next);
     setIdempotencyKey(newIdempotencyKey());
   };
   const send = async (): Promise<void> => {
+    // It says nothing about this one, which may fail.
+    setAdded(undefined);
     const { data } = await run({ input: { amountUsd: amount, idempotencyKey } });
     if (!data) return;
     setAdded({ amount, balanceUsd: data.topUp.balanceUsd });
