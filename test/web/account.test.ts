@@ -104,7 +104,7 @@ describeInBrowser('billing and profile of the dashboard', () => {
     await page.unrouteAll({ behavior: 'wait' });
     await add.click();
     await added.waitFor();
-    await page.getByRole('radio', { name: '$100' }).check();
+    await page.getByText('$100', { exact: true }).click();
     expect(await added.count()).toBe(0);
   });
 

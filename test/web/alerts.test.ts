@@ -264,7 +264,7 @@ describeInBrowser('the alerts of the dashboard', () => {
     return page;
   };
 
-  test('the bar on each page says the latest month of a key, and keeps a low balance', async () => {
+  test('the bar on each page says the latest month of a key, and keeps a low balance until credit is added', async () => {
     const owner = await suite.signUp('team');
     const page = await follow(owner);
     await tell(owner, { percent: 100, month: '2026-10' });
@@ -276,7 +276,14 @@ describeInBrowser('the alerts of the dashboard', () => {
     await tell(owner, { percent: 80, month: '2026-11' });
     const history = page.getByRole('region', { name: 'Alert history' });
     await history.getByText('80% of the monthly limit').waitFor();
-    expect(await page.getByText('The balance is low.').isVisible()).toBe(true);
+    const low = page.getByText('The balance is low.');
+    expect(await low.isVisible()).toBe(true);
+    await suite.api(owner.token, 'POST', '/api/billing/topup', { amount_usd: 10 });
+    await low.waitFor({ state: 'hidden' });
+    await tell(owner, { purpose: 'low_balance' });
+    await page.getByRole('link', { name: 'Add credit' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Billing' }).waitFor();
+    expect(await low.count()).toBe(0);
   });
 
   test('an open history asks once in a second, however many alerts fire', async () => {

@@ -1,7 +1,8 @@
 import { Button } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
-import type { AlertEventRowFragment } from '../../generated/graphql';
+import { useEffect, useRef, useState } from 'react';
+import { useQuery } from 'urql';
+import { type AlertEventRowFragment, ViewerDocument } from '../../generated/graphql';
 import { useAlertFired } from '../graphql/live-alerts';
 import { paths } from '../paths';
 import { Note } from '../ui/note';
@@ -9,7 +10,7 @@ import classes from './app-layout.module.css';
 
 /**
  * Several percentages of a key may be reached by one call: the highest of the latest month says it all. A low balance, which
- * concerns all keys, stays until it is closed.
+ * concerns all keys, stays until credit is added or it is closed.
  */
 function saysMore(shown: AlertEventRowFragment, event: AlertEventRowFragment): boolean {
   if (shown.purpose === 'LOW_BALANCE') return true;
@@ -19,12 +20,24 @@ function saysMore(shown: AlertEventRowFragment, event: AlertEventRowFragment): b
   return (shown.thresholdPct ?? 0) > (event.thresholdPct ?? 0);
 }
 
+/** Calls back when the balance has risen: calls only lower it. It is read by the header. */
+function useCreditAdded(onAdded: () => void): void {
+  const [{ data }] = useQuery({ query: ViewerDocument });
+  const balance = Number(data?.viewer?.balanceUsd ?? Number.NaN);
+  const before = useRef(balance);
+  useEffect(() => {
+    if (balance > before.current) onAdded();
+    before.current = balance;
+  }, [balance]);
+}
+
 /** Says on every page that an alert has fired, until it is closed. */
 export function AlertBanner() {
   const [fired, setFired] = useState<AlertEventRowFragment>();
   useAlertFired((event) => setFired((shown) => (shown && saysMore(shown, event) ? shown : event)));
-  if (!fired) return null;
   const close = (): void => setFired(undefined);
+  useCreditAdded(() => fired?.purpose === 'LOW_BALANCE' && close());
+  if (!fired) return null;
   return (
     <div className={classes.banner}>
       <Note
@@ -37,7 +50,10 @@ export function AlertBanner() {
       >
         {fired.purpose === 'LOW_BALANCE' ? (
           <>
-            The balance is low. <Link to={paths.billing}>Add credit</Link>
+            The balance is low.{' '}
+            <Link to={paths.billing} onClick={close}>
+              Add credit
+            </Link>
           </>
         ) : (
           <>
