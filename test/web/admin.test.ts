@@ -3,14 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { Page } from 'playwright-core';
+import type { Page, WebSocketRoute } from 'playwright-core';
 import { NODE_NEWS_CHANNEL } from '../../src/db/invalidation.js';
 import { DOLLAR } from '../../src/lib/money.js';
 import { flushBatch } from '../../src/metering/flush.store.js';
 import type { ModelOutput } from '../../src/services/billing/billing.outputs.js';
 import { documentIdOf } from '../graphql/support.js';
 import { costing, recordOf } from '../metering/support.js';
-import { RUN, register } from '../nodes/support.js';
+import { beat, RUN, register } from '../nodes/support.js';
 import { signUpAdmin } from '../support/admin.js';
 import { call, PASSWORD, type UserFields } from '../support/api.js';
 import { expectAccessible } from '../support/axe.js';
@@ -105,6 +105,40 @@ describeInBrowser('the admin pages', () => {
     await page.getByRole('dialog').getByText('was changed elsewhere and is draining now').waitFor();
     await page.keyboard.press('Escape');
     await row.getByText('drained').waitFor();
+  });
+
+  test('no node is called silent while nothing is heard from the server, after a sleep either', async () => {
+    const name = `heard ${randomUUID()}`;
+    const { id } = await register({ url: suite.url, token: admin.token }, { name });
+    await beat(suite.url, id, undefined, HEARTBEAT_SECRET);
+    const page = await pageOf(browser, suite, admin);
+    const sockets: WebSocketRoute[] = [];
+    let isAway = false;
+    await page.routeWebSocket('**/graphql', (socket) => {
+      if (isAway) return void socket.close();
+      const server = socket.connectToServer();
+      socket.onMessage((message) => void (isAway || server.send(message)));
+      server.onMessage((message) => void (isAway || socket.send(message)));
+      sockets.push(socket);
+    });
+    await page.clock.install();
+    await page.goto('/admin/nodes');
+    const healthy = rowOf(page, name).getByText('healthy', { exact: true });
+    await healthy.waitFor();
+    isAway = true;
+    const sleep = async (): Promise<void> => {
+      await page.clock.fastForward('10:00');
+      expect(await healthy.isVisible()).toBe(true);
+    };
+    // The connection is lost, but the page doesn't know yet; then it does.
+    await sleep();
+    await Promise.all(sockets.map((socket) => socket.close()));
+    const note = page.getByRole('banner').getByText(/^Reconnecting, data as of/);
+    await note.waitFor();
+    await sleep();
+    isAway = false;
+    await note.waitFor({ state: 'hidden' });
+    await healthy.waitFor();
   });
 
   test('what another tab has saved of a node is not overwritten', async () => {

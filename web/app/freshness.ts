@@ -7,6 +7,8 @@ export interface Freshness {
 
 /** A connection that comes back at once is nothing to speak of. */
 const GRACE_MS = 1_000;
+/** No connection that stands is silent for so long: it answers pings. Whoever wakes from sleep may not know yet that it is lost. */
+const SILENT_MS = 60_000;
 
 const listeners = new Set<() => void>();
 let heardAt = Date.now();
@@ -45,3 +47,9 @@ export function onFreshness(listener: () => void): () => void {
 }
 
 export const freshness = (): Freshness => shown;
+
+/** Up to when what is shown is known, in milliseconds of the clock: until now, or until the server was heard of last. */
+export function knownUntil(nowMs: number): number {
+  if (!shown.live) return shown.asOf;
+  return nowMs - heardAt > SILENT_MS ? heardAt : nowMs;
+}

@@ -1,9 +1,9 @@
 import { madeOnce } from '../../ui/made-once';
 import { StatusWord } from '../../ui/status-word';
-import { useTicking } from '../../ui/use-ticking';
 import type { LiveNode } from './live-nodes';
 import { ageOf, isStale, type NodeState, shortSpan, stateOf } from './node-state.rules';
 import classes from './nodes.module.css';
+import { useNodeTime } from './use-node-time';
 
 const TONES: Record<NodeState, 'good' | 'warn' | 'bad' | 'idle'> = {
   healthy: 'good',
@@ -28,7 +28,7 @@ interface NodeFactProps {
 
 /** How a node is, as it becomes so. `brief`: in one word. */
 export function StateOfNode({ node, staleAfterSeconds, brief = false }: NodeFactProps & { brief?: boolean }) {
-  const state = useTicking((now) => stateOf(node, now, staleAfterSeconds));
+  const state = useNodeTime((now) => stateOf(node, now, staleAfterSeconds));
   return (
     <>
       <StatusWord tone={TONES[state]}>{stateWord(state)}</StatusWord>
@@ -41,9 +41,9 @@ export function StateOfNode({ node, staleAfterSeconds, brief = false }: NodeFact
 
 /** Seconds since the last heartbeat, each second. */
 export function HeartbeatAge({ node, staleAfterSeconds }: NodeFactProps) {
-  const age = useTicking((now) => ageOf(node, now));
+  const age = useNodeTime((now) => ageOf(node, now));
   // Of a machine that is switched off nobody expects to hear.
-  const stale = useTicking((now) => node.status !== 'OFFLINE' && isStale(node, now, staleAfterSeconds));
+  const stale = useNodeTime((now) => node.status !== 'OFFLINE' && isStale(node, now, staleAfterSeconds));
   if (age === null) return 'never';
   return (
     <span className={classes.age} data-stale={stale || undefined}>

@@ -7,12 +7,12 @@ import { formatCount, formatRate } from '../../ui/format';
 import { LineChart } from '../../ui/line-chart';
 import { LoadError } from '../../ui/load-error';
 import { Moment } from '../../ui/moment';
-import { useTicking } from '../../ui/use-ticking';
 import { Waiting } from '../../ui/waiting';
 import type { LiveNode } from './live-nodes';
 import { gigabytes, percent } from './node-facts';
 import { shortSpan } from './node-state.rules';
 import classes from './nodes.module.css';
+import { useNodeTime } from './use-node-time';
 
 type Heartbeat = NonNullable<NodeHeartbeatsQuery['gpuNodeHeartbeats']>[number];
 type Metric = Exclude<keyof Heartbeat, 'receivedAt' | '__typename'>;
@@ -143,7 +143,7 @@ function Charts({ node, heartbeats }: { node: LiveNode; heartbeats: readonly Hea
 function Age({ node, metric }: { node: LiveNode; metric: Metric }) {
   const { heardAtMs, lastHeartbeatAt, readings } = node;
   const receivedAt = readings[metric]?.receivedAt;
-  const age = useTicking((now) => {
+  const age = useNodeTime((now) => {
     if (heardAtMs === null || !receivedAt || lastHeartbeatAt == null) return null;
     const behindMs = Date.parse(lastHeartbeatAt) - Date.parse(receivedAt);
     return Math.max(0, Math.floor((now - heardAtMs + behindMs) / MS));

@@ -13,13 +13,13 @@ import { Note } from '../../ui/note';
 import { PageHead } from '../../ui/page-head';
 import { SearchField } from '../../ui/search-field';
 import { Tile, Tiles } from '../../ui/tiles';
-import { useTicking } from '../../ui/use-ticking';
 import { type LiveNode, useLiveNodes } from './live-nodes';
 import { nodeColumns } from './node-columns';
 import { stateWord } from './node-facts';
 import { isFound, NODE_STATES, type NodeState, stateOf } from './node-state.rules';
 import classes from './nodes.module.css';
 import { nodesSearch } from './nodes-search';
+import { useNodeTime } from './use-node-time';
 
 const REGISTER = <ButtonLink to={paths.newNode}>Register node</ButtonLink>;
 /** Until the installation has said how long a node may be silent. */
@@ -66,7 +66,7 @@ interface BoardProps {
 
 /** The state of each node, computed anew when one of them changes by itself: when its heartbeat fails to come. */
 function useStates(nodes: readonly LiveNode[] | undefined, staleAfterSeconds: number): readonly NodeState[] {
-  const joined = useTicking((now) =>
+  const joined = useNodeTime((now) =>
     (nodes ?? []).map((node) => stateOf(node, now, staleAfterSeconds)).join(),
   );
   return useMemo(() => (joined === '' ? [] : (joined.split(',') as NodeState[])), [joined]);
