@@ -7,6 +7,8 @@ import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
 import { callsOf, expectGoodLooks, openAs } from './dashboard.js';
 
+const DAY_MS = 86_400_000;
+
 /** The log of calls as somebody goes through it who looks for one of them. */
 describeInBrowser('the calls of the dashboard', () => {
   const browser = useBrowser();
@@ -128,6 +130,21 @@ describeInBrowser('the calls of the dashboard', () => {
     expect(await rows().first().innerText()).toBe(newest);
     await page.getByLabel('Status').selectOption('error');
     await page.getByText('1 call in all, $0.00').waitFor();
+  });
+
+  test('a window without calls says so, and leads to a longer one', async () => {
+    const idle = await suite.signUp('free');
+    await flushBatch(suite.db.pool, [recordOf(idle, { createdAt: Date.now() - 10 * DAY_MS })]);
+    page = await openAs(browser, suite, idle, '/dashboard/usage');
+    await page.getByText('No calls in the last 7 days.').waitFor();
+    const clear = page.getByRole('button', { name: 'Clear the filters' });
+    expect(await clear.count()).toBe(0);
+    await page.getByRole('button', { name: 'Show 90 days' }).click();
+    await page.waitForURL('**/dashboard/usage?window=90');
+    await rows().filter({ hasText: 'gateway/fast' }).waitFor();
+    await page.getByLabel('Status').selectOption('error');
+    await page.getByText('No calls in this window match the filters.').waitFor();
+    await clear.waitFor();
   });
 
   test('old rows are marked while others are on their way', async () => {

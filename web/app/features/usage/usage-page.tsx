@@ -16,6 +16,7 @@ import { PageHead } from '../../ui/page-head';
 import { Pager } from '../../ui/pager';
 import { useHeldScroll } from '../../ui/use-held-scroll';
 import { Waiting } from '../../ui/waiting';
+import { DEFAULT_WINDOW, WINDOWS, type WindowDays } from '../analytics/window';
 import { FindCall } from './find-call';
 import classes from './usage.module.css';
 import { usageColumns } from './usage-columns';
@@ -97,7 +98,13 @@ export function UsagePage(): ReactNode {
             awaiting={awaiting}
             onOpen={({ id }) => look(id)}
             empty={
-              page?.totalCount === 0 ? <NoCalls /> : <NoMatch onClear={() => void navigate({ search: {} })} />
+              page?.totalCount === 0 ? (
+                <NoCalls />
+              ) : search.key || search.model || search.status || search.day ? (
+                <NoMatch onClear={() => void navigate({ search: {} })} />
+              ) : (
+                <NoneInWindow days={search.window ?? DEFAULT_WINDOW} onWiden={change} />
+              )
             }
           />
         )}
@@ -162,6 +169,28 @@ function NoCalls() {
       }
     >
       No calls yet. Calls with your keys appear here with their model, tokens, latency and cost.
+    </Empty>
+  );
+}
+
+interface NoneInWindowProps {
+  days: WindowDays;
+  onWiden(change: { window: WindowDays }): void;
+}
+
+function NoneInWindow({ days, onWiden }: NoneInWindowProps) {
+  const longest = WINDOWS.at(-1)!;
+  return (
+    <Empty
+      action={
+        days < longest && (
+          <Button variant="default" onClick={() => onWiden({ window: longest })}>
+            Show {longest} days
+          </Button>
+        )
+      }
+    >
+      No calls {days === 1 ? 'today' : `in the last ${days} days`}. New calls appear automatically.
     </Empty>
   );
 }
