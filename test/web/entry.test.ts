@@ -5,7 +5,8 @@ import { PASSWORD, signUp } from '../support/api.js';
 import { expectAccessible } from '../support/axe.js';
 import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
-import { expectGoodLooks, pageOf } from './dashboard.js';
+import { until } from '../support/until.js';
+import { expectGoodLooks, holdAnswers, openAs, pageOf } from './dashboard.js';
 
 /** How people come in, in a real browser, over the edge. */
 describeInBrowser('the way into the dashboard', () => {
@@ -29,6 +30,22 @@ describeInBrowser('the way into the dashboard', () => {
     await page.getByRole('banner').getByText('$1.00').waitFor();
     const [cookie] = await page.context().cookies();
     expect(cookie).toMatchObject({ name: 'pr_session', httpOnly: true, sameSite: 'Lax' });
+  });
+
+  test('the button of a sign-up that has worked can’t be pressed again while the dashboard is on its way', async () => {
+    const page = await browser.open(suite.url);
+    await page.goto('/signup');
+    await page.getByLabel('Name').fill('Ada');
+    await page.getByLabel('Email').fill(`${randomUUID()}@example.com`);
+    await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
+    const { held, release } = await holdAnswers(page, '"viewer":{');
+    const button = page.getByRole('button', { name: 'Create account' });
+    await button.click();
+    await held;
+    expect(await button.isDisabled()).toBe(true);
+    release();
+    await page.waitForURL('**/dashboard');
+    await page.unrouteAll({ behavior: 'wait' });
   });
 
   test('the name in the header leads to the first page, which says what this is', async () => {
@@ -99,6 +116,35 @@ describeInBrowser('the way into the dashboard', () => {
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     await page.getByRole('button', { name: 'Account' }).click();
     await page.getByText(user.email).waitFor();
+  });
+
+  test('whoever logs in in another tab finds nothing of the former account in this one', async () => {
+    const [former, next] = [await suite.signUp('pro'), await suite.signUp('free')];
+    const page = await openAs(browser, suite, former, '/dashboard/keys?create=true');
+    const name = page.getByRole('dialog').getByLabel('Name');
+    await name.fill('secret plans');
+    await page.getByRole('banner').getByText('$26.00').waitFor();
+    const token = randomBytes(32).toString('base64url');
+    await suite.db.pool.query(
+      `insert into password_resets (token_hash, account_id, expires_at)
+       values ($1, $2, now() + interval '10 minutes')`,
+      [sha256(token).toString('hex'), next.accountId],
+    );
+    const other = await page.context().newPage();
+    await other.goto(`/reset-password#${token}`);
+    await other.getByRole('textbox', { name: 'New password' }).fill('another long password 77');
+    await other.getByRole('button', { name: 'Set password' }).click();
+    await other.waitForURL('**/dashboard');
+    const balance = page.getByRole('banner').getByText('$1.00');
+    await until(
+      async () => {
+        await page.evaluate('window.dispatchEvent(new Event("focus"))').catch(() => undefined);
+        return balance.isVisible();
+      },
+      { what: 'the balance of the other account' },
+    );
+    await name.waitFor();
+    expect(await name.inputValue()).toBe('');
   });
 
   test('but never elsewhere, whatever the address says', async () => {

@@ -15,7 +15,7 @@ const returned = new Set<() => void>();
 let inDoubt = false;
 /** Whether somebody was signed in with this client. */
 let seen = false;
-let client = createGraphqlClient({ onDoubt: doubt, onReturn });
+let client = createClient();
 
 function doubt(): void {
   inDoubt = true;
@@ -24,6 +24,15 @@ function doubt(): void {
 
 function onReturn(): void {
   for (const listener of returned) listener();
+}
+
+function createClient(): Client {
+  // Another tab has logged in as somebody else: only a page that begins anew holds nothing of the former account.
+  const onOther = (): void => {
+    if (made === client) location.reload();
+  };
+  const made = createGraphqlClient({ onDoubt: doubt, onReturn, onOther });
+  return made;
 }
 
 const listen = (listeners: Set<() => void>) => (listener: () => void) => {
@@ -70,7 +79,7 @@ export function endSession(): void {
 /** After a log-in, sign-up or log-out: nothing that one account has seen stays for the next. */
 export function renewSession(): void {
   dropFirst();
-  client = createGraphqlClient({ onDoubt: doubt, onReturn });
+  client = createClient();
   seen = false;
   for (const listener of changed) listener();
 }

@@ -38,6 +38,7 @@ addEventListener('offline', () => live?.terminate());
 interface SessionListeners {
   onDoubt(): void;
   onReturn(): void;
+  onOther(): void;
 }
 
 /**
@@ -45,8 +46,10 @@ interface SessionListeners {
  * build are sent, by their id and without their text (web/tools/documents.mjs).
  * @param onDoubt is called when the server no longer takes the session.
  * @param onReturn is called when the socket is there again, and a while after it first connected: a change may have been missed.
+ * @param onOther is called when the server answers for another account than before: the cookie was replaced in another tab.
  */
-export function createGraphqlClient({ onDoubt, onReturn }: SessionListeners): Client {
+export function createGraphqlClient({ onDoubt, onReturn, onOther }: SessionListeners): Client {
+  let account: string | undefined;
   let isReturn = false;
   let pongTimer: number | undefined;
   const socket = createSocket({
@@ -97,8 +100,11 @@ export function createGraphqlClient({ onDoubt, onReturn }: SessionListeners): Cl
         ),
       ),
       mapExchange({
-        onResult({ error }) {
+        onResult({ data, error }) {
           if (!error?.networkError) heard();
+          const answered = (data as { viewer?: { id?: string } | null } | undefined)?.viewer?.id;
+          account ??= answered;
+          if (answered !== undefined && answered !== account) onOther();
         },
         onError(error, { context }) {
           if (isSignedOut(error) && !context.sessionProbe) onDoubt();

@@ -1,4 +1,5 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
 import type { DocumentInput } from 'urql';
 import type { ShownError } from '../../graphql/errors';
 import { useAction } from '../../graphql/use-action';
@@ -10,12 +11,15 @@ export function useEntry<Data, Input>(document: DocumentInput<Data, { input: Inp
   const navigate = useNavigate();
   const { next } = useSearch({ strict: false });
   const { run, error, sending } = useAction(document);
+  const [entering, setEntering] = useState(false);
   const enter = async (input: Input): Promise<ShownError | null> => {
     const outcome = await run({ input });
     if (outcome.error) return outcome.error;
+    setEntering(true);
     renewSession();
-    await navigate({ href: safeNext(next), replace: true });
+    // Until the next page is there, this one could be sent again.
+    await navigate({ href: safeNext(next), replace: true }).finally(() => setEntering(false));
     return null;
   };
-  return { enter, error, sending };
+  return { enter, error, sending: sending || entering };
 }
