@@ -2,6 +2,7 @@ import { Fragment, type MouseEvent, memo, type ReactNode, type RefObject, useRef
 import { moneyParts } from '../../../src/lib/money-parts';
 import classes from './data-table.module.css';
 import { Money } from './money';
+import { SortChoice } from './sort-choice';
 import { Head, type TableSort } from './table-head';
 import { useOverflow } from './use-overflow';
 import { appearing, Waiting } from './waiting';
@@ -70,6 +71,7 @@ export function DataTable<Item>(props: DataTableProps<Item>) {
   const open = useRef(onOpen);
   open.current = onOpen;
   const rooms = columns.map((column) => roomOf(column, rows ?? [])).join();
+  const hasLines = columns.some(({ phone }) => phone !== undefined);
   return (
     // It scrolls sideways on narrow screens: the keyboard must reach it to do so.
     <section
@@ -82,9 +84,10 @@ export function DataTable<Item>(props: DataTableProps<Item>) {
       // biome-ignore lint/a11y/noNoninteractiveTabindex: scrolled by the keyboard
       tabIndex={0}
     >
+      {sort && hasLines && rows?.length !== 0 && <SortChoice columns={columns} sort={sort} />}
       <table
         className={classes.table}
-        data-lines={columns.some(({ phone }) => phone !== undefined) || undefined}
+        data-lines={hasLines || undefined}
         aria-busy={rows === undefined || awaiting}
       >
         <thead>

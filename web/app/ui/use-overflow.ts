@@ -18,7 +18,7 @@ export function useOverflow(frame: RefObject<HTMLElement | null>): Overflow {
     };
     const watch = new ResizeObserver(look);
     watch.observe(element);
-    if (element.firstElementChild) watch.observe(element.firstElementChild);
+    for (const child of element.children) watch.observe(child);
     element.addEventListener('scroll', look, { passive: true });
     return () => {
       watch.disconnect();
