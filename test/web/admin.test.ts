@@ -204,7 +204,7 @@ describeInBrowser('the admin pages', () => {
     await page.getByText('No actions match.').waitFor();
     await subject.fill(user.accountId);
     await page.getByRole('link', { name: admin.user.email }).first().click();
-    await page.getByRole('button', { name: 'One administrator ×' }).waitFor();
+    await page.getByRole('button', { name: 'Remove filter One administrator' }).waitFor();
     expect(await subject.inputValue()).toBe('');
     expect(new URL(page.url()).searchParams.has('subject')).toBe(false);
   });

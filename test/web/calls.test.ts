@@ -112,6 +112,9 @@ describeInBrowser('the calls of the dashboard', () => {
 
   test('the list says how many there are and what they cost, and goes both ways', async () => {
     await page.getByText('112 calls in all, $0.02775').waitFor();
+    // Read out once it has settled, not whenever it changes.
+    await page.getByRole('status').filter({ hasText: '112 calls, $0.02775 together' }).waitFor();
+    expect(await page.locator('[aria-live]').filter({ hasText: 'calls in all' }).count()).toBe(0);
     const newest = await rows().first().innerText();
     await page.getByRole('link', { name: 'Older' }).click();
     await page.waitForURL('**after=**');

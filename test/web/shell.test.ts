@@ -58,6 +58,26 @@ describeInBrowser('the shell of the dashboard', () => {
     await page.getByText(words, { exact: true }).waitFor();
   });
 
+  test('reads out that the balance has run out, and no single charge', async () => {
+    const page = await open();
+    const banner = page.getByRole('banner');
+    await banner.getByText('$1.00').waitFor();
+    expect(await banner.locator('[aria-live]').count()).toBe(0);
+    for (const [amount, words] of [
+      ['0.000500', 'The balance is used up'],
+      ['50', 'The balance is no longer low'],
+    ] as const) {
+      await setBalance(amount);
+      await until(
+        async () => {
+          await page.evaluate('window.dispatchEvent(new Event("focus"))');
+          return banner.getByRole('status').filter({ hasText: words }).isVisible();
+        },
+        { what: words },
+      );
+    }
+  });
+
   test('the command palette opens by its keys, finds by a few letters, and gives the focus back', async () => {
     const page = await open({ colorScheme: 'light' });
     // The page's title, which takes the focus when it comes, and what the header waits for: nothing takes it away any more.

@@ -1,13 +1,21 @@
 import { Link } from '@tanstack/react-router';
+import { useRef } from 'react';
 import { ViewerDocument } from '../../generated/graphql';
 import { useRefreshOnUsage } from '../graphql/live-usage';
 import { usePageQuery } from '../graphql/use-page-query';
 import { paths } from '../paths';
 import { ShortMoney } from '../ui/money';
+import { Settled } from '../ui/settled';
 import classes from './app-layout.module.css';
 import { lastsFor, useOutlook } from './use-outlook';
 
 const WORDS = { FINE: 'Balance', LOW: 'Balance low', STOPPED: 'Calls stopped' } as const;
+/** Read out when it changes; each charge would be too much. */
+const SPOKEN = {
+  FINE: 'The balance is no longer low',
+  LOW: 'The balance is low',
+  STOPPED: 'The balance is used up',
+} as const;
 /** However many calls a second: the balance is asked for this often at most. */
 const REFRESH_MS = 500;
 
@@ -18,9 +26,11 @@ export function Balance() {
   useRefreshOnUsage(refresh, REFRESH_MS);
   const balanceUsd = data?.viewer?.balanceUsd;
   const { state, daysLeft } = useOutlook(balanceUsd);
+  const wasLow = useRef(false);
+  wasLow.current ||= state !== 'FINE';
   if (balanceUsd === undefined) return null;
   return (
-    <p className={classes.balance} data-state={state} aria-live="polite">
+    <p className={classes.balance} data-state={state}>
       <Link to={paths.billing}>
         <span className={classes.label}>
           {WORDS[state]}
@@ -30,6 +40,7 @@ export function Balance() {
         </span>{' '}
         <ShortMoney usd={balanceUsd} />
       </Link>
+      <Settled>{wasLow.current ? SPOKEN[state] : ''}</Settled>
     </p>
   );
 }

@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import { paths } from '../../paths';
 import { PageHead } from '../../ui/page-head';
 import { SearchField } from '../../ui/search-field';
+import { Unseen } from '../../ui/unseen';
 import classes from './admin.module.css';
 import { ACTION_KINDS, auditSearch } from './admin-search';
 import { AuditLog } from './audit-table';
@@ -38,7 +39,8 @@ export function AuditPage(): ReactNode {
         />
         {search.actor && (
           <Button variant="default" onClick={() => narrow({ actor: undefined })}>
-            One administrator ×
+            <Unseen>Remove filter </Unseen>
+            One administrator <span aria-hidden="true">×</span>
           </Button>
         )}
       </div>

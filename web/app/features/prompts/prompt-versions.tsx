@@ -12,6 +12,7 @@ import { Note } from '../../ui/note';
 import { Pager } from '../../ui/pager';
 import { Section } from '../../ui/section';
 import { StatusWord } from '../../ui/status-word';
+import { Unseen } from '../../ui/unseen';
 import { Waiting } from '../../ui/waiting';
 import { usePromptChanged } from './live-prompts';
 import { versionDraft } from './prompt-editor';
@@ -142,7 +143,7 @@ function Version({ prompt, version, sending, onActivate }: VersionProps) {
               params={{ promptId: prompt.id }}
               search={{ tab: 'diff', from: Math.min(active, number), to: Math.max(active, number) }}
             >
-              Compare with active
+              Compare with active<Unseen>: version {number}</Unseen>
             </ButtonLink>
           </>
         )}
@@ -170,7 +171,7 @@ function EditFrom({ prompt, version }: { prompt: LoadedPrompt; version: VersionP
   };
   return (
     <Button size="xs" variant="subtle" onClick={edit}>
-      Edit a copy
+      Edit a copy<Unseen> of version {version.version}</Unseen>
     </Button>
   );
 }

@@ -12,8 +12,10 @@ import { Empty } from '../../ui/empty';
 import { counted, formatCount } from '../../ui/format';
 import { LoadError } from '../../ui/load-error';
 import { Money } from '../../ui/money';
+import { moneyText } from '../../ui/money-text';
 import { PageHead } from '../../ui/page-head';
 import { Pager } from '../../ui/pager';
+import { Settled } from '../../ui/settled';
 import { useHeldScroll } from '../../ui/use-held-scroll';
 import { Waiting } from '../../ui/waiting';
 import { DEFAULT_WINDOW, WINDOWS, type WindowDays } from '../analytics/window';
@@ -80,7 +82,8 @@ export function UsagePage(): ReactNode {
       <FindCall onFind={look} />
       {error && <LoadError error={error} onRetry={refresh} />}
       {(page || !error) && <Totals page={page} />}
-      <div role="status" className={classes.held}>
+      <Settled>{held > 0 ? counted(held, 'new call') : ''}</Settled>
+      <div className={classes.held}>
         {held > 0 && (
           <Button size="xs" variant="default" onClick={showHeld}>
             {counted(held, 'new call')}
@@ -146,11 +149,12 @@ interface TotalsProps {
 function Totals({ page }: TotalsProps) {
   const totals = page?.totals;
   return (
-    <p className={classes.totals} aria-live="polite">
+    <p className={classes.totals}>
       {totals ? (
         <>
           <strong>{formatCount(totals.calls)}</strong> {totals.calls === 1 ? 'call' : 'calls'} in all,{' '}
           <Money usd={totals.costUsd} />
+          <Settled>{`${counted(totals.calls, 'call')}, ${moneyText(totals.costUsd)} together`}</Settled>
         </>
       ) : (
         <Waiting width={176} />
