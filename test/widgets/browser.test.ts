@@ -436,6 +436,8 @@ describeInBrowser('the widget in a page', () => {
     const chat = await chatIn(page);
     await chat.getByText('Salut').waitFor();
     expect(await chat.evaluate('[innerWidth, innerHeight]')).toEqual([NARROW.width, NARROW.height]);
+    // It has the focus, since the bubble that had it is hidden; its box has not, which would bring up the keyboard.
+    await until(() => chat.evaluate<boolean>('document.hasFocus()'), { what: 'the focus in the chat' });
     expect(await chat.evaluate('document.activeElement?.id')).not.toBe('box');
     await screenshot(page, 'widget-phone');
     await page.evaluate(

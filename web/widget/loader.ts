@@ -72,10 +72,10 @@ class Widget {
     if (this.#isOpen) return;
     this.#isOpen = true;
     this.#loadFrame(this.#look);
+    // On a phone the bubble is hidden, and the focus would go with it.
+    this.#bubble.open(focus);
     // The keyboard of a phone comes only when somebody touches the box.
-    const taken = focus && !this.#bubble.phone.matches;
-    this.#bubble.open(taken);
-    this.#tell({ v: 1, type: 'open', focus: taken });
+    this.#tell({ v: 1, type: 'open', focus: focus && !this.#bubble.phone.matches });
     this.#store.write({ open: true });
     this.#emit('open');
   }
