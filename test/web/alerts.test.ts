@@ -233,8 +233,12 @@ describeInBrowser('the alerts of the dashboard', () => {
     );
     expect(rows).toEqual([{ thresholds_pct: [50] }]);
     await shown.getByRole('button', { name: 'Delete' }).click();
+    const reads = await holdAnswers(page, '"viewer"');
     await dialog.getByRole('button', { name: 'Delete alert' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    reads.release();
     await shown.waitFor({ state: 'hidden' });
+    await page.unrouteAll({ behavior: 'wait' });
   });
 
   /** An alert as it fires, told to whoever follows. */
@@ -284,6 +288,31 @@ describeInBrowser('the alerts of the dashboard', () => {
     await page.getByRole('link', { name: 'Add credit' }).click();
     await page.getByRole('heading', { level: 1, name: 'Billing' }).waitFor();
     expect(await low.count()).toBe(0);
+  });
+
+  test('an alert is redelivered once, however often that is clicked', async () => {
+    const owner = await suite.signUp('team');
+    const page = await follow(owner);
+    const again = page
+      .getByRole('region', { name: 'Alert history' })
+      .getByRole('button', { name: 'Redeliver' });
+    await again.first().waitFor();
+    const { held, release } = await holdAnswers(page, '"redeliverAlertEvent"');
+    await again.first().click();
+    await held;
+    expect(await again.first().isDisabled()).toBe(true);
+    release();
+    await page.unrouteAll({ behavior: 'wait' });
+  });
+
+  test('whoever has no key is led to one', async () => {
+    const owner = await suite.signUp('team');
+    await suite.api(owner.token, 'DELETE', `/api/keys/${owner.keyId}`);
+    const page = await openAs(browser, suite, owner, '/dashboard/alerts');
+    await page.getByRole('button', { name: 'Create alert' }).click();
+    await page.getByRole('dialog').getByRole('link', { name: 'Create key' }).click();
+    await page.waitForURL('**/dashboard/keys?create=true');
+    await page.getByRole('dialog').getByLabel('Name').waitFor();
   });
 
   test('an open history asks once in a second, however many alerts fire', async () => {

@@ -172,7 +172,19 @@ describeInBrowser('the calls of the dashboard', () => {
   test.each(['2026-13-01', '2026-02-30'])('a day that there isn’t, %s, counts as none', async (day) => {
     await page.goto(`/dashboard/usage?day=${day}`);
     await rows().nth(49).waitFor();
-    expect(await page.getByRole('button', { name: ', UTC ×' }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: /^Remove filter/ }).count()).toBe(0);
+  });
+
+  test('a key can be chosen as soon as it is there, and no longer once it is deleted', async () => {
+    const option = page.getByLabel('Key', { exact: true }).locator('option', { hasText: 'made later' });
+    await rows().nth(49).waitFor();
+    expect(await option.count()).toBe(0);
+    const { api_key: key } = await suite.api<{ api_key: { id: string } }>(user.token, 'POST', '/api/keys', {
+      name: 'made later',
+    });
+    await option.waitFor({ state: 'attached' });
+    await suite.api(user.token, 'DELETE', `/api/keys/${key.id}`);
+    await option.waitFor({ state: 'detached' });
   });
 
   test('keys and models to filter by that can’t be loaded say so, and are loaded by a click', async () => {

@@ -1,6 +1,9 @@
 import type { Page } from 'playwright-core';
+import { DOLLAR } from '../../src/lib/money.js';
+import { flushBatch } from '../../src/metering/flush.store.js';
+import { costing, recordOf } from '../metering/support.js';
 import { call, PASSWORD } from '../support/api.js';
-import { describeInBrowser, useBrowser } from '../support/browser.js';
+import { describeInBrowser, NARROW, useBrowser } from '../support/browser.js';
 import { errorOf, postChat } from '../support/edge.js';
 import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
@@ -200,6 +203,85 @@ describeInBrowser('the keys of the dashboard', () => {
     await page.waitForURL('**/dashboard/keys');
     await page.getByText('No keys yet.').waitFor();
     await until(async () => (await statusOf()) === 401, { what: 'calls to be refused' });
+  });
+
+  test('a switch that was thrown shows so before the key was read again, and waits until then', async () => {
+    const page = await open(`/dashboard/keys/${user.keyId}`);
+    const active = page.getByRole('switch', { name: 'Key is active' });
+    await active.waitFor();
+    const reads = await holdAnswers(page, '"viewer"');
+    await active.press('Space');
+    await page.getByText('Calls with this key fail with 401.').waitFor();
+    expect([await active.isChecked(), await active.isDisabled()]).toEqual([false, true]);
+    reads.release();
+    await until(() => active.isEnabled(), { what: 'the switch' });
+    expect(await active.isChecked()).toBe(false);
+    await page.unrouteAll({ behavior: 'wait' });
+  });
+
+  test('a deleted key is in no list that is shown after it', async () => {
+    const page = await open('/dashboard/keys');
+    const link = page.getByRole('link', { name: 'of a test' });
+    await link.click();
+    await page.getByRole('button', { name: 'Delete key' }).click();
+    const reads = await holdAnswers(page, '"apiKeys"');
+    await dialog(page).getByRole('button', { name: 'Delete key' }).click();
+    await page.waitForURL('**/dashboard/keys');
+    await reads.held;
+    await page.getByRole('region', { name: 'API keys' }).waitFor();
+    expect(await link.count()).toBe(0);
+    reads.release();
+    await page.getByText('No keys yet.').waitFor();
+    await page.unrouteAll({ behavior: 'wait' });
+  });
+
+  test('whoever leaves while a key is being deleted stays away', async () => {
+    const page = await open(`/dashboard/keys/${user.keyId}`);
+    await page.getByRole('button', { name: 'Delete key' }).click();
+    const deletion = await holdAnswers(page, 'deletedApiKeyId');
+    await dialog(page).getByRole('button', { name: 'Delete key' }).click();
+    await deletion.held;
+    await page.keyboard.press('Escape');
+    await dialog(page).waitFor({ state: 'hidden' });
+    await page.getByRole('navigation').getByRole('link', { name: 'Usage' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
+    const answered = page.waitForResponse(async (response) =>
+      (await response.text()).includes('deletedApiKeyId'),
+    );
+    deletion.release();
+    await answered;
+    await page.unrouteAll({ behavior: 'wait' });
+    await page.getByRole('navigation').getByRole('link', { name: 'Billing' }).hover();
+    expect(new URL(page.url()).pathname).toBe('/dashboard/usage');
+  });
+
+  test('on a phone the keys are sorted by a choice, and nothing that isn’t seen takes the focus', async () => {
+    await suite.api(user.token, 'POST', '/api/keys', { name: 'another' });
+    await suite.api(user.token, 'PATCH', `/api/keys/${user.keyId}`, { monthly_limit_usd: 1 });
+    const cost = costing((DOLLAR * 996n) / 1_000n);
+    await flushBatch(suite.db.pool, [recordOf(user, { createdAt: Date.now(), ...cost })]);
+    const page = await open('/dashboard/keys');
+    const list = page.getByRole('region', { name: 'API keys' });
+    const names = () => list.locator('tbody th').allInnerTexts();
+    await list.getByRole('button', { name: 'Name' }).waitFor();
+    expect(await page.getByLabel('Sort by').isVisible()).toBe(false);
+    await page.setViewportSize(NARROW);
+    const choice = page.getByLabel('Sort by');
+    expect(await choice.locator('option').allInnerTexts()).toEqual([
+      'Name',
+      'This month (UTC)',
+      'Last used',
+      'Created',
+    ]);
+    expect(await list.locator('thead button:visible').count()).toBe(0);
+    expect(await list.getByRole('columnheader', { name: 'Name' }).count()).toBe(1);
+    expect(await names()).toEqual(['another', 'of a test']);
+    await choice.selectOption('This month (UTC)');
+    await page.waitForURL('**/dashboard/keys?sort=spend');
+    await until(async () => (await names())[0] === 'of a test', { what: 'the key with the highest spend' });
+    // What isn't all of the limit doesn't read as all.
+    expect(await list.getByRole('meter').getAttribute('aria-valuetext')).toBe('99.6%');
+    await expectGoodLooks(page, 'keys-sorted');
   });
 
   test('a guard is set, acts, says so on the page, and is undone by one click', async () => {

@@ -20,8 +20,11 @@ export const shortCount = (count: number): string => shortCounts().format(count)
 const rates = madeOnce(
   () => new Intl.NumberFormat(LOCALE, { style: 'percent', maximumSignificantDigits: 2 }),
 );
-/** A fraction as `2.5%`. */
-export const formatRate = (fraction: number): string => rates().format(fraction);
+/** A fraction as `2.5%`. What isn't all doesn't read as all. */
+export const formatRate = (fraction: number): string =>
+  fraction >= 0.995 && fraction < 1
+    ? `${Math.min(99.99, Math.round(fraction * 10_000) / 100)}%`
+    : rates().format(fraction);
 
 const points = madeOnce(() => new Intl.NumberFormat(LOCALE, { maximumSignificantDigits: 2 }));
 /** A difference of two fractions in percentage points, as `1.5 points`. */

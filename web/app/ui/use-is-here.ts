@@ -14,3 +14,15 @@ export function useIsHere(): () => boolean {
   }, []);
   return () => isShown.current && router.latestLocation.pathname === here.current;
 }
+
+/**
+ * The same for what is deleted: it may be gone from the page before the answer comes, and the page is to be left all the same.
+ * @returns notes where somebody is; what that returns tells whether they are still there
+ */
+export function useNotePlace(): () => () => boolean {
+  const router = useRouter();
+  return () => {
+    const { pathname } = router.latestLocation;
+    return () => router.latestLocation.pathname === pathname;
+  };
+}

@@ -16,6 +16,7 @@ import { formatCount } from '../../ui/format';
 import { LoadError } from '../../ui/load-error';
 import { PageHead } from '../../ui/page-head';
 import { Section } from '../../ui/section';
+import { useUnread } from '../../ui/unread';
 import classes from './admin.module.css';
 
 type Model = NonNullable<FeaturedModelsQuery['models']>[number];
@@ -59,13 +60,18 @@ export function LeaderboardPage(): ReactNode {
 /** Whether a model is featured. It can be undone, so that it doesn't ask. */
 function Featured({ model: { modelPublicName: name, isFeatured } }: { model: Model }) {
   const { run, error, sending } = useAction(UpdateModelDocument);
+  const [unread, noteSaved] = useUnread(String(isFeatured));
+  const set = async (on: boolean): Promise<void> => {
+    const { data } = await run({ input: { name, isFeatured: on } });
+    if (data) noteSaved(String(on));
+  };
   return (
     <>
       <Switch
         aria-label={`${name} is featured`}
-        checked={isFeatured}
-        disabled={sending}
-        onChange={({ currentTarget }) => void run({ input: { name, isFeatured: currentTarget.checked } })}
+        checked={(unread ?? String(isFeatured)) === 'true'}
+        disabled={sending || unread !== undefined}
+        onChange={({ currentTarget }) => void set(currentTarget.checked)}
       />
       {error && <ErrorNote error={error} />}
     </>

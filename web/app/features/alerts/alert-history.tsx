@@ -27,7 +27,7 @@ const PENDING_MS = 1_500;
 
 /** What was told to whom, and how it went. */
 export function AlertHistory({ events, withKey = false, empty, refresh }: AlertHistoryProps) {
-  const { run, error } = useAction(RedeliverAlertDocument);
+  const { run, error, sending } = useAction(RedeliverAlertDocument);
   const latest = useRef(refresh);
   latest.current = refresh;
   useRefreshOnAlerts(() => latest.current(), REFRESH_MS);
@@ -46,7 +46,7 @@ export function AlertHistory({ events, withKey = false, empty, refresh }: AlertH
       )}
       <DataTable
         label="Alert history"
-        columns={columnsOf(withKey, redeliver)}
+        columns={columnsOf(withKey, sending, redeliver)}
         rows={events}
         keyOf={({ id }) => id}
         empty={empty}
@@ -57,6 +57,7 @@ export function AlertHistory({ events, withKey = false, empty, refresh }: AlertH
 
 function columnsOf(
   withKey: boolean,
+  sending: boolean,
   redeliver: (id: string) => void,
 ): readonly Column<AlertEventRowFragment>[] {
   return [
@@ -87,7 +88,7 @@ function columnsOf(
       actions: true,
       cell: ({ id, deliveryStatus }) =>
         deliveryStatus !== 'PENDING' && (
-          <Button size="xs" variant="default" onClick={() => redeliver(id)}>
+          <Button size="xs" variant="default" disabled={sending} onClick={() => redeliver(id)}>
             Redeliver
           </Button>
         ),

@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { AlertKeysDocument } from '../../../generated/graphql';
 import { usePageQuery } from '../../graphql/use-page-query';
 import { paths } from '../../paths';
+import { ButtonLink } from '../../ui/button-link';
 import { Dialog, DialogActions } from '../../ui/dialog';
 import { LoadError } from '../../ui/load-error';
 import { Note } from '../../ui/note';
@@ -23,7 +24,11 @@ interface CreateAnyAlertProps {
 
 /** Makes a subscription of whichever key: asks for it first. */
 export function CreateAnyAlert({ keyId, opened, onChoose, onClose, onMaking }: CreateAnyAlertProps) {
-  const { data, error, refresh } = usePageQuery({ query: AlertKeysDocument, variables: {} });
+  const { data, error, refresh } = usePageQuery({
+    query: AlertKeysDocument,
+    variables: {},
+    touches: ['ApiKey', 'DeleteApiKeyPayload'],
+  });
   const [chosen, setChosen] = useState<string>();
   const keys = data?.viewer?.apiKeys.nodes;
   const key =
@@ -46,7 +51,16 @@ export function CreateAnyAlert({ keyId, opened, onChoose, onClose, onMaking }: C
       {error && <LoadError error={error} onRetry={refresh} />}
       {!keys && !error && <Waiting height={96} />}
       {keys?.length === 0 && (
-        <Note tone="plain">Alerts monitor the spend of a key, and you have no keys yet.</Note>
+        <Note
+          tone="plain"
+          action={
+            <ButtonLink size="xs" variant="default" to={paths.keys} search={{ create: true }}>
+              Create key
+            </ButtonLink>
+          }
+        >
+          Alerts monitor the spend of a key, and you have no keys yet.
+        </Note>
       )}
       {key && (
         <NativeSelect

@@ -15,6 +15,7 @@ import { ConfirmDialog, KEEP } from '../../ui/confirm-dialog';
 import { Dialog } from '../../ui/dialog';
 import { ErrorNote } from '../../ui/error-note';
 import { Note } from '../../ui/note';
+import { useUnread } from '../../ui/unread';
 import { AlertForm } from './alert-form';
 import classes from './alerts.module.css';
 import { RotateSecret } from './rotate-secret';
@@ -36,6 +37,8 @@ export function Subscription({ alert, apiKey, limitUsd, mailConfigured }: Subscr
   const remove = useAction(DeleteAlertDocument);
   const named = { keyId: apiKey.id, id: alert.id };
   const error = update.error ?? test.error;
+  const [unread, noteSaved] = useUnread(String(alert.active));
+  const active = (unread ?? String(alert.active)) === 'true';
   const Icon = alert.kind === 'EMAIL' ? MailIcon : WebhookIcon;
   const close = (): void => {
     update.forget();
@@ -45,19 +48,25 @@ export function Subscription({ alert, apiKey, limitUsd, mailConfigured }: Subscr
     remove.forget();
     setDialog('delete');
   };
+  const setActive = async (on: boolean): Promise<void> => {
+    const { data } = await update.run({ input: { ...named, active: on } });
+    if (data) noteSaved(String(on));
+  };
+  const deleteIt = async (): Promise<void> => {
+    const { data } = await remove.run({ input: named });
+    if (data) close();
+  };
   return (
     <li className={classes.subscription}>
       <div className={classes.destination}>
         <Icon size={18} strokeWidth={1.5} aria-label={alert.kind === 'EMAIL' ? 'Mail' : 'Webhook'} />
         <strong>{alert.destination}</strong>
         <Switch
-          label={alert.active ? 'Active' : 'Off'}
+          label={active ? 'Active' : 'Off'}
           aria-label={`Alert to ${alert.destination} is active`}
-          checked={alert.active}
-          disabled={update.sending}
-          onChange={({ currentTarget }) =>
-            void update.run({ input: { ...named, active: currentTarget.checked } })
-          }
+          checked={active}
+          disabled={update.sending || unread !== undefined}
+          onChange={({ currentTarget }) => void setActive(currentTarget.checked)}
         />
       </div>
       {alert.disabledReason && <Note tone="warn">Disabled by the service: {alert.disabledReason}</Note>}
@@ -101,7 +110,7 @@ export function Subscription({ alert, apiKey, limitUsd, mailConfigured }: Subscr
         onClose={close}
         title="Delete the alert?"
         action="Delete alert"
-        onConfirm={() => void remove.run({ input: named })}
+        onConfirm={() => void deleteIt()}
         sending={remove.sending}
         error={remove.error}
         danger

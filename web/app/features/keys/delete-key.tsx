@@ -3,14 +3,17 @@ import { DeleteKeyDocument, type KeyRowFragment } from '../../../generated/graph
 import { useAction } from '../../graphql/use-action';
 import { paths } from '../../paths';
 import { ConfirmButton } from '../../ui/confirm-dialog';
+import { useNotePlace } from '../../ui/use-is-here';
 
 /** Final, so that it asks: names the key and what comes of it. */
 export function DeleteKey({ apiKey: { id, name } }: { apiKey: KeyRowFragment }) {
   const navigate = useNavigate();
+  const notePlace = useNotePlace();
   const { run, error, sending } = useAction(DeleteKeyDocument);
   const remove = async (): Promise<void> => {
+    const isHere = notePlace();
     const { data } = await run({ input: { id } });
-    if (data) await navigate({ to: paths.keys, search: {} });
+    if (data && isHere()) await navigate({ to: paths.keys, search: {} });
   };
   return (
     <ConfirmButton

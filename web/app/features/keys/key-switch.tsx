@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { DisableKeyDocument, EnableKeyDocument, type KeyRowFragment } from '../../../generated/graphql';
 import { useAction } from '../../graphql/use-action';
 import { ErrorNote } from '../../ui/error-note';
+import { useUnread } from '../../ui/unread';
 import classes from './keys.module.css';
 
 /** Whether calls with the key are taken. It can be undone, so that it doesn't ask. */
@@ -12,12 +13,16 @@ export function KeySwitch({ apiKey: { id, status } }: { apiKey: KeyRowFragment }
   const disable = useAction(DisableKeyDocument);
   const enable = useAction(EnableKeyDocument);
   const [changed, setChanged] = useState(false);
-  const active = status === 'ACTIVE';
+  const [unread, noteSaved] = useUnread(status);
+  const active = (unread ?? status) === 'ACTIVE';
+  const isWaiting = disable.sending || enable.sending || unread !== undefined;
   const error = disable.error ?? enable.error;
   const set = async (on: boolean): Promise<void> => {
     disable.forget();
     const { data } = await (on ? enable : disable).run({ input: { id } });
-    if (data) setChanged(!on);
+    if (!data) return;
+    setChanged(!on);
+    noteSaved(on ? 'ACTIVE' : 'DISABLED');
   };
   return (
     <div className={classes.switch}>
@@ -25,7 +30,7 @@ export function KeySwitch({ apiKey: { id, status } }: { apiKey: KeyRowFragment }
         label={active ? 'Active' : 'Disabled'}
         aria-label="Key is active"
         checked={active}
-        disabled={disable.sending || enable.sending}
+        disabled={isWaiting}
         onChange={({ currentTarget }) => void set(currentTarget.checked)}
       />
       {/* Always there, so that nothing moves when the switch is thrown. */}
@@ -34,6 +39,7 @@ export function KeySwitch({ apiKey: { id, status } }: { apiKey: KeyRowFragment }
         <Button
           size="xs"
           variant="subtle"
+          disabled={isWaiting}
           onClick={() => void set(true)}
           style={{ visibility: changed && !active ? 'visible' : 'hidden' }}
         >

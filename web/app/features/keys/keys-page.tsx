@@ -38,7 +38,7 @@ export function KeysPage(): ReactNode {
   const { data, error, awaiting, refresh } = usePageQuery({
     query: KeysDocument,
     variables: { search: q ?? null, orderBy: KEY_ORDERS[sort], after: after ?? null },
-    touches: ['ApiKey'],
+    touches: ['ApiKey', 'DeleteApiKeyPayload'],
   });
   useRefreshOnUsage(refresh, REFRESH_MS);
   const page = data?.viewer?.apiKeys;

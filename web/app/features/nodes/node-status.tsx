@@ -6,6 +6,7 @@ import { useAction } from '../../graphql/use-action';
 import { paths } from '../../paths';
 import { ConfirmButton, ConfirmDialog } from '../../ui/confirm-dialog';
 import { Unseen } from '../../ui/unseen';
+import { useNotePlace } from '../../ui/use-is-here';
 import type { LiveNode } from './live-nodes';
 
 interface Step {
@@ -103,10 +104,12 @@ function Question({ node, asked, to, onClose }: QuestionProps) {
 /** Final, so that it asks: names the node and what comes of it. */
 export function DeleteNode({ node: { id, name, status } }: { node: LiveNode }) {
   const navigate = useNavigate();
+  const notePlace = useNotePlace();
   const { run, error, sending } = useAction(DeleteNodeDocument);
   const remove = async (): Promise<void> => {
+    const isHere = notePlace();
     const { data } = await run({ input: { id } });
-    if (data) await navigate({ to: paths.nodes, search: {} });
+    if (data && isHere()) await navigate({ to: paths.nodes, search: {} });
   };
   return (
     <ConfirmButton

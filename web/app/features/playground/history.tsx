@@ -8,6 +8,7 @@ import { paths } from '../../paths';
 import { Choice } from '../../ui/choice';
 import { type Column, DataTable } from '../../ui/data-table';
 import { ErrorNote } from '../../ui/error-note';
+import { counted } from '../../ui/format';
 import { LoadError } from '../../ui/load-error';
 import { Moment } from '../../ui/moment';
 import { SearchField } from '../../ui/search-field';
@@ -38,7 +39,7 @@ export function History({ current }: { current: string | undefined }) {
   const { data, error, awaiting, refresh } = usePageQuery({
     query: PlaygroundHistoryDocument,
     variables: { shared: shared ? true : null },
-    touches: ['PlaygroundSession'],
+    touches: ['PlaygroundSession', 'DeletePlaygroundSessionPayload'],
   });
   const [leaving, setLeaving] = useState<Listed>();
   const { fetchDialog, error: missing } = useFetched(DeleteSession);
@@ -76,7 +77,7 @@ export function History({ current }: { current: string | undefined }) {
               label="Search history"
               placeholder="Words of the prompt, or a model"
               value={q}
-              counted={`${found!.length} of ${all.length} sessions`}
+              counted={`${found!.length} of ${counted(all.length, 'session')}`}
               onChange={(text) =>
                 void navigate({
                   search: (before) => playgroundSearch({ ...before, q: text }),
@@ -109,7 +110,6 @@ export function History({ current }: { current: string | undefined }) {
             onClose={() => setLeaving(undefined)}
             onDeleted={(id) => {
               setLeaving(undefined);
-              refresh();
               if (id === current) void navigate({ search: {} });
             }}
           />

@@ -1,18 +1,22 @@
 import { DeletePromptDocument, type PromptRowFragment } from '../../../generated/graphql';
 import { useAction } from '../../graphql/use-action';
 import { ConfirmButton } from '../../ui/confirm-dialog';
+import { useNotePlace } from '../../ui/use-is-here';
 
 interface DeletePromptProps {
   prompt: PromptRowFragment;
+  /** Called where somebody is still on its page. */
   onDeleted(): void;
 }
 
 /** Final, so it asks: names the prompt and what comes of it. */
 export function DeletePrompt({ prompt: { id, name, slug, versionCount }, onDeleted }: DeletePromptProps) {
   const { run, error, sending } = useAction(DeletePromptDocument);
+  const notePlace = useNotePlace();
   const remove = async (): Promise<void> => {
+    const isHere = notePlace();
     const { data } = await run({ input: { id } });
-    if (data) onDeleted();
+    if (data && isHere()) onDeleted();
   };
   return (
     <ConfirmButton

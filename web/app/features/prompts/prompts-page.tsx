@@ -32,7 +32,7 @@ function Prompts() {
   const { data, error, awaiting, refresh } = usePageQuery({
     query: PromptsDocument,
     variables: { search: q ?? null, after: after ?? null },
-    touches: ['Prompt'],
+    touches: ['Prompt', 'DeletePromptPayload'],
   });
   usePromptChanged(refresh);
   const page = data?.viewer?.prompts;

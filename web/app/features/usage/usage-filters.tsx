@@ -1,9 +1,9 @@
 import { Button, NativeSelect } from '@mantine/core';
-import { useQuery } from 'urql';
 import { UsageFiltersDocument } from '../../../generated/graphql';
-import { shownError } from '../../graphql/errors';
+import { usePageQuery } from '../../graphql/use-page-query';
 import { formatDay } from '../../ui/format';
 import { LoadError } from '../../ui/load-error';
+import { Unseen } from '../../ui/unseen';
 import { withChosen } from '../../ui/with-chosen';
 import { DEFAULT_WINDOW } from '../analytics/window';
 import { WindowChoice } from '../analytics/window-choice';
@@ -24,14 +24,16 @@ const STATUSES = [
 
 /** Key, model, status and window; and the export of what they leave. */
 export function UsageFilters({ search, onChange }: UsageFiltersProps) {
-  const [{ data, error }, ask] = useQuery({ query: UsageFiltersDocument });
+  const { data, error, refresh } = usePageQuery({
+    query: UsageFiltersDocument,
+    variables: {},
+    touches: ['ApiKey', 'DeleteApiKeyPayload'],
+  });
   const keys = (data?.viewer?.apiKeys.nodes ?? []).map(({ id, name }) => ({ value: id, label: name }));
   const models = (data?.models ?? []).map(({ modelPublicName: name }) => ({ value: name, label: name }));
   return (
     <>
-      {error && (
-        <LoadError error={shownError(error)} onRetry={() => ask({ requestPolicy: 'network-only' })} />
-      )}
+      {error && <LoadError error={error} onRetry={refresh} />}
       <div className={classes.filters}>
         <NativeSelect
           label="Key"
@@ -55,7 +57,8 @@ export function UsageFilters({ search, onChange }: UsageFiltersProps) {
         />
         {search.day ? (
           <Button variant="default" onClick={() => onChange({ day: undefined })}>
-            {formatDay(search.day)}, UTC ×
+            <Unseen>Remove filter </Unseen>
+            {formatDay(search.day)}, UTC <span aria-hidden="true">×</span>
           </Button>
         ) : (
           <WindowChoice

@@ -3,14 +3,17 @@ import { DeleteWidgetDocument, type WidgetRowFragment } from '../../../generated
 import { useAction } from '../../graphql/use-action';
 import { paths } from '../../paths';
 import { ConfirmButton } from '../../ui/confirm-dialog';
+import { useNotePlace } from '../../ui/use-is-here';
 
 /** Final, so that it asks: names the widget and what comes of it. */
 export function DeleteWidget({ widget: { id, name } }: { widget: WidgetRowFragment }) {
   const navigate = useNavigate();
+  const notePlace = useNotePlace();
   const { run, error, sending } = useAction(DeleteWidgetDocument);
   const remove = async (): Promise<void> => {
+    const isHere = notePlace();
     const { data } = await run({ input: { id } });
-    if (data) await navigate({ to: paths.widgets });
+    if (data && isHere()) await navigate({ to: paths.widgets });
   };
   return (
     <ConfirmButton

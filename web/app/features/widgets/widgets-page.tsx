@@ -56,7 +56,7 @@ export function WidgetsPage(): ReactNode {
   const { data, error, awaiting, refresh } = usePageQuery({
     query: WidgetsDocument,
     variables: {},
-    touches: ['Widget'],
+    touches: ['Widget', 'DeleteWidgetPayload'],
   });
   const widgets = data?.viewer?.widgets;
   const create = (
