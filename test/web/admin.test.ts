@@ -362,6 +362,11 @@ describeInBrowser('the admin pages', () => {
     await page.getByRole('button', { name: 'Try again' }).click();
     await latest.getByRole('link', { name }).waitFor();
     await deleted.waitFor();
+    // Whoever comes by a link sees which node the list is of.
+    await page.goto(`/admin/benchmarks?node=${gone.id}`);
+    const chosen = page.getByRole('combobox', { name: 'Node' });
+    await chosen.locator('option', { hasText: 'deleted node' }).waitFor({ state: 'attached' });
+    expect(await chosen.inputValue()).toBe(gone.id);
   });
 
   test('margins of all nodes and of one, beside the latency of its benchmark; without a cost it says what to do', async () => {

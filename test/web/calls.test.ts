@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { flushBatch } from '../../src/metering/flush.store.js';
 import type { UsageRecord } from '../../src/metering/usage-record.js';
+import { documentIdOf } from '../graphql/support.js';
 import { recordOf } from '../metering/support.js';
 import { describeInBrowser, NARROW, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
@@ -90,6 +91,23 @@ describeInBrowser('the calls of the dashboard', () => {
     await page.goBack();
     await page.waitForURL('**/dashboard/usage');
     expect(await drawer().count()).toBe(0);
+  });
+
+  test('a call that can’t be read again keeps its details, beside the reason', async () => {
+    await page.goto(`/dashboard/usage?call=${fallenBack.id}`);
+    await drawer().locator('dl').waitFor();
+    const receipt = documentIdOf('query UsageReceipt');
+    await page.route('**/graphql', (route) => {
+      if (!route.request().postData()?.includes(receipt)) return route.fallback();
+      const error = { message: 'Something went wrong.', extensions: { code: 'internal_error' } };
+      return route.fulfill({ json: { data: { viewer: null }, errors: [error] } });
+    });
+    await page.evaluate('window.dispatchEvent(new Event("focus"))');
+    await drawer().getByRole('alert').getByText('Something went wrong.').waitFor();
+    expect(await drawer().locator('dl').getByText(fallenBack.requestedModel).isVisible()).toBe(true);
+    await page.unrouteAll({ behavior: 'wait' });
+    await drawer().getByRole('button', { name: 'Try again' }).click();
+    await drawer().getByRole('alert').waitFor({ state: 'detached' });
   });
 
   test('a call is found by its request id, here and from anywhere', async () => {
@@ -199,8 +217,17 @@ describeInBrowser('the calls of the dashboard', () => {
     await page.getByRole('alert').getByText('Something went wrong.').waitFor();
     const model = page.getByLabel('Model', { exact: true }).locator('option', { hasText: 'gateway/fast' });
     expect(await model.count()).toBe(0);
+    // While it is tried again the button says so, and can't be pressed.
+    const again = page.getByRole('button', { name: 'Try again' });
+    const released = Promise.withResolvers<void>();
+    await page.route('**/graphql', async (route) => {
+      await released.promise;
+      return route.fallback();
+    });
+    await again.click();
+    expect(await again.isDisabled()).toBe(true);
     broken = false;
-    await page.getByRole('button', { name: 'Try again' }).click();
+    released.resolve();
     await model.waitFor({ state: 'attached' });
     expect(await page.getByRole('alert').count()).toBe(0);
   });

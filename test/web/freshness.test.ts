@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import type { Page, WebSocketRoute } from 'playwright-core';
 import { documentIdOf } from '../graphql/support.js';
+import { expectAccessible } from '../support/axe.js';
 import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
 import { until } from '../support/until.js';
@@ -94,6 +96,25 @@ describeInBrowser('what the dashboard shows', () => {
     expect(await cap.inputValue()).toBe('7');
     await page.unrouteAll({ behavior: 'ignoreErrors' });
     await page.evaluate('window.dispatchEvent(new Event("focus"))');
+  });
+
+  test.each([
+    ['keys', 'API key'],
+    ['prompts', 'Prompt'],
+    ['widgets', 'Widget'],
+  ])('one of %s that can’t be read has a title all the same', async (place, title) => {
+    const page = await pageOf(browser, suite, await suite.signUp('free'));
+    const id = randomUUID();
+    await page.route('**/graphql', (route) => {
+      if (!route.request().postData()?.includes(id)) return route.fallback();
+      const error = { message: 'Something went wrong.', extensions: { code: 'internal_error' } };
+      return route.fulfill({ json: { data: { viewer: null }, errors: [error] } });
+    });
+    await page.goto(`/dashboard/${place}/${id}`);
+    await page.getByRole('alert').getByText('Something went wrong.').waitFor();
+    await page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor();
+    expect(await page.title()).toBe(`${title} · Inference gateway`);
+    await expectAccessible(page);
   });
 
   test('says of when it is while nothing is heard, and is read again when somebody comes back', async () => {

@@ -348,17 +348,11 @@ describeInBrowser('the prompts of the dashboard', () => {
   test('statistics of two versions stand side by side, and their calls are priced on another model', async () => {
     const { id, active_version: first } = await create('One');
     const second = await addVersion(id, 'Two');
-    for (const version of [first, first, second]) {
-      const answer = await postChat(
-        suite.url,
-        user.key,
-        {},
-        {
-          'x-gateway-prompt-version': version.id,
-        },
-      );
+    const callWith = async (version: { id: string }): Promise<void> => {
+      const answer = await postChat(suite.url, user.key, {}, { 'x-gateway-prompt-version': version.id });
       expect(answer.status).toBe(200);
-    }
+    };
+    for (const version of [first, first, second]) await callWith(version);
     await suite.settled();
     const page = await openAs(browser, suite, user, `/dashboard/prompts/${id}?tab=stats`);
     const row = page.getByRole('row', { name: /^Calls \d/ });
@@ -370,5 +364,8 @@ describeInBrowser('the prompts of the dashboard', () => {
     await page.getByText('2 calls', { exact: true }).waitFor();
     await page.getByText('On gateway/qwen-pro').waitFor();
     await expectGoodLooks(page, 'prompts-stats');
+    // What is priced follows the calls, as the statistics do.
+    await callWith(first);
+    await page.getByText('3 calls', { exact: true }).waitFor();
   });
 });

@@ -53,9 +53,11 @@ export function usePageQuery<Data, Variables extends AnyVariables>({
   useAccountChanged((changed) => {
     if (changed.some((part) => part !== 'REFUSED_CALLS')) refresh();
   });
+  /** The same as long as no other answer has come. */
+  const shown = useMemo(() => (error ? shownError(error) : null), [error]);
   return {
     data,
-    error: error ? shownError(error) : null,
+    error: shown,
     awaiting: data !== undefined && answered.current !== wanted,
     refresh,
   };

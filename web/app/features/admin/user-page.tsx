@@ -32,6 +32,7 @@ export function UserPage(): ReactNode {
       <Link to={paths.users} search={{}} className={classes.back}>
         ← Users
       </Link>
+      {error && !gone && !user && <PageHead title="User" />}
       {error && !gone && <LoadError error={error} onRetry={refresh} />}
       {gone && <PageHead title="User not found" lead="The account was deleted, or the URL is wrong." />}
       {!user && !error && <Waiting width={240} height={32} />}

@@ -11,6 +11,7 @@ import { usePageQuery } from '../../graphql/use-page-query';
 import { ErrorNote } from '../../ui/error-note';
 import { asSentence } from '../../ui/form-errors';
 import edit from '../../ui/inline-edit.module.css';
+import { LoadError } from '../../ui/load-error';
 
 const ACTIONS = [
   { value: 'DISABLE', label: 'Reject calls' },
@@ -53,7 +54,7 @@ interface GuardFormProps {
 
 /** When a guard acts, and what it does. */
 export function GuardForm({ draft, isOld, onChange, onCancel, save, sending, error }: GuardFormProps) {
-  const { data } = usePageQuery({ query: SnippetFactsDocument, variables: {} });
+  const { data, error: unread, refresh } = usePageQuery({ query: SnippetFactsDocument, variables: {} });
   const [tried, setTried] = useState(false);
   const models = chatModels(data);
   const moves = draft.action === 'FALLBACK_MODEL';
@@ -69,6 +70,7 @@ export function GuardForm({ draft, isOld, onChange, onCancel, save, sending, err
   return (
     <form noValidate onSubmit={send}>
       {error && !modelFault && <ErrorNote error={error} />}
+      {unread && !data && <LoadError error={unread} onRetry={refresh} />}
       <TextInput
         label="Percentage of the monthly limit"
         autoFocus

@@ -36,6 +36,7 @@ export function KeyPage(): ReactNode {
       <Link to={paths.keys} className={classes.back}>
         ← API keys
       </Link>
+      {error && !gone && !key && <PageHead title="API key" />}
       {error && !gone && <LoadError error={error} onRetry={refresh} />}
       {gone && (
         <PageHead

@@ -8,7 +8,9 @@ import { LineChart } from '../../ui/line-chart';
 import { LoadError } from '../../ui/load-error';
 import { Pager } from '../../ui/pager';
 import { Section } from '../../ui/section';
+import { withChosen } from '../../ui/with-chosen';
 import { decimal } from './node-facts';
+import { type NodeNames, nodeName } from './node-name';
 import classes from './nodes.module.css';
 import { type BenchmarksSearch, benchmarksSearch } from './nodes-search';
 
@@ -17,11 +19,12 @@ const PAGE = 50;
 interface HistoryProps {
   columns: readonly Column<BenchmarkRowFragment>[];
   nodes: readonly { id: string; name: string }[];
+  names: NodeNames;
   models: readonly { modelPublicName: string }[];
 }
 
 /** All runs, of any or one node and model, page by page. */
-export function BenchmarkHistory({ columns, nodes, models }: HistoryProps) {
+export function BenchmarkHistory({ columns, nodes, names, models }: HistoryProps) {
   const search = useSearch({ from: '/signed-in/administrators/admin/benchmarks' });
   const { node, model, page = 1 } = search;
   const navigate = useNavigate({ from: paths.benchmarks });
@@ -42,33 +45,39 @@ export function BenchmarkHistory({ columns, nodes, models }: HistoryProps) {
       <div className={classes.tools}>
         <NativeSelect
           aria-label="Node"
-          data={[
-            { value: '', label: 'Any node' },
-            ...nodes.map(({ id, name }) => ({ value: id, label: name })),
-          ]}
+          data={withChosen(
+            [{ value: '', label: 'Any node' }, ...nodes.map(({ id, name }) => ({ value: id, label: name }))],
+            node,
+            node && nodeName(names, node),
+          )}
           value={node ?? ''}
           onChange={({ currentTarget }) => narrow({ node: currentTarget.value })}
         />
         <NativeSelect
           aria-label="Model"
-          data={[
-            { value: '', label: 'Any model' },
-            ...models.map(({ modelPublicName: name }) => ({ value: name, label: name })),
-          ]}
+          data={withChosen(
+            [
+              { value: '', label: 'Any model' },
+              ...models.map(({ modelPublicName: name }) => ({ value: name, label: name })),
+            ],
+            model,
+          )}
           value={model ?? ''}
           onChange={({ currentTarget }) => narrow({ model: currentTarget.value })}
         />
       </div>
       {error && <LoadError error={error} onRetry={refresh} />}
       {node && model && found && found.length > 1 && <Trend runs={found} />}
-      <DataTable
-        label="Benchmark history"
-        columns={columns}
-        rows={found?.slice(0, PAGE)}
-        keyOf={({ id }) => id}
-        awaiting={awaiting}
-        empty="No runs match."
-      />
+      {(found || !error) && (
+        <DataTable
+          label="Benchmark history"
+          columns={columns}
+          rows={found?.slice(0, PAGE)}
+          keyOf={({ id }) => id}
+          awaiting={awaiting}
+          empty="No runs match."
+        />
+      )}
       <Pager
         newer={
           page > 1 && (

@@ -55,15 +55,22 @@ export function BenchmarksPage(): ReactNode {
         <>
           <CompareRuns chosen={chosen} names={names} onChange={choose} place={place} />
           <Section title="Latest of each node and model">
-            <DataTable
-              label="Latest benchmarks"
-              columns={columns}
-              rows={latest.data?.latestBenchmarks ?? undefined}
-              keyOf={({ id }) => id}
-              empty=""
-            />
+            {(latest.data || !latest.error) && (
+              <DataTable
+                label="Latest benchmarks"
+                columns={columns}
+                rows={latest.data?.latestBenchmarks ?? undefined}
+                keyOf={({ id }) => id}
+                empty=""
+              />
+            )}
           </Section>
-          <BenchmarkHistory columns={columns} nodes={known ?? []} models={nodes.data?.models ?? []} />
+          <BenchmarkHistory
+            columns={columns}
+            nodes={known ?? []}
+            names={names}
+            models={nodes.data?.models ?? []}
+          />
         </>
       )}
     </>

@@ -38,7 +38,9 @@ export function NodePage(): ReactNode {
       <Link to={paths.nodes} search={{}} className={classes.back}>
         ← Nodes
       </Link>
+      {error && !nodes && <PageHead title="Node" />}
       {error && <LoadError error={error} onRetry={again} />}
+      {settings.error && <LoadError error={settings.error} onRetry={settings.refresh} />}
       {!nodes && !error && <Waiting width={240} height={32} />}
       {nodes && !node && (
         <PageHead title="Node not found" lead="It was deleted, or the URL is wrong. Its benchmarks stay." />

@@ -42,6 +42,7 @@ export function NodesPage(): ReactNode {
         tools={hasTools && REGISTER}
       />
       {error && <LoadError error={error} onRetry={again} />}
+      {settings.error && <LoadError error={settings.error} onRetry={settings.refresh} />}
       {!acceptsHeartbeats && (
         <Note tone="warn">
           Heartbeats are rejected with 503: set <code>GPU_HEARTBEAT_SECRET</code> and restart the gateway.

@@ -1,4 +1,5 @@
 import { NativeSelect, TextInput } from '@mantine/core';
+import { LoadError } from '../../ui/load-error';
 import { withChosen } from '../../ui/with-chosen';
 import classes from './prompts.module.css';
 import { useChatModels } from './use-chat-models';
@@ -13,7 +14,7 @@ interface ConfigFieldsProps {
 
 /** The model and the parameters that a version is meant for. */
 export function ConfigFields({ config, faults, onChange }: ConfigFieldsProps) {
-  const { models } = useChatModels();
+  const { models, error, refresh } = useChatModels();
   const options = [
     { value: '', label: 'Any model' },
     ...models.map(({ name }) => ({ value: name, label: name })),
@@ -30,18 +31,21 @@ export function ConfigFields({ config, faults, onChange }: ConfigFieldsProps) {
     />
   );
   return (
-    <fieldset className={classes.config}>
-      <legend>Model and parameters</legend>
-      <NativeSelect
-        label="Model"
-        data={withChosen(options, config.model)}
-        value={config.model}
-        error={faults['config.model_public_name']}
-        onChange={({ currentTarget }) => onChange({ ...config, model: currentTarget.value })}
-      />
-      {number('temperature', 'Temperature', faults['config.temperature'])}
-      {number('maxTokens', 'Max tokens', faults['config.max_tokens'])}
-      {number('topP', 'Top p', faults['config.top_p'])}
-    </fieldset>
+    <>
+      {error && <LoadError error={error} onRetry={refresh} />}
+      <fieldset className={classes.config}>
+        <legend>Model and parameters</legend>
+        <NativeSelect
+          label="Model"
+          data={withChosen(options, config.model)}
+          value={config.model}
+          error={faults['config.model_public_name']}
+          onChange={({ currentTarget }) => onChange({ ...config, model: currentTarget.value })}
+        />
+        {number('temperature', 'Temperature', faults['config.temperature'])}
+        {number('maxTokens', 'Max tokens', faults['config.max_tokens'])}
+        {number('topP', 'Top p', faults['config.top_p'])}
+      </fieldset>
+    </>
   );
 }

@@ -54,6 +54,7 @@ function PromptById({ promptId }: { promptId: string }) {
       <Link to={paths.prompts} className={classes.back}>
         ← Prompts
       </Link>
+      {error && !gone && !prompt && <PageHead title="Prompt" />}
       {error && !gone && <LoadError error={error} onRetry={refresh} />}
       {gone && (
         <PageHead

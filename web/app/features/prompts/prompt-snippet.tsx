@@ -3,6 +3,7 @@ import { SnippetFactsDocument } from '../../../generated/graphql';
 import { usePageQuery } from '../../graphql/use-page-query';
 import { Choice } from '../../ui/choice';
 import { CodeBlock } from '../../ui/code-block';
+import { LoadError } from '../../ui/load-error';
 import { Waiting } from '../../ui/waiting';
 import { PROMPT_LANGUAGES, type PromptLanguage, promptSnippet } from './prompt-snippet.rules';
 import classes from './prompts.module.css';
@@ -20,7 +21,7 @@ const FIRST_MODEL = 'gateway/fast';
 /** How a program renders a prompt and sends it. */
 export function PromptSnippet({ slug, names, model }: PromptSnippetProps) {
   const [language, setLanguage] = useState<PromptLanguage>('curl');
-  const { data } = usePageQuery({ query: SnippetFactsDocument, variables: {} });
+  const { data, error, refresh } = usePageQuery({ query: SnippetFactsDocument, variables: {} });
   const baseUrl = data?.installation?.publicBaseUrl;
   return (
     <div className={classes.stack}>
@@ -29,6 +30,7 @@ export function PromptSnippet({ slug, names, model }: PromptSnippetProps) {
         <code>X-Gateway-Prompt-Version</code> counts the call in this version’s statistics.
       </p>
       <Choice label="Language" options={PROMPT_LANGUAGES} value={language} onChange={setLanguage} />
+      {error && !data && <LoadError error={error} onRetry={refresh} />}
       {baseUrl ? (
         <CodeBlock
           label="Snippet"
@@ -36,7 +38,7 @@ export function PromptSnippet({ slug, names, model }: PromptSnippetProps) {
           what="snippet"
         />
       ) : (
-        <Waiting height={200} />
+        !error && <Waiting height={200} />
       )}
     </div>
   );

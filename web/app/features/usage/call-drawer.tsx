@@ -30,6 +30,7 @@ interface CallDrawerProps {
 /** Everything that is known of a call, beside the list. */
 export default function CallDrawer({ id, onClose }: CallDrawerProps) {
   const { data, error, awaiting, refresh } = usePageQuery({ query: UsageReceiptDocument, variables: { id } });
+  const gone = error?.code === 'not_found';
   const receipt = awaiting ? undefined : data?.viewer?.usageReceipt;
   return (
     <Drawer
@@ -43,15 +44,15 @@ export default function CallDrawer({ id, onClose }: CallDrawerProps) {
       classNames={{ title: classes.title! }}
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
-      {error?.code === 'not_found' && (
+      {gone && (
         <p>
           Your account has no call with the request ID <code className={classes.id}>{id}</code>. Calls that
           were rejected before they reached a model aren’t listed.
         </p>
       )}
-      {error && error.code !== 'not_found' && <LoadError error={error} onRetry={refresh} />}
+      {error && !gone && <LoadError error={error} onRetry={refresh} />}
       {!receipt && !error && <Waiting height={240} />}
-      {receipt && !error && <Facts receipt={receipt} />}
+      {receipt && !gone && <Facts receipt={receipt} />}
     </Drawer>
   );
 }

@@ -1,18 +1,20 @@
 import { Button, NativeSelect } from '@mantine/core';
 import { useState } from 'react';
 import { PricedModelsDocument, WhatIfDocument, type WhatIfQuery } from '../../../generated/graphql';
+import { useRefreshOnUsage } from '../../graphql/live-usage';
 import { usePageQuery } from '../../graphql/use-page-query';
 import { counted, formatCount } from '../../ui/format';
 import { LoadError } from '../../ui/load-error';
 import { Money } from '../../ui/money';
 import { Section } from '../../ui/section';
 import { Tile, Tiles } from '../../ui/tiles';
+import { refreshMsOf, type WindowDays } from '../analytics/window';
 import classes from './what-if.module.css';
 
 interface WhatIfProps {
   /** Which calls are priced: `the calls of version 3`. */
   what: string;
-  windowDays: number;
+  windowDays: WindowDays;
   /** Only calls with this key. */
   keyId?: string;
   /** Only calls that named this version of a prompt. */
@@ -75,27 +77,32 @@ function ModelAndPrice({ windowDays, keyId, promptVersionId }: WhatIfProps) {
 
 interface PricedProps {
   model: string;
-  window: number;
+  window: WindowDays;
   keyId: string | null;
   promptVersionId: string | null;
 }
 
 function Priced(variables: PricedProps) {
   const { data, error, awaiting, refresh } = usePageQuery({ query: WhatIfDocument, variables });
+  useRefreshOnUsage(refresh, refreshMsOf(variables.window));
   const estimate = awaiting ? undefined : (data?.viewer?.whatIf ?? undefined);
-  if (error) return <LoadError error={error} onRetry={refresh} />;
   return (
-    <Tiles>
-      <Tile label="Cost" note={estimate && counted(estimate.requests, 'call')}>
-        {estimate && <Money usd={estimate.actualCostUsd} />}
-      </Tile>
-      <Tile label={`On ${variables.model}`} note={estimate && tokens(estimate)}>
-        {estimate && <Money usd={estimate.estimatedCostUsd} />}
-      </Tile>
-      <Tile label="Difference" note={estimate && verdict(estimate)}>
-        {estimate && <Money usd={estimate.differenceUsd} signed />}
-      </Tile>
-    </Tiles>
+    <>
+      {error && <LoadError error={error} onRetry={refresh} />}
+      {(estimate || !error) && (
+        <Tiles>
+          <Tile label="Cost" note={estimate && counted(estimate.requests, 'call')}>
+            {estimate && <Money usd={estimate.actualCostUsd} />}
+          </Tile>
+          <Tile label={`On ${variables.model}`} note={estimate && tokens(estimate)}>
+            {estimate && <Money usd={estimate.estimatedCostUsd} />}
+          </Tile>
+          <Tile label="Difference" note={estimate && verdict(estimate)}>
+            {estimate && <Money usd={estimate.differenceUsd} signed />}
+          </Tile>
+        </Tiles>
+      )}
+    </>
   );
 }
 

@@ -34,7 +34,12 @@ export function WidgetPage(): ReactNode {
       <Link to={paths.widgets} className={classes.back}>
         ← Widgets
       </Link>
-      {error && !facts && <LoadError error={error} onRetry={refresh} />}
+      {error && !facts && (
+        <>
+          <PageHead title="Widget" />
+          <LoadError error={error} onRetry={refresh} />
+        </>
+      )}
       {!facts && !error && <Waiting width={240} height={32} />}
       {facts &&
         (widgetId === 'new' ? (
@@ -57,6 +62,7 @@ function KnownWidget({ id, facts }: { id: string; facts: WidgetFacts }) {
   }
   return (
     <>
+      {error && !widget && <PageHead title="Widget" />}
       {error && <LoadError error={error} onRetry={refresh} />}
       {!widget && !error && <Waiting width={240} height={32} />}
       {widget && <Widget widget={widget} facts={facts} />}
