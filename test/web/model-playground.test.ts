@@ -209,7 +209,14 @@ describeInBrowser('the model playground of the dashboard', () => {
     const first = await link.innerText();
     expect((await fetch(first)).status).toBe(200);
     await expectGoodLooks(page, 'model-playground-share');
+    // One click doesn't end the link that is out there.
     await dialog.getByRole('button', { name: 'New link' }).click();
+    await dialog.getByText('This one stops working immediately').waitFor();
+    await expectGoodLooks(page, 'model-playground-new-link');
+    await dialog.getByRole('button', { name: 'Keep it' }).click();
+    expect([await link.innerText(), (await fetch(first)).status]).toEqual([first, 200]);
+    await dialog.getByRole('button', { name: 'New link' }).click();
+    await dialog.getByRole('button', { name: 'Create new link' }).click();
     await until(async () => (await link.innerText()) !== first, { what: 'another link' });
     expect((await fetch(first)).status).toBe(404);
     const second = await link.innerText();

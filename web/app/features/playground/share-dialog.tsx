@@ -1,7 +1,9 @@
 import { Button } from '@mantine/core';
+import { useState } from 'react';
 import { SharePlaygroundSessionDocument, UnsharePlaygroundSessionDocument } from '../../../generated/graphql';
 import { useAction } from '../../graphql/use-action';
 import { CodeBlock } from '../../ui/code-block';
+import { KEEP } from '../../ui/confirm-dialog';
 import { Dialog, DialogActions } from '../../ui/dialog';
 import { ErrorNote } from '../../ui/error-note';
 
@@ -14,14 +16,21 @@ interface ShareDialogProps {
   onChange(url: string | null): void;
 }
 
-/** Shares a session, stops sharing it, or gives it another link. */
+/** Shares a session, stops sharing it, or gives it another link, which ends the current one: it asks first. */
 export function ShareDialog({ sessionId, url, opened, onClose, onChange }: ShareDialogProps) {
   const sharing = useAction(SharePlaygroundSessionDocument, { touches: ['PlaygroundSession'] });
   const unsharing = useAction(UnsharePlaygroundSessionDocument);
+  const [isReplacing, setIsReplacing] = useState(false);
+  const close = (): void => {
+    setIsReplacing(false);
+    onClose();
+  };
   const share = async (rotate: boolean): Promise<void> => {
     unsharing.forget();
     const { data } = await sharing.run({ input: { sessionId, rotate } });
-    if (data) onChange(data.sharePlaygroundSession.publicUrl);
+    if (!data) return;
+    setIsReplacing(false);
+    onChange(data.sharePlaygroundSession.publicUrl);
   };
   const unshare = async (): Promise<void> => {
     sharing.forget();
@@ -31,7 +40,7 @@ export function ShareDialog({ sessionId, url, opened, onClose, onChange }: Share
   const error = sharing.error ?? unsharing.error;
   const sending = sharing.sending || unsharing.sending;
   return (
-    <Dialog opened={opened} onClose={onClose} title="Share this session" wide>
+    <Dialog opened={opened} onClose={close} title="Share this session" wide>
       {error && <ErrorNote error={error} />}
       {url === null ? (
         <p>
@@ -40,16 +49,31 @@ export function ShareDialog({ sessionId, url, opened, onClose, onChange }: Share
         </p>
       ) : (
         <>
-          <p>Anyone with this link can read the session.</p>
+          <p>
+            {isReplacing
+              ? 'Create a new link? This one stops working immediately, wherever you have posted it. This can’t be undone.'
+              : 'Anyone with this link can read the session. If it has reached the wrong people, create a new link: this one then stops working.'}
+          </p>
           <CodeBlock label="Public link" code={url} what="link" />
         </>
       )}
       <DialogActions>
-        {url === null ? (
+        {url === null && (
           <Button loading={sending} onClick={() => void share(false)}>
             Share
           </Button>
-        ) : (
+        )}
+        {url !== null && isReplacing && (
+          <>
+            <Button color="red" loading={sending} onClick={() => void share(true)}>
+              Create new link
+            </Button>
+            <Button variant="default" onClick={() => setIsReplacing(false)}>
+              {KEEP}
+            </Button>
+          </>
+        )}
+        {url !== null && !isReplacing && (
           <>
             <Button variant="default" component="a" href={url} target="_blank" rel="noopener">
               Open link
@@ -57,12 +81,7 @@ export function ShareDialog({ sessionId, url, opened, onClose, onChange }: Share
             <Button variant="default" loading={sending} onClick={() => void unshare()}>
               Stop sharing
             </Button>
-            <Button
-              variant="default"
-              loading={sending}
-              title="The current link stops working immediately"
-              onClick={() => void share(true)}
-            >
+            <Button variant="default" disabled={sending} onClick={() => setIsReplacing(true)}>
               New link
             </Button>
           </>
