@@ -5,7 +5,7 @@ import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
 import { until } from '../support/until.js';
-import { expectGoodLooks, holdAnswers, openAs } from './dashboard.js';
+import { expectGoodLooks, holdAnswers, openAs, pageOf } from './dashboard.js';
 
 const FAST = 'gateway/fast';
 const QWEN = 'gateway/qwen-fast';
@@ -107,6 +107,25 @@ describeInBrowser('the model playground of the dashboard', () => {
     await prompt(page).waitFor();
     expect(await prompt(page).inputValue()).toBe('Ten words. [[sim words=10]] And more. Still here.');
     await page.unrouteAll({ behavior: 'wait' });
+  });
+
+  test('the wait for the first token is told by the clock of the browser, from the click on', async () => {
+    const page = await pageOf(browser, suite, user);
+    await page.addInitScript('const now = Date.now; Date.now = () => now() + 300_000;');
+    await page.goto('/dashboard/playground');
+    const starts = await holdAnswers(page, '"runPlayground"');
+    await ask(page, 'Slowly. [[sim words=3 ttft_ms=20000]]');
+    await starts.held;
+    const waits = page.getByText(/^Waiting for the first token, [1-9]\d? s$/).first();
+    await waits.waitFor();
+    starts.release();
+    await column(page, FAST)
+      .getByRole('button', { name: `Stop ${FAST}` })
+      .waitFor();
+    await waits.waitFor();
+    await page.unrouteAll({ behavior: 'wait' });
+    await page.getByRole('button', { name: 'Stop all' }).click();
+    await column(page, FAST).getByText('stopped').waitFor();
   });
 
   test('whoever leaves while the models start stays away, and finds the session in the history', async () => {

@@ -66,6 +66,7 @@ describeInBrowser('the GraphQL playground', () => {
     await page.context().grantPermissions(['clipboard-read'], { origin: product.url });
     await page.evaluate(`Object.defineProperty(navigator.clipboard, 'writeText', { value: undefined })`);
     await page.getByRole('button', { name: 'Copy token' }).click();
+    await page.getByRole('button', { name: 'Copied' }).waitFor();
     await until(async () => /^eyJ/.test(await page.evaluate<string>('navigator.clipboard.readText()')), {
       what: 'the token to be copied',
     });

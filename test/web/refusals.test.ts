@@ -36,12 +36,12 @@ describeInBrowser('why calls are refused', () => {
     const refused = page.getByRole('region', { name: 'Rejected calls' });
     await refused.getByRole('rowheader', { name: '403 model_not_allowed' }).waitFor();
     await refused.getByRole('link', { name: 'My first key' }).click();
-    await page.getByText('1 call was rejected today, the latest with 403 model_not_allowed').waitFor();
+    await page.getByText('1 call was rejected today (UTC), the latest with 403 model_not_allowed').waitFor();
     await page.getByRole('switch').click();
     await page.getByText('disabled').first().waitFor();
     // It may take the edge a moment to hear of it.
     for (let status = 0; status !== 401; ) status = (await postChat(suite.url, key)).status;
-    await page.getByText(/2 calls were rejected today, the latest with 401 invalid_api_key/).waitFor();
+    await page.getByText(/2 calls were rejected today \(UTC\), the latest with 401 invalid_api_key/).waitFor();
     await page.getByText('The key is disabled. Enable it, or call with another one.').waitFor();
     await expectGoodLooks(page, 'key-refused');
   });

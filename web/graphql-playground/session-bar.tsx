@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from 'react';
+import { useEffect, useState, useSyncExternalStore } from 'react';
 import { copyText } from '../app/ui/copy-text';
 import { currentSession, onSessionChange, setSession } from './session';
 
@@ -25,9 +25,7 @@ export function SessionBar() {
       </output>
       {session && (
         <>
-          <button type="button" onClick={() => void copyText(session.token)}>
-            Copy token
-          </button>
+          <CopyToken token={session.token} />
           <button type="button" onClick={() => setSession(null)}>
             Forget token
           </button>
@@ -35,5 +33,23 @@ export function SessionBar() {
       )}
       <a href="/docs/api">REST reference</a>
     </header>
+  );
+}
+
+const SAID_MS = 2_000;
+
+/** Puts the token into the clipboard and says so. */
+function CopyToken({ token }: { token: string }) {
+  const [said, setSaid] = useState<string>();
+  useEffect(() => {
+    if (!said) return;
+    const timer = setTimeout(() => setSaid(undefined), SAID_MS);
+    return () => clearTimeout(timer);
+  }, [said]);
+  const copy = async (): Promise<void> => setSaid((await copyText(token)) ? 'Copied' : 'Couldn’t copy');
+  return (
+    <button type="button" aria-live="polite" onClick={() => void copy()}>
+      {said ?? 'Copy token'}
+    </button>
   );
 }

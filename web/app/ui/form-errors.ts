@@ -16,11 +16,11 @@ export function schemaErrors(schema: z.ZodType): (values: unknown) => Record<str
   };
 }
 
-/** Names of fields as GraphQL says them, as REST does. */
-export const asSnakeCase = (faults: Record<string, string>): Record<string, string> =>
+/** What GraphQL refused, as sentences, by the names of fields that REST and the schemas use. */
+export const refusedFields = (faults: Record<string, string>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(faults).map(([name, fault]) => [
       name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-      fault,
+      asSentence(fault),
     ]),
   );

@@ -18,7 +18,7 @@ export function AdminGate(): ReactNode {
     <>
       <PageHead
         title="No permission"
-        lead={`Only administrators can open this page. You are signed in as ${data.viewer.email}, a regular account. Ask an administrator of this installation for the role.`}
+        lead={`Only administrators can open this page. You are logged in as ${data.viewer.email}, a regular account. Ask an administrator of this installation for the role.`}
       />
       <ButtonLink to={paths.dashboard}>Go to dashboard</ButtonLink>
     </>

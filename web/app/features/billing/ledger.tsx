@@ -118,7 +118,7 @@ export function Ledger() {
           href={`/api/billing/ledger.csv?kind=${show ?? 'all'}`}
           download="ledger.csv"
         >
-          Export CSV
+          Export CSV, all months
         </Button>
       </div>
       {error && <LoadError error={error} onRetry={refresh} />}

@@ -39,7 +39,7 @@ export function Plans({ plans, current }: PlansProps) {
     },
     {
       id: 'rate',
-      head: 'Calls per minute',
+      head: 'Requests per minute',
       figure: true,
       cell: ({ requestsPerMinute }) => formatCount(requestsPerMinute),
     },

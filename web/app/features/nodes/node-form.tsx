@@ -2,7 +2,7 @@ import { TextInput } from '@mantine/core';
 import { z } from 'zod';
 import { createNodeInput } from '../../../../src/services/nodes/nodes.inputs';
 import type { NodeRowFragment } from '../../../generated/graphql';
-import { asSentence, asSnakeCase, schemaErrors } from '../../ui/form-errors';
+import { schemaErrors } from '../../ui/form-errors';
 import { trimmedDecimal } from '../../ui/money-text';
 import classes from './nodes.module.css';
 
@@ -43,10 +43,6 @@ export const faultsOf = (fields: NodeFields): Record<string, string> =>
     hourly_cost_usd: fields.hourlyCostUsd.trim(),
     endpoint_url: fields.endpointUrl.trim(),
   });
-
-/** What the server refuses, by the same names and as sentences. */
-export const refusedFields = (fields: Record<string, string>): Record<string, string> =>
-  Object.fromEntries(Object.entries(asSnakeCase(fields)).map(([name, fault]) => [name, asSentence(fault)]));
 
 /** What is sent of a form. */
 export const nodeInput = (fields: NodeFields): NodeFields => ({

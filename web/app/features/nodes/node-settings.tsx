@@ -6,17 +6,10 @@ import { useAction } from '../../graphql/use-action';
 import { Elsewhere } from '../../ui/elsewhere';
 import { ErrorNote } from '../../ui/error-note';
 import { useFormDraft } from '../../ui/form-draft';
+import { refusedFields } from '../../ui/form-errors';
 import { Note } from '../../ui/note';
 import type { LiveNode } from './live-nodes';
-import {
-  faultsOf,
-  fieldsOf,
-  type NodeFields,
-  NodeFormFields,
-  nodeFields,
-  nodeInput,
-  refusedFields,
-} from './node-form';
+import { faultsOf, fieldsOf, type NodeFields, NodeFormFields, nodeFields, nodeInput } from './node-form';
 import classes from './nodes.module.css';
 
 /** What was typed, and the time of the change that it began with. */

@@ -6,9 +6,10 @@ import { useAction } from '../../graphql/use-action';
 import { paths } from '../../paths';
 import { ErrorNote } from '../../ui/error-note';
 import { useFormDraft } from '../../ui/form-draft';
+import { refusedFields } from '../../ui/form-errors';
 import { PageHead } from '../../ui/page-head';
 import { useIsHere } from '../../ui/use-is-here';
-import { faultsOf, NO_FIELDS, NodeFormFields, nodeFields, nodeInput, refusedFields } from './node-form';
+import { faultsOf, NO_FIELDS, NodeFormFields, nodeFields, nodeInput } from './node-form';
 import classes from './nodes.module.css';
 
 /** `/admin/nodes/new`: ends with the command line of the agent. */

@@ -62,7 +62,7 @@ export function FirstRun({ viewer, onDone }: FirstRunProps) {
         lead={
           <>
             You have <Money usd={viewer.balanceUsd} /> of credit on the {viewer.plan.name} plan, which allows{' '}
-            {viewer.plan.requestsPerMinute} calls per minute. Make your first call in three steps; it takes
+            {viewer.plan.requestsPerMinute} requests per minute. Make your first call in three steps; it takes
             about a minute.
           </>
         }

@@ -15,15 +15,15 @@ import { useFollowEnd } from './use-follow-end';
 interface AnswerColumnProps {
   run: ShownRun;
   view: AnswerView;
-  /** When the session was started. */
-  startedAt: string;
+  /** When it was asked for on this page; undefined where it wasn't. */
+  askedAtMs: number | undefined;
   isFastest: boolean;
   isShortest: boolean;
   onStop(): void;
 }
 
 /** One model's answer, with what it took. */
-export function AnswerColumn({ run, view, startedAt, isFastest, isShortest, onStop }: AnswerColumnProps) {
+export function AnswerColumn({ run, view, askedAtMs, isFastest, isShortest, onStop }: AnswerColumnProps) {
   const text = run.responseContent ?? '';
   const box = useRef<HTMLElement>(null);
   const grows = useRef(!isOver(run));
@@ -45,7 +45,7 @@ export function AnswerColumn({ run, view, startedAt, isFastest, isShortest, onSt
         aria-busy={!isOver(run)}
         tabIndex={0}
       >
-        {text === '' && !isOver(run) && <WaitingSince at={startedAt} />}
+        {text === '' && !isOver(run) && <WaitingSince atMs={askedAtMs} />}
         {view === 'markdown' ? <Markdown text={text} /> : <pre className={classes.raw}>{text}</pre>}
       </section>
       {/* biome-ignore-end lint/a11y/noNoninteractiveTabindex: it scrolls, and the keyboard must be able to */}
@@ -131,14 +131,14 @@ function Metrics({ run, isFastest, isShortest }: MetricsProps) {
 
 const SECOND_MS = 1_000;
 
-function WaitingSince({ at }: { at: string }) {
+function WaitingSince({ atMs }: { atMs: number | undefined }) {
   const now = useNow(SECOND_MS);
-  const seconds = Math.max(0, Math.floor((now - Date.parse(at)) / SECOND_MS));
-  return <p className={classes.hint}>Waiting for the first token, {seconds} s</p>;
+  const seconds = atMs !== undefined && Math.max(0, Math.floor((now - atMs) / SECOND_MS));
+  return <p className={classes.hint}>Waiting for the first token{seconds !== false && `, ${seconds} s`}</p>;
 }
 
 /** A column whose run isn't known yet. */
-export function AwaitedColumn({ model }: { model: string }) {
+export function AwaitedColumn({ model, askedAtMs }: { model: string; askedAtMs: number }) {
   return (
     <article className={classes.column} aria-label={model} aria-busy="true">
       <header>
@@ -148,7 +148,7 @@ export function AwaitedColumn({ model }: { model: string }) {
         </h3>
       </header>
       <div className={classes.answer}>
-        <p className={classes.hint}>Waiting for the first token, 0 s</p>
+        <WaitingSince atMs={askedAtMs} />
       </div>
     </article>
   );

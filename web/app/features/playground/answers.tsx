@@ -19,8 +19,14 @@ const VIEWS = [
 ] as const;
 export type AnswerView = (typeof VIEWS)[number]['value'];
 
+interface AnswersProps {
+  session: SessionPartsFragment;
+  /** When it was asked for on this page; undefined where it wasn't. */
+  askedAtMs: number | undefined;
+}
+
 /** The answers of a session side by side, as they grow. */
-export function Answers({ session }: { session: SessionPartsFragment }) {
+export function Answers({ session, askedAtMs }: AnswersProps) {
   const runs = useLiveRuns(session);
   const { run: cancel, error, sending } = useAction(CancelPlaygroundRunsDocument);
   const [view, setView] = useState<AnswerView>('markdown');
@@ -56,7 +62,7 @@ export function Answers({ session }: { session: SessionPartsFragment }) {
             key={run.id}
             run={run}
             view={view}
-            startedAt={session.createdAt}
+            askedAtMs={askedAtMs}
             isFastest={run.id === fastest}
             isShortest={run.id === shortest}
             onStop={() => stop(run.id)}
@@ -70,13 +76,18 @@ export function Answers({ session }: { session: SessionPartsFragment }) {
   );
 }
 
+interface AwaitedAnswersProps {
+  models: readonly string[];
+  askedAtMs: number;
+}
+
 /** The columns of models that are being asked, before their runs are known. */
-export function AwaitedAnswers({ models }: { models: readonly string[] }) {
+export function AwaitedAnswers({ models, askedAtMs }: AwaitedAnswersProps) {
   return (
     <Section title="Answers">
       <div className={classes.columns} data-columns={models.length}>
         {models.map((model) => (
-          <AwaitedColumn key={model} model={model} />
+          <AwaitedColumn key={model} model={model} askedAtMs={askedAtMs} />
         ))}
       </div>
     </Section>

@@ -1,5 +1,5 @@
 import { useNavigate, useRouter, useSearch } from '@tanstack/react-router';
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { PlaygroundSessionDocument, type SessionPartsFragment } from '../../../generated/graphql';
 import { usePageQuery } from '../../graphql/use-page-query';
 import outlines from '../../outlines.json';
@@ -31,18 +31,24 @@ export function PlaygroundPage(): ReactNode {
   /** Sessions that were started or read here; null: gone. */
   const [sessions, setSessions] = useState<ReadonlyMap<string, SessionPartsFragment | null>>(new Map());
   /** Models that are being asked, and with which question: their columns are there before the server has said anything. */
-  const [asking, setAsking] = useState<{ draft: string; models: readonly string[] }>();
-  const onAsking = (models: readonly string[] | undefined): void =>
+  const [asking, setAsking] = useState<{ draft: string; models: readonly string[]; atMs: number }>();
+  /** When sessions were asked for here, by draft and then by id: the server's clock may be another. */
+  const askedAtMs = useRef(new Map<string, number>());
+  const onAsking = (models: readonly string[] | undefined): void => {
+    const atMs = Date.now();
+    if (models) askedAtMs.current.set(draft, atMs);
     setAsking((before) => {
-      if (models) return { draft, models };
+      if (models) return { draft, models, atMs };
       return before?.draft === draft ? undefined : before;
     });
+  };
   const { session: id } = search;
   const session = id === undefined ? undefined : sessions.get(id);
   const isAwaited = id !== undefined && session === undefined;
   const know = (key: string, known: SessionPartsFragment | null): void =>
     setSessions((before) => new Map(before).set(key, known));
   const show = async (started: SessionPartsFragment): Promise<void> => {
+    askedAtMs.current.set(started.id, askedAtMs.current.get(draft) ?? Date.now());
     know(started.id, started);
     // Whoever has gone elsewhere meanwhile, or to another session, finds it in the history.
     if (isHere()) await navigate({ search: (before) => searchOfSession(before, started.id) });
@@ -80,9 +86,11 @@ export function PlaygroundPage(): ReactNode {
         )
       )}
       {asking?.draft === draft ? (
-        <AwaitedAnswers models={asking.models} />
+        <AwaitedAnswers models={asking.models} askedAtMs={asking.atMs} />
       ) : (
-        session && <Answers key={session.id} session={session} />
+        session && (
+          <Answers key={session.id} session={session} askedAtMs={askedAtMs.current.get(session.id)} />
+        )
       )}
       <History current={id} />
     </>

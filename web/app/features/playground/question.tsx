@@ -6,7 +6,7 @@ import { useAction } from '../../graphql/use-action';
 import { leaveDraft } from '../../ui/draft';
 import { ErrorNote } from '../../ui/error-note';
 import { useFormDraft } from '../../ui/form-draft';
-import { asSentence, asSnakeCase, schemaErrors } from '../../ui/form-errors';
+import { asSentence, refusedFields, schemaErrors } from '../../ui/form-errors';
 import { formatCount } from '../../ui/format';
 import { LoadError } from '../../ui/load-error';
 import { useChatModels } from '../prompts/use-chat-models';
@@ -59,7 +59,7 @@ export function Question({ draft, first, onAsking, onStarted }: QuestionProps) {
     onAsking(fields.models);
     const sent = JSON.stringify(typed);
     const { data, error: refused } = await run({ input: runInput(fields) });
-    if (refused) setFaults(asSnakeCase(refused.fields));
+    if (refused) setFaults(refusedFields(refused.fields));
     if (!data) return onAsking(undefined);
     const { session } = data.runPlayground;
     // What was typed meanwhile goes on behind the session.

@@ -9,7 +9,7 @@ import { usePageQuery } from '../../graphql/use-page-query';
 import { paths } from '../../paths';
 import { ErrorNote } from '../../ui/error-note';
 import { useFormDraft } from '../../ui/form-draft';
-import { asSentence, asSnakeCase, schemaErrors } from '../../ui/form-errors';
+import { asSentence, refusedFields, schemaErrors } from '../../ui/form-errors';
 import { LoadError } from '../../ui/load-error';
 import { PageHead } from '../../ui/page-head';
 import { useIsHere } from '../../ui/use-is-here';
@@ -90,7 +90,7 @@ function PromptForm({ draft, first }: { draft: string; first: PromptFields }) {
     const { data, error: refused } = await run({
       input: { name, description: described, ...versionInput(version) },
     });
-    if (refused) setFaults(asSnakeCase(refused.fields));
+    if (refused) setFaults(refusedFields(refused.fields));
     if (!data) return;
     forget();
     if (isHere())

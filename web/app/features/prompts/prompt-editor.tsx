@@ -8,7 +8,7 @@ import { paths } from '../../paths';
 import { ButtonLink } from '../../ui/button-link';
 import { ErrorNote } from '../../ui/error-note';
 import { useFormDraft } from '../../ui/form-draft';
-import { asSnakeCase, schemaErrors } from '../../ui/form-errors';
+import { refusedFields, schemaErrors } from '../../ui/form-errors';
 import { Note } from '../../ui/note';
 import { currentRevision, noteChange } from './own-changes';
 import type { LoadedPrompt } from './prompt-page';
@@ -49,7 +49,7 @@ export function PromptEditor({ prompt }: { prompt: LoadedPrompt }) {
     const sent = JSON.stringify(draft);
     const revision = currentRevision(prompt);
     const { data, error: refused } = await run({ input: { promptId: prompt.id, ...versionInput(fields) } });
-    if (refused) setFaults(asSnakeCase(refused.fields));
+    if (refused) setFaults(refusedFields(refused.fields));
     if (!data) return;
     const { version: made } = data.addPromptVersion;
     noteChange(data.addPromptVersion.prompt, revision);

@@ -35,7 +35,7 @@ export function LatestRefusalOfKey({ keyId }: { keyId: string }) {
   return (
     <div className={classes.note}>
       <Note tone="warn">
-        {calls} rejected today, the latest with {latest.httpStatus} {latest.code}{' '}
+        {calls} rejected today (UTC), the latest with {latest.httpStatus} {latest.code}{' '}
         <Moment at={latest.lastAt} ago />. {latest.remedy}
       </Note>
     </div>

@@ -58,10 +58,10 @@ interface ReasonsProps {
 /** Nothing where nothing was refused. */
 function Reasons({ reasons, columns, window, awaiting }: ReasonsProps) {
   if (!reasons || reasons.length === 0) return null;
-  const days = window === 1 ? 'today' : `in the last ${window} days`;
+  const days = window === 1 ? 'today (UTC)' : `in the last ${window} days (UTC)`;
   return (
     <Section title="Rejected calls">
-      <p className={classes.lead}>Refused {days} before they reached a model. They cost nothing.</p>
+      <p className={classes.lead}>Rejected {days} before they reached a model. They cost nothing.</p>
       <DataTable
         label="Rejected calls"
         columns={columns}
