@@ -41,7 +41,9 @@ describeInBrowser('why calls are refused', () => {
     await page.getByText('disabled').first().waitFor();
     // It may take the edge a moment to hear of it.
     for (let status = 0; status !== 401; ) status = (await postChat(suite.url, key)).status;
-    await page.getByText(/2 calls were rejected today \(UTC\), the latest with 401 invalid_api_key/).waitFor();
+    await page
+      .getByText(/2 calls were rejected today \(UTC\), the latest with 401 invalid_api_key/)
+      .waitFor();
     await page.getByText('The key is disabled. Enable it, or call with another one.').waitFor();
     await expectGoodLooks(page, 'key-refused');
   });
