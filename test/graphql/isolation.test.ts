@@ -18,7 +18,7 @@ const WHOLE = `{ viewer {
   playgroundSessions { id prompt shared shareSlug runs { id status } }
   alertEvents { nodes { id deliveryStatus attempts destination } } lowBalanceThresholdUsd
   widgets { id publicKey name systemPrompt }
-  prompts { nodes { id name revision activeVersion { id content } } }
+  prompts(first: 20) { nodes { id name revision activeVersion { id content } } }
   ledgerEntries { nodes { id amountUsd } } usageEvents { nodes { id } } } }`;
 
 const REFUSED_TOKENS = ['an API key', 'a forged token', 'a disabled account', 'an ended session'];

@@ -254,7 +254,7 @@ describe('gateway-bench', () => {
     // Of a node that is gone the result is not stored, and not lost either.
     await call(suite.url, 'DELETE', `/api/admin/gpu-nodes/${id}`, { token: admin.token });
     const lost = await run(url, ...args, ...secret);
-    expect([lost.code, lost.err]).toEqual([1, expect.stringContaining('There is no node with this ID.')]);
+    expect([lost.code, lost.err]).toEqual([1, expect.stringContaining('There is no GPU node with this ID.')]);
     const told = JSON.parse(lost.out.trim().split('\n').at(-1)!);
     expect(told).toMatchObject({ node_id: id, model_public_name: 'gateway/fast', total_requests: 6 });
     front.closeAllConnections();

@@ -191,13 +191,6 @@ describe('prompts and answers at rest', () => {
   // The last: what a process needs to start is sealed with the key that it ends with.
   test('are read before, during and after a change of ENCRYPTION_KEY, which seals none of them anew', async () => {
     const { body } = await ask(platform.url, token, [FAST], 'Stays. [[sim words=3]]');
-    const renewed = 'another-encryption-key-of-the-tests-0123456789';
-    const both = { ENCRYPTION_KEY: renewed, ENCRYPTION_KEY_PREVIOUS: TEST_SECRETS.ENCRYPTION_KEY };
-    const texts = async () =>
-      (await db.pool.query('select id, prompt_sealed from playground_sessions order by id')).rows;
-    const before = await texts();
-    const during = await start(both);
-    const path = `/api/playground/${body.id}`;
     const { body: shown } = await ask(platform.url, token, [FAST], 'Shown. [[sim words=3]]');
     const { body: sharing } = await call<{ share_slug: string }>(
       platform.url,
@@ -205,6 +198,13 @@ describe('prompts and answers at rest', () => {
       `/api/playground/${shown.id}/share`,
       { token },
     );
+    const renewed = 'another-encryption-key-of-the-tests-0123456789';
+    const both = { ENCRYPTION_KEY: renewed, ENCRYPTION_KEY_PREVIOUS: TEST_SECRETS.ENCRYPTION_KEY };
+    const texts = async () =>
+      (await db.pool.query('select id, prompt_sealed from playground_sessions order by id')).rows;
+    const before = await texts();
+    const during = await start(both);
+    const path = `/api/playground/${body.id}`;
     const asMade = async (at: TestPlatform) => (await call<Session>(at.url, 'GET', path, { token })).body;
     expect(await asMade(during)).toEqual(body);
     const envelopes = createEnvelopes({
