@@ -103,7 +103,7 @@ describe('benchmarks', () => {
     const { status, body } = await submit();
     expect([status, (body as unknown as ErrorAnswer).error]).toMatchObject([
       404,
-      { code: 'not_found', param: 'node_id', message: expect.stringMatching(/no node .* Register it/) },
+      { code: 'not_found', param: 'node_id', message: 'There is no GPU node with this ID.' },
     ]);
   });
 
