@@ -167,21 +167,21 @@ describe('a request whose session ends while it waits', () => {
       await holder.query(`select 1 from ${table} where account_id = $1 for update`, [user.id]);
     };
 
-    test.each<[Table, string, string, unknown?]>([
+    test.each<[Table, string, string, unknown]>([
       ['api_keys', 'PATCH', '', { name: 'Taken over' }],
-      ['api_keys', 'DELETE', ''],
+      ['api_keys', 'DELETE', '', undefined],
       ['api_keys', 'POST', '/alerts', alert],
       ['alert_subscriptions', 'PATCH', '', { active: false }],
-      ['alert_subscriptions', 'POST', '/rotate-secret'],
-      ['alert_subscriptions', 'DELETE', ''],
+      ['alert_subscriptions', 'POST', '/rotate-secret', undefined],
+      ['alert_subscriptions', 'DELETE', '', undefined],
       ['prompts', 'PATCH', '', { name: 'Taken over' }],
       ['prompts', 'POST', '/versions', { content: 'Taken over' }],
-      ['prompts', 'DELETE', ''],
+      ['prompts', 'DELETE', '', undefined],
       ['widgets', 'PATCH', '', { name: 'Taken over' }],
-      ['widgets', 'POST', '/rotate-key'],
-      ['widgets', 'DELETE', ''],
-      ['playground_sessions', 'DELETE', ''],
-      ['playground_sessions', 'DELETE', '/share'],
+      ['widgets', 'POST', '/rotate-key', undefined],
+      ['widgets', 'DELETE', '', undefined],
+      ['playground_sessions', 'DELETE', '', undefined],
+      ['playground_sessions', 'DELETE', '/share', undefined],
     ])('changes nothing: %s, %s %s', async (table, method, path, body) => {
       const before = await rows();
       await hold(table);

@@ -90,7 +90,7 @@ describeInBrowser('the prompts of the dashboard', () => {
     await page.getByRole('button', { name: 'Roll back to version 1' }).click();
     await page.getByRole('listitem').filter({ hasText: 'Version 2 → 1' }).nth(1).waitFor();
     // Each says by its name which version it is about.
-    await page.getByRole('link', { name: 'Compare with active: version 2' }).waitFor();
+    await page.getByRole('link', { name: 'Compare with active for version 2' }).waitFor();
     await page.getByRole('button', { name: 'Edit a copy of version 1' }).waitFor();
     await expectGoodLooks(page, 'prompts-versions');
 

@@ -143,7 +143,7 @@ function Version({ prompt, version, sending, onActivate }: VersionProps) {
               params={{ promptId: prompt.id }}
               search={{ tab: 'diff', from: Math.min(active, number), to: Math.max(active, number) }}
             >
-              Compare with active<Unseen>: version {number}</Unseen>
+              Compare with active<Unseen> for version {number}</Unseen>
             </ButtonLink>
           </>
         )}

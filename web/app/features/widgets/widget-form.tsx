@@ -1,7 +1,7 @@
 import '@mantine/core/styles/Checkbox.css';
 import '@mantine/core/styles/InlineInput.css';
 import { Button, Checkbox, NativeSelect, Textarea, TextInput } from '@mantine/core';
-import { type FormEvent, type RefObject, useRef, useState } from 'react';
+import { type FormEvent, type MouseEvent, type RefObject, useEffect, useRef, useState } from 'react';
 import type { ShownError } from '../../graphql/errors';
 import { Choice } from '../../ui/choice';
 import { ErrorNote } from '../../ui/error-note';
@@ -34,12 +34,21 @@ export function WidgetForm(props: WidgetFormProps) {
   const { draft, onDiscard, save, button, error, sending } = props;
   const domains = useRef<HTMLInputElement>(null);
   const [domainFault, setDomainFault] = useState<string>();
+  const [isSubmitted, setSubmitted] = useState(false);
   const send = (event: FormEvent): void => {
     event.preventDefault();
+    // What stands in the field of domains is added when it loses the focus.
+    (event.nativeEvent as SubmitEvent).submitter?.focus();
+    setSubmitted(true);
+  };
+  // After that was added.
+  useEffect(() => {
+    if (!isSubmitted) return;
+    setSubmitted(false);
     // Left out, it could leave a widget without domains, which every site may show.
     if (domainFault !== undefined) domains.current?.focus();
     else void save();
-  };
+  });
   return (
     <form noValidate className={classes.form} onSubmit={send}>
       {error && <ErrorNote error={error} />}
@@ -47,7 +56,13 @@ export function WidgetForm(props: WidgetFormProps) {
       <Look {...props} />
       <Limits {...props} domains={domains} domainFault={domainFault} onDomainFault={setDomainFault} />
       <div className={classes.tools}>
-        <Button type="submit" loading={sending} disabled={draft.name.trim() === ''}>
+        <Button
+          type="submit"
+          loading={sending}
+          disabled={draft.name.trim() === ''}
+          // The focus stays until the click: what is added to the domains moves the button from below the pointer.
+          onMouseDown={(event: MouseEvent) => event.preventDefault()}
+        >
           {button}
         </Button>
         {onDiscard && (
