@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { reloadForNewBuild } from './build';
+import { reloadForNewBuild, reloadIfReachable } from './build';
 import type { ShownError } from './graphql/errors';
 import type { FetchedPart } from './lazy-page';
 
@@ -12,7 +12,8 @@ const NOT_FETCHED: ShownError = {
 
 /**
  * Fetches a dialog before it opens, so that a page never fails with it. While the server is away `error` says so; where it
- * has another build, the page is loaded anew (build.ts).
+ * has another build, the page is loaded anew (build.ts). So it is by another try once the server is back: the browser doesn't
+ * ask again for a module that it couldn't fetch.
  */
 export function useFetched(dialog: FetchedPart) {
   const [error, setError] = useState<ShownError | null>(null);
@@ -20,7 +21,7 @@ export function useFetched(dialog: FetchedPart) {
     setError(null);
     await dialog.preload();
     if (dialog.isThere()) return true;
-    await reloadForNewBuild();
+    await (error ? reloadIfReachable() : reloadForNewBuild());
     setError(NOT_FETCHED);
     return false;
   };
