@@ -34,9 +34,10 @@ export function operate<Data = Record<string, unknown>>(
   });
 }
 
-/** Id of the document of the web pages that begins like this, such as `query Viewer`. */
+/** Id of the document of the web pages with an operation such as `query Viewer`. Its fragments may stand before it. */
 export function documentIdOf(operation: string): string {
-  const found = [...loadWebBuild()!.documents].find(([, text]) => text.startsWith(operation));
+  const begins = new RegExp(`(?:^|[\\s}])${operation}\\b`);
+  const found = [...loadWebBuild()!.documents].find(([, text]) => begins.test(text));
   if (!found) throw new Error(`the web build has no document "${operation}"`);
   return found[0];
 }

@@ -34,7 +34,7 @@ export function usePageQuery<Data, Variables extends AnyVariables>({
 }: PageQuery<Data, Variables>): Loaded<Data> {
   const touched = touches?.join(' ');
   const context = useMemo(() => ({ additionalTypenames: touched?.split(' ') ?? [] }), [touched]);
-  const [{ data, error, fetching }, ask] = useQuery({
+  const [{ data, error, fetching, stale }, ask] = useQuery({
     query,
     variables: variables as Variables & AnyVariables,
     context,
@@ -55,9 +55,12 @@ export function usePageQuery<Data, Variables extends AnyVariables>({
   });
   /** The same as long as no other answer has come. */
   const shown = useMemo(() => (error ? shownError(error) : null), [error]);
+  const last = useRef(shown);
+  if (!fetching && !stale) last.current = shown;
   return {
     data,
-    error: shown,
+    // Until another try is answered, what the one before it failed with is still so.
+    error: answered.current === wanted ? (shown ?? last.current) : shown,
     awaiting: data !== undefined && answered.current !== wanted,
     refresh,
   };
