@@ -113,8 +113,8 @@ describeInBrowser('what the dashboard shows', () => {
     await page.goto(`/dashboard/${place}/${id}`);
     await page.getByRole('alert').getByText('Something went wrong.').waitFor();
     await page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor();
-    expect(await page.title()).toBe(`${title} · Inference gateway`);
     await expectAccessible(page);
+    expect(await page.title()).toBe(`${title} · Inference gateway`);
   });
 
   test('says of when it is while nothing is heard, and is read again when somebody comes back', async () => {

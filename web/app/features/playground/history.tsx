@@ -8,7 +8,6 @@ import { paths } from '../../paths';
 import { Choice } from '../../ui/choice';
 import { type Column, DataTable } from '../../ui/data-table';
 import { ErrorNote } from '../../ui/error-note';
-import { counted } from '../../ui/format';
 import { LoadError } from '../../ui/load-error';
 import { Moment } from '../../ui/moment';
 import { SearchField } from '../../ui/search-field';
@@ -77,7 +76,7 @@ export function History({ current }: { current: string | undefined }) {
               label="Search history"
               placeholder="Words of the prompt, or a model"
               value={q}
-              counted={`${found!.length} of ${counted(all.length, 'session')}`}
+              counted={`${found!.length} of ${all.length} ${all.length === 1 ? 'session' : 'sessions'}`}
               onChange={(text) =>
                 void navigate({
                   search: (before) => playgroundSearch({ ...before, q: text }),
