@@ -83,7 +83,7 @@ describe('of three nodes, one', () => {
     const isOpen = node!.open() > 0;
     expect([isOpen, await drained()]).toEqual([isOpen, isOpen ? null : expect.anything()]);
     for (const entry of await Promise.all(streams))
-      expect([outcome(entry), entry.tokens]).toEqual(['200', 150]);
+      expect([outcome(entry), entry.tokens]).toEqual(['200', long.words]);
     await until(drained, { what: 'the end of the drain' });
     await load.stop();
     expect(node!.asked.length).toBe(calls);

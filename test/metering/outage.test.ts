@@ -66,6 +66,13 @@ describe('a meter in an outage', () => {
     const { meter } = await openMeter(cutOff.folder.path, cutOff.pool);
     const records: UsageRecord[] = [];
     let terminated = 0;
+    const endFlush = async (): Promise<number> =>
+      (
+        await cutOff.db.pool.query(
+          `select pg_terminate_backend(pid) from pg_stat_activity
+           where datname = current_database() and pid <> pg_backend_pid() and query like '%commit_calls%'`,
+        )
+      ).rowCount!;
     for (let round = 0; round < 12; round++) {
       const batch = many(150);
       records.push(...batch);
@@ -76,11 +83,7 @@ describe('a meter in an outage', () => {
         cutOff.link.cut();
         cutOff.link.restore();
       } else {
-        const { rowCount } = await cutOff.db.pool.query(
-          `select pg_terminate_backend(pid) from pg_stat_activity
-           where datname = current_database() and pid <> pg_backend_pid() and query like '%commit_calls%'`,
-        );
-        terminated += rowCount!;
+        terminated += await until(endFlush, { timeoutMs: 900, intervalMs: 1 }).catch(() => 0);
       }
     }
     expect(terminated).toBeGreaterThan(0);
