@@ -9,6 +9,7 @@ import { systemClock } from '../lib/clock.js';
 import { announceReady, onShutdown, startOrExit, tellParent } from '../lib/lifecycle.js';
 import { createLogger } from '../lib/logger.js';
 import { EDGE_STOP_MS, edgeMetricsPort } from './children.js';
+import { closeUnaccepted } from './close-unaccepted.js';
 import { inRounds, READY_PATIENCE_MS, restartInTurn } from './restart-in-turn.js';
 import { type SupervisedChild, supervise } from './supervisor.js';
 
@@ -42,6 +43,7 @@ const start = (nth: number, hasServed = false): SupervisedChild => {
     {
       launch: () => {
         const edge = cluster.fork(env).process;
+        closeUnaccepted(edge);
         counter.join(edge.stdio[COUNTER_FD] as Duplex, () => edge.kill());
         return edge;
       },
