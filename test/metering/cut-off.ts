@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { guardConnection } from '../../src/db/patience.js';
 import { DOLLAR } from '../../src/lib/money.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { checkInvariants } from '../support/invariants.js';
@@ -41,6 +42,8 @@ export function useCutOff({ max = 2, onConnect, stop }: CutOffOptions = {}): Cut
     made.payer = await createPayer(made.db.pool, DOLLAR);
     made.pool = new pg.Pool({ connectionString: made.link.urlOf(made.db.url), max });
     made.pool.on('error', () => undefined);
+    // As every pool of the product: a connection may end while it is in use.
+    made.pool.on('connect', guardConnection);
     if (onConnect) made.pool.on('connect', onConnect);
   });
   afterEach(async () => {
