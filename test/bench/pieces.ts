@@ -61,7 +61,7 @@ const fail = (failure: unknown): never => {
 function surroundings(body: unknown) {
   const context = { requestId: ID, servedModel: (name: string) => name, keep: yes };
   const rest = { dropped: nothing, fail, refuse: fail, unrecorded: fail, sent: nothing };
-  const input = { id: ID, endpoint: 'chat', body };
+  const input = { id: ID, endpoint: 'chat', body, admission: { model: { publicName: base.model } } };
   const recipient: Pick<Recipient, 'full' | 'answer' | 'startStream' | 'send' | 'endStream'> = {
     full: false,
     answer: nothing,
