@@ -3,6 +3,15 @@ import type { WebSocket } from 'ws';
 /** What may wait behind the message that a client is taking; the one that exceeds it waits too. */
 const MAX_WAITING_BYTES = 4 * 2 ** 20;
 
+/** Messages up to here aren't counted, as nearly every one is. */
+const SMALL_BYTES = 2 ** 20;
+
+/** The memory that large messages of all connections share. */
+interface Room {
+  /** Takes it for the account of the connection, and gives the way to give it back; undefined: there is no room. */
+  take(bytes: number): (() => void) | undefined;
+}
+
 interface Message {
   text: string;
   bytes: number;
@@ -10,12 +19,14 @@ interface Message {
   over(): void;
 }
 
+const NOTHING = (): void => undefined;
+
 /**
  * Sends messages one at a time. A client may be behind by the one that it is taking, however large that is; how long it takes is
- * limited by our pings. If too much waits behind it, the connection is cut: operations that were let in together may answer much
- * more than a client reads.
+ * limited by our pings. If too much waits behind it, or large messages of all clients have no more room, the connection is cut:
+ * operations that were let in together may answer much more than a client reads.
  */
-export function createOutbox(socket: WebSocket): (text: string) => Promise<void> {
+export function createOutbox(socket: WebSocket, room: Room): (text: string) => Promise<void> {
   const waiting: Message[] = [];
   let waitingBytes = 0;
   let isSending = false;
@@ -32,13 +43,19 @@ export function createOutbox(socket: WebSocket): (text: string) => Promise<void>
   };
   return (text) =>
     new Promise((over) => {
-      if (waitingBytes > MAX_WAITING_BYTES) {
+      const bytes = Buffer.byteLength(text);
+      const giveBack = bytes > SMALL_BYTES ? room.take(bytes) : NOTHING;
+      if (waitingBytes > MAX_WAITING_BYTES || !giveBack) {
+        giveBack?.();
         socket.terminate();
         over();
         return;
       }
-      const bytes = Buffer.byteLength(text);
-      waiting.push({ text, bytes, over });
+      const left = (): void => {
+        giveBack();
+        over();
+      };
+      waiting.push({ text, bytes, over: left });
       waitingBytes += bytes;
       if (!isSending) sendNext();
     });

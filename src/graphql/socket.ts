@@ -14,6 +14,7 @@ import { type Context, makeServer, type SubscribePayload } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import type { ServiceContext } from '../context.js';
 import { AppError } from '../errors.js';
+import { MemoryPool } from '../lib/memory-pool.js';
 import { toAppError } from '../lib/to-app-error.js';
 import { asWork, networkOwner } from '../lib/work-owner.js';
 import { type Credential, credentialOf } from '../rest/credential.js';
@@ -45,9 +46,15 @@ export interface SocketServerOptions {
 export interface SocketBounds extends WatchBounds {
   /** From the upgrade to the message that shows a session. */
   initTimeoutMs: number;
+  /** For messages above 1 MiB until they are read; an account's may take as much as is left for all others. */
+  largeBytes: number;
 }
 
-export const SOCKET_BOUNDS: SocketBounds = { ...WATCH_BOUNDS, initTimeoutMs: 5_000 };
+export const SOCKET_BOUNDS: SocketBounds = {
+  ...WATCH_BOUNDS,
+  initTimeoutMs: 5_000,
+  largeBytes: 128 * 2 ** 20,
+};
 
 /** Handles one upgraded connection. */
 export type SocketHandler = (socket: WebSocket, request: FastifyRequest) => void;
@@ -57,6 +64,7 @@ interface Extra {
   request: FastifyRequest;
   /** Known once the connection is initialised. */
   credential?: Credential;
+  accountId?: string;
   release?: () => void;
 }
 
@@ -67,6 +75,7 @@ const TRY_AGAIN_LATER = 1013;
 /** What graphql-ws throws at a message that only servers send, such as `next`. */
 const NOT_FOR_SERVERS = /^Error: Unexpected message of type /;
 const OPERATIONS_PER_SOCKET = 20;
+const LARGE_PART = 1;
 
 /** Over WebSocket a session can be opened, but no cookie be set. */
 const NO_JAR: SessionJar = { set: () => undefined, clear: () => undefined };
@@ -75,6 +84,7 @@ const NO_JAR: SessionJar = { set: () => undefined, clear: () => undefined };
 export function createSocketHandler(options: SocketServerOptions): SocketHandler {
   const { services, sessions, bounds, formatError } = options;
   const rules = [...specifiedRules, ...validationRules(options)];
+  const large = new MemoryPool(bounds.largeBytes);
   const server = makeServer<Record<string, unknown>, Extra>({
     connectionInitWaitTimeout: bounds.initTimeoutMs,
     onConnect: (connection) => connect(connection, services, sessions),
@@ -94,7 +104,12 @@ export function createSocketHandler(options: SocketServerOptions): SocketHandler
     const closed = server.opened(
       {
         protocol: socket.protocol,
-        send: createOutbox(socket),
+        send: createOutbox(socket, {
+          take(bytes) {
+            const owner = extra.accountId ?? networkOwner(request.context.network);
+            return large.takePart(owner, bytes, LARGE_PART) ? () => large.give(owner, bytes) : undefined;
+          },
+        }),
         close: (code, reason) => socket.close(code, reason),
         onMessage: (handle) => {
           socket.on('message', (data) => {
@@ -152,6 +167,7 @@ async function connect(
   const session = credential && (await accounts.authenticate(freshContext(request), credential.token));
   if (!session) return false;
   extra.credential = credential;
+  extra.accountId = session.viewer.accountId;
   extra.release = sessions.admit(
     {
       token: credential.token,

@@ -75,7 +75,7 @@ export const missingPlaygroundPage = (site: Site): string =>
   sitePage(
     {
       title: 'Nothing is shared here',
-      main: '<p>The link may be incomplete, or its owner stopped sharing.</p>',
+      main: '<p>The link may be incomplete, or its owner stopped sharing the session or made a new link.</p>',
     },
     site,
   );

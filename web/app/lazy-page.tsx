@@ -21,6 +21,7 @@ type Audience = 'visitors' | 'users' | 'admins' | 'nobody';
 interface LazyPart {
   audience: Audience;
   fetch(): Promise<void>;
+  isThere(): boolean;
   /** What a rendering has failed with is tried again by the next. */
   forgetFailure(): void;
 }
@@ -58,6 +59,7 @@ export function lazyPage<Name extends string, Props extends object = object>(
       await start();
       failure = undefined;
     },
+    isThere: () => Page !== undefined,
     forgetFailure() {
       failure = undefined;
     },
@@ -71,7 +73,7 @@ export function lazyPage<Name extends string, Props extends object = object>(
     }
     return Page ? <Page {...props} /> : null;
   }
-  return Object.assign(Lazy, { preload: part.fetch, isThere: () => Page !== undefined });
+  return Object.assign(Lazy, { preload: part.fetch, isThere: part.isThere });
 }
 
 /** A page that only administrators see: nobody else fetches it before it is asked for. */
@@ -104,7 +106,8 @@ const whenIdle: (act: () => void) => unknown =
 const SETTLED_MS = 8_000;
 
 /**
- * Fetches every page of a user, one after the other while nothing else is to do: then a click needs the server no more.
+ * Fetches every page of a user, one after the other while nothing else is to do: then a click needs the server no more. It ends with
+ * the first that can't be fetched.
  * @returns what stops it from beginning
  */
 export function fetchPagesWhenIdle(isAdmin: boolean): (() => void) | undefined {
@@ -113,7 +116,8 @@ export function fetchPagesWhenIdle(isAdmin: boolean): (() => void) | undefined {
   const waiting = parts.filter(({ audience }) => audience === 'users' || (isAdmin && audience === 'admins'));
   const next = (): void => {
     const part = waiting.shift();
-    if (part) void part.fetch().then(() => whenIdle(next));
+    // The browser doesn't ask again for what it couldn't fetch: while the server is away, all others are better left for later.
+    if (part && navigator.onLine) void part.fetch().then(() => part.isThere() && whenIdle(next));
   };
   const timer = setTimeout(() => whenIdle(next), SETTLED_MS);
   return () => clearTimeout(timer);

@@ -39,7 +39,9 @@ const contentPart = z.discriminatedUnion('type', [
 ]);
 export type ContentPart = z.infer<typeof contentPart>;
 
-const content = z.union([text, list(contentPart)]);
+const content = z.union([text, list(contentPart)], {
+  error: ({ input }) => (input === undefined ? 'is required' : 'must be a text or a list of parts'),
+});
 
 const message = z.object({
   type: z.literal('message'),

@@ -19,8 +19,16 @@ const midnightsOf = (hours: readonly ModelHourOutput[]): number[] =>
     hour.slice(11, 13) === '00' && i <= hours.length - HOURS_PER_DAY / 2 ? [i] : [],
   );
 
-/** The marks are stretched to the width of the page; words are in a drawing of their own, which isn't. */
-function figure(name: string, marks: string, end: string, hours: readonly ModelHourOutput[]): string {
+/**
+ * The marks are stretched to the width of the page; words are in a drawing of their own, which isn't. `end` is the value of the top
+ * line; undefined: there is nothing to draw.
+ */
+function figure(
+  name: string,
+  marks: string,
+  end: string | undefined,
+  hours: readonly ModelHourOutput[],
+): string {
   const { width, height } = AREA;
   const each = width / hours.length;
   const midnights = midnightsOf(hours);
@@ -29,8 +37,8 @@ function figure(name: string, marks: string, end: string, hours: readonly ModelH
     (i) =>
       `<text x="${((i / hours.length) * 100).toFixed(2)}%" y="14">${DAY.format(new Date(hours[i]!.hour))}</text>`,
   );
-  return `<figure class="chart"><figcaption>${name}. Top line: ${end}</figcaption>
-<svg viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" role="img" aria-label="${name}, up to ${end}"><path class="grid" d="M0 0h${width}M0 ${height / 2}h${width}${lines}"/><path class="axis" d="M0 ${height}h${width}"/>${marks}</svg>
+  return `<figure class="chart"><figcaption>${name}. ${end === undefined ? 'No calls yet' : `Top line: ${end}`}</figcaption>
+<svg viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" role="img" aria-label="${name}, ${end === undefined ? 'no calls yet' : `up to ${end}`}"><path class="grid" d="M0 0h${width}M0 ${height / 2}h${width}${lines}"/><path class="axis" d="M0 ${height}h${width}"/>${marks}</svg>
 <svg class="days" width="100%" height="20" aria-hidden="true">${days.join('')}</svg></figure>`;
 }
 
@@ -47,13 +55,14 @@ function asTable(hours: readonly ModelHourOutput[]): string {
 /** Each of the last 168 hours: calls with the errors among them, and the 95th percentile of latency. */
 export function weekChart(hours: readonly ModelHourOutput[]): string {
   const calls = hours.map(({ requests }) => requests);
+  const isEmpty = calls.every((requests) => requests === 0);
   const most = roundEnd(Math.max(0, ...calls));
   const drawn = (amounts: readonly number[], className: string): string =>
     barsOf(amounts, AREA, { className, highest: most });
   const latencies = latenciesOf(hours);
   const slowest = roundEnd(Math.max(0, ...latencies.map((value) => value ?? 0)));
   const errors = hours.map((hour) => hour.errors);
-  return `${figure('Calls per hour, errors in red', drawn(calls, 'bars') + drawn(errors, 'errors'), `${integer(most)} calls`, hours)}
-${figure('95th percentile of latency per hour', lineOf(latencies, AREA, slowest), milliseconds(slowest), hours)}
+  return `${figure('Calls per hour, errors in red', drawn(calls, 'bars') + drawn(errors, 'errors'), isEmpty ? undefined : `${integer(most)} calls`, hours)}
+${figure('95th percentile of latency per hour', lineOf(latencies, AREA, slowest), isEmpty ? undefined : milliseconds(slowest), hours)}
 ${asTable(hours)}`;
 }

@@ -2,7 +2,7 @@ import { requireViewer, type ServiceContext } from '../../context.js';
 import { PlaygroundSession } from '../../entities/playground/playground-session.js';
 import { AppError } from '../../errors.js';
 import { ofWholeInput } from '../../lib/field-issues.js';
-import { requireActing, writeAsViewer } from '../accounts/acting.js';
+import { requireActing, requireLive, writeAsViewer } from '../accounts/acting.js';
 import type { ServiceDeps } from '../deps.js';
 import { notFound } from '../not-found.js';
 import { lockStarts } from './bounds.store.js';
@@ -50,6 +50,8 @@ export function createSharing(
         if (!session.shared) requireFewer(await em.count(PlaygroundSession, { accountId, shared: true }));
         const shareSlug = known ?? newSlug();
         await em.nativeUpdate(PlaygroundSession, { id, accountId }, { shareSlug, shared: true });
+        // The row may have been waited for.
+        await requireLive(em, viewer);
         return shareSlug;
       });
       return { share_slug: slug, public_url: `${config.publicBaseUrl}/p/${slug}` };

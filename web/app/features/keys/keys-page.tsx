@@ -9,11 +9,13 @@ import outlines from '../../outlines.json';
 import { paths } from '../../paths';
 import { DataTable } from '../../ui/data-table';
 import { Empty } from '../../ui/empty';
+import { ErrorNote } from '../../ui/error-note';
 import { counted, formatCount } from '../../ui/format';
 import { LoadError } from '../../ui/load-error';
 import { PageHead } from '../../ui/page-head';
 import { Pager } from '../../ui/pager';
 import { SearchField } from '../../ui/search-field';
+import { useFetched } from '../../use-fetched';
 import { keyColumns } from './key-columns';
 import { DEFAULT_KEY_SORT, KEY_ORDERS, keysSearch } from './keys-search';
 
@@ -50,16 +52,20 @@ export function KeysPage(): ReactNode {
         keysSearch({ ...before, ...(text !== undefined && { q: text }), ...(by && { sort: by }) }),
       replace: true,
     });
-  const open = (): void => void navigate({ search: (before) => ({ ...before, create: true }) });
+  const { fetchDialog, error: missing } = useFetched(CreateKeyDialog);
+  const open = async (): Promise<void> => {
+    if (await fetchDialog()) void navigate({ search: (before) => ({ ...before, create: true }) });
+  };
   const close = (): void =>
     void navigate({ search: ({ create: _create, ...before }) => before, replace: true });
   return (
     <>
       <PageHead
         {...outlines['/dashboard/keys']}
-        tools={page?.totalCount !== 0 && <Button onClick={open}>Create key</Button>}
+        tools={page?.totalCount !== 0 && <Button onClick={() => void open()}>Create key</Button>}
       />
       {error && <LoadError error={error} onRetry={refresh} />}
+      {missing && <ErrorNote error={missing} />}
       {page && (page.totalCount > SEARCHED_FROM || q) && (
         <SearchField
           label="Search keys"
@@ -90,7 +96,7 @@ export function KeysPage(): ReactNode {
             q ? (
               'No matching keys.'
             ) : (
-              <Empty action={<Button onClick={open}>Create key</Button>}>
+              <Empty action={<Button onClick={() => void open()}>Create key</Button>}>
                 No keys yet. Calls need an API key. It is shown only once, when you create it.
               </Empty>
             )

@@ -44,8 +44,8 @@ export function ShareDialog({ sessionId, url, opened, onClose, onChange }: Share
       {error && <ErrorNote error={error} />}
       {url === null ? (
         <p>
-          Anyone with the link can read the prompt, system prompt and answers without logging in. Your name
-          isn’t shown, and search engines are asked not to index the page.
+          Once it is shared, anyone with the link can read the prompt, system prompt and answers without
+          logging in. Your name isn’t shown, and search engines are asked not to index the page.
         </p>
       ) : (
         <>

@@ -34,6 +34,7 @@ export function WidgetForm(props: WidgetFormProps) {
   const { draft, onDiscard, save, button, error, sending } = props;
   const domains = useRef<HTMLInputElement>(null);
   const [domainFault, setDomainFault] = useState<string>();
+  const [discarded, setDiscarded] = useState(0);
   const [isSubmitted, setSubmitted] = useState(false);
   const send = (event: FormEvent): void => {
     event.preventDefault();
@@ -54,7 +55,13 @@ export function WidgetForm(props: WidgetFormProps) {
       {error && <ErrorNote error={error} />}
       <Answers {...props} />
       <Look {...props} />
-      <Limits {...props} domains={domains} domainFault={domainFault} onDomainFault={setDomainFault} />
+      <Limits
+        key={discarded}
+        {...props}
+        domains={domains}
+        domainFault={domainFault}
+        onDomainFault={setDomainFault}
+      />
       <div className={classes.tools}>
         <Button
           type="submit"
@@ -66,7 +73,15 @@ export function WidgetForm(props: WidgetFormProps) {
           {button}
         </Button>
         {onDiscard && (
-          <Button variant="default" onClick={onDiscard}>
+          <Button
+            variant="default"
+            onMouseDown={(event: MouseEvent) => event.preventDefault()}
+            onClick={() => {
+              onDiscard();
+              setDomainFault(undefined);
+              setDiscarded((times) => times + 1);
+            }}
+          >
             Discard changes
           </Button>
         )}
