@@ -5,23 +5,13 @@ import { call, signUp } from '../support/api.js';
 import { usePlatform } from '../support/platform-suite.js';
 import { until } from '../support/until.js';
 import { writeLongPrompts } from './long-prompts.js';
-import { promptsApi } from './support.js';
+import { usePromptOwner } from './support.js';
 
 const MIB = 1024 * 1024;
 
 describe('lists of long prompts', () => {
   const suite = usePlatform();
-  let token = '';
-  let accountId = '';
-  beforeEach(async () => {
-    const session = await signUp(suite.url);
-    token = session.token;
-    accountId = session.user.id;
-  });
-  const api = promptsApi(
-    () => suite.url,
-    () => token,
-  );
+  const { owner, api } = usePromptOwner(suite);
   /** An answer to the byte. */
   const textOf = async (path: string): Promise<string> => {
     const { status, text } = await api.ask('GET', path);
@@ -43,21 +33,24 @@ describe('lists of long prompts', () => {
     expect(await textOf('?limit=3&offset=2')).toBe(`[${alone.slice(2, 5).join(',')}]`);
     expect(await textOf('?search=prompt')).toBe(`[${alone.join(',')}]`);
     const plain = (query: string) =>
-      call(suite.url, 'GET', `/api/prompts${query}`, { token, headers: { 'accept-encoding': 'identity' } });
+      call(suite.url, 'GET', `/api/prompts${query}`, {
+        token: owner.token,
+        headers: { 'accept-encoding': 'identity' },
+      });
     const [whole, inPieces] = [await plain('?limit=1'), await plain('')];
     for (const { headers } of [whole, inPieces])
       expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(whole.headers.get('content-length')).toBe(String(Buffer.byteLength(whole.text)));
     expect(inPieces.headers.get('content-length')).toBeNull();
-    const head = await call(suite.url, 'HEAD', '/api/prompts', { token });
+    const head = await call(suite.url, 'HEAD', '/api/prompts', { token: owner.token });
     expect([head.status, head.text]).toEqual([200, '']);
   });
 
   test('are compressed for whoever takes that', async () => {
-    await writeLongPrompts(suite.db, accountId, 3);
+    await writeLongPrompts(suite.db, owner.accountId, 3);
     const plain = await textOf('');
     const body = await new Promise<Buffer>((resolve, reject) => {
-      const headers = { authorization: `Bearer ${token}`, 'accept-encoding': 'br' };
+      const headers = { authorization: `Bearer ${owner.token}`, 'accept-encoding': 'br' };
       get(`${suite.url}/api/prompts`, { headers }, (answer) => {
         const chunks: Buffer[] = [];
         answer.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -79,13 +72,13 @@ describe('lists of long prompts', () => {
   });
 
   test('take little memory for each reader, however slow, and others are answered', async () => {
-    await writeLongPrompts(suite.db, accountId, 100);
+    await writeLongPrompts(suite.db, owner.accountId, 100);
     const { token: stranger } = await signUp(suite.url);
     const ends: Socket[] = [];
     const note = (socket: Socket): number => ends.push(socket);
     const { server } = suite.platform.app;
     server.on('connection', note);
-    const headers = { authorization: `Bearer ${token}` };
+    const headers = { authorization: `Bearer ${owner.token}` };
     // Each reads the head and nothing of 20 MB.
     const readers = Array.from({ length: 24 }, () =>
       get(`${suite.url}/api/prompts?limit=500`, { agent: false, headers }),

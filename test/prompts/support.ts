@@ -1,4 +1,4 @@
-import { type ApiAnswer, call, type ErrorAnswer } from '../support/api.js';
+import { type ApiAnswer, call, type ErrorAnswer, signUp } from '../support/api.js';
 
 export interface Version {
   id: string;
@@ -52,4 +52,18 @@ export function promptsApi(url: () => string, token: () => string) {
       must(200, 'POST', `/${id}/versions/${vid}/activate`),
     get: (id: string): Promise<Prompt> => must(200, 'GET', `/${id}`),
   };
+}
+
+/** Somebody new before each test of a `describe`, and the prompt routes in their name. */
+export function usePromptOwner(suite: { url: string }) {
+  const owner = { token: '', accountId: '' };
+  beforeEach(async () => {
+    const { token, user } = await signUp(suite.url);
+    Object.assign(owner, { token, accountId: user.id });
+  });
+  const api = promptsApi(
+    () => suite.url,
+    () => owner.token,
+  );
+  return { owner, api };
 }

@@ -1,8 +1,8 @@
-import { type ErrorAnswer, signUp } from '../support/api.js';
+import type { ErrorAnswer } from '../support/api.js';
 import { usePlatform } from '../support/platform-suite.js';
 import { until } from '../support/until.js';
 import { writeLongPrompts } from './long-prompts.js';
-import { type Prompt, promptsApi, type Version } from './support.js';
+import { type Prompt, usePromptOwner, type Version } from './support.js';
 
 interface Activation {
   from_version: number;
@@ -13,17 +13,7 @@ interface Activation {
 
 describe('versions of a prompt', () => {
   const suite = usePlatform();
-  let token = '';
-  let accountId = '';
-  beforeEach(async () => {
-    const session = await signUp(suite.url);
-    token = session.token;
-    accountId = session.user.id;
-  });
-  const api = promptsApi(
-    () => suite.url,
-    () => token,
-  );
+  const { owner, api } = usePromptOwner(suite);
   const activations = (id: string): Promise<Activation[]> => api.must(200, 'GET', `/${id}/activations`);
 
   test('are immutable in the database itself, and go with their prompt alone', async () => {
@@ -113,8 +103,8 @@ describe('versions of a prompt', () => {
     expect(
       (await activations(prompt.id)).map(({ from_version: from, to_version: to, by }) => [from, to, by]),
     ).toEqual([
-      [2, 1, accountId],
-      [1, 2, accountId],
+      [2, 1, owner.accountId],
+      [1, 2, owner.accountId],
     ]);
   });
 
@@ -139,7 +129,7 @@ describe('versions of a prompt', () => {
     const second = await api.addVersion(prompt.id);
     await suite.db.pool.query(
       `insert into prompt_activations select $1, n, 1, 2, $2, now() from generate_series(-1500, 0) n`,
-      [prompt.id, accountId],
+      [prompt.id, owner.accountId],
     );
     await api.activate(prompt.id, second.id);
     const { rows } = await suite.db.pool.query(
@@ -194,10 +184,10 @@ describe('versions of a prompt', () => {
 
   test('of an account have 20,000,000 characters together at most, also where two prompts grow at once', async () => {
     const grown = [await api.create(), await api.create()];
-    await writeLongPrompts(suite.db, accountId, 10);
+    await writeLongPrompts(suite.db, owner.accountId, 10);
     await suite.db.pool.query(
       `update prompts set characters = case when slug like 'long-%' then 1999000 else 4995 end where account_id = $1`,
-      [accountId],
+      [owner.accountId],
     );
     const add = ({ id }: Prompt, characters: number) =>
       api.ask<ErrorAnswer>('POST', `/${id}/versions`, { content: 'x'.repeat(characters) });
@@ -215,7 +205,7 @@ describe('versions of a prompt', () => {
     let added: ReturnType<typeof add>[] = [];
     try {
       await holder.query('begin');
-      await holder.query('select from accounts where id = $1 for no key update', [accountId]);
+      await holder.query('select from accounts where id = $1 for no key update', [owner.accountId]);
       added = grown.map((prompt) => add(prompt, 10));
       const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
       await until(async () => (await suite.db.pool.query(waiting)).rowCount === 2, { what: 'both to wait' });
