@@ -138,7 +138,7 @@ function linkedCluster(directory: string, place: string, systemRoot: string): st
   const isOurs = place.startsWith(join(systemRoot, sep));
   if (isOurs) {
     const outside = join(systemRoot, folderOf(directory), 'postgres');
-    // Where a database is to be copied or restored to.
+    // The folder has to exist before a database is copied or restored into it.
     if (isRoot()) systemFolder(folderOf(directory), systemRoot);
     if (place !== outside) {
       throw new Error(

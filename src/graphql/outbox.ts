@@ -15,7 +15,7 @@ interface Room {
 interface Message {
   text: string;
   bytes: number;
-  /** Told when it has left, or can't leave any more. */
+  /** Called when it was sent, or can't be sent any more. */
   over(): void;
 }
 

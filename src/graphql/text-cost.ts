@@ -1,2 +1,2 @@
-/** Cost of a field that may hold more than 10,000 characters, in all entries of its list together: each alias tells them again. */
+/** Cost of a field whose values in one list may exceed 10,000 characters in total: each alias returns them again. */
 export const TEXT_COST = 25;

@@ -90,7 +90,7 @@ async function serve(): Promise<void> {
       : `restarted ${edges.length} edges in ${((performance.now() - began) / 1000).toFixed(1)} s`;
     if (late) log.error(outcome);
     else log.info(outcome);
-    // Unless it is told otherwise, npm start shows no log of level "info".
+    // By default, npm start doesn't show logs at level "info".
     tellParent(outcome);
   }
 

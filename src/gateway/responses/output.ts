@@ -136,7 +136,7 @@ export class Output {
     const callId = typeof id === 'string' && id !== '' ? id : undefined;
     const { name, arguments: delta } = named ?? {};
     let open = this.#calls.get(call);
-    // Ollama gives every call the first index: only IDs tell them apart. But some nodes give every delta of a call an ID of its own.
+    // Ollama gives every call index 0, so only IDs tell calls apart. Other nodes give every delta of one call a new ID.
     const isNamed = typeof name === 'string' && name !== '';
     if (isNamed && open?.callId !== undefined && callId !== undefined && open.callId !== callId) {
       this.#complete(open);

@@ -7,7 +7,7 @@ import { unwrapMessage } from './upstream-words.js';
 export interface FailureOptions extends ErrorOptions {
   /** The status when it isn't the code's own. */
   status?: number;
-  /** Tells SDKs that a repetition fails as well. */
+  /** Tells SDKs not to retry, since a retry fails as well. */
   noRetry?: boolean;
 }
 

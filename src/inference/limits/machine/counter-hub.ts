@@ -283,7 +283,7 @@ export class CounterHub {
 
   /** Another edge has committed what this one had recorded. */
   #replaced(id: string): void {
-    // This may be told before the edge's line has ended.
+    // This message can arrive before the edge's connection ends.
     const isJoined = [...this.#joined].some(({ edge }) => edge.id === id);
     this.#dead.replaced(id, isJoined);
   }
