@@ -1,8 +1,14 @@
 import { z } from 'zod';
+import { AppError } from '../errors.js';
 import { noPageInput } from '../lib/page-input.js';
 import { listUsersInput, updateUserInput } from '../services/accounts/accounts.inputs.js';
 import { userOutput, usersOutput } from '../services/accounts/accounts.outputs.js';
-import { adjustCreditInput, listActionsInput } from '../services/admin/admin.inputs.js';
+import {
+  type AdjustCreditInput,
+  adjustCreditHeaders,
+  adjustCreditInput,
+  listActionsInput,
+} from '../services/admin/admin.inputs.js';
 import {
   actionsOutput,
   adjustmentOutput,
@@ -48,12 +54,14 @@ export const adminRoutes = routesOf('Administration', (route, { accounts, admin 
     operationId: 'adjustCredit',
     summary: 'Adjust the balance of an account',
     description:
-      'Adds a ledger entry of kind `adjustment` with the reason as its description. Requires an administrator.',
+      'Adds a ledger entry of kind `adjustment` with the reason as its description. The idempotency key can be sent as the header `Idempotency-Key` or as `idempotency_key`. Requires an administrator.',
     params: z.object({ id: z.string().describe('Account ID.') }),
+    headers: adjustCreditHeaders,
     body: adjustCreditInput,
     returns: { 201: adjustmentOutput },
     errors: [409],
-    run: ({ context, params, body }) => admin.adjustCredit(context, params.id, body),
+    run: ({ context, params, body, headers }) =>
+      admin.adjustCredit(context, params.id, withKey(body, headers['idempotency-key'])),
   });
 
   route('GET /api/admin/actions', reads({ auth: 'admin' }), {
@@ -84,3 +92,13 @@ export const adminRoutes = routesOf('Administration', (route, { accounts, admin 
     run: ({ context }) => admin.routing(context),
   });
 });
+
+/** An adjustment with the key of the header. @throws AppError `validation_error` when its field has another one */
+function withKey(body: AdjustCreditInput, key: string | undefined): AdjustCreditInput {
+  if (key === undefined) return body;
+  if (body.idempotency_key !== undefined && body.idempotency_key !== key) {
+    const message = 'must be the same as the Idempotency-Key header';
+    throw new AppError('validation_error', { details: [{ field: 'idempotency_key', message }] });
+  }
+  return { ...body, idempotency_key: key };
+}

@@ -11,8 +11,12 @@ describe('a credit adjustment', () => {
     admin = await signUpAdmin(suite);
   });
 
-  const adjust = <T = Record<string, string>>(id: string, body: unknown, token = admin.token) =>
-    call<T>(suite.url, 'POST', `/api/admin/users/${id}/credit-adjustments`, { token, body });
+  const adjust = <T = Record<string, string>>(
+    id: string,
+    body: unknown,
+    token = admin.token,
+    headers: Record<string, string> = {},
+  ) => call<T>(suite.url, 'POST', `/api/admin/users/${id}/credit-adjustments`, { token, body, headers });
   const ledgerOf = async (token: string) =>
     (await call<Record<string, unknown>[]>(suite.url, 'GET', '/api/billing/ledger', { token })).body;
 
@@ -48,6 +52,38 @@ describe('a credit adjustment', () => {
     expect(await ledgerOf(token)).toHaveLength(2);
     const other = await adjust<ErrorAnswer>(user.id, { ...body, amount_usd: 2 });
     expect([other.status, other.body.error.code]).toEqual([409, 'idempotency_conflict']);
+  });
+
+  describe('with its key as a header', () => {
+    const withHeader = <T = Record<string, string>>(id: string, key: string, body: object = {}) =>
+      adjust<T>(id, { amount_usd: 1, reason: 'once', ...body }, admin.token, { 'idempotency-key': key });
+
+    test('is made once, also when the field repeats it', async () => {
+      const { user, token } = await signUp(suite.url);
+      const answers = [
+        await withHeader(user.id, 'ticket-8'),
+        await withHeader(user.id, 'ticket-8'),
+        await adjust(user.id, { amount_usd: 1, reason: 'once', idempotency_key: 'ticket-8' }),
+        await withHeader(user.id, 'ticket-8', { idempotency_key: 'ticket-8' }),
+      ];
+      expect(answers.map(({ status, body }) => [status, body.balance_usd])).toEqual(
+        answers.map(() => [201, '2.000000']),
+      );
+      expect(await ledgerOf(token)).toHaveLength(2);
+    });
+
+    test.each([
+      ['another key in its field', 'ticket-9', { idempotency_key: 'ticket-10' }, 'idempotency_key'],
+      ['a key that is none', 'with space', {}, 'idempotency-key'],
+    ])('is refused with %s', async (_what, key, body, field) => {
+      const { user, token } = await signUp(suite.url);
+      const answer = await withHeader<ErrorAnswer>(user.id, key, body);
+      expect([answer.status, answer.body.error.details?.map((detail) => detail.field)]).toEqual([
+        422,
+        [field],
+      ]);
+      expect(await ledgerOf(token)).toHaveLength(1);
+    });
   });
 
   test('is in the audit log', async () => {

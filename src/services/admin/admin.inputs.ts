@@ -4,6 +4,12 @@ import { signedMoneyInput } from '../../lib/money-input.js';
 import { pageInput } from '../../lib/page-input.js';
 import { idOrText } from '../../lib/uuid.js';
 
+const adjustmentKey = z
+  .string()
+  .regex(/^[!-~]{1,200}$/, 'must be 1 to 200 visible ASCII characters without a space')
+  .optional()
+  .describe('Repeating a request with the same key and amount has no further effect.');
+
 export const adjustCreditInput = z
   .strictObject({
     amount_usd: signedMoneyInput
@@ -12,14 +18,13 @@ export const adjustCreditInput = z
     reason: label(500).describe(
       `Reason, 1 to 500 characters. It is in the audit log and, as its description, in the ledger of the account. ${TRIMMED}`,
     ),
-    idempotency_key: z
-      .string()
-      .regex(/^[!-~]{1,200}$/, 'must be 1 to 200 visible ASCII characters without a space')
-      .optional()
-      .describe('Repeating a request with the same key and amount has no further effect.'),
+    idempotency_key: adjustmentKey,
   })
   .meta({ id: 'AdjustCredit', description: 'A correction of the balance of an account.' });
 export type AdjustCreditInput = z.output<typeof adjustCreditInput>;
+
+/** Not strict: a request carries many other headers. */
+export const adjustCreditHeaders = z.object({ 'idempotency-key': adjustmentKey });
 
 export const listActionsInput = pageInput.extend({
   subject_id: label(200)
