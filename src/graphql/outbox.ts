@@ -1,16 +1,14 @@
 import type { WebSocket } from 'ws';
+import { SMALL_BYTES } from '../lib/reader-memory.js';
 
 /** What may wait behind the message that a client is taking; the one that exceeds it waits too. */
 const MAX_WAITING_BYTES = 4 * 2 ** 20;
 
-/** Messages up to here aren't counted, as nearly every one is. */
-const SMALL_BYTES = 2 ** 20;
-
-/** The memory that large messages of all connections share. */
-interface Room {
-  /** Takes it for the account of the connection, and gives the way to give it back; undefined: there is no room. */
-  take(bytes: number): (() => void) | undefined;
-}
+/**
+ * Takes memory that large messages of all connections share, for the reader of this one. Returns what gives it back; undefined if
+ * there is no room.
+ */
+type TakeMemory = (bytes: number) => (() => void) | undefined;
 
 interface Message {
   text: string;
@@ -26,7 +24,7 @@ const NOTHING = (): void => undefined;
  * limited by our pings. If too much waits behind it, or large messages of all clients have no more room, the connection is cut:
  * operations that were let in together may answer much more than a client reads.
  */
-export function createOutbox(socket: WebSocket, room: Room): (text: string) => Promise<void> {
+export function createOutbox(socket: WebSocket, take: TakeMemory): (text: string) => Promise<void> {
   const waiting: Message[] = [];
   let waitingBytes = 0;
   let isSending = false;
@@ -44,7 +42,7 @@ export function createOutbox(socket: WebSocket, room: Room): (text: string) => P
   return (text) =>
     new Promise((over) => {
       const bytes = Buffer.byteLength(text);
-      const giveBack = bytes > SMALL_BYTES ? room.take(bytes) : NOTHING;
+      const giveBack = bytes > SMALL_BYTES ? take(bytes) : NOTHING;
       if (waitingBytes > MAX_WAITING_BYTES || !giveBack) {
         giveBack?.();
         socket.terminate();

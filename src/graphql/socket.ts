@@ -14,7 +14,7 @@ import { type Context, makeServer, type SubscribePayload } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import type { ServiceContext } from '../context.js';
 import { AppError } from '../errors.js';
-import { MemoryPool } from '../lib/memory-pool.js';
+import { ReaderMemory } from '../lib/reader-memory.js';
 import { toAppError } from '../lib/to-app-error.js';
 import { asWork, networkOwner } from '../lib/work-owner.js';
 import { type Credential, credentialOf } from '../rest/credential.js';
@@ -46,14 +46,11 @@ export interface SocketServerOptions {
 export interface SocketBounds extends WatchBounds {
   /** From the upgrade to the message that shows a session. */
   initTimeoutMs: number;
-  /** For messages above 1 MiB until they are read; an account's may take as much as is left for all others. */
-  largeBytes: number;
 }
 
 export const SOCKET_BOUNDS: SocketBounds = {
   ...WATCH_BOUNDS,
   initTimeoutMs: 5_000,
-  largeBytes: 128 * 2 ** 20,
 };
 
 /** Handles one upgraded connection. */
@@ -75,7 +72,6 @@ const TRY_AGAIN_LATER = 1013;
 /** What graphql-ws throws at a message that only servers send, such as `next`. */
 const NOT_FOR_SERVERS = /^Error: Unexpected message of type /;
 const OPERATIONS_PER_SOCKET = 20;
-const LARGE_PART = 1;
 
 /** Over WebSocket a session can be opened, but no cookie be set. */
 const NO_JAR: SessionJar = { set: () => undefined, clear: () => undefined };
@@ -84,7 +80,7 @@ const NO_JAR: SessionJar = { set: () => undefined, clear: () => undefined };
 export function createSocketHandler(options: SocketServerOptions): SocketHandler {
   const { services, sessions, bounds, formatError } = options;
   const rules = [...specifiedRules, ...validationRules(options)];
-  const large = new MemoryPool(bounds.largeBytes);
+  const memory = new ReaderMemory();
   const server = makeServer<Record<string, unknown>, Extra>({
     connectionInitWaitTimeout: bounds.initTimeoutMs,
     onConnect: (connection) => connect(connection, services, sessions),
@@ -104,12 +100,9 @@ export function createSocketHandler(options: SocketServerOptions): SocketHandler
     const closed = server.opened(
       {
         protocol: socket.protocol,
-        send: createOutbox(socket, {
-          take(bytes) {
-            const owner = extra.accountId ?? networkOwner(request.context.network);
-            return large.takePart(owner, bytes, LARGE_PART) ? () => large.give(owner, bytes) : undefined;
-          },
-        }),
+        send: createOutbox(socket, (bytes) =>
+          memory.take({ accountId: extra.accountId, network: request.context.network }, bytes),
+        ),
         close: (code, reason) => socket.close(code, reason),
         onMessage: (handle) => {
           socket.on('message', (data) => {

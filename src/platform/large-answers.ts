@@ -1,18 +1,11 @@
 import { Readable } from 'node:stream';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { AppError } from '../errors.js';
-import { MemoryPool } from '../lib/memory-pool.js';
-import { accountOwner, networkOwner } from '../lib/work-owner.js';
+import { ReaderMemory, SMALL_BYTES } from '../lib/reader-memory.js';
 import { rulesOf } from './route-guard.js';
 
-/** Answers up to here aren't counted, as nearly every one is. */
-const SMALL_BYTES = 1024 * 1024;
 /** What an answer holds that is sent piece by piece: two pieces, and what compresses them. */
 const STREAM_BYTES = 1024 * 1024;
-/** Of all counted answers together. */
-const MOST_BYTES = 128 * 1024 * 1024;
-/** The answers of an account may hold as much as is left for all others. */
-const ACCOUNT_PART = 1;
 const RETRY_AFTER_SECONDS = 1;
 
 /**
@@ -20,25 +13,26 @@ const RETRY_AFTER_SECONDS = 1;
  * process. An answer for which there is no room is a 503.
  */
 export function boundLargeAnswers(app: FastifyInstance): void {
-  const pool = new MemoryPool(MOST_BYTES);
+  const memory = new ReaderMemory();
   app.addHook('onSend', async (request, reply, payload: unknown) => {
     const bytes = heldBytes(payload);
     const { socket } = request.raw;
     // Pages are in memory once, however many read them.
     if (bytes === 0 || socket.destroyed || (rulesOf(request)?.rate ?? 'none') === 'none') return payload;
-    const owner = ownerOf(request);
-    if (!pool.takePart(owner, bytes, ACCOUNT_PART)) {
+    const { viewer, network } = request.context;
+    const giveBack = memory.take({ accountId: viewer?.accountId, network }, bytes);
+    if (!giveBack) {
       reply.removeHeader('content-disposition');
       throw full();
     }
-    const giveBack = (): void => {
-      reply.raw.off('close', giveBack);
-      socket.off('close', giveBack);
-      pool.give(owner, bytes);
+    const over = (): void => {
+      reply.raw.off('close', over);
+      socket.off('close', over);
+      giveBack();
     };
-    reply.raw.once('close', giveBack);
+    reply.raw.once('close', over);
     // An answer that was still behind another on its connection isn't told.
-    socket.once('close', giveBack);
+    socket.once('close', over);
     return payload;
   });
 }
@@ -50,9 +44,6 @@ function heldBytes(payload: unknown): number {
   const bytes = Buffer.byteLength(payload);
   return bytes > SMALL_BYTES ? bytes : 0;
 }
-
-const ownerOf = ({ context: { viewer, network } }: FastifyRequest): string =>
-  viewer ? accountOwner(viewer.accountId) : networkOwner(network);
 
 const full = (): AppError =>
   new AppError('service_unavailable', {
