@@ -192,6 +192,37 @@ describe('a request whose session ends while it waits', () => {
       expect([(await request).status, await rows()]).toEqual([401, before]);
     });
 
+    test('creates no widget with a prompt that it waited for', async () => {
+      const before = await rows();
+      await hold('prompts');
+      const prompt = paths.prompts.slice('/api/prompts/'.length);
+      const widget = { name: 'Second', model_public_name: 'gateway/fast', prompt_id: prompt };
+      const request = send('POST', '/api/widgets', widget);
+      await until(waits, { what: 'the request to wait for the prompt' });
+      expect((await send('POST', '/api/auth/logout')).status).toBe(204);
+      await holder.query('commit');
+      expect([(await request).status, await rows()]).toEqual([401, before]);
+    });
+
+    test('undoes nothing that the guard of a key did', async () => {
+      const guards = 'key_guards where key_id in (select id from api_keys where account_id = $1)';
+      const undone = async () =>
+        (await suite.db.pool.query(`select undone from ${guards}`, [user.id])).rows[0]?.undone;
+      await suite.db.pool.query(
+        `insert into key_guards (key_id, at_pct, action, acted_month, acted_at)
+         select id, 80, 'disable', to_char(now() at time zone 'UTC', 'YYYY-MM'), now()
+         from api_keys where account_id = $1`,
+        [user.id],
+      );
+      await holder.query('begin');
+      await holder.query(`select from ${guards} for update`, [user.id]);
+      const request = send('POST', `${paths.api_keys}/guard/undo`);
+      await until(waits, { what: 'the request to wait for the guard' });
+      expect((await send('POST', '/api/auth/logout')).status).toBe(204);
+      await holder.query('commit');
+      expect([(await request).status, await undone()]).toEqual([401, false]);
+    });
+
     test.each<[Table, string, string, unknown, number]>([
       ['api_keys', 'POST', '/alerts', alert, 201],
       ['api_keys', 'DELETE', '', undefined, 204],

@@ -188,8 +188,10 @@ export function createKeysService({ envelopes, virtualKeys }: KeysServiceDeps) {
         // After a flush that is under way, whose guard may act just now.
         await requireActing(em, viewer);
         await readKey(em, accountId, id, now);
-        if (await undoGuard(em, id, utcMonth(now)))
-          await notifyInvalidation(em, { kind: 'key', id, accountId });
+        const undone = await undoGuard(em, id, utcMonth(now));
+        // Its row may have been waited for.
+        await requireLive(em, viewer);
+        if (undone) await notifyInvalidation(em, { kind: 'key', id, accountId });
         return readKey(em, accountId, id, now);
       });
     },

@@ -10,7 +10,7 @@ import { ofWholeInput } from '../../lib/field-issues.js';
 import { newId } from '../../lib/ids.js';
 import { formatDecimal, formatMoney, parseMoney } from '../../lib/money.js';
 import type { PageInput } from '../../lib/page-input.js';
-import { requireActing, writeAsViewer } from '../accounts/acting.js';
+import { requireActing, requireLive, writeAsViewer } from '../accounts/acting.js';
 import type { ServiceDeps } from '../deps.js';
 import { requireExpected } from '../expected.js';
 import { idOf, notFound } from '../not-found.js';
@@ -60,6 +60,8 @@ export function createWidgetsService(deps: Deps) {
         await requireActing(em, viewer);
         await requireRoom(em, accountId);
         await requirePromptStill(em, accountId, input.prompt_id);
+        // The prompt may have been waited for.
+        await requireLive(em, viewer);
         em.create(Widget, { ...DEFAULTS, ...columnsOf(input), ...identity(input, { id, accountId, now }) });
         await em.flush();
         await notifyInvalidation(em, { kind: 'widget', id, accountId });
