@@ -130,7 +130,7 @@ function takeCall(deps: V1Deps, exchange: Exchange, endpoint: Endpoint, entry: K
         const translated = exchange.isTranslated ? deps.translate?.(body) : undefined;
         readBody(deps, response, current, translated?.chat ?? body, (error, inspected) => {
           try {
-            if (!inspected) throw translated ? translated.inCallersNames(error) : error;
+            if (!inspected) throw translated ? translated.inCallersNames(error, body) : error;
             exchange.model = inspected.model;
             const call = translated ? translated.withDropped(inspected) : inspected;
             forward(deps, exchange, endpoint, current, call, share, failed, translated);

@@ -267,11 +267,11 @@ describe('openai: responses', () => {
     [{ store: true }, 'store'],
     [{ background: true }, 'background'],
     [{ truncation: 'auto' }, 'truncation'],
-    [{ tools: [{ type: 'web_search' }] }, 'tools.0.type'],
-    [{ input: [{ type: 'item_reference', id: 'msg_1' }] }, 'input.0.type'],
+    [{ tools: [{ type: 'web_search' }] }, 'tools[0].type'],
+    [{ input: [{ type: 'item_reference', id: 'msg_1' }] }, 'input[0].type'],
     [
       { input: [{ role: 'user', content: [{ type: 'input_image', file_id: 'f' }] }] },
-      'input.0.content.0.image_url',
+      'input[0].content[0].image_url',
     ],
     [{ input: 5 }, 'input'],
     [{ model: undefined }, 'model'],
@@ -286,7 +286,7 @@ describe('openai: responses', () => {
   test.each([
     [{ model: undefined }, '"model" is required.'],
     [{ max_output_tokens: 0 }, '"max_output_tokens" must be at least 1.'],
-    [{ tools: [0] }, '"tools.0" must be of type object, not number.'],
+    [{ tools: [0] }, '"tools[0]" must be of type object, not number.'],
     [{ metadata: { a: 'b', c: 1 } }, '"metadata" must have texts as values.'],
     [{ input: undefined }, '"input" is required.'],
     [{ input: 5 }, '"input" must be a text or a list of items.'],
@@ -294,6 +294,27 @@ describe('openai: responses', () => {
     [{ max_output_tokens: 2_000_000_000 }, '"max_output_tokens" must be an integer from 1 to 1000000000.'],
   ])('%j is refused in words', async (body, message) => {
     await expect(create(body)).rejects.toMatchObject({ error: { message } });
+  });
+
+  test('an address that is refused is named by its place in the request', async () => {
+    const image = { type: 'input_image', image_url: 'http://10.0.0.1/' };
+    const text = { type: 'input_text', text: 'What is this?' };
+    const call = { type: 'function_call', call_id: 'call_a', name: 'draw', arguments: '{}' };
+    const asked = { role: 'user', content: [text, image] };
+    const drawn = { type: 'function_call_output', call_id: 'call_a', output: [image] };
+    const file = { type: 'input_file', file_data: 'http://10.0.0.1/' };
+    const cases: [object, string][] = [
+      [{ input: [asked] }, 'input[0].content[1].image_url'],
+      [{ instructions: 'Be brief.', input: [asked] }, 'input[0].content[1].image_url'],
+      [{ input: [call, { ...call, call_id: 'call_b' }, drawn] }, 'input[2].output[0].image_url'],
+      [{ input: [{ role: 'user', content: [file] }] }, 'input[0].content[0].file_data'],
+    ];
+    for (const [body, param] of cases) {
+      await expect(create(body)).rejects.toMatchObject({
+        param,
+        error: { message: expect.stringContaining(`"${param}" `) },
+      });
+    }
   });
 
   const MANY = 2 ** 19 - 100;

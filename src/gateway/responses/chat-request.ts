@@ -60,11 +60,30 @@ function responseFormat({ text }: ResponsesRequest): unknown {
   };
 }
 
-function messagesOf({ instructions, input }: ResponsesRequest): ChatMessage[] {
-  const messages: ChatMessage[] = instructions ? [{ role: 'system', content: instructions }] : [];
+function messagesOf(request: ResponsesRequest): ChatMessage[] {
+  const { input } = request;
+  const messages = instructionsOf(request);
   if (typeof input === 'string') messages.push({ role: 'user', content: input });
   else for (const item of input) addItem(messages, item);
   return messages;
+}
+
+const instructionsOf = ({ instructions }: ResponsesRequest): ChatMessage[] =>
+  instructions ? [{ role: 'system', content: instructions }] : [];
+
+/**
+ * For each message of the chat request, the position in `input` of the item that began it; undefined for one that comes from none.
+ * Instructions come first, and items of one turn are one message.
+ */
+export function itemsOfMessages(request: ResponsesRequest): (number | undefined)[] {
+  if (typeof request.input === 'string') return [];
+  const messages = instructionsOf(request);
+  const items: (number | undefined)[] = messages.map(() => undefined);
+  for (const [position, item] of request.input.entries()) {
+    addItem(messages, item);
+    if (messages.length > items.length) items.push(position);
+  }
+  return items;
 }
 
 function addItem(messages: ChatMessage[], item: InputItem): void {

@@ -6,6 +6,7 @@ import { createWholeCheck, type InspectedBody } from '../../inference/request/re
 import type { Clock } from '../../lib/clock.js';
 import { plainWords } from '../../lib/field-issues.js';
 import { hasMoreValues } from '../../lib/json-values.js';
+import { inCallersNames } from './callers-names.js';
 import { chatRequest } from './chat-request.js';
 import { responsesRequest, SILENT } from './request-schema.js';
 import { echoOf, responseTexts } from './response-object.js';
@@ -24,8 +25,8 @@ export interface Translated {
   chat: Buffer;
   /** Bytes that the answer repeats of the request, in memory until the caller has read them. */
   echoedBytes: number;
-  /** What the inspection says about the chat request, in the names of the request that the caller sent. */
-  inCallersNames(error: unknown): unknown;
+  /** What the inspection says about the chat request, in the names of the request that the caller sent as `body`. */
+  inCallersNames(error: unknown, body: Buffer): unknown;
   /** The inspected chat request, with the names of the members that the translation dropped. */
   withDropped(body: InspectedBody): InspectedBody;
   /** A recipient that translates the answer for the caller. */
@@ -104,31 +105,16 @@ function deepest(issue: Issue): Issue {
 
 function refusal(issue: Issue): AppError {
   const { path, message } = deepest(issue);
-  const param = path.map(String).join('.');
+  const param = placeOf(path);
   const words = plainWords(message);
   return refused(param, /^(?:must|is) /.test(words) ? words : `is not valid: ${words}`);
 }
 
+/** A place as chat completions name it, such as `tools[0].type`. */
+const placeOf = (path: readonly PropertyKey[]): string =>
+  path
+    .map((key, nth) => (typeof key === 'number' ? `[${key}]` : `${nth > 0 ? '.' : ''}${String(key)}`))
+    .join('');
+
 const refused = (param: string, words: string): AppError =>
   new AppError('invalid_body', { message: `"${param}" ${words}.`, param });
-
-/** Members of a chat request that a request to the Responses API calls otherwise. */
-const CALLERS_NAMES: Readonly<Record<string, string>> = {
-  messages: 'input',
-  max_tokens: 'max_output_tokens',
-  response_format: 'text.format',
-  reasoning_effort: 'reasoning.effort',
-  verbosity: 'text.verbosity',
-};
-
-function inCallersNames(error: unknown): unknown {
-  if (!(error instanceof AppError) || error.code !== 'invalid_body') return error;
-  const { param } = error.options;
-  const name = CALLERS_NAMES[/^\w+/.exec(param ?? '')?.[0] ?? ''];
-  if (typeof param !== 'string' || name === undefined) return error;
-  // Positions differ too: instructions come first, and items of one turn are one message.
-  return new AppError('invalid_body', {
-    message: error.message.replace(`"${param}"`, `"${name}"`),
-    param: name,
-  });
-}

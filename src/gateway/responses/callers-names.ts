@@ -1,0 +1,47 @@
+import { AppError } from '../../errors.js';
+import { itemsOfMessages } from './chat-request.js';
+import { responsesRequest } from './request-schema.js';
+
+/** Members of a chat request that a request to the Responses API calls otherwise. */
+const CALLERS_NAMES: Readonly<Record<string, string>> = {
+  messages: 'input',
+  max_tokens: 'max_output_tokens',
+  response_format: 'text.format',
+  reasoning_effort: 'reasoning.effort',
+  verbosity: 'text.verbosity',
+};
+/** Likewise of a part of a message. */
+const PART_NAMES: Readonly<Record<string, string>> = {
+  '.image_url.url': '.image_url',
+  '.file.file_data': '.file_data',
+  '.input_audio.data': '.input_audio.data',
+};
+const PART = /^messages\[(\d+)\]\.content(\[\d+\])(.*)$/;
+
+/** What the inspection says about the chat request, in the names of the sound request that the caller sent as `body`. */
+export function inCallersNames(error: unknown, body: Buffer): unknown {
+  if (!(error instanceof AppError) || error.code !== 'invalid_body') return error;
+  const { param } = error.options;
+  if (typeof param !== 'string') return error;
+  const name = placeOfPart(param, body) ?? CALLERS_NAMES[/^\w+/.exec(param)?.[0] ?? ''];
+  if (name === undefined) return error;
+  return new AppError('invalid_body', {
+    message: error.message.replace(`"${param}"`, `"${name}"`),
+    param: name,
+  });
+}
+
+/**
+ * The place of a part of a message, such as `input[0].content[1].image_url`; undefined for what isn't one. The request is parsed
+ * once more for it, since few are refused and parsed ones would take up memory until their calls end.
+ */
+function placeOfPart(param: string, body: Buffer): string | undefined {
+  const [, message, part, member = ''] = PART.exec(param) ?? [];
+  if (message === undefined) return undefined;
+  const request = responsesRequest.parse(JSON.parse(body.toString()));
+  const index = itemsOfMessages(request)[Number(message)];
+  const item = index === undefined ? undefined : request.input[index];
+  if (typeof item !== 'object') return undefined;
+  const list = item.type === 'function_call_output' ? 'output' : 'content';
+  return `input[${index}].${list}${part}${PART_NAMES[member] ?? ''}`;
+}
