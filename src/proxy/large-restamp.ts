@@ -2,7 +2,15 @@ import { joinInParts } from '../lib/join-in-parts.js';
 import { type Member, scanMembersInParts } from '../lib/json-scan.js';
 import { JsonScanError } from '../lib/json-tokens.js';
 import type { Work } from '../lib/turns.js';
-import { type ErrorSink, namesAmong, stampedParts, UpstreamGarbage } from './restamp.js';
+import { choicesErrorInParts } from '../lib/upstream/choices-error.js';
+import {
+  choicesAmong,
+  type ErrorSink,
+  isError,
+  namesAmong,
+  stampedParts,
+  UpstreamGarbage,
+} from './restamp.js';
 
 /**
  * Does what `restampJson` does with an answer that came in pieces, with many pauses.
@@ -16,14 +24,22 @@ export function* restampInParts(
   onError: ErrorSink,
 ): Work<Buffer[]> {
   const body = yield* joinInParts(pieces, bytes);
-  const found = namesAmong(body, yield* membersOf(body));
-  return found === 'error' ? [onError(body)] : stampedParts(body, found, model);
+  const members = yield* readable(scanMembersInParts(body));
+  const error = isError(body, members) ? body : yield* choiceError(body, members);
+  return error ? [onError(error)] : stampedParts(body, namesAmong(members), model);
 }
 
-function* membersOf(body: Buffer): Work<Member[]> {
+function* choiceError(body: Buffer, members: readonly Member[]): Work<Buffer | undefined> {
+  const choices = choicesAmong(members);
+  return choices && (yield* readable(choicesErrorInParts(body, choices)));
+}
+
+/** Does work that reads JSON. @throws UpstreamGarbage when it is none */
+function* readable<T>(work: Work<T>): Work<T> {
   try {
-    return yield* scanMembersInParts(body);
+    return yield* work;
   } catch (error) {
-    throw error instanceof JsonScanError ? new UpstreamGarbage('not a JSON object') : error;
+    const isNone = error instanceof JsonScanError || error instanceof SyntaxError;
+    throw isNone ? new UpstreamGarbage('not a JSON object') : error;
   }
 }

@@ -1,11 +1,12 @@
 import { findMembers, type Member, replacedParts } from '../lib/json-scan.js';
 import { skipSpace } from '../lib/json-tokens.js';
+import { choicesErrorIn } from '../lib/upstream/choices-error.js';
 import { saysError } from '../lib/upstream/error-member.js';
 import { eventData, isDone, otherLines, withData } from '../lib/upstream/sse-event.js';
 import { SseSplitter } from '../lib/upstream/sse-splitter.js';
 import { PlainEvents } from './plain-event.js';
 
-const MEMBERS = ['model', 'error', 'object'];
+const MEMBERS = ['model', 'error', 'object', 'choices'];
 const NAME = Buffer.from('"model":');
 const COMMA = Buffer.from(',');
 const OPEN_BRACE = 0x7b;
@@ -31,22 +32,40 @@ export type ErrorSink = (payload: Buffer) => Buffer;
  * @throws UpstreamGarbage when the bytes are no JSON object.
  */
 export function restampJson(body: Buffer, model: Buffer, onError: ErrorSink): Buffer {
-  const found = namesIn(body);
-  return found === 'error' ? onError(body) : Buffer.concat(stampedParts(body, found, model));
+  const members = membersOf(body);
+  const error = errorIn(body, members);
+  return error ? onError(error) : Buffer.concat(stampedParts(body, namesAmong(members), model));
 }
 
-/** The members that name the model; `error` when the object carries one. @throws UpstreamGarbage */
-function namesIn(body: Buffer): Member[] | 'error' {
+/** The members that count here. @throws UpstreamGarbage */
+function membersOf(body: Buffer): Member[] {
   const members = findMembers(body, MEMBERS);
   if (!members) throw new UpstreamGarbage('not a JSON object');
-  return namesAmong(body, members);
+  return members;
 }
 
-/** The same of an object whose members are known. */
-export function namesAmong(body: Buffer, members: readonly Member[]): Member[] | 'error' {
-  if (members.some((member) => saysError(body, member))) return 'error';
-  return members.filter(({ key }) => key === 'model');
+/** The error that an object is, or that one of its choices carries. @throws UpstreamGarbage */
+function errorIn(body: Buffer, members: readonly Member[]): Buffer | undefined {
+  if (isError(body, members)) return body;
+  const choices = choicesAmong(members);
+  try {
+    return choices && choicesErrorIn(body, choices);
+  } catch {
+    throw new UpstreamGarbage('not JSON');
+  }
 }
+
+/** Whether an object is an error by itself. */
+export const isError = (body: Buffer, members: readonly Member[]): boolean =>
+  members.some((member) => saysError(body, member));
+
+/** The choices that count: the last, where there are several. */
+export const choicesAmong = (members: readonly Member[]): Member | undefined =>
+  members.findLast(({ key }) => key === 'choices');
+
+/** The members that name the model. */
+export const namesAmong = (members: readonly Member[]): Member[] =>
+  members.filter(({ key }) => key === 'model');
 
 /**
  * An object in pieces, with `model` as the value of `names`, or of a member in front of all others if there are none: the edge
@@ -140,10 +159,12 @@ export class SseRestamper {
       this.complete = true;
       return [data];
     }
-    const found = namesIn(data);
-    if (found === 'error') return [this.onError(data)];
-    const [name] = found;
-    if (name && found.length === 1) this.#plain ??= new PlainEvents(data, name, this.#model);
-    return stampedParts(data, found, this.#model);
+    const members = membersOf(data);
+    const error = errorIn(data, members);
+    if (error) return [this.onError(error)];
+    const names = namesAmong(members);
+    const [name] = names;
+    if (name && names.length === 1) this.#plain ??= new PlainEvents(data, name, this.#model);
+    return stampedParts(data, names, this.#model);
   }
 }

@@ -15,6 +15,10 @@ import { until } from '../support/until.js';
 import { DEAD_URL, type Node, routes, type TestTime, testTime } from './routes.js';
 import { ask, post } from './support.js';
 
+/** An answer or chunk with a choice of which a member, `error`, says that it failed. */
+const choiceError = (name: string, content = 'Hel'): string =>
+  `{"model":"x","choices":[{"message":{"content":"${content}"},"${name}":{"message":"x","code":500}}]}`;
+
 /** SPEC section 1 with its own settings, on time that stands still but for what the proxy waits. */
 describe('a call that fails', () => {
   let db: TestDatabase;
@@ -85,6 +89,13 @@ describe('a call that fails', () => {
     ['a 429', raw(429, '{}')],
     ['garbage', raw(200, 'what')],
     ['an error with 200', raw(200, '{"error":{"message":"x","code":500}}')],
+    ['an error whose name is escaped', raw(200, '{"err\\u006fr":{"message":"x","code":500}}')],
+    ['a choice that failed', raw(200, choiceError('error'))],
+    ['a choice that failed, whose name for it is escaped', raw(200, choiceError('err\\u006fr'))],
+    [
+      'a choice that failed in a large answer',
+      raw(200, choiceError('error', 'x'.repeat(LARGE_ANSWER_BYTES))),
+    ],
     ['a reset', (_request: unknown, response: ServerResponse) => void response.socket!.resetAndDestroy()],
   ])('with %s is tried at once on another healthy deployment', async (_what, script) => {
     await start({ 'gateway/fast': [0, 1] });
@@ -98,6 +109,7 @@ describe('a call that fails', () => {
 
   test.each([
     ['an error as its first event', stream(['data: {"error":{"message":"x","code":"500"}}\n\n'])],
+    ['a choice that failed in its first event', stream([`data: ${choiceError('error')}\n\n`])],
     ['no event', stream([])],
     ['an event that is no JSON', stream(['data: what\n\n'])],
     ['a whole answer', chat()],
@@ -117,6 +129,16 @@ describe('a call that fails', () => {
     nodes[0]!.answer(raw(200, '{"error":{"message":"n","code":400}}'));
     expect((await call(ask('x', { stream: true }))).status).toBe(400);
     expect(seen()).toEqual([1, 0, 0]);
+  });
+
+  test('is none that has an answer in which an error is only spoken of', async () => {
+    await start({ 'gateway/fast': [0, 1] });
+    const message = { role: 'assistant', content: '{"error":"\u0001"}' };
+    for (const id of ['a', 'x'.repeat(LARGE_ANSWER_BYTES)]) {
+      nodes[0]!.answer(chat({ id, choices: [{ index: 0, message, finish_reason: 'stop', error: null }] }));
+      expect((await call()).status).toBe(200);
+    }
+    expect(seen()).toEqual([2, 0, 0]);
   });
 
   test('is none that asks for embeddings as a stream and gets them whole, as there are no others', async () => {

@@ -1,4 +1,5 @@
 import { memberText, memberValue, scanMembers } from '../../lib/json-scan.js';
+import { choicesError } from '../../lib/upstream/choices-error.js';
 import { eventData, isDataAlone, isDone, otherLines, withoutBlanks } from '../../lib/upstream/sse-event.js';
 import type { InspectedBody } from '../request/request-body.js';
 import { tellsFinish } from '../usage/finish-reason.js';
@@ -6,7 +7,6 @@ import { type GeneratedText, generatedText } from '../usage/generated-text.js';
 import { isUsageOnly } from '../usage/usage.js';
 import { CHAT_CHUNK } from './answer-forms.js';
 import { type AnswerMembers, leftOut, readAnswer, rebuildAnswer, rewrite } from './answer-members.js';
-import { choicesError } from './choices-error.js';
 import { ChunkLayout } from './chunk-layout.js';
 import type { RelayContext } from './relay-answer.js';
 import { toldUsage } from './told-usage.js';

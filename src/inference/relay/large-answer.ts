@@ -8,6 +8,7 @@ import {
   skipValueInParts,
 } from '../../lib/json-scan.js';
 import type { Work } from '../../lib/turns.js';
+import { choicesError, namesErrorInParts } from '../../lib/upstream/choices-error.js';
 import type { CallInput, Success } from '../call.js';
 import { encodingOf } from '../embeddings/embedding-encoding.js';
 import { convertInParts } from '../embeddings/large-embeddings.js';
@@ -21,12 +22,8 @@ import {
   type SortedAnswer,
   ToldError,
 } from './answer-members.js';
-import { choicesError } from './choices-error.js';
 import { tellUsage } from './told-usage.js';
 
-/** Read at once in a search, which takes less than a millisecond. */
-const SEARCHED_BYTES = 2 ** 20;
-const ERROR = Buffer.from('"error"');
 const OPEN_BRACE = 0x7b;
 const OPEN_BRACKET = 0x5b;
 
@@ -67,7 +64,10 @@ export function* readLargeAnswer(
   tellUsage(body, members, usage);
   const { valueStart, end } = content;
   let output = 0;
-  if (endpoint === 'chat' && (!readUsage(usage, endpoint) || (yield* saysError(body, valueStart, end))))
+  if (
+    endpoint === 'chat' &&
+    (!readUsage(usage, endpoint) || (yield* namesErrorInParts(body, valueStart, end)))
+  )
     output = yield* readChoices(body, valueStart);
   const success: Success = { usage, servedModel: served, estimateOutput: () => output };
   if (endpoint === 'embeddings') {
@@ -85,17 +85,6 @@ export function* readLargeAnswer(
   }
   const parts = passesAsItCame(sorted) ? [body] : rebuiltParts(body, members, served).parts;
   return { parts, success };
-}
-
-/** Whether anything between two offsets is called `error`. */
-function* saysError(body: Buffer, from: number, end: number): Work<boolean> {
-  for (let at = from; at < end; at += SEARCHED_BYTES) {
-    // A name that crosses the border is found in the piece in which it begins.
-    const piece = body.subarray(at, Math.min(end, at + SEARCHED_BYTES + ERROR.length - 1));
-    if (piece.includes(ERROR)) return true;
-    yield;
-  }
-  return false;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { AppError } from '../../errors.js';
 import { type Member, memberText, memberValue, scanMembers } from '../../lib/json-scan.js';
 import { LARGE_ANSWER_BYTES, MAX_ANSWER_BYTES } from '../../lib/upstream/answer-limits.js';
+import { choicesError } from '../../lib/upstream/choices-error.js';
 import { type Call, CLIENT_LEFT, type Success } from '../call.js';
 import { convertEmbeddings, encodingOf } from '../embeddings/embedding-encoding.js';
 import { generatedText } from '../usage/generated-text.js';
@@ -15,7 +16,6 @@ import {
   type SortedAnswer,
   ToldError,
 } from './answer-members.js';
-import { choicesError } from './choices-error.js';
 import { type LargeAnswer, readLargeAnswer } from './large-answer.js';
 import type { Recipient } from './recipient.js';
 import type { RelayAnswer, RelayContext } from './relay-answer.js';
