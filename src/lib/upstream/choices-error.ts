@@ -2,8 +2,8 @@ import { eachElement, type Member, memberValue, scanObjectInParts, skipValueInPa
 import type { Work } from '../turns.js';
 
 const ERROR = Buffer.from('"error"');
-/** How an escape of an ASCII letter begins. */
-const ESCAPED_LETTER = Buffer.from('\\u00');
+/** How escapes of lower-case letters begin. Those of other languages' letters don't, so that their texts aren't parsed. */
+const ESCAPED_LETTERS = [Buffer.from('\\u006'), Buffer.from('\\u007')];
 /** Read at once in a search, which takes less than a millisecond. */
 const SEARCHED_BYTES = 2 ** 20;
 const OPEN_BRACE = 0x7b;
@@ -32,7 +32,9 @@ export function choicesErrorIn(json: Buffer, choices: Member): Buffer | undefine
     const at = json.indexOf(name, valueStart);
     return at >= 0 && at < end;
   };
-  return isNamed(ERROR) || isNamed(ESCAPED_LETTER) ? choicesError(memberValue(json, choices)) : undefined;
+  return isNamed(ERROR) || ESCAPED_LETTERS.some(isNamed)
+    ? choicesError(memberValue(json, choices))
+    : undefined;
 }
 
 /**
