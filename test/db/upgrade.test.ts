@@ -9,6 +9,7 @@ import { DOLLAR } from '../../src/lib/money.js';
 import { flushBatch } from '../../src/metering/flush.store.js';
 import { temporaryFolder } from '../launcher/support.js';
 import { createPayer, type Payer, recordOf } from '../metering/support.js';
+import { underAutovacuum } from '../support/autovacuum.js';
 import { putCluster } from '../support/cluster.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { checkInvariants } from '../support/invariants.js';
@@ -155,20 +156,7 @@ describe('a database whose usage is being vacuumed while it is upgraded', () => 
     try {
       await orm.migrator.up({ to: 'Migration20261215000000' });
       await seedCatalog(orm.em.fork());
-      await pool.query(`alter system set autovacuum_naptime = '1s'`);
-      await pool.query('select pg_reload_conf()');
-      // A tenth of a second per page, which makes minutes.
-      await pool.query(`alter table usage_events_default set (autovacuum_vacuum_cost_delay = 100,
-        autovacuum_vacuum_cost_limit = 1, autovacuum_vacuum_insert_threshold = 1,
-        autovacuum_vacuum_insert_scale_factor = 0)`);
-      await pool.query(
-        `insert into usage_events (id, created_at, account_id, requested_model, served_model, endpoint, stream,
-           input_tokens, output_tokens, price_in, price_out, cost, latency_ms, status, http_status)
-         select gen_random_uuid(), now(), gen_random_uuid(), 'gateway/fast', 'gateway/fast', 'chat', false, 1, 1, 0, 0,
-           0, 1, 'success', 200 from generate_series(1, 40000)`,
-      );
-      const vacuumed = `select from pg_stat_progress_vacuum where relid = 'usage_events_default'::regclass`;
-      await until(async () => (await pool.query(vacuumed)).rowCount, { what: 'the autovacuum' });
+      await underAutovacuum(pool, { table: 'usage_events_default', createdAt: new Date() });
       expect((await migrate(orm)).migrations).toContain('Migration20261216000000');
     } finally {
       await pool.end();

@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { type RawBuilder, sql } from 'kysely';
-import { isLockFault } from '../../db/lock-fault.js';
+import { limitLockWaits, limitLockWaitsAfterCheck } from '../../db/in-transaction.js';
+import { isDeadlock, isLockFault } from '../../db/lock-fault.js';
 
 /** A flush waits at most so long behind us for each lock that we ask for. */
-const LOCK_WAIT = '300ms';
+const LOCK_WAIT_MS = 300;
 const LOCK_TRIES = 10;
 const LOCK_PAUSE_MS = 250;
 
@@ -22,12 +23,15 @@ export async function lockUsage(em: EntityManager, locks: readonly RawBuilder<un
       // A savepoint: what failed leaves the rest of the transaction.
       await em.transactional(async (inner) => {
         const db = inner.getKysely();
-        await sql`select set_config('lock_timeout', ${LOCK_WAIT}, true)`.execute(db);
+        // It keeps out no reader and no writer, so it may wait until PostgreSQL has ended an autovacuum that is in the way.
+        await limitLockWaitsAfterCheck(inner, LOCK_WAIT_MS);
+        await sql`lock table usage_events in share update exclusive mode`.execute(db);
+        await limitLockWaits(inner, LOCK_WAIT_MS);
         for (const lock of locks) await lock.execute(db);
       });
       return;
     } catch (error) {
-      if (!isLockFault(error)) throw error;
+      if (!isLockFault(error) && !isDeadlock(error)) throw error;
       if (tries === LOCK_TRIES) throw new NotNow('the table is in constant use');
       await delay(LOCK_PAUSE_MS);
     }
