@@ -18,7 +18,7 @@ import { describeInBrowser, screenshot, useBrowser } from '../support/browser.js
 import { useProduct } from '../support/product-suite.js';
 import { HEARTBEAT_SECRET } from '../support/secrets.js';
 import { until } from '../support/until.js';
-import { dropSession, expectGoodLooks, holdAnswers, openAs, pageOf } from './dashboard.js';
+import { dropSession, expectGoodLooks, hasFocus, holdAnswers, openAs, pageOf } from './dashboard.js';
 
 /** What operators and administrators do, from the registration of a node to its drain, and with somebody's credit. */
 describeInBrowser('the admin pages', () => {
@@ -57,7 +57,7 @@ describeInBrowser('the admin pages', () => {
     const link = page.getByRole('link', { name: 'Register node' });
     await link.focus();
     await page.keyboard.press('Enter');
-    await page.getByLabel('Name').focus();
+    await page.getByLabel('Address').focus();
     await page.keyboard.press('Enter');
     await page.getByText('Must not be empty').first().waitFor();
     await expectAccessible(page);

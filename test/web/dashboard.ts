@@ -31,6 +31,10 @@ export const LOOKS = [
 /** The list of calls. Without `exact`, it would also be the "Last calls" of the overview. */
 export const callsOf = (page: Page): Locator => page.getByRole('region', { name: 'Calls', exact: true });
 
+/** Resolves once this is what has the focus. */
+export const hasFocus = (element: Locator): Promise<void> =>
+  element.and(element.page().locator(':focus')).waitFor();
+
 interface HeldAnswers {
   /** Resolves once an answer is held back. */
   held: Promise<void>;

@@ -6,7 +6,7 @@ import { expectAccessible } from '../support/axe.js';
 import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
 import { until } from '../support/until.js';
-import { expectGoodLooks, holdAnswers, openAs, pageOf } from './dashboard.js';
+import { expectGoodLooks, hasFocus, holdAnswers, openAs, pageOf } from './dashboard.js';
 
 /** How people come in, in a real browser, over the edge. */
 describeInBrowser('the way into the dashboard', () => {
@@ -22,7 +22,11 @@ describeInBrowser('the way into the dashboard', () => {
   test('sign-up takes three fields and ends on the dashboard with a dollar of credit', async () => {
     const page = await browser.open(suite.url);
     await page.goto('/signup');
+    await page.getByRole('button', { name: 'Create account' }).click();
+    await hasFocus(page.getByLabel('Name'));
     await page.getByLabel('Name').fill('Ada');
+    await page.getByRole('button', { name: 'Create account' }).click();
+    await hasFocus(page.getByLabel('Email'));
     await page.getByLabel('Email').fill(`${randomUUID()}@example.com`);
     await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
     await page.getByRole('button', { name: 'Create account' }).click();

@@ -5,7 +5,7 @@ import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
 import { until } from '../support/until.js';
-import { expectGoodLooks, holdAnswers, openAs, pageOf } from './dashboard.js';
+import { expectGoodLooks, hasFocus, holdAnswers, openAs, pageOf } from './dashboard.js';
 
 const FAST = 'gateway/fast';
 const QWEN = 'gateway/qwen-fast';
@@ -228,6 +228,7 @@ describeInBrowser('the model playground of the dashboard', () => {
     const first = await link.innerText();
     expect((await fetch(first)).status).toBe(200);
     await expectGoodLooks(page, 'model-playground-share');
+    await hasFocus(page.getByLabel('Temperature'));
     // One click doesn't end the link that is out there.
     await dialog.getByRole('button', { name: 'New link' }).click();
     await dialog.getByText('This one stops working immediately').waitFor();
@@ -318,6 +319,7 @@ describeInBrowser('the model playground of the dashboard', () => {
       [PRO, FAST],
       'Name a <b>lake</b>. [[sim words=40]]',
       {
+    await hasFocus(page.getByRole('checkbox', { name: FAST }));
         system_prompt: 'Be brief.',
         parameters: { temperature: 0.4, max_tokens: 64 },
       },

@@ -8,7 +8,7 @@ import { postChat } from '../support/edge.js';
 import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
 import { until } from '../support/until.js';
-import { expectGoodLooks, holdAnswers, openAs, pageOf } from './dashboard.js';
+import { expectGoodLooks, hasFocus, holdAnswers, openAs, pageOf } from './dashboard.js';
 
 interface Prompt {
   id: string;
@@ -41,6 +41,7 @@ describeInBrowser('the prompts of the dashboard', () => {
     await page.getByRole('link', { name: 'Create prompt' }).click();
     await page.getByRole('button', { name: 'Create prompt' }).click();
     await page.getByText('Must have at least 1 character').first().waitFor();
+    await hasFocus(page.getByLabel('Name', { exact: true }));
     await page.getByLabel('Name', { exact: true }).fill('Support reply');
     await text(page).fill('Write to {{ customer }} about {{ topic }}.');
     await page.getByRole('button', { name: 'Declare topic' }).click();
@@ -50,6 +51,7 @@ describeInBrowser('the prompts of the dashboard', () => {
     await page.getByRole('button', { name: 'Create prompt' }).click();
     await page.getByText('Must be 0 to 2').waitFor();
     await page.getByText('Must be a whole number from 1 to 1000000').waitFor();
+    await hasFocus(page.getByLabel('Temperature'));
     await page.getByLabel('Temperature').fill('0.3');
     await page.getByLabel('Max tokens').fill('');
     await expectGoodLooks(page, 'prompts-create');
@@ -190,6 +192,7 @@ describeInBrowser('the prompts of the dashboard', () => {
     await field('name').fill('Ada');
     await field('the_thing').fill('$&');
     await page.getByRole('button', { name: 'Render' }).click();
+    await hasFocus(field('name'));
     const rendered = page.getByRole('region', { name: 'Rendered text' });
     await rendered.waitFor();
     const whole = 'Hi Ada, <b>{{ name }}</b> $& {"json": {"a": 1}}';

@@ -1,11 +1,13 @@
 import { Outlet } from '@tanstack/react-router';
 import { useEffect } from 'react';
+import { focusFaults } from './focus-faults';
 import { keepFocus } from './keep-focus';
 import classes from './shell.module.css';
 
 /** Around every page: the way past the navigation, and the page. */
 export function RootLayout() {
   useEffect(keepFocus, []);
+  useEffect(focusFaults, []);
   return (
     <>
       <a className={classes.skip} href="#main">

@@ -1,3 +1,4 @@
+import { useId } from 'react';
 import { asSentence } from '../../ui/form-errors';
 import { SimulatedMark } from '../../ui/simulated';
 import { Waiting } from '../../ui/waiting';
@@ -25,6 +26,7 @@ export function ModelChoice({ models, chosen, fault, isUnread, onChange }: Model
   // A model of an old session may be gone from the catalog.
   const gone = chosen.filter((name) => models.length > 0 && !known.has(name));
   const all = [...models, ...gone.map((name) => ({ name, isAllowed: false }))];
+  const faultId = useId();
   const isFull = chosen.length >= MOST_MODELS;
   return (
     <fieldset className={classes.models}>
@@ -37,6 +39,8 @@ export function ModelChoice({ models, chosen, fault, isUnread, onChange }: Model
             <input
               type="checkbox"
               checked={isChosen}
+              aria-invalid={fault !== undefined}
+              aria-describedby={fault && faultId}
               disabled={!isChosen && (!isAllowed || isFull)}
               onChange={() => onChange(isChosen ? chosen.filter((one) => one !== name) : [...chosen, name])}
             />
@@ -48,7 +52,11 @@ export function ModelChoice({ models, chosen, fault, isUnread, onChange }: Model
           </label>
         );
       })}
-      {fault && <p className={classes.fault}>{asSentence(fault)}</p>}
+      {fault && (
+        <p id={faultId} className={classes.fault}>
+          {asSentence(fault)}
+        </p>
+      )}
     </fieldset>
   );
 }

@@ -77,10 +77,10 @@ export function Question({ draft, first, onAsking, onStarted }: QuestionProps) {
     event.preventDefault();
     void ask();
   };
-  const onKey = (event: KeyboardEvent): void => {
+  const onKey = (event: KeyboardEvent<HTMLFormElement>): void => {
     if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
     event.preventDefault();
-    void ask();
+    event.currentTarget.requestSubmit();
   };
   return (
     <form noValidate className={classes.question} onSubmit={send} onKeyDown={onKey}>

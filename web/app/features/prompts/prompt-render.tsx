@@ -54,6 +54,7 @@ export function PromptRender({ prompt }: { prompt: LoadedPrompt }) {
   const send = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
     setSending(true);
+    setError(null);
     const variables = names.flatMap((name) => {
       const value = typed.get(name);
       return value === undefined ? [] : [{ name, value }];
