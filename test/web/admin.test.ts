@@ -60,6 +60,7 @@ describeInBrowser('the admin pages', () => {
     await page.getByLabel('Address').focus();
     await page.keyboard.press('Enter');
     await page.getByText('Must not be empty').first().waitFor();
+    await hasFocus(page.getByLabel('Name'));
     await expectAccessible(page);
     await screenshot(page, 'admin-register');
     await page.getByLabel('Name').focus();
@@ -156,7 +157,7 @@ describeInBrowser('the admin pages', () => {
     await page.getByRole('button', { name: 'Discard mine' }).click();
     await page.getByLabel('Region').fill('eu-9');
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('Saved.').waitFor();
+    await hasFocus(page.getByRole('status').filter({ hasText: 'Saved.' }));
     const node = await suite.api<object>(admin.token, 'GET', `/api/admin/gpu-nodes/${id}`);
     expect(node).toMatchObject({ provider: 'another', region: 'eu-9' });
   });

@@ -53,7 +53,11 @@ export function NodeSettings({ node }: { node: LiveNode }) {
           onDiscard={discard}
         />
       )}
-      {saved && !draft && <Note tone="good">Saved.</Note>}
+      {saved && !draft && (
+        <Note tone="good" followsButton>
+          Saved.
+        </Note>
+      )}
       <NodeFormFields
         fields={fields}
         faults={faults}

@@ -122,6 +122,7 @@ function Saved({ prompt, saved: { id, version, base } }: SavedProps) {
       {error && <ErrorNote error={error} />}
       <Note
         tone="good"
+        followsButton
         action={
           !isActive && (
             <Button size="xs" variant="default" loading={sending} onClick={() => void activate(id)}>
