@@ -1,9 +1,9 @@
 import { TextInput } from '@mantine/core';
-import { type KeyboardEvent, type RefObject, useState } from 'react';
-import { domainOf } from '../../../../src/services/widgets/domains.rules';
+import { type KeyboardEvent, useState } from 'react';
 import { Chip, Chips } from '../../ui/chips';
 import { composes } from '../../ui/composing';
 import { Note } from '../../ui/note';
+import { enteredDomains } from './entered-domains.rules';
 import classes from './widgets.module.css';
 
 interface DomainsFieldProps {
@@ -15,25 +15,23 @@ interface DomainsFieldProps {
   /** Why what stands in the field was not added. */
   fault: string | undefined;
   onFault(fault: string | undefined): void;
-  field: RefObject<HTMLInputElement | null>;
 }
 
-const SEPARATOR = /[\s,;]+/;
-
-/** The sites that may show a widget, as chips. A list may be pasted; scheme, port and path of an address are removed. */
-export function DomainsField({ value, onChange, error, fault, onFault, field }: DomainsFieldProps) {
+/**
+ * The sites that may show a widget, as chips. A list may be pasted; scheme, port and path of an address are removed. As long as
+ * anything in the field is wrong, all of it stays there.
+ */
+export function DomainsField({ value, onChange, error, fault, onFault }: DomainsFieldProps) {
   const [typed, setTyped] = useState('');
   const domains = value.split('\n').filter(Boolean);
   const add = (): void => {
-    const entered = typed.split(SEPARATOR).filter(Boolean);
-    const wrong = entered.filter((one) => domainOf(one) === undefined);
-    const right = entered.flatMap((one) => domainOf(one) ?? []);
-    setTyped(wrong.join(' '));
-    onFault(
-      wrong.length > 0
-        ? `Not a host name such as example.com or *.example.com: ${wrong.join(', ')}`
-        : undefined,
-    );
+    const { right, wrong } = enteredDomains(typed);
+    if (wrong.length > 0) {
+      onFault(`Not a host name such as example.com or *.example.com: ${wrong.join(', ')}`);
+      return;
+    }
+    onFault(undefined);
+    setTyped('');
     if (right.length > 0) onChange([...new Set([...domains, ...right])].join('\n'));
   };
   const press = (event: KeyboardEvent): void => {
@@ -49,7 +47,6 @@ export function DomainsField({ value, onChange, error, fault, onFault, field }: 
   return (
     <div className={classes.domains}>
       <TextInput
-        ref={field}
         label="Allowed domains"
         description="Scheme, port and path are removed. *.example.com allows the subdomains of example.com, but not itself."
         placeholder="example.com"

@@ -1,7 +1,7 @@
 import '@mantine/core/styles/Checkbox.css';
 import '@mantine/core/styles/InlineInput.css';
 import { Button, Checkbox, NativeSelect, Textarea, TextInput } from '@mantine/core';
-import { type FormEvent, type MouseEvent, type RefObject, useEffect, useRef, useState } from 'react';
+import { type FormEvent, type MouseEvent, useEffect, useState } from 'react';
 import type { ShownError } from '../../graphql/errors';
 import { Choice } from '../../ui/choice';
 import { ErrorNote } from '../../ui/error-note';
@@ -32,7 +32,6 @@ interface WidgetFormProps {
 /** Everything that can be set of a widget. The server checks it; its words stand at the fields. */
 export function WidgetForm(props: WidgetFormProps) {
   const { draft, onDiscard, save, button, error, sending } = props;
-  const domains = useRef<HTMLInputElement>(null);
   const [domainFault, setDomainFault] = useState<string>();
   const [discarded, setDiscarded] = useState(0);
   const [isSubmitted, setSubmitted] = useState(false);
@@ -47,21 +46,14 @@ export function WidgetForm(props: WidgetFormProps) {
     if (!isSubmitted) return;
     setSubmitted(false);
     // Left out, it could leave a widget without domains, which every site may show.
-    if (domainFault !== undefined) domains.current?.focus();
-    else void save();
+    if (domainFault === undefined) void save();
   });
   return (
     <form noValidate className={classes.form} onSubmit={send}>
       {error && <ErrorNote error={error} />}
       <Answers {...props} />
       <Look {...props} />
-      <Limits
-        key={discarded}
-        {...props}
-        domains={domains}
-        domainFault={domainFault}
-        onDomainFault={setDomainFault}
-      />
+      <Limits key={discarded} {...props} domainFault={domainFault} onDomainFault={setDomainFault} />
       <div className={classes.tools}>
         <Button
           type="submit"
@@ -180,13 +172,12 @@ function Look(props: WidgetFormProps) {
 }
 
 interface LimitsProps extends WidgetFormProps {
-  domains: RefObject<HTMLInputElement | null>;
   domainFault: string | undefined;
   onDomainFault(fault: string | undefined): void;
 }
 
 function Limits(props: LimitsProps) {
-  const { facts, draft, onChange, domains, domainFault, onDomainFault } = props;
+  const { facts, draft, onChange, domainFault, onDomainFault } = props;
   const number = { inputMode: 'numeric', autoComplete: 'off' } as const;
   const fallbacks = [
     { value: '', label: 'Stop' },
@@ -200,7 +191,6 @@ function Limits(props: LimitsProps) {
         error={textOf(props, 'domains', 'allowedDomains').error || undefined}
         fault={domainFault}
         onFault={onDomainFault}
-        field={domains}
         onChange={(value) => onChange({ ...draft, domains: value })}
       />
       <div className={classes.row}>
