@@ -72,8 +72,19 @@ describeInBrowser('the keys of the dashboard', () => {
     await dialog(page).getByText('Copied').waitFor();
     await page.evaluate('history.back()');
     await dialog(page).waitFor({ state: 'hidden' });
+    // Whoever closes it is back on the list, and the way back leads on from there.
+    const goTo = (name: string) => page.getByRole('navigation').getByRole('link', { name }).click();
+    await goTo('Billing');
+    await page.waitForURL('**/dashboard/billing');
+    await goTo('API keys');
+    await make('saved');
+    await dialog(page).getByRole('button', { name: 'I’ve saved it' }).click();
+    await dialog(page).waitFor({ state: 'hidden' });
     await page.getByRole('button', { name: 'Create key' }).click();
-    await dialog(page).getByLabel('Name').waitFor();
+    await dialog(page).getByRole('button', { name: 'Cancel' }).click();
+    await dialog(page).waitFor({ state: 'hidden' });
+    await page.evaluate('history.back()');
+    await page.waitForURL('**/dashboard/billing');
   });
 
   test('a reload asks before it loses a key that was not copied', async () => {

@@ -7,6 +7,7 @@ import { paths } from '../../paths';
 import { LoadError } from '../../ui/load-error';
 import { PageHead } from '../../ui/page-head';
 import { Pager } from '../../ui/pager';
+import { useCloseDialog } from '../../ui/use-close-dialog';
 import { AlertHistory } from './alert-history';
 import { CreateAnyAlert } from './create-any-alert';
 
@@ -14,11 +15,12 @@ import { CreateAnyAlert } from './create-any-alert';
 export function AlertsPage(): ReactNode {
   const { after, new_alert: newAlert } = useSearch({ from: '/signed-in/dashboard/alerts' });
   const navigate = useNavigate({ from: '/dashboard/alerts' });
-  const open = (next: true | string | undefined): void =>
+  const set = (next: true | string | undefined): void =>
     void navigate({
       search: ({ new_alert: _newAlert, ...before }) => ({ ...before, ...(next && { new_alert: next }) }),
       replace: next !== true,
     });
+  const close = useCloseDialog(newAlert !== undefined, () => set(undefined));
   /** The key of an alert that is being made: its secret is shown though the dialog was closed. */
   const [making, setMaking] = useState<string>();
   const chosen = making ?? (newAlert === true ? undefined : newAlert);
@@ -39,14 +41,14 @@ export function AlertsPage(): ReactNode {
             <Link to={paths.profile}>profile</Link>.
           </>
         }
-        tools={<Button onClick={() => open(true)}>Create alert</Button>}
+        tools={<Button onClick={() => set(true)}>Create alert</Button>}
       />
       {(newAlert || making) && (
         <CreateAnyAlert
           keyId={chosen}
           opened={newAlert !== undefined}
-          onChoose={open}
-          onClose={() => open(undefined)}
+          onChoose={set}
+          onClose={close}
           onMaking={(isMaking) => setMaking(isMaking ? chosen : undefined)}
         />
       )}

@@ -7,6 +7,7 @@ import { Empty } from '../../ui/empty';
 import { LoadError } from '../../ui/load-error';
 import { Pager } from '../../ui/pager';
 import { Section } from '../../ui/section';
+import { useCloseDialog } from '../../ui/use-close-dialog';
 import { Waiting } from '../../ui/waiting';
 import { openLimit } from '../keys/limit-draft';
 import { AlertHistory } from './alert-history';
@@ -18,11 +19,10 @@ import { Subscription } from './subscription';
 export function KeyAlerts({ apiKey }: { apiKey: KeyRowFragment }) {
   const { after, create: creating = false } = useSearch({ from: '/signed-in/dashboard/keys/$keyId' });
   const navigate = useNavigate({ from: '/dashboard/keys/$keyId' });
-  const setCreating = (open: boolean): void =>
-    void navigate({
-      search: ({ create: _create, ...before }) => ({ ...before, ...(open && { create: true }) }),
-      replace: !open,
-    });
+  const close = useCloseDialog(
+    creating,
+    () => void navigate({ search: ({ create: _create, ...before }) => before, replace: true }),
+  );
   const { data, error, refresh } = usePageQuery({
     query: KeyAlertsDocument,
     variables: { id: apiKey.id, after: after ?? null },
@@ -32,7 +32,11 @@ export function KeyAlerts({ apiKey }: { apiKey: KeyRowFragment }) {
   const facts = data?.viewer?.apiKey;
   const mailConfigured = data?.installation?.mailConfigured ?? true;
   const to = { to: paths.key, params: { keyId: apiKey.id } } as const;
-  const create = <Button onClick={() => setCreating(true)}>Create alert</Button>;
+  const create = (
+    <Button onClick={() => void navigate({ search: (before) => ({ ...before, create: true }) })}>
+      Create alert
+    </Button>
+  );
   return (
     <>
       {error && <LoadError error={error} onRetry={refresh} />}
@@ -80,7 +84,7 @@ export function KeyAlerts({ apiKey }: { apiKey: KeyRowFragment }) {
           email={data?.viewer?.email ?? ''}
           mailConfigured={mailConfigured}
           opened={creating}
-          onClose={() => setCreating(false)}
+          onClose={close}
         />
       )}
       <Section title="History">

@@ -15,6 +15,7 @@ import { LoadError } from '../../ui/load-error';
 import { PageHead } from '../../ui/page-head';
 import { Pager } from '../../ui/pager';
 import { SearchField } from '../../ui/search-field';
+import { useCloseDialog } from '../../ui/use-close-dialog';
 import { useFetched } from '../../use-fetched';
 import { keyColumns } from './key-columns';
 import { DEFAULT_KEY_SORT, KEY_ORDERS, keysSearch } from './keys-search';
@@ -56,8 +57,10 @@ export function KeysPage(): ReactNode {
   const open = async (): Promise<void> => {
     if (await fetchDialog()) void navigate({ search: (before) => ({ ...before, create: true }) });
   };
-  const close = (): void =>
-    void navigate({ search: ({ create: _create, ...before }) => before, replace: true });
+  const close = useCloseDialog(
+    create,
+    () => void navigate({ search: ({ create: _create, ...before }) => before, replace: true }),
+  );
   return (
     <>
       <PageHead
