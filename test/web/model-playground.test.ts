@@ -31,7 +31,9 @@ describeInBrowser('the model playground of the dashboard', () => {
   };
 
   test('models answer side by side while they talk, and are stopped one by one or together', async () => {
-    const page = await openAs(browser, suite, user, '/dashboard/playground');
+    const page = await openAs(browser, suite, user, '/dashboard/playground', {
+      expectedErrors: /Failed to load|ERR_FAILED/,
+    });
     await page.getByText('No sessions yet.').waitFor();
     await expectGoodLooks(page, 'model-playground-empty');
     // One that the plan doesn't have says so.
@@ -53,6 +55,22 @@ describeInBrowser('the model playground of the dashboard', () => {
     await page.reload();
     const begun = await lengthOf(QWEN);
     await until(async () => (await lengthOf(QWEN)) > begun, { what: 'more after a reload' });
+    // Another question that can't be sent takes nothing of it away.
+    const refused = Promise.withResolvers<void>();
+    const sent = Promise.withResolvers<void>();
+    await page.route('**/graphql', async (route) => {
+      sent.resolve();
+      await refused.promise;
+      await route.abort();
+    });
+    await ask(page, 'And now? [[sim words=3]]');
+    await sent.promise;
+    const arrived = await lengthOf(QWEN);
+    await until(async () => (await lengthOf(QWEN)) > arrived, { what: 'more beside another question' });
+    refused.resolve();
+    await page.getByRole('alert').getByText('The server can’t be reached.').waitFor();
+    expect(await lengthOf(QWEN)).toBeGreaterThan(arrived);
+    await page.unrouteAll({ behavior: 'wait' });
     await page.getByRole('button', { name: 'Stop all' }).click();
     for (const model of [QWEN, PRO]) await column(page, model).getByText('stopped').waitFor();
     await column(page, QWEN)
@@ -210,6 +228,7 @@ describeInBrowser('the model playground of the dashboard', () => {
     await page.getByLabel('Temperature').fill('hot');
     await ask(page, 'Name a river. [[sim words=12]]');
     await page.getByText('Must be a number from 0 to 2').waitFor();
+    await hasFocus(page.getByLabel('Temperature'));
     await page.getByLabel('Temperature').fill('0.4');
     await page.keyboard.press('Control+Enter');
     for (const model of [FAST, QWEN]) await column(page, model).getByText('done').waitFor();
@@ -228,7 +247,6 @@ describeInBrowser('the model playground of the dashboard', () => {
     const first = await link.innerText();
     expect((await fetch(first)).status).toBe(200);
     await expectGoodLooks(page, 'model-playground-share');
-    await hasFocus(page.getByLabel('Temperature'));
     // One click doesn't end the link that is out there.
     await dialog.getByRole('button', { name: 'New link' }).click();
     await dialog.getByText('This one stops working immediately').waitFor();
@@ -301,6 +319,7 @@ describeInBrowser('the model playground of the dashboard', () => {
     await page.getByRole('checkbox', { name: QWEN }).uncheck();
     await page.getByRole('button', { name: 'Run' }).click();
     await page.getByText('Must name 1 to 4 models').waitFor();
+    await hasFocus(page.getByRole('checkbox', { name: FAST }));
     // A fault is shown where it is, though its field was folded away.
     const folded = page.getByText('System prompt', { exact: true });
     await folded.click();
@@ -319,7 +338,6 @@ describeInBrowser('the model playground of the dashboard', () => {
       [PRO, FAST],
       'Name a <b>lake</b>. [[sim words=40]]',
       {
-    await hasFocus(page.getByRole('checkbox', { name: FAST }));
         system_prompt: 'Be brief.',
         parameters: { temperature: 0.4, max_tokens: 64 },
       },

@@ -85,12 +85,11 @@ export function PlaygroundPage(): ReactNode {
           />
         )
       )}
-      {asking?.draft === draft ? (
-        <AwaitedAnswers models={asking.models} askedAtMs={asking.atMs} />
+      {session ? (
+        // They stay until those of the next question are there: it may be refused.
+        <Answers key={session.id} session={session} askedAtMs={askedAtMs.current.get(session.id)} />
       ) : (
-        session && (
-          <Answers key={session.id} session={session} askedAtMs={askedAtMs.current.get(session.id)} />
-        )
+        asking?.draft === draft && <AwaitedAnswers models={asking.models} askedAtMs={asking.atMs} />
       )}
       <History current={id} />
     </>
