@@ -39,13 +39,24 @@ describeInBrowser('a part of the dashboard that can not be fetched', () => {
         body: '<!doctype html><script type="module" src="/assets/app-another.js"></script>',
       }),
     );
+  /** From now on no page comes from the server, and neither does a part. */
+  const takeAway = async (page: Page, part: string): Promise<void> => {
+    await page.route('**/login', (route) => route.abort());
+    await page.route(part, (route) => route.abort());
+  };
+  /** The network is back: the page asks the server, and either leaves or says again that a part is missing. */
+  const comesBack = async (page: Page): Promise<void> => {
+    const asked = page.waitForResponse((response) => new URL(response.url()).pathname === '/login');
+    await page.evaluate('window.dispatchEvent(new Event("online"))');
+    await asked;
+  };
   const cannotBeShown = (page: Page): Promise<void> =>
     page.getByRole('heading', { name: 'This page can’t be shown' }).waitFor();
 
   /** With a draft that is being typed, and billing out of reach. */
   const openCut = async (): Promise<{ page: Page; documents: string[] }> => {
     const page = await openAs(browser, suite, user, '/dashboard/profile', { expectedErrors: CUT });
-    await page.route(BILLING_PART, (route) => route.abort());
+    await takeAway(page, BILLING_PART);
     const documents = documentsOf(page);
     await page.getByRole('button', { name: 'Edit email below' }).click();
     await page.getByRole('textbox', { name: 'Email below' }).fill('7.25');
@@ -77,8 +88,26 @@ describeInBrowser('a part of the dashboard that can not be fetched', () => {
     const { page, documents } = await openCut();
     await goToBilling(page);
     expect(documents).toEqual([]);
+    await page.unroute('**/login');
     await page.unroute(BILLING_PART);
     await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Billing' }).waitFor();
+    expect(documents).toEqual(['/dashboard/billing']);
+    await draftIsThere(page);
+  });
+
+  test('comes by itself once the server is back, but not over what is typed meanwhile', async () => {
+    const { page, documents } = await openCut();
+    await goToBilling(page);
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Type a command' }).fill('top');
+    await page.unroute('**/login');
+    await page.unroute(BILLING_PART);
+    await comesBack(page);
+    await cannotBeShown(page);
+    expect(documents).toEqual([]);
+    await page.keyboard.press('Escape');
+    await comesBack(page);
     await page.getByRole('heading', { level: 1, name: 'Billing' }).waitFor();
     expect(documents).toEqual(['/dashboard/billing']);
     await draftIsThere(page);
@@ -106,11 +135,15 @@ describeInBrowser('a part of the dashboard that can not be fetched', () => {
     return { page, documents: documentsOf(page) };
   };
 
-  test('is tried again in the midst of a page, too', async () => {
+  test('is tried again in the midst of a page, too: once by itself while the server is there', async () => {
     const { page, documents } = await openCalls();
+    const reloaded = page.waitForRequest((request) => request.isNavigationRequest());
     await callsOf(page).getByRole('row').filter({ hasText: 'gateway/fast' }).click();
+    await reloaded;
     await cannotBeShown(page);
-    expect(documents).toEqual([]);
+    await comesBack(page);
+    await cannotBeShown(page);
+    expect(documents).toEqual(['/dashboard/usage']);
     await page.unroute(DRAWER_PART);
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByRole('dialog', { name: 'Call' }).waitFor();

@@ -1,4 +1,6 @@
-/** In the session's storage: the build for which this tab was loaded anew. */
+import { wouldLoseText } from './ui/unsaved';
+
+/** In the session's storage: the build for which this tab was loaded anew, and by `:` and its name the same for each missing part. */
 const RELOADED_FOR = 'gateway:reloaded-for';
 const TIMEOUT_MS = 5_000;
 
@@ -24,16 +26,56 @@ async function currentBuild(): Promise<string> {
   return build;
 }
 
-/** Loads this page anew if the server has another build than this one: once, should that not help. Ends if it doesn't. */
-export async function reloadForNewBuild(): Promise<void> {
-  const build = await currentBuild().catch(() => own);
-  // Asked by another error while the page is already on its way out.
-  if (reloading) return new Promise(() => undefined);
-  if (build === undefined || build === own || sessionStorage.getItem(RELOADED_FOR) === build) return;
-  sessionStorage.setItem(RELOADED_FOR, build);
+/**
+ * The same; undefined while the server can't be reached. Doesn't end while the page is already on its way out, as another error
+ * may have asked for.
+ */
+async function reachableBuild(): Promise<string | undefined> {
+  const build = await currentBuild().catch(() => undefined);
+  return reloading ? new Promise(() => undefined) : build;
+}
+
+/** Remembers that this tab is loaded anew for a build. False if it was before, or can't be remembered: it might go on for ever. */
+function isFirst(name: string, build: string): boolean {
+  try {
+    if (sessionStorage.getItem(name) === build) return false;
+    sessionStorage.setItem(name, build);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Loads this page anew, once for a build: it might not help. Ends if it doesn't. */
+async function reloadOnce(name: string, build: string): Promise<void> {
+  if (!isFirst(name, build)) return;
   reloading = true;
   location.reload();
   return new Promise(() => undefined);
+}
+
+/** Loads this page anew if the server has another build than this one: once, should that not help. Ends if it doesn't. */
+export async function reloadForNewBuild(): Promise<void> {
+  const build = await reachableBuild();
+  if (build !== undefined && build !== own) await reloadOnce(RELOADED_FOR, build);
+}
+
+/**
+ * Loads this page anew for a part that is missing, if the server answers: the browser doesn't ask again for a module that it
+ * couldn't fetch. Once, should that not help, and never where it would lose what was typed. Ends if it doesn't.
+ */
+export async function reloadForPart(part: string): Promise<void> {
+  const build = await reachableBuild();
+  if (build !== undefined && !wouldLoseText()) await reloadOnce(`${RELOADED_FOR}:${part}`, build);
+}
+
+/** A part was fetched: should it be missing again, that is another matter. */
+export function forgetReload(part: string): void {
+  try {
+    sessionStorage.removeItem(`${RELOADED_FOR}:${part}`);
+  } catch {
+    // Then nothing was stored.
+  }
 }
 
 /**

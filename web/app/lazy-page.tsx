@@ -1,7 +1,16 @@
 import { type ReactNode, use } from 'react';
+import { forgetReload } from './build';
 
 /** A part of the app could not be fetched. */
-export class PartMissingError extends Error {}
+export class PartMissingError extends Error {
+  constructor(
+    /** The name of the part. */
+    readonly part: string,
+    options: ErrorOptions,
+  ) {
+    super(`${part} could not be fetched`, options);
+  }
+}
 
 /** A part as far as it is fetched. */
 export interface FetchedPart {
@@ -45,10 +54,11 @@ export function lazyPage<Name extends string, Props extends object = object>(
     loading ??= load().then(
       (part) => {
         Page = part[name];
+        forgetReload(name);
       },
       (error: unknown) => {
         loading = undefined;
-        failure = new PartMissingError(`${name} could not be fetched`, { cause: error });
+        failure = new PartMissingError(name, { cause: error });
       },
     );
     return loading;

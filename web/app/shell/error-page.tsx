@@ -2,7 +2,7 @@ import { Button } from '@mantine/core';
 import { useRouter } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { CombinedError } from 'urql';
-import { reloadForNewBuild, reloadIfReachable } from '../build';
+import { reloadForPart, reloadIfReachable } from '../build';
 import { type ShownError, shownError } from '../graphql/errors';
 import { forgetFailures, PartMissingError } from '../lazy-page';
 import { onLiveReturn } from '../session';
@@ -35,7 +35,7 @@ interface PageErrorProps {
 export function PageError({ error }: PageErrorProps) {
   return (
     <div className={classes.failure}>
-      {error instanceof PartMissingError ? <MissingPart /> : <Failed error={error} />}
+      {error instanceof PartMissingError ? <MissingPart part={error.part} /> : <Failed error={error} />}
     </div>
   );
 }
@@ -60,17 +60,26 @@ function Failed({ error }: PageErrorProps) {
   );
 }
 
-/** Part of the app is missing: since a new build took its place, or since the server is away. */
-function MissingPart() {
+/**
+ * Part of the app is missing: since a new build took its place, or since the server is or was away. Once it answers, the page is
+ * tried again by itself.
+ */
+function MissingPart({ part }: { part: string }) {
   const router = useRouter();
   const [asking, setAsking] = useState(true);
   const [trying, setTrying] = useState(false);
   useEffect(() => {
     forgetFailures();
-    void reloadForNewBuild().then(() => setAsking(false));
-    const stop = onLiveReturn(() => void router.invalidate());
-    return () => void stop();
-  }, [router]);
+    void reloadForPart(part).then(() => setAsking(false));
+    const again = (): void => void router.invalidate();
+    const stop = onLiveReturn(again);
+    // Before the log-in nothing is live.
+    addEventListener('online', again);
+    return () => {
+      stop();
+      removeEventListener('online', again);
+    };
+  }, [router, part]);
   const tryAgain = async (): Promise<void> => {
     setTrying(true);
     if (!(await reloadIfReachable())) setTrying(false);

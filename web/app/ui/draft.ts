@@ -24,6 +24,10 @@ function attempt<T>(act: () => T): T | undefined {
  */
 const STORES: readonly (() => Storage)[] = [() => sessionStorage, () => localStorage];
 
+/** Whether a reload would find everything that was typed. */
+export const areDraftsStored = (): boolean =>
+  [...drafts].every(([field, text]) => owner !== undefined && readStored(field) === text);
+
 /** Removes what is stored, but for the drafts of one account. */
 function removeStored(except?: string): void {
   const kept = except === undefined ? undefined : `${PREFIX}${except}:`;
