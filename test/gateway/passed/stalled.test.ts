@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { serverEnds } from '../../support/own-sockets.js';
 import { until } from '../../support/until.js';
@@ -5,15 +6,19 @@ import { askAs, getFrom, usePassing } from './suite.js';
 
 /** More than the system takes on the way. */
 const PAGE = Buffer.alloc(8_000_000, 'x');
+const PIECE = 100_000;
 const CONNECTIONS = 12;
+const HELD_PER_ANSWER = 1_000_000;
+/** Answers that fill all memory for answers. Each is of another address, which has room for more. */
+const FILLING = 4;
 
 describe('many clients that take nothing of large answers', () => {
   const suite = usePassing({
     platformConnections: CONNECTIONS,
     passedAtOncePerClient: CONNECTIONS / 2,
-    heldBytes: 4_000_000,
-    heldBytesPerClient: 2_000_000,
-    heldBytesPerAnswer: 1_000_000,
+    heldBytes: FILLING * HELD_PER_ANSWER,
+    heldBytesPerClient: 2 * HELD_PER_ANSWER,
+    heldBytesPerAnswer: HELD_PER_ANSWER,
     waitingReaders: (2 * CONNECTIONS) / 3,
     waitingReadersPerClient: CONNECTIONS / 4,
   });
@@ -47,11 +52,33 @@ describe('many clients that take nothing of large answers', () => {
     expect(serverEnds(sockets)).toBeGreaterThan(2);
   });
 
-  test('from four addresses leave room for the bodies of others', async () => {
-    page();
-    const before = suite.platform.seen.length;
-    stall((i) => `198.51.100.${i % 4}`, 40);
-    await until(() => suite.platform.seen.length === before + 40);
+  /** Has the platform give pages for as long as the edge takes them; how much that has been. */
+  function given(): () => number {
+    let bytes = 0;
+    suite.platform.answer(async ({ url }, response) => {
+      if (url !== '/page') {
+        response.end('served');
+        return;
+      }
+      response.writeHead(200, { 'content-length': PAGE.length });
+      for (let at = 0; at < PAGE.length; at += PIECE) {
+        if (!response.write(PAGE.subarray(at, at + PIECE))) await once(response, 'drain');
+        bytes += PIECE;
+      }
+    });
+    return () => bytes;
+  }
+
+  test('that fill the memory for answers leave room for the bodies of others', async () => {
+    const taken = given();
+    stall((i) => `198.51.100.${i}`, FILLING);
+    let before = 0;
+    const isFull = (): boolean => {
+      const grown = taken() - before;
+      before += grown;
+      return before > FILLING * HELD_PER_ANSWER && grown === 0;
+    };
+    await until(isFull, { intervalMs: 200, what: 'the edge to take no more' });
     for (let n = 0; n < 20; n++) {
       const answer = await fetch(`${suite.edge.url}/body`, {
         method: 'POST',
