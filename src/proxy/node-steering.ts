@@ -25,7 +25,7 @@ export interface SteeringDeps {
   databaseUrl: string;
   proxy: Pick<ModelProxy, 'steer' | 'inFlight' | 'onNodeIdle'>;
   log: Logger;
-  pollMs?: number;
+  pollMs?: number | undefined;
 }
 
 interface NodeRow extends SteeringNode {

@@ -15,6 +15,9 @@ import {
 } from '../support/scripted-upstream.js';
 import { until } from '../support/until.js';
 
+/** Longer than any test: what a test sees, the proxy was told. */
+const NEVER_MS = 600_000;
+
 /** The model proxy between two scripted nodes, by the registry. */
 describe('routing by the node registry', () => {
   let db: TestDatabase;
@@ -39,11 +42,12 @@ describe('routing by the node registry', () => {
     urls = [first.url, second.url],
     settings: Record<string, unknown> = {},
     time?: ProxyTime,
+    nodePollMs = NEVER_MS,
   ) => {
     const nodes = urls.map((url, index) => ({ model: 'gateway/fast', id: `n${index}`, url }));
     const standIn = { model: 'gateway/other', id: 'other', url: second.url };
     const config = routes([...nodes, standIn], settings);
-    proxy = await startTestProxy(db, { config, time, followNodes: true });
+    proxy = await startTestProxy(db, { config, time, followNodes: true, nodePollMs });
   };
   const register = async (url: string, more: { status?: string; health?: string; heard?: boolean } = {}) => {
     const { status = 'active', health = 'healthy', heard = true } = more;
@@ -100,6 +104,15 @@ describe('routing by the node registry', () => {
       expect(await spread(20)).toEqual([0, 20]);
     },
   );
+
+  test('learns of a change that nobody told', async () => {
+    await start(undefined, undefined, undefined, 100);
+    const id = await register(first.url);
+    await db.pool.query(`update gpu_nodes set status = 'draining', revision = revision + 1 where id = $1`, [
+      id,
+    ]);
+    await becomes('n0', 'no');
+  });
 
   test('goes by an address in another spelling, and by an administrator before the first heartbeat', async () => {
     await start();

@@ -41,6 +41,8 @@ export interface TestProxyOptions {
   answerBytes?: ProxyDeps['answerBytes'];
   /** Goes by the node registry in `db`. */
   followNodes?: boolean;
+  /** How often it reads the registry without being told to. */
+  nodePollMs?: number;
 }
 
 /** The model proxy on a free port, in process, in front of a simulator of its own. Virtual keys lie in `db`. */
@@ -68,7 +70,7 @@ export async function startTestProxy(db: TestDatabase, options: TestProxyOptions
     drainTimeoutMs: 2_000,
   });
   const steering = options.followNodes
-    ? followNodes({ orm: db.sql, databaseUrl: db.url, proxy, log })
+    ? followNodes({ orm: db.sql, databaseUrl: db.url, proxy, log, pollMs: options.nodePollMs })
     : undefined;
   await steering?.began;
   const url = await proxy.app.listen({ port: 0, host: '127.0.0.1' });
