@@ -141,127 +141,100 @@ model_list:
     expect(simulatorFault(real, { production: true, allowSimulator: false })).toBeUndefined();
   });
 
-  test.each([
-    [
-      'a reference that is not set',
-      valid,
-      {},
-      'routing.yaml:6: model_list[0].litellm_params.api_key: the environment variable NODE_KEY is not set',
-    ],
-    [
-      'a key that no header can carry',
-      valid,
-      { NODE_KEY: 'k\r\nx-injected: 1' },
-      'routing.yaml:6: model_list[0].litellm_params.api_key: must be one line',
-    ],
-    ['no deployment', 'model_list: []', undefined, 'routing.yaml:1: model_list: must have a deployment'],
-    ['an empty file', '', undefined, 'routing.yaml:1: model_list: must be a list'],
-    [
-      'a price in words',
-      valid.replace('1e-07', 'cheap'),
-      undefined,
-      'routing.yaml:7: model_list[0].litellm_params.input_cost_per_token: must be a number',
-    ],
-    ['a negative price', valid.replace('1e-07', '-1e-07'), undefined, 'routing.yaml:7: '],
-    ['a price too fine', valid.replace('1e-07', '1e-13'), undefined, 'routing.yaml:7: '],
-    [
-      'an address without scheme',
-      valid.replace('http://10', '10'),
-      undefined,
-      'routing.yaml:5: model_list[0].litellm_params.api_base: must be an http',
-    ],
-    [
-      'an address with a password',
-      valid.replace('http://10', 'http://user:secret@10'),
-      undefined,
-      'routing.yaml:5: model_list[0].litellm_params.api_base: must not have a user name, a password',
-    ],
-    [
-      'an address with a query',
-      valid.replace('8000/v1/', '8000/v1?version=2'),
-      undefined,
-      'routing.yaml:5: model_list[0].litellm_params.api_base: must not have a user name, a password, a query',
-    ],
-    [
-      'a merge key that names no map',
-      valid.replace('rpm: 100', '<<: 100'),
-      undefined,
-      'routing.yaml:4: model_list[0].litellm_params: << must name a map or a list of maps',
-    ],
-    [
-      'a negative weight',
-      valid.replace('rpm: 100', 'weight: -1'),
-      undefined,
-      'routing.yaml:11: model_list[0].litellm_params.weight: must be at least 0',
-    ],
-    [
-      'a weight in words',
-      valid.replace('rpm: 100', 'weight: all'),
-      undefined,
-      'routing.yaml:11: model_list[0].litellm_params.weight: must be of type number, not string',
-    ],
-    [
-      'a name of nothing',
-      valid.replace('model_name: gateway/fast', "model_name: ''"),
-      undefined,
-      'routing.yaml:2: model_list[0].model_name: must have at least 1 character',
-    ],
-    [
-      'a time limit beyond a day',
-      valid.replace('timeout: 30', 'timeout: 90000'),
-      undefined,
-      'routing.yaml:9: model_list[0].litellm_params.timeout: must be at most 86400',
-    ],
-    [
-      'a number of retries in parts',
-      `${valid}router_settings: { num_retries: 1.5 }\n`,
-      undefined,
-      'routing.yaml:15: router_settings.num_retries: must be a whole number',
-    ],
-    [
-      'a fallback to nothing',
-      `${valid}router_settings: { fallbacks: [{ gateway/fast: [] }] }\n`,
-      undefined,
-      'routing.yaml:15: router_settings.fallbacks[0].gateway/fast: must have at least 1 entry',
-    ],
-    [
-      'another provider',
-      valid.replace('openai/', 'anthropic/'),
-      undefined,
-      'routing.yaml:4: model_list[0].litellm_params.model: must be provider/model',
-    ],
-    [
-      'a missing id',
-      valid.replace('id: fast-node-1,', ''),
-      undefined,
-      'routing.yaml:12: model_list[0].model_info.id: is required',
-    ],
-    [
-      'an id used twice',
-      valid.replace(/( {2}- model_name[\s\S]*?mode: chat \}\n)/, '$1$1'),
-      undefined,
-      'routing.yaml:23: model_list[1].model_info.id: "fast-node-1" is the id of model_list[0]',
-    ],
-    [
-      'a fallback to nowhere',
-      `${valid}router_settings:\n  fallbacks: [{ gateway/fast: [gateway/none] }]\n`,
-      undefined,
-      'routing.yaml:16: router_settings.fallbacks[0].gateway/fast: no deployment has the model_name gateway/none',
-    ],
-    [
-      'another strategy',
-      `${valid}router_settings: { routing_strategy: least-busy }\n`,
-      undefined,
-      'routing.yaml:15: router_settings.routing_strategy: only simple-shuffle',
-    ],
-    ['broken YAML', 'model_list:\n  - a: [1\n', undefined, 'routing.yaml:3: '],
-    ['a name given twice', 'model_list: []\nmodel_list: []\n', undefined, 'routing.yaml:2: '],
-  ])('is refused with the line of the fault: %s', (_what, text, environment, expected) => {
+  function isRefused(text: string, expected: string, environment?: Record<string, string>): void {
     const faults = faultsOf(text, environment);
     expect(faults).toHaveLength(1);
     expect(faults[0]!.startsWith(expected)).toBe(true);
     expect(faults[0]).not.toContain('\n');
     expect(faults[0]).not.toMatch(/Invalid input|Too (big|small)|Unrecognized/);
+  }
+
+  const PARAMS = 'model_list[0].litellm_params';
+  test.each([
+    ['a price in words', '1e-07', 'cheap', `7: ${PARAMS}.input_cost_per_token: must be a number`],
+    ['a negative price', '1e-07', '-1e-07', '7: '],
+    ['a price too fine', '1e-07', '1e-13', '7: '],
+    ['an address without scheme', 'http://10', '10', `5: ${PARAMS}.api_base: must be an http`],
+    [
+      'an address with a password',
+      'http://10',
+      'http://user:secret@10',
+      `5: ${PARAMS}.api_base: must not have a user name, a password`,
+    ],
+    [
+      'an address with a query',
+      '8000/v1/',
+      '8000/v1?version=2',
+      `5: ${PARAMS}.api_base: must not have a user name, a password, a query`,
+    ],
+    [
+      'a merge key that names no map',
+      'rpm: 100',
+      '<<: 100',
+      `4: ${PARAMS}: << must name a map or a list of maps`,
+    ],
+    ['a negative weight', 'rpm: 100', 'weight: -1', `11: ${PARAMS}.weight: must be at least 0`],
+    [
+      'a weight in words',
+      'rpm: 100',
+      'weight: all',
+      `11: ${PARAMS}.weight: must be of type number, not string`,
+    ],
+    [
+      'a name of nothing',
+      'model_name: gateway/fast',
+      "model_name: ''",
+      '2: model_list[0].model_name: must have at least 1 character',
+    ],
+    [
+      'a time limit beyond a day',
+      'timeout: 30',
+      'timeout: 90000',
+      `9: ${PARAMS}.timeout: must be at most 86400`,
+    ],
+    ['another provider', 'openai/', 'anthropic/', `4: ${PARAMS}.model: must be provider/model`],
+    ['a missing id', 'id: fast-node-1,', '', '12: model_list[0].model_info.id: is required'],
+  ])('is refused with the line of the fault: %s', (_what, part, other, expected) => {
+    isRefused(valid.replace(part, other), `routing.yaml:${expected}`);
+  });
+
+  test.each([
+    ['num_retries: 1.5', 'num_retries: must be a whole number'],
+    ['fallbacks: [{ gateway/fast: [] }]', 'fallbacks[0].gateway/fast: must have at least 1 entry'],
+    [
+      'fallbacks: [{ gateway/fast: [gateway/none] }]',
+      'fallbacks[0].gateway/fast: no deployment has the model_name gateway/none',
+    ],
+    ['routing_strategy: least-busy', 'routing_strategy: only simple-shuffle'],
+  ])('is refused with the line of the fault: of the router, %s', (setting, expected) => {
+    isRefused(`${valid}router_settings: { ${setting} }\n`, `routing.yaml:15: router_settings.${expected}`);
+  });
+
+  test.each([
+    [
+      'a reference that is not set',
+      valid,
+      {},
+      `6: ${PARAMS}.api_key: the environment variable NODE_KEY is not set`,
+    ],
+    [
+      'a key that no header can carry',
+      valid,
+      { NODE_KEY: 'k\r\nx-injected: 1' },
+      `6: ${PARAMS}.api_key: must be one line`,
+    ],
+    ['no deployment', 'model_list: []', undefined, '1: model_list: must have a deployment'],
+    ['an empty file', '', undefined, '1: model_list: must be a list'],
+    [
+      'an id used twice',
+      valid.replace(/( {2}- model_name[\s\S]*?mode: chat \}\n)/, '$1$1'),
+      undefined,
+      '23: model_list[1].model_info.id: "fast-node-1" is the id of model_list[0]',
+    ],
+    ['broken YAML', 'model_list:\n  - a: [1\n', undefined, '3: '],
+    ['a name given twice', 'model_list: []\nmodel_list: []\n', undefined, '2: '],
+  ])('is refused with the line of the fault: %s', (_what, text, environment, expected) => {
+    isRefused(text, `routing.yaml:${expected}`, environment);
   });
 
   test.each([
