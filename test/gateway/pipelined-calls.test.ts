@@ -165,19 +165,21 @@ describe('calls that are pipelined on one connection', () => {
       `authorization: Bearer ${caller.key}`,
       'content-length: 999999999',
     ]);
-    const { text, closed } = connection(`${call('a')}${large}{"model":`);
+    const { text, socket } = connection(`${call('a')}${large}{"model":`);
     await until(() => upstream.seen.length === 1);
     // Not a wait for a condition: longer than a refused body may linger.
     await delay(2_500);
     release('a');
-    await closed;
+    await until(() => statusesOf(text()).length === 2, { what: 'both answers' });
+    socket.destroy();
     expect(answersIn(text())).toEqual(['a']);
     expect(statusesOf(text())).toEqual([200, 413]);
     expect(await charged()).toBe(1);
   });
 
-  describe('when readers may stall for a second', () => {
-    const STALL_MS = 1_000;
+  describe('when readers may stall for two seconds', () => {
+    const STALL_MS = 2_000;
+    const LONGER_MS = 1.25 * STALL_MS;
     beforeEach(async () => {
       await edge.close();
       edge = await startTestEdge(db, {
@@ -194,7 +196,7 @@ describe('calls that are pipelined on one connection', () => {
       release('b');
       release('c');
       // Not a wait for a condition: longer than a reader may stall.
-      await delay(2 * STALL_MS);
+      await delay(LONGER_MS);
       release('a');
       await closed;
       expect(answersIn(text())).toEqual(['a', 'b', 'c']);
@@ -212,7 +214,7 @@ describe('calls that are pipelined on one connection', () => {
       socket.resume();
       await until(() => text().includes('said a'));
       // Likewise.
-      await delay(2 * STALL_MS);
+      await delay(LONGER_MS);
       release('b');
       await closed;
       expect(answersIn(text())).toEqual(['a', 'b']);
