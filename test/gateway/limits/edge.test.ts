@@ -28,6 +28,8 @@ const CHARGE_USD = 0.0061;
 /** Reached by the second call. */
 const LIMIT_USD = 0.01;
 const CAPPED_CALLS = sized(250, 500);
+/** Callers that take turns with the calls of all kinds. */
+const CALLERS = 200;
 
 const openHolds = async ({ registry }: TestEdge): Promise<number> =>
   (await registry.getSingleMetric('gateway_open_holds')!.get()).values[0]!.value;
@@ -41,7 +43,11 @@ function suite(name: string, redisOf: () => TestRedis | undefined, count: number
       upstreamUrl: upstream.url,
       // All of it runs in this one process, which 2,000 calls at once keep busy for longer than Redis is waited for.
       patience: { redisMs: 5_000, queueMs: 250 },
-      env: { UPSTREAM_TIMEOUT_SECONDS: '1', ...(redisOf() ? { REDIS_URL: redisOf()!.url } : {}) },
+      env: {
+        UPSTREAM_TIMEOUT_SECONDS: '1',
+        UPSTREAM_IDLE_SECONDS: '1',
+        ...(redisOf() ? { REDIS_URL: redisOf()!.url } : {}),
+      },
     });
   beforeAll(async () => {
     db = await createTestDatabase();
@@ -142,8 +148,16 @@ function suite(name: string, redisOf: () => TestRedis | undefined, count: number
     ];
     const hanging = [() => undefined, stream([delta('a'), delta('b')], { finish: false })];
     const scripts = [...quick, ...quick, ...quick, ...hanging];
-    upstream.answer((request, response) => scripts[turn++ % scripts.length]!(request, response));
-    /** Ends with the answer, or when the caller has had enough. */
+    /** How callers leave, by the turn of the upstream at which they do. */
+    const leaving = new Map<number, () => void>();
+    upstream.answer((request, response) => {
+      leaving.get(++turn)?.();
+      return scripts[turn % scripts.length]!(request, response);
+    });
+    /**
+     * Ends with the answer. A third of the callers leave once the upstream has been asked so many more times: from before their own
+     * call can have reached it to after it has.
+     */
     const one = (i: number): Promise<void> =>
       new Promise((resolve) => {
         const request = httpRequest(`${edges[i % edges.length]!.url}/v1/chat/completions`, {
@@ -151,19 +165,16 @@ function suite(name: string, redisOf: () => TestRedis | undefined, count: number
           agent,
           headers: { authorization: `Bearer ${keys[i % keys.length]!.key}` },
         });
-        const leaving = setTimeout(() => request.destroy(), i % 3 === 0 ? i % 40 : 1_500);
+        if (i % 3 === 0) leaving.set(turn + 1 + (i % CALLERS), () => request.destroy());
         request.on('response', (response) => response.on('error', () => undefined).resume());
         request.on('error', () => undefined);
-        request.on('close', () => {
-          clearTimeout(leaving);
-          resolve();
-        });
+        request.on('close', () => resolve());
         request.end(JSON.stringify({ model: 'gateway/fast', messages: [], stream: i % 2 === 0 }));
       });
     let next = 0;
     const before = upstream.seen.length;
     await Promise.all(
-      Array.from({ length: 200 }, async () => {
+      Array.from({ length: CALLERS }, async () => {
         while (next < mixedCalls) await one(next++);
       }),
     );
