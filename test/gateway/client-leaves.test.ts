@@ -13,7 +13,8 @@ import {
 import { until } from '../support/until.js';
 
 describe('a client that leaves', () => {
-  const suite = useEdge();
+  // A call that waits for the hold of another takes of the time in which the edge waits for a usage.
+  const suite = useEdge({ patience: { redisMs: 50, queueMs: 20 } });
 
   /** Opens a call, reads `bytes` of its answer (if any) and goes. */
   async function leave(caller: TestKey, fields: Record<string, unknown>, bytes: number): Promise<number> {
@@ -152,20 +153,27 @@ describe('a client that leaves', () => {
       ['after an early count', [usageEvent(0, 0), delta('Hello.'), finish()]],
       ['without any text', [finish()]],
     ])('pays the usage that is reported then: a reason %s', async (_what, parts) => {
-      // A hold is $0.0033, so that there is room for one.
-      const caller = await createTestKey(suite.db, { balance: '0.005' });
-      const { script, goOn } = inTwo(parts, [usageEvent(8_000, 34), DONE_EVENT]);
-      suite.upstream.answer(script);
-      await readAndGo(
-        caller,
-        parts.filter((part) => !part.includes('"choices":[]')),
+      const shown = parts.filter((part) => !part.includes('"choices":[]'));
+      const { caller, meanwhile } = await until(
+        async () => {
+          // A hold is $0.0033, so that there is room for one.
+          const caller = await createTestKey(suite.db, { balance: '0.005' });
+          const { script, goOn } = inTwo(parts, [usageEvent(8_000, 34), DONE_EVENT]);
+          suite.upstream.answer(script);
+          await readAndGo(caller, shown);
+          const left = suite.upstream.seen.at(-1)!;
+          const meanwhile = await postChat(suite.edge.url, caller.key);
+          const { aborted } = left;
+          goOn();
+          // The edge waits for 800 ms: a machine that was kept for longer tries again.
+          return aborted ? undefined : { caller, meanwhile };
+        },
+        { what: 'an upstream that reports its usage in time' },
       );
-      const meanwhile = await postChat(suite.edge.url, caller.key);
       expect([meanwhile.status, (await errorOf(meanwhile)).message]).toEqual([
         402,
         expect.stringContaining('in progress'),
       ]);
-      goOn();
       await until(async () => (await usageOf(suite.db, caller.accountId)).length > 0);
       expect(await usageOf(suite.db, caller.accountId)).toEqual([
         expect.objectContaining({

@@ -118,10 +118,11 @@ describe(`npm start with ${EDGES} edges`, () => {
     const { key: other } = await product.customer('free');
     const journal = new Journal();
     await Promise.all(Array.from({ length: 3 * FREE_PER_MINUTE }, () => journal.call(product.url, other)));
-    expect(journal.tally()).toEqual({
-      '200': FREE_PER_MINUTE,
-      '429 rate_limit_exceeded': 2 * FREE_PER_MINUTE,
-    });
+    // A call whose count took a busy machine too long is refused, and may have been counted.
+    const { '200': admitted = 0, '503 service_unavailable': late = 0, ...others } = journal.tally();
+    expect(admitted).toBeLessThanOrEqual(FREE_PER_MINUTE);
+    expect(admitted + late).toBeGreaterThanOrEqual(FREE_PER_MINUTE);
+    expect(Object.keys(others)).toEqual(['429 rate_limit_exceeded']);
   });
 
   test('restarts them one by one when asked to, and no call fails, also on connections that are kept over a slow link', async () => {
