@@ -24,7 +24,7 @@ const programs = [
 ];
 
 /** Packages that look for files of their own beside them, or are native. They load from node_modules as ever. */
-const LEFT_ALONE = ['@fastify/swagger', '@node-rs/argon2', 'fastify', 'ioredis', 'pino', 'pg-native'];
+const LEFT_ALONE = ['@fastify/swagger', '@node-rs/argon2', 'ioredis', 'pino', 'pg-native'];
 
 /** How undici asks whether there is such a name. */
 const HARMLESS = 'typeof __filename !== "undefined" ? __filename';
