@@ -13,9 +13,12 @@ import {
 
 type Field = GraphQLField<unknown, unknown>;
 
-/** A field of the schema with a document that asks for it, and for nothing else that it doesn't have to. */
+/**
+ * A field of the schema with a document that asks for it, and for nothing else that it doesn't have to. Plain fields of one
+ * object share a document: whether somebody may see them is decided where the object comes from.
+ */
 export interface FieldDocument {
-  /** `Viewer.email`. */
+  /** `Viewer.email`, or `Viewer.email, name, role`. */
   name: string;
   kind: 'query' | 'mutation' | 'subscription';
   root: Field;
@@ -31,6 +34,7 @@ export type Sample = (owner: string, argument: string) => string | undefined;
  */
 export function fieldDocuments(schema: GraphQLSchema, sample: Sample): FieldDocument[] {
   const found: FieldDocument[] = [];
+  const plain = new Map<string, FieldDocument>();
   const seen = new Set<string>();
   const roots = [
     ['query', schema.getQueryType()],
@@ -50,7 +54,16 @@ export function fieldDocuments(schema: GraphQLSchema, sample: Sample): FieldDocu
         const target = getNamedType(next.field.type);
         const leaf = isCompositeType(target) ? ' { __typename }' : '';
         const document = `${kind} { ${path.join(' { ')}${leaf}${' }'.repeat(path.length)}`;
-        found.push({ name, kind, root, document });
+        const parent = `${kind} ${next.path.join(' ')}`;
+        const shared = leaf === '' && next.path.length > 0 ? plain.get(parent) : undefined;
+        if (shared) {
+          shared.name += `, ${next.field.name}`;
+          shared.document = shared.document.replace(/(?: \})+$/, ` ${path.at(-1)}$&`);
+          continue;
+        }
+        const first = { name, kind, root, document };
+        found.push(first);
+        if (leaf === '' && next.path.length > 0) plain.set(parent, first);
         if (isObjectType(target)) {
           for (const field of Object.values(target.getFields())) queue.push({ type: target, field, path });
         }
