@@ -17,8 +17,8 @@ export interface NativeJest {
   setTimeout(ms: number): void;
 }
 
-/** More than Node's ten: a failing expectation lies some frames below the test. */
-const STACK_FRAMES = 20;
+/** As many as Node has: a failing expectation lies a few frames below the test. */
+const STACK_FRAMES = 10;
 
 /** Where jest-circus reads the limit that a file sets. */
 const TEST_TIMEOUT = Symbol.for('TEST_TIMEOUT_SYMBOL');
