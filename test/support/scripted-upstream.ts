@@ -80,9 +80,10 @@ export function chat(
   status = 200,
   headers: Record<string, string> = {},
 ): Script {
-  return (request, response) => {
-    const { model } = JSON.parse(request.body) as { model: string };
-    const body = JSON.stringify({
+  // Some answers have megabytes, and are given again and again.
+  let made: { model: string; body: Buffer } | undefined;
+  const bodyFor = (model: string): Buffer => {
+    const text = JSON.stringify({
       id: 'chatcmpl-1',
       object: 'chat.completion',
       created: 1,
@@ -91,7 +92,12 @@ export function chat(
       usage: { prompt_tokens: 12, completion_tokens: 34, total_tokens: 46 },
       ...fields,
     });
-    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
+    return Buffer.from(text);
+  };
+  return (request, response) => {
+    const { model } = JSON.parse(request.body) as { model: string };
+    if (made?.model !== model) made = { model, body: bodyFor(model) };
+    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(made.body);
   };
 }
 
