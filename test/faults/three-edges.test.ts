@@ -18,7 +18,7 @@ describeWithRedis('over a cluster of Redis', () => {
     afterAll(() => rig?.close(), 60_000);
 
     test('losing a Redis node, the pooler and an edge: every call is charged once, no account is overspent, no hold stays open', async () => {
-      const seen = await loseEachInTurn(rig, customers, { rounds: 1, perSecond: 20, crowd: 40 });
+      const seen = await loseEachInTurn(rig, customers, { rounds: 1, perSecond: 12, crowd: 40 });
       expect(seen).toMatchObject({ failed: {}, overspent: [], refusedAlone: 0, open: 0 });
       // G10 says 1 s at most; this is a busy machine, and without LISTEN it would be 5 s.
       expect(Math.max(...seen.delays)).toBeLessThan(4_000);
