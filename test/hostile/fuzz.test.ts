@@ -8,7 +8,7 @@ import { faultOf } from './fuzz/judge.js';
 import { type FuzzRig, startFuzzRig } from './fuzz/target.js';
 import { converse } from './fuzz/wire.js';
 
-const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? sized(2_000, 50_000));
+const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? sized(1_200, 50_000));
 const KEPT_REQUESTS = sized(150, 1_000);
 const seed = seedFrom('FUZZ_SEED');
 const round = process.env.FUZZ_ROUND === undefined ? undefined : Number(process.env.FUZZ_ROUND);

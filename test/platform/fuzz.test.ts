@@ -4,8 +4,9 @@ import { anyText } from '../support/any-text.js';
 import fc from '../support/fast-check.js';
 import { platformRoutes } from '../support/platform-routes.js';
 import { usePlatform } from '../support/platform-suite.js';
+import { sized } from '../support/size.js';
 
-const RUNS = 40;
+const RUNS = sized(15, 200);
 
 /** Texts that break parsers and databases, beside ordinary ones. */
 const nasty = fc.oneof(

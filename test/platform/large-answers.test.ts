@@ -51,8 +51,8 @@ describe('large answers of the platform', () => {
     await until(async () => (await operate(suite.url, CONTENTS, { token: hog.token })).status === 200, {
       what: 'the memory to be given back',
     });
-    // Whoever reads them gives theirs back too.
-    for (let n = 0; n < 8; n++) {
+    // Whoever reads them gives theirs back too: there is room for three.
+    for (let n = 0; n < 3; n++) {
       expect((await operate(suite.url, CONTENTS, { token: hog.token })).status).toBe(200);
     }
   });

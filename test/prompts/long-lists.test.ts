@@ -80,7 +80,7 @@ describe('lists of long prompts', () => {
     server.on('connection', note);
     const headers = { authorization: `Bearer ${owner.token}` };
     // Each reads the head and nothing of 20 MB.
-    const readers = Array.from({ length: 24 }, () =>
+    const readers = Array.from({ length: 12 }, () =>
       get(`${suite.url}/api/prompts?limit=500`, { agent: false, headers }),
     );
     try {
@@ -99,7 +99,7 @@ describe('lists of long prompts', () => {
         },
         { what: 'every reader to be waited for' },
       );
-      expect(waiting()).toBeLessThan(64 * MIB);
+      expect(waiting()).toBeLessThan(32 * MIB);
     } finally {
       server.off('connection', note);
       for (const reader of readers) reader.destroy();

@@ -16,7 +16,7 @@ import { sized } from '../../support/size.js';
  */
 const P99_MS = 250;
 const MAX_MS = 1_000;
-const REPETITIONS = sized(8, 20);
+const REPETITIONS = sized(4, 20);
 const MODEL = 'gateway/qwen-pro';
 
 describe('a change is effective on every edge', () => {
