@@ -1,6 +1,30 @@
-import { describeInBrowser, useBrowser } from '../support/browser.js';
+import { describeInBrowser, NARROW, useBrowser, WIDE } from '../support/browser.js';
 import { usePlatform } from '../support/platform-suite.js';
 import { expectGoodLooks } from '../web/dashboard.js';
+
+/**
+ * Leaves out of the reference what is drawn like something before it: each kind of element stays, with what it stands in. axe
+ * would take a quarter of a minute for all of it.
+ */
+const ONE_OF_EACH_KIND = `{
+  const seen = new Set();
+  const drawn = ({ tagName, className }) => tagName + '.' + className;
+  const kindOf = (one) => drawn(one.parentElement) + ' > ' + drawn(one) + ' ' + one.getAttributeNames().sort();
+  for (const heading of document.querySelectorAll('main h3')) {
+    const entry = [heading];
+    for (let next = heading.nextElementSibling; next && !/^H[1-3]$/.test(next.tagName); next = next.nextElementSibling)
+      entry.push(next);
+    const kinds = entry.flatMap((part) => [part, ...part.querySelectorAll('*')]).map(kindOf);
+    if (kinds.every((kind) => seen.has(kind))) for (const part of entry) part.remove();
+    for (const kind of kinds) seen.add(kind);
+  }
+}`;
+
+/** What has to be true of the whole reference. */
+const WHOLE = `({
+  ids: [...document.querySelectorAll('[id]')].map(({ id }) => id),
+  width: document.documentElement.scrollWidth,
+})`;
 
 describeInBrowser('the public pages in a real browser', () => {
   const browser = useBrowser();
@@ -18,6 +42,14 @@ describeInBrowser('the public pages in a real browser', () => {
     ]) {
       await page.goto(path);
       await page.getByRole('banner').getByText('Inference gateway').waitFor();
+      if (path === '/docs/api') {
+        for (const viewport of [NARROW, WIDE]) {
+          await page.setViewportSize(viewport);
+          const { ids, width } = await page.evaluate<{ ids: string[]; width: number }>(WHOLE);
+          expect([width, ids.length]).toEqual([viewport.width, new Set(ids).size]);
+        }
+        await page.evaluate(ONE_OF_EACH_KIND);
+      }
       await expectGoodLooks(page, `public${path.replaceAll('/', '-')}`);
     }
     await page.getByRole('heading', { name: 'Page not found' }).waitFor();
