@@ -18,7 +18,16 @@ import { describeInBrowser, screenshot, useBrowser } from '../support/browser.js
 import { useProduct } from '../support/product-suite.js';
 import { HEARTBEAT_SECRET } from '../support/secrets.js';
 import { until } from '../support/until.js';
-import { dropSession, expectGoodLooks, hasFocus, holdAnswers, openAs, pageOf } from './dashboard.js';
+import {
+  dropSession,
+  expectGoodLooks,
+  goInside,
+  hasFocus,
+  holdAnswers,
+  keepAs,
+  openAs,
+  pageOf,
+} from './dashboard.js';
 
 /** What operators and administrators do, from the registration of a node to its drain, and with somebody's credit. */
 describeInBrowser('the admin pages', () => {
@@ -42,6 +51,8 @@ describeInBrowser('the admin pages', () => {
     });
     rmSync(folder, { recursive: true });
   };
+  /** For tests that need nothing of a page of their own. */
+  const keep = (path: string): Promise<Page> => keepAs(browser, suite, admin, path);
   const rowOf = (page: Page, name: string) => page.getByRole('row').filter({ hasText: name });
   const typeInto = async (page: Page, texts: readonly string[]): Promise<void> => {
     for (const text of texts) {
@@ -52,7 +63,7 @@ describeInBrowser('the admin pages', () => {
 
   test('an operator registers a node, hears it, sees it fall silent and drains it, by keyboard alone', async () => {
     const name = `rack ${randomUUID()}`;
-    const page = await openAs(browser, suite, admin, '/admin');
+    const page = await keep('/admin');
     await page.waitForURL('**/admin/nodes');
     const link = page.getByRole('link', { name: 'Register node' });
     await link.focus();
@@ -147,7 +158,7 @@ describeInBrowser('the admin pages', () => {
       { url: suite.url, token: admin.token },
       { name: `two tabs ${randomUUID()}` },
     );
-    const page = await openAs(browser, suite, admin, `/admin/nodes/${id}?tab=settings`);
+    const page = await keep(`/admin/nodes/${id}?tab=settings`);
     await page.getByLabel('Region').fill('eu-9');
     await suite.api(admin.token, 'PATCH', `/api/admin/gpu-nodes/${id}`, { provider: 'another' });
     await page
@@ -164,7 +175,7 @@ describeInBrowser('the admin pages', () => {
 
   test('an administrator adjusts credit and plan with what comes of it in sight, and the log has both', async () => {
     const user = await suite.signUp('free');
-    const page = await openAs(browser, suite, admin, `/admin/users/${user.accountId}`);
+    const page = await keep(`/admin/users/${user.accountId}`);
     await page.getByLabel('Amount').fill('0');
     await page.getByRole('button', { name: 'Adjust credit' }).click();
     await page.getByText('Must not be 0').waitFor();
@@ -195,7 +206,7 @@ describeInBrowser('the admin pages', () => {
     await dialog.waitFor({ state: 'hidden' });
     await expectGoodLooks(page, 'admin-user');
 
-    await page.goto(`/admin/audit?subject=${user.accountId}&kind=account.adjust_credit`);
+    await goInside(page, `/admin/audit?subject=${user.accountId}&kind=account.adjust_credit`);
     await page.getByText('Adjusted credit').waitFor();
     expect(await page.getByText('Changed account').count()).toBe(0);
     await screenshot(page, 'admin-audit');
@@ -269,7 +280,7 @@ describeInBrowser('the admin pages', () => {
   });
 
   test('routing, jobs, users and benchmarks are shown', async () => {
-    const page = await openAs(browser, suite, admin, '/admin/routing');
+    const page = await keep('/admin/routing');
     const check = async (name: string, sign: string | RegExp): Promise<void> => {
       await page.getByText(sign).first().waitFor();
       await expectAccessible(page);
@@ -284,7 +295,7 @@ describeInBrowser('the admin pages', () => {
       await page.getByRole('navigation').getByRole('link', { name: link, exact: true }).click();
       await check(`admin-${link.split(' ')[0]!.toLowerCase()}`, sign);
     }
-    await page.goto('/admin/users?q=example.com');
+    await goInside(page, '/admin/users?q=example.com');
     await check('admin-users', admin.user.email);
   });
 
@@ -308,7 +319,7 @@ describeInBrowser('the admin pages', () => {
     await submitRun(slowId, p95Within(890, 910));
     await submitRun(fastId, { ...p95Within(690, 710), concurrency: 16 });
     await submitRun(fastId, { model_public_name: 'gateway/qwen-pro' });
-    const page = await openAs(browser, suite, admin, '/admin/benchmarks');
+    const page = await keep('/admin/benchmarks');
     await page.getByText('Choose two runs of one model').waitFor();
     const latest = page.getByRole('region', { name: 'Latest benchmarks' });
     const choose = (node: string, model = 'gateway/fast') =>
@@ -334,7 +345,7 @@ describeInBrowser('the admin pages', () => {
     await rowOf(page, 'Latency, p95').getByText('worse').waitFor();
     await page.getByRole('button', { name: 'Clear' }).click();
     await page.getByText('Choose two runs of one model').waitFor();
-    await page.goto(`/admin/benchmarks?base=${slowId}&other=nothing`);
+    await goInside(page, `/admin/benchmarks?base=${slowId}&other=nothing`);
     await page.getByText('One of the runs doesn’t exist').waitFor();
   });
 
@@ -364,7 +375,7 @@ describeInBrowser('the admin pages', () => {
     await latest.getByRole('link', { name }).waitFor();
     await deleted.waitFor();
     // Whoever comes by a link sees which node the list is of.
-    await page.goto(`/admin/benchmarks?node=${gone.id}`);
+    await goInside(page, `/admin/benchmarks?node=${gone.id}`);
     const chosen = page.getByRole('combobox', { name: 'Node' });
     await chosen.locator('option', { hasText: 'deleted node' }).waitFor({ state: 'attached' });
     expect(await chosen.inputValue()).toBe(gone.id);
@@ -392,7 +403,7 @@ describeInBrowser('the admin pages', () => {
       suite.db.pool,
       Array.from({ length: 24 }, () => recordOf(payer, { createdAt: Date.now(), ...served })),
     );
-    const page = await openAs(browser, suite, admin, '/admin/margin');
+    const page = await keep('/admin/margin');
     const margins = page.getByRole('region', { name: 'Margins of all nodes' });
     const row = margins.getByRole('row').filter({ hasText: earning });
     // $6 in ten hours that cost $2.50 each.
@@ -418,7 +429,7 @@ describeInBrowser('the admin pages', () => {
     await page.unrouteAll({ behavior: 'wait' });
     await expectGoodLooks(page, 'admin-node-margin');
 
-    await page.goto('/admin/margin?by=name');
+    await goInside(page, '/admin/margin?by=name');
     await margins.getByRole('link', { name: free, exact: true }).click();
     await page.getByText('No hourly cost is set. Set one to see the margin.').waitFor();
     await page.getByText('No calls and no benchmarks of this node.').waitFor();
@@ -432,8 +443,7 @@ describeInBrowser('the admin pages', () => {
   });
 
   test('features a model for public pages, and counts the latest calls of the leaderboard', async () => {
-    const page = await pageOf(browser, suite, admin);
-    await page.goto('/admin/leaderboard');
+    const page = await keep('/admin/leaderboard');
     const isFeatured = async () => {
       const models = await suite.api<ModelOutput[]>(admin.token, 'GET', '/api/models');
       return models.find((one) => one.model_public_name === 'gateway/deepseek-reason')!.is_featured;

@@ -6,7 +6,7 @@ import { recordOf } from '../metering/support.js';
 import { describeInBrowser, NARROW, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
-import { callsOf, expectGoodLooks, openAs } from './dashboard.js';
+import { callsOf, expectGoodLooks, goInside, keepAs, openAs } from './dashboard.js';
 
 const DAY_MS = 86_400_000;
 
@@ -41,7 +41,7 @@ describeInBrowser('the calls of the dashboard', () => {
     await flushBatch(suite.db.pool, [...calls.reverse(), fallenBack, failed]);
   }, 60_000);
   beforeEach(async () => {
-    page = await openAs(browser, suite, user, '/dashboard/usage');
+    page = await keepAs(browser, suite, user, '/dashboard/usage');
   });
 
   const rows = () => callsOf(page).locator('tbody tr');
@@ -81,7 +81,7 @@ describeInBrowser('the calls of the dashboard', () => {
   });
 
   test('a call that was closed stays closed when its reader goes back', async () => {
-    await page.goto('/dashboard/keys');
+    await goInside(page, '/dashboard/keys');
     await page.getByRole('navigation').getByRole('link', { name: 'Usage' }).click();
     await rows().filter({ hasText: 'gateway/qwen-pro' }).click();
     await page.waitForURL(`**/dashboard/usage?call=${fallenBack.id}`);
@@ -94,7 +94,7 @@ describeInBrowser('the calls of the dashboard', () => {
   });
 
   test('a call that can’t be read again keeps its details, beside the reason', async () => {
-    await page.goto(`/dashboard/usage?call=${fallenBack.id}`);
+    await goInside(page, `/dashboard/usage?call=${fallenBack.id}`);
     await drawer().locator('dl').waitFor();
     const receipt = documentIdOf('query UsageReceipt');
     await page.route('**/graphql', (route) => {
@@ -117,14 +117,14 @@ describeInBrowser('the calls of the dashboard', () => {
     await page.getByLabel('Request ID').fill(` ${failed.id.toUpperCase()} `);
     await page.keyboard.press('Enter');
     await drawer().getByText('upstream_error', { exact: true }).waitFor();
-    await page.goto('/dashboard/billing');
+    await goInside(page, '/dashboard/billing');
     await page.getByRole('heading', { name: 'Billing' }).waitFor();
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox').fill(fallenBack.id);
     await page.getByRole('option', { name: 'Show the call with this request ID' }).waitFor();
     await page.keyboard.press('Enter');
     await drawer().getByText(fallenBack.requestedModel).waitFor();
-    await page.goto(`/dashboard/usage?call=${user.keyId}`);
+    await goInside(page, `/dashboard/usage?call=${user.keyId}`);
     await drawer().getByText('Your account has no call with the request ID').waitFor();
   });
 
@@ -169,6 +169,8 @@ describeInBrowser('the calls of the dashboard', () => {
   });
 
   test('old rows are marked while others are on their way', async () => {
+    // In the page of the others these rows may be known already.
+    page = await openAs(browser, suite, user, '/dashboard/usage');
     await rows().nth(49).waitFor();
     let release = (): void => undefined;
     await page.route('**/graphql', async (route) => {
@@ -256,7 +258,7 @@ describeInBrowser('the calls of the dashboard', () => {
          'https://hooks.example.com/a/very/long/path/that/is/cut/short', now(), 'failed', 3, now(), now())`,
       [user.accountId, user.keyId],
     );
-    await page.goto('/dashboard/alerts');
+    await goInside(page, '/dashboard/alerts');
     const table = page.getByRole('region', { name: 'Alert history' });
     const again = table.getByRole('button', { name: 'Redeliver' });
     await again.waitFor();

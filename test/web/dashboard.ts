@@ -128,6 +128,33 @@ export async function openAs(
   return page;
 }
 
+/**
+ * Goes to another page of the dashboard without loading it anew, as a link does, but by its address: for what a test sees
+ * there, not for how it is loaded. The way leads over another page, so whatever is seen afterwards was put there anew.
+ */
+export async function goInside(page: Page, path: string): Promise<void> {
+  const between = page.getByRole('heading', { level: 1, name: 'Profile', exact: true });
+  const push = (address: string): Promise<unknown> =>
+    page.evaluate(`history.pushState(null, '', ${JSON.stringify(address)})`);
+  await push('/dashboard/profile');
+  await between.waitFor();
+  await push(path);
+  await between.waitFor({ state: 'detached' });
+}
+
+/** A page for all tests of a `describe` (`TestBrowser.keep`), each of which begins at this address. */
+export function keepAs(
+  browser: TestBrowser,
+  product: Pick<ProductSuite, 'url'>,
+  user: Pick<StackUser, 'token'>,
+  path: string,
+): Promise<Page> {
+  return browser.keep(
+    () => openAs(browser, product, user, path),
+    (page) => goInside(page, path),
+  );
+}
+
 const DAY_MS = 86_400_000;
 const SECOND_MS = 1_000;
 const MODELS = ['gateway/fast', 'gateway/fast', 'gateway/fast', 'gateway/qwen-pro', 'gateway/deepseek-code'];

@@ -8,18 +8,33 @@ import { errorOf, postChat } from '../support/edge.js';
 import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
 import { until } from '../support/until.js';
-import { callsOf, expectGoodLooks, holdAnswers, openAs } from './dashboard.js';
+import { callsOf, expectGoodLooks, holdAnswers, keepAs, openAs } from './dashboard.js';
 
 /** What the owner of keys does with them, and what their callers notice of it. */
 describeInBrowser('the keys of the dashboard', () => {
   const browser = useBrowser();
   const suite = useProduct();
+  let owner: StackUser;
   let user: StackUser;
+  beforeAll(async () => {
+    owner = await suite.signUp('team');
+  });
+  /** Each test finds one key, which is new. */
   beforeEach(async () => {
-    user = await suite.signUp('team');
+    const former = await suite.api<{ id: string }[]>(owner.token, 'GET', '/api/keys');
+    for (const { id } of former) await suite.api(owner.token, 'DELETE', `/api/keys/${id}`);
+    const made = await suite.api<{ key: string; api_key: { id: string } }>(owner.token, 'POST', '/api/keys', {
+      name: 'of a test',
+    });
+    user = { ...owner, keyId: made.api_key.id, key: made.key };
   });
 
-  const open = (path: string): Promise<Page> => openAs(browser, suite, user, path);
+  const open = (path: string): Promise<Page> => keepAs(browser, suite, owner, path);
+  /** A page of somebody else, for what would be left behind in that of the others. */
+  const openOwn = async (path: string): Promise<Page> => {
+    user = await suite.signUp('team');
+    return openAs(browser, suite, user, path);
+  };
   const dialog = (page: Page) => page.getByRole('dialog');
   const statusOf = async (): Promise<number> => (await postChat(suite.url, user.key)).status;
 
@@ -88,7 +103,7 @@ describeInBrowser('the keys of the dashboard', () => {
   });
 
   test('a reload asks before it loses a key that was not copied', async () => {
-    const page = await open('/dashboard/keys?create=true');
+    const page = await openOwn('/dashboard/keys?create=true');
     await dialog(page).getByLabel('Name').fill('ci');
     await page.keyboard.press('Enter');
     const secret = dialog(page).getByRole('region', { name: 'API key' });
@@ -296,8 +311,9 @@ describeInBrowser('the keys of the dashboard', () => {
   });
 
   test('a guard is set, acts, says so on the page, and is undone by one click', async () => {
+    user = await suite.signUp('team');
     await suite.api(user.token, 'PATCH', `/api/keys/${user.keyId}`, { monthly_limit_usd: 0.000001 });
-    const page = await open(`/dashboard/keys/${user.keyId}?tab=caps`);
+    const page = await openAs(browser, suite, user, `/dashboard/keys/${user.keyId}?tab=caps`);
     await page.getByRole('button', { name: 'Set guard' }).click();
     const percent = page.getByLabel('Percentage of the monthly limit');
     await percent.fill('101');
@@ -351,13 +367,14 @@ describeInBrowser('the keys of the dashboard', () => {
   });
 
   test('of a thousand keys each is found, by a search and page by page, in the order that is chosen', async () => {
+    user = await suite.signUp('team');
     await suite.db.pool.query(
       `insert into api_keys (id, account_id, name, key_prefix, last_four, key_hash, created_at)
        select gen_random_uuid(), $1::uuid, 'service ' || to_char(n, 'FM0000'), 'sk-pr-ab', to_char(n, 'FM0000'),
          decode(md5($1::text || n), 'hex'), now() - n * interval '1 hour' from generate_series(1, 1000) n`,
       [user.accountId],
     );
-    const page = await open('/dashboard/keys');
+    const page = await openAs(browser, suite, user, '/dashboard/keys');
     const rows = page.getByRole('region', { name: 'API keys' }).locator('tbody tr');
     await page.getByText('1,001 keys').waitFor();
     expect(await rows.count()).toBe(50);
@@ -381,7 +398,7 @@ describeInBrowser('the keys of the dashboard', () => {
   });
 
   test('whoever has to log in again finds the page and what was typed', async () => {
-    const page = await open('/dashboard/keys?create=true');
+    const page = await openOwn('/dashboard/keys?create=true');
     await dialog(page).getByLabel('Name').fill('half a na');
     await call(suite.url, 'POST', '/api/auth/logout', { token: user.token });
     await page.waitForURL('**/login?next=*');

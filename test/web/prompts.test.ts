@@ -8,7 +8,7 @@ import { postChat } from '../support/edge.js';
 import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
 import { until } from '../support/until.js';
-import { expectGoodLooks, hasFocus, holdAnswers, openAs, pageOf } from './dashboard.js';
+import { expectGoodLooks, hasFocus, holdAnswers, keepAs, openAs, pageOf } from './dashboard.js';
 
 interface Prompt {
   id: string;
@@ -23,9 +23,17 @@ describeInBrowser('the prompts of the dashboard', () => {
   const browser = useBrowser();
   const suite = useProduct();
   let user: StackUser;
-  beforeEach(async () => {
+  beforeAll(async () => {
     user = await suite.signUp('team');
   });
+  /** Each test finds no prompts. */
+  beforeEach(async () => {
+    const former = await suite.api<{ id: string }[]>(user.token, 'GET', '/api/prompts');
+    for (const { id } of former) await suite.api(user.token, 'DELETE', `/api/prompts/${id}`);
+  });
+
+  /** A page of the dashboard, for tests that need nothing of a page of their own. */
+  const keep = (path: string): Promise<Page> => keepAs(browser, suite, user, path);
 
   const text = (page: Page) => page.getByLabel('Prompt text');
   const create = (content: string): Promise<Prompt> =>
@@ -35,7 +43,7 @@ describeInBrowser('the prompts of the dashboard', () => {
   const promptOf = (id: string): Promise<Prompt> => suite.api(user.token, 'GET', `/api/prompts/${id}`);
 
   test('a prompt is created, changed, compared, activated and rolled back', async () => {
-    const page = await openAs(browser, suite, user, '/dashboard/prompts');
+    const page = await keep('/dashboard/prompts');
     await page.getByText('No prompts yet.').waitFor();
     await expectGoodLooks(page, 'prompts-empty');
     await page.getByRole('link', { name: 'Create prompt' }).click();
@@ -115,7 +123,7 @@ describeInBrowser('the prompts of the dashboard', () => {
 
   test('a version that was just saved is what the editor shows and goes on from, before it was read again', async () => {
     const { id } = await create('First text.');
-    const page = await openAs(browser, suite, user, `/dashboard/prompts/${id}`);
+    const page = await keep(`/dashboard/prompts/${id}`);
     await text(page).fill('Second text.');
     // The version is saved by the first answer; the others are held back.
     let sent = 0;
@@ -164,7 +172,7 @@ describeInBrowser('the prompts of the dashboard', () => {
   test('a comparison names the versions that it shows, until the chosen ones are compared', async () => {
     const { id } = await create('One fox.');
     for (const content of ['Two foxes.', 'Three foxes.']) await addVersion(id, content);
-    const page = await openAs(browser, suite, user, `/dashboard/prompts/${id}?tab=diff&from=1&to=2`);
+    const page = await keep(`/dashboard/prompts/${id}?tab=diff&from=1&to=2`);
     const changes = (to: number) =>
       page.getByRole('region', { name: `Changes from version 1 to version ${to}` });
     await changes(2).waitFor();
@@ -232,7 +240,7 @@ describeInBrowser('the prompts of the dashboard', () => {
       content: 'A lake',
       ...configOf('gateway/fast', 1),
     });
-    const page = await openAs(browser, suite, user, `/dashboard/prompts/${id}?tab=render`);
+    const page = await keep(`/dashboard/prompts/${id}?tab=render`);
     await page.getByRole('button', { name: 'Render' }).click();
     // An emoji is one character, as for the limit.
     await page.getByText('Version 1, 9 characters.').waitFor();
@@ -250,7 +258,7 @@ describeInBrowser('the prompts of the dashboard', () => {
       content: '\u{1f600} {{ extra }}',
       variables: Array.from({ length: 100 }, (_, n) => ({ name: `v${n}` })),
     });
-    const page = await openAs(browser, suite, user, `/dashboard/prompts/${id}`);
+    const page = await keep(`/dashboard/prompts/${id}`);
     await page.getByText('13 of 50,000 characters').waitFor();
     await page.getByRole('button', { name: 'Declare extra' }).click();
     await page.getByRole('button', { name: 'Save as version 2' }).click();
@@ -263,7 +271,7 @@ describeInBrowser('the prompts of the dashboard', () => {
       content: '[{{ name }}][{{ title }}][{{ greeting }}]',
       variables: ['title', 'greeting'].map((name) => ({ name, default: `the ${name}` })),
     });
-    const page = await openAs(browser, suite, user, `/dashboard/prompts/${id}?tab=render`);
+    const page = await keep(`/dashboard/prompts/${id}?tab=render`);
     const rendered = page.getByRole('region', { name: 'Rendered text' });
     const render = async (expected: string): Promise<void> => {
       await page.getByRole('button', { name: 'Render' }).click();
@@ -344,7 +352,7 @@ describeInBrowser('the prompts of the dashboard', () => {
       promptVersionId: version.id,
     };
     await flushBatch(suite.db.pool, [recordOf(user, failed)]);
-    const page = await openAs(browser, suite, user, `/dashboard/prompts/${id}?tab=stats`);
+    const page = await keep(`/dashboard/prompts/${id}?tab=stats`);
     const cell = (row: string) => page.getByRole('row', { name: row }).getByRole('cell');
     expect(await cell('Errors').innerText()).toBe('1');
     expect(await cell('Latency, median').innerText()).toBe('–');
@@ -360,7 +368,7 @@ describeInBrowser('the prompts of the dashboard', () => {
     };
     for (const version of [first, first, second]) await callWith(version);
     await suite.settled();
-    const page = await openAs(browser, suite, user, `/dashboard/prompts/${id}?tab=stats`);
+    const page = await keep(`/dashboard/prompts/${id}?tab=stats`);
     const row = page.getByRole('row', { name: /^Calls \d/ });
     await row.waitFor();
     expect(await row.getByRole('cell').allInnerTexts()).toEqual(['2', '1']);

@@ -3,7 +3,7 @@ import { signUp } from '../support/api.js';
 import { describeInBrowser, KEEP_SCREENS, NARROW, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
-import { expectGoodLooks, openAs, pageOf, twoWeeksOfCalls } from './dashboard.js';
+import { expectGoodLooks, goInside, openAs, twoWeeksOfCalls } from './dashboard.js';
 
 /** Looked at by eye alone: what is new on them stands on another screen too. */
 const VARIANTS = ['keys-create', 'key-analytics-table', 'key-caps', 'usage-none'];
@@ -66,9 +66,10 @@ describeInBrowser('the screens of the dashboard', () => {
   };
 
   test('are accessible in light and dark, and fit desktop and phone', async () => {
-    const page = await pageOf(browser, suite, user);
+    const page = await openAs(browser, suite, user, '/dashboard/models');
+    await page.getByRole('heading', { name: 'Models' }).waitFor();
     for (const [name, address, act, sign] of screens()) {
-      await page.goto(address);
+      await goInside(page, address);
       await page.locator('h1').waitFor();
       await act(page);
       await page.getByText(sign).first().waitFor();
@@ -77,14 +78,15 @@ describeInBrowser('the screens of the dashboard', () => {
   }, 120_000);
 
   test('likewise those of somebody who has nothing yet', async () => {
-    const page = await pageOf(browser, suite, newcomer);
+    const page = await openAs(browser, suite, newcomer, '/dashboard/models');
+    await page.getByRole('heading', { name: 'Models' }).waitFor();
     for (const [name, address, sign] of [
       ['first-run', '/dashboard', 'Create my first key'],
       ['keys-empty', '/dashboard/keys', 'No keys yet.'],
       ['usage-empty', '/dashboard/usage', 'Calls with your keys appear here'],
       ['alerts-empty', '/dashboard/alerts', 'Alerts appear here with their delivery status'],
     ] as const) {
-      await page.goto(address);
+      await goInside(page, address);
       await page.getByText(sign).first().waitFor();
       await expectGoodLooks(page, name);
     }
