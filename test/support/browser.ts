@@ -85,6 +85,11 @@ export interface PageFaults {
   errors: string[];
 }
 
+/** Faults of a page, and those that its test causes on purpose. */
+interface Watched extends PageFaults {
+  expectedErrors: RegExp | undefined;
+}
+
 export interface PageOptions extends BrowserContextOptions {
   /** Console errors that the test causes on purpose, such as the browser's word on a 401. */
   expectedErrors?: RegExp;
@@ -108,15 +113,15 @@ function guard(
   page: Page,
   origin: string,
   { expectedErrors, others = [] }: Pick<PageOptions, 'expectedErrors' | 'others'>,
-): PageFaults {
-  const faults: PageFaults = { foreign: [], errors: [] };
+): Watched {
+  const faults: Watched = { foreign: [], errors: [], expectedErrors };
   const hosts = [origin, ...others].map((url) => new URL(url).host);
   const isOwn = (url: string): boolean => {
     const { protocol, host: asked } = new URL(url);
     return protocol === 'data:' || protocol === 'blob:' || hosts.includes(asked);
   };
   const error = (text: string): void => {
-    if (!expectedErrors?.test(text)) faults.errors.push(text);
+    if (!faults.expectedErrors?.test(text)) faults.errors.push(text);
   };
   page.on('request', (request) => {
     if (!isOwn(request.url())) faults.foreign.push(request.url());
@@ -172,12 +177,16 @@ export interface TestBrowser {
    * back. After a test that failed the next one opens a page of its own.
    * @param goOn takes a page that another test has left to where the next one begins
    */
-  keep(open: () => Promise<Page>, goOn: (page: Page) => Promise<void>): Promise<Page>;
+  keep(
+    open: () => Promise<Page>,
+    goOn: (page: Page) => Promise<void>,
+    options?: Pick<PageOptions, 'expectedErrors'>,
+  ): Promise<Page>;
 }
 
 interface OpenPage {
   page: Page;
-  faults: PageFaults;
+  faults: Watched;
   pending: ReadonlySet<Request>;
 }
 
@@ -185,6 +194,7 @@ interface OpenPage {
 async function reset({ page, faults }: OpenPage): Promise<void> {
   faults.foreign = [];
   faults.errors = [];
+  faults.expectedErrors = undefined;
   await page.unrouteAll({ behavior: 'ignoreErrors' });
   await page.context().clearPermissions();
   await page.setViewportSize(WIDE);
@@ -218,7 +228,7 @@ export function useBrowser(): TestBrowser {
     if (hasFailed) kept = undefined;
     hasFailed = false;
     await Promise.all(done.filter((one) => one !== kept).map(({ page }) => page.context().close()));
-    const seen = done.map(({ faults }) => ({ ...faults }));
+    const seen = done.map(({ faults: { foreign, errors } }) => ({ foreign, errors }));
     if (kept && done.includes(kept)) await reset(kept);
     expect(seen).toEqual(done.map(() => ({ foreign: [], errors: [] })));
   });
@@ -239,12 +249,13 @@ export function useBrowser(): TestBrowser {
       opened.push({ page, faults, pending: pendingRequests(page) });
       return page;
     },
-    async keep(open, goOn) {
+    async keep(open, goOn, { expectedErrors } = {}) {
       const former = kept;
       kept = undefined;
       if (former) {
         opened.push(former);
         await goOn(former.page);
+        former.faults.expectedErrors = expectedErrors;
         kept = former;
         return former.page;
       }

@@ -6,7 +6,7 @@ import { describeInBrowser, NARROW, useBrowser } from '../support/browser.js';
 import { postChat } from '../support/edge.js';
 import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
-import { openAs, pageOf } from './dashboard.js';
+import { keepAs, pageOf } from './dashboard.js';
 
 /** Money and identity, as their owner handles them. */
 describeInBrowser('billing and profile of the dashboard', () => {
@@ -19,7 +19,7 @@ describeInBrowser('billing and profile of the dashboard', () => {
     ({ email } = await suite.api<{ email: string }>(user.token, 'GET', '/api/auth/me'));
   });
 
-  const open = (path: string): Promise<Page> => openAs(browser, suite, user, path);
+  const open = (path: string): Promise<Page> => keepAs(browser, suite, user, path);
 
   test('plans are compared; credit is added at once, by keyboard, and stands in the ledger with what was charged', async () => {
     const page = await open('/dashboard/billing');
@@ -89,7 +89,7 @@ describeInBrowser('billing and profile of the dashboard', () => {
   });
 
   test('a top-up that fails doesn’t stand beside the success of the one before', async () => {
-    const page = await openAs(browser, suite, user, '/dashboard/billing', { expectedErrors: /ERR_FAILED/ });
+    const page = await keepAs(browser, suite, user, '/dashboard/billing', { expectedErrors: /ERR_FAILED/ });
     const add = page.getByRole('button', { name: 'Add $25' });
     const added = page.getByText('Added $25.');
     await add.click();

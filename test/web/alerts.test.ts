@@ -9,7 +9,7 @@ import { postChat } from '../support/edge.js';
 import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
 import { until } from '../support/until.js';
-import { expectGoodLooks, holdAnswers, openAs } from './dashboard.js';
+import { expectGoodLooks, holdAnswers, keepAs } from './dashboard.js';
 
 /** A public address, so that nobody asks names; nothing is sent there. */
 const PUBLIC = 'https://93.184.216.34/hook';
@@ -35,7 +35,7 @@ describeInBrowser('the alerts of the dashboard', () => {
 
   test('the owner of a key sets a limit, is told when it is reached, and sees how that went', async () => {
     user = await suite.signUp('team');
-    const page = await openAs(browser, suite, user, `/dashboard/keys/${user.keyId}?tab=alerts`);
+    const page = await keepAs(browser, suite, user, `/dashboard/keys/${user.keyId}?tab=alerts`);
     const dialog = page.getByRole('dialog');
     await page.getByText('this key has no limit').waitFor();
     await expectGoodLooks(page, 'alerts-no-limit');
@@ -154,7 +154,7 @@ describeInBrowser('the alerts of the dashboard', () => {
   });
 
   test('alerts of all keys stand on one page, and a low balance is told by mail', async () => {
-    const page = await openAs(browser, suite, user, '/dashboard/alerts');
+    const page = await keepAs(browser, suite, user, '/dashboard/alerts');
     await page.getByText('100% of the monthly limit, of a test').first().waitFor();
     await page.getByRole('button', { name: 'Create alert' }).click();
     const dialog = page.getByRole('dialog');
@@ -190,7 +190,7 @@ describeInBrowser('the alerts of the dashboard', () => {
   };
 
   test('the secret of a webhook is shown though the dialog was closed while it was made', async () => {
-    const page = await openAs(browser, suite, await withLimit(1), '/dashboard/alerts');
+    const page = await keepAs(browser, suite, await withLimit(1), '/dashboard/alerts');
     const dialog = page.getByRole('dialog');
     const { held, release } = await holdAnswers(page, 'whsec_');
     await page.getByRole('button', { name: 'Create alert' }).click();
@@ -214,7 +214,7 @@ describeInBrowser('the alerts of the dashboard', () => {
   test('a key whose limit was removed keeps its alerts in sight, and they can be changed', async () => {
     const owner = await withLimit(1);
     const webhook = await subscribe(suite.db.pool, owner, [50, 80], { destination: PUBLIC });
-    const page = await openAs(browser, suite, owner, `/dashboard/keys/${owner.keyId}?tab=alerts`);
+    const page = await keepAs(browser, suite, owner, `/dashboard/keys/${owner.keyId}?tab=alerts`);
     const shown = page.getByRole('listitem').filter({ hasText: PUBLIC });
     await shown.getByText('80% at $0.80').waitFor();
     await suite.api(owner.token, 'PATCH', `/api/keys/${owner.keyId}`, { monthly_limit_usd: null });
@@ -259,7 +259,7 @@ describeInBrowser('the alerts of the dashboard', () => {
   const spent = (page: Page, percent: number) => page.getByText(`has spent ${percent}% of its monthly limit`);
   /** The history of somebody without alerts, and one alert once the page follows. */
   const follow = async (owner: StackUser): Promise<Page> => {
-    const page = await openAs(browser, suite, owner, '/dashboard/alerts');
+    const page = await keepAs(browser, suite, owner, '/dashboard/alerts');
     await page.getByText('No alert has fired yet.').waitFor();
     await until(async () => {
       await tell(owner, { percent: 1, month: '2026-10' });
@@ -308,7 +308,7 @@ describeInBrowser('the alerts of the dashboard', () => {
   test('whoever has no key is led to one', async () => {
     const owner = await suite.signUp('team');
     await suite.api(owner.token, 'DELETE', `/api/keys/${owner.keyId}`);
-    const page = await openAs(browser, suite, owner, '/dashboard/alerts');
+    const page = await keepAs(browser, suite, owner, '/dashboard/alerts');
     await page.getByRole('button', { name: 'Create alert' }).click();
     await page.getByRole('dialog').getByRole('link', { name: 'Create key' }).click();
     await page.waitForURL('**/dashboard/keys?create=true');

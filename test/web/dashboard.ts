@@ -142,16 +142,42 @@ export async function goInside(page: Page, path: string): Promise<void> {
   await between.waitFor({ state: 'detached' });
 }
 
-/** A page for all tests of a `describe` (`TestBrowser.keep`), each of which begins at this address. */
+/** Whose session a page has that tests go on in. */
+const sessions = new WeakMap<Page, string>();
+
+/** Loads a page for somebody else. Nothing is left of who had it before, and no answer that is under way brings it back. */
+async function handOver(page: Page, url: string, token: string): Promise<void> {
+  await page.evaluate('localStorage.clear(); sessionStorage.clear()');
+  await page.goto('about:blank');
+  await page.context().clearCookies();
+  await page.context().addCookies([{ name: 'pr_session', value: token, url }]);
+}
+
+/**
+ * A page for all tests of a `describe` that open it so (`TestBrowser.keep`). Each test begins at its address: without a load as
+ * long as the user is the same, otherwise with one. Sockets that a test has replaced, scripts that it has added and a session
+ * that it has ended would stay: such a test needs `pageOf` or `openAs`.
+ */
 export function keepAs(
   browser: TestBrowser,
   product: Pick<ProductSuite, 'url'>,
-  user: Pick<StackUser, 'token'>,
+  { token }: Pick<StackUser, 'token'>,
   path: string,
+  options: Pick<PageOptions, 'expectedErrors'> = {},
 ): Promise<Page> {
   return browser.keep(
-    () => openAs(browser, product, user, path),
-    (page) => goInside(page, path),
+    async () => {
+      const page = await openAs(browser, product, { token }, path, options);
+      sessions.set(page, token);
+      return page;
+    },
+    async (page) => {
+      if (sessions.get(page) === token) return goInside(page, path);
+      await handOver(page, product.url, token);
+      sessions.set(page, token);
+      await page.goto(path);
+    },
+    options,
   );
 }
 

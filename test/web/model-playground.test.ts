@@ -5,7 +5,7 @@ import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
 import { until } from '../support/until.js';
-import { expectGoodLooks, hasFocus, holdAnswers, openAs, pageOf } from './dashboard.js';
+import { expectGoodLooks, hasFocus, holdAnswers, keepAs, openAs, pageOf } from './dashboard.js';
 
 const FAST = 'gateway/fast';
 const QWEN = 'gateway/qwen-fast';
@@ -31,7 +31,7 @@ describeInBrowser('the model playground of the dashboard', () => {
   };
 
   test('models answer side by side while they talk, and are stopped one by one or together', async () => {
-    const page = await openAs(browser, suite, user, '/dashboard/playground', {
+    const page = await keepAs(browser, suite, user, '/dashboard/playground', {
       expectedErrors: /Failed to load|ERR_FAILED/,
     });
     await page.getByText('No sessions yet.').waitFor();
@@ -90,7 +90,7 @@ describeInBrowser('the model playground of the dashboard', () => {
       '```',
     ].join('\n');
     await writeResponse(suite.db.pool, { accountId: user.accountId, runId: runs[0]!.id, text });
-    const page = await openAs(browser, suite, user, `/dashboard/playground?session=${id}`);
+    const page = await keepAs(browser, suite, user, `/dashboard/playground?session=${id}`);
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: suite.url });
     const shown = answer(page, FAST);
     await shown.getByRole('heading', { name: 'Rivers' }).waitFor();
@@ -111,7 +111,7 @@ describeInBrowser('the model playground of the dashboard', () => {
   });
 
   test('what is typed while the models start is kept, and the focus stays where it is', async () => {
-    const page = await openAs(browser, suite, user, '/dashboard/playground');
+    const page = await keepAs(browser, suite, user, '/dashboard/playground');
     const starts = await holdAnswers(page, '"runPlayground"');
     await ask(page, 'Ten words. [[sim words=10]]');
     await page.getByText('Waiting for the first token').first().waitFor();
@@ -147,7 +147,7 @@ describeInBrowser('the model playground of the dashboard', () => {
   });
 
   test('whoever leaves while the models start stays away, and finds the session in the history', async () => {
-    const page = await openAs(browser, suite, user, '/dashboard/playground');
+    const page = await keepAs(browser, suite, user, '/dashboard/playground');
     const starts = await holdAnswers(page, '"runPlayground"');
     await ask(page, 'Ten words. [[sim words=10]]');
     await starts.held;
@@ -170,7 +170,7 @@ describeInBrowser('the model playground of the dashboard', () => {
 
   test('whoever opens another session while the models start stays there, and each keeps its own draft', async () => {
     const { body } = await askApi(suite.url, user.token, [FAST], 'Older. [[sim words=3]]');
-    const page = await openAs(browser, suite, user, `/dashboard/playground?session=${body.id}`);
+    const page = await keepAs(browser, suite, user, `/dashboard/playground?session=${body.id}`);
     await column(page, FAST).getByText('done').waitFor();
     await prompt(page).fill('Draft of the older one');
     await page.getByRole('link', { name: 'New session' }).click();
@@ -221,7 +221,7 @@ describeInBrowser('the model playground of the dashboard', () => {
   });
 
   test('answers are measured, kept, shared, shared anew, saved as a prompt and deleted', async () => {
-    const page = await openAs(browser, suite, user, '/dashboard/playground', { expectedErrors: /404/ });
+    const page = await keepAs(browser, suite, user, '/dashboard/playground', { expectedErrors: /404/ });
     await page.getByText('System prompt').click();
     await page.getByRole('textbox', { name: 'System prompt' }).fill('Be brief.');
     await page.getByText('Parameters').click();
@@ -311,7 +311,7 @@ describeInBrowser('the model playground of the dashboard', () => {
   });
 
   test('one that fails hides no other, and what the plan refuses is said with the reason', async () => {
-    const page = await openAs(browser, suite, user, '/dashboard/playground', { expectedErrors: /4\d\d/ });
+    const page = await keepAs(browser, suite, user, '/dashboard/playground', { expectedErrors: /4\d\d/ });
     await ask(page, 'Fail. [[sim status=400]]');
     await column(page, FAST).getByText('failed').waitFor();
     await column(page, QWEN).getByText('failed').waitFor();

@@ -147,7 +147,7 @@ describeInBrowser('the prompts of the dashboard', () => {
 
   test('a page that has not read its own changes yet takes the next one, and none of somebody else’s', async () => {
     const { id } = await create('First text.');
-    const page = await openAs(browser, suite, user, `/dashboard/prompts/${id}`, { expectedErrors: /409/ });
+    const page = await keepAs(browser, suite, user, `/dashboard/prompts/${id}`, { expectedErrors: /409/ });
     await text(page).fill('Second text.');
     // Changes are answered. What the page reads afterwards is held back.
     const reads = await holdAnswers(page, '"viewer"');
@@ -192,7 +192,7 @@ describeInBrowser('the prompts of the dashboard', () => {
 
   test('values are rendered to the letter, missing ones are named together, and the text goes to the playground', async () => {
     const { id } = await create('Hi {{ name }}, {{ greeting }} {{ the_thing }} {"json": {"a": 1}}');
-    const page = await openAs(browser, suite, user, `/dashboard/prompts/${id}?tab=render`, {
+    const page = await keepAs(browser, suite, user, `/dashboard/prompts/${id}?tab=render`, {
       expectedErrors: /400/,
     });
     const field = (name: string) => page.getByRole('textbox', { name });

@@ -7,7 +7,7 @@ import { postChat } from '../support/edge.js';
 import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
 import { until } from '../support/until.js';
-import { expectGoodLooks, openAs } from './dashboard.js';
+import { expectGoodLooks, keepAs, openAs } from './dashboard.js';
 
 /** What stands around every page of somebody who is signed in. */
 describeInBrowser('the shell of the dashboard', () => {
@@ -23,6 +23,12 @@ describeInBrowser('the shell of the dashboard', () => {
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     return page;
   };
+  /** For tests that need nothing of a page of their own. */
+  const keep = async (): Promise<Page> => {
+    const page = await keepAs(browser, suite, user, '/dashboard');
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    return page;
+  };
   const setBalance = (amount: string): Promise<unknown> =>
     suite.db.pool.query(
       `with a as (
@@ -34,7 +40,7 @@ describeInBrowser('the shell of the dashboard', () => {
     );
 
   test('shows the balance, to the last digit where it is pointed at, and each charge without a reload', async () => {
-    const page = await open();
+    const page = await keep();
     await page.getByRole('banner').getByText('$1.00').waitFor();
     expect((await postChat(suite.url, user.key)).status).toBe(200);
     await suite.settled();
@@ -54,12 +60,12 @@ describeInBrowser('the shell of the dashboard', () => {
     ['12.340000', 'Balance $12.34'],
   ])('says where %s stands', async (amount, words) => {
     await setBalance(amount);
-    const page = await open();
+    const page = await keep();
     await page.getByText(words, { exact: true }).waitFor();
   });
 
   test('reads out that the balance has run out, and no single charge', async () => {
-    const page = await open();
+    const page = await keep();
     const banner = page.getByRole('banner');
     await banner.getByText('$1.00').waitFor();
     expect(await banner.locator('[aria-live]').count()).toBe(0);
@@ -114,7 +120,7 @@ describeInBrowser('the shell of the dashboard', () => {
   });
 
   test('the command palette scrolls to the command that the arrows have chosen', async () => {
-    const page = await open();
+    const page = await keep();
     await page.getByRole('button', { name: 'Commands' }).click();
     const commands = page.getByRole('listbox', { name: 'Commands' });
     await commands.waitFor();
@@ -157,7 +163,7 @@ describeInBrowser('the shell of the dashboard', () => {
   };
 
   test('is accessible in both themes and widths, and fits, with its menu open too', async () => {
-    const page = await open();
+    const page = await keep();
     await page.getByText(/^Balance/).waitFor();
     await expectGoodLooks(page, 'overview');
     await page.getByRole('button', { name: 'Account' }).click();

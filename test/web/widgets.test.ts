@@ -14,7 +14,7 @@ import {
   write,
 } from '../widgets/site.js';
 import type { Widget } from '../widgets/support.js';
-import { expectGoodLooks, hasFocus, holdAnswers, openAs, pageOf } from './dashboard.js';
+import { expectGoodLooks, hasFocus, holdAnswers, keepAs, pageOf } from './dashboard.js';
 
 /** What the owner of widgets does with them, and what their visitors notice of it. */
 describeInBrowser('the widgets of the dashboard', () => {
@@ -50,7 +50,7 @@ describeInBrowser('the widgets of the dashboard', () => {
   };
 
   test('a widget is made with a live preview, tried, embedded in another site, and its key rotated', async () => {
-    const page = await openAs(browser, suite, user, '/dashboard/widgets');
+    const page = await keepAs(browser, suite, user, '/dashboard/widgets');
     await page.getByText('No widgets yet.').waitFor();
     await page.getByRole('button', { name: 'Create widget' }).first().click();
     await page.waitForURL('**/dashboard/widgets/new');
@@ -150,7 +150,7 @@ describeInBrowser('the widgets of the dashboard', () => {
       token: user.token,
       body: { name: 'Old', model_public_name: 'gateway/fast' },
     });
-    const page = await openAs(browser, suite, user, `/dashboard/widgets/${made.body.id}`, {
+    const page = await keepAs(browser, suite, user, `/dashboard/widgets/${made.body.id}`, {
       expectedErrors: /409/,
     });
     await page.getByText('No domains: any site can show this widget.').waitFor();
@@ -206,7 +206,7 @@ describeInBrowser('the widgets of the dashboard', () => {
   });
 
   test('no widget is saved without a domain that is still to be corrected, or loses its domains to a held key', async () => {
-    const page = await openAs(browser, suite, user, '/dashboard/widgets/new');
+    const page = await keepAs(browser, suite, user, '/dashboard/widgets/new');
     const domains = page.getByRole('textbox', { name: 'Allowed domains' });
     const create = page.getByRole('button', { name: 'Create widget' });
     await page.getByLabel('Name').fill('Shop');
@@ -246,7 +246,7 @@ describeInBrowser('the widgets of the dashboard', () => {
       [user.accountId],
     );
     await suite.db.pool.query(`update accounts set plan_id = 'free' where id = $1`, [user.accountId]);
-    const page = await openAs(browser, suite, user, `/dashboard/widgets/${made.id}`);
+    const page = await keepAs(browser, suite, user, `/dashboard/widgets/${made.id}`);
     const shown = (label: string): Promise<string> =>
       page.getByLabel(label, { exact: true }).locator('option:checked').innerText();
     expect(await shown('Model')).toBe('gateway/qwen-pro, not in your plan');
@@ -264,7 +264,7 @@ describeInBrowser('the widgets of the dashboard', () => {
   });
 
   test('what is typed while a widget is made or saved stays, as a change that is not saved yet', async () => {
-    const page = await openAs(browser, suite, user, '/dashboard/widgets/new');
+    const page = await keepAs(browser, suite, user, '/dashboard/widgets/new');
     const prompt = page.getByLabel('System prompt');
     await page.getByLabel('Name').fill('Typed');
     await prompt.fill('Be brief.');
