@@ -41,7 +41,7 @@ describeInBrowser('the model playground of the dashboard', () => {
     expect(await reason.isDisabled()).toBe(true);
     await page.getByRole('checkbox', { name: PRO }).check();
     // Never ends by itself: whatever is seen, is seen while it streams.
-    await ask(page, 'Go on. [[sim words=3000 chunk_ms=25]]');
+    await ask(page, 'Go on. [[sim words=3000 chunk_ms=100]]');
     for (const model of [FAST, QWEN, PRO]) await column(page, model).getByText('answering').waitFor();
     const lengthOf = async (model: string): Promise<number> => (await answer(page, model).innerText()).length;
     for (const model of [FAST, QWEN, PRO]) {
