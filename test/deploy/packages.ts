@@ -1,4 +1,4 @@
-import { cpSync, existsSync, linkSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { copyFileSync, cpSync, existsSync, linkSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
 /** The packages within a package, which have entries of their own, and what only people and compilers read. */
@@ -21,12 +21,17 @@ function linkPackage(source: string, target: string): void {
   }
 }
 
+/** Whether the checkout and the folder lie on one file system. */
+let linkable = true;
+
 function linkOrCopy(from: string, to: string): void {
   try {
-    linkSync(from, to);
+    if (linkable) linkSync(from, to);
   } catch {
-    cpSync(from, to);
+    linkable = false;
   }
+  // `cpSync` takes several times as long for a small file.
+  if (!linkable) copyFileSync(from, to);
 }
 
 /**

@@ -5,6 +5,7 @@ import { runInNewContext } from 'node:vm';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { createTestKey, startTestEdge, type TestEdge, type TestKey, usageOf } from '../support/edge.js';
 import { useEdge } from '../support/edge-suite.js';
+import { sized } from '../support/size.js';
 import { until } from '../support/until.js';
 import { outcome } from './rig/client.js';
 import { type Rig, startRig } from './rig/rig.js';
@@ -12,7 +13,7 @@ import { type Order, type RigUpstream, startRigUpstream } from './rig/upstream.j
 
 /** Callers who ask and then don't read: RELIABILITY.md F23. */
 const STALLED_MS = 400;
-const READERS = 100;
+const READERS = sized(50, 100);
 /** What edge, upstream and client together hold of one: all three are in this process. About 580 KiB are measured. */
 const HELD_KIB_EACH = 768;
 /**
@@ -139,7 +140,7 @@ describe('readers that take nothing of 200 MB each', () => {
   }, 30_000);
 });
 
-describe('a hundred readers that take nothing of 200 MB each', () => {
+describe('many readers that take nothing of 200 MB each', () => {
   let rig: Rig;
   beforeAll(async () => {
     rig = await startRig('stalled-readers', { direct: true });
