@@ -6,7 +6,7 @@ const folders = (...names) => `^(dist|build/src)/(${names.join('|')})`;
 const files = (...patterns) => `^(dist|build/src)/.*(${patterns.join('|')})$`;
 /** Used by everybody: names no layer above it. */
 const GROUND = ['lib/', 'config\\.js', 'errors\\.js'];
-const NODE_OR_PACKAGE = ['node_modules', '^(node:)?[a-z_/]+$'];
+const NODE_OR_PACKAGE = ['node_modules', '^(node:)?[a-z0-9_/]+$'];
 const TRANSPORTS = ['rest/', 'graphql/', 'pages/', 'platform/', 'jobs/', 'cli/', 'launcher/'];
 
 module.exports = {

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
 import { loadConfigOrExit } from '../config.js';
 import { pgPool } from '../db/connection.js';
 import { isPooled } from '../db/pooled.js';
@@ -6,7 +7,6 @@ import { waitForSchema } from '../db/wait-for-schema.js';
 import { openWithoutMigrations } from '../db/without-migrations.js';
 import { entities } from '../entities/index.js';
 import { systemClock } from '../lib/clock.js';
-import { keepHeapEven } from '../lib/even-heap.js';
 import { announceReady, onShutdown, PORT_TAKEN_EXIT_CODE } from '../lib/lifecycle.js';
 import { createLogger } from '../lib/logger.js';
 import { createRegistry, startMetricsListener } from '../lib/metrics.js';
@@ -26,7 +26,9 @@ const GOODBYE_MS = 2_000;
 /** A small body that a call keeps retains the whole block it was cut from, 64 KiB by default. */
 Buffer.poolSize = 8 * 1024;
 
-keepHeapEven();
+// Lets old objects double before they are collected. V8 would decide by its own speed, which varies on a busy machine, and memory
+// keeps the highest peak so far (docs/decisions/0188-old-objects-may-double.md).
+setFlagsFromString('--heap-growing-percent=100');
 
 const config = loadConfigOrExit('edge');
 const log = createLogger('edge', config.logLevel);
