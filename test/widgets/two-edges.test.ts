@@ -175,6 +175,8 @@ describeWithRedis('a widget on two edges', () => {
     const { publicKey } = await createTestWidget(suite.db, { columns: { daily_message_limit: 4 } });
     expect(await storm(edges, publicKey, 4)).toEqual(times(200, 4));
     await edges[1]!.close();
+    // An edge that Redis forgets before the other has heard of its end would be waited for.
+    await until(async () => (await metricOf(edges[0]!, 'gateway_edges_alive')) === 1);
     edges[1] = await start();
     expect(await storm(edges, publicKey, 10)).toEqual(times(429, 10));
     await redis.client.flushall();
