@@ -133,10 +133,11 @@ export async function openAs(
  * there, not for how it is loaded. The way leads over another page, so whatever is seen afterwards was put there anew.
  */
 export async function goInside(page: Page, path: string): Promise<void> {
-  const between = page.getByRole('heading', { level: 1, name: 'Profile', exact: true });
+  const name = path.startsWith('/dashboard/profile') ? 'Models' : 'Profile';
+  const between = page.getByRole('heading', { level: 1, name, exact: true });
   const push = (address: string): Promise<unknown> =>
     page.evaluate(`history.pushState(null, '', ${JSON.stringify(address)})`);
-  await push('/dashboard/profile');
+  await push(`/dashboard/${name.toLowerCase()}`);
   await between.waitFor();
   await push(path);
   await between.waitFor({ state: 'detached' });

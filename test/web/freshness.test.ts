@@ -4,8 +4,9 @@ import { documentIdOf } from '../graphql/support.js';
 import { expectAccessible } from '../support/axe.js';
 import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
+import type { StackUser } from '../support/stack-callers.js';
 import { until } from '../support/until.js';
-import { expectGoodLooks, openAs, pageOf } from './dashboard.js';
+import { expectGoodLooks, goInside, keepAs, openAs, pageOf } from './dashboard.js';
 
 /** Sooner than a lost signal would be made good. */
 const SOON = { timeout: 10_000 };
@@ -98,19 +99,21 @@ describeInBrowser('what the dashboard shows', () => {
     await page.evaluate('window.dispatchEvent(new Event("focus"))');
   });
 
+  let stranger: StackUser | undefined;
   test.each([
     ['keys', 'API key'],
     ['prompts', 'Prompt'],
     ['widgets', 'Widget'],
   ])('one of %s that can’t be read has a title all the same', async (place, title) => {
-    const page = await pageOf(browser, suite, await suite.signUp('free'));
+    stranger ??= await suite.signUp('free');
+    const page = await keepAs(browser, suite, stranger, '/dashboard/models');
     const id = randomUUID();
     await page.route('**/graphql', (route) => {
       if (!route.request().postData()?.includes(id)) return route.fallback();
       const error = { message: 'Something went wrong.', extensions: { code: 'internal_error' } };
       return route.fulfill({ json: { data: { viewer: null }, errors: [error] } });
     });
-    await page.goto(`/dashboard/${place}/${id}`);
+    await goInside(page, `/dashboard/${place}/${id}`);
     await page.getByRole('alert').getByText('Something went wrong.').waitFor();
     await page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor();
     await expectAccessible(page);
