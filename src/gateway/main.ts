@@ -26,9 +26,9 @@ const GOODBYE_MS = 2_000;
 /** A small body that a call keeps retains the whole block it was cut from, 64 KiB by default. */
 Buffer.poolSize = 8 * 1024;
 
-// Lets old objects double before they are collected. V8 would decide by its own speed, which varies on a busy machine, and memory
-// keeps the highest peak so far (docs/decisions/0188-old-objects-may-double.md).
-setFlagsFromString('--heap-growing-percent=100');
+// V8 would decide by its own speed how many old objects to let come together. On a busy machine that varies, and memory keeps the
+// highest peak so far (docs/decisions/0188-old-objects-grow-evenly.md).
+setFlagsFromString('--heap-growing-percent=200');
 
 const config = loadConfigOrExit('edge');
 const log = createLogger('edge', config.logLevel);
