@@ -8,6 +8,8 @@ import { isDeadlock, isLockFault } from '../../db/lock-fault.js';
 const LOCK_WAIT_MS = 300;
 const LOCK_TRIES = 10;
 const LOCK_PAUSE_MS = 250;
+/** No more tries after this: a migration may hold locks of its own meanwhile. */
+const PATIENCE_MS = 4_000;
 
 /** Why the tables of usage stay as they are for now. */
 export class NotNow extends Error {}
@@ -18,6 +20,7 @@ export class NotNow extends Error {}
  * @throws NotNow, with nothing locked, when somebody else uses them all the time
  */
 export async function lockUsage(em: EntityManager, locks: readonly RawBuilder<unknown>[]): Promise<void> {
+  const began = performance.now();
   for (let tries = 1; ; tries++) {
     try {
       // A savepoint: what failed leaves the rest of the transaction.
@@ -32,7 +35,8 @@ export async function lockUsage(em: EntityManager, locks: readonly RawBuilder<un
       return;
     } catch (error) {
       if (!isLockFault(error) && !isDeadlock(error)) throw error;
-      if (tries === LOCK_TRIES) throw new NotNow('the table is in constant use');
+      if (tries === LOCK_TRIES || performance.now() - began > PATIENCE_MS)
+        throw new NotNow('the table is in constant use');
       await delay(LOCK_PAUSE_MS);
     }
   }
