@@ -55,6 +55,15 @@ function errorIn(body: Buffer, members: readonly Member[]): Buffer | undefined {
   }
 }
 
+/** The same of an event. One that can't be parsed is left to the edge, which may know its form. */
+function eventError(data: Buffer, members: readonly Member[]): Buffer | undefined {
+  try {
+    return errorIn(data, members);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Whether an object is an error by itself. */
 export const isError = (body: Buffer, members: readonly Member[]): boolean =>
   members.some((member) => saysError(body, member));
@@ -160,7 +169,7 @@ export class SseRestamper {
       return [data];
     }
     const members = membersOf(data);
-    const error = errorIn(data, members);
+    const error = eventError(data, members);
     if (error) return [this.onError(error)];
     const names = namesAmong(members);
     const [name] = names;

@@ -152,6 +152,11 @@ describe('a restamped stream', () => {
     expect(run(Buffer.from(text), [3])).toBe(expected);
   });
 
+  test('leaves it to the edge to read choices that are no JSON', () => {
+    const event = '"model":"m","choices":[{"logprobs":[NaN],"error":null}]}\n\n';
+    expect(run(Buffer.from(`data: {${event}`), [])).toBe(`data: {${event.replace('"m"', '"gateway/fast"')}`);
+  });
+
   test('has in place of an error what the one who was asked made of it', () => {
     const out = run(
       Buffer.from('id: 7\ndata: {"error":{"message":"refused"}}\n\ndata: {"error":null}\n\n'),
