@@ -174,7 +174,7 @@ export interface TestBrowser {
   /**
    * The page that the first test of a `describe` opens, for those after it as well: loading a page of the dashboard takes seven
    * times the processor time of going to one inside of it. Between tests it loses its routes and permissions and gets its width
-   * back. After a test that failed the next one opens a page of its own.
+   * back; its storage and listeners stay. After a test that failed the next one opens a page of its own.
    * @param goOn takes a page that another test has left to where the next one begins
    */
   keep(
@@ -225,11 +225,15 @@ export function useBrowser(): TestBrowser {
   }, 60_000);
   afterEach(async () => {
     const done = opened.splice(0);
-    if (hasFailed) kept = undefined;
+    const used = kept && done.includes(kept) ? kept : undefined;
+    // What it has written to the console is here once it answers.
+    await used?.page.evaluate('0').catch(() => undefined);
+    const isUnfit = used && (hasFailed || used.faults.foreign.length + used.faults.errors.length > 0);
+    if (isUnfit) kept = undefined;
     hasFailed = false;
     await Promise.all(done.filter((one) => one !== kept).map(({ page }) => page.context().close()));
     const seen = done.map(({ faults: { foreign, errors } }) => ({ foreign, errors }));
-    if (kept && done.includes(kept)) await reset(kept);
+    if (used && !isUnfit) await reset(used);
     expect(seen).toEqual(done.map(() => ({ foreign: [], errors: [] })));
   });
   afterAll(() => kept?.page.context().close());
