@@ -159,6 +159,8 @@ describeInBrowser('the widgets of the dashboard', () => {
     for (const [entered, wrong] of [
       ['shop.example, no-host! and foo', 'no-host!, and, foo'],
       ['shop.example and foo', 'and, foo'],
+      ['1. shop.example', '1.'],
+      ['shop.example, and, second.example', 'and'],
     ] as const) {
       await domains.fill(entered);
       await domains.press('Enter');
