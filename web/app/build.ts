@@ -63,10 +63,12 @@ export async function reloadForNewBuild(): Promise<void> {
 /**
  * Loads this page anew for a part that is missing, if the server answers: the browser doesn't ask again for a module that it
  * couldn't fetch. Once, should that not help, and never where it would lose what was typed. Ends if it doesn't.
+ * @returns whether the server answers
  */
-export async function reloadForPart(part: string): Promise<void> {
+export async function reloadForPart(part: string): Promise<boolean> {
   const build = await reachableBuild();
   if (build !== undefined && !wouldLoseText()) await reloadOnce(`${RELOADED_FOR}:${part}`, build);
+  return build !== undefined;
 }
 
 /** A part was fetched: should it be missing again, that is another matter. */

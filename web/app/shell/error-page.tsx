@@ -8,6 +8,7 @@ import { forgetFailures, PartMissingError } from '../lazy-page';
 import { onLiveReturn } from '../session';
 import { ErrorNote } from '../ui/error-note';
 import { PageTitle } from '../ui/page-title';
+import { wouldLoseText } from '../ui/unsaved';
 import { Waiting } from '../ui/waiting';
 import classes from './shell.module.css';
 
@@ -20,12 +21,14 @@ const OWN_FAULT: ShownError = {
   requestId: null,
 };
 
-const NOT_FETCHED: ShownError = {
+const NOTHING_LOST = ' Nothing you typed is lost.';
+
+const notFetched = (isReachable: boolean): ShownError => ({
   code: 'network',
-  message: 'This page couldn’t be loaded: the server can’t be reached. Nothing you typed is lost.',
+  message: `${isReachable ? 'Part of this page couldn’t be loaded.' : 'This page couldn’t be loaded: the server can’t be reached.'}${wouldLoseText() ? '' : NOTHING_LOST}`,
   fields: {},
   requestId: null,
-};
+});
 
 interface PageErrorProps {
   error: unknown;
@@ -66,11 +69,12 @@ function Failed({ error }: PageErrorProps) {
  */
 function MissingPart({ part }: { part: string }) {
   const router = useRouter();
-  const [asking, setAsking] = useState(true);
+  /** Undefined while that is asked. */
+  const [isReachable, setReachable] = useState<boolean>();
   const [trying, setTrying] = useState(false);
   useEffect(() => {
     forgetFailures();
-    void reloadForPart(part).then(() => setAsking(false));
+    void reloadForPart(part).then(setReachable);
     const again = (): void => void router.invalidate();
     const stop = onLiveReturn(again);
     // Before the log-in nothing is live.
@@ -84,11 +88,11 @@ function MissingPart({ part }: { part: string }) {
     setTrying(true);
     if (!(await reloadIfReachable())) setTrying(false);
   };
-  if (asking) return <Waiting width={240} height={32} />;
+  if (isReachable === undefined) return <Waiting width={240} height={32} />;
   return (
     <>
       <PageTitle>{TITLE}</PageTitle>
-      <ErrorNote error={NOT_FETCHED} />
+      <ErrorNote error={notFetched(isReachable)} />
       <Button loading={trying} onClick={() => void tryAgain()}>
         Try again
       </Button>

@@ -4,7 +4,7 @@ const WRONG = '[aria-invalid="true"]:not(:disabled)';
 /** While its button waits for the answer, a form may still show the faults of the last try. */
 const SENDING = '[type="submit"]:disabled';
 /** Whoever does this has gone on. */
-const GONE_ON = ['keydown', 'pointerdown'] as const;
+const GONE_ON = ['keydown', 'pointerdown', 'input'] as const;
 
 /**
  * Focuses the first wrong field of a form that was sent, whether the page or the server finds the fault. Whoever has gone on

@@ -13,10 +13,19 @@ export function useCloseDialog(isOpen: boolean, leave: () => void): () => void {
   /** Where the page without the dialog was seen last. */
   const page = useRef<number>(undefined);
   const left = useRef<unknown>(undefined);
+  const isThere = useRef(false);
   useEffect(() => {
     if (!isOpen) page.current = index;
   }, [isOpen, index]);
+  useEffect(() => {
+    isThere.current = isOpen;
+    return () => {
+      isThere.current = false;
+    };
+  }, [isOpen]);
   return () => {
+    // An answer may close it that comes when it was closed, or its page left: the visitor stays where they are.
+    if (!isThere.current) return;
     const { latestLocation } = router;
     if (page.current === undefined || latestLocation.state.__TSR_index !== page.current + 1) leave();
     else if (left.current !== latestLocation) {
