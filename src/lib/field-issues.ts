@@ -19,6 +19,12 @@ export const WHOLE_INPUT = 'body';
 /** A fault that no field has by itself. */
 export const ofWholeInput = (message: string): FieldIssue[] => [{ field: WHOLE_INPUT, message }];
 
+/** A place in JSON or YAML, such as `tools[0].type`. */
+export const placeOf = (path: readonly PropertyKey[]): string =>
+  path
+    .map((key, nth) => (typeof key === 'number' ? `[${key}]` : `${nth > 0 ? '.' : ''}${String(key)}`))
+    .join('');
+
 /**
  * One entry per field, so that a form can show each fault where it belongs. zod reports unknown fields under the
  * object that holds them: here each is named itself.

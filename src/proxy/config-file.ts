@@ -12,7 +12,7 @@ import {
   Scalar,
   type YAMLMap,
 } from 'yaml';
-import { plainWords } from '../lib/field-issues.js';
+import { placeOf, plainWords } from '../lib/field-issues.js';
 import { headerName } from '../lib/upstream/served-by.js';
 import { type RoutingFile, routingFile } from './config-schema.js';
 import type { Routing } from './routing.js';
@@ -32,9 +32,6 @@ export class RoutingFileError extends Error {
 
 type Path = (string | number)[];
 type Environment = Readonly<Record<string, string | undefined>>;
-
-const showPath = (path: Path): string =>
-  path.map((part, at) => (typeof part === 'number' ? `[${part}]` : at === 0 ? part : `.${part}`)).join('');
 
 /** Whether a pair merges other maps, as YAML 1.1 has it, which LiteLLM reads. In quotes `<<` is a name like any other. */
 const isMerge = ({ key }: Pair): boolean => isScalar(key) && key.value === '<<' && key.type === Scalar.PLAIN;
@@ -62,7 +59,7 @@ class Reader {
   }
 
   fault(path: Path, message: string): void {
-    const where = path.length > 0 ? `${showPath(path)}: ` : '';
+    const where = path.length > 0 ? `${placeOf(path)}: ` : '';
     this.faults.push(`${this.name}:${this.line(path)}: ${where}${message}`);
   }
 
@@ -196,7 +193,7 @@ export function parseRouting(text: string, name: string, environment: Environmen
       const path = issue.path.filter((part) => typeof part !== 'symbol');
       const missing = issue.code === 'invalid_type' && issue.input === undefined;
       // A reference that didn't resolve has been reported with its own reason.
-      if (reader.faults.some((line) => line.includes(`: ${showPath(path)}: the environment variable`)))
+      if (reader.faults.some((line) => line.includes(`: ${placeOf(path)}: the environment variable`)))
         continue;
       const words = plainWords(issue.message);
       reader.fault(path, missing && words !== 'is required' ? `${words} (it is missing)` : words);

@@ -4,7 +4,7 @@ import type { Recipient } from '../../inference/relay/recipient.js';
 import { toldNames } from '../../inference/request/body-fields.js';
 import { createWholeCheck, type InspectedBody } from '../../inference/request/request-body.js';
 import type { Clock } from '../../lib/clock.js';
-import { plainWords } from '../../lib/field-issues.js';
+import { placeOf, plainWords } from '../../lib/field-issues.js';
 import { hasMoreValues } from '../../lib/json-values.js';
 import { inCallersNames } from './callers-names.js';
 import { chatRequest } from './chat-request.js';
@@ -109,12 +109,6 @@ function refusal(issue: Issue): AppError {
   const words = plainWords(message);
   return refused(param, /^(?:must|is) /.test(words) ? words : `is not valid: ${words}`);
 }
-
-/** A place as chat completions name it, such as `tools[0].type`. */
-const placeOf = (path: readonly PropertyKey[]): string =>
-  path
-    .map((key, nth) => (typeof key === 'number' ? `[${key}]` : `${nth > 0 ? '.' : ''}${String(key)}`))
-    .join('');
 
 const refused = (param: string, words: string): AppError =>
   new AppError('invalid_body', { message: `"${param}" ${words}.`, param });
