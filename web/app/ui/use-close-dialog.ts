@@ -12,7 +12,6 @@ export function useCloseDialog(isOpen: boolean, leave: () => void): () => void {
   const index = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.state.__TSR_index });
   /** Where the page without the dialog was seen last. */
   const page = useRef<number>(undefined);
-  const left = useRef<unknown>(undefined);
   const isThere = useRef(false);
   useEffect(() => {
     if (!isOpen) page.current = index;
@@ -28,9 +27,9 @@ export function useCloseDialog(isOpen: boolean, leave: () => void): () => void {
     if (!isThere.current) return;
     const { latestLocation } = router;
     if (page.current === undefined || latestLocation.state.__TSR_index !== page.current + 1) leave();
-    else if (left.current !== latestLocation) {
+    else {
       // Closed twice before the browser is there, it would lead one page further.
-      left.current = latestLocation;
+      isThere.current = false;
       router.history.back({ ignoreBlocker: true });
     }
   };
