@@ -221,7 +221,7 @@ describe('a request whose session ends while it waits', () => {
       expect((await send('POST', '/api/auth/logout')).status).toBe(204);
       await holder.query('commit');
       const seen = [(await request).status, await undone()];
-      // It has told nobody, which the audit of another file that shares the database would find.
+      // This guard has no alert event. Other files share the database, and their audit would report that.
       await suite.db.pool.query(`delete from ${guards}`, [user.id]);
       expect(seen).toEqual([401, false]);
     });

@@ -131,7 +131,7 @@ describe('when the upstream', () => {
   });
 
   test('is reached through a link that delays and cuts everything to pieces, answers are whole', async () => {
-    // Dozens of pieces, each of which a busy machine delays by more than it is told to: an answer has a second to begin.
+    // A busy machine adds to the delay of every piece, and an answer must begin within a second. So there are only dozens of them.
     rig.links.upstream.split(50, rig.random.next);
     rig.links.upstream.delay(1);
     const entries = await many(4, (i) =>

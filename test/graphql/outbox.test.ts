@@ -5,7 +5,7 @@ import { createOutbox } from '../../src/graphql/outbox.js';
 import { ReaderMemory } from '../../src/lib/reader-memory.js';
 import { until } from '../support/until.js';
 
-/** More than the system takes for a connection that nobody reads. */
+/** More than the system buffers for a client that doesn't read. */
 const LARGE = 'x'.repeat(16 * 2 ** 20);
 
 describe('large messages over WebSocket', () => {

@@ -188,7 +188,7 @@ describe(`npm start with ${EDGES} edges`, () => {
       process.kill(killed!, 'SIGKILL');
       await until(() => !edges().includes(killed!));
     });
-    // Nobody is refused: what the dead edge held is free again. Nor does anybody wait whose connection was on its way to it.
+    // No call is refused, since the dead edge's holds were released. No call hangs because its connection was on its way to that edge.
     expect(Object.keys(journal.tally()).filter((outcome) => /^\d|HUNG/.test(outcome))).toEqual(['200']);
     await isCharged(journal);
     await until(allServe, { what: 'another edge' });

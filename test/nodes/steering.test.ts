@@ -15,7 +15,7 @@ import {
 } from '../support/scripted-upstream.js';
 import { until } from '../support/until.js';
 
-/** Longer than any test: what a test sees, the proxy was told. */
+/** Longer than any test, so the proxy learns of changes through notifications alone. */
 const NEVER_MS = 600_000;
 
 /** The model proxy between two scripted nodes, by the registry. */
@@ -105,7 +105,7 @@ describe('routing by the node registry', () => {
     },
   );
 
-  test('learns of a change that nobody told', async () => {
+  test('notices a change without a notification', async () => {
     await start(undefined, undefined, undefined, 100);
     const id = await register(first.url);
     await db.pool.query(`update gpu_nodes set status = 'draining', revision = revision + 1 where id = $1`, [

@@ -3,8 +3,8 @@ import { usePlatform } from '../support/platform-suite.js';
 import { expectGoodLooks } from '../web/dashboard.js';
 
 /**
- * Leaves out of the reference what is drawn like something before it: each kind of element stays, with what it stands in. axe
- * would take a quarter of a minute for all of it.
+ * Removes entries of the reference in which every element looks like an earlier one, so one of each kind stays. axe needs 15
+ * seconds for the whole reference.
  */
 const ONE_OF_EACH_KIND = `{
   const seen = new Set();

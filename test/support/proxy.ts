@@ -41,7 +41,7 @@ export interface TestProxyOptions {
   answerBytes?: ProxyDeps['answerBytes'];
   /** Goes by the node registry in `db`. */
   followNodes?: boolean;
-  /** How often it reads the registry without being told to. */
+  /** How often it polls the registry. */
   nodePollMs?: number;
 }
 

@@ -129,8 +129,8 @@ export async function openAs(
 }
 
 /**
- * Goes to another page of the dashboard without loading it anew, as a link does, but by its address: for what a test sees
- * there, not for how it is loaded. The way leads over another page, so whatever is seen afterwards was put there anew.
+ * Navigates to a page of the dashboard by its address, without a page load, as a link does. Don't use it to test loading. It
+ * visits another page first, so everything on the page was rendered after the call.
  */
 export async function goInside(page: Page, path: string): Promise<void> {
   const name = path.startsWith('/dashboard/profile') ? 'Models' : 'Profile';

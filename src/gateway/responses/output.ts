@@ -136,7 +136,7 @@ export class Output {
     const callId = typeof id === 'string' && id !== '' ? id : undefined;
     const { name, arguments: delta } = named ?? {};
     let open = this.#calls.get(call);
-    // Ollama gives every call index 0, so only IDs tell calls apart. Other nodes give every delta of one call a new ID.
+    // Ollama sends index 0 for every call, so the ID has to separate calls. Other nodes send a new ID with each delta of a call.
     const isNamed = typeof name === 'string' && name !== '';
     if (isNamed && open?.callId !== undefined && callId !== undefined && open.callId !== callId) {
       this.#complete(open);

@@ -7,7 +7,7 @@ import { unwrapMessage } from './upstream-words.js';
 export interface FailureOptions extends ErrorOptions {
   /** The status when it isn't the code's own. */
   status?: number;
-  /** Tells SDKs not to retry, since a retry fails as well. */
+  /** Tells SDKs not to retry, because a retry would fail too. */
   noRetry?: boolean;
 }
 
