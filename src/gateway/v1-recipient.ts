@@ -125,6 +125,9 @@ export class V1Recipient implements Recipient {
   }
 }
 
+const CR = 0x0d;
+const LF = 0x0a;
+const HEX = '0123456789abcdef';
 const CHUNK_END = '\r\n';
 /** The end of a chunk, and the empty one that ends the body. */
 const LAST_CHUNK = '\r\n0\r\n\r\n';
@@ -134,11 +137,15 @@ const COPIED_BYTES = 4096;
 
 /** A chunk of HTTP/1.1's chunked coding, in one piece where it is small. */
 function framed(bytes: Buffer, end: string): (Buffer | string)[] {
-  const head = `${bytes.length.toString(16)}\r\n`;
-  if (bytes.length > COPIED_BYTES) return [head, bytes, end];
-  const frame = Buffer.allocUnsafe(head.length + bytes.length + end.length);
-  frame.write(head, 0, 'latin1');
-  frame.set(bytes, head.length);
-  frame.write(end, head.length + bytes.length, 'latin1');
+  if (bytes.length > COPIED_BYTES) return [`${bytes.length.toString(16)}\r\n`, bytes, end];
+  const digits = Math.ceil((32 - Math.clz32(bytes.length)) / 4);
+  const start = digits + 2;
+  const frame = Buffer.allocUnsafe(start + bytes.length + end.length);
+  for (let at = digits - 1, left = bytes.length; at >= 0; at--, left >>= 4)
+    frame[at] = HEX.charCodeAt(left & 15);
+  frame[digits] = CR;
+  frame[digits + 1] = LF;
+  frame.set(bytes, start);
+  for (let i = 0; i < end.length; i++) frame[start + bytes.length + i] = end.charCodeAt(i);
   return [frame];
 }

@@ -1,13 +1,18 @@
 import type { Member } from '../lib/json-scan.js';
+import { skipString } from '../lib/json-tokens.js';
+import { EventLayout, LayoutUse } from '../lib/upstream/event-layout.js';
 import { isDataAlone } from '../lib/upstream/sse-event.js';
 
 /**
- * The fast path through a stream. Nodes write all their events alike: once one has been parsed, the position of the
- * model's name is known, and the next ones need a few native searches instead of a scan of every byte.
+ * The fast paths through a stream. Nodes write all their events alike: once one has been parsed, the position of the
+ * model's name is known. An event that differs from the one before in its text alone needs one comparison, and others need a few
+ * native searches instead of a scan of every byte.
  */
 
 const QUOTED_MODEL = Buffer.from('"model"');
 const QUOTED_ERROR = Buffer.from('"error"');
+/** No string can contain it: there, its inner quotes would be escaped. */
+const CONTENT = Buffer.from('"content":"');
 const START_BYTES = 'data: {'.length;
 const END_BYTES = '}\n\n'.length;
 const SPACE = 0x20;
@@ -20,12 +25,30 @@ const COMMA = 0x2c;
 export class PlainEvents {
   readonly #member: Buffer;
   readonly #stamped: Buffer;
+  /** Whether the node names the model as we do. */
+  readonly #same: boolean;
+  /** Of a plain event before. */
+  #layout: EventLayout | undefined;
+  /** Its head, restamped. */
+  #head: Buffer | undefined;
+  readonly #layoutUse = new LayoutUse();
 
   /** `member` is the name's position in an event's data, and `model` the text to put there. */
   constructor(data: Buffer, { start, valueStart, end }: Member, model: Buffer) {
     // A slice would keep the whole chunk that it was found in.
     this.#member = Buffer.from(data.subarray(start, end));
     this.#stamped = Buffer.concat([data.subarray(start, valueStart), model]);
+    this.#same = this.#stamped.equals(this.#member);
+  }
+
+  /** Writes bytes to `out` that have the layout of an event before, and are thereby a whole one; false if they don't. */
+  takeAlike(bytes: Buffer, out: Buffer[]): boolean {
+    const layout = this.#layout;
+    if (!layout?.textForm(bytes)) return false;
+    this.#layoutUse.matched();
+    if (this.#same) out.push(bytes);
+    else out.push(this.#head!, bytes.subarray(layout.head.length));
+    return true;
   }
 
   /**
@@ -34,6 +57,7 @@ export class PlainEvents {
    * its quotes would be escaped.
    */
   take(event: Buffer, out: Buffer[]): boolean {
+    if (this.takeAlike(event, out)) return true;
     if (event[START_BYTES - 2] !== SPACE || event[START_BYTES - 1] !== OPEN_BRACE) return false;
     const end = event.length - END_BYTES;
     if (event[end] !== CLOSE_BRACE || !isDataAlone(event)) return false;
@@ -45,8 +69,32 @@ export class PlainEvents {
     if (isWithin(event.indexOf(OPEN_BRACE, START_BYTES), at)) return false;
     if (isWithin(event.indexOf(OPEN_BRACKET, START_BYTES), at)) return false;
     if (event.includes(QUOTED_MODEL, behind) || event.includes(QUOTED_ERROR)) return false;
-    out.push(event.subarray(0, at), this.#stamped, event.subarray(behind));
+    if (this.#same) out.push(event);
+    else out.push(event.subarray(0, at), this.#stamped, event.subarray(behind));
+    this.#note(event, at, behind);
     return true;
+  }
+
+  /** Notes the layout of a plain event around its text. The member lies between `at` and `behind`. */
+  #note(event: Buffer, at: number, behind: number): void {
+    if (!this.#layoutUse.isWorthNoting()) return;
+    const found = event.indexOf(CONTENT, behind);
+    if (found < 0) return;
+    const start = found + CONTENT.length - 1;
+    const end = stringEnd(event, start);
+    if (end < 0) return;
+    const layout = new EventLayout(event, { start, end });
+    this.#layout = layout;
+    this.#head = Buffer.concat([layout.head.subarray(0, at), this.#stamped, layout.head.subarray(behind)]);
+  }
+}
+
+/** Offset just past the string that opens at `start`; -1 when it doesn't end: the event may be no JSON. */
+function stringEnd(event: Buffer, start: number): number {
+  try {
+    return skipString(event, start);
+  } catch {
+    return -1;
   }
 }
 

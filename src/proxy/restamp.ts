@@ -103,6 +103,8 @@ export class SseRestamper {
   #movedOn = false;
   /** Known once an event has been read in full. */
   #plain: PlainEvents | undefined;
+  /** Where what is pushed goes. */
+  #out: Buffer[] = [];
 
   constructor(
     publicName: string,
@@ -118,7 +120,8 @@ export class SseRestamper {
    */
   push(chunk: Buffer, out: Buffer[]): boolean {
     this.#movedOn = false;
-    this.#splitter.push(chunk, (event) => this.#stamp(event, out));
+    this.#out = out;
+    this.#splitter.push(chunk, this.#take, this.#takeAlike);
     return this.#movedOn;
   }
 
@@ -133,6 +136,14 @@ export class SseRestamper {
     if (out.length > length) out.push(out.pop()!.subarray(0, -LINE_END.length));
     return this.#movedOn;
   }
+
+  readonly #take = (event: Buffer): void => this.#stamp(event, this.#out);
+
+  readonly #takeAlike = (bytes: Buffer): boolean => {
+    if (!this.#plain?.takeAlike(bytes, this.#out)) return false;
+    this.#movedOn = true;
+    return true;
+  };
 
   #stamp(event: Buffer, out: Buffer[]): void {
     if (this.#plain?.take(event, out)) {

@@ -60,6 +60,37 @@ const event = fc.oneof(
     })),
 );
 
+/** What a text may try: to end its string or its line, or to look as if it did, and to say what an event says. */
+const text = fc
+  .array(
+    fc.constantFrom(
+      'a',
+      'é',
+      '"',
+      '\\',
+      '\\"',
+      '\\\\',
+      '\\n',
+      '\n',
+      '\n\n',
+      'error',
+      'model',
+      '","model":"x',
+      '"}}],"model":"qwen","x":[{"delta":{"content":"',
+      '"}}],"error":[{"delta":{"content":"',
+    ),
+    { maxLength: 4 },
+  )
+  .map((pieces) => pieces.join(''));
+const isJson = (json: string): boolean => {
+  try {
+    JSON.parse(json);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
 describe('a restamped stream', () => {
   test('from its first data on is the same for every split, and differs from what came in the name only', () => {
     fc.assert(
@@ -77,6 +108,30 @@ describe('a restamped stream', () => {
           expect(run(Buffer.from(mark + join(events, 'upstream')), cuts)).toBe(left);
         },
       ),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('comes to the same for an event that is laid out like the one before as for the first of a stream', () => {
+    const named = (before: string, model: string, text: string, behind: string): string =>
+      `{${before}"model":"${model}","choices":[{"delta":{"content":"${text}"}}]${behind}}`;
+    const event = fc
+      .tuple(
+        fc.constantFrom('', '"id":"1",', '"content":"x",'),
+        fc.constantFrom('gemma', PUBLIC),
+        text,
+        fc.constantFrom('', ',"usage":null', ',"model":"qwen"'),
+      )
+      .map((of) => named(...of))
+      .filter(isJson)
+      .map((json) => Buffer.from(`data: ${json}\n\n`));
+    fc.assert(
+      fc.property(fc.array(event, { maxLength: 8 }), fc.array(fc.boolean()), (events, joined) => {
+        let end = 0;
+        const ends = events.map(({ length }) => (end += length));
+        const cuts = ends.filter((_, i) => !joined[i]);
+        expect(run(Buffer.concat(events), cuts)).toBe(events.map((one) => run(one, [])).join(''));
+      }),
       { numRuns: 2_000 },
     );
   });

@@ -1,5 +1,6 @@
 import { memberText, memberValue, scanMembers } from '../../lib/json-scan.js';
 import { choicesError } from '../../lib/upstream/choices-error.js';
+import { LayoutUse } from '../../lib/upstream/event-layout.js';
 import { eventData, isDataAlone, isDone, otherLines, withoutBlanks } from '../../lib/upstream/sse-event.js';
 import type { InspectedBody } from '../request/request-body.js';
 import { tellsFinish } from '../usage/finish-reason.js';
@@ -20,9 +21,6 @@ export type ChunkContext = Pick<RelayContext, 'requestId' | 'servedModel' | 'dro
 const COMMENT = Buffer.from(':\n\n');
 const DATA = Buffer.from('data: ');
 const EVENT_END = Buffer.from('\n\n');
-/** After this many unused layouts the stream's chunks clearly differ elsewhere: note only one in `SELDOM`. */
-const MOST_VAIN_LAYOUTS = 8;
-const SELDOM = 16;
 
 /**
  * Checks the events of a chat stream. A chunk passes with its known members and the model's public name. Other lines
@@ -45,8 +43,7 @@ export class ChunkCheck {
   finished = false;
 
   #layout: ChunkLayout | undefined;
-  /** Layouts noted since the last one that matched. */
-  #vain = 0;
+  readonly #layoutUse = new LayoutUse();
 
   constructor(
     private readonly context: ChunkContext,
@@ -54,19 +51,25 @@ export class ChunkCheck {
   ) {}
 
   read(event: Buffer): EventKind {
-    this.usage = undefined;
+    return this.readAlike(event) ? 'chunk' : this.#readLines(event);
+  }
+
+  /** Reads bytes that have the layout of an earlier chunk, and are thereby a whole one; false when they don't. */
+  readAlike(bytes: Buffer): boolean {
     const layout = this.#layout;
-    const textBytes = layout ? layout.textBytes(event) : -1;
-    if (!layout || textBytes < 0) return this.#readLines(event);
-    this.#vain = 0;
+    const textBytes = layout ? layout.textBytes(bytes) : -1;
+    if (!layout || textBytes < 0) return false;
+    this.#layoutUse.matched();
+    this.usage = undefined;
     this.textBytes = textBytes + layout.otherBytes;
     this.textless = this.textBytes === 0;
-    this.out = layout.rebuild(event);
+    this.out = layout.rebuild(bytes);
     if (layout.dropped > 0) this.context.dropped('member', layout.dropped);
-    return 'chunk';
+    return true;
   }
 
   #readLines(event: Buffer): EventKind {
+    this.usage = undefined;
     this.textBytes = 0;
     this.textless = false;
     this.out = COMMENT;
@@ -153,7 +156,7 @@ export class ChunkCheck {
   ): void {
     const { content } = answer;
     if (!content || !first) return;
-    if (++this.#vain > MOST_VAIN_LAYOUTS && this.#vain % SELDOM !== 0) return;
+    if (!this.#layoutUse.isWorthNoting()) return;
     const offset = payload.byteOffset - event.byteOffset;
     const place = { start: offset + first.start, end: offset + first.end };
     const moved = contentAt === undefined ? 0 : DATA.length + contentAt - content.valueStart;

@@ -1,18 +1,9 @@
+import { EventLayout } from '../../lib/upstream/event-layout.js';
 import { type TextPlace, textBytes } from '../usage/generated-text.js';
 
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const SPACE = 0x20;
-/** A longer text is worth the full check. */
-const LONGEST_TEXT_BYTES = 4_096;
-
-/**
- * The layout of a checked chunk: the bytes before and after its generated text. Nodes write all chunks of a stream
- * alike. A chunk with the same bytes around another JSON string has the same members, so it needs no second check.
- */
+/** The layout of a checked chunk around its generated text. A chunk with the same layout needs no second check. */
 export class ChunkLayout {
-  readonly #head: Buffer;
-  readonly #tail: Buffer;
+  readonly #layout: EventLayout;
   readonly #newHead: Buffer | undefined;
   readonly #newTail: Buffer | undefined;
 
@@ -30,9 +21,7 @@ export class ChunkLayout {
     readonly otherBytes: number,
     readonly dropped: number,
   ) {
-    // Copies: a slice would keep the whole read that it was found in.
-    this.#head = Buffer.from(event.subarray(0, text.start + 1));
-    this.#tail = Buffer.from(event.subarray(text.end - 1));
+    this.#layout = new EventLayout(event, text);
     if (!rebuilt) return;
     this.#newHead = Buffer.from(rebuilt.event.subarray(0, rebuilt.start + 1));
     this.#newTail = Buffer.from(rebuilt.event.subarray(rebuilt.end - 1));
@@ -40,30 +29,17 @@ export class ChunkLayout {
 
   /** Bytes of generated text in an event with this layout; -1 when its layout differs. */
   textBytes(event: Buffer): number {
-    const start = this.#head.length;
-    const end = event.length - this.#tail.length;
-    if (end < start || end - start > LONGEST_TEXT_BYTES) return -1;
-    if (event.compare(this.#tail, 0, this.#tail.length, end) !== 0) return -1;
-    if (event.compare(this.#head, 0, start, 0, start) !== 0) return -1;
-    let escaped = false;
-    let at = start;
-    for (; at < end; at++) {
-      let byte = event[at]!;
-      if (byte === BACKSLASH) {
-        escaped = true;
-        byte = event[++at]!;
-        if (byte < SPACE) return -1;
-      } else if (byte === QUOTE || byte < SPACE) return -1;
-    }
-    // The last escape reached into the tail: its quote doesn't end the string.
-    if (at !== end) return -1;
-    return textBytes(event, start - 1, end + 1, escaped);
+    const form = this.#layout.textForm(event);
+    if (!form) return -1;
+    const { head, tail } = this.#layout;
+    return textBytes(event, head.length - 1, event.length - tail.length + 1, form === 'escaped');
   }
 
   /** The event to send for one with this layout. */
   rebuild(event: Buffer): Buffer {
     if (!this.#newHead || !this.#newTail) return event;
-    const text = event.subarray(this.#head.length, event.length - this.#tail.length);
+    const { head, tail } = this.#layout;
+    const text = event.subarray(head.length, event.length - tail.length);
     return Buffer.concat([this.#newHead, text, this.#newTail]);
   }
 }

@@ -2,7 +2,7 @@ import { type ErrorCode, type ErrorOptions, errorBody } from '../../errors.js';
 import { SseSplitter } from '../../lib/upstream/sse-splitter.js';
 import { type Call, CLIENT_LEFT, type Success } from '../call.js';
 import { estimateTokens, readUsage } from '../usage/usage.js';
-import { ChunkCheck } from './chunk-check.js';
+import { ChunkCheck, type EventKind } from './chunk-check.js';
 import { LateUsage } from './late-usage.js';
 import type { Recipient } from './recipient.js';
 import type { RelayAnswer, RelayContext } from './relay-answer.js';
@@ -50,7 +50,7 @@ export class StreamAnswer implements RelayAnswer {
     if (this.#over) return true;
     this.movedOn = false;
     try {
-      this.#splitter.push(chunk, (event) => this.#take(event));
+      this.#splitter.push(chunk, this.#take, this.#takeAlike);
     } catch {
       this.context.fail({ code: 'upstream_error', options: {} });
       return true;
@@ -102,9 +102,18 @@ export class StreamAnswer implements RelayAnswer {
     else this.call.succeed({ ...this.#success(this.#isCounted()), ...LEFT_EARLY }, () => undefined);
   }
 
-  #take(event: Buffer): void {
-    if (this.#over) return;
-    const kind = this.#check.read(event);
+  readonly #take = (event: Buffer): void => {
+    if (!this.#over) this.#taken(this.#check.read(event));
+  };
+
+  readonly #takeAlike = (bytes: Buffer): boolean => {
+    if (!this.#check.readAlike(bytes)) return false;
+    this.#taken('chunk');
+    return true;
+  };
+
+  /** The check has read an event. */
+  #taken(kind: EventKind): void {
     if (kind === 'chunk' || this.#check.usage !== undefined) this.movedOn = true;
     switch (kind) {
       case 'chunk':

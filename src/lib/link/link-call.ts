@@ -121,7 +121,13 @@ export class LinkCall implements Carrier, Awaited {
     if (this.#begun) throw new FrameError('a second head');
     this.#begun = true;
     this.#beginBy = this.dueAt;
-    this.#tell((handler) => handler.onHead(head));
+    const handler = this.#handler;
+    if (!handler) return;
+    try {
+      handler.onHead(head);
+    } catch (error) {
+      this.#failed(handler, error);
+    }
     this.#moveOn();
   }
 
@@ -158,7 +164,13 @@ export class LinkCall implements Carrier, Awaited {
   }
 
   #take(data: Buffer): void {
-    this.#tell((handler) => handler.onData(data));
+    const handler = this.#handler;
+    if (!handler) return;
+    try {
+      handler.onData(data);
+    } catch (error) {
+      this.#failed(handler, error);
+    }
     if (!this.#handler) return;
     this.#moveOn();
     this.#taken += data.length;
@@ -180,14 +192,9 @@ export class LinkCall implements Carrier, Awaited {
     }
   }
 
-  #tell(what: (handler: UpstreamHandler) => void): void {
-    const handler = this.#handler;
-    if (!handler) return;
-    try {
-      what(handler);
-    } catch (error) {
-      if (this.#handler === handler) this.#fail(error as Error);
-    }
+  /** `handler` threw. */
+  #failed(handler: UpstreamHandler, error: unknown): void {
+    if (this.#handler === handler) this.#fail(error as Error);
   }
 
   /** Begins to wait for what comes next. */

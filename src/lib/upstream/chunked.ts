@@ -11,6 +11,7 @@ const SEMICOLON = 0x3b;
 const SPACE = 0x20;
 const DEL = 0x7f;
 const TAB = 0x09;
+export const LINE_END_BYTES = '\r\n'.length;
 /** Of a chunk's size: four gigabytes. */
 const MAX_DIGITS = 8;
 /** Of all that isn't body: extensions of sizes, and fields behind the last chunk. */
@@ -61,6 +62,25 @@ export class ChunkedDecoder {
       }
     }
     return { read: at - from, written };
+  }
+
+  /**
+   * Where the data begins, if `bytes` are one whole chunk without extensions and nothing else, as most reads of a stream are. It
+   * ends with the line end behind it. 0: they may be anything.
+   */
+  wholeChunk(bytes: Buffer): number {
+    if (this.#state !== 'size' || this.#digits > 0) return 0;
+    let size = 0;
+    let at = 0;
+    for (let digit = 0; at < MAX_DIGITS && at < bytes.length; at++) {
+      digit = hexDigit(bytes[at]!);
+      if (digit < 0) break;
+      size = size * 16 + digit;
+    }
+    const start = at + LINE_END_BYTES;
+    const end = start + size;
+    const isWhole = at > 0 && size > 0 && bytes.length === end + LINE_END_BYTES;
+    return isWhole && isLineEnd(bytes, at) && isLineEnd(bytes, end) ? start : 0;
   }
 
   #step(byte: number): void {
@@ -127,6 +147,8 @@ function expectByte(byte: number, wanted: number): void {
 }
 
 const isControl = (byte: number): boolean => (byte < SPACE && byte !== TAB) || byte === DEL;
+
+const isLineEnd = (bytes: Buffer, at: number): boolean => bytes[at] === CR && bytes[at + 1] === LF;
 
 function hexDigit(byte: number): number {
   if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;

@@ -1,4 +1,4 @@
-import { ChunkedDecoder } from './chunked.js';
+import { ChunkedDecoder, LINE_END_BYTES } from './chunked.js';
 import { type ParsedHead, parseHead, type ResponseHead, ResponseParseError } from './response-head.js';
 
 /** Who is told what was read. */
@@ -115,6 +115,11 @@ export class ResponseReader {
   }
 
   #readChunks(decoder: ChunkedDecoder, bytes: Buffer): number {
+    const start = decoder.wholeChunk(bytes);
+    if (start > 0) {
+      this.sink.onData(Buffer.from(bytes.subarray(start, bytes.length - LINE_END_BYTES)));
+      return bytes.length;
+    }
     const target = Buffer.allocUnsafe(bytes.length);
     const { read, written } = decoder.decode(bytes, 0, target);
     this.done = decoder.done;

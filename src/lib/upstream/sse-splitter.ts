@@ -25,13 +25,16 @@ export class SseSplitter {
 
   /**
    * Takes the next bytes and calls `sink` for each event that they complete.
+   * @param takeWhole Is offered bytes behind a whole event before they are searched: true if it knows them to be one
+   * event, and has taken it.
    * @throws AnswerTooLargeError when an event passes the cap.
    */
-  push(chunk: Buffer, sink: EventSink): void {
+  push(chunk: Buffer, sink: EventSink, takeWhole?: (bytes: Buffer) => boolean): void {
+    if (takeWhole && this.#heldBytes === 0 && takeWhole(chunk)) return;
     let start = 0;
     for (let end = this.#firstEnd(chunk); end >= 0; end = eventEnd(chunk, start)) {
       this.#cap(end - start);
-      const event = chunk.subarray(start, end);
+      const event = start === 0 && end === chunk.length ? chunk : chunk.subarray(start, end);
       start = end;
       sink(this.#heldBytes > 0 ? this.#joined(event) : event);
     }
@@ -78,12 +81,12 @@ export class SseSplitter {
 
 /** Offset just past the first blank line at or after `from`, or -1. */
 function eventEnd(bytes: Buffer, from: number): number {
-  let at = from;
-  for (;;) {
+  for (let at = from; at < bytes.length; ) {
     const lineFeed = bytes.indexOf(LF, at);
     if (lineFeed < 0) return -1;
     if (bytes[lineFeed + 1] === LF) return lineFeed + 2;
     if (bytes[lineFeed + 1] === CR && bytes[lineFeed + 2] === LF) return lineFeed + 3;
     at = lineFeed + 1;
   }
+  return -1;
 }

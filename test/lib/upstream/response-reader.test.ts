@@ -87,6 +87,12 @@ describe('an answer, wherever its bytes are cut', () => {
     );
   });
 
+  test('in a chunk whose size is cut where the rest looks like a whole chunk, is what was sent', () => {
+    const pieces = ['1', '5\r\nhello\r\n', `${'x'.repeat(14)}\r\n0\r\n\r\n`].map(bytes);
+    const answer = read([bytes('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n'), ...pieces]);
+    expect(answer).toMatchObject({ done: true, body: `hello\r\n${'x'.repeat(14)}` });
+  });
+
   test('in tiny chunks, holds no more memory than twice its bytes', () => {
     const kept: Buffer[] = [];
     const reader = new ResponseReader({ onHead: () => undefined, onData: (piece) => kept.push(piece) });
@@ -239,6 +245,7 @@ describe('an answer that readers could read in two ways is refused', () => {
     ['a chunk longer than told', chunked('3\r\nabcd\r\n')],
     ['a size that ends in a line feed', chunked('3\nabc\r\n')],
     ['a chunk that ends in a line feed', chunked('3\r\nabc\n')],
+    ['a chunk that ends in two bytes of other kinds', chunked('3\r\nabcde')],
     ['an endless extension', chunked(`3;${'a'.repeat(20_000)}`)],
     ['an extension with a line feed', chunked('3;a\nb\r\nabc\r\n')],
     ['an extension without a name', chunked('3;=a\r\nabc')],
@@ -249,7 +256,9 @@ describe('an answer that readers could read in two ways is refused', () => {
     ['a length among the trailers', chunked('0\r\nContent-Length: 3\r\n')],
     ['an endless trailer', chunked(`0\r\n${'x: y\r\n'.repeat(5_000)}`)],
   ])('%s', (_what, text) => {
-    for (const pieces of [[bytes(text)], [...bytes(text)].map((byte) => Buffer.from([byte]))]) {
+    const behindHead = text.indexOf('\r\n\r\n') + 4;
+    const [head, body] = [bytes(text.slice(0, behindHead)), bytes(text.slice(behindHead))];
+    for (const pieces of [[bytes(text)], [head, body], [...bytes(text)].map((byte) => Buffer.from([byte]))]) {
       expect(() => read(pieces)).toThrow(expect.objectContaining({ code: 'UPSTREAM_GARBAGE' }));
     }
   });

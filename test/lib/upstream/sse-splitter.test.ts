@@ -60,6 +60,20 @@ describe('the splitter of server-sent events', () => {
     expect(events([...bytes].map((byte) => Buffer.from([byte])))).toEqual(whole);
   });
 
+  test('offers bytes as a whole event behind a whole event alone', () => {
+    const splitter = new SseSplitter();
+    const offered: string[] = [];
+    const found: string[] = [];
+    const offer = (bytes: Buffer) => {
+      offered.push(bytes.toString());
+      return bytes.toString() === 'data: 1\n\n';
+    };
+    for (const part of ['data: 1\n\n', ': note', 'data: 1\n\n', 'data: 1\n\ndata: 2\n\n'])
+      splitter.push(Buffer.from(part), (bytes) => found.push(bytes.toString()), offer);
+    expect(offered).toEqual(['data: 1\n\n', ': note', 'data: 1\n\ndata: 2\n\n']);
+    expect(found).toEqual([': notedata: 1\n\n', 'data: 1\n\n', 'data: 2\n\n']);
+  });
+
   test.each([
     ['data: {"a":1}\n\n', '{"a":1}'],
     ['data:{"a":1}\r\n\r\n', '{"a":1}'],
