@@ -29,8 +29,9 @@ export class PlainEvents {
   readonly #same: boolean;
   /** Of a plain event before. */
   #layout: EventLayout | undefined;
-  /** Its head, restamped. */
+  /** Up to the name's end, restamped; and how many bytes it takes the place of. */
   #head: Buffer | undefined;
+  #headBytes = 0;
   readonly #layoutUse = new LayoutUse();
 
   /** `member` is the name's position in an event's data, and `model` the text to put there. */
@@ -45,9 +46,8 @@ export class PlainEvents {
   takeAlike(bytes: Buffer, out: Buffer[]): boolean {
     const layout = this.#layout;
     if (!layout?.textForm(bytes)) return false;
-    this.#layoutUse.matched();
     if (this.#same) out.push(bytes);
-    else out.push(this.#head!, bytes.subarray(layout.head.length));
+    else out.push(this.#head!, bytes.subarray(this.#headBytes));
     return true;
   }
 
@@ -77,15 +77,15 @@ export class PlainEvents {
 
   /** Notes the layout of a plain event around its text. The member lies between `at` and `behind`. */
   #note(event: Buffer, at: number, behind: number): void {
-    if (!this.#layoutUse.isWorthNoting()) return;
+    if (!this.#layoutUse.isWorthNoting(this.#layout)) return;
     const found = event.indexOf(CONTENT, behind);
     if (found < 0) return;
     const start = found + CONTENT.length - 1;
     const end = stringEnd(event, start);
     if (end < 0) return;
-    const layout = new EventLayout(event, { start, end });
-    this.#layout = layout;
-    this.#head = Buffer.concat([layout.head.subarray(0, at), this.#stamped, layout.head.subarray(behind)]);
+    this.#layout = new EventLayout(event, { start, end });
+    this.#head = Buffer.concat([event.subarray(0, at), this.#stamped]);
+    this.#headBytes = behind;
   }
 }
 

@@ -3,7 +3,7 @@ import { skipSpace } from '../lib/json-tokens.js';
 import { choicesErrorIn } from '../lib/upstream/choices-error.js';
 import { saysError } from '../lib/upstream/error-member.js';
 import { eventData, isDone, otherLines, withData } from '../lib/upstream/sse-event.js';
-import { SseSplitter } from '../lib/upstream/sse-splitter.js';
+import { SseSplitter, type WholeEventSink } from '../lib/upstream/sse-splitter.js';
 import { PlainEvents } from './plain-event.js';
 
 const MEMBERS = ['model', 'error', 'object', 'choices'];
@@ -93,7 +93,7 @@ export function stampedParts(json: Buffer, names: readonly Member[], model: Buff
  * in front of the first with data are left out: a node may send comments although its model hangs, and whoever has got
  * one can't be answered by another node any more.
  */
-export class SseRestamper {
+export class SseRestamper implements WholeEventSink {
   /** Whether `[DONE]` has arrived: without it, a stream counts as broken off, however cleanly it closed. */
   complete = false;
   readonly #model: Buffer;
@@ -121,8 +121,14 @@ export class SseRestamper {
   push(chunk: Buffer, out: Buffer[]): boolean {
     this.#movedOn = false;
     this.#out = out;
-    this.#splitter.push(chunk, this.#take, this.#takeAlike);
+    this.#splitter.push(chunk, this.#take, this);
     return this.#movedOn;
+  }
+
+  takeWhole(bytes: Buffer): boolean {
+    if (!this.#plain?.takeAlike(bytes, this.#out)) return false;
+    this.#movedOn = true;
+    return true;
   }
 
   /** The same of what is left when the stream has ended. @throws UpstreamGarbage when that is within an event's JSON */
@@ -138,12 +144,6 @@ export class SseRestamper {
   }
 
   readonly #take = (event: Buffer): void => this.#stamp(event, this.#out);
-
-  readonly #takeAlike = (bytes: Buffer): boolean => {
-    if (!this.#plain?.takeAlike(bytes, this.#out)) return false;
-    this.#movedOn = true;
-    return true;
-  };
 
   #stamp(event: Buffer, out: Buffer[]): void {
     if (this.#plain?.take(event, out)) {

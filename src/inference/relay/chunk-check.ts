@@ -59,7 +59,6 @@ export class ChunkCheck {
     const layout = this.#layout;
     const textBytes = layout ? layout.textBytes(bytes) : -1;
     if (!layout || textBytes < 0) return false;
-    this.#layoutUse.matched();
     this.usage = undefined;
     this.textBytes = textBytes + layout.otherBytes;
     this.textless = this.textBytes === 0;
@@ -156,7 +155,7 @@ export class ChunkCheck {
   ): void {
     const { content } = answer;
     if (!content || !first) return;
-    if (!this.#layoutUse.isWorthNoting()) return;
+    if (!this.#layoutUse.isWorthNoting(this.#layout)) return;
     const offset = payload.byteOffset - event.byteOffset;
     const place = { start: offset + first.start, end: offset + first.end };
     const moved = contentAt === undefined ? 0 : DATA.length + contentAt - content.valueStart;

@@ -2,8 +2,7 @@ import { EventLayout } from '../../lib/upstream/event-layout.js';
 import { type TextPlace, textBytes } from '../usage/generated-text.js';
 
 /** The layout of a checked chunk around its generated text. A chunk with the same layout needs no second check. */
-export class ChunkLayout {
-  readonly #layout: EventLayout;
+export class ChunkLayout extends EventLayout {
   readonly #newHead: Buffer | undefined;
   readonly #newTail: Buffer | undefined;
 
@@ -21,7 +20,7 @@ export class ChunkLayout {
     readonly otherBytes: number,
     readonly dropped: number,
   ) {
-    this.#layout = new EventLayout(event, text);
+    super(event, text);
     if (!rebuilt) return;
     this.#newHead = Buffer.from(rebuilt.event.subarray(0, rebuilt.start + 1));
     this.#newTail = Buffer.from(rebuilt.event.subarray(rebuilt.end - 1));
@@ -29,17 +28,15 @@ export class ChunkLayout {
 
   /** Bytes of generated text in an event with this layout; -1 when its layout differs. */
   textBytes(event: Buffer): number {
-    const form = this.#layout.textForm(event);
+    const form = this.textForm(event);
     if (!form) return -1;
-    const { head, tail } = this.#layout;
-    return textBytes(event, head.length - 1, event.length - tail.length + 1, form === 'escaped');
+    return textBytes(event, this.headBytes - 1, event.length - this.tailBytes + 1, form === 'escaped');
   }
 
   /** The event to send for one with this layout. */
   rebuild(event: Buffer): Buffer {
     if (!this.#newHead || !this.#newTail) return event;
-    const { head, tail } = this.#layout;
-    const text = event.subarray(head.length, event.length - tail.length);
+    const text = event.subarray(this.headBytes, event.length - this.tailBytes);
     return Buffer.concat([this.#newHead, text, this.#newTail]);
   }
 }

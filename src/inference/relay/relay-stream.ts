@@ -1,5 +1,5 @@
 import { type ErrorCode, type ErrorOptions, errorBody } from '../../errors.js';
-import { SseSplitter } from '../../lib/upstream/sse-splitter.js';
+import { SseSplitter, type WholeEventSink } from '../../lib/upstream/sse-splitter.js';
 import { type Call, CLIENT_LEFT, type Success } from '../call.js';
 import { estimateTokens, readUsage } from '../usage/usage.js';
 import { ChunkCheck, type EventKind } from './chunk-check.js';
@@ -14,7 +14,7 @@ const LOOK_EVERY = 256;
 const LEFT_EARLY = { clientAborted: true, countMissed: true };
 
 /** A stream of server-sent events: checked chunks pass as they come, usage is read on the side. */
-export class StreamAnswer implements RelayAnswer {
+export class StreamAnswer implements RelayAnswer, WholeEventSink {
   movedOn = false;
   readonly #splitter = new SseSplitter();
   /** Adjacent events that go out in one write. */
@@ -50,7 +50,7 @@ export class StreamAnswer implements RelayAnswer {
     if (this.#over) return true;
     this.movedOn = false;
     try {
-      this.#splitter.push(chunk, this.#take, this.#takeAlike);
+      this.#splitter.push(chunk, this.#take, this);
     } catch {
       this.context.fail({ code: 'upstream_error', options: {} });
       return true;
@@ -59,6 +59,12 @@ export class StreamAnswer implements RelayAnswer {
     this.#flush();
     // Behind the last event comes only the end, which must not wait for a reader who may never take it.
     return this.#over || !this.#full();
+  }
+
+  takeWhole(bytes: Buffer): boolean {
+    if (!this.#check.readAlike(bytes)) return false;
+    this.#taken('chunk');
+    return true;
   }
 
   end(): void {
@@ -104,12 +110,6 @@ export class StreamAnswer implements RelayAnswer {
 
   readonly #take = (event: Buffer): void => {
     if (!this.#over) this.#taken(this.#check.read(event));
-  };
-
-  readonly #takeAlike = (bytes: Buffer): boolean => {
-    if (!this.#check.readAlike(bytes)) return false;
-    this.#taken('chunk');
-    return true;
   };
 
   /** The check has read an event. */

@@ -134,9 +134,9 @@ export class LinkCall implements Carrier, Awaited {
   /** @throws FrameError */
   onData(payload: Buffer, own: boolean): void {
     if (!this.#begun) throw new FrameError('data before a head');
-    if (!this.#handler) return;
+    if (!this.#handler || payload.length === 0) return;
     const data = own ? payload : Buffer.from(payload);
-    if (!this.#paused && this.#kept.length === 0) {
+    if (!this.#paused && this.#keptBytes === 0) {
       this.#take(data);
       return;
     }

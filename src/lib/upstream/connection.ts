@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { type ResponseHead, ResponseParseError } from './response-head.js';
 import { ResponseReader, type ResponseSink } from './response-reader.js';
-import { type Destination, openSocket } from './socket.js';
+import { type Destination, openSocket, type SocketEvents } from './socket.js';
 
 /** How long a call waits for its answer. */
 export interface CallPatience {
@@ -54,7 +54,7 @@ export interface ConnectionOwner {
 const ONE_PIECE_BYTES = 12 * 1024;
 
 /** One connection to the upstream, which carries one call at a time. */
-export class Connection {
+export class Connection implements SocketEvents {
   /** Whose call it carries, or carried last. */
   accountId: string | undefined;
   /** When it came to rest, if it rests. */
@@ -148,11 +148,37 @@ export class Connection {
     this.#fail(new Error('the client is closed'));
   }
 
+  /** The socket is connected. */
+  opened(): void {
+    this.#connected = true;
+    this.#wait();
+  }
+
+  /** The socket has read bytes. */
+  read(bytes: Buffer): void {
+    const reader = this.#reader;
+    if (!reader) {
+      this.#lost(new Error('the upstream sent data that no call requested'));
+      return;
+    }
+    if (!reader.begun) {
+      this.#beginBy = this.dueAt;
+      if (this.#socket.writableLength > 0) this.#early = true;
+    }
+    try {
+      reader.read(bytes);
+    } catch (error) {
+      if (this.#reader === reader) this.#fail(error as Error);
+      return;
+    }
+    if (this.#reader !== reader) return;
+    if (reader.done) this.#complete(reader.idleMs);
+    // Pieces of a head and answers before the one that counts could go on for ever.
+    else if (reader.begun) this.#moveOn();
+  }
+
   #open(): Socket {
-    const socket = openSocket(this.destination, {
-      opened: () => this.#opened(),
-      read: (bytes) => this.#read(bytes),
-    });
+    const socket = openSocket(this.destination, this);
     socket.on('end', () => this.#ended());
     socket.on('error', (error) => this.#lost(error));
     socket.on('close', () => this.#lost(new Error('the upstream closed the connection')));
@@ -165,11 +191,6 @@ export class Connection {
     if (asked !== undefined && !this.owner.isAnswerTo(asked, head.requestId))
       throw new ResponseParseError('the response belongs to another call');
   };
-
-  #opened(): void {
-    this.#connected = true;
-    this.#wait();
-  }
 
   /** Begins to wait for what comes next. */
   #wait(): void {
@@ -190,28 +211,6 @@ export class Connection {
     if (!this.#connected) return this.connectTimeoutMs;
     const { bodyTimeoutMs, headersTimeoutMs } = this.#handler.patience;
     return this.#reader?.begun ? bodyTimeoutMs : headersTimeoutMs;
-  }
-
-  #read(bytes: Buffer): void {
-    const reader = this.#reader;
-    if (!reader) {
-      this.#lost(new Error('the upstream sent data that no call requested'));
-      return;
-    }
-    if (!reader.begun) {
-      this.#beginBy = this.dueAt;
-      if (this.#socket.writableLength > 0) this.#early = true;
-    }
-    try {
-      reader.read(bytes);
-    } catch (error) {
-      if (this.#reader === reader) this.#fail(error as Error);
-      return;
-    }
-    if (this.#reader !== reader) return;
-    if (reader.done) this.#complete(reader.idleMs);
-    // Pieces of a head and answers before the one that counts could go on for ever.
-    else if (reader.begun) this.#moveOn();
   }
 
   #complete(idleMs: number): void {

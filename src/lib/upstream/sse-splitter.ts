@@ -8,6 +8,12 @@ import { AnswerTooLargeError, MAX_EVENT_BYTES } from './answer-limits.js';
 /** An event's bytes, its blank line included. */
 export type EventSink = (event: Buffer) => void;
 
+/** Who may know events by sight. */
+export interface WholeEventSink {
+  /** Takes bytes behind a whole event, before they are searched; false if it doesn't know them to be one event. */
+  takeWhole(bytes: Buffer): boolean;
+}
+
 const LF = 0x0a;
 const CR = 0x0d;
 
@@ -25,12 +31,10 @@ export class SseSplitter {
 
   /**
    * Takes the next bytes and calls `sink` for each event that they complete.
-   * @param takeWhole Is offered bytes behind a whole event before they are searched: true if it knows them to be one
-   * event, and has taken it.
    * @throws AnswerTooLargeError when an event passes the cap.
    */
-  push(chunk: Buffer, sink: EventSink, takeWhole?: (bytes: Buffer) => boolean): void {
-    if (takeWhole && this.#heldBytes === 0 && takeWhole(chunk)) return;
+  push(chunk: Buffer, sink: EventSink, whole?: WholeEventSink): void {
+    if (whole && this.#heldBytes === 0 && whole.takeWhole(chunk)) return;
     let start = 0;
     for (let end = this.#firstEnd(chunk); end >= 0; end = eventEnd(chunk, start)) {
       this.#cap(end - start);

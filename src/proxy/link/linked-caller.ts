@@ -73,10 +73,9 @@ export class LinkedCaller implements Caller {
   send(pieces: Buffer[]): boolean {
     if (this.over) return true;
     if (!this.begun) this.#begin(200, true);
-    return this.#send(
-      pieces,
-      pieces.reduce((sum, piece) => sum + piece.length, 0),
-    );
+    let length = 0;
+    for (const piece of pieces) length += piece.length;
+    return this.#send(pieces, length);
   }
 
   endStream(): void {
@@ -144,7 +143,7 @@ export class LinkedCaller implements Caller {
   #send(pieces: Buffer[], length: number): boolean {
     if (length === 0) return true;
     const { outbox } = this.link;
-    if (this.#waiting.length > 0 || length > this.#credit || length > PIECE_BYTES || outbox.full) {
+    if (this.#waitingBytes > 0 || length > this.#credit || length > PIECE_BYTES || outbox.full) {
       for (const piece of pieces) if (piece.length > 0) this.#waiting.push(piece);
       this.#waitingBytes += length;
       if (this.#credit > 0) this.link.queue(this);

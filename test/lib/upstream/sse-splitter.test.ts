@@ -64,12 +64,14 @@ describe('the splitter of server-sent events', () => {
     const splitter = new SseSplitter();
     const offered: string[] = [];
     const found: string[] = [];
-    const offer = (bytes: Buffer) => {
-      offered.push(bytes.toString());
-      return bytes.toString() === 'data: 1\n\n';
+    const whole = {
+      takeWhole(bytes: Buffer) {
+        offered.push(bytes.toString());
+        return bytes.toString() === 'data: 1\n\n';
+      },
     };
     for (const part of ['data: 1\n\n', ': note', 'data: 1\n\n', 'data: 1\n\ndata: 2\n\n'])
-      splitter.push(Buffer.from(part), (bytes) => found.push(bytes.toString()), offer);
+      splitter.push(Buffer.from(part), (bytes) => found.push(bytes.toString()), whole);
     expect(offered).toEqual(['data: 1\n\n', ': note', 'data: 1\n\ndata: 2\n\n']);
     expect(found).toEqual([': notedata: 1\n\n', 'data: 1\n\n', 'data: 2\n\n']);
   });
