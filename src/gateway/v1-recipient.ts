@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { CallInput } from '../inference/call.js';
 import type { Recipient } from '../inference/relay/recipient.js';
 import type { UpstreamFailure } from '../inference/relay/upstream-failure.js';
@@ -17,8 +18,12 @@ export interface ReaderBounds {
 export class V1Recipient implements Recipient {
   /** Whether the chunked framing of a stream is ours to write. */
   #framing = false;
+  /** Whether the head of a stream has been handed over with its first events. */
+  #begun = false;
+  #full = false;
   /** Ends the watch over the client's reading. */
   #unwatch: (() => void) | undefined;
+  #onDrain: (() => void) | undefined;
   #stalled: NodeJS.Timeout | undefined;
 
   constructor(
@@ -34,22 +39,23 @@ export class V1Recipient implements Recipient {
   }
 
   get full(): boolean {
-    return this.response.writableNeedDrain;
+    return this.#full;
   }
 
   onClose(listener: () => void): void {
+    // The response has let go of it by then.
+    const { socket } = this.response.req;
     this.response.on('close', () => {
       clearTimeout(this.#stalled);
+      if (this.#full) socket.off('drain', this.#drained);
       this.#unwatch?.();
       listener();
     });
   }
 
   onDrain(listener: () => void): void {
-    this.response.on('drain', () => {
-      clearTimeout(this.#stalled);
-      listener();
-    });
+    this.#onDrain = listener;
+    this.response.on('drain', this.#drained);
   }
 
   answer(body: Buffer): void {
@@ -75,7 +81,10 @@ export class V1Recipient implements Recipient {
   }
 
   send(events: Buffer): void {
-    this.#write(this.#framing ? framed(events, CHUNK_END) : [events]);
+    const { socket } = this.response;
+    if (this.#framing && this.#begun && socket && events.length <= COPIED_BYTES) this.#pass(socket, events);
+    else this.#write(this.#framing ? framed(events, CHUNK_END) : [events]);
+    this.#begun = true;
   }
 
   endStream(event: Buffer): void {
@@ -102,6 +111,13 @@ export class V1Recipient implements Recipient {
     this.response.destroy();
   }
 
+  readonly #drained = (): void => {
+    if (!this.#full) return;
+    this.#full = false;
+    clearTimeout(this.#stalled);
+    this.#onDrain?.();
+  };
+
   readonly #awaitReader = (): void => {
     clearTimeout(this.#stalled);
     this.#stalled = setTimeout(() => this.cut(), this.bounds.stalledReaderMs);
@@ -116,11 +132,21 @@ export class V1Recipient implements Recipient {
     return headers;
   }
 
+  /**
+   * Passes events on past the response, whose part in a write takes a tenth of its time. A response with a socket has handed over
+   * all that it was given before.
+   */
+  #pass(socket: Socket, events: Buffer): void {
+    if (socket.write(inOnePiece(events, CHUNK_END))) return;
+    if (!this.#full) socket.once('drain', this.#drained);
+    this.#full = true;
+  }
+
   /** In one piece: the first token leaves with the head. */
   #write(parts: (Buffer | string)[]): void {
     const { response } = this;
     response.cork();
-    for (const part of parts) response.write(part, 'latin1');
+    for (const part of parts) if (!response.write(part, 'latin1')) this.#full = true;
     response.uncork();
   }
 }
@@ -136,8 +162,10 @@ const LAST_CHUNK = '\r\n0\r\n\r\n';
 const COPIED_BYTES = 4096;
 
 /** A chunk of HTTP/1.1's chunked coding, in one piece where it is small. */
-function framed(bytes: Buffer, end: string): (Buffer | string)[] {
-  if (bytes.length > COPIED_BYTES) return [`${bytes.length.toString(16)}\r\n`, bytes, end];
+const framed = (bytes: Buffer, end: string): (Buffer | string)[] =>
+  bytes.length > COPIED_BYTES ? [`${bytes.length.toString(16)}\r\n`, bytes, end] : [inOnePiece(bytes, end)];
+
+function inOnePiece(bytes: Buffer, end: string): Buffer {
   const digits = Math.ceil((32 - Math.clz32(bytes.length)) / 4);
   const start = digits + 2;
   const frame = Buffer.allocUnsafe(start + bytes.length + end.length);
@@ -147,5 +175,5 @@ function framed(bytes: Buffer, end: string): (Buffer | string)[] {
   frame[digits + 1] = LF;
   frame.set(bytes, start);
   for (let i = 0; i < end.length; i++) frame[start + bytes.length + i] = end.charCodeAt(i);
-  return [frame];
+  return frame;
 }
