@@ -21,6 +21,8 @@ export class V1Recipient implements Recipient {
   /** Whether the head of a stream has been handed over with its first events. */
   #begun = false;
   #full = false;
+  /** Set once its reader took less than was sent past the response. The connection outlives the call. */
+  #listensTo: Socket | undefined;
   /** Ends the watch over the client's reading. */
   #unwatch: (() => void) | undefined;
   #onDrain: (() => void) | undefined;
@@ -43,11 +45,9 @@ export class V1Recipient implements Recipient {
   }
 
   onClose(listener: () => void): void {
-    // The response has let go of it by then.
-    const { socket } = this.response.req;
     this.response.on('close', () => {
       clearTimeout(this.#stalled);
-      if (this.#full) socket.off('drain', this.#drained);
+      this.#listensTo?.off('drain', this.#drained);
       this.#unwatch?.();
       listener();
     });
@@ -138,8 +138,10 @@ export class V1Recipient implements Recipient {
    */
   #pass(socket: Socket, events: Buffer): void {
     if (socket.write(inOnePiece(events, CHUNK_END))) return;
-    if (!this.#full) socket.once('drain', this.#drained);
     this.#full = true;
+    if (this.#listensTo) return;
+    this.#listensTo = socket;
+    socket.on('drain', this.#drained);
   }
 
   /** In one piece: the first token leaves with the head. */
