@@ -5,18 +5,17 @@ import type { Recipient } from '../../src/inference/relay/recipient.js';
 import type { JsonAnswer } from '../../src/inference/relay/relay-json.js';
 import type { StreamAnswer } from '../../src/inference/relay/relay-stream.js';
 import type { inspectAtOnce } from '../../src/inference/request/request-body.js';
+import { CHUNKS, chunkPiecesOf } from './chunk-pieces.js';
 import { median, quantile } from './measure.js';
 
 /**
  * `node build/test/bench/pieces.js <dist> [<dist of another build>]`: microseconds that an edge of each build spends on
- * reading a body, a whole answer and a chunk of a stream, without sockets and database. Both are builds of about the same
- * sources. They take turns in bursts
- * of a few hundred microseconds, the shortest of which no neighbour has disturbed: a busy machine moves it by a few
- * percent.
+ * reading a body, a whole answer and a chunk of a stream, and on a chunk's whole way through the proxy and the edge, without
+ * sockets and database. Both are builds of about the same sources. They take turns in bursts of a few hundred microseconds,
+ * the shortest of which no neighbour has disturbed: a busy machine moves it by a few percent.
  */
 const ROUNDS = 3_000;
 const WARM_ROUNDS = 1_000;
-const CHUNKS = 100;
 const ID = '019aa000-0000-7000-8000-000000000000';
 
 const usage = { prompt_tokens: 40, completion_tokens: 100, total_tokens: 140 };
@@ -49,7 +48,8 @@ interface Classes {
   StreamAnswer: typeof StreamAnswer;
   inspectAtOnce: typeof inspectAtOnce;
 }
-type Pieces = Record<'body' | 'answer' | 'chunk', () => void>;
+const NAMES = ['body', 'answer', 'chunk', 'proxy', 'edge'] as const;
+type Pieces = Record<(typeof NAMES)[number], () => void>;
 
 const nothing = (): void => undefined;
 const yes = (): boolean => true;
@@ -92,6 +92,7 @@ async function piecesOf(dist: string): Promise<Pieces> {
     for (let i = 0; i < CHUNKS; i++) run();
   };
   return {
+    ...(await chunkPiecesOf(dist)),
     body: repeated(() => inspectAtOnce(BODY, allowed)),
     answer: repeated(() => {
       const answer = new JsonAnswer(context, recipient, call);
@@ -110,19 +111,19 @@ const dists = process.argv.slice(2);
 if (dists.length === 0) throw new Error('name the folder of at least one build');
 const builds: { dist: string; pieces: Pieces; times: Record<keyof Pieces, number[]> }[] = [];
 for (const dist of dists) {
-  builds.push({ dist, pieces: await piecesOf(dist), times: { body: [], answer: [], chunk: [] } });
+  const times = { body: [], answer: [], chunk: [], proxy: [], edge: [] };
+  builds.push({ dist, pieces: await piecesOf(dist), times });
 }
-const names = ['body', 'answer', 'chunk'] as const;
 for (let round = 0; round < ROUNDS; round++) {
   for (const { pieces, times } of builds) {
-    for (const name of names) {
+    for (const name of NAMES) {
       const began = performance.now();
       pieces[name]();
       if (round >= WARM_ROUNDS) times[name].push(((performance.now() - began) * 1_000) / CHUNKS);
     }
   }
 }
-for (const name of names) {
+for (const name of NAMES) {
   for (const { dist, times } of builds) {
     const figures = [quantile(times[name], 0), quantile(times[name], 0.2), median(times[name])];
     const [least, fifth, middle] = figures.map((figure) => figure.toFixed(2));
