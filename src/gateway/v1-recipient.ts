@@ -1,5 +1,4 @@
 import type { ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import type { CallInput } from '../inference/call.js';
 import type { Recipient } from '../inference/relay/recipient.js';
 import type { UpstreamFailure } from '../inference/relay/upstream-failure.js';
@@ -18,14 +17,8 @@ export interface ReaderBounds {
 export class V1Recipient implements Recipient {
   /** Whether the chunked framing of a stream is ours to write. */
   #framing = false;
-  /** Whether the head of a stream has been handed over with its first events. */
-  #begun = false;
-  #full = false;
-  /** Set once its reader took less than was sent past the response. The connection outlives the call. */
-  #listensTo: Socket | undefined;
   /** Ends the watch over the client's reading. */
   #unwatch: (() => void) | undefined;
-  #onDrain: (() => void) | undefined;
   #stalled: NodeJS.Timeout | undefined;
 
   constructor(
@@ -41,21 +34,22 @@ export class V1Recipient implements Recipient {
   }
 
   get full(): boolean {
-    return this.#full;
+    return this.response.writableNeedDrain;
   }
 
   onClose(listener: () => void): void {
     this.response.on('close', () => {
       clearTimeout(this.#stalled);
-      this.#listensTo?.off('drain', this.#drained);
       this.#unwatch?.();
       listener();
     });
   }
 
   onDrain(listener: () => void): void {
-    this.#onDrain = listener;
-    this.response.on('drain', this.#drained);
+    this.response.on('drain', () => {
+      clearTimeout(this.#stalled);
+      listener();
+    });
   }
 
   answer(body: Buffer): void {
@@ -81,10 +75,7 @@ export class V1Recipient implements Recipient {
   }
 
   send(events: Buffer): void {
-    const { socket } = this.response;
-    if (this.#framing && this.#begun && socket && events.length <= COPIED_BYTES) this.#pass(socket, events);
-    else this.#write(this.#framing ? framed(events, CHUNK_END) : [events]);
-    this.#begun = true;
+    this.#write(this.#framing ? framed(events, CHUNK_END) : [events]);
   }
 
   endStream(event: Buffer): void {
@@ -111,13 +102,6 @@ export class V1Recipient implements Recipient {
     this.response.destroy();
   }
 
-  readonly #drained = (): void => {
-    if (!this.#full) return;
-    this.#full = false;
-    clearTimeout(this.#stalled);
-    this.#onDrain?.();
-  };
-
   readonly #awaitReader = (): void => {
     clearTimeout(this.#stalled);
     this.#stalled = setTimeout(() => this.cut(), this.bounds.stalledReaderMs);
@@ -132,30 +116,15 @@ export class V1Recipient implements Recipient {
     return headers;
   }
 
-  /**
-   * Passes events on past the response, whose part in a write takes a tenth of its time. A response with a socket has handed over
-   * all that it was given before.
-   */
-  #pass(socket: Socket, events: Buffer): void {
-    if (socket.write(inOnePiece(events, CHUNK_END))) return;
-    this.#full = true;
-    if (this.#listensTo) return;
-    this.#listensTo = socket;
-    socket.on('drain', this.#drained);
-  }
-
   /** In one piece: the first token leaves with the head. */
   #write(parts: (Buffer | string)[]): void {
     const { response } = this;
     response.cork();
-    for (const part of parts) if (!response.write(part, 'latin1')) this.#full = true;
+    for (const part of parts) response.write(part, 'latin1');
     response.uncork();
   }
 }
 
-const CR = 0x0d;
-const LF = 0x0a;
-const HEX = '0123456789abcdef';
 const CHUNK_END = '\r\n';
 /** The end of a chunk, and the empty one that ends the body. */
 const LAST_CHUNK = '\r\n0\r\n\r\n';
@@ -164,18 +133,12 @@ const LAST_CHUNK = '\r\n0\r\n\r\n';
 const COPIED_BYTES = 4096;
 
 /** A chunk of HTTP/1.1's chunked coding, in one piece where it is small. */
-const framed = (bytes: Buffer, end: string): (Buffer | string)[] =>
-  bytes.length > COPIED_BYTES ? [`${bytes.length.toString(16)}\r\n`, bytes, end] : [inOnePiece(bytes, end)];
-
-function inOnePiece(bytes: Buffer, end: string): Buffer {
-  const digits = Math.ceil((32 - Math.clz32(bytes.length)) / 4);
-  const start = digits + 2;
-  const frame = Buffer.allocUnsafe(start + bytes.length + end.length);
-  for (let at = digits - 1, left = bytes.length; at >= 0; at--, left >>= 4)
-    frame[at] = HEX.charCodeAt(left & 15);
-  frame[digits] = CR;
-  frame[digits + 1] = LF;
-  frame.set(bytes, start);
-  for (let i = 0; i < end.length; i++) frame[start + bytes.length + i] = end.charCodeAt(i);
-  return frame;
+function framed(bytes: Buffer, end: string): (Buffer | string)[] {
+  const head = `${bytes.length.toString(16)}\r\n`;
+  if (bytes.length > COPIED_BYTES) return [head, bytes, end];
+  const frame = Buffer.allocUnsafe(head.length + bytes.length + end.length);
+  frame.write(head, 0, 'latin1');
+  frame.set(bytes, head.length);
+  frame.write(end, head.length + bytes.length, 'latin1');
+  return [frame];
 }
