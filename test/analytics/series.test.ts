@@ -51,6 +51,13 @@ describe('the series of usage', () => {
       ['2026-12-01T11:00', 'gateway/fast', 1],
       ['2026-12-01T11:00', 'gateway/qwen-pro', 1],
     ]);
+    // Five and a half hours ahead.
+    expect(await read('hour', 'Asia/Kolkata')).toEqual([
+      ['2026-12-01T04:30', 'gateway/fast', 1],
+      ['2026-12-01T15:30', 'gateway/fast', 1],
+      ['2026-12-01T16:30', 'gateway/fast', 1],
+      ['2026-12-01T16:30', 'gateway/qwen-pro', 1],
+    ]);
     // 13 hours ahead: their day began at 11:00 UTC.
     expect(await read('day', 'Pacific/Auckland', 2)).toEqual([
       ['2026-12-01', 'gateway/fast', 2],

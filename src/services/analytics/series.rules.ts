@@ -1,5 +1,5 @@
 import { DAY_MS, dayStart } from '../../lib/clock.js';
-import { localHours } from '../../lib/local-hours.js';
+import { localTimes } from '../../lib/local-times.js';
 import { formatMoney, type Money, parseMoney } from '../../lib/money.js';
 import type { UsageSeriesPointOutput } from './analytics.outputs.js';
 import type { HourAndModel } from './usage-sums.store.js';
@@ -25,12 +25,12 @@ export function seriesOf(
   hours: readonly HourAndModel[],
   { unit, timeZone, windowDays, now }: Series,
 ): UsageSeriesPointOutput[] {
-  const hourOf = localHours(timeZone);
-  const today = Date.parse(hourOf(now).slice(0, 10));
+  const timeOf = localTimes(timeZone);
+  const today = Date.parse(timeOf(now).slice(0, 10));
   const first = new Date(today - (windowDays - 1) * DAY_MS).toISOString().slice(0, 10);
   const sums = new Map<string, Sum>();
   for (const row of hours) {
-    const hour = hourOf(row.hour_ms);
+    const hour = timeOf(row.hour_ms);
     if (hour < first) continue;
     const start = unit === 'day' ? hour.slice(0, 10) : hour;
     const sum = sums.get(`${start} ${row.model}`) ?? emptySum(start, row.model);

@@ -1,4 +1,4 @@
-import { localHours } from '../../../../src/lib/local-hours';
+import { localTimes } from '../../../../src/lib/local-times';
 import { formatMoney, parseMoney } from '../../../../src/lib/money';
 import type { SeriesPointFragment } from '../../../generated/graphql';
 import { counted, formatDay, shortCount, shortDollars } from '../../ui/format';
@@ -64,13 +64,17 @@ export function seriesNames(models: readonly ModelSums[]): string[] {
   return names.length <= MOST_SERIES ? names : [...names.slice(0, MOST_SERIES - 1), OTHERS];
 }
 
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 /** Every hour of today, or every day of the window, oldest first, on the clock of a time zone. */
 export function startsOf(windowDays: number, timeZone: string, now: number): string[] {
-  const today = localHours(timeZone)(now).slice(0, 10);
+  const timeOf = localTimes(timeZone);
+  const today = timeOf(now).slice(0, 10);
   if (windowDays === 1) {
-    return Array.from({ length: 24 }, (_, hour) => `${today}T${String(hour).padStart(2, '0')}:00`);
+    // Hours are counted in UTC: in India they begin at half past.
+    const minutes = timeOf(now - (now % HOUR_MS)).slice(14);
+    return Array.from({ length: 24 }, (_, hour) => `${today}T${String(hour).padStart(2, '0')}:${minutes}`);
   }
   return Array.from({ length: windowDays }, (_, index) =>
     new Date(Date.parse(today) - (windowDays - 1 - index) * DAY_MS).toISOString().slice(0, 10),
