@@ -75,7 +75,7 @@ describe('the audit log', () => {
     for (const is_featured of [false, true, true]) await patch('models/embed', { is_featured });
     const { adminActions } = await dataOf<{ adminActions: object[] }>(
       suite.url,
-      '{ adminActions(subjectId: "gateway/embed", limit: 5) { action source subjectId changes { field before after } } }',
+      '{ adminActions(subjectId: "gateway/embed", limit: 5) { action source subjectId subjectEmail changes { field before after } } }',
       { token: admin.token },
     );
     expect(adminActions).toEqual([
@@ -83,6 +83,7 @@ describe('the audit log', () => {
         action: 'model.update',
         source: 'SESSION',
         subjectId: 'gateway/embed',
+        subjectEmail: null,
         changes: [{ field: 'is_featured', before: 'false', after: 'true' }],
       },
     ]);

@@ -100,6 +100,7 @@ describe('a credit adjustment', () => {
         actor_id: admin.user.id,
         actor_email: admin.user.email,
         subject_id: user.id,
+        subject_email: user.email,
         changes: [{ field: 'balance_usd', before: '1.000000', after: '2.000000' }],
         reason: 'Goodwill',
         created_at: expect.stringMatching(/\.\d{6}Z$/),

@@ -52,6 +52,7 @@ interface ActionRow {
   source: AdminSource;
   action: string;
   subject_id: string;
+  subject_email: string | null;
   before: Record<string, unknown> | null;
   after: Record<string, unknown> | null;
   reason: string | null;
@@ -69,7 +70,10 @@ export async function listActions(
     ...(actor === undefined ? [] : [sql<boolean>`l.actor_id::text = ${actor.toLowerCase()}`]),
   ];
   const { rows } = await sql<ActionRow>`
-    select l.*, a.email as actor_email from admin_actions l left join accounts a on a.id = l.actor_id
+    select l.*, a.email as actor_email, s.email as subject_email
+    from admin_actions l
+    left join accounts a on a.id = l.actor_id
+    left join accounts s on s.id = case when starts_with(l.action, 'account.') then l.subject_id::uuid end
     where ${wanted.length === 0 ? sql`true` : sql.join(wanted, sql` and `)}
     order by l.created_at desc, l.id desc limit ${limit} offset ${offset}`.execute(em.getKysely());
   return rows.map(({ before, after, created_at, ...row }) => ({
@@ -79,6 +83,7 @@ export async function listActions(
     actor_id: row.actor_id,
     actor_email: row.actor_email,
     subject_id: row.subject_id,
+    subject_email: row.subject_email,
     changes: [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])]
       .sort()
       .map((field) => ({

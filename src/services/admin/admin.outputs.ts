@@ -31,6 +31,10 @@ export const actionOutput = z
       .nullable()
       .describe("The administrator's email address, while the account exists."),
     subject_id: z.string().describe('ID or name of what was changed.'),
+    subject_email: z
+      .string()
+      .nullable()
+      .describe('The email address of a changed account, while it exists. Null for everything else.'),
     changes: z.array(actionChangeOutput).describe('The changed fields, by name.'),
     reason: z.string().nullable().describe('The reason that was given.'),
     created_at: timestamp('Time of the action.'),

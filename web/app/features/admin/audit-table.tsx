@@ -32,13 +32,13 @@ function Actor({ action: { actorId, actorEmail, source } }: { action: Action }) 
 }
 
 /** What was changed, by its name where the entry has it. */
-function Subject({ action: { action, subjectId, changes } }: { action: Action }) {
+function Subject({ action: { action, subjectId, subjectEmail, changes } }: { action: Action }) {
   const named = changes.find(({ field }) => field === 'name');
   const words = named?.after ?? named?.before ?? subjectId;
   if (action.startsWith('account.')) {
     return (
       <Link to={paths.user} params={{ userId: subjectId }} className={classes.name}>
-        {subjectId}
+        {subjectEmail ?? subjectId}
       </Link>
     );
   }
@@ -87,7 +87,7 @@ const WHAT: Column<Action> = {
 const SUBJECT: Column<Action> = {
   id: 'subject',
   head: 'Subject',
-  whole: ({ subjectId }) => subjectId,
+  whole: ({ subjectId, subjectEmail }) => subjectEmail ?? subjectId,
   phone: 12,
   cell: (action) => <Subject action={action} />,
 };
