@@ -14,7 +14,4 @@ export const pageInput = z.strictObject({
   offset: integer(0, Number.MAX_SAFE_INTEGER).default(0).describe('Number of entries to skip.'),
 });
 
-/** The query of a list that is always returned whole. */
-export const noPageInput = z.strictObject({});
-
 export type PageInput = z.output<typeof pageInput>;

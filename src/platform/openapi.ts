@@ -1,5 +1,6 @@
 import swagger from '@fastify/swagger';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
+import { noBody } from '../rest/operations.js';
 import type { RestApp } from '../rest/rest-app.js';
 import { finishDocument, type OpenApiDocument } from './openapi-finish.js';
 import { INFERENCE_TAG, KEY_SCHEME, withInference } from './openapi-inference.js';
@@ -54,7 +55,11 @@ export async function collectOpenApi(app: RestApp): Promise<void> {
       },
       security: [{ bearer: [] }, { cookie: [] }],
     },
-    transform: jsonSchemaTransform,
+    // Who may send `{}` or nothing sends nothing: the document has no body there.
+    transform: (route) => {
+      const { body, ...schema } = route.schema;
+      return jsonSchemaTransform(body === noBody ? { ...route, schema } : route);
+    },
     transformObject: (document) =>
       finishDocument(withInference(jsonSchemaTransformObject(document) as OpenApiDocument)),
   });

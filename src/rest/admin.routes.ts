@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { AppError } from '../errors.js';
-import { noPageInput } from '../lib/page-input.js';
 import { listUsersInput, updateUserInput } from '../services/accounts/accounts.inputs.js';
 import { userOutput, usersOutput } from '../services/accounts/accounts.outputs.js';
 import {
@@ -77,7 +76,6 @@ export const adminRoutes = routesOf('Administration', (route, { accounts, admin 
     operationId: 'listScheduledJobs',
     summary: 'List scheduled jobs',
     description: 'Returns scheduled jobs with their last and next runs. Requires an administrator.',
-    query: noPageInput,
     returns: { 200: jobsOutput },
     run: ({ context }) => admin.jobs(context),
   });
@@ -87,7 +85,6 @@ export const adminRoutes = routesOf('Administration', (route, { accounts, admin 
     summary: 'Get the routing',
     description:
       'Returns models, deployments and fallbacks as the model proxy sees them, and whether its prices are those that calls are charged with. With several proxies, one of them answers. Requires an administrator.',
-    query: noPageInput,
     returns: { 200: routingOutput },
     run: ({ context }) => admin.routing(context),
   });

@@ -83,7 +83,6 @@ export const alertsRoutes = routesOf('Alerts', (route, { alerts }) => {
       'Returns a new signing secret, which is shown only once. Until the next rotation, deliveries are also signed with the previous secret.',
     params: alertParams,
     returns: { 200: signingSecretOutput },
-    errors: [422],
     run: ({ context, params }) =>
       alerts.rotateSecret(context, { keyId: params.id, alertId: params.alert_id }),
   });
@@ -115,7 +114,6 @@ export const alertsRoutes = routesOf('Alerts', (route, { alerts }) => {
       'Sends the event to the current destination of its subscription, with the same ID and up to three new attempts. A pending event is left unchanged. At most 5 tests and redeliveries per minute, and 10 per day by email.',
     params: alertEventParams,
     returns: { 200: alertEventOutput },
-    errors: [422],
     run: ({ context, params }) => alerts.redeliver(context, { eventId: params.id }),
   });
 

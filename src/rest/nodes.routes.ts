@@ -1,4 +1,3 @@
-import { noPageInput } from '../lib/page-input.js';
 import { economicsInput } from '../services/nodes/economics.inputs.js';
 import { nodesEconomicsOutput } from '../services/nodes/economics.outputs.js';
 import {
@@ -115,7 +114,6 @@ export const nodesRoutes = routesOf('Nodes', (route, { nodes, economics, benchma
     operationId: 'listLatestBenchmarks',
     summary: 'List latest benchmarks',
     description: 'Returns the latest run of each node and model. Requires an administrator.',
-    query: noPageInput,
     returns: { 200: latestBenchmarksOutput },
     run: ({ context }) => benchmarks.latest(context),
   });

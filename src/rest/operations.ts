@@ -42,13 +42,18 @@ interface Operation<Params, Query, Body, Headers, Returns extends Record<number,
   ): Promise<Answered<Returns[keyof Returns]> | undefined> | Answered<Returns[keyof Returns]>;
 }
 
+const OF_API = '/api/';
+const NO_QUERY = z.strictObject({});
+/** The body of a write that takes none. Clients that send JSON with every write send null or `{}`. */
+export const noBody = z.strictObject({}).nullish();
+
 /** Registers the operations of one section of the API reference. */
 type Operations = ReturnType<typeof operations>;
 
 /**
  * Returns what registers operations under a tag. From its rules and schemas follow the errors that it may answer with and
  * who may call it, so that the API reference can't promise what the hooks don't do; `errors` names only what the service
- * adds.
+ * adds. Below `/api`, an operation without a query or a body refuses fields in it, as one with a schema refuses unknown ones.
  */
 export function operations(app: RestApp, section: string) {
   return <
@@ -65,6 +70,8 @@ export function operations(app: RestApp, section: string) {
     const [method, url] = route.split(' ') as [string, string];
     const { tag = section, params, query, body, headers, returns, errors = [], ...rest } = operation;
     const { exposeHeadRoute, run, ...texts } = rest;
+    const querystring = query ?? (url.startsWith(OF_API) ? NO_QUERY : undefined);
+    const checkedBody = body ?? (url.startsWith(OF_API) && isWrite(config.rules) ? noBody : undefined);
     const status = Number(Object.keys(returns).find((code) => Number(code) < 300));
     const security = securityOf(config.rules);
     app.route({
@@ -77,11 +84,11 @@ export function operations(app: RestApp, section: string) {
         tags: [tag],
         ...(security && { security }),
         ...(params && { params }),
-        ...(query && { querystring: query }),
-        ...(body && { body }),
+        ...(querystring && { querystring }),
+        ...(checkedBody && { body: checkedBody }),
         ...(headers && { headers }),
         response: {
-          ...errorResponses(...errorsOf(config.rules, operation), ...errors),
+          ...errorResponses(...errorsOf(config.rules, { params, querystring }), ...errors),
           ...Object.fromEntries(Object.entries(returns).map(([code, answer]) => [code, asSchema(answer)])),
         },
       },
@@ -107,17 +114,20 @@ function securityOf({ auth }: RouteRules): Record<string, string[]>[] | undefine
   return auth === 'internal' ? [{ internal: [] }] : undefined;
 }
 
+const isWrite = ({ contentTypes }: RouteRules): boolean => contentTypes.length > 0;
+
 /** What the hooks may refuse an operation with, by its rules, and the checks of its inputs. */
 function errorsOf(
-  { auth, contentTypes }: RouteRules,
-  { params, query, body }: { params?: Schema; query?: Schema; body?: Schema },
+  rules: RouteRules,
+  { params, querystring }: { params: Schema; querystring: Schema },
 ): DeclaredError[] {
-  const writes = contentTypes.length > 0;
+  const { auth } = rules;
+  const writes = isWrite(rules);
   const errors: DeclaredError[] = [];
   if (auth !== 'none') errors.push(401);
   if (auth === 'admin' || (auth === 'session' && writes)) errors.push(403);
   if (params) errors.push(404);
   if (writes) errors.push(415);
-  if (query || body) errors.push(422);
+  if (querystring) errors.push(422);
   return errors;
 }

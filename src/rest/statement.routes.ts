@@ -33,7 +33,6 @@ export const statementRoutes = routesOf('Billing', (route, { outlook, statements
         },
       },
     },
-    errors: [422],
     run: async ({ context, params }, reply) => {
       const { month } = params;
       if (!month.endsWith(CSV)) return statements.statement(context, { month });
