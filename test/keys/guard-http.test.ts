@@ -11,6 +11,7 @@ interface Key {
 }
 
 const STOP = { at_pct: 80, action: 'disable' };
+const ended = (status: string) => ({ guard_status: status, guard_acted_at: null });
 const MOVE = { at_pct: 50, action: 'fallback_model', model_public_name: 'gateway/fast' };
 
 describe('the guard of a key', () => {
@@ -63,6 +64,29 @@ describe('the guard of a key', () => {
     expect((await patch({ monthly_limit_usd: 100 })).body.guard_status).toBe('acting');
     await patch({ guard: STOP });
     expect((await patch({ monthly_limit_usd: 1 })).body.guard_status).toBe('acting');
+  });
+
+  test('ends with the limit, and acts under a new one only once its percentage is reached', async () => {
+    await patch({ monthly_limit_usd: 1, guard: STOP });
+    await spend(80);
+    expect((await patch({ monthly_limit_usd: null })).body).toMatchObject(ended('off'));
+    expect((await patch({ monthly_limit_usd: 2 })).body).toMatchObject(ended('armed'));
+    await spend(79);
+    expect((await api.send<Key>('GET', path())).body).toMatchObject(ended('armed'));
+    await spend(1);
+    expect((await api.send<Key>('GET', path())).body.guard_status).toBe('acting');
+    expect(await said()).toHaveLength(2);
+    await patch({ monthly_limit_usd: null });
+    expect((await patch({ monthly_limit_usd: 2 })).body.guard_status).toBe('acting');
+  });
+
+  test('stays undone for the month when its limit is removed and set again', async () => {
+    await patch({ monthly_limit_usd: 1, guard: STOP });
+    await spend(80);
+    await undo();
+    expect((await patch({ monthly_limit_usd: null })).body.guard_status).toBe('off');
+    expect((await patch({ monthly_limit_usd: 0.5 })).body.guard_status).toBe('undone');
+    expect(await said()).toHaveLength(1);
   });
 
   test('is said by the alert of the same percentage, and to every other subscription by one of its own', async () => {

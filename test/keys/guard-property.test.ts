@@ -22,6 +22,8 @@ const step = fc.oneof(
   { weight: 5, arbitrary: fc.record({ flush: fc.array(call, { minLength: 1, maxLength: 3 }) }) },
   { weight: 1, arbitrary: fc.record({ replay: fc.nat() }) },
   { weight: 2, arbitrary: fc.record({ limit: fc.constantFrom(null, 0, 10, 50, 100, 333) }) },
+  // Removed and set again.
+  { weight: 2, arbitrary: fc.record({ relimit: fc.constantFrom(10, 333, 9_999) }) },
   { weight: 2, arbitrary: fc.record({ guard: fc.constantFrom(null, 1, 33, 50, 100) }) },
   { weight: 2, arbitrary: fc.constant({ undo: true }) },
 );
@@ -56,6 +58,11 @@ class Model {
     this.atPct = atPct;
     this.actedMonth = null;
     this.undone = false;
+  }
+
+  setLimit(limit: number | null): void {
+    this.limit = limit;
+    if (limit === null && !this.undone) this.actedMonth = null;
   }
 
   get status(): string {
@@ -107,10 +114,12 @@ describe('the guard of a key, whatever is spent, limited, set, undone and replay
           } else if ('replay' in one) {
             const batch = batches[one.replay % Math.max(1, batches.length)];
             if (batch) await flushBatch(db.pool, batch);
-          } else if ('limit' in one) {
-            model.limit = one.limit;
-            await patch({ monthly_limit_usd: one.limit === null ? null : one.limit / 100 });
-            model.act([utcMonth(NOW)]);
+          } else if ('limit' in one || 'relimit' in one) {
+            for (const limit of 'limit' in one ? [one.limit] : [null, one.relimit]) {
+              model.setLimit(limit);
+              await patch({ monthly_limit_usd: limit === null ? null : limit / 100 });
+              model.act([utcMonth(NOW)]);
+            }
           } else if ('guard' in one) {
             model.set(one.guard);
             await patch({ guard: one.guard === null ? null : { at_pct: one.guard, action: 'slow' } });

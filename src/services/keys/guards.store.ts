@@ -22,6 +22,11 @@ export async function setGuard(em: EntityManager, keyId: string, guard: KeyGuard
   });
 }
 
+/** Ends what a key's guard has done, once the monthly limit is gone: it may act anew under another. What was undone stays so. */
+export async function rearmGuard(em: EntityManager, keyId: string): Promise<void> {
+  await em.nativeUpdate(KeyGuard, { keyId, undone: false }, { actedMonth: null, actedAt: null });
+}
+
 /**
  * Lets the guard of a key act at once if what it has spent in the month (`YYYY-MM`) calls for it. Needs a transaction that
  * holds the lock of the account.

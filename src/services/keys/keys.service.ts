@@ -16,7 +16,7 @@ import { requireActing, requireLive, writeAsViewer } from '../accounts/acting.js
 import { requireChatModels } from '../billing/plan-models.js';
 import { idOf, notFound } from '../not-found.js';
 import { requireExpectedKey } from './expected-key.js';
-import { actGuard, setGuard, undoGuard } from './guards.store.js';
+import { actGuard, rearmGuard, setGuard, undoGuard } from './guards.store.js';
 import type { CreateKeyInput, KeysConnectionInput, UpdateKeyInput } from './keys.inputs.js';
 import type { CreatedKeyOutput, KeyDayOutput, KeyOutput } from './keys.outputs.js';
 import { MAX_KEYS, virtualKeyAlias, virtualKeyField } from './keys.rules.js';
@@ -151,7 +151,8 @@ export function createKeysService({ envelopes, virtualKeys }: KeysServiceDeps) {
     },
 
     /**
-     * Changes what the input names; a limit of null is cleared. A guard that the change brings to act does so at once.
+     * Changes what the input names; a limit of null is cleared, and without a monthly one the guard is no longer acting. A guard
+     * that the change brings to act does so at once.
      * @throws AppError `not_found`, `changed_meanwhile`; `model_not_allowed` or `validation_error` for the model of a guard
      */
     async update(context: ServiceContext, input: UpdateKeyInput & { id: string }): Promise<KeyOutput> {
@@ -168,6 +169,7 @@ export function createKeysService({ envelopes, virtualKeys }: KeysServiceDeps) {
         if (!(await changeKey(em, { id, accountId }, changesOf(input, now)))) throw notFound('API key');
         if (guard?.model_public_name)
           await requireChatModels(em, accountId, [[GUARD_MODEL, guard.model_public_name]]);
+        if (input.monthly_limit_usd === null) await rearmGuard(em, id);
         if (guard !== undefined) await setGuard(em, id, guard);
         if (mayAct) await actGuard(em, id, utcMonth(now));
         await notifyInvalidation(em, { kind: 'key', id, accountId });
