@@ -58,7 +58,7 @@ export const playgroundRoutes = routesOf('Playground', (route, { playground }) =
     operationId: 'listPlaygroundSessions',
     summary: 'List my sessions',
     description:
-      'Returns the 50 newest sessions, or all shared ones, newest first, with the first 1,000 characters of each text. Older sessions are deleted unless they are shared.',
+      'Lists your sessions, newest first, with the first 1,000 characters of each text. The newest 50 are kept, and up to 200 shared ones beside them.',
     query: listPlaygroundInput,
     returns: { 200: sessionsOutput },
     run: ({ context, query }) => playground.list(context, query),

@@ -1,5 +1,5 @@
 import { keyParams } from '../services/keys/keys.inputs.js';
-import { refusalsInput } from '../services/refusals/refusals.inputs.js';
+import { listRefusalsInput, refusalsInput } from '../services/refusals/refusals.inputs.js';
 import { refusalHoursOutput, refusedCallsOutput } from '../services/refusals/refusals.outputs.js';
 import { routesOf } from './operations.js';
 import { reads } from './route-rules.js';
@@ -20,8 +20,8 @@ export const refusalsRoutes = routesOf('Billing', (route, { refusals }) => {
     operationId: 'listRefusals',
     summary: 'List rejected calls by hour',
     description:
-      'Lists calls that were rejected before they reached a model, by hour, key, model and error code.',
-    query: refusalsInput,
+      'Lists calls that were rejected before they reached a model, by hour, key, model and error code, latest hour first.',
+    query: listRefusalsInput,
     returns: { 200: refusalHoursOutput },
     run: ({ context, query }) => refusals.byHour(context, query),
   });

@@ -30,4 +30,25 @@ describe('windows of refused calls', () => {
     expect(await counted('window_days=2')).toEqual([31, 31]);
     expect(await counted('window_days=2&ends_days_ago=1')).toEqual([6, 6]);
   });
+
+  test('come in pages of 50 hours over REST, latest first', async () => {
+    const { token, user } = await signUp(suite.url);
+    const hoursAgo = (hours: number) => new Date(Date.UTC(2030, 5, 20, 6 - hours));
+    await suite.db.pool.query(
+      `insert into refused_call_hours
+       select $1, hour, $2, 'model_not_allowed', '', 1, hour from generate_series($3::timestamptz, $4, '1 hour') hour`,
+      [user.id, newId(), hoursAgo(59), hoursAgo(0)],
+    );
+    const list = async (page: string) => {
+      const path = `/api/refusals?window_days=30${page}`;
+      const { body } = await call<{ hour: string }[]>(suite.url, 'GET', path, { token });
+      return body.map(({ hour }) => hour);
+    };
+    const all = await list('&limit=500');
+    expect([all.length, all[0]]).toEqual([60, '2030-06-20T06:00:00.000000Z']);
+    expect(all).toEqual(all.toSorted().reverse());
+    expect(await list('')).toEqual(all.slice(0, 50));
+    expect(await list('&limit=5&offset=57')).toEqual(all.slice(57));
+    expect(await list(`&offset=${Number.MAX_SAFE_INTEGER}`)).toEqual([]);
+  });
 });

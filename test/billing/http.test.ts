@@ -85,7 +85,8 @@ describe('billing over HTTP', () => {
     expect((await get('/api/usage')).body).toEqual({ items: [], total: 0, limit: 50, offset: 0 });
   });
 
-  test.each(['/api/billing/ledger', '/api/usage', '/api/keys'])('%s refuses other paging', async (path) => {
+  const paged = ['/api/billing/ledger', '/api/usage', '/api/keys', '/api/playground', '/api/refusals'];
+  test.each(paged)('%s refuses other paging', async (path) => {
     const queries = [
       'limit=0',
       'limit=501',

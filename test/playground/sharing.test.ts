@@ -208,7 +208,9 @@ describe('a shared session', () => {
       const { body } = await call<Session[]>(product.url, 'GET', `/api/playground${query}`, { token: own });
       return body.map(({ id }) => id);
     };
-    expect(await list('?shared=true')).toEqual(ids);
+    expect(await list('?shared=true&limit=500')).toEqual(ids);
+    expect(await list('?shared=true&limit=20&offset=45')).toEqual(ids.slice(45));
+    expect(await list('?offset=50')).toEqual(ids.slice(50));
     expect(await list('')).toEqual(ids.slice(0, 50));
     expect(await list('?shared=false')).toEqual([]);
     // Whoever asks for everything stays within the cost of an operation.

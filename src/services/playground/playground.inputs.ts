@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { fitsCharacters } from '../../lib/characters.js';
 import { isPlain, NOT_PLAIN } from '../../lib/input-fields.js';
+import { pageInput } from '../../lib/page-input.js';
 
 /** SPEC section 8. */
 export const PROMPT_CHARACTERS = 50_000;
@@ -63,13 +64,11 @@ export type RunPlaygroundInput = z.output<typeof runPlaygroundInput>;
 export const playgroundParams = z.object({ id: z.string().describe('Session ID.') });
 export const slugParams = z.object({ slug: z.string().describe('Slug from the public URL.') });
 
-export const listPlaygroundInput = z.strictObject({
+export const listPlaygroundInput = pageInput.extend({
   shared: z
     .stringbool({ truthy: ['true'], falsy: ['false'], case: 'sensitive', error: 'must be true or false' })
     .optional()
-    .describe(
-      '`true` returns all shared sessions, up to 200, `false` only unshared ones. Returns the newest of both by default.',
-    ),
+    .describe('`true` returns only shared sessions, `false` only unshared ones. Returns both by default.'),
 });
 
 export const sharePlaygroundInput = z

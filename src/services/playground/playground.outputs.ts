@@ -70,7 +70,7 @@ export const sessionOutput = z
       .describe('Whether texts are truncated. Lists contain the first 1,000 characters of each text.'),
   })
   .meta({ id: 'PlaygroundSession', description: 'A prompt and the answers of 1 to 4 models.' });
-export const sessionsOutput = z.array(sessionOutput).describe('Sessions, newest first, at most 50.');
+export const sessionsOutput = z.array(sessionOutput).describe('Sessions, newest first.');
 export type SessionOutput = z.infer<typeof sessionOutput>;
 
 export const sharedSessionOutput = z

@@ -1,5 +1,6 @@
 import { requireViewer, type ServiceContext } from '../../context.js';
 import { AppError } from '../../errors.js';
+import type { PageInput } from '../../lib/page-input.js';
 import { uuidOf } from '../../lib/uuid.js';
 import { writeAsViewer } from '../accounts/acting.js';
 import type { ServiceDeps } from '../deps.js';
@@ -7,7 +8,7 @@ import { idOf, notFound } from '../not-found.js';
 import { type ContentKey, contentKeyOf, listedView, sessionView } from './content.js';
 import type { RunPlaygroundInput } from './playground.inputs.js';
 import type { RunEventOutput, SessionOutput } from './playground.outputs.js';
-import { KEPT_SESSIONS } from './playground.rules.js';
+import { KEPT_SESSIONS, SHARED_SESSIONS } from './playground.rules.js';
 import {
   deleteSessions,
   findSession,
@@ -39,8 +40,11 @@ export interface PlaygroundService extends Sharing {
   start(context: ServiceContext, input: RunPlaygroundInput): Promise<SessionOutput>;
   /** The same for who waits for all runs. A run that fails is in the session. @throws AppError also `service_unavailable` */
   run(context: ServiceContext, input: RunPlaygroundInput): Promise<AwaitedSession>;
-  /** The newest 50, or all that are shared; newest first, each text cut. */
-  list(context: ServiceContext, filter: { shared?: boolean | undefined }): Promise<SessionOutput[]>;
+  /** A page, or else the newest 50, or all that are shared; newest first, each text cut. */
+  list(
+    context: ServiceContext,
+    filter: { shared?: boolean | undefined } & Partial<PageInput>,
+  ): Promise<SessionOutput[]>;
   /** @throws AppError `not_found` */
   get(context: ServiceContext, input: { id: string }): Promise<SessionOutput>;
   /** Ends unfinished runs, all or one; their upstream is cut within a second. @throws AppError `not_found` */
@@ -101,9 +105,9 @@ export function createPlaygroundService(deps: ServiceDeps): PlaygroundService {
         throw error;
       }
     },
-    async list(context, { shared }) {
+    async list(context, { shared, limit = shared ? SHARED_SESSIONS : KEPT_SESSIONS, offset = 0 }) {
       const { accountId } = requireViewer(context);
-      const ids = await listSessionIds(context.em, { accountId, shared });
+      const ids = await listSessionIds(context.em, { accountId, shared, limit, offset });
       if (ids.length === 0) return [];
       const key = await requireKey(context, accountId);
       const listed: SessionOutput[] = [];

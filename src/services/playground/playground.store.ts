@@ -4,7 +4,7 @@ import { PLAYGROUND_CANCEL_CHANNEL } from '../../db/invalidation.js';
 import { UNTRACKED } from '../../db/untracked.js';
 import { PlaygroundRun } from '../../entities/playground/playground-run.js';
 import { PlaygroundSession } from '../../entities/playground/playground-session.js';
-import { KEPT_SESSIONS, SHARED_SESSIONS } from './playground.rules.js';
+import type { PageInput } from '../../lib/page-input.js';
 
 const UNFINISHED = { status: { $in: ['pending' as const, 'running' as const] } };
 
@@ -34,10 +34,10 @@ export async function findShared(em: EntityManager, slug: string): Promise<Store
   return rows.length > 0 ? { session, runs: await runsOf(em, [session.id]) } : undefined;
 }
 
-/** Ids of an account's newest sessions, or of all that are shared; newest first. */
+/** Ids of a page of an account's sessions, all or only those that are shared or aren't; newest first. */
 export async function listSessionIds(
   em: EntityManager,
-  { accountId, shared }: { accountId: string; shared: boolean | undefined },
+  { accountId, shared, ...page }: { accountId: string; shared: boolean | undefined } & PageInput,
 ): Promise<string[]> {
   const sessions = await em.find(
     PlaygroundSession,
@@ -46,7 +46,7 @@ export async function listSessionIds(
       ...UNTRACKED,
       fields: ['id'],
       orderBy: { createdAt: 'desc', id: 'desc' },
-      limit: shared ? SHARED_SESSIONS : KEPT_SESSIONS,
+      ...page,
     },
   );
   return sessions.map(({ id }) => id);

@@ -1,3 +1,4 @@
+import { pageInput } from '../../lib/page-input.js';
 import { analyticsInput } from '../analytics/analytics.inputs.js';
 
 /** The window of analytics, in whole hours. */
@@ -6,3 +7,6 @@ export const refusalsInput = analyticsInput.extend({
     'Days to shift the window into the past, 0 to 90. Use it to compare with an earlier window: unless it is 0, the last day ends at the start of the current hour. Rejected calls are counted by the hour, so the earlier window is shorter by less than an hour.',
   ),
 });
+
+/** A page of the hours of that window. */
+export const listRefusalsInput = refusalsInput.extend(pageInput.shape);

@@ -49,5 +49,5 @@ export const refusalHourOutput = refusedCallOutput
     id: 'RefusalHour',
     description: 'Calls of one hour with one key that were rejected for one reason.',
   });
-export const refusalHoursOutput = z.array(refusalHourOutput).describe('Latest hour first; at most 5,000.');
+export const refusalHoursOutput = z.array(refusalHourOutput).describe('Latest hour first.');
 export type RefusalHourOutput = z.infer<typeof refusalHourOutput>;

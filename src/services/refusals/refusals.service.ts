@@ -2,6 +2,7 @@ import { requireViewer, type ServiceContext } from '../../context.js';
 import { UNTRACKED } from '../../db/untracked.js';
 import { RefusedCallHour } from '../../entities/analytics/refused-call-hour.js';
 import { DAY_MS, dayStart, formatTimestamp, hourStart } from '../../lib/clock.js';
+import type { PageInput } from '../../lib/page-input.js';
 import { uuidsOf } from '../../lib/uuid.js';
 import type { AnalyticsInput } from '../analytics/analytics.inputs.js';
 import { ownedKeys } from '../keys/keys.store.js';
@@ -72,8 +73,11 @@ export function createRefusalsService() {
 
     ofKeys,
 
-    /** Of the whole account by hour, latest first. */
-    async byHour(context: ServiceContext, input: AnalyticsInput): Promise<RefusalHourOutput[]> {
+    /** Of the whole account by hour, latest first: a page, or the latest 5,000. */
+    async byHour(
+      context: ServiceContext,
+      { limit = MOST_HOURS, offset = 0, ...input }: AnalyticsInput & Partial<PageInput>,
+    ): Promise<RefusalHourOutput[]> {
       const { accountId } = requireViewer(context);
       const { from, until } = windowOf(context, input);
       const hours = await context.em.find(
@@ -82,7 +86,8 @@ export function createRefusalsService() {
         {
           ...UNTRACKED,
           orderBy: { hour: 'desc', keyId: 'asc', code: 'asc', model: 'asc' },
-          limit: MOST_HOURS,
+          limit,
+          offset,
         },
       );
       return hours.map(({ hour, keyId, model, code, calls }) => ({
