@@ -176,10 +176,10 @@ describeInBrowser('the way into the dashboard', () => {
     await page.goto('/signup');
     await page.getByLabel('Name').fill('Ada');
     await page.getByLabel('Email').fill('ada');
-    await page.getByRole('textbox', { name: 'Password' }).fill('password');
+    await page.getByRole('textbox', { name: 'Password' }).fill('short12');
     await page.getByRole('button', { name: 'Create account' }).click();
     await page.getByText('Must be an email address').waitFor();
-    await page.getByText('Is one of the most common passwords').waitFor();
+    await page.getByText('Must have 8 to 128 characters').waitFor();
     expect(await page.getByLabel('Email').getAttribute('aria-invalid')).toBe('true');
     await expectAccessible(page);
   });

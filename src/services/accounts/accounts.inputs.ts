@@ -4,18 +4,15 @@ import { timeConnectionInput } from '../../lib/connection-input.js';
 import { emailInput } from '../../lib/email-input.js';
 import { changesSomething, label, NOTHING_TO_CHANGE, TRIMMED } from '../../lib/input-fields.js';
 import { pageInput } from '../../lib/page-input.js';
-import { isCommonPassword } from './common-passwords.js';
 
 const MIN_PASSWORD_LENGTH = 8;
 const MAX_PASSWORD_LENGTH = 128;
 /** Limit for passwords that are only compared. */
 const MAX_COMPARED_LENGTH = 1024;
 
-/** The server has a longer list than the browser (known-passwords.ts). */
-export const COMMON_PASSWORD = 'is one of the most common passwords; choose another';
-
 const email = emailInput.describe('Email address used to log in. Case-insensitive.');
 
+/** The list of common ones is only on the server (known-passwords.ts). */
 const newPassword = z
   .string()
   .superRefine((password, context) => {
@@ -25,8 +22,6 @@ const newPassword = z
         code: 'custom',
         message: `must have ${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters`,
       });
-    } else if (isCommonPassword(password)) {
-      context.addIssue({ code: 'custom', message: COMMON_PASSWORD });
     }
   })
   .meta({

@@ -1,15 +1,14 @@
 import { AppError } from '../../errors.js';
-import { COMMON_PASSWORD } from './accounts.inputs.js';
-import { isCommonPassword } from './common-passwords.js';
 import { KNOWN_PASSWORDS } from './known-passwords.data.js';
 
 const known = new Set(KNOWN_PASSWORDS);
-/** Whether a password is one of the most common ones, by the whole list that a browser doesn't load. */
-export const isKnownPassword = (password: string): boolean =>
-  known.has(password.toLowerCase()) || isCommonPassword(password);
 
-/** @throws AppError `validation_error` for a password that is known to be common. */
+/**
+ * Compared without case. Only the list decides, since rules about what makes a password refuse good ones too.
+ * @throws AppError `validation_error` for a password on the list.
+ */
 export function refuseKnownPassword(password: string, field: string): void {
-  if (!isKnownPassword(password)) return;
-  throw new AppError('validation_error', { details: [{ field, message: COMMON_PASSWORD }] });
+  if (!known.has(password.toLowerCase())) return;
+  const message = 'is one of the most common passwords; choose another';
+  throw new AppError('validation_error', { details: [{ field, message }] });
 }
