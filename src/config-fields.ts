@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { emailInput } from './lib/email-input.js';
+import { addressInput } from './lib/email-input.js';
 import { redisUrls } from './lib/open-redis.js';
 import { isSteering } from './lib/steering-fields.js';
 
@@ -91,7 +91,7 @@ export const mailFrom = z
   .trim()
   .refine((value) => {
     const address = /^[^<>\p{Cc}]*<([^<>]+)>$/u.exec(value)?.[1] ?? value;
-    return emailInput.safeParse(address).success;
+    return addressInput.safeParse(address).success;
   }, 'must be an email address, or a name and an email address in <>');
 
 export const text = (min: number, max: number) => {

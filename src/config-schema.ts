@@ -14,7 +14,7 @@ import {
   url,
   whole,
 } from './config-fields.js';
-import { emailInput } from './lib/email-input.js';
+import { addressInput } from './lib/email-input.js';
 
 /** Every environment variable that is read, with its form and its default (docs/operations.md). */
 
@@ -58,7 +58,7 @@ const schema = z.object({
   PASSWORD_HASH_PROFILE: oneOf(['owasp', 'test']).default('owasp'),
   SMTP_URL: url(/^smtps?$/, 'smtp', 'smtp://user:password@mail.example.com:587').optional(),
   MAIL_FROM: mailFrom.optional(),
-  ADMIN_EMAIL: emailInput.optional(),
+  ADMIN_EMAIL: addressInput.optional(),
   ADMIN_PASSWORD: text(8, 128).optional(),
   GPU_HEARTBEAT_SECRET: secret.optional(),
   GPU_STALE_AFTER_SECONDS: seconds.default(180),

@@ -190,10 +190,17 @@ describe('the configuration', () => {
       smtpUrl: smtp.SMTP_URL,
       from: 'no-reply@api.example.com',
     });
-    const from = 'Gateway alerts <alerts@example.com>';
-    expect(load({ ...smtp, MAIL_FROM: from }).mail).toMatchObject({ from });
+    for (const from of [
+      'Gateway alerts <alerts@example.com>',
+      'no-reply@localhost',
+      'Gateway <alerts@127.0.0.1>',
+    ]) {
+      expect(load({ ...smtp, MAIL_FROM: from }).mail).toMatchObject({ from });
+    }
     for (const wrong of [
       'nobody',
+      'nobody@',
+      'nobody@.localhost',
       'a@b.example, c@d.example',
       'A <a@b.example> <c@d.example>',
       'A\r\nBcc: <a@b.example>',

@@ -49,6 +49,14 @@ describe('the seed of the administrator', () => {
     expect([answer.status, answer.body.user.role]).toEqual([200, 'admin']);
   });
 
+  test('makes one with an address at a host without a dot, which logs in with it', async () => {
+    await seed({ ...ADMIN, ADMIN_EMAIL: 'Admin@localhost' });
+    const answer = await call<SessionAnswer>(platform.url, 'POST', '/api/auth/login', {
+      body: { email: 'admin@localhost', password: ADMIN.ADMIN_PASSWORD },
+    });
+    expect([answer.status, answer.body.user.role]).toEqual([200, 'admin']);
+  });
+
   test('promotes an account that is there, with a new password and without its sessions and keys', async () => {
     const { token, user } = await signUp(platform.url, { email: 'root@example.com' });
     await db.pool.query(

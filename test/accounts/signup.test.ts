@@ -114,6 +114,8 @@ describe('POST /api/auth/signup', () => {
 
   test.each([
     ['email', { email: 'no mail' }],
+    ['email', { email: 'root@localhost' }],
+    ['email', { email: 'ada@example.xn--' }],
     ['email', { email: 'a\u0000@example.com' }],
     ['password', { password: 'short12' }],
     ['password', { password: 'x'.repeat(129) }],
@@ -140,6 +142,11 @@ describe('POST /api/auth/signup', () => {
       expect((await signUp(suite.url, { email })).user.email).toBe(email.toLowerCase());
     },
   );
+
+  test('takes an email whose top-level domain is internationalised', async () => {
+    const email = `${randomUUID()}@example.xn--p1ai`;
+    expect((await signUp(suite.url, { email })).user.email).toBe(email);
+  });
 
   test.each(['exactly8', 'secret123', 'Password1!', 'ü'.repeat(128), '🔑'.repeat(8)])(
     'takes the password %s',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { characters } from '../../lib/characters.js';
 import { timeConnectionInput } from '../../lib/connection-input.js';
-import { emailInput } from '../../lib/email-input.js';
+import { addressInput, emailInput } from '../../lib/email-input.js';
 import { changesSomething, label, NOTHING_TO_CHANGE, TRIMMED } from '../../lib/input-fields.js';
 import { pageInput } from '../../lib/page-input.js';
 
@@ -10,7 +10,9 @@ const MAX_PASSWORD_LENGTH = 128;
 /** Limit for passwords that are only compared. */
 const MAX_COMPARED_LENGTH = 1024;
 
-const email = emailInput.describe('Email address used to log in. Case-insensitive.');
+const EMAIL = 'Email address used to log in. Case-insensitive.';
+/** Of an account that exists already. `ADMIN_EMAIL` may have made it, at any host. */
+const existingEmail = addressInput.describe(EMAIL);
 
 /** The list of common ones is only on the server (known-passwords.ts). */
 const newPassword = z
@@ -34,7 +36,7 @@ const comparedPassword = z.string().min(1).max(MAX_COMPARED_LENGTH).describe('Th
 
 export const signupInput = z
   .strictObject({
-    email,
+    email: emailInput.describe(EMAIL),
     password: newPassword,
     name: label(100).describe(`Display name, 1 to 100 characters. ${TRIMMED}`),
   })
@@ -42,12 +44,12 @@ export const signupInput = z
 export type SignupInput = z.infer<typeof signupInput>;
 
 export const loginInput = z
-  .strictObject({ email, password: comparedPassword })
+  .strictObject({ email: existingEmail, password: comparedPassword })
   .meta({ id: 'Login', description: 'The credentials.' });
 export type LoginInput = z.infer<typeof loginInput>;
 
 export const forgotPasswordInput = z
-  .strictObject({ email })
+  .strictObject({ email: existingEmail })
   .meta({ id: 'ForgotPassword', description: 'The email address of the account.' });
 export type ForgotPasswordInput = z.infer<typeof forgotPasswordInput>;
 

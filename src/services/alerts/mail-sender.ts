@@ -1,5 +1,5 @@
 import type { MailStanding } from '../../entities/alerts/alert-mail.js';
-import { emailInput } from '../../lib/email-input.js';
+import { addressInput } from '../../lib/email-input.js';
 import { createMailTransport } from '../../lib/mail-transport.js';
 import type { Pseudonyms } from '../accounts/pseudonyms.rules.js';
 import type { Outcome, Send } from './delivery.rules.js';
@@ -24,7 +24,7 @@ export interface MailSenderOptions {
 export function createMailSender({ mail, baseUrl, names, attemptMs = ATTEMPT_MS }: MailSenderOptions): Send {
   const transport = createMailTransport(mail.smtpUrl, attemptMs);
   return async (alert, standing = 'stranger') => {
-    if (!emailInput.safeParse(alert.destination).success) {
+    if (!addressInput.safeParse(alert.destination).success) {
       return {
         result: 'failed',
         responseCode: null,

@@ -183,6 +183,11 @@ describe('an alert by mail', () => {
     expect(mail.parsed.messageId).toBe(`<${id}.2@gateway.example.com>`);
   });
 
+  test('reaches an administrator at a host without a dot', async () => {
+    const { row, mail } = await send({ destination: 'admin@localhost' });
+    expect([row.delivery_status, mail.to]).toEqual(['sent', ['admin@localhost']]);
+  });
+
   test.each([
     'a@example.com, b@example.com',
     'a@example.com\r\nRCPT TO:<b@example.com>',
