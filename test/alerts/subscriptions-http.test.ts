@@ -88,6 +88,7 @@ describe('alert subscriptions over HTTP', () => {
     ['destination', { destination: 'http://127.0.0.1:8080/' }],
     ['destination', { destination: 'https://user:secret@93.184.216.34/' }],
     ['destination', { destination: `${HOOK}/${'x'.repeat(2_048)}` }],
+    ['destination', { destination: `${HOOK}/\ud800x` }],
     ['thresholds_pct', { thresholds_pct: [] }],
     ['thresholds_pct', { thresholds_pct: [1, 2, 3, 4, 5, 6] }],
     ['thresholds_pct', { thresholds_pct: [50, 50] }],

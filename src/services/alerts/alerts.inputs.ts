@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { changesSomething, EXPECTED, NOTHING_TO_CHANGE } from '../../lib/input-fields.js';
+import { changesSomething, EXPECTED, isStorable, NOTHING_TO_CHANGE } from '../../lib/input-fields.js';
 import { moneyInput } from '../../lib/money-input.js';
 
 export { timeConnectionInput } from '../../lib/connection-input.js';
@@ -13,6 +13,7 @@ const destination = z
   .string()
   .min(1, 'must not be empty')
   .max(MAX_DESTINATION)
+  .refine(isStorable, 'must be text without NUL characters')
   .describe('Email address or webhook URL, depending on `kind`. A URL must resolve to public addresses.');
 const thresholds = z
   .array(z.int(PERCENT).min(1, PERCENT).max(100, PERCENT))
