@@ -87,6 +87,10 @@ describe('sites and keys of a widget', () => {
       404,
       'widget_not_found',
     ]);
+    for (const body of ['[]', 'null', '7']) {
+      const answer = await fetch(`${suite.edge.url}/api/widget/chat`, { method: 'POST', body });
+      expect(await refusalOf(answer)).toEqual([404, 'widget_not_found']);
+    }
     expect(await refusalOf(await configOf('wgt_pr_nobody'))).toEqual([404, 'widget_not_found']);
   });
 
