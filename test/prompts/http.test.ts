@@ -48,7 +48,7 @@ describe('saved prompts', () => {
     ['Straße & Øre', 'strasse-ore'],
     ['  --- ', 'prompt'],
     ['日本', 'prompt'],
-    ['x'.repeat(100), 'x'.repeat(80)],
+    ['x'.repeat(255), 'x'.repeat(80)],
     [`${'a'.repeat(79)} b`, 'a'.repeat(79)],
   ])('have the slug of their name: %s', async (name, slug) => {
     expect((await api.create({ name })).slug).toBe(slug);
@@ -58,7 +58,7 @@ describe('saved prompts', () => {
     const slugs = [];
     for (const name of ['Same', 'same!', 'SAME', 'same-2']) slugs.push((await api.create({ name })).slug);
     expect(slugs).toEqual(['same', 'same-2', 'same-3', 'same-2-2']);
-    const long = 'y'.repeat(90);
+    const long = 'y'.repeat(200);
     expect((await api.create({ name: long })).slug).toBe('y'.repeat(80));
     expect((await api.create({ name: long })).slug).toBe(`${'y'.repeat(78)}-2`);
     const id = randomUUID();
@@ -148,6 +148,7 @@ describe('saved prompts', () => {
 
   test.each([
     ['no name', { content: 'x' }],
+    ['a name that is too long', { name: 'x'.repeat(256), content: 'x' }],
     ['no content', { name: 'x' }],
     ['empty content', { name: 'x', content: '' }],
     ['content that is too long', { name: 'x', content: 'x'.repeat(50_001) }],

@@ -121,6 +121,24 @@ describeInBrowser('the prompts of the dashboard', () => {
     await page.getByText('No prompts yet.').waitFor();
   });
 
+  test('a name of 255 letters without a space fits wherever it stands', async () => {
+    const name = 'n'.repeat(255);
+    const { id } = await suite.api<Prompt>(user.token, 'POST', '/api/prompts', { name, content: 'Hello' });
+    const page = await keep('/dashboard/prompts');
+    await page.getByRole('link', { name }).waitFor();
+    await expectGoodLooks(page, 'prompts-long-name');
+    await page.getByRole('link', { name }).click();
+    await page.getByRole('heading', { name }).waitFor();
+    await expectGoodLooks(page, 'prompt-long-name');
+    await page.getByRole('button', { name: 'Delete prompt' }).click();
+    await page.getByRole('dialog').getByText(name).waitFor();
+    await expectGoodLooks(page, 'prompt-long-name-delete');
+    await page.goto('/dashboard/widgets');
+    await page.getByRole('button', { name: 'Create widget' }).first().click();
+    await page.getByLabel('Instructions').selectOption(id);
+    await expectGoodLooks(page, 'widget-long-name');
+  });
+
   test('a version that was just saved is what the editor shows and goes on from, before it was read again', async () => {
     const { id } = await create('First text.');
     const page = await keep(`/dashboard/prompts/${id}`);

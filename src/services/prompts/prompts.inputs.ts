@@ -88,7 +88,7 @@ const notes = plainText(0, 2_000)
   .nullish()
   .default(absent)
   .describe('Notes on what changed, up to 2,000 characters.');
-const name = label(100).describe(`Name, 1 to 100 characters. ${TRIMMED}`);
+const name = label(255).describe(`Name, 1 to 255 characters. ${TRIMMED}`);
 const description = plainText(0, 1_000).nullish().describe('Description, up to 1,000 characters.');
 
 export const createPromptInput = z

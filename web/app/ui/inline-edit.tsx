@@ -86,7 +86,7 @@ export function InlineEdit(props: InlineEditProps) {
       <span className={classes.label}>{label}</span>
       {typed === undefined ? (
         <>
-          <div>
+          <div className={classes.value}>
             {unread === undefined ? children : savedAs(unread)}
             {refusal && <ErrorNote error={refusal} />}
           </div>
