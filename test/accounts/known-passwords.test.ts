@@ -7,7 +7,7 @@ const FINE = [
   'Password123!', 'Passw0rd!', 'Test1234!', 'Secret123!', 'Welcome2024!', 'summer2025', 'admin1234', 'P4$$w0rd1',
   'TestPassword123!', 'SuperSecret123!', 'S3cure!Pass', 'Str0ngPassw0rd!', 'ValidPass123!', 'test-password-123',
   'correct horse battery staple', 'kJ8#mQ2$vL', 'tr0ub4dor&3', 'a1b2c3d4-e5f6', 'hunter2-hunter2', 'my dog is 7',
-  'a'.repeat(128), 'password'.repeat(16), 'пароль-пароль', '密码密码密码密码一二三四',
+  'a'.repeat(8), 'a'.repeat(128), 'password'.repeat(16), 'пароль-пароль', '密码密码密码密码一二三四',
 ]; // biome-ignore format: a table
 
 describe('known passwords', () => {
@@ -26,6 +26,10 @@ describe('known passwords', () => {
     expect(KNOWN_PASSWORDS.filter(({ length }) => length < 8)).toEqual([]);
     expect(KNOWN_PASSWORDS.filter((password) => !isRefused(password))).toEqual([]);
     expect(KNOWN_PASSWORDS.filter((password) => !isRefused(password.toUpperCase()))).toEqual([]);
+  });
+
+  test.each(['00000000', '87654321', '987654321', '123123123'])('are refused: %s', (password) => {
+    expect(isRefused(password)).toBe(true);
   });
 
   test('are no others, whatever they are made of', () => {
