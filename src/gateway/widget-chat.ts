@@ -53,7 +53,8 @@ export async function chat(deps: WidgetDeps, exchange: WidgetExchange): Promise<
   if (!deps.meter.accepting()) throw new AppError('service_unavailable', { retryAfterSeconds: 1 });
   const reservation = new Reservation({
     state: widget.state,
-    takeVisitor: () => deps.visitors.take(visitor.names),
+    // All widgets share the room for names: one without limits must not push out those of others.
+    takeVisitor: () => (visitor.limits ? deps.visitors.take(visitor.names) : undefined),
     shared: deps.limits.messages,
     onAnswered(cost) {
       countOutcome(deps, exchange, ANSWERED, cost);

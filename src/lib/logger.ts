@@ -1,10 +1,14 @@
-import { type Logger, pino } from 'pino';
+import { type Logger, type LoggerOptions, pino } from 'pino';
+import { LogOutput } from './log-output.js';
 
 export type { Logger };
 
+const output = new LogOutput(1);
+process.on('exit', () => output.flushSync());
+
 /** Structured logs. Errors are flattened to name, message, code and stack; queries, DSNs and bodies never pass. */
 export function createLogger(name: string, level: string): Logger {
-  return pino({
+  const options: LoggerOptions = {
     name,
     level,
     base: { process: name, pid: process.pid },
@@ -23,7 +27,8 @@ export function createLogger(name: string, level: string): Logger {
       remove: true,
     },
     serializers: { err: flattenError, error: flattenError, req: () => undefined, res: () => undefined },
-  });
+  };
+  return pino(options, output);
 }
 
 /** Keeps what helps and nothing that may carry a row, a prompt or an address of a node. */

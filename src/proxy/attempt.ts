@@ -26,9 +26,9 @@ export type AttemptEnd =
   | { kind: 'refused'; outcome: string }
   /**
    * It failed before a byte was sent, so the caller can still get any response. `certain`: no request can have caused
-   * it.
+   * it. `own`: this process lacks what a connection takes, so it says nothing of the node.
    */
-  | { kind: 'failed'; error: ProxyError; reason: string; certain: boolean }
+  | { kind: 'failed'; error: ProxyError; reason: string; certain: boolean; own?: true }
   /** It failed after bytes had left; the answer has been cut. */
   | { kind: 'broken'; reason: string }
   /** It exceeded the size limit after bytes were sent; the answer has been cut off. */

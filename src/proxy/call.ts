@@ -32,8 +32,8 @@ export interface CallDeps {
 }
 
 type FailedEnd = Extract<AttemptEnd, { kind: 'failed' | 'broken' }>;
-/** `slow`: the node serves others, and this answer alone took too long. */
-type TryEnd = AttemptEnd | { kind: 'slow'; error: ProxyError };
+/** `hopeless`: no other node could do better. The node serves others and this answer alone took too long, or we lack something. */
+type TryEnd = AttemptEnd | { kind: 'hopeless'; error: ProxyError };
 
 /**
  * How a call ended, for metrics: `ok`, `client_gone`, `stream_broken`, `answer_too_large`, `upstream_400` and its like, or
@@ -106,7 +106,7 @@ export class Call {
       if (end.kind === 'broken') return 'stream_broken';
       if (end.kind === 'too_large') return 'answer_too_large';
       this.#error = end.error;
-      if (end.kind === 'slow') return this.#giveUp();
+      if (end.kind === 'hopeless') return this.#giveUp();
       if (retries >= router.settings.numRetries) {
         return group.isParked(this.deps.time.now()) ? undefined : this.#giveUp();
       }
@@ -163,6 +163,7 @@ export class Call {
     step?.end('reason' in end);
     if (end.kind === 'ok') this.deps.router().succeeded(candidate, this.asked.path);
     if (end.kind !== 'failed' && end.kind !== 'broken') return end;
+    if (end.kind === 'failed' && end.own) return { kind: 'hopeless', error: end.error };
     // One that had less time to begin than is its due, since others had used it up, has not failed.
     const hurried = end.reason === 'timeout' && firstByteMs < FAIR_SHARE * ownMs;
     if (hurried && end.kind === 'failed' && !end.certain) return end;
@@ -186,7 +187,7 @@ export class Call {
         whole &&
         (await router.serves(candidate, (began + this.deps.time.now()) / 2))
       )
-        decided = { kind: 'slow', error: end.error };
+        decided = { kind: 'hopeless', error: end.error };
       else await router.failed(candidate, { reason: end.reason, certain: certain || whole });
     };
     await within(Math.max(0, this.#deadline - this.deps.time.now()), decide());

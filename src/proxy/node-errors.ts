@@ -26,9 +26,15 @@ export function judgeFailure(failure: unknown): Extract<Verdict, { kind: 'failed
   if (failure instanceof UpstreamTimeoutError)
     return { kind: 'failed', error: upstreamTooSlow, reason: 'timeout', certain: !failure.connected };
   const reason = failure instanceof UpstreamGarbage ? 'garbage' : 'connection';
-  const code = (failure as { code?: unknown } | null)?.code;
-  return { kind: 'failed', error: upstreamFailed, reason, certain: UNREACHED.has(String(code)) };
+  const code = String((failure as { code?: unknown } | null)?.code);
+  if (OWN_LACK.has(code))
+    return { kind: 'failed', error: noRoom, reason: 'own_limit', certain: false, own: true };
+  return { kind: 'failed', error: upstreamFailed, reason, certain: UNREACHED.has(code) };
 }
+
+/** This machine or process has no file descriptor or memory for a connection. */
+const OWN_LACK = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM']);
+const noRoom = tableError('upstream_unavailable', 503, 1);
 
 /** No byte of the request has left. Later a node may break off for what the request is. */
 const UNREACHED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
@@ -71,8 +77,8 @@ function objectOf(text: string): Record<string, unknown> {
 export type Verdict =
   /** The caller's own: another deployment would say the same, and this one is none the worse for it. */
   | { kind: 'refused'; status: number; body: Record<string, unknown>; outcome: string }
-  /** The deployment's: another may do better. `certain`: no request can have caused it. */
-  | { kind: 'failed'; error: ProxyError; reason: string; certain: boolean };
+  /** The deployment's: another may do better. `certain`: no request can have caused it. `own`: it is ours, and none can. */
+  | { kind: 'failed'; error: ProxyError; reason: string; certain: boolean; own?: true };
 
 /** The answer exceeded the size limit. */
 export const tooLarge: Extract<Verdict, { kind: 'refused' }> = {

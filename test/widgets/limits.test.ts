@@ -198,6 +198,18 @@ describe('the limits of a widget', () => {
     expect((await visit(publicKey, '192.0.2.2')).status).toBe(200);
   });
 
+  test('of a visitor count from when they are set', async () => {
+    const widget = await createTestWidget(suite.db);
+    for (let i = 0; i < 2; i++) expect((await visit(widget.publicKey, '192.0.2.1', 'a')).status).toBe(200);
+    await changeWidget(suite.db, widget, `visitor_daily_limit = 1, placeholder = 'limited'`);
+    await until(async () => {
+      const config = await fetch(`${suite.edge.url}/api/widget/${widget.publicKey}/config`);
+      return (await config.text()).includes('limited');
+    });
+    expect((await visit(widget.publicKey, '192.0.2.1', 'a')).status).toBe(200);
+    expect((await visit(widget.publicKey, '192.0.2.1', 'a')).status).toBe(429);
+  });
+
   test('count each conversation that somebody begins, and all of an address together', async () => {
     const { publicKey } = await createTestWidget(suite.db, { columns: { visitor_daily_limit: 2 } });
     const refused = [429, 'widget_rate_limit'];

@@ -7,8 +7,8 @@ type CallMeter = Pick<Meter, 'begin' | 'finish'>;
 
 interface Deps {
   state: WidgetState;
-  /** Takes the place of the visitor. */
-  takeVisitor(): { undo(): void };
+  /** Takes the place of the visitor; undefined where visitors aren't limited. */
+  takeVisitor(): { undo(): void } | undefined;
   /** The same over all edges. */
   shared: SharedMessages | undefined;
   onAnswered(cost: Money): void;
@@ -16,7 +16,7 @@ interface Deps {
 
 /** The place of one message within the limits of its widget. It is kept once the message was answered. */
 export class Reservation {
-  readonly #visitor: { undo(): void };
+  readonly #visitor: { undo(): void } | undefined;
   #admitted = false;
   #over = false;
   /** The question by which other edges know of it. */
@@ -51,7 +51,7 @@ export class Reservation {
     this.#over = true;
     const { state, shared } = this.deps;
     state.messages.holds -= MESSAGE;
-    if (!visitorLeft) this.#visitor.undo();
+    if (!visitorLeft) this.#visitor?.undo();
     if (this.#granted) shared?.changed(state, visitorLeft ? undefined : this.#granted);
   }
 

@@ -1,0 +1,78 @@
+import { write, writeSync } from 'node:fs';
+
+/** Most that waits to be written, in characters. What is logged beyond it is lost. */
+const MOST_WAITING = 1024 * 1024;
+/** Between two tries of a destination that takes nothing more for now. */
+const RETRY_MS = 100;
+/** Tries at the end of the process. */
+const LAST_TRIES = 10;
+const NOTHING = Buffer.alloc(0);
+
+/**
+ * Where a process writes its log. Lines that can't be written, such as on a full volume or a terminal that was closed, are
+ * lost, and the next ones are tried again: a process must not end for its log, nor wait for it. (Pino's own destination
+ * throws then, and in the end of the process tries for ever.)
+ */
+export class LogOutput {
+  /** Lines that are still to be written. */
+  #waiting = '';
+  /** What the destination was too busy for. */
+  #refused: Buffer = NOTHING;
+  #writing = false;
+
+  /** @param fd A file descriptor; 1 is stdout. */
+  constructor(private readonly fd: number) {}
+
+  write(line: string): void {
+    if (this.#waiting.length + line.length > MOST_WAITING) return;
+    this.#waiting += line;
+    if (!this.#writing) this.#next();
+  }
+
+  /** Writes what waits, for the end of the process. What is being written is with the system already. */
+  flushSync(): void {
+    let left = Buffer.concat([this.#refused, Buffer.from(this.#waiting)]);
+    this.#refused = NOTHING;
+    this.#waiting = '';
+    for (let tries = 0; left.length > 0 && tries < LAST_TRIES; ) {
+      try {
+        left = left.subarray(writeSync(this.fd, left));
+      } catch (error) {
+        if (!isBusy(error)) return;
+        tries++;
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS);
+      }
+    }
+  }
+
+  #next(): void {
+    this.#writing = this.#waiting !== '';
+    if (!this.#writing) return;
+    const bytes = Buffer.from(this.#waiting);
+    this.#waiting = '';
+    this.#send(bytes);
+  }
+
+  #send(bytes: Buffer): void {
+    write(this.fd, bytes, (error, written) => {
+      if (isBusy(error)) this.#retry(bytes);
+      else if (error || written === bytes.length) this.#next();
+      else this.#send(bytes.subarray(written));
+    });
+  }
+
+  #retry(bytes: Buffer): void {
+    this.#refused = bytes;
+    setTimeout(() => {
+      const refused = this.#refused;
+      this.#refused = NOTHING;
+      if (refused.length > 0) this.#send(refused);
+      else this.#next();
+    }, RETRY_MS).unref();
+  }
+}
+
+const isBusy = (error: unknown): boolean => {
+  const code = (error as NodeJS.ErrnoException | null)?.code;
+  return code === 'EAGAIN' || code === 'EBUSY';
+};
