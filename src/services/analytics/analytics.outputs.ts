@@ -20,7 +20,11 @@ export const analyticsDayOutput = z
 
 export const usageSeriesPointOutput = z
   .object({
-    start: z.string().describe('The day, `YYYY-MM-DD`, or the time at which the UTC hour begins, `YYYY-MM-DDTHH:MM`, in the time zone.'),
+    start: z
+      .string()
+      .describe(
+        'The day, `YYYY-MM-DD`, or the time at which the UTC hour begins, `YYYY-MM-DDTHH:MM`, in the time zone.',
+      ),
     model_public_name: z.string().describe('Public name of the model that served the calls.'),
     requests: count('Number of calls.'),
     errors: count('Number of calls that failed.'),
