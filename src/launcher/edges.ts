@@ -8,6 +8,8 @@ import { CounterHub } from '../inference/limits/machine/counter-hub.js';
 import { systemClock } from '../lib/clock.js';
 import { announceReady, onShutdown, startOrExit, tellParent } from '../lib/lifecycle.js';
 import { createLogger } from '../lib/logger.js';
+import { OUT_OF_FILES, QUIET_MS } from '../lib/open-files.js';
+import { createOutageLog } from '../lib/outage-log.js';
 import { EDGE_STOP_MS, edgeMetricsPort } from './children.js';
 import { closeUnaccepted } from './close-unaccepted.js';
 import { inRounds, READY_PATIENCE_MS, restartInTurn } from './restart-in-turn.js';
@@ -38,12 +40,14 @@ cluster.setupPrimary({ exec: entry, stdio: ['inherit', 'inherit', 'inherit', 'ip
 const start = (nth: number, hasServed = false): SupervisedChild => {
   const { metricsPort } = config;
   const env = metricsPort ? { METRICS_PORT: String(edgeMetricsPort(metricsPort, nth)) } : {};
+  const name = `edge ${nth + 1}`;
+  const refusals = createOutageLog(log, name, QUIET_MS, OUT_OF_FILES);
   return supervise(
-    { name: `edge ${nth + 1}`, entry, env, stopPatienceMs: EDGE_STOP_MS },
+    { name, entry, env, stopPatienceMs: EDGE_STOP_MS },
     {
       launch: () => {
         const edge = cluster.fork(env).process;
-        closeUnaccepted(edge);
+        closeUnaccepted(edge, () => refusals.failed(undefined));
         counter.join(edge.stdio[COUNTER_FD] as Duplex, () => edge.kill());
         return edge;
       },

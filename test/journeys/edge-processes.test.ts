@@ -1,13 +1,15 @@
 import { execFile, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, renameSync, rmdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { Agent } from 'node:http';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { Journal, steadyLoad } from '../faults/rig/client.js';
 import { createTestDatabase } from '../support/database.js';
+import { describeWith } from '../support/describe-with.js';
 import { inDist } from '../support/dist.js';
 import { freePort } from '../support/free-port.js';
 import { INHERITED_ENV } from '../support/inherited-env.js';
@@ -27,6 +29,10 @@ const PER_SECOND = 15;
 const CALLS = 40;
 /** Of plan `free`. */
 const FREE_PER_MINUTE = 20;
+/** Open files that an edge may have in addition, and connections that are far too many for that. */
+const MORE_FILES = 40;
+const FLOOD = 400;
+const PRLIMIT = ['/usr/bin/prlimit', '/bin/prlimit'].find((path) => existsSync(path));
 
 /** `METRICS_PORT` and the four ports after it: the first edge, the other processes, the second edge. */
 async function metricsPorts(): Promise<[first: number, second: number]> {
@@ -123,6 +129,48 @@ describe(`npm start with ${EDGES} edges`, () => {
     expect(admitted).toBeLessThanOrEqual(FREE_PER_MINUTE);
     expect(admitted + late).toBeGreaterThanOrEqual(FREE_PER_MINUTE);
     expect(Object.keys(others)).toEqual(['429 rate_limit_exceeded']);
+  });
+
+  describeWith('util-linux', PRLIMIT, 'with few open files', () => {
+    const prlimit = async (pid: number, ...options: string[]) =>
+      (await run(PRLIMIT!, ['--pid', String(pid), ...options])).stdout.trim();
+    /** Only the soft limit, which can be raised again. */
+    const setLimit = (files: string | number) =>
+      Promise.all(edges().map((pid) => prlimit(pid, `--nofile=${files}:`)));
+
+    const files = (pid: number) => readdirSync(`/proc/${pid}/fd`).length;
+
+    test('closes connections for which no edge has a descriptor, and takes new ones as soon as it has', async () => {
+      const before = edges();
+      const limit = await prlimit(before[0]!, '--nofile', '--output=SOFT', '--noheadings');
+      const atRest = Math.max(...before.map(files));
+      await setLimit(atRest + MORE_FILES);
+      const { hostname, port } = new URL(product.url);
+      let closed = 0;
+      const sockets = Array.from({ length: FLOOD }, () =>
+        connect(Number(port), hostname)
+          .on('error', () => undefined)
+          .on('close', () => closed++),
+      );
+      try {
+        // Edges close connections without a request after a while, but they have taken fewer.
+        await until(() => closed >= FLOOD - EDGES * (atRest + MORE_FILES), {
+          timeoutMs: 5_000,
+          what: 'the connections that are too many to be closed',
+        });
+        for (const socket of sockets) socket.destroy();
+        await until(() => before.every((pid) => files(pid) < atRest + MORE_FILES / 2), {
+          what: 'the others to be closed',
+        });
+        const journal = await callsWhile(async () => undefined);
+        expect(Object.keys(journal.tally())).toEqual(['200']);
+        expect(edges()).toEqual(before);
+        expect(product.output()).toMatch(/edge \d has no descriptor left .*LimitNOFILE/);
+      } finally {
+        for (const socket of sockets) socket.destroy();
+        await setLimit(limit);
+      }
+    }, 60_000);
   });
 
   test('restarts them one by one when asked to, and no call fails, also on connections that are kept over a slow link', async () => {
