@@ -184,7 +184,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   const lastAnswers = new LastAnswers(app.server);
   knowAllMethods(app);
   guardRequests(app, bounds, log);
-  capSockets(app.server, bounds, trustedPeer(config.trustProxy));
+  capSockets(app.server, bounds, log, trustedPeer(config.trustProxy));
   cutConnections(app.server, bounds);
   requireRules(app);
   const ready = (): boolean => !draining && meter.accepting() && !contact.lost() && mayAdmit();

@@ -4,7 +4,10 @@ import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import type { BodyBounds } from '../inference/memory/body-budget.js';
 import { CONNECTION_BOUNDS, type RequestBounds } from '../lib/cut-connections.js';
 import { MAX_HEADER_BYTES } from '../lib/http-limits.js';
+import type { Logger } from '../lib/logger.js';
 import { isLoopback, networkOf } from '../lib/network.js';
+import { OUT_OF_FILES, QUIET_MS } from '../lib/open-files.js';
+import { createOutageLog } from '../lib/outage-log.js';
 
 /** What one client, or all of them together, may take of the edge (RELIABILITY.md T25). */
 export interface EdgeBounds extends RequestBounds, BodyBounds {
@@ -14,6 +17,8 @@ export interface EdgeBounds extends RequestBounds, BodyBounds {
   upgradeTimeoutMs: number;
   maxHeaderBytes: number;
   maxHeaders: number;
+  /** Connections of all clients together: `socketsWithin` the limit of open files. */
+  sockets: number;
   /** Connections of one address (IPv6: of one /64). Loopback and trusted proxies carry many clients: not counted. */
   socketsPerAddress: number;
   countLoopback: boolean;
@@ -56,6 +61,7 @@ export const EDGE_BOUNDS: Readonly<EdgeBounds> = {
   upgradeTimeoutMs: 10_000,
   maxHeaderBytes: MAX_HEADER_BYTES,
   maxHeaders: 200,
+  sockets: Number.POSITIVE_INFINITY,
   socketsPerAddress: 4_096,
   countLoopback: false,
   platformConnections: 144,
@@ -77,14 +83,36 @@ export const EDGE_BOUNDS: Readonly<EdgeBounds> = {
 };
 
 /**
+ * What an edge has open besides connections of clients, to the upstream and to the platform: to the database, Redis and the
+ * process that counts, its spool, its ports and what Node needs. About 40 at rest.
+ */
+const OWN_FILES = 112;
+
+/**
+ * How many connections of clients a limit of open files leaves room for. Each may need a second one: its call, to an upstream
+ * without a link; its WebSocket, to the platform. All other requests share `platformConnections`. A limit that is too low for that
+ * much leaves clients a quarter.
+ */
+export function socketsWithin(openFiles: number): number {
+  const reserved = EDGE_BOUNDS.platformConnections + OWN_FILES;
+  return Math.floor(Math.max((openFiles - reserved) / 2, openFiles / 4));
+}
+
+/**
  * Closes connections of an address beyond its share as soon as they are accepted: no answer, since one that isn't
- * read would cost what the cap is to save. `exempt` names the peers that carry many clients.
+ * read would cost what the cap is to save. `exempt` names the peers that carry many clients. Beyond `sockets`, the log says
+ * that all new ones are closed.
  */
 export function capSockets(
   server: Server,
-  { socketsPerAddress, countLoopback }: EdgeBounds,
+  { sockets, socketsPerAddress, countLoopback }: EdgeBounds,
+  log: Logger,
   exempt: (address: string) => boolean,
 ): void {
+  // Unless it is told to drop them, node:cluster gives them to the next edge: round and round once all are full.
+  Object.assign(server, { maxConnections: sockets, dropMaxConnection: true });
+  const refusals = createOutageLog(log, 'the edge', QUIET_MS, OUT_OF_FILES);
+  server.on('drop', () => refusals.failed(undefined));
   const counts = new Map<string, number>();
   server.prependListener('connection', (socket: Socket) => {
     const { remoteAddress } = socket;

@@ -10,11 +10,13 @@ import { systemClock } from '../lib/clock.js';
 import { announceReady, onShutdown, PORT_TAKEN_EXIT_CODE } from '../lib/lifecycle.js';
 import { createLogger } from '../lib/logger.js';
 import { createRegistry, startMetricsListener } from '../lib/metrics.js';
+import { openFilesLimit } from '../lib/open-files.js';
 import { openTracing } from '../lib/tracing/open-tracing.js';
 import { within } from '../lib/within.js';
 import { createMeter } from '../metering/meter.js';
 import { createEdge } from './app.js';
 import { counterLine } from './counter-line.js';
+import { socketsWithin } from './edge-bounds.js';
 import { type EdgeLock, holdEdgeLock } from './single-edge.js';
 
 /** Calls in flight may go on so long after a signal (RELIABILITY.md F14); the whole stop takes at most 35 s. */
@@ -54,6 +56,7 @@ try {
     clock: systemClock,
     log,
     registry,
+    bounds: { sockets: socketsWithin(openFilesLimit()) },
     lock,
     counter,
     tracing,
