@@ -48,7 +48,10 @@ describeInBrowser('the calls of the dashboard', () => {
   const drawer = () => page.getByRole('dialog', { name: 'Call' });
 
   test('a row opens everything about its call, at an address of its own', async () => {
-    await rows().filter({ hasText: 'gateway/qwen-pro' }).click();
+    const row = rows().filter({ hasText: 'gateway/qwen-pro' });
+    // An amount is one, also to who hears it.
+    await row.getByRole('cell', { name: '$0.00025', exact: true }).waitFor();
+    await row.click();
     await page.waitForURL(`**/dashboard/usage?call=${fallenBack.id}`);
     const facts = drawer().locator('dl');
     await facts.waitFor();

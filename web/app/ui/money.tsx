@@ -18,7 +18,10 @@ export function Money({ usd, signed = false, room }: MoneyProps) {
       {signed && !main.startsWith('-') && '+'}
       {main}
       {(rest !== '' || room !== undefined) && (
-        <span className={classes.rest} style={room === undefined ? undefined : { minWidth: `${room}ch` }}>
+        <span
+          className={classes.rest}
+          style={room === undefined ? undefined : { paddingRight: `${room - rest.length}ch` }}
+        >
           {rest}
         </span>
       )}
