@@ -47,9 +47,11 @@ describe('/migrate without scripts', () => {
   });
 
   test.each([
-    ['1', '$0.000001333333 to $0.000002666667'],
-    ['10b', '$13,333.333333333333 to $26,666.666666666667'],
-  ])('shows the range for %s tokens each to its last digit', async (count, range) => {
+    ['1', '$0.0000013 to $0.0000027'],
+    ['100k', '$0.13 to $0.27'],
+    ['10M', '$13.33 to $26.67'],
+    ['10b', '$13,333.33 to $26,666.67'],
+  ])('shows the range for %s tokens each as what it is, a rough one', async (count, range) => {
     const text = await get({
       legacy_provider: 'openai',
       legacy_model: 'gpt-4o',

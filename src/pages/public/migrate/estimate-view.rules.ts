@@ -1,6 +1,7 @@
 import { escaped } from '../../../lib/html.js';
+import { roundedDollars } from '../../../lib/rounded-dollars.js';
 import type { EstimateOutput } from '../../../services/migration/migration.outputs.js';
-import { integer, modelLink, money, moneyText, snippet, tiles } from '../html.js';
+import { integer, modelLink, money, snippet, tiles } from '../html.js';
 import { type PlanLimits, planFor } from './plan-advice.rules.js';
 
 const planName = ({ name, monthly_price_usd, requests_per_minute }: PlanLimits): string =>
@@ -51,7 +52,7 @@ export function estimateView(
     [
       `Here, ${own}`,
       money(estimate.pr_cost_usd_30d),
-      `${moneyText(estimate.pr_cost_low_usd_30d)} to ${moneyText(estimate.pr_cost_high_usd_30d)}`,
+      `${roundedDollars(Number(estimate.pr_cost_low_usd_30d))} to ${roundedDollars(Number(estimate.pr_cost_high_usd_30d))}`,
     ],
     savings(estimate.monthly_savings_usd, estimate.savings_pct),
   ])}
