@@ -107,13 +107,23 @@ describeInBrowser('the public pages in a real browser', () => {
     await other.getByText('$22.50').waitFor();
   });
 
-  test('the estimator suggests the models of the chosen provider', async () => {
+  test('the estimator suggests the models of the chosen provider, and takes one of them for another’s', async () => {
     const page = await browser.open(suite.url);
     await page.goto('/migrate');
     const suggested = (model: string) => page.locator(`#models option[value="${model}"]`).count();
     expect([await suggested('gpt-4o'), await suggested('claude-3-haiku')]).toEqual([1, 0]);
     await page.getByLabel('Provider').selectOption('anthropic');
     expect([await suggested('gpt-4o'), await suggested('claude-3-haiku')]).toEqual([0, 1]);
+    const model = page.getByLabel('Model');
+    expect(await model.inputValue()).toBe('claude-3.5-sonnet');
+    await page.getByText('Today, claude-3.5-sonnet').waitFor();
+    expect(new URL(page.url()).searchParams.get('legacy_model')).toBe('claude-3.5-sonnet');
+    // OpenRouter sells it too, and who knows who sells the other.
+    await page.getByLabel('Provider').selectOption('openrouter');
+    expect(await model.inputValue()).toBe('claude-3.5-sonnet');
+    await model.fill('my-own-model');
+    await page.getByLabel('Provider').selectOption('openai');
+    expect(await model.inputValue()).toBe('my-own-model');
   });
 
   test('a usage export is read in the page: all models, the plan, and no request carries any of it', async () => {

@@ -1,4 +1,4 @@
-import { countOf } from '../../src/pages/public/migrate/usage-form.rules.js';
+import { readCount } from '../../src/pages/public/migrate/usage-form.rules.js';
 import { findLegacyModel } from '../../src/services/migration/legacy-models.rules.js';
 import { LEGACY_PROVIDERS } from '../../src/services/migration/legacy-prices.data.js';
 import type { EstimateOutput } from '../../src/services/migration/migration.outputs.js';
@@ -59,6 +59,16 @@ describe('/migrate without scripts', () => {
       output_tokens_30d: count,
     });
     expect(textOf(text)).toContain(range);
+  });
+
+  test.each([
+    ['1,5M', 'Enter decimals with a point, such as 1.5M.'],
+    ['9007199254740992', 'Enter at most 9,007,199,254,740,991.'],
+    ['99999999999b', 'Enter at most 9,007,199,254,740,991.'],
+    ['5e', 'Enter a whole number, such as 30,000,000 or 30M.'],
+  ])('says beside %p what is wrong with it', async (count, told) => {
+    const text = await get({ ...USAGE, input_tokens_30d: count, output_tokens_30d: '1' });
+    expect(/id="input_tokens_30d-fault">([^<]*)</.exec(text)?.[1]).toBe(told);
   });
 
   test('describes each control by its hint and its fault', async () => {
@@ -136,7 +146,14 @@ describe('/migrate without scripts', () => {
     ['-1', undefined],
     ['', undefined],
     ['1e9', undefined],
+    ['1,500k', 1_500_000],
+    ['1,5M', undefined],
+    ['1,50', undefined],
+    ['1,2345', undefined],
+    ['1,234,56', undefined],
     ['9999999999999999', undefined],
     ['99999999999b', undefined],
-  ])('reads %p as %p', (text, count) => expect(countOf(text)).toBe(count));
+  ])('reads %p as %p', (text, count) =>
+    expect(readCount(text)).toEqual(count ?? (expect.any(String) as string)),
+  );
 });

@@ -6,6 +6,8 @@ import { presetsView } from '../../src/pages/public/migrate/presets-view.rules';
 import { LARGEST_EXPORT, readUsageExport } from '../../src/pages/public/migrate/usage-export.rules';
 import { readForm, type UsageForm } from '../../src/pages/public/migrate/usage-form.rules';
 import { estimateOf, type Here } from '../../src/services/migration/estimate.rules';
+import { findLegacyModel } from '../../src/services/migration/legacy-models.rules';
+import type { LegacyProvider } from '../../src/services/migration/legacy-prices.data';
 import { addCopyButtons } from './copy';
 
 /** The estimator computes in the page: what is typed or pasted is sent nowhere. */
@@ -17,7 +19,8 @@ const form = document.querySelector<HTMLFormElement>('[data-migrate]');
 const result = document.querySelector('[data-result]');
 const presets = document.querySelector('[data-presets]');
 const provider = document.querySelector<HTMLSelectElement>('#legacy_provider');
-const suggested = document.querySelector('#models');
+const model = document.querySelector<HTMLInputElement>('#legacy_model');
+const suggested = document.querySelector<HTMLDataListElement>('#models');
 
 const said = document.querySelector('.said');
 const SETTLED_MS = 1_000;
@@ -72,10 +75,15 @@ function compare(own: HTMLFormElement): void {
   keepAddress(own);
 }
 
-form?.addEventListener('input', () => compare(form));
-provider?.addEventListener('change', () => {
-  if (suggested) suggested.innerHTML = modelOptions(basis.known, provider.value);
+// Before the form hears of it.
+provider?.addEventListener('input', () => {
+  if (!suggested || !model) return;
+  suggested.innerHTML = modelOptions(basis.known, provider.value);
+  // A name that nobody knows may be one of the new provider's.
+  if (findLegacyModel(provider.value as LegacyProvider, model.value).elsewhere)
+    model.value = suggested.options[0]!.value;
 });
+form?.addEventListener('input', () => compare(form));
 form?.addEventListener('submit', (event) => {
   event.preventDefault();
   compare(form);

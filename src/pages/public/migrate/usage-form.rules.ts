@@ -1,4 +1,5 @@
 import { LEGACY_PROVIDERS, type LegacyProvider } from '../../../services/migration/legacy-prices.data.js';
+import { integer } from '../html.js';
 
 /** The form of `/migrate` as it was filled in, by the names of its fields. */
 export interface UsageForm {
@@ -30,19 +31,28 @@ export interface Usage {
   peakPerMinute?: number;
 }
 
-const SCALES: Readonly<Record<string, number>> = { '': 1, k: 1e3, m: 1e6, b: 1e9 };
+/** Each a thousand of the one before. */
+const SCALES = ['', 'k', 'm', 'b'];
 
-/** A count as people write it: `30,000,000`, `30 000 000`, `30M`, `1.5k`. Undefined: none. */
-export function countOf(text: string): number | undefined {
-  const match = /^(\d{1,16}(?:\.\d{1,9})?)([kmb]?)$/i.exec(text.replace(/[\s,_’']/g, ''));
-  if (!match) return undefined;
-  const count = Number(match[1]) * SCALES[match[2]!.toLowerCase()]!;
-  const rounded = Math.round(count);
-  return Number.isSafeInteger(rounded) ? rounded : undefined;
+const MOST = Number.MAX_SAFE_INTEGER;
+
+const A_COUNT = 'Enter a whole number, such as 30,000,000 or 30M.';
+const A_POINT = 'Enter decimals with a point, such as 1.5M.';
+
+/**
+ * A count as people write it: `30,000,000`, `30 000 000`, `30M`, `1.5k`.
+ * @returns the count, or what is wrong with the text
+ */
+export function readCount(text: string): number | string {
+  const match = /^(\d+(?:,\d{3})*(?:\.\d+)?)([kmb]?)$/i.exec(text.replace(/[\s_’']/g, ''));
+  // In much of the world a comma is what a point is here.
+  if (!match) return text.includes(',') ? A_POINT : A_COUNT;
+  const number = Number(match[1]!.replaceAll(',', ''));
+  const count = Math.round(number * 1_000 ** SCALES.indexOf(match[2]!.toLowerCase()));
+  return count > MOST ? `Enter at most ${integer(MOST)}.` : count;
 }
 
 const LONGEST_NAME = 200;
-const A_COUNT = 'Enter a whole number, such as 30,000,000 or 30M.';
 
 /** What a form says, and what is wrong with it, by field. */
 export function readForm(form: UsageForm): { usage?: Usage; faults: Partial<UsageForm> } {
@@ -53,9 +63,10 @@ export function readForm(form: UsageForm): { usage?: Usage; faults: Partial<Usag
   if (model === '' || model.length > LONGEST_NAME) faults.legacy_model = 'Enter the name of the model.';
   const count = (name: keyof UsageForm, isOptional = false): number | undefined => {
     if (isOptional && form[name].trim() === '') return undefined;
-    const value = countOf(form[name]);
-    if (value === undefined) faults[name] = A_COUNT;
-    return value;
+    const read = readCount(form[name]);
+    if (typeof read === 'number') return read;
+    faults[name] = read;
+    return undefined;
   };
   const input = count('input_tokens_30d');
   const output = count('output_tokens_30d');
