@@ -2,7 +2,7 @@ import { flushBatch } from '../../src/metering/flush.store.js';
 import type { LeaderboardMixOutput } from '../../src/services/leaderboard/mix.outputs.js';
 import { HOUR_MS, rollUpAt } from '../analytics/support.js';
 import { recordOf } from '../metering/support.js';
-import { describeInBrowser, useBrowser } from '../support/browser.js';
+import { describeInBrowser, NARROW, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
 import { until } from '../support/until.js';
 import { expectGoodLooks, openAs } from './dashboard.js';
@@ -70,6 +70,17 @@ describeInBrowser('the models, ranked for one’s own calls', () => {
     const newcomer = await suite.signUp('free');
     const page = await openAs(browser, suite, newcomer, '/dashboard/models');
     await page.getByText('No successful calls in the last 7 days.').waitFor();
+    const ranked = page.getByRole('region', { name: 'Models ranked for your calls' });
+    const told = async (model: string) =>
+      (await ranked.locator('tbody tr', { hasText: model }).innerText()).replaceAll(/\s+/g, ' ');
+    // What the catalog knows of a model needs no calls.
+    expect(await told('gateway/qwen-pro')).toMatch(/not in your plan – – \$0\.50 \$1\.50 [\d,]{5,} – –$/);
+    expect(await told('gateway/embed')).toMatch(/\$\d\.\d\d+ – [\d,]{5,} – –$/);
+    await page.setViewportSize(NARROW);
+    expect(await told('gateway/qwen-pro')).toMatch(
+      /not in your plan \$0\.50 in, \$1\.50 out per 1M [\d,]{5,} context$/,
+    );
+    expect(await ranked.innerText()).not.toContain('#');
     await expectGoodLooks(page, 'models-empty');
   });
 });

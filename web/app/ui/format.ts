@@ -1,3 +1,4 @@
+import { roundedDollars } from '../../../src/lib/rounded-dollars';
 import { madeOnce } from './made-once';
 
 /** Pages are in English, whatever the system speaks: its formats would mix two languages in a line. */
@@ -37,12 +38,9 @@ export function formatPoints(difference: number): string {
 export const formatLatency = (ms: number): string =>
   ms < 10_000 ? `${formatCount(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
 
-const smallAmounts = madeOnce(() => new Intl.NumberFormat('en-US', { maximumSignificantDigits: 2 }));
 /** Dollars in few characters, for the marks of a chart, where the exact amount stands beside it. */
-export function shortDollars(usd: number): string {
-  if (usd === 0) return '$0';
-  return usd >= 1 ? `$${counts().format(Math.round(usd * 100) / 100)}` : `$${smallAmounts().format(usd)}`;
-}
+export const shortDollars = (usd: number): string =>
+  Number.isInteger(usd) ? `$${formatCount(usd)}` : roundedDollars(usd);
 
 const days = madeOnce(
   () => new Intl.DateTimeFormat(LOCALE, { day: 'numeric', month: 'short', timeZone: 'UTC' }),

@@ -3,6 +3,8 @@ import { formatCount } from '../../ui/format';
 
 export type Board = NonNullable<NonNullable<ModelsQuery['viewer']>['leaderboardMix']>;
 export type Entry = Board['entries'][number];
+/** What the catalog says of a model. */
+export type Listed = NonNullable<ModelsQuery['models']>[number];
 
 interface Band {
   fromOutputTokens: number;

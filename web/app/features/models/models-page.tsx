@@ -35,10 +35,14 @@ export function ModelsPage(): ReactNode {
         <>
           <YourMix mix={board?.mix} />
           <Section title="Ranked for your calls" tools={<a href="/leaderboard">Public leaderboard</a>}>
-            <RankTable entries={board?.entries} allowed={data?.viewer?.plan.allowedModels} />
+            <RankTable
+              entries={board?.entries}
+              models={data?.models ?? []}
+              allowed={data?.viewer?.plan.allowedModels}
+            />
             <p className={classes.hint}>
               The public score, with the price of your proportion of input and output tokens, and the latency
-              of all accounts for answers as long as yours. A dash means too few calls to tell, or an
+              of all accounts for answers as long as yours. A dash there means too few calls to tell, or an
               embedding model, which is no part of your mix.
             </p>
           </Section>
