@@ -3,7 +3,7 @@ import { signUp } from '../support/api.js';
 import { describeInBrowser, KEEP_SCREENS, NARROW, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
-import { expectGoodLooks, goInside, openAs, twoWeeksOfCalls } from './dashboard.js';
+import { callsOf, expectGoodLooks, goInside, holdAnswers, openAs, twoWeeksOfCalls } from './dashboard.js';
 
 /** Looked at by eye alone: what is new on them stands on another screen too. */
 const VARIANTS = ['keys-create', 'key-analytics-table', 'key-caps', 'usage-none'];
@@ -113,8 +113,20 @@ describeInBrowser('the screens of the dashboard', () => {
     await page.keyboard.press('Escape');
     await nav.waitFor({ state: 'hidden' });
     await menu.tap();
+    const { held, release } = await holdAnswers(page, '"usageEvents"');
     await nav.getByRole('link', { name: 'Usage' }).tap();
     await page.waitForURL('**/dashboard/usage');
     await nav.waitFor({ state: 'hidden' });
+    // Rows that are awaited have two lines already.
+    await held;
+    const bars = callsOf(page).locator('tr').nth(1).locator('td:visible span');
+    await bars.first().waitFor();
+    const boxes = await Promise.all((await bars.all()).map((bar) => bar.boundingBox()));
+    expect(boxes.map((box) => box!.width > 40)).toEqual([true, true, true, true, true]);
+    expect(new Set(boxes.map((box) => box!.y)).size).toBe(2);
+    release();
+    const row = callsOf(page).locator('tbody tr', { hasText: 'gateway/deepseek-code' }).first();
+    await row.waitFor();
+    await page.unrouteAll({ behavior: 'wait' });
   });
 });

@@ -118,7 +118,7 @@ export function DataTable<Item>(props: DataTableProps<Item>) {
                 )}
               </Fragment>
             );
-          }) ?? <AwaitedRows columns={columns.length} rows={awaitedRows} />}
+          }) ?? <AwaitedRows columns={columns} rows={awaitedRows} />}
           {rows?.length === 0 && (
             <tr>
               <td className={classes.empty} colSpan={columns.length}>
@@ -193,20 +193,28 @@ function Cell<Item>({ column, row, isFirst, children }: CellProps<Item>) {
       data-roomy={column.roomy || undefined}
       data-figure={column.figure || 'usd' in column || undefined}
       data-actions={column.actions || undefined}
-      data-phone={column.phone === undefined ? undefined : ''}
-      style={column.phone === undefined ? undefined : { order: column.phone }}
+      {...placeOf(column)}
     >
       {children}
     </Element>
   );
 }
 
-function AwaitedRows({ columns, rows }: { columns: number; rows: number }) {
+/** Of a cell on a phone; nothing where the table has no lines there. */
+const placeOf = ({ phone }: { phone?: number }) =>
+  phone === undefined ? {} : { 'data-phone': '', style: { order: phone } };
+
+interface AwaitedRowsProps<Item> {
+  columns: readonly Column<Item>[];
+  rows: number;
+}
+
+function AwaitedRows<Item>({ columns, rows }: AwaitedRowsProps<Item>) {
   return Array.from({ length: rows }, (_, row) => (
-    <tr key={row} className={appearing}>
-      {Array.from({ length: columns }, (_, column) => (
-        <td key={column}>
-          <Waiting width={column === 0 ? '70%' : '50%'} isPart />
+    <tr key={row} className={appearing} data-awaited="">
+      {columns.map((column, index) => (
+        <td key={column.id} {...placeOf(column)}>
+          <Waiting width={index === 0 ? '70%' : '50%'} isPart />
         </td>
       ))}
     </tr>
