@@ -182,10 +182,17 @@ describeInBrowser('the keys of the dashboard', () => {
       await button.dblclick();
       await held;
       const isDisabled = await button.isDisabled();
+      const [own, spinner] = [
+        await button.boundingBox(),
+        await button.locator('.mantine-Button-loader').boundingBox(),
+      ];
       release();
       await button.waitFor({ state: 'detached' });
       await page.unrouteAll({ behavior: 'ignoreErrors' });
       expect(isDisabled).toBe(true);
+      // It turns in the middle, also without motion.
+      expect(spinner!.x + spinner!.width / 2 - own!.x - own!.width / 2).toBeCloseTo(0, 0);
+      expect(spinner!.y + spinner!.height / 2 - own!.y - own!.height / 2).toBeCloseTo(0, 0);
       expect(await page.getByText('It was changed elsewhere').count()).toBe(0);
     }
   });
