@@ -19,7 +19,8 @@ describeInBrowser('the screens of the dashboard', () => {
     newcomer = await signUp(suite.url);
     await twoWeeksOfCalls(suite.db, user);
     await suite.api(user.token, 'PATCH', `/api/keys/${user.keyId}`, {
-      name: 'production, chat service',
+      // As long as it may be, with a word that is wider than a phone.
+      name: `production, chat service ${'x'.repeat(75)}`,
       monthly_limit_usd: 0.05,
       daily_limit_usd: 25,
     });
