@@ -8,6 +8,13 @@ import { callsOf, expectGoodLooks, goInside, holdAnswers, openAs, twoWeeksOfCall
 /** Looked at by eye alone: what is new on them stands on another screen too. */
 const VARIANTS = ['keys-create', 'key-analytics-table', 'key-caps', 'usage-none'];
 
+/** Backgrounds of the row under the pointer and of its cells. */
+const COLOURS = `(() => {
+  const row = document.querySelector('tbody tr:hover');
+  const all = [row, ...row.children].map((one) => getComputedStyle(one).backgroundColor);
+  return [...new Set(all)];
+})()`;
+
 /** Every page of the dashboard: nothing grave to axe, nothing that scrolls sideways, in both themes and widths. */
 describeInBrowser('the screens of the dashboard', () => {
   const browser = useBrowser();
@@ -129,5 +136,8 @@ describeInBrowser('the screens of the dashboard', () => {
     const row = callsOf(page).locator('tbody tr', { hasText: 'gateway/deepseek-code' }).first();
     await row.waitFor();
     await page.unrouteAll({ behavior: 'wait' });
+    // What has been tapped keeps no colour.
+    await row.hover();
+    expect(await page.evaluate(COLOURS)).toEqual(['rgba(0, 0, 0, 0)']);
   });
 });
