@@ -111,6 +111,15 @@ describeInBrowser('the figures of the dashboard', () => {
     const labels = page.getByRole('figure').locator('.recharts-label-list text', { hasText: '$' });
     await labels.first().waitFor();
     expect(await labels.allTextContents()).toEqual(['$0.00000015']);
+    // Of a quarter of a year, the name of its last day is wider than its bar, and whole nevertheless.
+    await page.getByRole('button', { name: '90 days' }).click();
+    const names = page.getByRole('figure').locator('.recharts-xAxis-tick-labels text');
+    await until(async () => (await names.count()) === 7, { what: 'a name for each other week' });
+    const [name, chart] = [
+      await names.last().boundingBox(),
+      await page.getByRole('application').boundingBox(),
+    ];
+    expect(name!.x + name!.width).toBeLessThanOrEqual(chart!.x + chart!.width);
   });
 
   test('of today are drawn by the hour, stacked by model, with values at the axis and words at the pointer', async () => {

@@ -28,6 +28,8 @@ export interface BarChartProps {
 
 const HEIGHT = 220;
 const WIDEST_BAR = 48;
+/** For the half of a day's name that reaches beyond its narrow bar: `26 Nov`. */
+const LAST_NAME_ROOM = 20;
 /** What isn't nothing is seen. */
 const LEAST_HEIGHT = 2;
 /** The library registers a series anew whenever its accessor is another one. */
@@ -58,7 +60,7 @@ export default function BarChart({ label, unit, series, marks, tone, format }: B
         className={classes.chart}
         style={{ width: '100%', height: HEIGHT }}
         data={[...marks]}
-        margin={{ top: 20, right: 4, bottom: 0, left: 0 }}
+        margin={{ top: 20, right: LAST_NAME_ROOM, bottom: 0, left: 0 }}
         aria-label={`${label}. Arrow keys move from ${unit} to ${unit}.`}
       >
         <Hatching id={hatching} />
