@@ -15,6 +15,11 @@ const COLOURS = `(() => {
   return [...new Set(all)];
 })()`;
 
+interface Width {
+  scrollWidth: number;
+  clientWidth: number;
+}
+
 /** Every page of the dashboard: nothing grave to axe, nothing that scrolls sideways, in both themes and widths. */
 describeInBrowser('the screens of the dashboard', () => {
   const browser = useBrowser();
@@ -136,6 +141,14 @@ describeInBrowser('the screens of the dashboard', () => {
     const row = callsOf(page).locator('tbody tr', { hasText: 'gateway/deepseek-code' }).first();
     await row.waitFor();
     await page.unrouteAll({ behavior: 'wait' });
+    // A name is told from another by its end.
+    const name = row.locator('td', { hasText: 'gateway/' });
+    const widths = await name
+      .locator('xpath=descendant-or-self::*')
+      .evaluateAll((all: Width[]) =>
+        all.map(({ scrollWidth, clientWidth }) => [scrollWidth, clientWidth] as const),
+      );
+    expect(widths.filter(([whole, shown]) => shown > 0 && whole > shown)).toEqual([]);
     // What has been tapped keeps no colour.
     await row.hover();
     expect(await page.evaluate(COLOURS)).toEqual(['rgba(0, 0, 0, 0)']);

@@ -1,22 +1,28 @@
 import { Link } from '@tanstack/react-router';
+import { use } from 'react';
 import type { UsageRowFragment } from '../../../generated/graphql';
 import { paths } from '../../paths';
 import type { Column } from '../../ui/data-table';
 import { formatCount, formatLatency } from '../../ui/format';
 import { Moment } from '../../ui/moment';
-import { SimulatedMark } from '../../ui/simulated';
+import { SimulatedMark, SimulatedModels } from '../../ui/simulated';
 import { CallStatus } from './call-status';
 import classes from './usage.module.css';
 
-/** The model that served, and the one that was asked for where it is another. */
+/**
+ * The model that served, and the one that was asked for where it is another. Names have the whole line: their ends tell them
+ * apart.
+ */
 function ServedModel({ modelPublicName, requestedModel }: UsageRowFragment) {
+  const isSimulated = use(SimulatedModels).includes(modelPublicName);
+  const isOther = requestedModel !== modelPublicName;
   return (
     <span className={classes.model}>
-      <span className={classes.served}>
-        <span>{modelPublicName}</span>
+      {modelPublicName}
+      <span className={classes.about}>
         <SimulatedMark model={modelPublicName} />
+        {isOther && `${isSimulated ? ', ' : ''}for ${requestedModel}`}
       </span>
-      {requestedModel !== modelPublicName && <span className={classes.asked}>for {requestedModel}</span>}
     </span>
   );
 }
