@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { NOW } from '../leaderboard/support.js';
-import { describeInBrowser, screenshot, useBrowser } from '../support/browser.js';
+import { describeInBrowser, NARROW, screenshot, useBrowser } from '../support/browser.js';
 import { usePlatform } from '../support/platform-suite.js';
 import { expectGoodLooks } from '../web/dashboard.js';
 import { someCalls } from './support.js';
@@ -37,6 +37,14 @@ describeInBrowser('the public pages in a real browser', () => {
     }
   });
 
+  test('on a phone the state of a model has a line to itself', async () => {
+    const page = await browser.open(suite.url, { viewport: NARROW, javaScriptEnabled: false });
+    await page.goto('/status');
+    const states = page.locator('.state');
+    expect(await states.count()).toBe(6);
+    for (const state of await states.all()) expect((await state.boundingBox())!.height).toBeLessThan(24);
+  });
+
   test('work without scripts: sorting, windows, hours as a table, the estimate', async () => {
     const page = await browser.open(suite.url, { javaScriptEnabled: false });
     await page.goto('/');
@@ -47,7 +55,9 @@ describeInBrowser('the public pages in a real browser', () => {
     await page.waitForURL('**/leaderboard?window_days=30&sort_by=p95_latency');
     const formula = page.locator('#formula');
     expect(await formula.isVisible()).toBe(false);
-    await page.getByRole('button', { name: 'How the score is computed' }).press('Enter');
+    const tip = page.getByRole('button', { name: 'How the score is computed' });
+    expect(await tip.boundingBox()).toMatchObject({ width: 24, height: 24 });
+    await tip.press('Enter');
     await formula.waitFor();
     expect(await formula.textContent()).toContain('0.40 × success rate');
     await page.keyboard.press('Escape');

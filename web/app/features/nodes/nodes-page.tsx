@@ -44,9 +44,11 @@ export function NodesPage(): ReactNode {
       {error && <LoadError error={error} onRetry={again} />}
       {settings.error && <LoadError error={settings.error} onRetry={settings.refresh} />}
       {!acceptsHeartbeats && (
-        <Note tone="warn">
-          Heartbeats are rejected with 503: set <code>GPU_HEARTBEAT_SECRET</code> and restart the gateway.
-        </Note>
+        <div className={classes.note}>
+          <Note tone="warn">
+            Heartbeats are rejected with 503: set <code>GPU_HEARTBEAT_SECRET</code> and restart the gateway.
+          </Note>
+        </div>
       )}
       {isEmpty ? (
         <Empty action={REGISTER}>
