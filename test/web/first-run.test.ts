@@ -45,6 +45,16 @@ describeInBrowser('somebody new', () => {
     expect(key).toMatch(/^sk-pr-\w{46}$/);
     await page.getByText('Waiting for your first call').waitFor();
 
+    // A reload would lose the key: the browser asks.
+    const asked: string[] = [];
+    page.on('dialog', (question) => {
+      asked.push(question.type());
+      void question.dismiss();
+    });
+    await page.evaluate('setTimeout(() => location.reload())');
+    await until(() => asked.length > 0, { what: 'a question' });
+    expect(asked).toEqual(['beforeunload']);
+
     const snippet = async (language: string): Promise<string> => {
       await page.getByRole('button', { name: language, exact: true }).click();
       const shown = await page.getByRole('region', { name: `Snippet for ${language}` }).innerText();
@@ -67,6 +77,7 @@ describeInBrowser('somebody new', () => {
 
     await page.getByRole('button', { name: 'I’ve saved it' }).click();
     await page.getByText('Saved.').waitFor();
+    expect(await page.getByRole('link', { name: 'Create another' }).count()).toBe(0);
     expect(await page.locator('body').innerText()).not.toContain(key);
     await page.getByRole('button', { name: 'Go to overview' }).click();
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
@@ -76,10 +87,27 @@ describeInBrowser('somebody new', () => {
     await page.getByRole('region', { name: 'Last calls' }).getByText('My first key').first().waitFor();
   });
 
-  test('sees a call that fails for what it is, and goes on waiting', async () => {
+  test('doesn’t lose the key by a click, sees a call that fails for what it is, and goes on waiting', async () => {
     const page = await openAs(browser, suite, await signUpByApi(suite.url), '/dashboard');
     await page.getByRole('button', { name: 'Create my first key' }).click();
-    const key = await page.getByRole('region', { name: 'API key' }).innerText();
+    const secret = page.getByRole('region', { name: 'API key' });
+    const key = await secret.innerText();
+
+    // A click that leads away asks first. Whoever goes on is told how to get another key.
+    const goTo = (name: string) => page.getByRole('navigation').getByRole('link', { name }).click();
+    await goTo('Billing');
+    await page.getByText('You haven’t copied the key.').waitFor();
+    expect(await secret.innerText()).toBe(key);
+    await goTo('Billing');
+    await page.waitForURL('**/dashboard/billing');
+    await goTo('Overview');
+    await page.getByText('You have a key.').waitFor();
+    await page.getByRole('link', { name: 'Create another' }).click();
+    await page.waitForURL('**/dashboard/keys?create=true');
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    await goTo('Overview');
+
     const client = new OpenAI({ baseURL: `${suite.url}/v1`, apiKey: key, maxRetries: 0 });
     const ask = (content: string) =>
       client.chat.completions.create({ model: 'gateway/fast', messages: [{ role: 'user', content }] });

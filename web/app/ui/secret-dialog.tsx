@@ -1,9 +1,9 @@
 import { Button } from '@mantine/core';
-import { useBlocker } from '@tanstack/react-router';
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { Dialog, DialogActions } from './dialog';
 import { Note } from './note';
 import { SecretOnce } from './secret-once';
+import { useSecretGuard } from './use-secret-guard';
 
 interface SecretDialogProps {
   opened: boolean;
@@ -24,29 +24,19 @@ interface SecretDialogProps {
 /** Shows a secret the one time that it can be seen; closing before it was copied asks first. */
 export function SecretDialog(props: SecretDialogProps) {
   const { opened, onClose, titles, secret, what, form, children } = props;
-  const [copied, setCopied] = useState(false);
-  const [asked, setAsked] = useState(false);
+  // Going back is a close, too. What the page does by itself isn't.
+  const { asked, mayLeave, ask, onCopied, reset } = useSecretGuard(
+    secret !== undefined,
+    ({ action }) => action !== 'PUSH' && action !== 'REPLACE',
+  );
   const leave = (): void => {
     onClose();
-    setCopied(false);
-    setAsked(false);
+    reset();
   };
-  const mayLeave = secret === undefined || copied || asked;
   const close = (): void => {
     if (mayLeave) leave();
-    else setAsked(true);
+    else ask();
   };
-  // Going back is a close, too. What the page does by itself isn't.
-  useBlocker({
-    shouldBlockFn: ({ action }) => {
-      if (action === 'PUSH' || action === 'REPLACE') return false;
-      setAsked(true);
-      return true;
-    },
-    // A reload or a closed tab loses it, too: the browser asks.
-    enableBeforeUnload: true,
-    disabled: mayLeave,
-  });
   const isLeft = !opened && secret !== undefined && mayLeave;
   const latest = useRef(leave);
   latest.current = leave;
@@ -72,14 +62,7 @@ export function SecretDialog(props: SecretDialogProps) {
               continue without it.
             </Note>
           )}
-          <SecretOnce
-            secret={secret}
-            what={what}
-            onCopied={() => {
-              setCopied(true);
-              setAsked(false);
-            }}
-          />
+          <SecretOnce secret={secret} what={what} onCopied={onCopied} />
           {children}
           <DialogActions>
             <Button onClick={leave}>I’ve saved it</Button>

@@ -1,14 +1,16 @@
 import { Button } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { CreateKeyDocument, type OverviewQuery, type UsageRowFragment } from '../../../generated/graphql';
 import { useUsageRecorded } from '../../graphql/live-usage';
 import { useAction } from '../../graphql/use-action';
 import { paths } from '../../paths';
 import { ErrorNote } from '../../ui/error-note';
 import { Money } from '../../ui/money';
+import { Note } from '../../ui/note';
 import { PageHead } from '../../ui/page-head';
 import { SecretOnce } from '../../ui/secret-once';
+import { useSecretGuard } from '../../ui/use-secret-guard';
 import { Snippets } from '../keys/snippets';
 import { useLatestRefusal } from '../refusals/latest-refusal';
 import { Arrived } from './arrived';
@@ -49,6 +51,15 @@ export function FirstRun({ viewer, onDone }: FirstRunProps) {
   const hasKey = secret !== undefined || viewer.apiKeys.totalCount > 0;
   const shown = secret !== undefined && !saved;
   const done = call?.status === 'SUCCESS';
+  // Whoever has made a call has the key. A log-out isn't held up.
+  const { asked, onCopied } = useSecretGuard(
+    shown && !call,
+    ({ current, next }) => next.pathname !== current.pathname && next.pathname !== paths.login,
+  );
+  const warning = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (asked) warning.current?.scrollIntoView({ block: 'center' });
+  }, [asked]);
   const stateOf = (isDone: boolean, isNext: boolean): StepState =>
     isDone ? 'done' : isNext ? 'next' : 'later';
   const make = async (): Promise<void> => {
@@ -77,7 +88,15 @@ export function FirstRun({ viewer, onDone }: FirstRunProps) {
           )}
           {shown && (
             <>
-              <SecretOnce secret={secret} what="key" />
+              {asked && !call && (
+                <div ref={warning}>
+                  <Note tone="warn">
+                    You haven’t copied the key. It can’t be shown again after you leave this page. Leave again
+                    to continue without it.
+                  </Note>
+                </div>
+              )}
+              <SecretOnce secret={secret} what="key" onCopied={onCopied} />
               <Button variant="default" onClick={() => setSaved(true)}>
                 I’ve saved it
               </Button>
@@ -87,6 +106,14 @@ export function FirstRun({ viewer, onDone }: FirstRunProps) {
             <p>
               {secret ? 'Saved. ' : 'You have a key. '}
               <Link to={paths.keys}>All keys</Link>
+              {!secret && (
+                <>
+                  . Lost it?{' '}
+                  <Link to={paths.keys} search={{ create: true }}>
+                    Create another
+                  </Link>
+                </>
+              )}
             </p>
           )}
         </Step>
