@@ -138,6 +138,7 @@ describeInBrowser('the keys of the dashboard', () => {
     await page.getByRole('textbox', { name: 'Daily cap' }).fill('0.000001');
     await page.keyboard.press('Enter');
     await page.getByText('of $0.000001 reached').waitFor();
+    await page.getByText('The daily cap rejects calls with 402.').waitFor();
     await until(async () => (await statusOf()) === 402, { what: 'the cap to refuse' });
     expect((await errorOf(await postChat(suite.url, user.key))).code).toBe('daily_cap_exceeded');
     await page
@@ -340,12 +341,14 @@ describeInBrowser('the keys of the dashboard', () => {
     await page.getByText('calls are rejected.').waitFor();
     expect(await statusOf()).toBe(200);
     await page.getByText('The key reached 90% of its monthly limit, and its guard stopped it').waitFor();
+    await page.getByText('The guard rejects calls with 402.').waitFor();
     expect((await errorOf(await postChat(suite.url, user.key))).code).toBe('key_guard_reached');
     await expectGoodLooks(page, 'keys-guard-acting');
     await page.getByRole('link', { name: 'Alerts' }).last().click();
     await page.getByText('90% of the monthly limit: calls stopped').waitFor();
     await page.getByRole('button', { name: 'Undo' }).first().click();
     await page.getByText('its guard stopped it').waitFor({ state: 'hidden' });
+    await page.getByText('Calls with this key are accepted.').waitFor();
     await until(async () => (await statusOf()) === 200, { what: 'calls to pass again' });
     expect(await statusOf()).toBe(200);
   });

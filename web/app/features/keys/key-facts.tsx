@@ -1,3 +1,4 @@
+import { parseMoney } from '../../../../src/lib/money';
 import type { KeyRowFragment } from '../../../generated/graphql';
 import { StatusWord } from '../../ui/status-word';
 
@@ -21,4 +22,19 @@ export function KeyStatus({ status, hasUpstream, guard, guardStatus }: KeyRowFra
     return <StatusWord tone={tone}>{word}</StatusWord>;
   }
   return <StatusWord tone="good">active</StatusWord>;
+}
+
+/** What becomes of calls with a key that isn't disabled, by the first check that refuses them. */
+export function callsText({
+  hasUpstream,
+  guard,
+  guardStatus,
+  dailyLimitUsd,
+  spendTodayUsd,
+}: KeyRowFragment): string {
+  if (!hasUpstream) return 'Without an upstream, calls fail with 503.';
+  if (guard?.action === 'DISABLE' && guardStatus === 'ACTING') return 'The guard rejects calls with 402.';
+  if (dailyLimitUsd && parseMoney(spendTodayUsd) >= parseMoney(dailyLimitUsd))
+    return 'The daily cap rejects calls with 402.';
+  return 'Calls with this key are accepted.';
 }

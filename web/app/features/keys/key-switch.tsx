@@ -6,10 +6,12 @@ import { DisableKeyDocument, EnableKeyDocument, type KeyRowFragment } from '../.
 import { useAction } from '../../graphql/use-action';
 import { ErrorNote } from '../../ui/error-note';
 import { useUnread } from '../../ui/unread';
+import { callsText } from './key-facts';
 import classes from './keys.module.css';
 
 /** Whether calls with the key are taken. It can be undone, so that it doesn't ask. */
-export function KeySwitch({ apiKey: { id, status } }: { apiKey: KeyRowFragment }) {
+export function KeySwitch({ apiKey }: { apiKey: KeyRowFragment }) {
+  const { id, status } = apiKey;
   const disable = useAction(DisableKeyDocument);
   const enable = useAction(EnableKeyDocument);
   const [changed, setChanged] = useState(false);
@@ -35,7 +37,7 @@ export function KeySwitch({ apiKey: { id, status } }: { apiKey: KeyRowFragment }
       />
       {/* Always there, so that nothing moves when the switch is thrown. */}
       <p role="status" className={classes.switched}>
-        {active ? 'Calls with this key are accepted.' : 'Calls with this key fail with 401.'}
+        {active ? callsText(apiKey) : 'Calls with this key fail with 401.'}
         <Button
           size="xs"
           variant="subtle"
