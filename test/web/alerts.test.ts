@@ -179,8 +179,8 @@ describeInBrowser('the alerts of the dashboard', () => {
     await page.getByRole('textbox', { name: 'Email below' }).fill('5.5');
     await page.keyboard.press('Enter');
     await page.getByText('$5.50').waitFor();
-    await page.getByRole('button', { name: 'No email' }).click();
-    await page.getByText('Off.').waitFor();
+    await page.getByRole('button', { name: 'Turn off' }).click();
+    await page.getByText('Turned off.').waitFor();
   });
 
   const withLimit = async (dollars: number): Promise<StackUser> => {

@@ -123,7 +123,7 @@ describeInBrowser('the keys of the dashboard', () => {
     expect(asked).toEqual(['beforeunload']);
   });
 
-  test('a daily cap is set where it stands, and refuses at once; "no limit" takes it away', async () => {
+  test('a daily cap is set where it stands, and refuses at once; it is removed, and back by "Undo"', async () => {
     const page = await open(`/dashboard/keys/${user.keyId}?tab=caps`);
     expect(await statusOf()).toBe(200);
     await suite.settled();
@@ -145,9 +145,13 @@ describeInBrowser('the keys of the dashboard', () => {
       .getByText(/resets at \d{4}-\d\d-\d\d 00:00 UTC/)
       .first()
       .waitFor();
-    await page.getByRole('button', { name: 'No limit' }).click();
+    await page.getByRole('button', { name: 'Remove cap' }).click();
     await page.getByText('of $0.000001').waitFor({ state: 'detached' });
     await until(async () => (await statusOf()) === 200, { what: 'calls to pass again' });
+    await page.getByRole('button', { name: 'Undo for daily cap' }).click();
+    await page.getByText('of $0.000001 reached').waitFor();
+    await until(async () => (await statusOf()) === 402, { what: 'the cap to refuse again' });
+    expect(await page.getByText('Cap removed.').count()).toBe(0);
   });
 
   test('a cap that was just saved is shown before it was read again', async () => {
@@ -169,13 +173,13 @@ describeInBrowser('the keys of the dashboard', () => {
     expect(await page.getByRole('button', { name: 'Edit daily cap' }).isEnabled()).toBe(true);
   });
 
-  test('"No limit" and "No guard" are sent once, however often they are clicked', async () => {
+  test('limit and guard are removed once, however often that is clicked, and come back by "Undo"', async () => {
     const limits = { monthly_limit_usd: 5, guard: { at_pct: 90, action: 'disable' } };
     await suite.api(user.token, 'PATCH', `/api/keys/${user.keyId}`, limits);
     const page = await open(`/dashboard/keys/${user.keyId}?tab=caps`);
     for (const [name, answer] of [
-      ['No guard', '"guard":null'],
-      ['No limit', '"monthlyLimitUsd":null'],
+      ['Remove guard', '"guard":null'],
+      ['Remove limit', '"monthlyLimitUsd":null'],
     ] as const) {
       const button = page.getByRole('button', { name });
       await button.waitFor();
@@ -196,6 +200,10 @@ describeInBrowser('the keys of the dashboard', () => {
       expect(spinner!.y + spinner!.height / 2 - own!.y - own!.height / 2).toBeCloseTo(0, 0);
       expect(await page.getByText('It was changed elsewhere').count()).toBe(0);
     }
+    await page.getByRole('button', { name: 'Undo for monthly limit' }).click();
+    await page.getByText('of $5.00').waitFor();
+    await page.getByRole('button', { name: 'Undo for guard' }).click();
+    await page.getByText('At 90% of the monthly limit, calls are rejected.').waitFor();
   });
 
   test('a name is changed by keyboard, and Escape leaves it as it was', async () => {
@@ -349,6 +357,11 @@ describeInBrowser('the keys of the dashboard', () => {
     await page.getByRole('button', { name: 'Undo' }).first().click();
     await page.getByText('its guard stopped it').waitFor({ state: 'hidden' });
     await page.getByText('Calls with this key are accepted.').waitFor();
+    // It stays undone though it was removed and put back.
+    await page.getByRole('link', { name: 'Caps' }).last().click();
+    await page.getByRole('button', { name: 'Remove guard' }).click();
+    await page.getByRole('button', { name: 'Undo for guard' }).click();
+    await page.getByText('You undid it. It is off until the month ends').waitFor();
     await until(async () => (await statusOf()) === 200, { what: 'calls to pass again' });
     expect(await statusOf()).toBe(200);
   });

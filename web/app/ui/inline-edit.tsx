@@ -7,6 +7,7 @@ import { useEditBase } from './edit-base';
 import { Elsewhere } from './elsewhere';
 import { ErrorNote } from './error-note';
 import classes from './inline-edit.module.css';
+import { Removed } from './removed';
 import { useUnread } from './unread';
 import { Unseen } from './unseen';
 
@@ -27,8 +28,14 @@ interface InlineEditProps {
    * @returns the refusal, or null
    */
   save(text: string, base: string): Promise<ShownError | null>;
-  /** Words of a button beside "Edit" that empties it. */
-  clear?: string;
+  /** A button beside "Edit" that empties it, which can be undone. */
+  clear?: {
+    act: string;
+    /** What has been done. */
+    done: string;
+    /** Instead of an empty value. */
+    none: string;
+  };
 }
 
 /** A value that is changed where it stands. Enter saves, Escape leaves it as it was. */
@@ -42,6 +49,8 @@ export function InlineEdit(props: InlineEditProps) {
   const opener = useRef<HTMLButtonElement>(null);
   // What was saved is there, though the page may not have read it yet.
   const [unread, noteSaved] = useUnread(value);
+  /** The value before it was emptied at a click. */
+  const [removed, setRemoved] = useState<string>();
   const isOld = edit.isOld && !saving;
   const isLeaving = useRef(false);
   useEffect(() => {
@@ -70,17 +79,22 @@ export function InlineEdit(props: InlineEditProps) {
     setRefusal(refused);
     if (refused) return;
     noteSaved(text);
+    setRemoved(undefined);
     stop();
   };
-  const empty = async (): Promise<void> => {
+  /** At once, without the field. */
+  const put = async (text: string): Promise<void> => {
     setRefusal(null);
     setSaving(true);
-    const refused = await save('', value);
+    const refused = await save(text, value);
     setSaving(false);
     setRefusal(refused);
-    if (!refused) noteSaved('');
+    if (refused) return;
+    noteSaved(text);
+    setRemoved(text === '' ? value : undefined);
   };
-  const savedAs = (text: string): string => (text === '' ? (clear ?? 'None') : `${prefix ?? ''}${text}`);
+  const savedAs = (text: string): string =>
+    text === '' ? (clear?.none ?? 'None') : `${prefix ?? ''}${text}`;
   return (
     <div className={classes.field}>
       <span className={classes.label}>{label}</span>
@@ -88,6 +102,14 @@ export function InlineEdit(props: InlineEditProps) {
         <>
           <div className={classes.value}>
             {unread === undefined ? children : savedAs(unread)}
+            {clear && removed !== undefined && (unread ?? value) === '' && (
+              <Removed
+                done={clear.done}
+                what={label.toLowerCase()}
+                disabled={saving || unread !== undefined}
+                onUndo={() => void put(removed)}
+              />
+            )}
             {refusal && <ErrorNote error={refusal} />}
           </div>
           <div className={classes.buttons}>
@@ -110,9 +132,9 @@ export function InlineEdit(props: InlineEditProps) {
                 variant="default"
                 loading={saving}
                 disabled={unread !== undefined}
-                onClick={() => void empty()}
+                onClick={() => void put('')}
               >
-                {clear}
+                {clear.act}
               </Button>
             )}
           </div>

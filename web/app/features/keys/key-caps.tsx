@@ -35,6 +35,7 @@ export function KeyCaps({ apiKey }: { apiKey: KeyRowFragment }) {
         apiKey={apiKey}
         field="dailyLimitUsd"
         label="Daily cap"
+        clear={{ act: 'Remove cap', done: 'Cap removed.', none: 'No limit' }}
         spent={apiKey.spendTodayUsd}
         explained="Hard cap: calls beyond it fail with 402 daily_cap_exceeded. The day’s spend resets at"
         resets={resets.day}
@@ -43,6 +44,7 @@ export function KeyCaps({ apiKey }: { apiKey: KeyRowFragment }) {
         apiKey={apiKey}
         field="monthlyLimitUsd"
         label="Monthly limit"
+        clear={{ act: 'Remove limit', done: 'Limit removed.', none: 'No limit' }}
         spent={apiKey.spendMonthUsd}
         explained="Not a hard cap: alerts and the guard are based on it. The month’s spend resets at"
         resets={resets.month}
@@ -56,13 +58,14 @@ interface LimitProps {
   apiKey: KeyRowFragment;
   field: 'dailyLimitUsd' | 'monthlyLimitUsd';
   label: string;
+  clear: { act: string; done: string; none: string };
   spent: string;
   /** Ends with when spend starts again. */
   explained: string;
   resets: string;
 }
 
-function Limit({ apiKey, field, label, spent, explained, resets }: LimitProps) {
+function Limit({ apiKey, field, label, clear, spent, explained, resets }: LimitProps) {
   const { run } = useAction(SetKeyLimitsDocument);
   const limit = apiKey[field] ?? null;
   const value = limit === null ? '' : trimmedDecimal(limit);
@@ -78,7 +81,7 @@ function Limit({ apiKey, field, label, spent, explained, resets }: LimitProps) {
       hint="US dollars, such as 5 or 0.25. Leave empty for no limit."
       check={(text) => (text === '' ? undefined : moneyFault(text))}
       save={set}
-      clear="No limit"
+      clear={clear}
     >
       <LimitBar label={`Spend against the ${label.toLowerCase()}`} spentUsd={spent} limitUsd={limit} />
       <p className={`${classes.hint} ${classes.capped}`}>

@@ -1,4 +1,5 @@
 import { Button } from '@mantine/core';
+import { useState } from 'react';
 import { type KeyRowFragment, SetKeyGuardDocument, UndoKeyGuardDocument } from '../../../generated/graphql';
 import { useAction } from '../../graphql/use-action';
 import { useEditBase } from '../../ui/edit-base';
@@ -8,6 +9,7 @@ import { useFormDraft } from '../../ui/form-draft';
 import edit from '../../ui/inline-edit.module.css';
 import { Moment } from '../../ui/moment';
 import { Note } from '../../ui/note';
+import { Removed } from '../../ui/removed';
 import { useUnread } from '../../ui/unread';
 import { draftOf, GuardForm, guardOf, storedGuard } from './guard-form';
 import { actingText, guardText, stateText } from './guard-words';
@@ -15,17 +17,31 @@ import classes from './keys.module.css';
 
 /** What happens to a key at a part of its monthly limit, changed where it stands. */
 export function KeyGuard({ apiKey }: { apiKey: KeyRowFragment }) {
-  const { id, guard } = apiKey;
+  const { id, guard, guardStatus } = apiKey;
   const [draft, change, forget] = useFormDraft(`guard of ${id}`, storedGuard);
   const known = JSON.stringify(guardOf(guard));
   const basis = useEditBase(`guard of ${id}`, known, { isEditing: draft !== undefined });
   const [unread, noteSaved] = useUnread(known);
   const action = useAction(SetKeyGuardDocument);
+  const undoing = useAction(UndoKeyGuardDocument);
+  const [removed, setRemoved] = useState<{ guard: typeof guard; wasUndone: boolean }>();
   const isOld = basis.isOld && !action.sending;
+  const error = action.error ?? undoing.error;
   const set = async (next: ReturnType<typeof guardOf>, base: string) => {
     const outcome = await action.run({ input: { id, guard: next, expected: { guard: JSON.parse(base) } } });
     if (outcome.data) noteSaved(JSON.stringify(next));
     return outcome;
+  };
+  const remove = async (): Promise<void> => {
+    const { data } = await set(null, basis.base);
+    if (data) setRemoved({ guard, wasUndone: guardStatus === 'UNDONE' });
+  };
+  const putBack = async (was: NonNullable<typeof removed>): Promise<void> => {
+    const { data } = await set(guardOf(was.guard), basis.base);
+    if (!data) return;
+    setRemoved(undefined);
+    // One that is set acts again in a month in which its owner has undone it.
+    if (was.wasUndone) await undoing.run({ input: { id } });
   };
   const stop = (): void => {
     forget();
@@ -68,7 +84,15 @@ export function KeyGuard({ apiKey }: { apiKey: KeyRowFragment }) {
       <div>
         {guard ? guardText(guard) : 'No guard'}
         <p className={`${classes.hint} ${classes.capped}`}>{stateText(apiKey)}</p>
-        {action.error && <ErrorNote error={action.error} />}
+        {removed && !guard && (
+          <Removed
+            done="Guard removed."
+            what="guard"
+            disabled={action.sending || unread !== undefined}
+            onUndo={() => void putBack(removed)}
+          />
+        )}
+        {error && <ErrorNote error={error} />}
       </div>
       <div className={edit.buttons}>
         <Button
@@ -88,9 +112,9 @@ export function KeyGuard({ apiKey }: { apiKey: KeyRowFragment }) {
             variant="default"
             loading={action.sending}
             disabled={unread !== undefined}
-            onClick={() => void set(null, basis.base)}
+            onClick={() => void remove()}
           >
-            No guard
+            Remove guard
           </Button>
         )}
       </div>

@@ -34,7 +34,7 @@ export function LowBalance({ thresholdUsd, mailConfigured }: LowBalanceProps) {
         hint="US dollars, such as 5. Leave empty for no email."
         check={(text) => (text === '' ? undefined : moneyFault(text))}
         save={set}
-        clear="No email"
+        clear={{ act: 'Turn off', done: 'Turned off.', none: 'Off.' }}
       >
         {thresholdUsd === null ? 'Off.' : <Money usd={thresholdUsd} />}
         {mailConfigured && (
