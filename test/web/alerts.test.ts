@@ -49,6 +49,7 @@ describeInBrowser('the alerts of the dashboard', () => {
     await page.getByRole('button', { name: 'Create alert' }).click();
     // No mail server is configured here: a webhook is offered first, and a mail says what becomes of it.
     await dialog.getByLabel('URL').waitFor();
+    await dialog.getByText('http:// or https://, at a public address').waitFor();
     await dialog.getByRole('button', { name: 'Email' }).click();
     await dialog.getByText('This installation doesn’t send email.').waitFor();
     expect(await dialog.getByLabel('Email address').inputValue()).toContain('@example.com');

@@ -136,7 +136,9 @@ export function AlertForm({
       <TextInput
         key={kind}
         label={kind === 'EMAIL' ? 'Email address' : 'URL'}
-        {...(kind === 'WEBHOOK' && { description: 'HTTPS, at a public address; it gets a signed POST' })}
+        {...(kind === 'WEBHOOK' && {
+          description: 'http:// or https://, at a public address; it gets a signed POST',
+        })}
         type={kind === 'EMAIL' ? 'email' : 'url'}
         data-autofocus
         autoComplete="off"
