@@ -353,7 +353,7 @@ describeInBrowser('the keys of the dashboard', () => {
     expect((await errorOf(await postChat(suite.url, user.key))).code).toBe('key_guard_reached');
     await expectGoodLooks(page, 'keys-guard-acting');
     await page.getByRole('link', { name: 'Alerts' }).last().click();
-    await page.getByText('90% of the monthly limit: calls stopped').waitFor();
+    await page.getByText('90% of the monthly limit: calls stopped').first().waitFor();
     await page.getByRole('button', { name: 'Undo' }).first().click();
     await page.getByText('its guard stopped it').waitFor({ state: 'hidden' });
     await page.getByText('Calls with this key are accepted.').waitFor();

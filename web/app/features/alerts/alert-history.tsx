@@ -8,6 +8,7 @@ import { ErrorNote } from '../../ui/error-note';
 import { Moment } from '../../ui/moment';
 import { Note } from '../../ui/note';
 import { StatusWord } from '../../ui/status-word';
+import { Unseen } from '../../ui/unseen';
 import { alertWords } from './alert-words';
 import classes from './alerts.module.css';
 
@@ -86,10 +87,14 @@ function columnsOf(
       id: 'again',
       head: 'Actions',
       actions: true,
-      cell: ({ id, deliveryStatus }) =>
-        deliveryStatus !== 'PENDING' && (
-          <Button size="xs" variant="default" disabled={sending} onClick={() => redeliver(id)}>
+      cell: (event) =>
+        event.deliveryStatus !== 'PENDING' && (
+          <Button size="xs" variant="default" disabled={sending} onClick={() => redeliver(event.id)}>
             Redeliver
+            <Unseen>
+              {' '}
+              {alertWords(event, { withKey })} to {event.destination}, <Moment at={event.firedAt} />
+            </Unseen>
           </Button>
         ),
     },

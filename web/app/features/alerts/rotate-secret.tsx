@@ -5,10 +5,16 @@ import { useAction } from '../../graphql/use-action';
 import { DialogActions } from '../../ui/dialog';
 import { ErrorNote } from '../../ui/error-note';
 import { SecretDialog } from '../../ui/secret-dialog';
+import { Unseen } from '../../ui/unseen';
 import { Verifying } from './verifying';
 
+interface RotateSecretProps {
+  named: { keyId: string; id: string };
+  destination: string;
+}
+
 /** A new signing secret for a webhook; the former goes on signing beside it. */
-export function RotateSecret({ named }: { named: { keyId: string; id: string } }) {
+export function RotateSecret({ named, destination }: RotateSecretProps) {
   const [opened, setOpened] = useState(false);
   const [secret, setSecret] = useState<string>();
   const { run, error, sending, forget } = useAction(RotateAlertSecretDocument);
@@ -27,7 +33,7 @@ export function RotateSecret({ named }: { named: { keyId: string; id: string } }
   return (
     <>
       <Button size="xs" variant="default" onClick={open}>
-        New secret
+        New secret<Unseen> for {destination}</Unseen>
       </Button>
       <SecretDialog
         opened={opened}

@@ -16,6 +16,7 @@ import { Dialog } from '../../ui/dialog';
 import { ErrorNote } from '../../ui/error-note';
 import { Note } from '../../ui/note';
 import { useUnread } from '../../ui/unread';
+import { Unseen } from '../../ui/unseen';
 import { AlertForm } from './alert-form';
 import classes from './alerts.module.css';
 import { RotateSecret } from './rotate-secret';
@@ -74,7 +75,7 @@ export function Subscription({ alert, apiKey, limitUsd, mailConfigured }: Subscr
       <ThresholdBar thresholds={alert.thresholdsPct} limitUsd={limitUsd} spentUsd={apiKey.spendMonthUsd} />
       <div className={classes.acts}>
         <Button size="xs" variant="default" onClick={() => setDialog('edit')}>
-          Edit
+          Edit<Unseen> alert to {alert.destination}</Unseen>
         </Button>
         <Button
           size="xs"
@@ -82,11 +83,11 @@ export function Subscription({ alert, apiKey, limitUsd, mailConfigured }: Subscr
           loading={test.sending}
           onClick={() => void test.run({ input: named })}
         >
-          Send test
+          Send test<Unseen> to {alert.destination}</Unseen>
         </Button>
-        {alert.kind === 'WEBHOOK' && <RotateSecret named={named} />}
+        {alert.kind === 'WEBHOOK' && <RotateSecret named={named} destination={alert.destination} />}
         <Button size="xs" variant="default" onClick={askToDelete}>
-          Delete
+          Delete<Unseen> alert to {alert.destination}</Unseen>
         </Button>
       </div>
       <Dialog opened={dialog === 'edit'} onClose={close} title="Edit alert">
