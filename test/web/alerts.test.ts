@@ -4,7 +4,7 @@ import { newId } from '../../src/lib/ids.js';
 import { loadWebBuild } from '../../src/pages/web-build.js';
 import { type Receiver, startReceiver } from '../alerts/delivery/receiver.js';
 import { subscribe } from '../alerts/support.js';
-import { describeInBrowser, useBrowser } from '../support/browser.js';
+import { describeInBrowser, NARROW, useBrowser, WIDE } from '../support/browser.js';
 import { postChat } from '../support/edge.js';
 import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
@@ -127,6 +127,26 @@ describeInBrowser('the alerts of the dashboard', () => {
     await history.filter({ hasText: 'degraded' }).nth(4).waitFor();
     await page.getByText('the alert was recorded but not emailed').first().waitFor();
     await expectGoodLooks(page, 'alerts-history');
+    // Why an alert wasn't delivered, when, and to whom is in sight at any width.
+    const unsent = history.filter({ hasText: 'degraded' }).first();
+    const reason = unsent.getByText('no mail server is configured');
+    for (const viewport of [WIDE, NARROW]) {
+      await page.setViewportSize(viewport);
+      for (const part of [reason, unsent.locator('time').first(), unsent.locator('[title*="@"]')]) {
+        await part.scrollIntoViewIfNeeded();
+        const { x, y, width, height } = (await part.boundingBox())!;
+        const isSeen = await part.evaluate(
+          (element, [left, top]) => element.contains(element.ownerDocument.elementFromPoint(left!, top!)),
+          [x + width - 2, y + height / 2],
+        );
+        expect([viewport.width, await part.innerText(), isSeen]).toEqual([
+          viewport.width,
+          expect.any(String),
+          true,
+        ]);
+      }
+    }
+    await page.setViewportSize(WIDE);
 
     // What is reached is marked, and the bar says that the limit is.
     const told = page.getByRole('listitem').filter({ hasText: receiver.url });

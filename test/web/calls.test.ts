@@ -253,7 +253,9 @@ describeInBrowser('the calls of the dashboard', () => {
   });
 
   test('a table that has more to the side says so, and keeps what a row is and what can be done with it', async () => {
-    await page.setViewportSize(NARROW);
+    // On a phone this table has lines of its own.
+    const viewport = { width: 600, height: NARROW.height };
+    await page.setViewportSize(viewport);
     await suite.db.pool.query(
       `insert into alert_events (id, account_id, key_id, key_name, subscription_id, kind, purpose, destination, fired_at,
          delivery_status, attempts, pending_since, finished_at)
@@ -267,7 +269,7 @@ describeInBrowser('the calls of the dashboard', () => {
     await again.waitFor();
     expect(await table.getAttribute('data-more-right')).toBe('true');
     const box = (await again.boundingBox())!;
-    expect(box.x + box.width).toBeLessThanOrEqual(NARROW.width);
+    expect(box.x + box.width).toBeLessThanOrEqual(viewport.width);
     await table.evaluate((element) => {
       element.scrollLeft = 10_000;
     });

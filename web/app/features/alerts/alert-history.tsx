@@ -62,31 +62,37 @@ function columnsOf(
   redeliver: (id: string) => void,
 ): readonly Column<AlertEventRowFragment>[] {
   return [
-    { id: 'what', head: 'What', cell: (event) => alertWords(event, { withKey }) },
+    {
+      id: 'what',
+      head: 'What',
+      phone: 1,
+      cell: (event) => <span className={classes.what}>{alertWords(event, { withKey })}</span>,
+    },
     {
       id: 'status',
       head: 'Delivery',
-      cell: ({ deliveryStatus }) => (
-        <StatusWord tone={TONES[deliveryStatus]}>{deliveryStatus.toLowerCase()}</StatusWord>
+      phone: 11,
+      cell: ({ deliveryStatus, responseCode, errorMessage }) => (
+        <>
+          <StatusWord tone={TONES[deliveryStatus]}>{deliveryStatus.toLowerCase()}</StatusWord>
+          {responseCode && <span className={classes.code}>{responseCode}</span>}
+          {errorMessage && <span className={classes.error}>{errorMessage}</span>}
+        </>
       ),
     },
-    { id: 'time', head: 'Time', cell: ({ firedAt }) => <Moment at={firedAt} /> },
+    { id: 'time', head: 'Time', phone: 2, cell: ({ firedAt }) => <Moment at={firedAt} /> },
     {
       id: 'to',
       head: 'To',
       whole: ({ destination }) => destination,
+      phone: 12,
       cell: ({ destination }) => destination,
-    },
-    { id: 'code', head: 'Response', figure: true, cell: ({ responseCode }) => responseCode ?? '–' },
-    {
-      id: 'error',
-      head: 'Error',
-      cell: ({ errorMessage }) => <span className={classes.error}>{errorMessage ?? '–'}</span>,
     },
     {
       id: 'again',
       head: 'Actions',
       actions: true,
+      phone: 13,
       cell: (event) =>
         event.deliveryStatus !== 'PENDING' && (
           <Button size="xs" variant="default" disabled={sending} onClick={() => redeliver(event.id)}>
