@@ -193,11 +193,22 @@ describeInBrowser('the alerts of the dashboard', () => {
     await dialog.getByRole('button', { name: 'Create alert' }).click();
     await dialog.getByRole('button', { name: 'I’ve saved it' }).click();
     await dialog.waitFor({ state: 'hidden' });
+
+    // It stands above the others, with its key, and can be changed there.
+    const made = page.getByRole('main').getByRole('listitem').filter({ hasText: 'Send test' });
+    const second = made.filter({ hasText: `${PUBLIC}/second` });
+    await second.getByRole('link', { name: 'of a test' }).waitFor();
+    await second.getByText('80% at $0.000008').waitFor();
+    expect(await made.first().innerText()).toContain(`${PUBLIC}/second`);
+    expect(await made.count()).toBe(3);
+    await expectGoodLooks(page, 'alerts-of-keys');
+    await second.getByRole('switch', { name: `${PUBLIC}/second, of a test` }).press('Space');
+    await second.getByText('Off', { exact: true }).waitFor();
     const { rows } = await suite.db.pool.query(
-      'select 1 from alert_subscriptions where account_id = $1 and destination = $2',
+      'select active from alert_subscriptions where account_id = $1 and destination = $2',
       [user.accountId, `${PUBLIC}/second`],
     );
-    expect(rows).toHaveLength(1);
+    expect(rows).toEqual([{ active: false }]);
     await page.goto('/dashboard/profile');
     // No mail server is configured here, so none is promised.
     await page

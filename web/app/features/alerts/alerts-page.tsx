@@ -1,17 +1,24 @@
 import { Button } from '@mantine/core';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, Suspense, useState } from 'react';
 import { AccountAlertsDocument } from '../../../generated/graphql';
 import { usePageQuery } from '../../graphql/use-page-query';
+import { lazyPage } from '../../lazy-page';
 import { paths } from '../../paths';
+import { ErrorNote } from '../../ui/error-note';
 import { LoadError } from '../../ui/load-error';
 import { PageHead } from '../../ui/page-head';
 import { Pager } from '../../ui/pager';
+import { Section } from '../../ui/section';
 import { useCloseDialog } from '../../ui/use-close-dialog';
+import { useFetched } from '../../use-fetched';
 import { AlertHistory } from './alert-history';
-import { CreateAnyAlert } from './create-any-alert';
+import { AlertsOfKeys } from './alerts-of-keys';
 
-/** `/dashboard/alerts`: what was told, of all keys and of the balance. */
+// A form and its checks weigh more than the list.
+const CreateAnyAlert = lazyPage(() => import('./create-any-alert'), 'CreateAnyAlert');
+
+/** `/dashboard/alerts`: the alerts of all keys, and what was told, of keys and of the balance. */
 export function AlertsPage(): ReactNode {
   const { after, new_alert: newAlert } = useSearch({ from: '/signed-in/dashboard/alerts' });
   const navigate = useNavigate({ from: '/dashboard/alerts' });
@@ -20,6 +27,10 @@ export function AlertsPage(): ReactNode {
       search: ({ new_alert: _newAlert, ...before }) => ({ ...before, ...(next && { new_alert: next }) }),
       replace: next !== true,
     });
+  const { fetchDialog, error: missing } = useFetched(CreateAnyAlert);
+  const open = async (): Promise<void> => {
+    if (await fetchDialog()) set(true);
+  };
   const close = useCloseDialog(newAlert !== undefined, () => set(undefined));
   /** The key of an alert that is being made: its secret is shown though the dialog was closed. */
   const [making, setMaking] = useState<string>();
@@ -36,47 +47,52 @@ export function AlertsPage(): ReactNode {
         title="Alerts"
         lead={
           <>
-            Alerts of all keys and of the balance. Change the alerts of a key on{' '}
-            <Link to={paths.keys}>its page</Link>, and the low-balance email in your{' '}
+            Alerts of all keys and of the balance. Change the low-balance email in your{' '}
             <Link to={paths.profile}>profile</Link>.
           </>
         }
-        tools={<Button onClick={() => set(true)}>Create alert</Button>}
+        tools={<Button onClick={() => void open()}>Create alert</Button>}
       />
       {(newAlert || making) && (
-        <CreateAnyAlert
-          keyId={chosen}
-          opened={newAlert !== undefined}
-          onChoose={set}
-          onClose={close}
-          onMaking={(isMaking) => setMaking(isMaking ? chosen : undefined)}
-        />
+        <Suspense>
+          <CreateAnyAlert
+            keyId={chosen}
+            opened={newAlert !== undefined}
+            onChoose={set}
+            onClose={close}
+            onMaking={(isMaking) => setMaking(isMaking ? chosen : undefined)}
+          />
+        </Suspense>
       )}
-      {error && <LoadError error={error} onRetry={refresh} />}
-      {(page || !error) && (
-        <AlertHistory
-          withKey
-          events={page?.nodes}
-          refresh={refresh}
-          empty="No alert has fired yet. Alerts appear here with their delivery status."
+      {missing && <ErrorNote error={missing} />}
+      <AlertsOfKeys />
+      <Section title="History">
+        {error && <LoadError error={error} onRetry={refresh} />}
+        {(page || !error) && (
+          <AlertHistory
+            withKey
+            events={page?.nodes}
+            refresh={refresh}
+            empty="No alert has fired yet. Alerts appear here with their delivery status."
+          />
+        )}
+        <Pager
+          newer={
+            after !== undefined && (
+              <Link to={paths.alerts} search={{}}>
+                Newest
+              </Link>
+            )
+          }
+          older={
+            page?.pageInfo.hasNextPage && (
+              <Link to={paths.alerts} search={{ after: page.pageInfo.endCursor! }}>
+                Older
+              </Link>
+            )
+          }
         />
-      )}
-      <Pager
-        newer={
-          after !== undefined && (
-            <Link to={paths.alerts} search={{}}>
-              Newest
-            </Link>
-          )
-        }
-        older={
-          page?.pageInfo.hasNextPage && (
-            <Link to={paths.alerts} search={{ after: page.pageInfo.endCursor! }}>
-              Older
-            </Link>
-          )
-        }
-      />
+      </Section>
     </>
   );
 }

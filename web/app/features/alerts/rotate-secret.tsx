@@ -10,11 +10,12 @@ import { Verifying } from './verifying';
 
 interface RotateSecretProps {
   named: { keyId: string; id: string };
-  destination: string;
+  /** Whom it is for, for who doesn't see where the button stands. */
+  receiver: string;
 }
 
 /** A new signing secret for a webhook; the former goes on signing beside it. */
-export function RotateSecret({ named, destination }: RotateSecretProps) {
+export function RotateSecret({ named, receiver }: RotateSecretProps) {
   const [opened, setOpened] = useState(false);
   const [secret, setSecret] = useState<string>();
   const { run, error, sending, forget } = useAction(RotateAlertSecretDocument);
@@ -33,7 +34,7 @@ export function RotateSecret({ named, destination }: RotateSecretProps) {
   return (
     <>
       <Button size="xs" variant="default" onClick={open}>
-        New secret<Unseen> for {destination}</Unseen>
+        New secret<Unseen> for {receiver}</Unseen>
       </Button>
       <SecretDialog
         opened={opened}

@@ -1,6 +1,7 @@
 import '@mantine/core/styles/InlineInput.css';
 import '@mantine/core/styles/Switch.css';
 import { Button, Switch } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
 import { MailIcon, WebhookIcon } from 'lucide-react';
 import { useState } from 'react';
 import {
@@ -11,6 +12,7 @@ import {
   UpdateAlertDocument,
 } from '../../../generated/graphql';
 import { useAction } from '../../graphql/use-action';
+import { paths } from '../../paths';
 import { ConfirmDialog, KEEP } from '../../ui/confirm-dialog';
 import { Dialog } from '../../ui/dialog';
 import { ErrorNote } from '../../ui/error-note';
@@ -24,20 +26,24 @@ import { ThresholdBar } from './threshold-bar';
 
 interface SubscriptionProps {
   alert: AlertRowFragment;
-  apiKey: KeyRowFragment;
+  apiKey: Pick<KeyRowFragment, 'id' | 'spendMonthUsd'>;
+  /** Where alerts of several keys stand together. */
+  keyName?: string;
   /** Null: the key has none. */
   limitUsd: string | null;
   mailConfigured: boolean;
 }
 
 /** One destination: what it is told, and what can be done with it. */
-export function Subscription({ alert, apiKey, limitUsd, mailConfigured }: SubscriptionProps) {
+export function Subscription({ alert, apiKey, keyName, limitUsd, mailConfigured }: SubscriptionProps) {
   const [dialog, setDialog] = useState<'edit' | 'delete'>();
   const update = useAction(UpdateAlertDocument);
   const test = useAction(SendTestAlertDocument);
   const remove = useAction(DeleteAlertDocument);
   const named = { keyId: apiKey.id, id: alert.id };
   const error = update.error ?? test.error;
+  /** Tells it from the others of the page. */
+  const receiver = keyName === undefined ? alert.destination : `${alert.destination}, ${keyName}`;
   const [unread, noteSaved] = useUnread(String(alert.active));
   const active = (unread ?? String(alert.active)) === 'true';
   const Icon = alert.kind === 'EMAIL' ? MailIcon : WebhookIcon;
@@ -62,9 +68,14 @@ export function Subscription({ alert, apiKey, limitUsd, mailConfigured }: Subscr
       <div className={classes.destination}>
         <Icon size={18} strokeWidth={1.5} aria-label={alert.kind === 'EMAIL' ? 'Mail' : 'Webhook'} />
         <strong>{alert.destination}</strong>
+        {keyName !== undefined && (
+          <Link to={paths.key} params={{ keyId: apiKey.id }} search={{ tab: 'alerts' }}>
+            {keyName}
+          </Link>
+        )}
         <Switch
           label={active ? 'Active' : 'Off'}
-          aria-label={`Alert to ${alert.destination} is active`}
+          aria-label={`Alert to ${receiver} is active`}
           checked={active}
           disabled={update.sending || unread !== undefined}
           onChange={({ currentTarget }) => void setActive(currentTarget.checked)}
@@ -72,10 +83,13 @@ export function Subscription({ alert, apiKey, limitUsd, mailConfigured }: Subscr
       </div>
       {alert.disabledReason && <Note tone="warn">Disabled by the service: {alert.disabledReason}</Note>}
       {error && dialog === undefined && <ErrorNote error={error} />}
+      {keyName !== undefined && limitUsd === null && (
+        <Note tone="plain">The key has no monthly limit, so this alert doesn’t fire.</Note>
+      )}
       <ThresholdBar thresholds={alert.thresholdsPct} limitUsd={limitUsd} spentUsd={apiKey.spendMonthUsd} />
       <div className={classes.acts}>
         <Button size="xs" variant="default" onClick={() => setDialog('edit')}>
-          Edit<Unseen> alert to {alert.destination}</Unseen>
+          Edit<Unseen> alert to {receiver}</Unseen>
         </Button>
         <Button
           size="xs"
@@ -83,11 +97,11 @@ export function Subscription({ alert, apiKey, limitUsd, mailConfigured }: Subscr
           loading={test.sending}
           onClick={() => void test.run({ input: named })}
         >
-          Send test<Unseen> to {alert.destination}</Unseen>
+          Send test<Unseen> to {receiver}</Unseen>
         </Button>
-        {alert.kind === 'WEBHOOK' && <RotateSecret named={named} destination={alert.destination} />}
+        {alert.kind === 'WEBHOOK' && <RotateSecret named={named} receiver={receiver} />}
         <Button size="xs" variant="default" onClick={askToDelete}>
-          Delete<Unseen> alert to {alert.destination}</Unseen>
+          Delete<Unseen> alert to {receiver}</Unseen>
         </Button>
       </div>
       <Dialog opened={dialog === 'edit'} onClose={close} title="Edit alert">
@@ -117,7 +131,10 @@ export function Subscription({ alert, apiKey, limitUsd, mailConfigured }: Subscr
         danger
         cancel={KEEP}
       >
-        <p>{alert.destination} won’t receive alerts any longer. Past alerts stay in the history.</p>
+        <p>
+          {alert.destination} won’t receive alerts{keyName !== undefined && ` of ${keyName}`} any longer. Past
+          alerts stay in the history.
+        </p>
       </ConfirmDialog>
     </li>
   );
