@@ -74,13 +74,16 @@ describeInBrowser('a part of the dashboard that can not be fetched', () => {
     expect(await field.inputValue()).toBe('7.25');
   };
 
-  test('is told in the outline where nothing of the dashboard could be fetched', async () => {
+  test('is told in the outline where nothing of the dashboard could be fetched, and comes by itself where nothing could be asked', async () => {
     const page = await pageOf(browser, suite, user, { expectedErrors: CUT });
     await page.route('**/assets/app-*.js', (route) => route.abort());
     await page.goto('/dashboard/keys');
     await page.getByText('This page couldn’t be loaded.').waitFor();
     await page.unrouteAll({ behavior: 'ignoreErrors' });
+    await page.route('**/graphql', (route) => route.abort());
     await page.getByRole('link', { name: 'Try again' }).click();
+    await cannotBeShown(page);
+    await page.unroute('**/graphql');
     await page.getByRole('link', { name: 'of a test' }).waitFor();
   });
 

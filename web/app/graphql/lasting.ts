@@ -9,18 +9,25 @@ const UNUSED = 1000;
 /** Refusals that pass. The others are meant, and asking again would change nothing. */
 const PASSING = ['internal_error', 'platform_unavailable', 'rate_limit_exceeded', 'service_unavailable'];
 
-let stopWaiting: (() => void) | undefined;
+const waiting = new Set<() => void>();
 
-const waitToRetry = (attempts: number): Promise<void> => {
+/** Resolves when it is time for another try: later with each that has failed, at once if `reconnectNow` is called. */
+export const waitToRetry = (attempts: number): Promise<void> => {
   const most = Math.min(RETRY_MS.most, RETRY_MS.first * 2 ** attempts);
-  return new Promise((done) => {
-    stopWaiting = done;
-    setTimeout(done, most * (0.5 + Math.random() / 2));
+  return new Promise((resolve) => {
+    const end = (): void => {
+      waiting.delete(end);
+      resolve();
+    };
+    waiting.add(end);
+    setTimeout(end, most * (0.5 + Math.random() / 2));
   });
 };
 
 /** Somebody looks, or the network is back: what waits to be tried again is tried now. */
-export const reconnectNow = (): void => stopWaiting?.();
+export function reconnectNow(): void {
+  for (const end of waiting) end();
+}
 
 const passes = (faults: readonly { extensions?: Record<string, unknown> }[] = []): boolean =>
   faults.length > 0 && faults.every(({ extensions }) => PASSING.includes(String(extensions?.code)));

@@ -4,8 +4,9 @@ import { useEffect, useState } from 'react';
 import { CombinedError } from 'urql';
 import { reloadForPart, reloadIfReachable } from '../build';
 import { type ShownError, shownError } from '../graphql/errors';
+import { waitToRetry } from '../graphql/lasting';
 import { forgetFailures, PartMissingError } from '../lazy-page';
-import { onLiveReturn } from '../session';
+import { loadViewer, onLiveReturn } from '../session';
 import { ErrorNote } from '../ui/error-note';
 import { PageTitle } from '../ui/page-title';
 import { wouldLoseText } from '../ui/unsaved';
@@ -52,8 +53,29 @@ export function ErrorPage({ error }: PageErrorProps) {
   );
 }
 
+/** What the server didn't answer is tried again by itself, once it answers. */
 function Failed({ error }: PageErrorProps) {
   const router = useRouter();
+  useEffect(() => {
+    if (!(error instanceof CombinedError)) return;
+    let isOver = false;
+    const follow = async (): Promise<void> => {
+      for (let attempts = 0; ; attempts++) {
+        await waitToRetry(attempts);
+        if (isOver) return;
+        const answers = await loadViewer().then(
+          () => true,
+          () => false,
+        );
+        if (isOver) return;
+        if (answers) return void router.invalidate();
+      }
+    };
+    void follow();
+    return () => {
+      isOver = true;
+    };
+  }, [router, error]);
   return (
     <>
       <PageTitle>{TITLE}</PageTitle>
