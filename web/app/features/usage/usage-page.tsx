@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, Suspense, useEffect, useRef } from 'react';
-import { UsageLogDocument, type UsageLogQuery } from '../../../generated/graphql';
+import { UsageFiltersDocument, UsageLogDocument, type UsageLogQuery } from '../../../generated/graphql';
 import { useRefreshOnUsage } from '../../graphql/live-usage';
 import { usePageQuery } from '../../graphql/use-page-query';
 import { lazyPage } from '../../lazy-page';
@@ -41,6 +41,17 @@ export function UsagePage(): ReactNode {
     variables: { filter: filterOf(search), after: search.after ?? null, before: search.before ?? null },
     touches: ['UsageEvent', 'ApiKey'],
   });
+  const choices = usePageQuery({
+    query: UsageFiltersDocument,
+    variables: {},
+    touches: ['ApiKey', 'DeleteApiKeyPayload'],
+  });
+  // Mostly both fail for the same reason.
+  const failure = error ?? choices.error;
+  const retry = (): void => {
+    refresh();
+    choices.refresh();
+  };
   const page = data?.viewer?.usageEvents;
   // The sum of all calls is asked for again, whether their rows are shown or held.
   useRefreshOnUsage(refresh, SUM_MS);
@@ -78,9 +89,9 @@ export function UsagePage(): ReactNode {
   return (
     <>
       <PageHead {...outlines['/dashboard/usage']} />
-      <UsageFilters search={search} onChange={change} />
+      <UsageFilters search={search} choices={choices.data} onChange={change} />
       <FindCall onFind={look} />
-      {error && <LoadError error={error} onRetry={refresh} />}
+      {failure && <LoadError error={failure} onRetry={retry} />}
       {(page || !error) && <Totals page={page} />}
       <Settled>{held > 0 ? counted(held, 'new call') : ''}</Settled>
       <div className={classes.held}>
