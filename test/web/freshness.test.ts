@@ -99,6 +99,43 @@ describeInBrowser('what the dashboard shows', () => {
     await page.evaluate('window.dispatchEvent(new Event("focus"))');
   });
 
+  test('doesn’t wait for ever for a server that hangs, and adds nothing twice', async () => {
+    const user = await suite.signUp('free');
+    const page = await openAs(browser, suite, user, '/dashboard/billing');
+    await page.getByText('Starter credit').waitFor();
+    await page.clock.install();
+    const isDone = Promise.withResolvers<void>();
+    await page.route('**/graphql', async (route) => {
+      if (!route.request().postData()?.includes(documentIdOf('mutation TopUp'))) return;
+      // The server does what it was asked, but its answer doesn't come.
+      await route.fetch();
+      isDone.resolve();
+    });
+    const add = page.getByRole('button', { name: 'Add $25' });
+    const failed = page.getByRole('alert').getByText('The server didn’t answer within 30 seconds.');
+    await add.click();
+    await isDone.promise;
+    await page.clock.fastForward(30_000);
+    await failed.filter({ hasText: 'Your change may have been made all the same' }).waitFor();
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+    await add.click();
+    await page.getByText('Added $25. New balance: $26.00.').waitFor();
+
+    await page.route('**/graphql', () => undefined);
+    const asked = page.waitForRequest(
+      (request) => request.postData()?.includes(documentIdOf('query UsageLog')) ?? false,
+    );
+    await goInside(page, '/dashboard/usage');
+    await asked;
+    await page.clock.fastForward(30_000);
+    await failed.filter({ hasText: 'Check your connection and try again.' }).waitFor();
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+    // One for the list and its filters.
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('No calls yet.').waitFor();
+    await failed.waitFor({ state: 'detached' });
+  });
+
   let stranger: StackUser | undefined;
   test.each([
     ['keys', 'API key'],

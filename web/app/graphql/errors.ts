@@ -1,4 +1,5 @@
 import type { CombinedError } from 'urql';
+import { ANSWER_LIMIT_SECONDS, isTimeOut } from './time-limit';
 
 /** An error of the server as a page shows it. */
 export interface ShownError {
@@ -20,10 +21,23 @@ interface Extensions {
 const CHANGED_ELSEWHERE =
   'It was changed elsewhere in the meantime, so nothing was saved. The page shows what it is now.';
 
+const NO_ANSWER = `The server didn’t answer within ${ANSWER_LIMIT_SECONDS} seconds.`;
+
+interface Asked {
+  /** Something was to be changed, which the server may do though its answer doesn't come. */
+  isChange?: boolean;
+}
+
 /** The first error of an answer; the server names cause and remedy by itself. */
-export function shownError(error: CombinedError): ShownError {
+export function shownError(error: CombinedError, { isChange = false }: Asked = {}): ShownError {
   const [first] = error.graphQLErrors;
   const requestId = (error.response as Response | undefined)?.headers.get('x-request-id') ?? null;
+  if (isTimeOut(error.networkError)) {
+    const remedy = isChange
+      ? 'Your change may have been made all the same: check before you try again.'
+      : 'Check your connection and try again.';
+    return { code: 'network', message: `${NO_ANSWER} ${remedy}`, fields: {}, requestId };
+  }
   if (!first) {
     const status = (error.response as Response | undefined)?.status;
     const message = status

@@ -1,3 +1,5 @@
+import { withinLimit } from './time-limit';
+
 /** Where the document's first script leaves what it has asked. */
 const PLACE = '__gatewayFirstQuestion';
 
@@ -15,6 +17,7 @@ export function askFirst(endpoint: string, documentId: string): void {
     credentials: 'same-origin',
     headers: { 'content-type': 'application/json', accept: 'application/graphql-response+json' },
     body: JSON.stringify({ documentId }),
+    signal: withinLimit(),
   });
   // Told to whoever takes the answer.
   answer.catch(() => undefined);
@@ -26,12 +29,12 @@ export function dropFirst(): void {
   delete (globalThis as Place)[PLACE];
 }
 
-/** `fetch`, which takes the answer to the first question, once, where that is what is asked. */
+/** `fetch` with a limit of time, which takes the answer to the first question, once, where that is what is asked. */
 export function fetchOrTake(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
   const first = (globalThis as Place)[PLACE];
   if (first && typeof init?.body === 'string' && init.body.includes(first.documentId)) {
     dropFirst();
     return first.answer;
   }
-  return fetch(input, init);
+  return fetch(input, { ...init, signal: withinLimit(init?.signal) });
 }

@@ -23,7 +23,7 @@ export function useAction<Data, Variables extends AnyVariables>(
     setError(null);
     const result = await mutate(variables, touches && { additionalTypenames: touches });
     if (result.error) {
-      const shown = shownError(result.error);
+      const shown = shownError(result.error, { isChange: true });
       setError(shown);
       return { error: shown };
     }
