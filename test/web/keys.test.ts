@@ -135,6 +135,10 @@ describeInBrowser('the keys of the dashboard', () => {
     await page.getByRole('textbox', { name: 'Daily cap' }).fill('a lot');
     await page.keyboard.press('Enter');
     await page.getByText('Must be an amount such as 12.50').waitFor();
+    await page.getByRole('textbox', { name: 'Daily cap' }).fill('1000001');
+    await page.getByText('Must be an amount such as 12.50').waitFor({ state: 'detached' });
+    await page.keyboard.press('Enter');
+    await page.getByText('Must be at most $1,000,000').waitFor();
     await page.getByRole('textbox', { name: 'Daily cap' }).fill('0.000001');
     await page.keyboard.press('Enter');
     await page.getByText('of $0.000001 reached').waitFor();

@@ -161,7 +161,10 @@ export function InlineEdit(props: InlineEditProps) {
             {...(prefix && { leftSection: prefix })}
             value={typed}
             error={fault}
-            onChange={({ currentTarget }) => change(currentTarget.value)}
+            onChange={({ currentTarget }) => {
+              setFault(undefined);
+              change(currentTarget.value);
+            }}
             onKeyDown={({ key, nativeEvent }) => key === 'Escape' && !composes(nativeEvent) && stop()}
           />
           <div className={classes.buttons}>
