@@ -128,16 +128,17 @@ describeInBrowser('billing and profile of the dashboard', () => {
       await page.getByRole('button', { name: 'Change password' }).click();
     };
     await change('not the password', `${PASSWORD} 2`);
-    await page.getByText(/password is wrong/i).waitFor();
+    const saidAt = async (field: string, words: string): Promise<void> => {
+      const said = page.getByText(words);
+      await said.waitFor();
+      const described = await page.getByRole('textbox', { name: field }).getAttribute('aria-describedby');
+      expect(described?.split(' ')).toContain(await said.getAttribute('id'));
+    };
+    await saidAt('Current password', 'The current password is wrong.');
     await change(PASSWORD, 'password');
-    const refusal = page.getByText('Is one of the most common passwords');
-    await refusal.waitFor();
-    const described = await page
-      .getByRole('textbox', { name: 'New password' })
-      .getAttribute('aria-describedby');
-    expect(described?.split(' ')).toContain(await refusal.getAttribute('id'));
+    await saidAt('New password', 'Is one of the most common passwords');
     await page.getByRole('textbox', { name: 'New password' }).fill('something else');
-    await refusal.waitFor({ state: 'detached' });
+    await page.getByText('Is one of the most common passwords').waitFor({ state: 'detached' });
     await change(PASSWORD, `${PASSWORD} 2`);
     await page.getByText('Your password was changed').waitFor();
     const login = await call(suite.url, 'POST', '/api/auth/login', {

@@ -11,6 +11,8 @@ import classes from './profile.module.css';
 
 const check = schemaErrors(changePasswordInput);
 
+const WRONG_PASSWORD = 'invalid_credentials';
+
 /** A new password; every other session ends with it. */
 export function ChangePassword({ email }: { email: string | undefined }) {
   const { run, error, sending } = useAction(ChangePasswordDocument);
@@ -30,13 +32,18 @@ export function ChangePassword({ email }: { email: string | undefined }) {
       form.reset();
       setChanged(true);
     }
+    if (refused?.code === WRONG_PASSWORD) {
+      form.setFieldError('currentPassword', 'The current password is wrong.');
+    }
     for (const [field, message] of Object.entries(refused?.fields ?? {})) {
       form.setFieldError(field === 'newPassword' ? field : 'currentPassword', asSentence(message));
     }
   });
   return (
     <form noValidate className={classes.form} onSubmit={send}>
-      {error && Object.keys(error.fields).length === 0 && <ErrorNote error={error} />}
+      {error && error.code !== WRONG_PASSWORD && Object.keys(error.fields).length === 0 && (
+        <ErrorNote error={error} />
+      )}
       {changed && <Note tone="good">Your password was changed, and all other sessions have ended.</Note>}
       {/* For password managers: whose password it is. */}
       <input type="email" hidden readOnly autoComplete="username" value={email ?? ''} />
