@@ -227,9 +227,6 @@ describeInBrowser('the way into the dashboard', () => {
     await page.getByRole('link', { name: 'Log in' }).click();
     await page.getByRole('heading', { name: 'Log in' }).waitFor();
     await expectGoodLooks(page, 'login');
-    await page.goto('/dashboard/nowhere');
-    await page.getByText('Page not found').waitFor();
-    await expectGoodLooks(page, 'not-found');
   });
 
   test('is gone through by keyboard alone', async () => {

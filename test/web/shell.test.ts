@@ -7,7 +7,7 @@ import { postChat } from '../support/edge.js';
 import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
 import { until } from '../support/until.js';
-import { expectGoodLooks, keepAs, openAs } from './dashboard.js';
+import { expectGoodLooks, goInside, keepAs, openAs } from './dashboard.js';
 
 /** What stands around every page of somebody who is signed in. */
 describeInBrowser('the shell of the dashboard', () => {
@@ -171,5 +171,15 @@ describeInBrowser('the shell of the dashboard', () => {
     await logOut.waitFor();
     await expectGoodLooks(page, 'account-menu');
     expect(await logOut.isVisible()).toBe(true);
+  });
+
+  test('stands around an address that is nothing, too', async () => {
+    const page = await keepAs(browser, suite, user, '/dashboard/nowhere');
+    await page.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor();
+    await expectGoodLooks(page, 'not-found');
+    await page.getByRole('navigation').getByRole('link', { name: 'Profile' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Profile' }).waitFor();
+    await goInside(page, '/admin/nowhere');
+    await page.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor();
   });
 });

@@ -13,6 +13,7 @@ import { adminRoutes } from './routes/admin';
 import { root, signedIn } from './routes/base';
 import { entryRoutes } from './routes/entry';
 import { PageError } from './shell/error-page';
+import { NotFoundPage } from './shell/not-found-page';
 
 const overview = createRoute({
   getParentRoute: () => signedIn,
@@ -115,6 +116,13 @@ const profile = createRoute({
   component: lazyPage(() => import('./features/profile/profile-page'), 'ProfilePage'),
 });
 
+/** Every other address, inside of the shell: the navigation stays. */
+const unknown = createRoute({
+  getParentRoute: () => signedIn,
+  path: '$',
+  component: NotFoundPage,
+});
+
 /** Every page of the app, each loaded when it is first gone to, or before that when nothing else is to do. */
 export const router = createRouter({
   routeTree: root.addChildren([
@@ -136,6 +144,7 @@ export const router = createRouter({
       statement,
       profile,
       ...adminRoutes,
+      unknown,
     ]),
   ]),
   // What a page doesn't know in its address is taken out of it: `validateSearch` alone leaves it there.

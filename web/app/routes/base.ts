@@ -3,14 +3,12 @@ import { lazyPage } from '../lazy-page';
 import { paths } from '../paths';
 import { hasSeenViewer, loadViewer } from '../session';
 import { ErrorPage } from '../shell/error-page';
-import { NotFoundPage } from '../shell/not-found-page';
 import { RootLayout } from '../shell/root-layout';
 
 /** Around every page. */
 export const root = createRootRoute({
   component: RootLayout,
   errorComponent: ErrorPage,
-  notFoundComponent: NotFoundPage,
 });
 
 /** Around the pages of somebody who is signed in; everybody else is led to the log-in. */
