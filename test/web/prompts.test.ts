@@ -226,7 +226,15 @@ describeInBrowser('the prompts of the dashboard', () => {
     await rendered.waitFor();
     const whole = 'Hi Ada, <b>{{ name }}</b> $& {"json": {"a": 1}}';
     expect(await rendered.innerText()).toBe(whole);
+    const old = page.getByText('The values have changed since.');
+    expect(await old.count()).toBe(0);
+    await field('name').fill('Bob');
+    await old.waitFor();
     await expectGoodLooks(page, 'prompts-render');
+    await field('name').fill('Ada');
+    await old.waitFor({ state: 'detached' });
+    const logIn = page.getByRole('link', { name: 'log in over the API' });
+    expect(await logIn.getAttribute('href')).toBe('/docs/api#login');
     const snippet = page.getByRole('region', { name: 'Snippet' });
     await page.getByRole('button', { name: 'Python', exact: true }).click();
     expect(await snippet.innerText()).toContain(`${suite.url}/v1`);

@@ -13,6 +13,7 @@ import { leaveDraft } from '../../ui/draft';
 import { ErrorNote } from '../../ui/error-note';
 import { useFormDraft } from '../../ui/form-draft';
 import { counted } from '../../ui/format';
+import { Note } from '../../ui/note';
 import { Section } from '../../ui/section';
 import { newDraftId, playgroundDraft } from '../playground/draft-names';
 import type { LoadedPrompt } from './prompt-page';
@@ -25,6 +26,8 @@ type Answer = NonNullable<NonNullable<RenderPromptQuery['viewer']>['prompt']>;
 /** A rendered text, and the parameters of the version that it is of. */
 interface Rendered {
   text: string;
+  /** What it was rendered with, to tell whether that was changed since. */
+  values: string;
   version: number;
   config: Answer['activeVersion']['config'];
 }
@@ -64,7 +67,7 @@ export function PromptRender({ prompt }: { prompt: LoadedPrompt }) {
       .toPromise();
     setSending(false);
     setError(result.error ? shownError(result.error) : null);
-    setRendered(result.error ? undefined : renderedOf(result.data?.viewer?.prompt));
+    setRendered(result.error ? undefined : renderedOf(result.data?.viewer?.prompt, JSON.stringify(pairs)));
   };
   return (
     <>
@@ -95,7 +98,7 @@ export function PromptRender({ prompt }: { prompt: LoadedPrompt }) {
           )}
         </div>
       </form>
-      {rendered && <Result rendered={rendered} />}
+      {rendered && <Result rendered={rendered} isOld={rendered.values !== JSON.stringify(pairs)} />}
       <Section title="In a program">
         <PromptSnippet slug={prompt.slug} names={names} model={activeVersion.config?.modelPublicName} />
       </Section>
@@ -103,18 +106,25 @@ export function PromptRender({ prompt }: { prompt: LoadedPrompt }) {
   );
 }
 
-function renderedOf(answer: Answer | null | undefined): Rendered | undefined {
+function renderedOf(answer: Answer | null | undefined, values: string): Rendered | undefined {
   if (!answer?.rendered) return undefined;
   const { rendered, activeVersion } = answer;
   return {
     text: rendered.renderedContent,
+    values,
     version: rendered.versionUsed,
     // Another version may have become active between the two.
     config: activeVersion.id === rendered.promptVersionId ? activeVersion.config : null,
   };
 }
 
-function Result({ rendered: { text, version, config } }: { rendered: Rendered }) {
+interface ResultProps {
+  rendered: Rendered;
+  /** Other values have been typed since. */
+  isOld: boolean;
+}
+
+function Result({ rendered: { text, version, config }, isOld }: ResultProps) {
   const navigate = useNavigate();
   const open = (): void => {
     const draft = newDraftId();
@@ -143,6 +153,7 @@ function Result({ rendered: { text, version, config } }: { rendered: Rendered })
         </div>
       }
     >
+      {isOld && <Note tone="warn">The values have changed since. Render again to update the text.</Note>}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it may scroll, and the keyboard must be able to */}
       <section tabIndex={0} aria-label="Rendered text" className={classes.content}>
         {text}

@@ -26,8 +26,9 @@ export function PromptSnippet({ slug, names, model }: PromptSnippetProps) {
   return (
     <div className={classes.stack}>
       <p className={classes.hint}>
-        Rendering needs the token of a session, the call an API key. The header{' '}
-        <code>X-Gateway-Prompt-Version</code> counts the call in this version’s statistics.
+        Rendering needs a session token: <a href="/docs/api#login">log in over the API</a> to get one as{' '}
+        <code>access_token</code>. By default it is valid for an hour. The call needs an API key. The header{' '}
+        <code>X-Gateway-Prompt-Version</code> counts it in this version’s statistics.
       </p>
       <Choice label="Language" options={PROMPT_LANGUAGES} value={language} onChange={setLanguage} />
       {error && !data && <LoadError error={error} onRetry={refresh} />}
