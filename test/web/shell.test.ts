@@ -117,6 +117,15 @@ describeInBrowser('the shell of the dashboard', () => {
     await field.waitFor();
     await page.keyboard.type('xyz');
     await page.getByText('No matching command.').waitFor();
+    await field.fill('new widget');
+    await page.getByRole('option', { name: 'Create a widget', selected: true }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'Create a widget' }).waitFor();
+    await page.keyboard.press('Control+k');
+    await field.fill('new alert');
+    await page.getByRole('option', { name: 'Create an alert', selected: true }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog', { name: 'Create an alert' }).waitFor();
   });
 
   test('the command palette scrolls to the command that the arrows have chosen', async () => {

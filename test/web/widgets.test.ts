@@ -55,7 +55,12 @@ describeInBrowser('the widgets of the dashboard', () => {
     await page.getByRole('button', { name: 'Create widget' }).first().click();
     await page.waitForURL('**/dashboard/widgets/new');
     const before = await preview(page);
+    await page.getByRole('button', { name: 'Create widget' }).click();
+    const fault = page.getByText('Must not be empty');
+    await fault.waitFor();
+    await hasFocus(page.getByLabel('Name'));
     await page.getByLabel('Name').fill('Shop');
+    await fault.waitFor({ state: 'detached' });
     await page.getByLabel('Greeting').fill('Welcome to the **shop**');
     await before.getByText('Welcome to the shop').waitFor();
     await before.locator('#box').fill('Hello?');

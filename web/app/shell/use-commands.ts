@@ -37,6 +37,16 @@ export function useCommands(): Command[] {
       run: () => void navigate({ to: paths.newPrompt, search: {} }),
     },
     {
+      label: 'Create a widget',
+      words: 'new, add, chat',
+      run: () => void navigate({ to: paths.widget, params: { widgetId: 'new' } }),
+    },
+    {
+      label: 'Create an alert',
+      words: 'new, add, webhook, email, limit',
+      run: () => void navigate({ to: paths.alerts, search: { new_alert: true } }),
+    },
+    {
       label: 'Run a prompt',
       words: 'ask, compare, try, playground',
       run: () => void navigate({ to: paths.playground, search: {} }),

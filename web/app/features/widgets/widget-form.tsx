@@ -29,12 +29,18 @@ interface WidgetFormProps {
   sending: boolean;
 }
 
+interface FieldsProps extends WidgetFormProps {
+  /** What was last sent: what was wrong with a field is said until it is changed. */
+  sent: WidgetDraft | undefined;
+}
+
 /** Everything that can be set of a widget. The server checks it; its words stand at the fields. */
 export function WidgetForm(props: WidgetFormProps) {
   const { draft, onDiscard, save, button, error, sending } = props;
   const [domainFault, setDomainFault] = useState<string>();
   const [discarded, setDiscarded] = useState(0);
   const [isSubmitted, setSubmitted] = useState(false);
+  const [sent, setSent] = useState<WidgetDraft>();
   const send = (event: FormEvent): void => {
     event.preventDefault();
     // What stands in the field of domains is added when it loses the focus.
@@ -46,19 +52,26 @@ export function WidgetForm(props: WidgetFormProps) {
     if (!isSubmitted) return;
     setSubmitted(false);
     // Left out, it could leave a widget without domains, which every site may show.
-    if (domainFault === undefined) void save();
+    if (domainFault !== undefined) return;
+    setSent(draft);
+    void save();
   });
   return (
     <form noValidate className={classes.form} onSubmit={send}>
       {error && <ErrorNote error={error} />}
-      <Answers {...props} />
-      <Look {...props} />
-      <Limits key={discarded} {...props} domainFault={domainFault} onDomainFault={setDomainFault} />
+      <Answers {...props} sent={sent} />
+      <Look {...props} sent={sent} />
+      <Limits
+        key={discarded}
+        {...props}
+        sent={sent}
+        domainFault={domainFault}
+        onDomainFault={setDomainFault}
+      />
       <div className={classes.tools}>
         <Button
           type="submit"
           loading={sending}
-          disabled={draft.name.trim() === ''}
           // The focus stays until the click: what is added to the domains moves the button from below the pointer.
           onMouseDown={(event: MouseEvent) => event.preventDefault()}
         >
@@ -83,13 +96,13 @@ export function WidgetForm(props: WidgetFormProps) {
 }
 
 /** Value, change and error of a field that is a text. */
-function textOf({ draft, onChange, error }: WidgetFormProps, field: keyof WidgetDraft, remote: string) {
+function textOf({ draft, sent, onChange, error }: FieldsProps, field: keyof WidgetDraft, remote: string) {
   const [, refused] =
     Object.entries(error?.fields ?? {}).find(([name]) => name === remote || name.startsWith(`${remote}.`)) ??
     [];
   return {
     value: draft[field] as string,
-    error: refused && asSentence(refused),
+    error: refused && sent?.[field] === draft[field] && asSentence(refused),
     onChange: ({ currentTarget }: { currentTarget: { value: string } }) =>
       onChange({ ...draft, [field]: currentTarget.value }),
   };
@@ -97,7 +110,7 @@ function textOf({ draft, onChange, error }: WidgetFormProps, field: keyof Widget
 
 const outOfPlan = (model: string): string => `${model}, not in your plan`;
 
-function Answers(props: WidgetFormProps) {
+function Answers(props: FieldsProps) {
   const { facts, draft } = props;
   const models = chatModels(facts).map((name) => ({ value: name, label: name }));
   const prompts = withChosen(
@@ -142,7 +155,7 @@ function Answers(props: WidgetFormProps) {
   );
 }
 
-function Look(props: WidgetFormProps) {
+function Look(props: FieldsProps) {
   const { draft, onChange } = props;
   return (
     <fieldset className={classes.group}>
@@ -171,7 +184,7 @@ function Look(props: WidgetFormProps) {
   );
 }
 
-interface LimitsProps extends WidgetFormProps {
+interface LimitsProps extends FieldsProps {
   domainFault: string | undefined;
   onDomainFault(fault: string | undefined): void;
 }
