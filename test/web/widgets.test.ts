@@ -100,7 +100,7 @@ describeInBrowser('the widgets of the dashboard', () => {
     expect(rotated!.public_key).not.toBe(widget!.public_key);
     await page.getByText(`data-pr-widget="${rotated!.public_key}"`).waitFor();
     await write(shop, 'Still there?');
-    await shop.getByRole('alert').getByText("This chat isn't available any more.").waitFor();
+    await shop.getByRole('alert').getByText('This chat isn’t available any more.').waitFor();
     await write(await embedded(rotated!.public_key), 'And you?');
     await until(async () => (await widgetsOf())[0]!.messages_today === 3, {
       what: 'an answer by the new key',

@@ -1,3 +1,4 @@
+import type { Frame } from 'playwright-core';
 import { expectAccessible } from '../support/axe.js';
 import { describeInBrowser, NARROW, screenshot, useBrowser } from '../support/browser.js';
 import { startTestEdge, type TestEdge } from '../support/edge.js';
@@ -211,7 +212,7 @@ describeInBrowser('the widget in a page', () => {
     await until(
       async () => {
         await write(chat, 'Still?');
-        return (await chat.getByRole('alert').textContent()) === "This chat isn't available any more.";
+        return (await chat.getByRole('alert').textContent()) === 'This chat isn’t available any more.';
       },
       { what: 'the end of the key' },
     );
@@ -268,15 +269,21 @@ describeInBrowser('the widget in a page', () => {
     expect(fourth).toBeLessThanOrEqual(3);
     upstream.answer(refusal);
     await write(chat, 'Question 5');
-    await chat
-      .getByRole('alert')
-      .getByText("This conversation can't be continued. Start a new one.")
-      .waitFor();
-    expect(await chat.getByRole('button', { name: 'Try again' }).count()).toBe(0);
+    const isOver = async (frame: Frame): Promise<void> => {
+      await frame
+        .getByRole('alert')
+        .getByText('This conversation can’t be continued. Start a new one.')
+        .waitFor();
+      expect(await frame.getByRole('button', { name: 'Try again' }).count()).toBe(0);
+    };
+    await isOver(chat);
+    await page.reload();
+    const reloaded = await chatIn(page);
+    await isOver(reloaded);
     upstream.answer(stream(FULL_STREAM));
-    await chat.getByRole('button', { name: 'New chat' }).click();
-    await write(chat, 'Question 6');
-    await answered(1);
+    await reloaded.getByRole('button', { name: 'New chat' }).click();
+    await write(reloaded, 'Question 6');
+    await reloaded.locator('.turn.assistant', { hasText: 'Hello.' }).waitFor();
   });
 
   test('leaves to an input method the keys with which a word is composed', async () => {

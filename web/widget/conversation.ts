@@ -1,7 +1,7 @@
 import type { AnswerStream } from './answer-stream';
 import type { Question, Saved, ToLoader, Trouble, Turn } from './protocol';
 import type { View } from './view';
-import { explain } from './words';
+import { endsConversation, explain } from './words';
 
 /** What the gateway takes of a conversation (CONTRACT.md, "widget limits"). */
 const MAX_MESSAGES = 50;
@@ -36,6 +36,8 @@ function latest(turns: readonly Turn[], maxCharacters: number): Pick<Question, '
 export class Conversation {
   #turns: Turn[];
   #session: string | undefined;
+  /** Why it can't go on; undefined while it can. */
+  #over: Trouble | undefined;
   #id = 0;
   /** How much of the conversation is sent: less once the model has taken no more. */
   #maxCharacters = MAX_CHARACTERS;
@@ -49,13 +51,14 @@ export class Conversation {
 
   constructor(
     private readonly deps: Deps,
-    { turns, session }: Saved,
+    { turns, session, end }: Saved,
   ) {
     this.#turns = turns;
     this.#session = session;
+    this.#over = end;
     for (const turn of turns) deps.view.add(turn);
-    // The page was left before the answer had come.
-    if (turns.at(-1)?.role === 'user') deps.view.trouble(explain({ code: 'cut' }));
+    // Unless it had failed, the page was left before the answer had come.
+    if (turns.at(-1)?.role === 'user') deps.view.trouble(explain(end ?? { code: 'cut' }));
   }
 
   say(text: string): void {
@@ -88,6 +91,7 @@ export class Conversation {
     this.#turns = [];
     this.#waiting = [];
     this.#session = undefined;
+    this.#over = undefined;
     this.#maxCharacters = MAX_CHARACTERS;
     this.deps.view.clear();
     this.#save();
@@ -124,6 +128,10 @@ export class Conversation {
     this.deps.view.drop();
     if (trouble.code === 'invalid_request' && this.#askShortened()) return;
     this.deps.view.trouble(explain(trouble));
+    if (endsConversation(trouble)) {
+      this.#over = trouble;
+      this.#save();
+    }
     this.#sayNext();
   }
 
@@ -165,6 +173,7 @@ export class Conversation {
     const asked = latest(this.#turns, shortened ?? this.#maxCharacters);
     this.#asked = asked.messages;
     this.#shortened = shortened;
+    this.#over = undefined;
     this.#stream = makeStream();
     view.begin();
     this.#watch();
@@ -175,7 +184,8 @@ export class Conversation {
 
   #save(): void {
     const session = this.#session === undefined ? {} : { session: this.#session };
-    this.deps.tell({ v: 1, type: 'save', saved: { turns: this.#turns, ...session } });
+    const end = this.#over === undefined ? {} : { end: this.#over };
+    this.deps.tell({ v: 1, type: 'save', saved: { turns: this.#turns, ...session, ...end } });
   }
 }
 

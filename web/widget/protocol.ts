@@ -11,6 +11,8 @@ export interface Turn {
 export interface Saved {
   session?: string;
   turns: Turn[];
+  /** Why the last question has no answer, if another try can't help. */
+  end?: Trouble;
 }
 
 /** How the chat looks: what `GET /api/widget/{key}/config` returns, as far as the frame wants it. */

@@ -6,16 +6,16 @@ export interface Explanation {
   canRetry: boolean;
 }
 
-const GONE = "This chat isn't available any more.";
-const PAUSED = "This chat isn't available at the moment.";
+const GONE = 'This chat isn’t available any more.';
+const PAUSED = 'This chat isn’t available at the moment.';
 const OVER: Explanation = {
-  text: "This conversation can't be continued. Start a new one.",
+  text: 'This conversation can’t be continued. Start a new one.',
   canRetry: false,
 };
 
 const WORDS: Record<string, Explanation> = {
   widget_not_found: { text: GONE, canRetry: false },
-  widget_origin_denied: { text: "This chat isn't available on this site.", canRetry: false },
+  widget_origin_denied: { text: 'This chat isn’t available on this site.', canRetry: false },
   widget_daily_cap_exceeded: {
     text: 'This chat has reached its limit for today. Please come back tomorrow.',
     canRetry: false,
@@ -34,10 +34,13 @@ const WORDS: Record<string, Explanation> = {
   invalid_request: OVER,
 };
 
+/** Whether a conversation can't go on, however often it is tried. */
+export const endsConversation = ({ code }: Trouble): boolean => code !== undefined && WORDS[code] === OVER;
+
 /** The explanation of what went wrong. */
 export function explain({ code, retryAfter }: Trouble): Explanation {
   if (code === undefined) {
-    return { text: "The chat can't be reached. Check your connection and try again.", canRetry: true };
+    return { text: 'The chat can’t be reached. Check your connection and try again.', canRetry: true };
   }
   if (code === 'widget_rate_limit') {
     if (retryAfter === undefined) {
