@@ -240,6 +240,7 @@ describeInBrowser('the keys of the dashboard', () => {
 
     await page.getByRole('button', { name: 'Delete key' }).click();
     await dialog(page).getByText('Delete key of a test?').waitFor();
+    expect(await dialog(page).locator('em').innerText()).toBe('of a test');
     await dialog(page).getByText('Calls with this key will fail with 401').waitFor();
     await dialog(page).getByRole('button', { name: 'Keep it' }).click();
     await dialog(page).waitFor({ state: 'hidden' });

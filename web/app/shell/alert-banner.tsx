@@ -57,7 +57,7 @@ export function AlertBanner() {
           </>
         ) : (
           <>
-            Key {fired.keyName} has spent {fired.thresholdPct}% of its monthly limit.{' '}
+            Key <em>{fired.keyName}</em> has spent {fired.thresholdPct}% of its monthly limit.{' '}
             {fired.keyId && (
               <Link to={paths.key} params={{ keyId: fired.keyId }} search={{ tab: 'alerts' }} onClick={close}>
                 Show its alerts

@@ -6,8 +6,8 @@ import { ErrorNote } from './error-note';
 import { Note } from './note';
 
 interface Question {
-  /** Names the thing: `Delete key ci?` */
-  title: string;
+  /** Names the thing, set off as `<em>`: `Delete key ci?` */
+  title: ReactNode;
   /** What comes of it. */
   children: ReactNode;
   /** While it is being done. */

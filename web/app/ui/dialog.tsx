@@ -7,7 +7,7 @@ interface DialogProps {
   opened: boolean;
   /** Also by Escape and by a click beside it. */
   onClose(): void;
-  title: string;
+  title: ReactNode;
   wide?: boolean;
   children: ReactNode;
 }

@@ -18,7 +18,11 @@ export function DeleteKey({ apiKey: { id, name } }: { apiKey: KeyRowFragment }) 
   return (
     <ConfirmButton
       action="Delete key"
-      title={`Delete key ${name}?`}
+      title={
+        <>
+          Delete key <em>{name}</em>?
+        </>
+      }
       onConfirm={remove}
       sending={sending}
       error={error}

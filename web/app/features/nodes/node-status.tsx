@@ -11,24 +11,36 @@ import type { LiveNode } from './live-nodes';
 
 interface Step {
   button: string;
-  title(name: string): string;
+  title(name: string): ReactNode;
   does: ReactNode;
 }
 
 const STEPS: Record<GpuNodeStatus, Step> = {
   DRAINING: {
     button: 'Drain',
-    title: (name) => `Drain ${name}?`,
+    title: (name) => (
+      <>
+        Drain <em>{name}</em>?
+      </>
+    ),
     does: 'Within a second, the node gets no new calls. Calls in flight finish. Other deployments of its models take over; without any, fallbacks answer, or calls fail with 503.',
   },
   OFFLINE: {
     button: 'Take offline',
-    title: (name) => `Take ${name} offline?`,
+    title: (name) => (
+      <>
+        Take <em>{name}</em> offline?
+      </>
+    ),
     does: 'Within a second, the node gets no new calls. Calls in flight finish. Choose this for a machine that is switched off: its silence is expected and no longer counts as a fault.',
   },
   ACTIVE: {
     button: 'Resume',
-    title: (name) => `Resume ${name}?`,
+    title: (name) => (
+      <>
+        Resume <em>{name}</em>?
+      </>
+    ),
     does: 'The gateway asks the node for one token until it answers, then sends one call at a time until one succeeds, and then its full share.',
   },
 };
@@ -114,7 +126,11 @@ export function DeleteNode({ node: { id, name, status } }: { node: LiveNode }) {
   return (
     <ConfirmButton
       action="Delete node"
-      title={`Delete node ${name}?`}
+      title={
+        <>
+          Delete node <em>{name}</em>?
+        </>
+      }
       onConfirm={remove}
       sending={sending}
       error={error}

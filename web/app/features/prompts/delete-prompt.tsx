@@ -21,7 +21,11 @@ export function DeletePrompt({ prompt: { id, name, slug, versionCount }, onDelet
   return (
     <ConfirmButton
       action="Delete prompt"
-      title={`Delete prompt ${name}?`}
+      title={
+        <>
+          Delete prompt <em>{name}</em>?
+        </>
+      }
       onConfirm={remove}
       sending={sending}
       error={error}

@@ -18,7 +18,11 @@ export function DeleteWidget({ widget: { id, name } }: { widget: WidgetRowFragme
   return (
     <ConfirmButton
       action="Delete widget"
-      title={`Delete widget ${name}?`}
+      title={
+        <>
+          Delete widget <em>{name}</em>?
+        </>
+      }
       onConfirm={remove}
       sending={sending}
       error={error}

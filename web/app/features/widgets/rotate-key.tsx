@@ -12,7 +12,11 @@ export function RotateKey({ widget: { id, name } }: { widget: WidgetRowFragment 
   return (
     <ConfirmButton
       action="Rotate key"
-      title={`Rotate the key of ${name}?`}
+      title={
+        <>
+          Rotate the key of <em>{name}</em>?
+        </>
+      }
       onConfirm={rotate}
       sending={sending}
       error={error}
