@@ -143,7 +143,7 @@ const paths = {
     post: {
       ...operation(
         'createChatCompletion',
-        'Continue a conversation',
+        'Create a chat completion',
         'Input and output tokens are charged at the price of the model that answered. Failed calls are free.',
       ),
       requestBody: { required: true, content: json('ChatCompletionRequest') },

@@ -92,7 +92,7 @@ describeInBrowser('the tour of the README', () => {
     await page.getByText('Your first call has arrived').waitFor();
     await picture(page, 'first-call');
     await click(page, 'button', 'I’ve saved it');
-    await click(page, 'button', 'Go to overview');
+    await click(page, 'button', 'Show usage');
     for (let n = 1; n < 7; n++) {
       const body = {
         model: FAST,

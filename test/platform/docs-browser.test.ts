@@ -56,6 +56,6 @@ describeInBrowser('the public pages in a real browser', () => {
     await page.getByRole('button', { name: 'Theme: system. Change to light' }).click();
     await page.goto('/docs/api#topUp');
     await page.locator('html[data-mantine-color-scheme=light]').waitFor();
-    await page.getByRole('heading', { name: 'Continue a conversation' }).waitFor();
+    await page.getByRole('heading', { name: 'Create a chat completion' }).waitFor();
   });
 });

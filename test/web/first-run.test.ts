@@ -79,7 +79,7 @@ describeInBrowser('somebody new', () => {
     await page.getByText('Saved.').waitFor();
     expect(await page.getByRole('link', { name: 'Create another' }).count()).toBe(0);
     expect(await page.locator('body').innerText()).not.toContain(key);
-    await page.getByRole('button', { name: 'Go to overview' }).click();
+    await page.getByRole('button', { name: 'Show usage' }).click();
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     const chart = page.getByRole('figure');
     await chart.locator('.recharts-bar-rectangle path').first().hover();

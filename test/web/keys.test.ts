@@ -228,6 +228,7 @@ describeInBrowser('the keys of the dashboard', () => {
 
   test('a key is switched off and on again, and deleted only when that is meant', async () => {
     const page = await open(`/dashboard/keys/${user.keyId}`);
+    await page.getByText(', never used').waitFor();
     const box = () => page.getByRole('button', { name: 'Delete key' }).boundingBox();
     const before = await box();
     await page.getByRole('switch', { name: 'Key is active' }).press('Space');

@@ -318,7 +318,7 @@ describeInBrowser('the model playground of the dashboard', () => {
     await page.getByRole('checkbox', { name: FAST }).uncheck();
     await page.getByRole('checkbox', { name: QWEN }).uncheck();
     await page.getByRole('button', { name: 'Run' }).click();
-    await page.getByText('Must name 1 to 4 models').waitFor();
+    await page.getByText('Choose 1 to 4 models').waitFor();
     await hasFocus(page.getByRole('checkbox', { name: FAST }));
     // A fault is shown where it is, though its field was folded away.
     const folded = page.getByText('System prompt', { exact: true });

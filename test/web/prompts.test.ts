@@ -48,7 +48,7 @@ describeInBrowser('the prompts of the dashboard', () => {
     await expectGoodLooks(page, 'prompts-empty');
     await page.getByRole('link', { name: 'Create prompt' }).click();
     await page.getByRole('button', { name: 'Create prompt' }).click();
-    await page.getByText('Must have at least 1 character').first().waitFor();
+    await page.getByText('Must not be empty').first().waitFor();
     await hasFocus(page.getByLabel('Name', { exact: true }));
     await page.getByLabel('Name', { exact: true }).fill('Support reply');
     await text(page).fill('Write to {{ customer }} about {{ topic }}.');

@@ -31,7 +31,7 @@ describeInBrowser('why calls are refused', () => {
     expect((await postChat(suite.url, key)).status).toBe(200);
     await page.getByText('Your first call has arrived').waitFor();
     await page.getByRole('button', { name: 'I’ve saved it' }).click();
-    await page.getByRole('button', { name: 'Go to overview' }).click();
+    await page.getByRole('button', { name: 'Show usage' }).click();
 
     const refused = page.getByRole('region', { name: 'Rejected calls' });
     await refused.getByRole('rowheader', { name: '403 model_not_allowed' }).waitFor();

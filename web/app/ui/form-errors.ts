@@ -1,9 +1,14 @@
 import type { z } from 'zod';
 import { zodFieldIssues } from '../../../src/lib/field-issues';
 
+/** How the server says of some fields that they are empty. */
+const EMPTY = 'must have at least 1 character';
+
 /** Messages are written to stand behind the name of a field; under it they begin a sentence. */
-export const asSentence = (message: string): string =>
-  `${message.charAt(0).toUpperCase()}${message.slice(1)}`;
+export function asSentence(message: string): string {
+  if (message === EMPTY) return 'Must not be empty';
+  return `${message.charAt(0).toUpperCase()}${message.slice(1)}`;
+}
 
 /** Checks a form by the schema that the server uses, in the server's words. For `validate` of a Mantine form. */
 export function schemaErrors(schema: z.ZodType): (values: unknown) => Record<string, string> {

@@ -136,8 +136,8 @@ export function GuardNote({ apiKey: { id, guard, guardStatus, guardActedAt } }: 
           </Button>
         }
       >
-        {actingText(guard)} It acted {guardActedAt && <Moment at={guardActedAt} ago />} and stays so until the
-        month ends (UTC) or you undo it.
+        {actingText(guard)} It acted {guardActedAt && <Moment at={guardActedAt} ago />} and stays in effect
+        until the month ends (UTC) or you undo it.
       </Note>
       {error && <ErrorNote error={error} />}
     </div>

@@ -65,7 +65,13 @@ function KeyHead({ apiKey }: { apiKey: KeyRowFragment }) {
       lead={
         <>
           <span className={classes.prefix}>{shownKey(apiKey)}</span>, created <Moment at={apiKey.createdAt} />
-          , last used {apiKey.lastUsedAt ? <Moment at={apiKey.lastUsedAt} ago /> : 'never'}
+          {apiKey.lastUsedAt ? (
+            <>
+              , last used <Moment at={apiKey.lastUsedAt} ago />
+            </>
+          ) : (
+            ', never used'
+          )}
           {!apiKey.hasUpstream &&
             '. It has no upstream virtual key: calls fail with 503 upstream_unconfigured. Create another key.'}
         </>

@@ -128,7 +128,7 @@ export function FirstRun({ viewer, onDone }: FirstRunProps) {
           )}
           {done && (
             <div className={classes.onward}>
-              <Button onClick={onDone}>Go to overview</Button>
+              <Button onClick={onDone}>Show usage</Button>
               <Link to={paths.usage}>See it in the usage list</Link>
             </div>
           )}

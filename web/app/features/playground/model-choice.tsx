@@ -17,6 +17,7 @@ interface ModelChoiceProps {
 }
 
 const MOST_MODELS = 4;
+const OTHER_NUMBER = `Choose 1 to ${MOST_MODELS} models`;
 /** As many as there are today; they keep the place of the list. */
 const AWAITED_MODELS = 5;
 
@@ -54,7 +55,7 @@ export function ModelChoice({ models, chosen, fault, isUnread, onChange }: Model
       })}
       {fault && (
         <p id={faultId} className={classes.fault}>
-          {asSentence(fault)}
+          {chosen.length === 0 || chosen.length > MOST_MODELS ? OTHER_NUMBER : asSentence(fault)}
         </p>
       )}
     </fieldset>
