@@ -1,7 +1,7 @@
 import { escaped } from '../lib/html.js';
 import type { RunOutput, SharedSessionOutput } from '../services/playground/playground.outputs.js';
 import { markdownHtml } from './markdown-html.js';
-import { integer, milliseconds, money, timeOf } from './public/html.js';
+import { integer, latency, money, timeOf } from './public/html.js';
 import type { Site } from './site.js';
 import { sitePage } from './site-page.js';
 
@@ -43,7 +43,7 @@ ${answerOf(run)}
 ${facts([
   ['Served by', `${escaped(served ?? '–')}${isFallback ? ', the fallback of this model' : ''}`],
   ['Tokens', `${integer(run.input_tokens)} in, ${integer(run.output_tokens)} out`],
-  ['Time', milliseconds(run.latency_ms)],
+  ['Latency', latency(run.latency_ms)],
   ['Price on the API', money(run.list_cost_usd)],
 ])}
 </section>`;

@@ -1,4 +1,4 @@
-import { percent } from '../../src/pages/public/html.js';
+import { latency, percent } from '../../src/pages/public/html.js';
 
 describe('a share on the public pages', () => {
   test.each([
@@ -9,4 +9,12 @@ describe('a share on the public pages', () => {
     [99_999 / 100_000, '99.99%'],
     [1, '100%'],
   ])('of %p reads %p', (share, shown) => expect(percent(share)).toBe(shown));
+});
+
+describe('how long a call took, on the public pages', () => {
+  test.each([
+    [null, '–'],
+    [9_999, '9,999 ms'],
+    [10_395, '10.4 s'],
+  ])('%p ms reads %p', (ms, shown) => expect(latency(ms)).toBe(shown));
 });

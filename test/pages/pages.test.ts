@@ -172,7 +172,7 @@ describe('the public pages', () => {
     expect(status).toBe(200);
     const { body } = await call<LeaderboardModelOutput>(suite.url, 'GET', '/api/leaderboard/gateway/fast');
     const shown = textOf(text);
-    expect(shown).toContain(`Latency, 95th percentile ${body.p95_latency_ms} ms`);
+    expect(shown).toContain(`Latency, p95 ${body.p95_latency_ms} ms`);
     expect(shown).toContain('2026-11-21 11:00 UTC 1,234 3.57%');
     // One hour had calls: one bar of them all, and a lower one of its errors.
     const [bars, errors] = ['bars', 'errors'].map(

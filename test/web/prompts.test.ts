@@ -345,7 +345,7 @@ describeInBrowser('the prompts of the dashboard', () => {
     await other.close();
 
     await suite.api(user.token, 'DELETE', `/api/prompts/${id}`);
-    await one.getByRole('heading', { name: 'This prompt no longer exists' }).waitFor();
+    await one.getByRole('heading', { name: 'Prompt not found' }).waitFor();
   });
 
   test('a change on an old view is refused, shown beside what is there now, and made once somebody has looked', async () => {
@@ -382,7 +382,7 @@ describeInBrowser('the prompts of the dashboard', () => {
     const cell = (row: string) => page.getByRole('row', { name: row }).getByRole('cell');
     expect(await cell('Errors').innerText()).toBe('1');
     expect(await cell('Latency, median').innerText()).toBe('–');
-    expect(await cell('Latency, 95%').innerText()).toBe('–');
+    expect(await cell('Latency, p95').innerText()).toBe('–');
   });
 
   test('statistics of two versions stand side by side, and their calls are priced on another model', async () => {

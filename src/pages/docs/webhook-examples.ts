@@ -2,7 +2,7 @@
  * Receivers that check what they get, as the documentation shows them. test/alerts/delivery/examples.test.ts takes them
  * out of the page and runs them.
  */
-export const nodeReceiver = `// webhook.mjs: takes webhooks, refuses forged and old ones. Node 20 or newer, nothing to install.
+export const nodeReceiver = `// webhook.mjs: takes webhooks, rejects forged and old ones. Node 20 or newer, nothing to install.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 
@@ -51,7 +51,7 @@ createServer(async (request, response) => {
 }).listen(process.env.PORT ?? 8000);
 `;
 
-export const pythonReceiver = `# webhook.py: takes webhooks, refuses forged and old ones. Python 3.9 or newer, nothing to install.
+export const pythonReceiver = `# webhook.py: takes webhooks, rejects forged and old ones. Python 3.9 or newer, nothing to install.
 import base64, hashlib, hmac, json, os, time
 from http.server import BaseHTTPRequestHandler, HTTPServer
 

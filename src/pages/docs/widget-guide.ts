@@ -121,9 +121,9 @@ const limits: Section = {
         [
           '`verified_history`',
           'off',
-          'refuses messages of the assistant that the model didn’t write, by their `mac`',
+          'rejects messages of the assistant that the model didn’t write, by their `mac`',
         ],
-        ['`loop_detection`', 'off', 'refuses messages that keep repeating'],
+        ['`loop_detection`', 'off', 'rejects messages that keep repeating'],
       ],
     ),
     paragraph(

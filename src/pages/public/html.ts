@@ -34,6 +34,11 @@ export function percent(share: number): string {
 /** `1,234 ms`; a dash for what is not known. */
 export const milliseconds = (value: number | null): string => (value === null ? '–' : `${integer(value)} ms`);
 
+const LONG_MS = 10_000;
+/** How long a call took, as the dashboard shows it: `850 ms`, from ten seconds on `12.3 s`. */
+export const latency = (ms: number | null): string =>
+  ms !== null && ms >= LONG_MS ? `${(ms / 1_000).toFixed(1)} s` : milliseconds(ms);
+
 const MINUTE = 16;
 
 /** `2026-11-21 08:55 UTC` of a timestamp, for people and programs. */

@@ -58,7 +58,7 @@ ${listing(
     { head: 'Model' },
     { head: 'Rank', figures: true },
     { head: 'Success rate', figures: true },
-    { head: '95th percentile of latency', figures: true },
+    { head: 'Latency, p95', figures: true },
     { head: 'Calls', figures: true },
   ],
   entries
@@ -91,7 +91,7 @@ ${snippet('Python', snippets.python)}
 
 const INCLUDED = `<section><h2>Included in every plan</h2>
 <ul class="facts">
-<li><h3>A cap for each key</h3><p>A daily limit stops a key before it overspends. A monthly limit sends <a href="/docs/webhooks">alerts by email or signed webhook</a>.</p></li>
+<li><h3>A cap for each key</h3><p>A daily cap stops a key before it overspends. A monthly limit sends <a href="/docs/webhooks">alerts by email or signed webhook</a>.</p></li>
 <li><h3>Every call in the ledger</h3><p>Tokens, price, latency and charge of each call, live and as CSV. Prompts and answers of API calls are never stored.</p></li>
 <li><h3>Prompts with versions</h3><p>Save a prompt, change it as a new version, and go back to an earlier one in one step.</p></li>
 <li><h3>Models side by side</h3><p>Send one prompt to up to four models in the playground, free of charge, and share the result.</p></li>

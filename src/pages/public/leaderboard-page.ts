@@ -68,7 +68,7 @@ const columnsOf = (input: LeaderboardInput): Column[] => [
   sortable(input, 'ranking_score', 'Score', formulaTip),
   { head: 'Success rate', figures: true },
   sortable(input, 'p95_latency', 'Latency, p95'),
-  { head: 'First token, median', figures: true },
+  { head: 'Time to first token, median', figures: true },
   sortable(input, 'throughput', 'Tokens per second'),
   sortable(input, 'cost', 'Output, per 1M tokens'),
   { head: 'No node available', figures: true },

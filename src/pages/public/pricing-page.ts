@@ -18,7 +18,7 @@ function example({ models }: Catalog): string {
 const RULES = `<ul>
 <li>A failed call is free.</li>
 <li>Nothing is rounded: the ledger holds each charge to its last digit.</li>
-<li>Credit is prepaid. Below $0.001, calls are refused until you add credit. The last calls before that may take the balance below zero, by what they cost. There is no invoice.</li>
+<li>Credit is prepaid. Below $0.001, calls are rejected until you add credit. The last calls before that may take the balance below zero, by what they cost. There is no invoice.</li>
 <li>The free plan’s credit is granted once, at sign-up. Other plans add their credit each month.</li>
 <li>You add $10, $25, $50, $100 or $500 at a time. Top-ups are a mock for now: no card is charged.</li>
 <li>To change your plan, ask the administrator of this installation.</li>

@@ -131,7 +131,7 @@ ${status.models.map((model) => modelSection(model, status.is_late)).join('\n')}
 ${incidents(status)}</section>
 <section><h2>How this is computed</h2>
 <p>Every figure is computed from the calls of all accounts. An incident is a run of hours in which more than 5% of at least 20 calls to a model failed.${quietHours(leastAccounts)}</p>
-<p>Calls that their callers ended within 30 seconds, and requests that a node refused with 400, 413 or 422, say nothing about a model and aren’t counted.</p>
+<p>Calls that their callers ended within 30 seconds, and requests that a node rejected with 400, 413 or 422, say nothing about a model and aren’t counted.</p>
 <p><a href="/docs/api#getStatus">The same figures as JSON</a></p></section>`,
   };
 }

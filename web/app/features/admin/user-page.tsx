@@ -34,7 +34,7 @@ export function UserPage(): ReactNode {
       </Link>
       {error && !gone && !user && <PageHead title="User" />}
       {error && !gone && <LoadError error={error} onRetry={refresh} />}
-      {gone && <PageHead title="User not found" lead="The account was deleted, or the URL is wrong." />}
+      {gone && <PageHead title="User not found" lead="It was deleted, or the URL is wrong." />}
       {!user && !error && <Waiting width={240} height={32} />}
       {user && !gone && (
         <User

@@ -25,7 +25,7 @@ export function ThresholdBar({ thresholds, limitUsd, spentUsd, onRemove }: Thres
       {limitUsd !== null && (
         <>
           <p className={classes.state} data-over={reached(100) || undefined}>
-            <Money usd={spentUsd} /> of <Money usd={limitUsd} /> spent this UTC month
+            <Money usd={spentUsd} /> of <Money usd={limitUsd} /> spent this month (UTC)
             {reached(100) && ', limit reached'}
           </p>
           <div className={classes.bar} aria-hidden="true">

@@ -21,7 +21,7 @@ const KINDS = {
   TOPUP: 'Top-up',
   GRANT: 'Included credits',
   USAGE: 'Call',
-  ADJUSTMENT: 'Correction',
+  ADJUSTMENT: 'Adjustment',
 } as const;
 
 const SHOWN = [

@@ -107,8 +107,8 @@ function Metrics({ run, isFastest, isShortest }: MetricsProps) {
   const ended = isOver(run);
   const pace = tokensPerSecond(run);
   const rows: [string, ReactNode, mark?: string | false][] = [
-    ['First token', ttftMs == null ? NOTHING : formatLatency(ttftMs)],
-    ['Total', latencyMs == null ? NOTHING : formatLatency(latencyMs), isFastest && 'fastest'],
+    ['Time to first token', ttftMs == null ? NOTHING : formatLatency(ttftMs)],
+    ['Latency', latencyMs == null ? NOTHING : formatLatency(latencyMs), isFastest && 'fastest'],
     ['Tokens in', ended ? formatCount(inputTokens) : NOTHING],
     ['Tokens out', ended ? formatCount(outputTokens) : NOTHING, isShortest && 'shortest'],
     ['Tokens per second', pace === null ? NOTHING : pace.toFixed(1)],

@@ -58,8 +58,8 @@ function PromptById({ promptId }: { promptId: string }) {
       {error && !gone && <LoadError error={error} onRetry={refresh} />}
       {gone && (
         <PageHead
-          title="This prompt no longer exists"
-          lead="It was deleted, or the address was mistyped. Calls that named its versions stay in the usage list."
+          title="Prompt not found"
+          lead="It was deleted, or the URL is wrong. Calls that named its versions stay in the usage list."
         />
       )}
       {!prompt && !error && <Waiting width={240} height={32} />}

@@ -68,7 +68,7 @@ export function PromptVersions({ prompt }: { prompt: LoadedPrompt }) {
         newer={
           after !== undefined && (
             <Link to={paths.prompt} params={{ promptId: prompt.id }} search={search}>
-              Newest versions
+              Newest
             </Link>
           )
         }
@@ -79,7 +79,7 @@ export function PromptVersions({ prompt }: { prompt: LoadedPrompt }) {
               params={{ promptId: prompt.id }}
               search={{ ...search, after: page.pageInfo.endCursor! }}
             >
-              Older versions
+              Older
             </Link>
           )
         }

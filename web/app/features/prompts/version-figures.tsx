@@ -11,7 +11,7 @@ const ROWS: readonly { label: string; of(figures: Figures): ReactNode }[] = [
   { label: 'Errors', of: ({ errors }) => formatCount(errors) },
   { label: 'Error rate, 95% interval', of: (figures) => <Interval figures={figures} /> },
   { label: 'Latency, median', of: (figures) => latency(figures, figures.p50LatencyMs) },
-  { label: 'Latency, 95%', of: (figures) => latency(figures, figures.p95LatencyMs) },
+  { label: 'Latency, p95', of: (figures) => latency(figures, figures.p95LatencyMs) },
   { label: 'Tokens in', of: ({ inputTokens }) => formatCount(inputTokens) },
   { label: 'Tokens out', of: ({ outputTokens }) => formatCount(outputTokens) },
   { label: 'Cost', of: ({ costUsd }) => <Money usd={costUsd} /> },

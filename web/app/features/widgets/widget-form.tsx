@@ -247,7 +247,7 @@ function Limits(props: LimitsProps) {
         onChange={({ currentTarget }) => onChange({ ...draft, verifiedHistory: currentTarget.checked })}
       />
       <Checkbox
-        label="Refuse messages that keep repeating"
+        label="Reject messages that keep repeating"
         description="Stops scripts, and bots that talk to each other."
         checked={draft.loopDetection}
         onChange={({ currentTarget }) => onChange({ ...draft, loopDetection: currentTarget.checked })}

@@ -56,9 +56,7 @@ function KnownWidget({ id, facts }: { id: string; facts: WidgetFacts }) {
   useRefreshOnUsage(refresh, REFRESH_MS);
   const widget = data?.viewer?.widget;
   if (error?.code === 'not_found') {
-    return (
-      <PageHead title="This widget no longer exists" lead="It was deleted, or the address was mistyped." />
-    );
+    return <PageHead title="Widget not found" lead="It was deleted, or the URL is wrong." />;
   }
   return (
     <>

@@ -30,7 +30,7 @@ const columns: readonly Column<Site>[] = [
     phone: 11,
     cell: ({ messages }) => formatCount(messages),
   },
-  { id: 'refused', head: 'Refused', figure: true, phone: 12, cell: ({ refused }) => formatCount(refused) },
+  { id: 'refused', head: 'Rejected', figure: true, phone: 12, cell: ({ refused }) => formatCount(refused) },
   { id: 'cost', head: 'Cost', figure: true, phone: 2, usd: ({ costUsd }) => costUsd },
 ];
 
@@ -40,7 +40,7 @@ interface Refusal {
 }
 
 const refusalColumns: readonly Column<Refusal>[] = [
-  { id: 'reason', head: 'Refused because', phone: 1, cell: ({ code }) => REASONS[code] ?? code },
+  { id: 'reason', head: 'Rejected because', phone: 1, cell: ({ code }) => REASONS[code] ?? code },
   { id: 'code', head: 'Code', phone: 11, cell: ({ code }) => <code>{code}</code> },
   { id: 'count', head: 'Messages', figure: true, phone: 2, cell: ({ count }) => formatCount(count) },
 ];
@@ -94,12 +94,12 @@ export function WidgetUsage({ widget }: { widget: WidgetRowFragment }) {
           </Awaiting>
           {refused !== undefined && refused > 0 && (
             <DataTable
-              label="Refused messages"
+              label="Rejected messages"
               columns={refusalColumns}
               rows={usage!.refused}
               awaiting={awaiting}
               keyOf={({ code }) => code}
-              empty="No messages were refused."
+              empty="No messages were rejected."
             />
           )}
           <DataTable
