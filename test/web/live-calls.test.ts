@@ -46,6 +46,8 @@ describeInBrowser('calls that come while they are watched', () => {
     await rowsAre(1);
     await calls(user, 48);
     await rowsAre(49);
+    // A list that is loaded later would hold what is to come by itself.
+    await page.getByText('49 calls in all').waitFor();
     await calls(user, 14);
     await page.getByRole('button', { name: '12 new calls' }).waitFor();
     expect(await rows.count()).toBe(51);

@@ -75,10 +75,12 @@ export function useLiveRows(
   const released = useRef<readonly UsageRowFragment[]>(undefined);
 
   useUsageByFrame((events) => {
-    const news = events.filter(belongs);
-    if (news.length === 0) return;
+    if (!events.some(belongs)) return;
     setCome((former) => {
       const before = former.shown === shown ? former : none;
+      // The list may have been loaded between a call and its event.
+      const known = new Set((before.base ?? loaded)?.map(({ id }) => id));
+      const news = events.filter((event) => belongs(event) && !known.has(event.id));
       const room = hold ? MOST_NEW - before.rows.length : news.length;
       const added = before.held > 0 ? [] : news.slice(0, room);
       const held = before.held + news.length - added.length;
