@@ -1,6 +1,6 @@
 import { execFile, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -16,6 +16,7 @@ import { INHERITED_ENV } from '../support/inherited-env.js';
 import { checkInvariants } from '../support/invariants.js';
 import { loneEdgeEnv } from '../support/lone-edge.js';
 import { metricOf } from '../support/metric.js';
+import { limitOpenFiles, openFilesOf, PRLIMIT } from '../support/prlimit.js';
 import { createProduct, type Product } from '../support/product.js';
 import { createTestRedis, describeWithRedis } from '../support/redis.js';
 import { createTcpProxy } from '../support/tcp-proxy.js';
@@ -32,7 +33,6 @@ const FREE_PER_MINUTE = 20;
 /** Open files that an edge may have in addition, and connections that are far too many for that. */
 const MORE_FILES = 40;
 const FLOOD = 400;
-const PRLIMIT = ['/usr/bin/prlimit', '/bin/prlimit'].find((path) => existsSync(path));
 
 /** `METRICS_PORT` and the four ports after it: the first edge, the other processes, the second edge. */
 async function metricsPorts(): Promise<[first: number, second: number]> {
@@ -132,19 +132,16 @@ describe(`npm start with ${EDGES} edges`, () => {
   });
 
   describeWith('util-linux', PRLIMIT, 'with few open files', () => {
-    const prlimit = async (pid: number, ...options: string[]) =>
-      (await run(PRLIMIT!, ['--pid', String(pid), ...options])).stdout.trim();
-    /** Only the soft limit, which can be raised again. */
-    const setLimit = (files: string | number) =>
-      Promise.all(edges().map((pid) => prlimit(pid, `--nofile=${files}:`)));
-
+    const setLimit = (files: number): void => {
+      for (const pid of edges()) limitOpenFiles(pid, files);
+    };
     const files = (pid: number) => readdirSync(`/proc/${pid}/fd`).length;
 
     test('closes connections for which no edge has a descriptor, and takes new ones as soon as it has', async () => {
       const before = edges();
-      const limit = await prlimit(before[0]!, '--nofile', '--output=SOFT', '--noheadings');
+      const limit = openFilesOf(before[0]!);
       const atRest = Math.max(...before.map(files));
-      await setLimit(atRest + MORE_FILES);
+      setLimit(atRest + MORE_FILES);
       const { hostname, port } = new URL(product.url);
       let closed = 0;
       const sockets = Array.from({ length: FLOOD }, () =>
@@ -168,7 +165,7 @@ describe(`npm start with ${EDGES} edges`, () => {
         expect(product.output()).toMatch(/edge \d has no descriptor left .*LimitNOFILE/);
       } finally {
         for (const socket of sockets) socket.destroy();
-        await setLimit(limit);
+        setLimit(limit);
       }
     }, 60_000);
   });

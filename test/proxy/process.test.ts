@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, fork } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,8 +6,10 @@ import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'undici';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { describeWith } from '../support/describe-with.js';
 import { inDist } from '../support/dist.js';
 import { INHERITED_ENV } from '../support/inherited-env.js';
+import { limitOpenFiles, openFilesOf, PRLIMIT } from '../support/prlimit.js';
 import { startScriptedUpstream } from '../support/scripted-upstream.js';
 import { until } from '../support/until.js';
 import { routes } from './routes.js';
@@ -143,30 +145,31 @@ describe('the process of the model proxy', () => {
     expect((await chat((await started.steered.ready).url, faulty)).status).toBe(400);
   });
 
-  test('blames no node for a connection that it has no file descriptor for itself', async () => {
-    const { child, ready } = started.steered;
-    const { url } = await ready;
-    // Takes the connection to the node that there is.
-    const stream = await chat(url, ask('[[sim words=1000 chunk_ms=20]] go on', { stream: true }));
-    const caller = new Client(url);
-    const body = JSON.stringify(ask('hello'));
-    const headers = { authorization: `Bearer ${MASTER_KEY}`, 'content-type': 'application/json' };
-    const again = () => caller.request({ method: 'POST', path: '/v1/chat/completions', headers, body });
-    await (await caller.request({ method: 'GET', path: '/health' })).body.dump();
-    const limit = (soft: string) => execFileSync('prlimit', ['--pid', `${child.pid}`, `--nofile=${soft}:`]);
-    const [, usual] = /^Max open files +(\d+)/m.exec(readFileSync(`/proc/${child.pid}/limits`, 'utf8'))!;
-    limit('10');
-    for (let i = 0; i < 6; i++) {
-      const refused = await again();
-      expect([refused.statusCode, refused.headers['retry-after']]).toEqual([503, '1']);
-      expect(await refused.body.json()).toMatchObject({ error: { code: 'upstream_unavailable' } });
-    }
-    limit(usual!);
-    const answer = await again();
-    expect(answer.statusCode).toBe(200);
-    await answer.body.dump();
-    await caller.close();
-    await stream.body!.cancel();
+  describeWith('util-linux', PRLIMIT, 'with few open files', () => {
+    test('blames no node for a connection that it has no file descriptor for itself', async () => {
+      const { child, ready } = started.steered;
+      const { url } = await ready;
+      // Takes the connection to the node that there is.
+      const stream = await chat(url, ask('[[sim words=1000 chunk_ms=20]] go on', { stream: true }));
+      const caller = new Client(url);
+      const body = JSON.stringify(ask('hello'));
+      const headers = { authorization: `Bearer ${MASTER_KEY}`, 'content-type': 'application/json' };
+      const again = () => caller.request({ method: 'POST', path: '/v1/chat/completions', headers, body });
+      await (await caller.request({ method: 'GET', path: '/health' })).body.dump();
+      const usual = openFilesOf(child.pid!);
+      limitOpenFiles(child.pid!, 10);
+      for (let i = 0; i < 6; i++) {
+        const refused = await again();
+        expect([refused.statusCode, refused.headers['retry-after']]).toEqual([503, '1']);
+        expect(await refused.body.json()).toMatchObject({ error: { code: 'upstream_unavailable' } });
+      }
+      limitOpenFiles(child.pid!, usual);
+      const answer = await again();
+      expect(answer.statusCode).toBe(200);
+      await answer.body.dump();
+      await caller.close();
+      await stream.body!.cancel();
+    });
   });
 
   test('serves no call before it knows which nodes take none', async () => {
