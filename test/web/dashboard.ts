@@ -224,3 +224,15 @@ export async function twoWeeksOfCalls(db: TestDatabase, { accountId, keyId }: St
     records.toSorted((a, b) => a.createdAt - b.createdAt),
   );
 }
+
+/** Reloads a page that would lose something, and stays on it. The kinds of questions that the browser asks, later ones included. */
+export async function questionsOnReload(page: Page): Promise<string[]> {
+  const asked: string[] = [];
+  page.on('dialog', (question) => {
+    asked.push(question.type());
+    void question.dismiss();
+  });
+  await page.evaluate('setTimeout(() => location.reload())');
+  await until(() => asked.length > 0, { what: 'a question' });
+  return asked;
+}

@@ -7,7 +7,7 @@ import { PASSWORD, signUp as signUpByApi } from '../support/api.js';
 import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
 import { until } from '../support/until.js';
-import { callsOf, expectGoodLooks, openAs, pageOf } from './dashboard.js';
+import { callsOf, expectGoodLooks, openAs, pageOf, questionsOnReload } from './dashboard.js';
 
 const run = promisify(execFile);
 
@@ -46,14 +46,7 @@ describeInBrowser('somebody new', () => {
     await page.getByText('Waiting for your first call').waitFor();
 
     // A reload would lose the key: the browser asks.
-    const asked: string[] = [];
-    page.on('dialog', (question) => {
-      asked.push(question.type());
-      void question.dismiss();
-    });
-    await page.evaluate('setTimeout(() => location.reload())');
-    await until(() => asked.length > 0, { what: 'a question' });
-    expect(asked).toEqual(['beforeunload']);
+    expect(await questionsOnReload(page)).toEqual(['beforeunload']);
 
     const snippet = async (language: string): Promise<string> => {
       await page.getByRole('button', { name: language, exact: true }).click();
@@ -93,7 +86,7 @@ describeInBrowser('somebody new', () => {
     const secret = page.getByRole('region', { name: 'API key' });
     const key = await secret.innerText();
 
-    // A click that leads away asks first. Whoever goes on is told how to get another key.
+    // A click that leaves the page asks first. Leaving anyway shows how to create another key.
     const goTo = (name: string) => page.getByRole('navigation').getByRole('link', { name }).click();
     await goTo('Billing');
     await page.getByText('You haven’t copied the key.').waitFor();

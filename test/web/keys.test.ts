@@ -8,7 +8,7 @@ import { errorOf, postChat } from '../support/edge.js';
 import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
 import { until } from '../support/until.js';
-import { callsOf, expectGoodLooks, holdAnswers, keepAs, openAs } from './dashboard.js';
+import { callsOf, expectGoodLooks, holdAnswers, keepAs, openAs, questionsOnReload } from './dashboard.js';
 
 /** What the owner of keys does with them, and what their callers notice of it. */
 describeInBrowser('the keys of the dashboard', () => {
@@ -108,13 +108,7 @@ describeInBrowser('the keys of the dashboard', () => {
     await page.keyboard.press('Enter');
     const secret = dialog(page).getByRole('region', { name: 'API key' });
     const key = await secret.innerText();
-    const asked: string[] = [];
-    page.on('dialog', (question) => {
-      asked.push(question.type());
-      void question.dismiss();
-    });
-    await page.evaluate('setTimeout(() => location.reload())');
-    await until(() => asked.length > 0, { what: 'a question' });
+    const asked = await questionsOnReload(page);
     expect(await secret.innerText()).toBe(key);
     await dialog(page).getByRole('button', { name: 'I’ve saved it' }).click();
     await dialog(page).waitFor({ state: 'hidden' });

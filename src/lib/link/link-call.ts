@@ -121,13 +121,7 @@ export class LinkCall implements Carrier, Awaited {
     if (this.#begun) throw new FrameError('a second head');
     this.#begun = true;
     this.#beginBy = this.dueAt;
-    const handler = this.#handler;
-    if (!handler) return;
-    try {
-      handler.onHead(head);
-    } catch (error) {
-      this.#failed(handler, error);
-    }
+    this.#tell((handler) => handler.onHead(head));
     this.#moveOn();
   }
 
@@ -164,13 +158,7 @@ export class LinkCall implements Carrier, Awaited {
   }
 
   #take(data: Buffer): void {
-    const handler = this.#handler;
-    if (!handler) return;
-    try {
-      handler.onData(data);
-    } catch (error) {
-      this.#failed(handler, error);
-    }
+    this.#tell((handler) => handler.onData(data));
     if (!this.#handler) return;
     this.#moveOn();
     this.#taken += data.length;
@@ -192,9 +180,14 @@ export class LinkCall implements Carrier, Awaited {
     }
   }
 
-  /** `handler` threw. */
-  #failed(handler: UpstreamHandler, error: unknown): void {
-    if (this.#handler === handler) this.#fail(error as Error);
+  #tell(what: (handler: UpstreamHandler) => void): void {
+    const handler = this.#handler;
+    if (!handler) return;
+    try {
+      what(handler);
+    } catch (error) {
+      if (this.#handler === handler) this.#fail(error as Error);
+    }
   }
 
   /** Begins to wait for what comes next. */

@@ -72,8 +72,8 @@ export class ChunkedDecoder {
     if (this.#state !== 'size' || this.#digits > 0) return 0;
     let size = 0;
     let at = 0;
-    for (let digit = 0; at < MAX_DIGITS && at < bytes.length; at++) {
-      digit = hexDigit(bytes[at]!);
+    for (; at < MAX_DIGITS && at < bytes.length; at++) {
+      const digit = hexDigit(bytes[at]!);
       if (digit < 0) break;
       size = size * 16 + digit;
     }

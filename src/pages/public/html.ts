@@ -1,4 +1,5 @@
 import { escaped } from '../../lib/html.js';
+import { latencyText } from '../../lib/latency-text.js';
 import { moneyParts } from '../../lib/money-parts.js';
 
 /** An amount in dollars to its last digit (docs/style.md): what is behind the cents is muted. */
@@ -34,10 +35,8 @@ export function percent(share: number): string {
 /** `1,234 ms`; a dash for what is not known. */
 export const milliseconds = (value: number | null): string => (value === null ? '–' : `${integer(value)} ms`);
 
-const LONG_MS = 10_000;
-/** How long a call took, as the dashboard shows it: `850 ms`, from ten seconds on `12.3 s`. */
-export const latency = (ms: number | null): string =>
-  ms !== null && ms >= LONG_MS ? `${(ms / 1_000).toFixed(1)} s` : milliseconds(ms);
+/** How long a call took, as the dashboard shows it; a dash for what is not known. */
+export const latency = (ms: number | null): string => (ms === null ? '–' : latencyText(ms, integer));
 
 const MINUTE = 16;
 

@@ -1,3 +1,4 @@
+import { latencyText } from '../../../src/lib/latency-text';
 import { roundedDollars } from '../../../src/lib/rounded-dollars';
 import { madeOnce } from './made-once';
 
@@ -35,8 +36,7 @@ export function formatPoints(difference: number): string {
 }
 
 /** Milliseconds as `850 ms`, from ten seconds on as `12.3 s`. */
-export const formatLatency = (ms: number): string =>
-  ms < 10_000 ? `${formatCount(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
+export const formatLatency = (ms: number): string => latencyText(ms, formatCount);
 
 /** Dollars in few characters, for the marks of a chart, where the exact amount stands beside it. */
 export const shortDollars = (usd: number): string =>
