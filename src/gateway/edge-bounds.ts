@@ -109,7 +109,7 @@ export function capSockets(
   log: Logger,
   exempt: (address: string) => boolean,
 ): void {
-  // Unless it is told to drop them, node:cluster gives them to the next edge: round and round once all are full.
+  // Otherwise node:cluster passes them to the next edge, and without end once all edges are full.
   Object.assign(server, { maxConnections: sockets, dropMaxConnection: true });
   const refusals = createOutageLog(log, 'the edge', QUIET_MS, OUT_OF_FILES);
   server.on('drop', () => refusals.failed(undefined));

@@ -33,7 +33,7 @@ export function closeUnaccepted(worker: ChildProcess, onRefused: () => void): vo
     const [seq] = onTheWay.keys();
     if (seq === undefined) return;
     onRefused();
-    // The cluster closes what a worker has accepted. What it hasn't goes to the next worker: round and round once none has any left.
+    // The cluster closes a connection that a worker has accepted. Others go to the next worker, without end once no worker has a descriptor.
     worker.emit('internalMessage', { cmd: 'NODE_CLUSTER', ack: seq, accepted: true });
   });
   worker.once('exit', () => {

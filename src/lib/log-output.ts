@@ -2,16 +2,16 @@ import { write, writeSync } from 'node:fs';
 
 /** Most that waits to be written, in characters. What is logged beyond it is lost. */
 const MOST_WAITING = 1024 * 1024;
-/** Between two tries of a destination that takes nothing more for now. */
+/** Pause before a busy destination is tried again. */
 const RETRY_MS = 100;
-/** Tries at the end of the process. */
+/** Tries when the process exits. */
 const LAST_TRIES = 10;
 const NOTHING = Buffer.alloc(0);
 
 /**
  * Where a process writes its log. Lines that can't be written, such as on a full volume or a terminal that was closed, are
  * lost, and the next ones are tried again: a process must not end for its log, nor wait for it. (Pino's own destination
- * throws then, and in the end of the process tries for ever.)
+ * throws instead, and retries forever when the process exits.)
  */
 export class LogOutput {
   /** Lines that are still to be written. */

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 
-/** For createOutageLog: how a server out of file descriptors is told, and that it isn't any more. */
+/** For createOutageLog: the log lines when a server runs out of file descriptors, and when it has some again. */
 export const OUT_OF_FILES = {
   isOutage: () => true,
   begins:
     'has no descriptor left for new connections and closes them: raise the limit of open files (LimitNOFILE, ulimit -n)',
   ends: 'takes all new connections again',
 };
-/** After so long without a connection that was closed for this reason. */
+/** The outage is over once no connection was closed for this reason for so long. */
 export const QUIET_MS = 30_000;
 
 /** How many files and connections this process may have open; infinite where nothing is known of a limit. */

@@ -51,7 +51,7 @@ describe('POST /api/auth/login', () => {
   test.each([
     ['a wrong password', { email: lowerCase, password: `${PASSWORD} ` }],
     ['an unknown email address', { email: nobody, password: PASSWORD }],
-    ['an email address that nobody can sign up with', { email: 'nobody@localhost', password: PASSWORD }],
+    ['an address that sign-up refuses', { email: 'nobody@localhost', password: PASSWORD }],
     ['a password longer than any', { email: lowerCase, password: 'x'.repeat(500) }],
   ])('answers %s with the same bytes', async (_what, body) => {
     const answer = await login<ErrorAnswer>(body);

@@ -22,7 +22,7 @@ export async function setGuard(em: EntityManager, keyId: string, guard: KeyGuard
   });
 }
 
-/** Ends what a key's guard has done, once the monthly limit is gone: it may act anew under another. What was undone stays so. */
+/** Rearms a key's guard when its monthly limit is removed, so that it can act again under a new limit. An undone guard stays undone. */
 export async function rearmGuard(em: EntityManager, keyId: string): Promise<void> {
   await em.nativeUpdate(KeyGuard, { keyId, undone: false }, { actedMonth: null, actedAt: null });
 }
