@@ -36,6 +36,8 @@ export interface CallOptions {
   leaveAfter?: number;
   /** Hangs up after so many milliseconds. */
   leaveAfterMs?: number;
+  /** Hangs up once this resolves. */
+  leaveOnce?: (n: number) => Promise<unknown>;
   /** Tries again so long while the connection is refused: nothing was sent then. */
   patienceMs?: number;
   /** Longest wait for the whole answer; over: `broken` is `HUNG`. */
@@ -127,6 +129,7 @@ function attempt(url: string, key: string, order: Order, entry: Entry, options: 
     };
     const leaving =
       options.leaveAfterMs === undefined ? undefined : setTimeout(leave, options.leaveAfterMs).unref();
+    void options.leaveOnce?.(order.n).then(leave);
     request.on('response', (response) => read(response, entry, options, leave));
     request.on('error', (error: NodeJS.ErrnoException) => {
       entry.broken ??= error.code ?? error.message;
