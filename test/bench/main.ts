@@ -256,7 +256,7 @@ one interleaved run: each step visits every target before the next step begins, 
 quoted, with the least and the most of a ratio's rounds in brackets. Trust CPU microseconds first, ratios second, requests per second last: on a shared machine the same target
 moves by up to 25 % between runs. What each part of the edge costs, what has helped, and why some goals are missed:
 [0042](decisions/0042-what-the-edge-costs.md), [0043](decisions/0043-the-edges-own-client.md),
-[0044](decisions/0044-the-flush-is-one-function.md).
+[0044](decisions/0044-the-flush-is-one-function.md), [0191](decisions/0191-goals-of-speed-that-stay-missed.md).
 
 - Machine: ${machine}.
 - Load average of that machine at the end: ${load}. One run takes about 2.5 of it by itself; whatever is beyond that
