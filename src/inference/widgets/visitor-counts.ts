@@ -16,6 +16,8 @@ interface Count {
   times: number[];
 }
 
+const NOTHING: Readonly<Pick<Count, 'messages' | 'times'>> = { messages: 0, times: [] };
+
 /** Messages of each visitor by UTC day and minute, in this process. */
 export class VisitorCounts {
   /** Made for the first message: it takes room for all of them at once, which most edges never need. */
@@ -48,7 +50,7 @@ export class VisitorCounts {
   }
 
   #refusal(name: string, { perDay, perMinute }: Allowance): VisitorRefusal | undefined {
-    const { messages, times } = this.#countOf(name);
+    const { messages, times } = this.#known(name) ?? NOTHING;
     if (messages >= perDay) return 'day';
     if (times.length < perMinute) return undefined;
     const leaving = times[times.length - perMinute]!;
@@ -56,17 +58,25 @@ export class VisitorCounts {
   }
 
   #countOf(name: string): Count {
-    const now = this.clock.now();
-    const day = utcDay(now);
-    const known = this.#counts?.get(name);
-    const times = known?.times.filter((time) => time > now - MINUTE_MS && time <= now) ?? [];
-    if (known?.day === day) {
-      known.times = times;
-      return known;
-    }
-    const count = { day, messages: 0, times };
+    const known = this.#known(name);
+    if (known) return known;
+    const count = { day: utcDay(this.clock.now()), messages: 0, times: [] };
     this.#counts ??= new LRUCache({ max: MAX_NAMES });
     this.#counts.set(name, count);
+    return count;
+  }
+
+  /** What counts of a name now. Asking makes no count: who is refused under made-up names would push out those of others. */
+  #known(name: string): Count | undefined {
+    const count = this.#counts?.get(name);
+    if (!count) return undefined;
+    const now = this.clock.now();
+    const day = utcDay(now);
+    count.times = count.times.filter((time) => time > now - MINUTE_MS && time <= now);
+    if (count.day !== day) {
+      count.day = day;
+      count.messages = 0;
+    }
     return count;
   }
 }

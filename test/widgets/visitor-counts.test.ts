@@ -1,0 +1,36 @@
+import { VisitorCounts } from '../../src/inference/widgets/visitor-counts.js';
+
+const LIMITS = { session: { perDay: 10, perMinute: 10 }, address: { perDay: 1, perMinute: 10 } };
+/** More than are counted at once. */
+const MANY = 250_000;
+
+/** The counts of visitors that an edge keeps in its memory. */
+describe('the count of a visitor', () => {
+  test('outlasts any number of refusals under made-up sessions', () => {
+    const counts = new VisitorCounts({ now: () => Date.UTC(2026, 0, 15) });
+    counts.take(['a session', 'an address'], Date.UTC(2026, 0, 15));
+    counts.take(['of another', 'a flooded address'], Date.UTC(2026, 0, 15));
+    const refusals = new Set(
+      Array.from({ length: MANY }, (_, i) => counts.refusal([`made up ${i}`, 'a flooded address'], LIMITS)),
+    );
+    expect([...refusals]).toEqual(['day']);
+    expect(counts.refusal(['a session', 'an address'], LIMITS)).toBe('day');
+  });
+
+  test('begins anew with the UTC day, while the messages of the last minute still count', () => {
+    let now = Date.UTC(2026, 0, 15, 23, 59, 50);
+    const counts = new VisitorCounts({ now: () => now });
+    const perMinute = { perDay: 2, perMinute: 2 };
+    const limits = { session: perMinute, address: perMinute };
+    for (const second of [50, 55]) {
+      now = Date.UTC(2026, 0, 15, 23, 59, second);
+      expect(counts.refusal(['session', 'address'], limits)).toBeUndefined();
+      counts.take(['session', 'address'], now);
+    }
+    expect(counts.refusal(['session', 'address'], limits)).toBe('day');
+    now = Date.UTC(2026, 0, 16);
+    expect(counts.refusal(['session', 'address'], limits)).toEqual({ waitMs: 50_000 });
+    now = Date.UTC(2026, 0, 16, 0, 0, 51);
+    expect(counts.refusal(['session', 'address'], limits)).toBeUndefined();
+  });
+});
