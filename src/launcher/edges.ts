@@ -15,7 +15,8 @@ import { closeUnaccepted } from './close-unaccepted.js';
 import { inRounds, READY_PATIENCE_MS, restartInTurn } from './restart-in-turn.js';
 import { type SupervisedChild, supervise } from './supervisor.js';
 
-/** An edge ends by itself after 35 s; this process is killed when it takes longer than an edge may. */
+/** An edge ends by itself after 35 s. One that hangs is killed before this process ends, which is killed after `EDGE_STOP_MS`. */
+const EDGE_PATIENCE_MS = EDGE_STOP_MS - 3_000;
 const STOP_TIMEOUT_MS = EDGE_STOP_MS - 2_000;
 /** How soon edges are told that another process has taken over their database. */
 const LOCK_POLL_MS = 100;
@@ -43,7 +44,7 @@ const start = (nth: number, hasServed = false): SupervisedChild => {
   const name = `edge ${nth + 1}`;
   const refusals = createOutageLog(log, name, QUIET_MS, OUT_OF_FILES);
   return supervise(
-    { name, entry, env, stopPatienceMs: EDGE_STOP_MS },
+    { name, entry, env, stopPatienceMs: EDGE_PATIENCE_MS },
     {
       launch: () => {
         const edge = cluster.fork(env).process;
