@@ -22,15 +22,21 @@ export function whole(min: number, max = Number.MAX_SAFE_INTEGER) {
 export const port = whole(0, 65_535);
 
 const DAY = 86_400;
+const secondsWithin = (isWithin: (value: number) => boolean, range: string) =>
+  z
+    .string()
+    .trim()
+    .refine(
+      (text) => /^(?:\d+(?:\.\d+)?|\.\d+)$/.test(text) && isWithin(Number(text)),
+      `must be a number of seconds ${range}`,
+    )
+    .transform(Number);
+
 /** Seconds, a fraction allowed, up to a day. */
-export const seconds = z
-  .string()
-  .trim()
-  .refine(
-    (text) => /^(?:\d+(?:\.\d+)?|\.\d+)$/.test(text) && Number(text) > 0 && Number(text) <= DAY,
-    `must be a number of seconds above 0, at most ${DAY}`,
-  )
-  .transform(Number);
+export const seconds = secondsWithin((value) => value > 0 && value <= DAY, `above 0, at most ${DAY}`);
+
+/** The same, or 0 for never. */
+export const secondsOrNever = secondsWithin((value) => value <= DAY, `from 0 to ${DAY}`);
 
 /** `kind` names its protocols. */
 export const url = (protocols: RegExp, kind: string, example: string) =>

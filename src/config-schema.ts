@@ -9,6 +9,7 @@ import {
   port,
   redisNodes,
   seconds,
+  secondsOrNever,
   share,
   text,
   url,
@@ -79,6 +80,7 @@ const schema = z.object({
   EDGE_PROCESSES: z
     .union([z.literal('auto'), whole(1, MOST_EDGES)], `must be auto or an integer from 1 to ${MOST_EDGES}`)
     .default(1),
+  HUNG_AFTER_SECONDS: secondsOrNever.default(60),
   METRICS_PORT: port.optional(),
   METRICS_HOST: z.string().default('127.0.0.1'),
   OTEL_EXPORTER_OTLP_ENDPOINT: url(/^https?$/, 'http or https', 'http://127.0.0.1:4318').optional(),

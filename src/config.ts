@@ -123,6 +123,8 @@ export function loadConfig(env: NodeJS.ProcessEnv, role: ProcessRole) {
     graphqlIntrospection: raw.GRAPHQL_INTROSPECTION ?? !production,
     /** Edges that `npm start` runs on the public port. */
     edgeProcesses: edgeProcesses(raw),
+    /** Silence after which `npm start` kills one of its processes; 0: never. */
+    hungAfterMs: raw.HUNG_AFTER_SECONDS * 1000,
     metricsPort: raw.METRICS_PORT ?? null,
     metricsHost: raw.METRICS_HOST,
     /** Where traces go, and which share of them; null: nothing is traced. */

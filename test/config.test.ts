@@ -100,6 +100,16 @@ describe('the configuration', () => {
       { UPSTREAM_IDLE_SECONDS: '0' },
       'UPSTREAM_IDLE_SECONDS: must be a number of seconds above 0, at most 86400',
     ],
+    [
+      'HUNG_AFTER_SECONDS',
+      { HUNG_AFTER_SECONDS: '-1' },
+      'HUNG_AFTER_SECONDS: must be a number of seconds from 0 to 86400',
+    ],
+    [
+      'HUNG_AFTER_SECONDS',
+      { HUNG_AFTER_SECONDS: 'never' },
+      'HUNG_AFTER_SECONDS: must be a number of seconds from 0 to 86400',
+    ],
     ['NODE_ENV', { NODE_ENV: 'Production' }, 'NODE_ENV: must be production, development or test'],
     ['NODE_ENV', { NODE_ENV: 'prod' }, 'NODE_ENV: must be production, development or test'],
     [
@@ -329,6 +339,14 @@ describe('the configuration', () => {
     [{ EDGE_PROCESSES: 'auto' }, Math.max(1, availableParallelism() - 1)],
   ])('runs as many edges as %j says', (env, edges) => {
     expect(load(env).edgeProcesses).toBe(edges);
+  });
+
+  test.each<[NodeJS.ProcessEnv, number]>([
+    [{}, 60_000],
+    [{ HUNG_AFTER_SECONDS: '2.5' }, 2_500],
+    [{ HUNG_AFTER_SECONDS: '0' }, 0],
+  ])('takes a silent process for hung when %j says', (env, afterMs) => {
+    expect(load(env).hungAfterMs).toBe(afterMs);
   });
 
   test('refuses a number of edges that is none', () => {

@@ -65,6 +65,7 @@ export function describeChildren(config: Config, databaseUrl: string, ports: Por
       ...env,
     },
     stopPatienceMs,
+    hungAfterMs: config.hungAfterMs,
   });
   // Behind the edge only the edge's word about the caller counts.
   const internal = { HOST: '127.0.0.1', TRUST_PROXY: '127.0.0.1/32' };

@@ -28,7 +28,7 @@ process.on('SIGUSR2', () => restartAll());
 /**
  * `EDGE_PROCESSES` edges on one public port. This process accepts connections and hands each to the next edge, counts for
  * all of them unless Redis does (docs/decisions/0166-edges-on-one-port.md, 0170-limits-of-one-machine.md), restarts edges
- * that end, and on SIGUSR2 restarts them one by one.
+ * that end or hang, and on SIGUSR2 restarts them one by one.
  */
 const config = loadConfigOrExit('edge');
 const log = createLogger('edges', config.logLevel);
@@ -44,7 +44,7 @@ const start = (nth: number, hasServed = false): SupervisedChild => {
   const name = `edge ${nth + 1}`;
   const refusals = createOutageLog(log, name, QUIET_MS, OUT_OF_FILES);
   return supervise(
-    { name, entry, env, stopPatienceMs: EDGE_PATIENCE_MS },
+    { name, entry, env, stopPatienceMs: EDGE_PATIENCE_MS, hungAfterMs: config.hungAfterMs },
     {
       launch: () => {
         const edge = cluster.fork(env).process;

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { PORT_TAKEN_EXIT_CODE } from '../lib/lifecycle.js';
+import { watchLiveness } from './liveness.js';
 import { type RestartBackOff, Restarts } from './restarts.js';
 
 /** Exit code of a process whose configuration is wrong (sysexits' EX_CONFIG): trying again can't help. */
@@ -13,6 +14,8 @@ export interface ChildSpec {
   env: NodeJS.ProcessEnv;
   /** Milliseconds that it may take to end after SIGTERM before it is killed. */
   stopPatienceMs: number;
+  /** Milliseconds of silence after which it is killed once it has served; 0: never. */
+  hungAfterMs: number;
 }
 
 export interface SuperviseOptions {
@@ -62,8 +65,9 @@ const launchDetached = ({ entry, env }: ChildSpec): ChildProcess =>
   spawn(process.execPath, [entry], { env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'], detached: true });
 
 /**
- * Runs a process and starts it again when it ends by itself. It gets an IPC channel, over which it says
- * `{ type: 'ready', url }` and `{ type: 'note', line }` for the person, and whose end tells it that the launcher is gone.
+ * Runs a process and starts it again when it ends by itself, or is killed because it hangs. It gets an IPC channel, over which it
+ * says `{ type: 'ready', url }` and `{ type: 'note', line }` for the person and answers pings, and whose end tells it that the
+ * launcher is gone.
  */
 export function supervise(spec: ChildSpec, options: SuperviseOptions): SupervisedChild {
   const { launch = launchDetached } = options;
@@ -72,6 +76,7 @@ export function supervise(spec: ChildSpec, options: SuperviseOptions): Supervise
   let stopping: Promise<void> | undefined;
   let restart: NodeJS.Timeout | undefined;
   let readyAt: number | undefined;
+  let endWatch = (): void => undefined;
   let hasServed = options.hasServed ?? false;
   let isMissed = false;
   let becameReady: (url: string | null) => void;
@@ -80,6 +85,7 @@ export function supervise(spec: ChildSpec, options: SuperviseOptions): Supervise
   });
 
   const ended = (reason: string, code: number | null): void => {
+    endWatch();
     const servedMs = readyAt === undefined ? undefined : performance.now() - readyAt;
     child = undefined;
     readyAt = undefined;
@@ -94,12 +100,18 @@ export function supervise(spec: ChildSpec, options: SuperviseOptions): Supervise
     restart = setTimeout(start, waitMs);
   };
 
+  const killHung = (): void => {
+    options.say(`${spec.name} has not answered for ${spec.hungAfterMs / 1000} s, killing it`);
+    child?.kill('SIGKILL');
+  };
+
   const start = (): void => {
     const current = launch(spec);
     child = current;
     current.on('message', (message) => {
       if (isNote(message)) options.say(message.line);
       if (!isReady(message)) return;
+      if (readyAt === undefined && !stopping) endWatch = watchLiveness(current, spec.hungAfterMs, killHung);
       readyAt ??= performance.now();
       if (isMissed) options.say(`${spec.name} is back`);
       isMissed = false;
@@ -115,6 +127,7 @@ export function supervise(spec: ChildSpec, options: SuperviseOptions): Supervise
 
   const end = async (): Promise<void> => {
     clearTimeout(restart);
+    endWatch();
     const current = child;
     if (!current?.pid) return;
     const gone = new Promise<void>((done) => current.once('exit', () => done()));

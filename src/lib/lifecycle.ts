@@ -70,15 +70,28 @@ export async function startOrExit(name: string, start: () => Promise<void>): Pro
   }
 }
 
-/** Reports to the parent, if there is one, that this process listens at `url`. */
-export function announceReady(url: string): void {
+/** The parent's question whether the event loop of a process still turns (launcher/liveness.ts). */
+export const PING = { type: 'ping' };
+
+function send(message: object): void {
   // Without a callback a parent that has just ended would be an uncaught error.
-  if (process.connected) process.send?.({ type: 'ready', url }, undefined, undefined, () => undefined);
+  if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
+}
+
+function answerPing(message: unknown): void {
+  if ((message as { type?: unknown } | null)?.type === PING.type) send({ type: 'pong' });
+}
+
+/** Reports to the parent, if there is one, that this process listens at `url`, and answers its pings from then on. */
+export function announceReady(url: string): void {
+  // Keeps the process running no longer than the listener of `onShutdown` on the same channel.
+  if (process.connected) process.on('message', answerPing);
+  send({ type: 'ready', url });
 }
 
 /** Asks the parent, if there is one, to tell the person a line. */
 export function tellParent(line: string): void {
-  if (process.connected) process.send?.({ type: 'note', line }, undefined, undefined, () => undefined);
+  send({ type: 'note', line });
 }
 
 export interface ClosingOptions {

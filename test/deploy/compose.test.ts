@@ -60,6 +60,7 @@ describe('docker-compose.yml', () => {
     const decided = {
       DATA_DIR: 'the image’s',
       EDGE_PROCESSES: 'a container is one edge',
+      HUNG_AFTER_SECONDS: 'of npm start',
       PASSWORD_HASH_PROFILE: 'a weaker one is for tests',
     };
     const passed = new Set(ours.flatMap(([, { environment = {} }]) => Object.keys(environment)));

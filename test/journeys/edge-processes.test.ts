@@ -33,6 +33,8 @@ const FREE_PER_MINUTE = 20;
 /** Open files that an edge may have in addition, and connections that are far too many for that. */
 const MORE_FILES = 40;
 const FLOOD = 400;
+/** Soon for one that hangs, long for one that waits for a processor. */
+const HUNG_AFTER_SECONDS = 5;
 
 /** `METRICS_PORT` and the four ports after it: the first edge, the other processes, the second edge. */
 async function metricsPorts(): Promise<[first: number, second: number]> {
@@ -50,7 +52,11 @@ describe(`npm start with ${EDGES} edges`, () => {
   beforeAll(async () => {
     const ports = await metricsPorts();
     metrics = ports.map((port) => `http://127.0.0.1:${port}/metrics`);
-    product = await createProduct({ EDGE_PROCESSES: String(EDGES), METRICS_PORT: String(ports[0]) });
+    product = await createProduct({
+      EDGE_PROCESSES: String(EDGES),
+      METRICS_PORT: String(ports[0]),
+      HUNG_AFTER_SECONDS: String(HUNG_AFTER_SECONDS),
+    });
     await product.start();
     key = (await product.customer()).key;
   }, 60_000);
@@ -226,30 +232,43 @@ describe(`npm start with ${EDGES} edges`, () => {
     await until(() => edges().length === EDGES && isAnew(before), { what: 'other edges' });
   }, 60_000);
 
-  test('goes on with the others when one is killed in the middle of its calls, and charges what it answered', async () => {
-    await until(allServe, { what: 'all edges to serve' });
-    const [killed] = edges();
-    const journal = await callsWhile(async () => {
-      process.kill(killed!, 'SIGKILL');
-      await until(() => !edges().includes(killed!));
-    });
-    // No call is refused, since the dead edge's holds were released. No call hangs because its connection was on its way to that edge.
-    expect(Object.keys(journal.tally()).filter((outcome) => /^\d|HUNG/.test(outcome))).toEqual(['200']);
-    await isCharged(journal);
-    await until(allServe, { what: 'another edge' });
-  });
+  test.each([
+    ['is killed', 'SIGKILL'],
+    ['freezes', 'SIGSTOP'],
+  ] as const)(
+    'goes on with the others when one %s in the middle of its calls, and charges what it answered',
+    async (_what, signal) => {
+      await until(allServe, { what: 'all edges to serve' });
+      const [lost] = edges();
+      const journal = await callsWhile(async () => {
+        process.kill(lost!, signal);
+        await until(() => !edges().includes(lost!), { what: 'its end' });
+      });
+      // No call is refused, since the dead edge's holds were released. No call hangs because its connection was on its way to that edge.
+      expect(Object.keys(journal.tally()).filter((outcome) => /^\d|HUNG/.test(outcome))).toEqual(['200']);
+      await isCharged(journal);
+      await until(allServe, { what: 'another edge' });
+    },
+  );
 
-  test('begins anew when the process that counts is killed: none of its edges goes on without it', async () => {
-    const before = edges();
-    const [counting] = product.pids('launcher/edges.js');
-    const journal = await callsWhile(async () => {
-      process.kill(counting!, 'SIGKILL');
-      await until(() => isAnew(before), { what: 'the end of its edges' });
-      await until(allServe, { what: 'other edges' });
-    });
-    expect(journal.tally()['200']).toBeGreaterThan(0);
-    await isCharged(journal);
-  }, 30_000);
+  test.each([
+    ['is killed', 'SIGKILL'],
+    ['freezes', 'SIGSTOP'],
+  ] as const)(
+    'begins anew when the process that counts %s: none of its edges goes on without it',
+    async (_what, signal) => {
+      const before = edges();
+      const [counting] = product.pids('launcher/edges.js');
+      const journal = await callsWhile(async () => {
+        process.kill(counting!, signal);
+        await until(() => isAnew(before), { what: 'the end of its edges' });
+        await until(allServe, { what: 'other edges' });
+      });
+      expect(journal.tally()['200']).toBeGreaterThan(0);
+      await isCharged(journal);
+    },
+    30_000,
+  );
 
   test('stops all of them, with every usage event written', async () => {
     expect(await product.terminate()).toBe(0);

@@ -5,7 +5,7 @@ import { type SupervisedChild, type SuperviseOptions, supervise } from '../../sr
 import { isRunning } from '../../src/lib/process-stat.js';
 import { urlInDist } from '../support/dist.js';
 import { until } from '../support/until.js';
-import { readJournal, spec, temporaryFolder } from './support.js';
+import { type Limits, readJournal, spec, temporaryFolder } from './support.js';
 
 describe('a supervised process', () => {
   let folder: ReturnType<typeof temporaryFolder>;
@@ -27,8 +27,8 @@ describe('a supervised process', () => {
     onFatal: (name, code) => fatal.push(`${name} ${code}`),
     backOff: { firstMs: 10, maxMs: 40, resetAfterMs },
   });
-  const start = (behaviour = '', stopPatienceMs?: number, resetAfterMs?: number) =>
-    supervise(spec(folder.path, 'worker', behaviour, stopPatienceMs), options(resetAfterMs));
+  const start = (behaviour = '', limits?: Limits, resetAfterMs?: number) =>
+    supervise(spec(folder.path, 'worker', behaviour, limits), options(resetAfterMs));
   const starts = () => readJournal(folder.path).filter(({ event }) => event === 'started');
 
   test('that is killed comes back, and each time that is said in one line', async () => {
@@ -123,7 +123,9 @@ describe('a supervised process', () => {
   );
 
   test('that ignores the signal is killed when its patience is over', async () => {
-    child = start(`process.removeAllListeners('SIGTERM'); process.on('SIGTERM', () => undefined);`, 100);
+    child = start(`process.removeAllListeners('SIGTERM'); process.on('SIGTERM', () => undefined);`, {
+      stopPatienceMs: 100,
+    });
     await child.ready;
     const pid = child.pid()!;
     await child.stop();

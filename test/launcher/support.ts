@@ -16,7 +16,7 @@ export function temporaryFolder(): { path: string; remove(): void } {
 }
 
 /**
- * A process in the place of a real one. It writes what happens to it into `journal`, says that it is ready, and
+ * A process in the place of a real one. It writes what happens to it into `journal`, says that it is ready, answers pings, and
  * ends on SIGTERM and when the launcher is gone, as the real ones do. `behaviour` is code that runs first.
  */
 export function script(folder: string, name: string, behaviour = ''): string {
@@ -24,6 +24,7 @@ export function script(folder: string, name: string, behaviour = ''): string {
   writeFileSync(
     path,
     `import { appendFileSync, existsSync, writeFileSync } from 'node:fs';
+import { announceReady, tellParent } from ${JSON.stringify(urlInDist('lib/lifecycle.js'))};
 const folder = ${JSON.stringify(folder)};
 const journal = (text) => appendFileSync(folder + '/journal', text + ' ' + process.pid + '\\n');
 const end = (why) => { journal('${name} ' + why); process.exit(0); };
@@ -31,8 +32,7 @@ process.on('SIGTERM', () => end('stopped'));
 process.on('disconnect', () => end('orphaned'));
 journal('${name} started');
 ${behaviour}
-// The launcher may be gone by now.
-process.send?.({ type: 'ready', url: 'http://${name}' }, () => undefined);
+announceReady('http://${name}');
 setInterval(() => undefined, 1000);
 `,
   );
@@ -57,8 +57,11 @@ export function readJournal(folder: string): JournalLine[] {
     });
 }
 
-export function spec(folder: string, name: string, behaviour = '', stopPatienceMs = 5_000): ChildSpec {
-  return { name, entry: script(folder, name, behaviour), env: process.env, stopPatienceMs };
+export type Limits = Partial<Pick<ChildSpec, 'stopPatienceMs' | 'hungAfterMs'>>;
+
+export function spec(folder: string, name: string, behaviour = '', limits: Limits = {}): ChildSpec {
+  const entry = script(folder, name, behaviour);
+  return { name, entry, env: process.env, stopPatienceMs: 5_000, hungAfterMs: 0, ...limits };
 }
 
 /** Four small processes in the places of edge, platform, jobs and proxy. */
