@@ -23,10 +23,8 @@ export function KeyGuard({ apiKey }: { apiKey: KeyRowFragment }) {
   const basis = useEditBase(`guard of ${id}`, known, { isEditing: draft !== undefined });
   const [unread, noteSaved] = useUnread(known);
   const action = useAction(SetKeyGuardDocument);
-  const undoing = useAction(UndoKeyGuardDocument);
   const [removed, setRemoved] = useState<{ guard: typeof guard; wasUndone: boolean }>();
   const isOld = basis.isOld && !action.sending;
-  const error = action.error ?? undoing.error;
   const set = async (next: ReturnType<typeof guardOf>, base: string) => {
     const outcome = await action.run({ input: { id, guard: next, expected: { guard: JSON.parse(base) } } });
     if (outcome.data) noteSaved(JSON.stringify(next));
@@ -38,10 +36,7 @@ export function KeyGuard({ apiKey }: { apiKey: KeyRowFragment }) {
   };
   const putBack = async (was: NonNullable<typeof removed>): Promise<void> => {
     const { data } = await set(guardOf(was.guard), basis.base);
-    if (!data) return;
-    setRemoved(undefined);
-    // One that is set acts again in a month in which its owner has undone it.
-    if (was.wasUndone) await undoing.run({ input: { id } });
+    if (data) setRemoved(undefined);
   };
   const stop = (): void => {
     forget();
@@ -86,13 +81,18 @@ export function KeyGuard({ apiKey }: { apiKey: KeyRowFragment }) {
         <p className={`${classes.hint} ${classes.capped}`}>{stateText(apiKey)}</p>
         {removed && !guard && (
           <Removed
-            done="Guard removed."
+            done={
+              removed.wasUndone
+                ? 'Guard removed. If you set it again, it acts again this month.'
+                : 'Guard removed.'
+            }
             what="guard"
             disabled={action.sending || unread !== undefined}
-            onUndo={() => void putBack(removed)}
+            // One that was undone would act again.
+            onUndo={removed.wasUndone ? undefined : () => void putBack(removed)}
           />
         )}
-        {error && <ErrorNote error={error} />}
+        {action.error && <ErrorNote error={action.error} />}
       </div>
       <div className={edit.buttons}>
         <Button
