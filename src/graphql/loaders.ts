@@ -19,7 +19,7 @@ const NO_ACTIVATIONS: PromptActivationOutput[] = [];
 
 /** The loaders of one operation: each relation is read in one statement, however many ask for it. */
 export function createLoaders({ services, service }: LoaderContext) {
-  const { accounts, alerts, analytics, billing, keys, prompts, refusals } = services;
+  const { accounts, alerts, analytics, billing, keys, prompts, refusals, widgets } = services;
   return {
     users: loaderOf(
       (ids) => accounts.findUsers(service, ids),
@@ -27,6 +27,10 @@ export function createLoaders({ services, service }: LoaderContext) {
     ),
     keys: loaderOf(
       (ids) => keys.findMany(service, ids),
+      ({ id }) => id,
+    ),
+    widgets: loaderOf(
+      (ids) => widgets.findMany(service, ids),
       ({ id }) => id,
     ),
     prompts: loaderOf(

@@ -59,6 +59,7 @@ describe('usage listing', () => {
           anomalous: false,
           prompt_version_id: null,
           created_at: '2026-11-21T08:55:57.123000Z',
+          widget_id: null,
         },
       ],
     });

@@ -7,6 +7,7 @@ import { signUp } from '../support/api.js';
 import { createTestKey } from '../support/edge.js';
 import { usePlatform } from '../support/platform-suite.js';
 import { watchPool } from '../support/watched-pool.js';
+import { widgetsApi } from '../widgets/support.js';
 import { dataOf } from './support.js';
 
 const KEYS = 100;
@@ -37,10 +38,10 @@ describe('the statements of an operation', () => {
   });
 
   /** Asks until two answers in a row take as many statements: now and then the platform asks something by itself. */
-  const counted = async <Data>(query: string): Promise<{ data: Data; statements: number }> => {
+  const counted = async <Data>(query: string, asker = token): Promise<{ data: Data; statements: number }> => {
     for (let before = -1; ; before = asked.length) {
       asked.length = 0;
-      const data = await dataOf<Data>(suite.url, query, { token });
+      const data = await dataOf<Data>(suite.url, query, { token: asker });
       if (asked.length === before) return { data, statements: asked.length };
     }
   };
@@ -70,6 +71,26 @@ describe('the statements of an operation', () => {
     expect(data.viewer.usageEvents.nodes.filter(({ apiKey }) => apiKey !== null)).toHaveLength(KEYS);
     // Account, page, total, keys, models, plans.
     expect(statements).toBe(SESSION + 6);
+  });
+
+  test('usage events of several widgets, each with its widget', async () => {
+    const owner = await signUp(suite.url);
+    const widgets = widgetsApi(
+      () => suite.url,
+      () => owner.token,
+    );
+    const payer = { accountId: owner.user.id, keyId: '' };
+    for (let n = 0; n < 5; n++) {
+      const { id } = await widgets.create({ name: `widget ${n}` });
+      await flushBatch(suite.db.pool, [recordOf(payer, { keyId: null, widgetId: id })]);
+    }
+    const { data, statements } = await counted<{
+      viewer: { usageEvents: { nodes: { widget: { name: string } }[] } };
+    }>('{ viewer { usageEvents(first: 100) { nodes { id widget { name } } } } }', owner.token);
+    const names = data.viewer.usageEvents.nodes.map(({ widget }) => widget.name);
+    expect(names.toSorted()).toEqual(Array.from({ length: 5 }, (_, n) => `widget ${n}`));
+    // Account, page, widgets.
+    expect(statements).toBe(SESSION + 3);
   });
 
   test('100 ledger entries, each with the call that it charged', async () => {

@@ -1,4 +1,6 @@
 import type { Frame, Page } from 'playwright-core';
+import { flushBatch } from '../../src/metering/flush.store.js';
+import { recordOf } from '../metering/support.js';
 import { call } from '../support/api.js';
 import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
@@ -14,7 +16,7 @@ import {
   write,
 } from '../widgets/site.js';
 import type { Widget } from '../widgets/support.js';
-import { expectGoodLooks, hasFocus, holdAnswers, keepAs, pageOf } from './dashboard.js';
+import { callsOf, expectGoodLooks, goInside, hasFocus, holdAnswers, keepAs, pageOf } from './dashboard.js';
 
 /** What the owner of widgets does with them, and what their visitors notice of it. */
 describeInBrowser('the widgets of the dashboard', () => {
@@ -108,6 +110,43 @@ describeInBrowser('the widgets of the dashboard', () => {
     await page.getByRole('link', { name: '← Widgets' }).click();
     await page.getByRole('link', { name: 'Shop' }).waitFor();
     await expectGoodLooks(page, 'widgets');
+  });
+
+  test('the window of its usage stays in the address, and a call in the usage list names its widget and leads to it', async () => {
+    const make = async (name: string): Promise<string> =>
+      (
+        await call<Widget>(suite.url, 'POST', '/api/widgets', {
+          token: user.token,
+          body: { name, model_public_name: 'gateway/fast' },
+        })
+      ).body.id;
+    const [help, shop] = [await make('Help'), await make('Shop')];
+    await flushBatch(
+      suite.db.pool,
+      [help, shop].map((widgetId) => recordOf(user, { keyId: null, widgetId })),
+    );
+    const page = await keepAs(browser, suite, user, `/dashboard/widgets/${shop}`);
+    await page.getByRole('button', { name: '30 days' }).click();
+    await page.waitForURL(`**/dashboard/widgets/${shop}?window=30`);
+    await page.reload();
+    await page.getByRole('button', { name: '30 days', pressed: true }).waitFor();
+
+    await goInside(page, '/dashboard/usage');
+    await callsOf(page).getByRole('link', { name: 'Help' }).waitFor();
+    const row = callsOf(page).getByRole('row').filter({ hasText: 'Shop' });
+    await row.click({ position: { x: 2, y: 2 } });
+    await page.getByRole('dialog', { name: 'Call' }).getByRole('link', { name: 'Shop' }).waitFor();
+    await page.getByRole('button', { name: 'Close' }).click();
+    await row.getByRole('link', { name: 'Shop' }).click();
+    await page.waitForURL(`**/dashboard/widgets/${shop}`);
+    await page.getByRole('heading', { name: 'Shop', level: 1 }).waitFor();
+
+    await page.getByRole('button', { name: 'Delete widget' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete widget' }).click();
+    await page.waitForURL('**/dashboard/widgets');
+    await goInside(page, '/dashboard/usage');
+    await callsOf(page).getByRole('cell', { name: 'deleted widget' }).waitFor();
+    expect(await callsOf(page).getByRole('link', { name: 'Shop' }).count()).toBe(0);
   });
 
   test('another try in the preview ends the one before it, and usage that cannot be read offers one', async () => {

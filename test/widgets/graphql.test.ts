@@ -1,5 +1,8 @@
+import { flushBatch } from '../../src/metering/flush.store.js';
 import { dataOf, operate } from '../graphql/support.js';
-import { signUp } from '../support/api.js';
+import { recordOf } from '../metering/support.js';
+import { call, signUp } from '../support/api.js';
+import { createTestKey } from '../support/edge.js';
 import { usePlatform } from '../support/platform-suite.js';
 
 const FIELDS = `id publicKey name modelPublicName systemPrompt greetingMessage theme { primary position }
@@ -64,6 +67,49 @@ describe('widgets in GraphQL', () => {
     );
     expect(gone).toEqual({ deleteWidget: { deletedWidgetId: id } });
     expect(await ask('{ viewer { widgets { id } } }')).toEqual({ viewer: { widgets: [] } });
+  });
+
+  test('are named by the calls of their visitors until they are deleted, and over REST by their id', async () => {
+    const { token: owner, user } = await signUp(suite.url);
+    const make = async (name: string): Promise<string> =>
+      (
+        (await dataOf(
+          suite.url,
+          'mutation($name: String!) { createWidget(input: { name: $name, modelPublicName: "gateway/fast" }) { widget { id } } }',
+          { token: owner, variables: { name } },
+        )) as { createWidget: { widget: { id: string } } }
+      ).createWidget.widget.id;
+    const [shop, help] = [await make('Shop'), await make('Help')];
+    const { keyId } = await createTestKey(suite.db, { accountId: user.id });
+    const now = Date.now();
+    const callers = [{ keyId: null, widgetId: shop }, { keyId: null, widgetId: help }, { keyId }];
+    await flushBatch(
+      suite.db.pool,
+      callers.map((caller, n) =>
+        recordOf({ accountId: user.id, keyId }, { ...caller, createdAt: now - n * 1_000 }),
+      ),
+    );
+    const nodes = async () =>
+      (
+        (await dataOf(
+          suite.url,
+          '{ viewer { usageEvents(first: 10) { nodes { keyId widgetId widget { id name } } } } }',
+          { token: owner },
+        )) as { viewer: { usageEvents: { nodes: object[] } } }
+      ).viewer.usageEvents.nodes;
+    const ofKey = { keyId, widgetId: null, widget: null };
+    const ofHelp = { keyId: null, widgetId: help, widget: { id: help, name: 'Help' } };
+    expect(await nodes()).toEqual([
+      { keyId: null, widgetId: shop, widget: { id: shop, name: 'Shop' } },
+      ofHelp,
+      ofKey,
+    ]);
+    await call(suite.url, 'DELETE', `/api/widgets/${shop}`, { token: owner });
+    expect(await nodes()).toEqual([{ keyId: null, widgetId: shop, widget: null }, ofHelp, ofKey]);
+    const { body } = await call<{ items: { widget_id: string | null }[] }>(suite.url, 'GET', '/api/usage', {
+      token: owner,
+    });
+    expect(body.items.map(({ widget_id }) => widget_id)).toEqual([shop, help, null]);
   });
 
   test('tell which field is wrong', async () => {

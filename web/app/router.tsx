@@ -45,6 +45,7 @@ const widgets = createRoute({
 const widget = createRoute({
   getParentRoute: () => signedIn,
   path: paths.widget,
+  validateSearch: windowSearch,
   component: lazyPage(() => import('./features/widgets/widget-page'), 'WidgetPage'),
 });
 

@@ -19,6 +19,7 @@ import {
 } from '../../services/widgets/widgets.outputs.js';
 import { MAX_WIDGETS } from '../../services/widgets/widgets.rules.js';
 import { Viewer } from '../accounts/accounts.types.js';
+import { UsageEvent } from '../billing/billing.types.js';
 import { shown, shownAs } from '../case.js';
 import { enumOf } from '../enum-of.js';
 import { field, mutation } from '../fields.js';
@@ -103,6 +104,11 @@ export const widgetsResolvers = [
     description: 'One chat widget of the account.',
     args: widgetId,
     run: ({ services, service }, { id }) => shown(services.widgets.get(service, { id })),
+  }),
+  field(UsageEvent, 'widget', Widget, {
+    nullable: true,
+    description: 'The widget that made the call, or null if it was deleted or the call has an API key.',
+    run: ({ loaders }, _args, { widgetId }) => (widgetId === null ? null : loaders.widgets.load(widgetId)),
   }),
   field(Viewer, 'widgetUsage', WidgetUsage, {
     nullable: true,

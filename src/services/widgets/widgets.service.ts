@@ -10,6 +10,7 @@ import { ofWholeInput } from '../../lib/field-issues.js';
 import { newId } from '../../lib/ids.js';
 import { formatDecimal, formatMoney, parseMoney } from '../../lib/money.js';
 import type { PageInput } from '../../lib/page-input.js';
+import { uuidsOf } from '../../lib/uuid.js';
 import { requireActing, requireLive, writeAsViewer } from '../accounts/acting.js';
 import type { ServiceDeps } from '../deps.js';
 import { requireExpected } from '../expected.js';
@@ -23,6 +24,7 @@ import { hasPublicKeyForm, MAX_WIDGETS, newPublicKey } from './widgets.rules.js'
 import {
   allowedDomains,
   findWidget,
+  findWidgets,
   listWidgets,
   widgetDays,
   widgetRefusals,
@@ -73,6 +75,12 @@ export function createWidgetsService(deps: Deps) {
     async list(context: ServiceContext, page: PageInput): Promise<WidgetOutput[]> {
       const { accountId } = requireViewer(context);
       return listWidgets(context.em, { accountId, now: context.clock.now(), ...page });
+    },
+
+    /** Those of the widgets that are the viewer's and not deleted, in no order. */
+    async findMany(context: ServiceContext, ids: readonly string[]): Promise<WidgetOutput[]> {
+      const { accountId } = requireViewer(context);
+      return findWidgets(context.em, { accountId, ids: uuidsOf(ids), now: context.clock.now() });
     },
 
     /** @throws AppError `not_found` */

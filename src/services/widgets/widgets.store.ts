@@ -69,6 +69,15 @@ export async function findWidget(
   return (await select(em, now, which))[0];
 }
 
+/** Several of them, in no order. */
+export function findWidgets(
+  em: EntityManager,
+  { accountId, ids, now }: { accountId: string; ids: readonly string[]; now: number },
+): Promise<WidgetOutput[]> {
+  const which = sql`where w.id = any(${ids}::uuid[]) and w.account_id = ${accountId} and w.status = 'active'`;
+  return select(em, now, which);
+}
+
 /** Sites that may show an active widget. */
 export async function allowedDomains(em: EntityManager, publicKey: string): Promise<string[] | undefined> {
   const { rows } = await sql<{ allowed_domains: string[] }>`

@@ -16,7 +16,6 @@ import { Waiting } from '../../ui/waiting';
 import classes from './call-drawer.module.css';
 import { CallStatus } from './call-status';
 import { receiptJson } from './receipt-json';
-import { keyNameOf } from './usage-columns';
 import { verified } from './verify.rules';
 
 type Receipt = NonNullable<NonNullable<UsageReceiptQuery['viewer']>['usageReceipt']>;
@@ -73,7 +72,9 @@ function Facts({ receipt }: { receipt: Receipt }) {
     ['Error code', event.errorCode ?? none],
     ['Completed', <Moment key="time" at={event.createdAt} />],
     ['In UTC', formatUtc(new Date(event.createdAt))],
-    ['Key', <KeyLink key="key" event={event} />],
+    event.widgetId === null
+      ? ['Key', <KeyLink key="key" event={event} />]
+      : ['Widget', <WidgetLink key="widget" event={event} />],
     ['Requested model', event.requestedModel],
     [
       'Served by',
@@ -123,11 +124,20 @@ function Verified({ receipt }: { receipt: Receipt }) {
   );
 }
 
-function KeyLink({ event }: { event: Receipt['event'] }) {
-  if (!event.apiKey) return keyNameOf(event);
+function KeyLink({ event: { apiKey } }: { event: Receipt['event'] }) {
+  if (!apiKey) return 'deleted';
   return (
-    <Link to={paths.key} params={{ keyId: event.apiKey.id }}>
-      {event.apiKey.name}
+    <Link to={paths.key} params={{ keyId: apiKey.id }}>
+      {apiKey.name}
+    </Link>
+  );
+}
+
+function WidgetLink({ event: { widget } }: { event: Receipt['event'] }) {
+  if (!widget) return 'deleted';
+  return (
+    <Link to={paths.widget} params={{ widgetId: widget.id }}>
+      {widget.name}
     </Link>
   );
 }

@@ -27,9 +27,29 @@ function ServedModel({ modelPublicName, requestedModel }: UsageRowFragment) {
   );
 }
 
-/** The name of the key of a call. Only visitors of a widget call without one. */
-export const keyNameOf = ({ apiKey, keyId }: Pick<UsageRowFragment, 'apiKey' | 'keyId'>): string =>
-  apiKey?.name ?? (keyId === null ? 'Widget' : 'deleted');
+/** What made a call, in words: a key, or the widget that a visitor wrote to. */
+const callerName = ({ apiKey, widgetId, widget }: UsageRowFragment): string => {
+  if (widgetId === null) return apiKey?.name ?? 'deleted';
+  return widget ? `Widget ${widget.name}` : 'Widget, deleted';
+};
+
+/** The same, leading to the widget. */
+function Caller(call: UsageRowFragment) {
+  const { widgetId, widget } = call;
+  if (widgetId === null) return callerName(call);
+  return (
+    <>
+      {widget ? (
+        <Link to={paths.widget} params={{ widgetId: widget.id }}>
+          {widget.name}
+        </Link>
+      ) : (
+        'deleted'
+      )}
+      <span className={classes.about}>widget</span>
+    </>
+  );
+}
 
 function TokensOut({ outputTokens, estimated }: UsageRowFragment) {
   return (
@@ -67,7 +87,7 @@ export const usageColumns: readonly Column<UsageRowFragment>[] = [
     roomy: true,
     phone: 11,
   },
-  { id: 'key', head: 'Key', cell: keyNameOf, whole: keyNameOf, narrow: true },
+  { id: 'key', head: 'Key', cell: Caller, whole: callerName, narrow: true },
   { id: 'in', head: 'Tokens in', figure: true, cell: ({ inputTokens }) => formatCount(inputTokens) },
   { id: 'out', head: 'Tokens out', figure: true, cell: TokensOut },
   {

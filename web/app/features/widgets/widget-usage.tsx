@@ -1,7 +1,8 @@
-import { useState } from 'react';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type WidgetRowFragment, WidgetUsageDocument } from '../../../generated/graphql';
 import { useRefreshOnUsage } from '../../graphql/live-usage';
 import { usePageQuery } from '../../graphql/use-page-query';
+import { paths } from '../../paths';
 import { Awaiting } from '../../ui/awaiting';
 import { type Column, DataTable } from '../../ui/data-table';
 import { counted, formatCount } from '../../ui/format';
@@ -9,7 +10,7 @@ import { LoadError } from '../../ui/load-error';
 import { Money } from '../../ui/money';
 import { Section } from '../../ui/section';
 import { Tile, Tiles } from '../../ui/tiles';
-import { DEFAULT_WINDOW, type WindowDays } from '../analytics/window';
+import { DEFAULT_WINDOW } from '../analytics/window';
 import { WindowChoice } from '../analytics/window-choice';
 
 const REFRESH_MS = 2_000;
@@ -62,16 +63,31 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** What a widget was asked, what that cost, and where it was asked. */
 export function WidgetUsage({ widget }: { widget: WidgetRowFragment }) {
-  const [days, setDays] = useState<WindowDays>(DEFAULT_WINDOW);
+  const { window = DEFAULT_WINDOW } = useSearch({ from: '/signed-in/dashboard/widgets/$widgetId' });
+  const navigate = useNavigate({ from: paths.widget });
   const { data, error, awaiting, refresh } = usePageQuery({
     query: WidgetUsageDocument,
-    variables: { id: widget.id, window: days },
+    variables: { id: widget.id, window },
   });
   useRefreshOnUsage(refresh, REFRESH_MS);
   const usage = data?.viewer?.widgetUsage;
   const refused = usage?.refused.reduce((sum, { count }) => sum + count, 0);
   return (
-    <Section title="Usage" tools={<WindowChoice value={days} onChange={setDays} />}>
+    <Section
+      title="Usage"
+      tools={
+        <WindowChoice
+          value={window}
+          onChange={(days) =>
+            void navigate({
+              search: (before) => ({ ...before, window: days }),
+              replace: true,
+              resetScroll: false,
+            })
+          }
+        />
+      }
+    >
       {error && <LoadError error={error} onRetry={refresh} />}
       {(data || !error) && (
         <>
