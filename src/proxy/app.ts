@@ -70,6 +70,8 @@ export interface ModelProxy {
   steer(nodes: readonly SteeringNode[]): void;
   /** Calls under way at a host and port (lib/endpoint-key.ts). */
   inFlight(endpointKey: string): number;
+  /** How many deployments of the routing file are there. */
+  deploymentsAt(endpointKey: string): number;
   /** Called whenever the last call to a node ends that takes no new ones. */
   onNodeIdle(listener: () => void): void;
   /** Stops accepting, lets calls in flight end, then cuts what is left. */
@@ -215,6 +217,7 @@ export function createProxy(deps: ProxyDeps): ModelProxy {
     },
     steer: (nodes) => router.steer(nodes),
     inFlight: (key) => sites.inFlight(key),
+    deploymentsAt: (key) => router.deploymentsAt(key),
     onNodeIdle(listener) {
       nodeIsIdle = listener;
     },

@@ -23,7 +23,7 @@ export interface Steering {
 export interface SteeringDeps {
   orm: MikroORM;
   databaseUrl: string;
-  proxy: Pick<ModelProxy, 'steer' | 'inFlight' | 'onNodeIdle'>;
+  proxy: Pick<ModelProxy, 'steer' | 'inFlight' | 'deploymentsAt' | 'onNodeIdle'>;
   log: Logger;
   pollMs?: number | undefined;
 }
@@ -35,8 +35,8 @@ interface NodeRow extends SteeringNode {
 
 /**
  * Lets the proxy route by the node registry: at once when it changes, and every 2 s in case a notification was lost. Says in
- * turn how many calls it has at each node, and when the last call has left one that takes no more. While the database can't be
- * asked, routing goes by what was read last.
+ * turn how many calls and deployments it has at each node, and when the last call has left one that takes no more. While the
+ * database can't be asked, routing goes by what was read last.
  */
 export function followNodes({ orm, databaseUrl, proxy, log, pollMs = POLL_MS }: SteeringDeps): Steering {
   const proxyId = randomUUID();
@@ -58,7 +58,11 @@ export function followNodes({ orm, databaseUrl, proxy, log, pollMs = POLL_MS }: 
     if (nodes.length === 0 && !reported) return;
     const said = nodes.map((node) => [
       node.id,
-      { in_flight: proxy.inFlight(node.endpointKey), revision: node.revision },
+      {
+        in_flight: proxy.inFlight(node.endpointKey),
+        deployments: proxy.deploymentsAt(node.endpointKey),
+        revision: node.revision,
+      },
     ]);
     await writeReport(db(), proxyId, Object.fromEntries(said) as Record<string, object>);
     reported = true;

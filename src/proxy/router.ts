@@ -1,3 +1,4 @@
+import { endpointKey } from '../lib/endpoint-key.js';
 import type { Logger } from '../lib/logger.js';
 import { type Candidate, Group, standingOf } from './group.js';
 import { type Change, type Failure, Health } from './health.js';
@@ -23,6 +24,8 @@ export interface Router {
   /** Public names in the file's order. */
   models(): PublicModel[];
   states(): DeploymentState[];
+  /** How many deployments have a host and port (lib/endpoint-key.ts). */
+  deploymentsAt(key: string): number;
   /** Reports a whole answer of a deployment to a call on `path`. */
   succeeded(candidate: Candidate, path: string): void;
   /**
@@ -109,6 +112,7 @@ export function createRouter(
 ): Router {
   const { time, log, metrics } = deps;
   const candidates = candidatesOf(deployments, before?.candidates ?? [], deps.sites);
+  const places = Map.groupBy(candidates, ({ deployment }) => endpointKey(deployment.apiBase));
   const groups = new Map<string, Group>();
   for (const { deployment } of candidates) {
     const { group: name } = deployment;
@@ -175,6 +179,7 @@ export function createRouter(
       }
     },
     line: (model) => lines.get(model) ?? [],
+    deploymentsAt: (key) => places.get(key)?.length ?? 0,
     models: () =>
       [...groups.values()].map(({ name, candidates: members }) => ({
         name,

@@ -28,6 +28,31 @@ describe(NODES, () => {
       )
     ).rows;
 
+  test('says how many deployments are at a node, as the model proxies that run say', async () => {
+    const { id } = await register(admin);
+    const { id: other } = await register(admin);
+    const deployments = async () => [
+      (await ask('GET', `${NODES}/${id}`)).body.deployments,
+      (await ask('GET', `${NODES}/${other}`)).body.deployments,
+    ];
+    const report = (age: string, nodes: object) =>
+      suite.db.pool.query(
+        `insert into proxy_reports (proxy_id, reported_at, nodes)
+         values (gen_random_uuid(), now() - $1::interval, $2)`,
+        [age, nodes],
+      );
+    await report('1 minute', { [id]: { in_flight: 0, revision: 0, deployments: 5 } });
+    // Of a build that doesn't count them.
+    await report('0 s', { [id]: { in_flight: 0, revision: 0 } });
+    expect(await deployments()).toEqual([null, null]);
+    const none = { in_flight: 0, revision: 0, deployments: 0 };
+    await report('0 s', { [id]: none, [other]: none });
+    expect(await deployments()).toEqual([0, 0]);
+    await report('0 s', { [id]: { ...none, deployments: 2 }, [other]: none });
+    expect(await deployments()).toEqual([2, 0]);
+    await suite.db.pool.query('delete from proxy_reports');
+  });
+
   test('registers a node that is active and unhealthy until its first heartbeat', async () => {
     const answer = await ask('POST', NODES, NODE);
     expect([answer.status, answer.body]).toEqual([
@@ -42,6 +67,7 @@ describe(NODES, () => {
         last_heartbeat_at: null,
         heartbeat_age_seconds: null,
         in_flight: null,
+        deployments: null,
         drained_at: null,
         readings: {
           gpu_utilization: null,

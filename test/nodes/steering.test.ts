@@ -159,6 +159,21 @@ describe('routing by the node registry', () => {
     expect(at.getTime() - endedAt).toBeLessThan(1_900);
   });
 
+  test('says how many deployments are at a node, also after the file has changed', async () => {
+    const [used, unused] = [await register(second.url), await register('http://10.9.8.7:8000')];
+    await start(undefined, undefined, undefined, 100);
+    const deployments = (id: string) =>
+      until(
+        async () =>
+          (await db.pool.query(`select nodes->$1->>'deployments' as n from proxy_reports`, [id])).rows[0]?.n,
+        { what: 'a report' },
+      );
+    expect([await deployments(used), await deployments(unused)]).toEqual(['2', '0']);
+    proxy.reload(routes([{ model: 'gateway/fast', id: 'n0', url: 'http://10.9.8.7:8000/v1' }]));
+    await until(async () => (await deployments(unused)) === '1', { what: 'the new file to count' });
+    expect(await deployments(used)).toBe('0');
+  });
+
   test('uses stand-ins while the only node of a model is drained, and says 503 without one', async () => {
     await start([first.url], { fallbacks: [{ 'gateway/fast': ['gateway/other'] }] });
     const id = await register(first.url);

@@ -82,6 +82,7 @@ describeInBrowser('the admin pages', () => {
     const command = await page.getByRole('region', { name: 'Command line of the agent' }).innerText();
     expect(command).toContain(`--url ${suite.url} \\`);
     expect(command).toContain(`--node ${nodeId} \\`);
+    await page.getByText('No deployment uses this address, so the node gets no traffic.').waitFor();
     await runAgent(nodeId);
     await page.getByText('Heartbeats arrive.').waitFor();
     await page.getByText('healthy', { exact: true }).waitFor();

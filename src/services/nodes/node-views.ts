@@ -5,7 +5,7 @@ import { formatTimestamp } from '../../lib/clock.js';
 import { formatDecimal } from '../../lib/money.js';
 import type { HeartbeatOutput, NodeOutput } from './nodes.outputs.js';
 import { secondsBetween, shownReadings } from './nodes.rules.js';
-import { callsInFlight } from './nodes.store.js';
+import { nodeReports } from './nodes.store.js';
 
 /** What an administrator sets, as the audit log has it. */
 export const factsOf = (node: GpuNode) => ({
@@ -24,7 +24,7 @@ export async function shownNodes(
   nodes: readonly GpuNode[],
 ): Promise<NodeOutput[]> {
   if (nodes.length === 0) return [];
-  const inFlight = await callsInFlight(em);
+  const reports = await nodeReports(em);
   const now = clock.now();
   return nodes.map((node) => ({
     id: node.id,
@@ -33,7 +33,8 @@ export async function shownNodes(
     kept_in_routing: node.keptInRouting ?? false,
     last_heartbeat_at: node.lastHeartbeatAt ? formatTimestamp(node.lastHeartbeatAt) : null,
     heartbeat_age_seconds: node.lastHeartbeatAt ? secondsBetween(node.lastHeartbeatAt.getTime(), now) : null,
-    in_flight: inFlight.get(node.id) ?? null,
+    in_flight: reports.get(node.id)?.calls ?? null,
+    deployments: reports.get(node.id)?.deployments ?? null,
     drained_at: node.drainedAt ? formatTimestamp(node.drainedAt) : null,
     readings: shownReadings(node.readings ?? {}, now),
     created_at: formatTimestamp(node.createdAt),

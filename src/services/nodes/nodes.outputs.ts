@@ -57,6 +57,12 @@ export const nodeOutput = z
       .int()
       .nullable()
       .describe('Calls in flight to the node. Null if no bundled model proxy reports on it.'),
+    deployments: z
+      .int()
+      .nullable()
+      .describe(
+        'Deployments in the routing file with the host and port of `endpoint_url`. With 0, the node gets no calls. Null if no bundled model proxy reports on it.',
+      ),
     drained_at: timestamp(
       'Time the last call ended after the node stopped taking new ones. Null if it takes calls, or calls are in flight.',
     ).nullable(),

@@ -18,8 +18,17 @@ const NEWEST_FIRST = { createdAt: 'desc', id: 'desc' } as const;
 /** A proxy without a report for this long counts as gone. */
 const REPORT_SECONDS = 10;
 
-const countCallsInFlight = sql<{ node: string; calls: number }>`
-  select node, sum((report->>'in_flight')::integer)::integer as calls
+/** What running model proxies say of a node. */
+export interface NodeReport {
+  /** Calls in flight there. */
+  calls: number;
+  /** Deployments there, by the routing file; null if only proxies of an older build report. */
+  deployments: number | null;
+}
+
+const sumUpReports = sql<NodeReport & { node: string }>`
+  select node, sum((report->>'in_flight')::integer)::integer as calls,
+    max((report->>'deployments')::integer) as deployments
   from proxy_reports, jsonb_each(nodes) as said (node, report)
   where reported_at > now() - ${REPORT_SECONDS} * interval '1 second'
   group by node`;
@@ -37,9 +46,9 @@ export function findNodes(em: EntityManager, ids?: readonly string[]): Promise<G
 /** For each node a text that changes whenever anything that is shown of it changes. */
 export async function nodeMarks(em: EntityManager): Promise<Map<string, string>> {
   const { rows } = await sql<{ id: string; mark: string }>`
-    with calls as (${countCallsInFlight})
-    select n.id, concat(n.xmin, ' ', c.calls) as mark
-    from gpu_nodes n left join calls c on c.node = n.id::text`.execute(em.getKysely());
+    with said as (${sumUpReports})
+    select n.id, concat(n.xmin, ' ', s.calls, ' ', s.deployments) as mark
+    from gpu_nodes n left join said s on s.node = n.id::text`.execute(em.getKysely());
   return new Map(rows.map(({ id, mark }) => [id, mark]));
 }
 
@@ -72,10 +81,10 @@ export async function countNodes(em: EntityManager): Promise<NodeCounts> {
   return rows[0]!;
 }
 
-/** Calls in flight by node, as running model proxies say. */
-export async function callsInFlight(em: EntityManager): Promise<Map<string, number>> {
-  const { rows } = await countCallsInFlight.execute(em.getKysely());
-  return new Map(rows.map(({ node, calls }) => [node, calls]));
+/** What running model proxies say, by node. */
+export async function nodeReports(em: EntityManager): Promise<Map<string, NodeReport>> {
+  const { rows } = await sumUpReports.execute(em.getKysely());
+  return new Map(rows.map(({ node, ...report }) => [node, report]));
 }
 
 export function listHeartbeats(

@@ -114,6 +114,14 @@ function Head({ node, staleAfterSeconds }: { node: LiveNode; staleAfterSeconds: 
           Loaded models: <span className={classes.address}>{loadedModels.value.join(', ') || 'none'}</span>
         </p>
       )}
+      {node.deployments === 0 && (
+        <div className={classes.note}>
+          <Note tone="warn">
+            No deployment uses this address, so the node gets no traffic. In the routing file, give a
+            deployment an <code>api_base</code> with this host and port, or correct the address of the node.
+          </Note>
+        </div>
+      )}
       {node.keptInRouting && node.status === 'ACTIVE' && (
         <div className={classes.note}>
           <Note tone="warn">
