@@ -56,6 +56,7 @@ ${headOf(page, site)}
 ${navOf('Pages', 'pages', linksOf(LINKS, path))}
 <button type="button" data-theme-switch>Theme</button>
 <a href="/dashboard">Dashboard</a>
+<a href="/login">Log in</a>
 <a href="/signup">Sign up</a>
 </header>
 ${isDocs ? navOf('Documentation', 'subpages', linksOf(DOCS, path)) : ''}

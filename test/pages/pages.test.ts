@@ -73,6 +73,12 @@ describe('the public pages', () => {
     },
   );
 
+  test.each([...PAGES, '/nothing'])('%s leads to the log-in, the sign-up and the dashboard', async (path) => {
+    const header = /<header[\s\S]*<\/header>/.exec((await get(path)).text)![0];
+    for (const link of ['"/login">Log in', '"/signup">Sign up', '"/dashboard">Dashboard'])
+      expect(header).toContain(`<a href=${link}</a>`);
+  });
+
   test('no page can be shown in a frame of another site', async () => {
     for (const path of [...PAGES, ...OTHERS]) {
       const { headers } = await get(path);
