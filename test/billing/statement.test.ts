@@ -111,8 +111,11 @@ describe('the statement of a month', () => {
       'Opening balance',
       'Charges for calls',
       'Credits',
-      'Closing balance',
+      // The month isn't over.
+      'Balance so far',
     ]);
+    const over = await call(suite.url, 'GET', `/api/billing/statements/${MONTH}.csv`, { token });
+    expect(over.text.trimEnd().split('\r\n').at(-1)).toBe(`${MONTH},Closing balance,,,-0.300000000201`);
   });
 
   test('is the same over GraphQL', async () => {

@@ -20,9 +20,16 @@ describeInBrowser('the statement of a month', () => {
     const rows = page.getByRole('region', { name: 'Charges by model' }).locator('tbody tr');
     await rows.filter({ hasText: models[0]!.model_public_name }).waitFor();
     expect(await rows.count()).toBe(models.length);
-    const tile = page.locator('dl > div').filter({ hasText: 'Closing balance' });
+    const tile = page.locator('dl > div').filter({ hasText: 'Balance so far' });
     expect((await tile.innerText()).replace(/[^\d.-]/g, '')).toBe(closing.replace(/0+$/, ''));
     await expectGoodLooks(page, 'statement');
+    await page
+      .getByRole('link', { name: /^\w+ 20\d\d$/ })
+      .first()
+      .click();
+    await page.getByText('Closing balance').waitFor();
+    await page.goBack();
+    await tile.waitFor();
     const download = page.waitForEvent('download');
     await page.getByRole('link', { name: 'Download CSV' }).click();
     expect((await download).suggestedFilename()).toMatch(/^statement-20\d\d-\d\d\.csv$/);

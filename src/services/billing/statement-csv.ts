@@ -4,8 +4,11 @@ import type { StatementOutput } from './statement.outputs.js';
 
 const HEAD = ['date', 'description', 'calls', 'amount_usd', 'balance_usd'] as const;
 
-/** A statement as CSV, oldest first: each line with the balance behind it, credits of a day before its charges. */
-export function statementCsv(statement: StatementOutput): string {
+/**
+ * A statement as CSV, oldest first: each line with the balance behind it, credits of a day before its charges.
+ * @param isOver Whether its month is over: until then the last balance isn't the closing one
+ */
+export function statementCsv(statement: StatementOutput, { isOver }: { isOver: boolean }): string {
   let balance = parseMoney(statement.opening_balance_usd);
   const line = (date: string, description: string, calls: number | null, amount: bigint): string => {
     balance += amount;
@@ -24,6 +27,6 @@ export function statementCsv(statement: StatementOutput): string {
     csvLine(HEAD),
     csvLine([month, 'Opening balance', null, null, opening]),
     ...lines,
-    csvLine([month, 'Closing balance', null, null, closing]),
+    csvLine([month, isOver ? 'Closing balance' : 'Balance so far', null, null, closing]),
   ].join('');
 }

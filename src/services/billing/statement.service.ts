@@ -42,7 +42,8 @@ export function createStatementService({ config }: Pick<ServiceDeps, 'config'>) 
 
     /** The same as CSV: a line for each day with charges and with credits, between the two balances. @throws as `statement` */
     async statementCsv(context: ServiceContext, input: LedgerMonthInput): Promise<string> {
-      return statementCsv(await statement(context, input));
+      const isOver = monthStart(Date.parse(input.month), 1).getTime() <= context.clock.now();
+      return statementCsv(await statement(context, input), { isOver });
     },
   };
 }

@@ -82,7 +82,7 @@ export function StatementPage(): ReactNode {
             tools={<StatementTools month={month} present={present} />}
           />
           {error && <LoadError error={error} onRetry={refresh} />}
-          {(statement || !error) && <Sums statement={statement} />}
+          {(statement || !error) && <Sums statement={statement} isOver={month < present} />}
           {(statement || !error) && <Parts statement={statement} month={month} />}
         </>
       )}
@@ -111,14 +111,16 @@ function StatementTools({ month, present }: { month: string; present: string }) 
   );
 }
 
-function Sums({ statement }: { statement: Statement | undefined }) {
+function Sums({ statement, isOver }: { statement: Statement | undefined; isOver: boolean }) {
   const amount = (usd: string | undefined) => usd !== undefined && <Money usd={usd} />;
   return (
     <Tiles>
       <Tile label="Opening balance">{amount(statement?.openingBalanceUsd) || undefined}</Tile>
       <Tile label="Credits">{amount(statement?.creditsUsd) || undefined}</Tile>
       <Tile label="Charges">{amount(statement?.chargesUsd) || undefined}</Tile>
-      <Tile label="Closing balance">{amount(statement?.closingBalanceUsd) || undefined}</Tile>
+      <Tile label={isOver ? 'Closing balance' : 'Balance so far'}>
+        {amount(statement?.closingBalanceUsd) || undefined}
+      </Tile>
     </Tiles>
   );
 }
