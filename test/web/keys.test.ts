@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import { DOLLAR } from '../../src/lib/money.js';
 import { flushBatch } from '../../src/metering/flush.store.js';
 import { costing, recordOf } from '../metering/support.js';
+import { signUpAdmin } from '../support/admin.js';
 import { call, PASSWORD } from '../support/api.js';
 import { describeInBrowser, NARROW, useBrowser } from '../support/browser.js';
 import { errorOf, postChat } from '../support/edge.js';
@@ -245,6 +246,30 @@ describeInBrowser('the keys of the dashboard', () => {
     await page.waitForURL('**/dashboard/keys');
     await page.getByText('No keys yet.').waitFor();
     await until(async () => (await statusOf()) === 401, { what: 'calls to be refused' });
+  });
+
+  test('while the balance is used up, a key says that its calls fail, and leads to where credit is added', async () => {
+    user = await suite.signUp('free');
+    const admin = await signUpAdmin(suite);
+    const adjust = (amount_usd: string) =>
+      suite.api(admin.token, 'POST', `/api/admin/users/${user.accountId}/credit-adjustments`, {
+        amount_usd,
+        reason: 'Of a test',
+      });
+    await adjust('-1');
+    const page = await openAs(browser, suite, user, `/dashboard/keys/${user.keyId}`);
+    const says = page.getByText('The balance is used up: calls fail with 402.');
+    await says.waitFor();
+    await until(async () => (await statusOf()) === 402, { what: 'calls to be rejected' });
+    await page.getByRole('switch', { name: 'Key is active' }).press('Space');
+    await page.getByText('Calls with this key fail with 401.').waitFor();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await says.waitFor();
+    await adjust('1');
+    await page.getByText('Calls with this key are accepted.').waitFor();
+    await adjust('-1');
+    await says.getByRole('link', { name: 'Add credit' }).click();
+    await page.waitForURL('**/dashboard/billing');
   });
 
   test('a switch that was thrown shows so before the key was read again, and waits until then', async () => {

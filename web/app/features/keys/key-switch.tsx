@@ -1,9 +1,18 @@
 import '@mantine/core/styles/InlineInput.css';
 import '@mantine/core/styles/Switch.css';
 import { Button, Switch } from '@mantine/core';
-import { useState } from 'react';
-import { DisableKeyDocument, EnableKeyDocument, type KeyRowFragment } from '../../../generated/graphql';
+import { Link } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
+import { useQuery } from 'urql';
+import { callsStopped } from '../../../../src/lib/money-parts';
+import {
+  DisableKeyDocument,
+  EnableKeyDocument,
+  type KeyRowFragment,
+  ViewerDocument,
+} from '../../../generated/graphql';
 import { useAction } from '../../graphql/use-action';
+import { paths } from '../../paths';
 import { ErrorNote } from '../../ui/error-note';
 import { useUnread } from '../../ui/unread';
 import { callsText } from './key-facts';
@@ -37,7 +46,7 @@ export function KeySwitch({ apiKey }: { apiKey: KeyRowFragment }) {
       />
       {/* Always there, so that nothing moves when the switch is thrown. */}
       <p role="status" className={classes.switched}>
-        {active ? callsText(apiKey) : 'Calls with this key fail with 401.'}
+        <span>{active ? <CallsText apiKey={apiKey} /> : 'Calls with this key fail with 401.'}</span>
         <Button
           size="xs"
           variant="subtle"
@@ -50,5 +59,16 @@ export function KeySwitch({ apiKey }: { apiKey: KeyRowFragment }) {
       </p>
       {error && <ErrorNote error={error} />}
     </div>
+  );
+}
+
+/** What becomes of calls with an active key. The edge looks at the balance first, which the header has read. */
+function CallsText({ apiKey }: { apiKey: KeyRowFragment }): ReactNode {
+  const [{ data }] = useQuery({ query: ViewerDocument });
+  if (!data?.viewer || !callsStopped(data.viewer.balanceUsd)) return callsText(apiKey);
+  return (
+    <>
+      The balance is used up: calls fail with 402. <Link to={paths.billing}>Add credit</Link>
+    </>
   );
 }
