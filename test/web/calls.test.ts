@@ -237,7 +237,7 @@ describeInBrowser('the calls of the dashboard', () => {
     expect(await page.getByRole('alert').count()).toBe(0);
   });
 
-  test('on a phone a row has two lines, what it cost first; a long name is whole where it is pointed at', async () => {
+  test('on a phone a row has two lines of labelled figures, what it cost first; a long name is whole where it is pointed at', async () => {
     await page.setViewportSize(NARROW);
     const row = rows().filter({ hasText: 'gateway/qwen-pro' });
     await row.waitFor();
@@ -250,6 +250,12 @@ describeInBrowser('the calls of the dashboard', () => {
     expect(cost!.x).toBeLessThan(status!.x);
     expect(Math.abs(cost!.y - status!.y)).toBeLessThan(12);
     expect(model!.y).toBeGreaterThan(cost!.y + 12);
+    // What stands before a figure is no text of the cell.
+    const labels = await page.evaluate<string[]>(
+      `[...document.querySelectorAll('tr:has([title="gateway/qwen-pro"]) [data-figure][data-phone]')]
+        .map((cell) => getComputedStyle(cell, '::before').content)`,
+    );
+    expect(labels).toEqual(['"Latency"', '"Cost"']);
   });
 
   test('a table that has more to the side says so, and keeps what a row is and what can be done with it', async () => {

@@ -20,6 +20,8 @@ interface ColumnLook<Row> {
   roomy?: boolean;
   /** What can be done with a row: it stays in sight at the right edge. */
   actions?: boolean;
+  /** Whether its head stands before its content on a phone, which shows no heads; left out: only if it is a figure. */
+  labelled?: boolean;
   /** Place on a phone, where a row has two lines: 1 to 9 on the first one, 11 to 19 on the second. */
   phone?: number;
 }
@@ -184,6 +186,7 @@ interface CellProps<Item> {
 
 function Cell<Item>({ column, row, isFirst, children }: CellProps<Item>) {
   const Element = isFirst ? 'th' : 'td';
+  const isFigure = column.figure || 'usd' in column || undefined;
   return (
     <Element
       scope={isFirst ? 'row' : undefined}
@@ -191,7 +194,8 @@ function Cell<Item>({ column, row, isFirst, children }: CellProps<Item>) {
       data-whole={column.whole !== undefined || undefined}
       data-narrow={column.narrow || undefined}
       data-roomy={column.roomy || undefined}
-      data-figure={column.figure || 'usd' in column || undefined}
+      data-figure={isFigure}
+      data-label={(column.labelled ?? isFigure) ? column.head : undefined}
       data-actions={column.actions || undefined}
       {...placeOf(column)}
     >

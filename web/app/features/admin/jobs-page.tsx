@@ -36,6 +36,7 @@ const columns: readonly Column<Job>[] = [
   {
     id: 'last',
     head: 'Started',
+    labelled: true,
     phone: 11,
     cell: ({ lastRunAt }) => (lastRunAt == null ? 'never' : <Moment at={lastRunAt} />),
   },
@@ -43,6 +44,7 @@ const columns: readonly Column<Job>[] = [
   {
     id: 'next',
     head: 'Next run',
+    labelled: true,
     phone: 12,
     cell: ({ nextRunAt }) => (nextRunAt == null ? '–' : <Moment at={nextRunAt} />),
   },

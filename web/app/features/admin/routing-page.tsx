@@ -49,7 +49,7 @@ const columns: readonly Column<Row>[] = [
     phone: 13,
     cell: ({ callsInFlight: calls }) => (calls == null ? '–' : formatCount(calls)),
   },
-  { id: 'price', head: 'Price per million', phone: 12, cell: (row) => <Price row={row} /> },
+  { id: 'price', head: 'Price per million', labelled: true, phone: 12, cell: (row) => <Price row={row} /> },
   {
     id: 'fallbacks',
     head: 'Fallbacks',

@@ -35,6 +35,7 @@ export const keyColumns: readonly Column<KeyRowFragment>[] = [
   {
     id: 'spend',
     head: 'This month (UTC)',
+    labelled: true,
     phone: 2,
     cell: ({ spendMonthUsd, monthlyLimitUsd }) => (
       <LimitBar
@@ -47,6 +48,7 @@ export const keyColumns: readonly Column<KeyRowFragment>[] = [
   {
     id: 'used',
     head: 'Last used',
+    labelled: true,
     phone: 13,
     cell: ({ lastUsedAt }) => (lastUsedAt ? <Moment at={lastUsedAt} ago /> : 'never'),
   },

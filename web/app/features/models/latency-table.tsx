@@ -62,12 +62,7 @@ const COLUMNS: readonly Column<Line>[] = [
     head: 'Everyone’s, p95',
     figure: true,
     phone: 11,
-    cell: ({ everyones }) => (
-      <>
-        <span className={classes.onPhone}>everyone </span>
-        {latency(everyones)}
-      </>
-    ),
+    cell: ({ everyones }) => latency(everyones),
   },
   {
     id: 'difference',
@@ -88,7 +83,7 @@ export function LatencyTable({
 }) {
   return (
     <DataTable
-      label="Your latency compared with everyone’s"
+      label="Latency by model and length of answers"
       columns={COLUMNS}
       rows={entries?.toSorted((a, b) => b.requests - a.requests).flatMap(linesOf)}
       keyOf={({ id }) => id}

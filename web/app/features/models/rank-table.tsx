@@ -69,6 +69,7 @@ function pricesOf(listed: Listed | undefined): string | undefined {
   return `${prices.join(', ')} per 1M`;
 }
 
+/** On a phone, figures say in fewer words than the heads what they are. */
 const columnsFor = (allowed: readonly string[] | undefined): readonly Column<RankedModel>[] => [
   {
     id: 'model',
@@ -88,6 +89,7 @@ const columnsFor = (allowed: readonly string[] | undefined): readonly Column<Ran
     id: 'rank',
     head: 'Rank',
     figure: true,
+    labelled: false,
     phone: 2,
     cell: ({ rank, rankTied }) => (
       <Figure>
@@ -123,6 +125,7 @@ const columnsFor = (allowed: readonly string[] | undefined): readonly Column<Ran
     id: 'price',
     head: 'Your price per 1M tokens',
     figure: true,
+    labelled: false,
     phone: 11,
     cell: ({ mixPricePerMillionUsd: usd, listed }) => (
       <Figure instead={pricesOf(listed)}>
@@ -140,6 +143,7 @@ const columnsFor = (allowed: readonly string[] | undefined): readonly Column<Ran
     id: 'latency',
     head: 'Latency for your lengths, p95',
     figure: true,
+    labelled: false,
     phone: 12,
     cell: ({ mixP95LatencyMs: ms, mixCoverage, listed }) => (
       <Figure instead={listed && `${formatCount(listed.contextWindow)} context`}>

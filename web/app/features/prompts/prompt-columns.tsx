@@ -34,12 +34,14 @@ export const promptColumns: readonly Column<PromptRowFragment>[] = [
   {
     id: 'version',
     head: 'Active version',
+    labelled: true,
     phone: 2,
     cell: ({ activeVersion, versionCount }) => `${activeVersion.version} of ${versionCount}`,
   },
   {
     id: 'updated',
     head: 'Updated',
+    labelled: true,
     phone: 12,
     cell: ({ updatedAt }) => <Moment at={updatedAt} ago />,
   },

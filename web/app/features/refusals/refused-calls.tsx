@@ -33,7 +33,7 @@ const COLUMNS: readonly Column<RefusedReasonFragment>[] = [
     cell: ({ httpStatus, code }) => <StatusWord tone="bad">{`${httpStatus} ${code}`}</StatusWord>,
   },
   { id: 'calls', head: 'Calls', figure: true, cell: ({ calls }) => formatCount(calls) },
-  { id: 'last', head: 'Last', phone: 2, cell: ({ lastAt }) => <Moment at={lastAt} /> },
+  { id: 'last', head: 'Last', labelled: true, phone: 2, cell: ({ lastAt }) => <Moment at={lastAt} /> },
   { id: 'model', head: 'Model', cell: ({ modelPublicName }) => modelPublicName ?? 'Unknown model' },
   {
     id: 'remedy',
