@@ -59,7 +59,7 @@ describeInBrowser('billing and profile of the dashboard', () => {
     expect(await charges.first().innerText()).toContain(`$${spent}`);
     // The points of a column stand below each other.
     const amounts = page
-      .getByRole('region', { name: 'Ledger' })
+      .getByRole('region', { name: 'Entries of the month' })
       .locator('> table > tbody > tr > td:nth-child(2)');
     const points = await amounts.evaluateAll((cells) =>
       (

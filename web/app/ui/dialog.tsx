@@ -2,6 +2,7 @@ import './modal-styles';
 import { Modal } from '@mantine/core';
 import type { ReactNode } from 'react';
 import classes from './dialog.module.css';
+import { NO_BANNER } from './no-banner';
 
 interface DialogProps {
   opened: boolean;
@@ -22,6 +23,7 @@ export function Dialog({ opened, onClose, title, wide = false, children }: Dialo
       size={wide ? 720 : 440}
       padding={24}
       classNames={{ title: classes.title! }}
+      attributes={NO_BANNER}
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
       <div className={classes.body}>{children}</div>

@@ -139,7 +139,7 @@ function Actions({ search, columns, paged }: ActionsProps) {
       {error && <LoadError error={error} onRetry={refresh} />}
       {(found || !error) && (
         <DataTable
-          label="Audit log"
+          label="Actions of administrators"
           columns={columns}
           rows={found?.slice(0, PAGE)}
           awaiting={awaiting}

@@ -125,7 +125,7 @@ export function Ledger() {
       <div className={classes.entries}>
         {(page || !error) && (
           <DataTable
-            label="Ledger"
+            label="Entries of the month"
             columns={columnsOf(opened, open)}
             rows={page && ledgerLines(page, show)}
             keyOf={({ id }) => id}

@@ -51,7 +51,7 @@ export function Plans({ plans, current }: PlansProps) {
   ];
   return (
     <>
-      <DataTable label="Plans" columns={columns} rows={plans} keyOf={({ name }) => name} empty="" />
+      <DataTable label="All plans" columns={columns} rows={plans} keyOf={({ name }) => name} empty="" />
       <p className={classes.hint}>
         To change your plan, ask an administrator of this installation. The change takes effect immediately,
         for all keys of the account.

@@ -111,7 +111,7 @@ export function LatencyInUse({ nodes, awaiting, single = false }: LatencyInUsePr
   return (
     <>
       <DataTable
-        label="Latency in use and in the benchmark"
+        label="Latency by model"
         columns={single ? columns : columnsOfAll}
         rows={rows}
         keyOf={({ nodeId, modelPublicName }) => `${nodeId} ${modelPublicName}`}

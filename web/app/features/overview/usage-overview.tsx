@@ -73,7 +73,7 @@ function RecentCalls({ loaded }: { loaded: readonly UsageRowFragment[] | undefin
   return (
     <Section title="Last calls" tools={<Link to={paths.usage}>All calls</Link>}>
       <DataTable
-        label="Last calls"
+        label="Newest calls"
         columns={usageColumns}
         rows={rows?.slice(0, RECENT)}
         fresh={fresh}

@@ -52,8 +52,10 @@ function List({ start, items }: { start: number | null; items: Block[][] }) {
 
 function Table({ head, rows }: { head: Inline[][]; rows: Inline[][][] }) {
   return (
+    // Not a region: answers to one question often have the same tables.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it may scroll, and the keyboard must be able to
-    <section className={classes.scrolled} aria-label="Table" tabIndex={0}>
+    // biome-ignore lint/a11y/useSemanticElements: it is no part of a form
+    <div className={classes.scrolled} role="group" aria-label="Table" tabIndex={0}>
       <table>
         <thead>
           <tr>
@@ -74,7 +76,7 @@ function Table({ head, rows }: { head: Inline[][]; rows: Inline[][][] }) {
           ))}
         </tbody>
       </table>
-    </section>
+    </div>
   );
 }
 

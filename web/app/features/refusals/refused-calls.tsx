@@ -63,7 +63,7 @@ function Reasons({ reasons, columns, window, awaiting }: ReasonsProps) {
     <Section title="Rejected calls">
       <p className={classes.lead}>Rejected {days} before they reached a model. They cost nothing.</p>
       <DataTable
-        label="Rejected calls"
+        label="Reasons for rejected calls"
         columns={columns}
         rows={reasons}
         awaiting={awaiting}

@@ -11,6 +11,7 @@ import { formatCount, formatLatency, formatUtc } from '../../ui/format';
 import { LoadError } from '../../ui/load-error';
 import { Moment } from '../../ui/moment';
 import { Money } from '../../ui/money';
+import { NO_BANNER } from '../../ui/no-banner';
 import { SimulatedMark } from '../../ui/simulated';
 import { Waiting } from '../../ui/waiting';
 import classes from './call-drawer.module.css';
@@ -41,6 +42,7 @@ export default function CallDrawer({ id, onClose }: CallDrawerProps) {
       title="Call"
       transitionProps={{ duration: 0 }}
       classNames={{ title: classes.title! }}
+      attributes={NO_BANNER}
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
       {gone && (

@@ -102,7 +102,7 @@ function Widget({ widget, facts }: { widget: WidgetRowFragment; facts: WidgetFac
         <p className={classes.hint}>
           Paste it before the end of the body of every page that should have the chat.
         </p>
-        <CodeBlock label="Script tag" code={tag} what="script tag" />
+        <CodeBlock label="HTML of the script tag" code={tag} what="script tag" />
       </Section>
       <WidgetUsage widget={widget} />
       <Section title="Settings">
