@@ -130,6 +130,19 @@ const schemas = {
 };
 
 const json = jsonOf(schemas);
+/** What a call may say about itself, beside its body. */
+const ofPrompts = {
+  parameters: [
+    {
+      name: 'x-gateway-prompt-version',
+      in: 'header',
+      required: false,
+      description:
+        'The `prompt_version_id` of the saved prompt that the call is made from, for the statistics of its version. It isn’t forwarded; other values are ignored.',
+      schema: { type: 'string' },
+    },
+  ],
+};
 const operation = (operationId: string, summary: string, description: string) => ({
   operationId,
   summary,
@@ -146,6 +159,7 @@ const paths = {
         'Create a chat completion',
         'Input and output tokens are charged at the price of the model that answered. Failed calls are free.',
       ),
+      ...ofPrompts,
       requestBody: { required: true, content: json('ChatCompletionRequest') },
       responses: {
         200: {
@@ -162,6 +176,7 @@ const paths = {
   '/v1/embeddings': {
     post: {
       ...operation('createEmbeddings', 'Create embeddings', 'Input tokens are charged.'),
+      ...ofPrompts,
       requestBody: { required: true, content: json('EmbeddingRequest') },
       responses: { 200: { description: 'The vectors.', content: json('EmbeddingList') }, ...ofCalls },
     },
@@ -170,6 +185,7 @@ const paths = {
     post: {
       operationId: 'createResponse',
       ...responsesOperation(ofCalls),
+      ...ofPrompts,
       tags: [INFERENCE_TAG.name],
       security: [{ key: [] }],
     },

@@ -1,5 +1,6 @@
 import swagger from '@fastify/swagger';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
+import { z } from 'zod';
 import { noBody } from '../rest/operations.js';
 import type { RestApp } from '../rest/rest-app.js';
 import { finishDocument, type OpenApiDocument } from './openapi-finish.js';
@@ -58,9 +59,24 @@ export async function collectOpenApi(app: RestApp): Promise<void> {
     // Who may send `{}` or nothing sends nothing: the document has no body there.
     transform: (route) => {
       const { body, ...schema } = route.schema;
-      return jsonSchemaTransform(body === noBody ? { ...route, schema } : route);
+      const described = jsonSchemaTransform(body === noBody ? { ...route, schema } : route);
+      tellDefaults(route.schema.querystring, described.schema.querystring);
+      return described;
     },
     transformObject: (document) =>
       finishDocument(withInference(jsonSchemaTransformObject(document) as OpenApiDocument)),
   });
+}
+
+/**
+ * Adds the defaults of a query to its description. Zod leaves them out where a value is converted first, as numbers are, which a query
+ * has as text.
+ */
+function tellDefaults(query: unknown, described: unknown): void {
+  // A hidden route has no description.
+  if (!(query instanceof z.ZodObject) || described === undefined) return;
+  const { properties } = described as { properties: Record<string, { default?: unknown }> };
+  for (const [name, field] of Object.entries(query.shape)) {
+    if (field instanceof z.ZodDefault) properties[name]!.default ??= field.def.defaultValue;
+  }
 }

@@ -22,7 +22,7 @@ export const statementRoutes = routesOf('Billing', (route, { outlook, statements
     operationId: 'getStatement',
     summary: 'Get a monthly statement',
     description:
-      'Returns the opening balance, credits, charges and closing balance of a UTC month, with charges by day, model and API key. The totals equal the ledger. Add `.csv` to the month for one line per day with credits or charges, oldest first, each with the balance after it.',
+      'Returns the opening balance, credits, charges and closing balance of a UTC month, with charges by day, model and API key. The totals equal the ledger. Add `.csv` to the month for lines: between the opening and the closing balance one for the credits and one for the charges of each day that has any, oldest first, each with the balance after it.',
     params: statementParams,
     returns: {
       200: {

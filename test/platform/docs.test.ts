@@ -20,7 +20,13 @@ interface Operation {
   description?: string;
   tags?: string[];
   security?: Record<string, string[]>[];
-  parameters?: { name: string; in: string; required?: boolean; description?: string; schema: Schema }[];
+  parameters?: {
+    name: string;
+    in: string;
+    required?: boolean;
+    description?: string;
+    schema: Schema & { default?: unknown };
+  }[];
   requestBody?: { content: Record<string, { schema: Schema }> };
   responses: Record<string, { description: string; content?: Record<string, { schema: Schema }> }>;
 }
@@ -102,6 +108,27 @@ describe('the OpenAPI document', () => {
     expect(missing).toEqual([]);
   });
 
+  test('says what a query means without its page, its window or its order', () => {
+    const told = operations().flatMap(([name, { parameters = [] }]) =>
+      parameters.flatMap(({ name: field, schema }) =>
+        /^(?:limit|offset|window_days|ends_days_ago|sort_by|unit|time_zone|kind)$/.test(field)
+          ? [[name, field, schema.default] as const]
+          : [],
+      ),
+    );
+    const defaultsOf = (field: string) =>
+      new Set(told.flatMap(([, named, value]) => (named === field ? [value] : [])));
+    expect(told.length).toBeGreaterThan(40);
+    // A filter: without it, the export has all calls.
+    expect(told.filter(([, , value]) => value === undefined)).toEqual([
+      ['GET /api/usage.csv', 'window_days', undefined],
+    ]);
+    expect(defaultsOf('limit')).toEqual(new Set([50]));
+    expect(defaultsOf('offset')).toEqual(new Set([0]));
+    expect(told).toContainEqual(['GET /api/usage/analytics', 'window_days', 30]);
+    expect(told).toContainEqual(['GET /api/leaderboard', 'window_days', 7]);
+  });
+
   test('names every body, so that a generated client has a type for it', () => {
     const nameless = operations().flatMap(([name, operation]) =>
       bodiesOf(operation)
@@ -134,6 +161,10 @@ describe('the OpenAPI document', () => {
     expect(document.paths['/v1/responses']!.post!.responses['404']!.description).toContain(
       '`endpoint_not_supported`',
     );
+    for (const path of ['/v1/chat/completions', '/v1/embeddings', '/v1/responses'])
+      expect(document.paths[path]!.post!.parameters).toMatchObject([
+        { name: 'x-gateway-prompt-version', in: 'header', required: false },
+      ]);
     const told = JSON.stringify(inference);
     for (const code of ['invalid_body', 'invalid_api_key', 'insufficient_credits', 'model_not_allowed']) {
       expect(told).toContain(`\`${code}\``);
