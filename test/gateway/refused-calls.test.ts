@@ -89,6 +89,28 @@ describe('refused calls', () => {
     await expect(refusedOf(stranger.token, `/api/keys/${capped.id}/refused`)).rejects.toThrow('404');
   });
 
+  test('of a key that its guard has slowed down are told with the way back', async () => {
+    const user = await suite.signUp('free');
+    expect((await postChat(suite.url, user.key)).status).toBe(200);
+    const [key] = await suite.api<{ id: string }[]>(user.token, 'GET', '/api/keys');
+    await until(async () => {
+      const { guard_status } = await suite.api<{ guard_status: string }>(
+        user.token,
+        'PATCH',
+        `/api/keys/${key!.id}`,
+        { monthly_limit_usd: '0.000001', guard: { at_pct: 1, action: 'slow' } },
+      );
+      return guard_status === 'acting';
+    });
+    await until(async () => (await postChat(suite.url, user.key)).status === 429);
+    await counted(user.token, 1);
+    const { reasons } = await refusedOf(user.token);
+    expect(reasons[0]).toMatchObject({
+      code: 'rate_limit_exceeded',
+      remedy: expect.stringContaining('undo the guard'),
+    });
+  });
+
   test('tell a plan that is too small, in GraphQL as in REST', async () => {
     const user = await suite.signUp('free');
     const body = {

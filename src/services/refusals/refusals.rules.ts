@@ -8,7 +8,7 @@ const REMEDIES: Partial<Record<ErrorCode, string>> = {
   model_not_allowed:
     'The plan does not include the model, or no model has this name. Call a model that GET /v1/models lists, or ask for another plan.',
   rate_limit_exceeded:
-    'The account made more calls per minute than the plan allows, or too many of its calls were rejected. Call less often, or ask for another plan.',
+    "The account made more calls per minute than the plan allows, the key's guard had slowed it down, or too many calls were rejected. Call less often, ask for another plan, undo the guard on the key's page, or fix the rejected calls.",
   upstream_unconfigured: 'The key is not connected to the models. Create another key and use that one.',
   endpoint_not_supported:
     'The address does not exist. Use POST /v1/chat/completions, POST /v1/embeddings, GET /v1/models or, where the operator has turned it on, POST /v1/responses.',
