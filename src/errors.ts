@@ -39,7 +39,7 @@ const table = {
     invalid_credentials: 'Email or password is wrong.',
   }),
   ...entries(402, 'insufficient_quota', {
-    insufficient_credits: 'The balance is below $0.001. Top up the account to continue.',
+    insufficient_credits: 'The balance is below $0.001. Add credit to continue.',
     daily_cap_exceeded: 'This key has reached its daily limit. It resets at 00:00 UTC.',
     key_guard_reached:
       "This key's guard has stopped its calls: the key has spent the set percentage of its monthly limit. Undo it on the key's page, or wait until next month.",

@@ -30,10 +30,12 @@ const anchorOf = (heading: string): string =>
     .replaceAll(' ', '-');
 
 describe('the documentation', () => {
-  test('lists every error code with its status and type, and no other', () => {
-    const rows = [...read('docs/api.md').matchAll(/^\| `(\w+)` \| (\d{3}) \| `(\w+)` \|/gm)];
-    const documented = rows.map(([, code, status, type]) => `${code} ${status} ${type}`);
-    const real = Object.entries(errorTable).map(([code, { status, type }]) => `${code} ${status} ${type}`);
+  test('lists every error code with its status, type and message, and no other', () => {
+    const rows = [...read('docs/api.md').matchAll(/^\| `(\w+)` \| (\d{3}) \| `(\w+)` \|[^|]+\| (.+) \|$/gm)];
+    const documented = rows.map(([, code, status, type, message]) => `${code} ${status} ${type} ${message}`);
+    const real = Object.entries(errorTable).map(
+      ([code, { status, type, message }]) => `${code} ${status} ${type} ${message}`,
+    );
     expect(documented.toSorted()).toEqual(real.toSorted());
   });
 
@@ -123,6 +125,13 @@ describe('the documentation', () => {
     expect(sizes.length).toBeGreaterThan(5);
     expect(Math.max(...sizes)).toBeLessThan(60_000);
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(400_000);
+  });
+
+  test('names the pages of administrators as the navigation does', () => {
+    const group = /const ADMIN[\s\S]*?\n\};/.exec(read('web/app/shell/navigation.ts'))![0];
+    const labels = [...group.matchAll(/label: '([^']+)'/g)].map(([, label]) => label!.toLowerCase());
+    expect(labels.length).toBeGreaterThan(5);
+    expect(read('docs/operations.md')).toContain(`pages below \`/admin\` (${labels.join(', ')})`);
   });
 
   test('names no command that package.json lacks', () => {

@@ -25,8 +25,7 @@ export const insufficientCredits = (): AdmissionError => new AdmissionError('ins
 /** Calls in flight hold the rest, and none was settled in time. */
 export const creditsHeld = (): AdmissionError =>
   new AdmissionError('insufficient_credits', {
-    message:
-      'Calls in progress have reserved the rest of the balance. Try again in a moment, or top up the account.',
+    message: 'Calls in progress have reserved the rest of the balance. Try again in a moment, or add credit.',
     retryAfterSeconds: 1,
   });
 

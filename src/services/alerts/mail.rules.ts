@@ -95,8 +95,8 @@ function lowBalance(alert: TakenAlert, baseUrl: string): Letter {
     title: `Your balance has fallen to ${dollars(alert.balance)}.`,
     facts: [['Balance', dollars(alert.balance)]],
     explanation:
-      "Calls are rejected when less than $0.001 is left. You won't receive this message again until you top up.",
-    link: { label: 'Top up', url: `${baseUrl}/dashboard/billing` },
+      "Calls are rejected when less than $0.001 is left. You won't receive this message again until you add credit.",
+    link: { label: 'Add credit', url: `${baseUrl}/dashboard/billing` },
   };
 }
 

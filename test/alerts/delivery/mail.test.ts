@@ -72,7 +72,7 @@ describe('an alert by mail', () => {
     expect(html).not.toMatch(/<script|<img|src=/);
   });
 
-  test('of a low balance says how much is left and where to top up', async () => {
+  test('of a low balance says how much is left and where to add credit', async () => {
     const { mail } = await send({
       ...{ purpose: 'low_balance', key_id: null, subscription_id: null, key_name: null, key_prefix: null },
       ...{
@@ -87,6 +87,8 @@ describe('an alert by mail', () => {
     for (const body of [mail.parsed.text, mail.parsed.html]) {
       expect(body).toContain('fallen to $0.512345678901');
       expect(body).toContain(`${BASE}/dashboard/billing`);
+      // As the page calls it.
+      expect(body).toContain('Add credit');
     }
   });
 
