@@ -61,7 +61,7 @@ const asking = (baseUrl: string): Section => ({
     code(`curl ${baseUrl}/api/widget/chat -H 'content-type: application/json' \\
   -d '{"public_key":"wgt_pr_…","messages":[{"role":"user","content":"Hello!"}]}'`),
     paragraph(
-      `Send 1 to ${MAX_MESSAGES} messages of the roles \`user\` and \`assistant\`, oldest first, with at most ${figure(MAX_MESSAGE_CHARACTERS)} characters each and ${figure(MAX_CHARACTERS)} in total. The response is \`{ session_id, message: { role, content, mac }, usage }\`. With \`"stream": true\` it is the stream of \`/v1/chat/completions\`, with one more chunk before \`[DONE]\` that has \`session_id\` and \`mac\`. Send both back with the next message.`,
+      `Send 1 to ${MAX_MESSAGES} messages of the roles \`user\` and \`assistant\`, oldest first, with at most ${figure(MAX_MESSAGE_CHARACTERS)} characters each and ${figure(MAX_CHARACTERS)} in total. The response is \`{ session_id, message: { role, content, mac }, usage }\`. With \`"stream": true\` it is the stream of \`/v1/chat/completions\`, with one more chunk before \`[DONE]\` that has \`session_id\` and \`mac\`. With the next message, send the \`session_id\` and the conversation so far, each message of the assistant with its \`mac\`.`,
     ),
   ].join(''),
 });
