@@ -1,6 +1,10 @@
+import { EXAMPLES } from './openapi-examples.js';
+
 interface Schema {
   $ref?: string;
   description?: string;
+  type?: unknown;
+  anyOf?: Schema[];
 }
 
 interface Response {
@@ -8,22 +12,35 @@ interface Response {
   content?: Record<string, { schema: Schema }>;
 }
 
+interface RequestBody {
+  required?: boolean;
+  content: Record<string, { schema: Schema; example?: object }>;
+}
+
+interface Operation {
+  operationId: string;
+  requestBody?: RequestBody;
+  responses: Record<string, Response>;
+}
+
 /** The parts of an OpenAPI document that are finished here. */
 export interface OpenApiDocument {
   components: { schemas: Record<string, Schema> };
-  paths: Record<string, Record<string, { responses: Record<string, Response> }>>;
+  paths: Record<string, Record<string, Operation>>;
 }
 
 const SCHEMAS = '#/components/schemas/';
 
 /**
  * What the collected document still lacks: a response whose schema has a name is described by that schema, 202, 204 and 304 have no
- * body, and schemas that nothing refers to are left out (each is there as input and as output).
+ * body, a body that may be null may be left out, bodies have examples, and schemas that nothing refers to are left out (each is there
+ * as input and as output).
  */
 export function finishDocument(document: OpenApiDocument): OpenApiDocument {
   const { schemas } = document.components;
   for (const operations of Object.values(document.paths)) {
-    for (const { responses } of Object.values(operations)) {
+    for (const { operationId, requestBody, responses } of Object.values(operations)) {
+      if (requestBody) finishBody(operationId, requestBody, schemas);
       for (const [status, response] of Object.entries(responses)) describeResponse(status, response, schemas);
     }
   }
@@ -31,6 +48,14 @@ export function finishDocument(document: OpenApiDocument): OpenApiDocument {
   const named = Object.entries(schemas).filter(([name]) => used.has(name));
   named.sort(([a], [b]) => (a < b ? -1 : 1));
   return { ...document, components: { ...document.components, schemas: Object.fromEntries(named) } };
+}
+
+function finishBody(operationId: string, body: RequestBody, schemas: Record<string, Schema>): void {
+  const json = body.content['application/json']!;
+  const named = json.schema.$ref && schemas[json.schema.$ref.slice(SCHEMAS.length)];
+  if ((named || json.schema).anyOf?.some(({ type }) => type === 'null')) body.required = false;
+  const example = EXAMPLES[operationId];
+  if (example) json.example = example;
 }
 
 function describeResponse(status: string, response: Response, schemas: Record<string, Schema>): void {
