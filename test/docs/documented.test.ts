@@ -83,6 +83,20 @@ describe('the documentation', () => {
     expect(namesInTables('docs/operations.md', 'Settings').toSorted()).toEqual(variables.toSorted());
   });
 
+  test('states the default of every variable that has one', () => {
+    const fields = read('src/config-schema.ts').matchAll(
+      /^ {2}([A-Z][A-Z0-9_]*):(?:(?!^ {2}[A-Z])[\s\S])*?\.default\(([^)[]+)\)/gm,
+    );
+    const defaults = [...fields].map(([, name, value]) => {
+      const text = value!.replace(/^'(.*)'$/, '$1').replaceAll('_', '');
+      return `${name} ${text === 'false' ? '0' : text}`;
+    });
+    expect(defaults.length).toBeGreaterThan(20);
+    const rows = [...read('docs/operations.md').matchAll(/^\| `(\w+)` (?:\* )?\| `([^`|]+)` \|/gm)];
+    const documented = rows.map(([, name, value]) => `${name} ${value!.replaceAll('_', '')}`);
+    expect(defaults.filter((one) => !documented.includes(one))).toEqual([]);
+  });
+
   test('lists every metric that is registered, and no other', () => {
     // `tally` and `talliedHistogram` are told their options; the `new Counter` inside of one names nothing.
     const constructed =
