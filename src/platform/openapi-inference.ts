@@ -119,7 +119,10 @@ const schemas = {
     object: oneOf('Object type.', 'list'),
     data: list('One object per text, with `index` and `embedding`.'),
     model: text('The model that served.'),
-    usage,
+    usage: object('Token counts that are charged.', {
+      prompt_tokens: whole('Input tokens.'),
+      total_tokens: whole('The same.'),
+    }),
   }),
   ModelList: object('Models of your plan.', {
     object: oneOf('Object type.', 'list'),

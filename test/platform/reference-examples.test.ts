@@ -12,6 +12,7 @@ const plain = (html: string): string =>
     .replaceAll('&amp;', '&');
 
 interface Document {
+  components: { schemas: Record<string, { properties: { usage: { properties: object } } }> };
   paths: Record<string, Record<string, { operationId: string; responses: Record<string, object> }>>;
 }
 
@@ -79,7 +80,15 @@ describe('the examples of /docs/api', () => {
 
     const { key, api_key: apiKey } = await paste('createKey');
     variables.KEY = key;
-    await paste('listAllowedModels createEmbeddings createChatCompletion');
+    await paste('listAllowedModels');
+    for (const [id, schema] of [
+      ['createChatCompletion', 'ChatCompletion'],
+      ['createEmbeddings', 'EmbeddingList'],
+    ] as const) {
+      const { usage } = await paste(id);
+      const described = document.components.schemas[schema]!.properties.usage.properties;
+      expect([id, Object.keys(usage).toSorted()]).toEqual([id, Object.keys(described).toSorted()]);
+    }
     await suite.settled();
     await paste('getMe getBalance topUp listLedger exportLedger exportUsage getAnalytics getUsageSeries');
     await paste('getRefusedCalls listRefusals getBalanceOutlook setLowBalanceAlert getLowBalanceAlert');
