@@ -88,7 +88,7 @@ export const accountsRoutes = routesOf('Account', (route, { accounts }) => {
     operationId: 'deleteMe',
     summary: 'Delete your account',
     description:
-      "Ends all sessions, deletes all API keys and erases email address, name, password and data key. Ledger and usage records are kept without name or email address. This can't be undone. The last active administrator can't be deleted (422).",
+      "Ends all sessions, deletes all API keys, prompts, playground sessions and widgets, and erases email address, name, password and data key. Ledger and usage records are kept without name or email address. This can't be undone. The last active administrator can't be deleted (422).",
     body: deleteAccountInput,
     returns: { 204: 'The account was deleted.' },
     run: async ({ context, body }, reply) => {

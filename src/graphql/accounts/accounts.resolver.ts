@@ -108,7 +108,7 @@ export const accountsResolvers = [
   mutation('deleteAccount', 'session', {
     proof: true,
     description:
-      "Deletes the signed-in account, ends its sessions, deletes its API keys and erases personal data. Ledger and usage records are kept without name or email address. This can't be undone.",
+      "Deletes the signed-in account, ends its sessions, deletes its API keys, prompts, playground sessions and widgets, and erases personal data. Ledger and usage records are kept without name or email address. This can't be undone.",
     input: deleteAccountInput.describe('The password, which confirms the deletion.'),
     argument: 'The confirmation.',
     payload: done.describe('The result of deleting the account.'),

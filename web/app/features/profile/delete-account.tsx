@@ -15,8 +15,9 @@ export function DeleteAccount({ email }: { email: string | undefined }) {
   return (
     <>
       <p className={classes.text}>
-        Ends all sessions, deletes all keys and erases your personal data. The remaining balance is lost.
-        Ledger and usage are kept without your name and email address.
+        Ends all sessions, deletes all keys, prompts, playground sessions and widgets, and erases your
+        personal data. The remaining balance is lost. Ledger and usage are kept without your name and email
+        address.
       </p>
       <div>
         <Button variant="default" onClick={() => setOpened(true)}>
