@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';
 import { call } from '../support/api.js';
 import { useProduct } from '../support/product-suite.js';
@@ -42,14 +43,19 @@ describe('the examples of /docs/api', () => {
     );
     expect([...examples.keys()].toSorted()).toEqual([...promised.keys()].toSorted());
 
+    // The product is shared, and somebody may have signed up as you already.
+    const email = `${randomUUID()}@example.com`;
     const variables: Record<string, string> = { GPU_HEARTBEAT_SECRET: HEARTBEAT_SECRET };
     const tried = new Set(NOT_TRIED);
     /** Runs the examples of some operations with these variables and the session's; gives the last answer. */
     const paste = async (ids: string, own: Record<string, string> = {}, blank = '') => {
       let answer: unknown;
       for (const id of ids.split(' ')) {
-        const example = BLANKS.reduce((text, one) => text.replace(one, blank || one), examples.get(id)!);
-        const { stdout } = await run('sh', ['-c', `${example} -q -s -w '\n%{http_code}'`], {
+        const example = BLANKS.reduce(
+          (text, one) => text.replace(one, blank || one),
+          examples.get(id)!.replace('you@example.com', email),
+        );
+        const { stdout } = await run('sh', ['-c', `${example} -s -w '\n%{http_code}'`], {
           env: { PATH: process.env.PATH, ...variables, ...own },
         });
         const [, text, status] = /^([\s\S]*)\n(\d+)$/.exec(stdout)!;
@@ -69,7 +75,7 @@ describe('the examples of /docs/api', () => {
     await paste(
       'signup forgotPassword getHealth getReadiness listPlans listModels getStatus estimateMigration',
     );
-    await suite.db.pool.query(`update accounts set role = 'admin' where email = 'you@example.com'`);
+    await suite.db.pool.query(`update accounts set role = 'admin' where email = $1`, [email]);
     const accountId = await logIn();
     await paste('updateUser adjustCredit getUser', { id: accountId });
     await paste('listUsers listAdminActions listScheduledJobs getRouting recomputeLeaderboard');

@@ -9,7 +9,7 @@ const start = (baseUrl: string): Section => ({
   title: 'One endpoint',
   body: [
     paragraph(
-      'The GraphQL API at `/graphql` covers everything the REST API under `/api` does and follows the same rules. Send queries and mutations by POST, and subscriptions over WebSocket. Inference is only available under `/v1`. Every field is documented in the schema: use introspection, or read `schema/schema.graphql`.',
+      'The GraphQL API at `/graphql` covers what the REST API under `/api` does, except for CSV exports, widget chats and internal routes, and follows the same rules. Send queries and mutations by POST, and subscriptions over WebSocket. Inference is only available under `/v1`. Every field is documented in the schema: use introspection, or, where it is off, as in production by default, read `schema/schema.graphql` of the source.',
     ),
     code(`curl ${baseUrl}/graphql -H 'content-type: application/json' \\
   -d '{"query":"{ models { modelPublicName inputPricePerMillionUsd outputPricePerMillionUsd } }"}'`),
