@@ -14,7 +14,7 @@ const refusals = {
     'The site is not among the allowed domains (`widget_origin_denied`), or the plan of the owner doesn’t include the model (`model_not_allowed`).',
   ),
   404: missing,
-  413: error('The body is too large (`body_too_large`).'),
+  413: error('The body is larger than 512 KiB (`body_too_large`).'),
   422: error('The conversation is not valid (`validation_error`).'),
   429: error(
     'The widget or this visitor has had too many messages (`widget_rate_limit`), the messages keep repeating (`widget_loop_detected`), a limit of the widget is reached (`widget_daily_cap_exceeded`, `widget_monthly_limit_exceeded`), or too many requests from this network were rejected (`rate_limit_exceeded`). The message is free.',

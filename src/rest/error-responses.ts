@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { largerThan } from '../lib/larger-than.js';
 
 const errorOutput = z
   .object({
@@ -22,20 +23,20 @@ const errorOutput = z
   })
   .meta({ id: 'Error', description: 'An error.' });
 
-const MEANINGS = {
+const meaningsOf = (bodyLimitBytes: number) => ({
   400: 'The body is not valid JSON (`invalid_body`), or required variables of a prompt are missing (`missing_variables`).',
   401: 'The session is missing, expired or ended (`unauthorized`), or the password is wrong (`invalid_credentials`).',
   403: 'Not allowed (`forbidden`), or a cross-site login, sign-up or cookie-authenticated write (`cross_site_request`).',
   404: "The resource doesn't exist or belongs to another account (`not_found`).",
   409: 'The request conflicts with an existing resource (`email_taken`, `idempotency_conflict`), or with a later change (`changed_meanwhile`).',
-  413: 'The body is too large (`body_too_large`).',
+  413: `${largerThan(bodyLimitBytes).slice(0, -1)} (\`body_too_large\`).`,
   415: 'The body is not uncompressed JSON (`unsupported_media_type`).',
   422: 'The input is not valid (`validation_error`). `details` lists the invalid fields.',
   429: 'Too many requests or login attempts (`rate_limit_exceeded`). Retry after `Retry-After` seconds.',
   503: 'The service is temporarily unavailable (`service_unavailable`).',
-} as const;
+});
 
-type Status = keyof typeof MEANINGS;
+type Status = keyof ReturnType<typeof meaningsOf>;
 
 /** Errors of single operations, by code: their status, and what the reference adds to its description. */
 const ADDED = {
@@ -63,13 +64,14 @@ const errorResponse = (description: string) => ({
   content: { 'application/json': { schema: errorOutput } },
 });
 
-/** Error responses of an operation, for its `response` schema. 415 adds those of every body. */
-export function errorResponses(...declared: DeclaredError[]) {
+/** Error responses of an operation, for its `response` schema. 415 adds those of every body, which has at most `bodyLimitBytes`. */
+export function errorResponses(bodyLimitBytes: number, ...declared: DeclaredError[]) {
   const added = declared.filter((error) => typeof error === 'string').map((code) => ADDED[code]);
   const statuses = declared.filter((error) => typeof error === 'number');
   const all = [...statuses, ...(statuses.includes(415) ? OF_BODIES : []), ...ALWAYS];
+  const meanings = meaningsOf(bodyLimitBytes);
   const textOf = (status: Status): string =>
-    [MEANINGS[status], ...added.filter((one) => one.status === status).map((one) => one.meaning)].join(' ');
+    [meanings[status], ...added.filter((one) => one.status === status).map((one) => one.meaning)].join(' ');
   return Object.fromEntries(all.map((status) => [status, errorResponse(textOf(status))]));
 }
 

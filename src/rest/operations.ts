@@ -88,7 +88,11 @@ export function operations(app: RestApp, section: string) {
         ...(checkedBody && { body: checkedBody }),
         ...(headers && { headers }),
         response: {
-          ...errorResponses(...errorsOf(config.rules, { params, querystring }), ...errors),
+          ...errorResponses(
+            config.rules.bodyLimitBytes,
+            ...errorsOf(config.rules, { params, querystring }),
+            ...errors,
+          ),
           ...Object.fromEntries(Object.entries(returns).map(([code, answer]) => [code, asSchema(answer)])),
         },
       },

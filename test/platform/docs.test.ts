@@ -149,6 +149,25 @@ describe('the OpenAPI document', () => {
     expect(silent).toEqual([]);
   });
 
+  test('says how large each body may be, and docs/api.md has the same sizes', async () => {
+    const told = Object.entries(document.paths)
+      .filter(([path]) => path.startsWith('/api/'))
+      .flatMap(([path, methods]) =>
+        Object.values(methods).flatMap(({ requestBody, responses }) =>
+          requestBody
+            ? [[path, /larger than (\d+ KiB) /.exec(responses['413']!.description)?.[1]] as const]
+            : [],
+        ),
+      );
+    expect(told).toContainEqual(['/api/keys', '16 KiB']);
+    expect(told).toContainEqual(['/api/playground', '768 KiB']);
+    expect(told.filter(([, size]) => size === undefined)).toEqual([]);
+    const guide = await readFile('docs/api.md', 'utf8');
+    const [row] = /^\| body of a request below `\/api`.*$/m.exec(guide)!;
+    const sizes = new Set([...row.matchAll(/\d+ KiB/g)].map(([size]) => size));
+    expect(sizes).toEqual(new Set(told.map(([, size]) => size)));
+  });
+
   test('holds what the edge answers under /v1, with its errors', () => {
     const inference = Object.entries(document.paths).filter(([path]) => path.startsWith('/v1/'));
     expect(inference.map(([path, methods]) => [path, Object.keys(methods)])).toEqual([
