@@ -2,6 +2,10 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type ErrorCode, errorBody, errorEntry } from '../errors.js';
 import { isUnanswerable, rawAnswer } from '../lib/raw-answer.js';
+import { EDGE_BOUNDS } from './edge-bounds.js';
+
+const seconds = (ms: number): string => `${ms / 1000} s`;
+const TOO_SLOW = `The request arrived too slowly: its headers may take ${seconds(EDGE_BOUNDS.headersTimeoutMs)}, and all of it ${seconds(EDGE_BOUNDS.requestTimeoutMs)}.`;
 
 /** Connections whose refusal waits for the answers before it. */
 const waiting = new WeakSet<Socket>();
@@ -33,7 +37,6 @@ export function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket): v
 function refusal(error: NodeJS.ErrnoException): string {
   const code: ErrorCode = error.code === 'HPE_HEADER_OVERFLOW' ? 'headers_too_large' : 'invalid_request';
   const status = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : errorEntry(code).status;
-  const message =
-    code === 'invalid_request' ? 'The request is not valid HTTP or came too slowly.' : undefined;
-  return rawAnswer(status, errorBody(code, message ? { message } : {}));
+  const invalid = { message: status === 408 ? TOO_SLOW : 'The request is not valid HTTP.' };
+  return rawAnswer(status, errorBody(code, code === 'invalid_request' ? invalid : {}));
 }
