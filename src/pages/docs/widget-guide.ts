@@ -89,6 +89,9 @@ const errors: Section = {
       ['status', 'code', 'message'],
       CODES.map((name) => [String(errorTable[name].status), `\`${name}\``, errorTable[name].message]),
     ),
+    paragraph(
+      'A body that isn’t JSON is 400 `invalid_body`. A message that the model rejects or can’t answer fails as under `/v1`, with 400 `invalid_request`, 502 `upstream_error`, 503 `upstream_unavailable` or `service_unavailable`, or 504 `upstream_timeout`, and is free.',
+    ),
   ].join(''),
 };
 
