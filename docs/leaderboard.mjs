@@ -6,7 +6,7 @@ const rows = await Promise.all(entries.map((entry) => get(`/${entry.model_public
 const Z = 1.959963984540054; // 95 % intervals: order statistics for p95, Wilson's for the success rate
 const models = rows.map(({ model_public_name: name, successes: n, errors, latency_ms, ...row }) => {
   const upTo = (i) => latency_ms.slice(0, i + 1).reduce((sum, { count }) => sum + count, 0);
-  const atRank = (rank) => latency_ms.find((_, i) => upTo(i) >= Math.min(n, Math.max(1, rank))).value;
+  const atRank = (rank) => latency_ms.find((_, i) => upTo(i) >= Math.min(n, Math.max(1, rank)))?.value ?? null;
   const [calls, half] = [n + errors, Z * Math.sqrt(n * 0.95 * 0.05)];
   const [rate, square] = [n / calls, (Z * Z) / calls];
   const wide = Z * Math.sqrt((rate * (1 - rate)) / calls + square / (4 * calls));
@@ -16,7 +16,9 @@ const models = rows.map(({ model_public_name: name, successes: n, errors, latenc
   return { name, p50, p95, p95s, rate, rates, price: Number(row.output_price_per_million_usd) };
 });
 const scaled = (part, value, best) => {
-  const [low, high] = [Math.min, Math.max].map((end) => end(...models.map((one) => one[part])));
+  const known = models.map((one) => one[part]).filter((one) => one !== null);
+  const [low, high] = [Math.min(...known), Math.max(...known)];
+  if (value === null) return 1; // no call succeeded: the slowest
   return high === low ? best : Math.min(1, Math.max(0, (value - low) / (high - low)));
 };
 const score = ({ price, ...one }, rate = one.rate, p95 = one.p95) =>

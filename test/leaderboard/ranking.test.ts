@@ -36,6 +36,20 @@ describe('the ranking', () => {
     expect(rank([])).toEqual(new Map());
   });
 
+  test('counts a model without a successful call as the slowest, and scales the others without it', () => {
+    const standings = rank([
+      exact('fast', 1, 100, 1),
+      exact('slow', 1, 900, 1),
+      { ...exact('silent', 0, 0, 1), p95Ms: null },
+    ]);
+    expect([...standings].map(([model, { score }]) => [model, score])).toEqual([
+      ['fast', 1],
+      ['slow', 0.7],
+      ['silent', 0.3],
+    ]);
+    expect(rank([{ ...exact('silent', 0, 0, 1), p95Ms: null }]).get('silent')!.score).toBe(0.7);
+  });
+
   test('shares a rank where intervals reach the first of it, and not along a chain', () => {
     const wide = (model: string, successRate: number): Contender => ({
       ...exact(model, successRate, 100, 1),

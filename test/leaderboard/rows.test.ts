@@ -7,10 +7,10 @@ import type {
 } from '../../src/services/leaderboard/leaderboard.outputs.js';
 import { rollUpAt } from '../analytics/support.js';
 import { operate } from '../graphql/support.js';
-import { someCalls } from '../pages/support.js';
+import { someCalls, textOf } from '../pages/support.js';
 import { call, type ErrorAnswer } from '../support/api.js';
 import { usePlatform } from '../support/platform-suite.js';
-import { callModel, NOW } from './support.js';
+import { callModel, NOW, UNAVAILABLE } from './support.js';
 
 describe('rows of the leaderboard', () => {
   const suite = usePlatform({ own: true, clock: { now: () => NOW } });
@@ -25,6 +25,7 @@ describe('rows of the leaderboard', () => {
       await callModel(suite.db, model, count);
       await callModel(suite.db, model, count / 10, { latencyMs: 3_000 });
     }
+    await callModel(suite.db, 'gateway/deepseek-reason', 100, UNAVAILABLE);
     await rollUpAt(suite.db, NOW);
   });
 
@@ -56,23 +57,45 @@ describe('rows of the leaderboard', () => {
 
   test('are enough for the script of the docs to compute ranks, scores and percentiles', async () => {
     const { body } = await get<LeaderboardOutput>('/api/leaderboard');
-    expect(body.entries).toHaveLength(4);
+    expect(body.entries).toHaveLength(5);
     expect(body.entries.filter(({ rank_tied }) => rank_tied).length).toBeGreaterThan(0);
     // Short enough to be read before it is run.
-    expect(readFileSync('docs/leaderboard.mjs', 'utf8').trim().split('\n').length).toBeLessThanOrEqual(30);
+    expect(readFileSync('docs/leaderboard.mjs', 'utf8').trim().split('\n').length).toBeLessThanOrEqual(32);
     const { stdout } = await promisify(execFile)(process.execPath, ['docs/leaderboard.mjs', suite.url]);
-    const computed = stdout.trim().split('\n');
+    const computed = stdout.split('\n').slice(0, -1);
     expect(computed).toEqual(
       body.entries.map((entry) =>
         [
           entry.rank,
           entry.model_public_name,
           entry.ranking_score!.toFixed(6),
-          entry.p50_latency_ms,
-          entry.p95_latency_ms,
+          // Without a successful call there is none.
+          entry.p50_latency_ms || null,
+          entry.p95_latency_ms || null,
         ].join('\t'),
       ),
     );
+  });
+});
+
+describe('a model of which no call succeeded', () => {
+  const suite = usePlatform({ own: true, clock: { now: () => NOW } });
+  const names = async (sort: string): Promise<string[]> => {
+    const { body } = await call<LeaderboardOutput>(suite.url, 'GET', `/api/leaderboard?sort_by=${sort}`);
+    return body.entries.map(({ model_public_name }) => model_public_name);
+  };
+
+  test('is the slowest, and its page shows no latency', async () => {
+    await callModel(suite.db, 'gateway/qwen-fast', 100, UNAVAILABLE);
+    await callModel(suite.db, 'gateway/fast', 100);
+    await callModel(suite.db, 'gateway/qwen-pro', 100, { latencyMs: 900 });
+    await rollUpAt(suite.db, NOW);
+    expect(await names('p95_latency')).toEqual(['gateway/fast', 'gateway/qwen-pro', 'gateway/qwen-fast']);
+    expect(await names('ranking_score')).toEqual(['gateway/fast', 'gateway/qwen-pro', 'gateway/qwen-fast']);
+    const page = textOf(await (await fetch(`${suite.url}/leaderboard/qwen-fast`)).text());
+    expect(page).toContain('Latency, p95 – Latency, median –');
+    const board = textOf(await (await fetch(`${suite.url}/leaderboard`)).text());
+    expect(board).not.toMatch(/\b0 ms/);
   });
 });
 

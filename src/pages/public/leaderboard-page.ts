@@ -90,7 +90,9 @@ function rowOf(entry: LeaderboardEntryOutput, model: LeaderboardModelOutput | un
     rankOf(entry),
     entry.ranking_score!.toFixed(3),
     `${percent(entry.success_rate)}${small(`${percent(entry.success_rate_low)} to ${percent(entry.success_rate_high)}`)}`,
-    `${milliseconds(entry.p95_latency_ms)}${small(`${integer(entry.p95_low_ms)} to ${integer(entry.p95_high_ms)}`)}`,
+    entry.success_rate === 0
+      ? '–'
+      : `${milliseconds(entry.p95_latency_ms)}${small(`${integer(entry.p95_low_ms)} to ${integer(entry.p95_high_ms)}`)}`,
     milliseconds(entry.p50_ttft_ms),
     tokensPerSecond(entry.output_tokens_per_second),
     money(entry.output_price_per_million_usd),

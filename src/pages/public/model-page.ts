@@ -35,6 +35,8 @@ function figures({ model, windowDays, leastAccounts }: ModelFacts): string {
   const why = `<p>Not ranked: ranked models have at least 100 calls${accounts} in the last ${windowDays} days.</p>`;
   if (model.requests === 0) return why;
   const shared = model.rank_tied ? 'shared' : undefined;
+  // Latencies are those of successful calls.
+  const isSilent = model.success_rate === 0;
   return `${model.insufficient_data ? why : ''}${tiles([
     ['Rank', model.rank === null ? '–' : String(model.rank), shared],
     [
@@ -44,10 +46,10 @@ function figures({ model, windowDays, leastAccounts }: ModelFacts): string {
     ],
     [
       'Latency, p95',
-      milliseconds(model.p95_latency_ms),
-      `${integer(model.p95_low_ms)} to ${integer(model.p95_high_ms)} ms`,
+      milliseconds(isSilent ? null : model.p95_latency_ms),
+      isSilent ? undefined : `${integer(model.p95_low_ms)} to ${integer(model.p95_high_ms)} ms`,
     ],
-    ['Latency, median', milliseconds(model.p50_latency_ms)],
+    ['Latency, median', milliseconds(isSilent ? null : model.p50_latency_ms)],
     ['Time to first token, median', milliseconds(model.p50_ttft_ms)],
     ['Output tokens per second', tokensPerSecond(model.output_tokens_per_second)],
     ['Calls', integer(model.requests), model.one_account_dominates ? 'mostly one account' : undefined],

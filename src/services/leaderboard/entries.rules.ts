@@ -59,7 +59,7 @@ export const contender = (figures: ModelFigures): Contender => ({
   model: figures.model.publicName,
   successRate: successRateOf(figures),
   success: shareInterval(figures.totals.successes, requestsOf(figures)),
-  p95Ms: latencyQuantile(figures.sketches.latency, Q),
+  p95Ms: figures.totals.successes === 0 ? null : latencyQuantile(figures.sketches.latency, Q),
   p95: quantileInterval(figures.sketches.latency, Q),
   outputPrice: Number(figures.model.outputPricePerMillionUsd),
 });

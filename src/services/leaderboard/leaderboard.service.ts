@@ -78,12 +78,16 @@ function figuresOf({ figures }: Board, name: string): ModelFigures {
   return found;
 }
 
+/** For the order by latency: a model without a successful call has none, and comes last. */
+const p95Of = ({ success_rate, p95_latency_ms }: LeaderboardEntryOutput): number =>
+  success_rate === 0 ? Number.MAX_SAFE_INTEGER : p95_latency_ms;
+
 const ORDERS: Record<
   LeaderboardInput['sort_by'],
   (a: LeaderboardEntryOutput, b: LeaderboardEntryOutput) => number
 > = {
   ranking_score: (a, b) => b.ranking_score! - a.ranking_score!,
-  p95_latency: (a, b) => a.p95_latency_ms - b.p95_latency_ms,
+  p95_latency: (a, b) => p95Of(a) - p95Of(b),
   cost: (a, b) => Number(a.output_price_per_million_usd) - Number(b.output_price_per_million_usd),
   throughput: (a, b) => (b.output_tokens_per_second ?? 0) - (a.output_tokens_per_second ?? 0),
 };

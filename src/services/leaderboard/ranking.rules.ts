@@ -5,7 +5,8 @@ export interface Contender {
   model: string;
   successRate: number;
   success: Interval;
-  p95Ms: number;
+  /** Null where no call succeeded. */
+  p95Ms: number | null;
   p95: Interval;
   /** Dollars per million output tokens. */
   outputPrice: number;
@@ -35,7 +36,7 @@ function normaliser(values: readonly number[], best: 0 | 1): (value: number) => 
 /**
  * Ranks models by SPEC section 4: 0.40 × success rate + 0.30 × (1 − p95 latency) + 0.30 × (1 − output price), each normalised
  * over the cohort. Models whose 95 % intervals reach that of the first of a rank share it: measured from the first, so that
- * a chain of overlaps doesn't make all of them one.
+ * a chain of overlaps doesn't make all of them one. A model without a successful call has no latency: it counts as the slowest.
  */
 export function rank(cohort: readonly Contender[]): Map<string, Standing> {
   const success = normaliser(
@@ -43,7 +44,7 @@ export function rank(cohort: readonly Contender[]): Map<string, Standing> {
     1,
   );
   const latency = normaliser(
-    cohort.map(({ p95Ms }) => p95Ms),
+    cohort.flatMap(({ p95Ms }) => p95Ms ?? []),
     0,
   );
   const price = normaliser(
@@ -54,12 +55,12 @@ export function rank(cohort: readonly Contender[]): Map<string, Standing> {
     const score = (successRate: number, p95Ms: number): number =>
       rounded(
         WEIGHTS.success * success(successRate) +
-          WEIGHTS.latency * (1 - latency(p95Ms)) +
+          WEIGHTS.latency * (one.p95Ms === null ? 0 : 1 - latency(p95Ms)) +
           WEIGHTS.cost * (1 - price(one.outputPrice)),
       );
     return {
       model: one.model,
-      score: score(one.successRate, one.p95Ms),
+      score: score(one.successRate, one.p95Ms ?? 0),
       low: score(one.success.low, one.p95.high),
       high: score(one.success.high, one.p95.low),
     };
