@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Dispatcher, Pool } from 'undici';
 import { type ErrorCode, errorBody, errorEntry } from '../errors.js';
+import { MAX_HEADER_BYTES } from '../lib/http-limits.js';
 import type { Logger } from '../lib/logger.js';
 import { MemoryPool } from '../lib/memory-pool.js';
 import { createOutageLog } from '../lib/outage-log.js';
@@ -80,6 +81,8 @@ export async function passthrough(
     pipelining: 1,
     keepAliveTimeout: 4_000,
     headersTimeout: ANSWER_TIMEOUT_MS,
+    // The policy of a widget's frame names all of its domains twice.
+    maxHeaderSize: MAX_HEADER_BYTES,
     // Its limits are those of connections that carry one request at a time.
     allowH2: false,
   });

@@ -15,6 +15,8 @@ export function widgetPages(app: RestApp, { widgets }: Services, build: WebBuild
   show(app, '/widget/v1.js', 'asset', (request, reply) => {
     const loader = build?.asset(build.widget.loader);
     if (!loader) throw notBuilt();
+    // A tag with `crossorigin` asks for it.
+    reply.header('access-control-allow-origin', '*');
     return sendAsset(loader, request, reply, LOADER_CACHE);
   });
 
@@ -33,6 +35,8 @@ export function widgetPages(app: RestApp, { widgets }: Services, build: WebBuild
           'content-security-policy': framePolicy(domains),
           'cache-control': 'no-store',
           'cross-origin-resource-policy': 'cross-origin',
+          // Pages that are isolated from other origins frame only documents that are so, too.
+          'cross-origin-embedder-policy': 'require-corp',
         })
         .type('text/html; charset=utf-8')
         .send(widgetFrame(build.widget));
@@ -51,14 +55,18 @@ function framePolicy(domains: readonly string[] | undefined): string {
     "style-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
-    `frame-ancestors ${ancestors(domains)}`,
+    ...ancestors(domains),
   ].join('; ');
 }
 
-/** Undefined: there is no such widget. IPv6 addresses can't be named in a policy. */
-function ancestors(domains: readonly string[] | undefined): string {
-  if (domains === undefined) return "'self'";
-  if (domains.length === 0) return '*';
-  const named = domains.filter((domain) => !domain.startsWith('['));
-  return ["'self'", ...named.flatMap((domain) => [`http://${domain}:*`, `https://${domain}:*`])].join(' ');
+/**
+ * Which sites may frame the chat. Undefined: there is no such widget. Any may where the list is empty: `*` would leave out pages
+ * that have no host, such as files and sandboxed frames. IPv6 addresses can't be named in a policy.
+ */
+function ancestors(domains: readonly string[] | undefined): string[] {
+  if (domains?.length === 0) return [];
+  return [`frame-ancestors ${["'self'", ...(domains ?? []).flatMap(sourcesOf)].join(' ')}`];
 }
+
+const sourcesOf = (domain: string): string[] =>
+  domain.startsWith('[') ? [] : [`http://${domain}:*`, `https://${domain}:*`];

@@ -164,6 +164,68 @@ describeInBrowser('the widget in a page', () => {
     expect(page.frames()).toHaveLength(2);
   });
 
+  test.each([
+    ['that hides what is empty', '<style>div:empty{display:none!important}body>div{opacity:0}</style>', {}],
+    ['without an origin', '', { 'content-security-policy': 'sandbox allow-scripts' }],
+    ['that is isolated from other origins', '', { 'cross-origin-embedder-policy': 'require-corp' }],
+  ])('is there in a page %s', async (_what, style, headers) => {
+    const { publicKey } = await widgetOn({ allowed_domains: [] });
+    const page = await open(style + tagOf(edge.url, publicKey, 'crossorigin'), {}, headers);
+    await clickBubble(page);
+    const chat = await chatIn(page);
+    await write(chat, 'Hi');
+    await chat.locator('.turn.assistant', { hasText: 'Hello.' }).waitFor();
+  });
+
+  test('goes along when a page replaces its body, and forgets what it had asked', async () => {
+    const { publicKey } = await widgetOn();
+    const page = await open(tagOf(edge.url, publicKey));
+    await clickBubble(page);
+    const chat = await chatIn(page);
+    let left = false;
+    upstream.answer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(delta('Begun'));
+      response.on('close', () => {
+        left = true;
+      });
+    });
+    await write(chat, 'Do you ship?');
+    await chat.locator('.turn.assistant', { hasText: 'Begun' }).waitFor();
+    const replace = (tag: string) =>
+      page.evaluate(`(() => {
+        const body = document.createElement('body');
+        body.innerHTML = ${JSON.stringify(tag)};
+        document.body.replaceWith(body);
+      })()`);
+    await replace(tagOf(edge.url, publicKey));
+    await until(() => left, { what: 'the end of the answer that nobody sees' });
+    const again = await chatIn(page);
+    await again.locator('.turn.user', { hasText: 'Do you ship?' }).waitFor();
+    upstream.answer(stream(FULL_STREAM));
+    await again.getByRole('button', { name: 'Try again' }).click();
+    await again.locator('.turn.assistant', { hasText: 'Hello.' }).waitFor();
+    // A page without the tag has no chat.
+    await replace('<p>Checkout</p>');
+    expect(page.frames()).toHaveLength(1);
+  });
+
+  test('comes to a page without a connection once there is one', async () => {
+    const { publicKey } = await widgetOn();
+    const page = await open('', { expectedErrors: /ERR_FAILED/ });
+    await page.route('**/api/widget/**', (route) => route.abort());
+    await page.addInitScript("Object.defineProperty(navigator, 'onLine', { value: false })");
+    const told = page.waitForEvent('console', {
+      predicate: (message) => message.text().startsWith('chat widget:'),
+    });
+    await page.goto(site.page('/kept', tagOf(edge.url, publicKey)));
+    await told;
+    await page.unrouteAll();
+    await page.evaluate("window.dispatchEvent(new Event('online'))");
+    await clickBubble(page);
+    await chatIn(page);
+  });
+
   test('shows what models write as words', async () => {
     const { publicKey } = await widgetOn();
     const page = await open(tagOf(edge.url, publicKey));
@@ -505,5 +567,15 @@ describeInBrowser('the widget in a page', () => {
     );
     expect(await policyOf('nobody')).toBe("'self'");
     upstream.answer(answerOf());
+  });
+
+  test('is shown on each of as many sites as can be named, whatever their length', async () => {
+    const longest = ['a'.repeat(60), 'b'.repeat(62), 'c'.repeat(62), 'd'.repeat(61)].join('.');
+    const { publicKey } = await widgetOn({
+      allowed_domains: [...Array.from({ length: 49 }, (_, n) => `${n + 10}.${longest}`), 'localhost'],
+    });
+    const page = await open(tagOf(edge.url, publicKey));
+    await clickBubble(page);
+    await chatIn(page);
   });
 });

@@ -1,6 +1,7 @@
 import { readableOn } from './contrast';
 
-const CSS = `:host{all:initial}
+/** Important, since rules of the page for its own elements, such as `div:empty{display:none}`, win against those of a host. */
+const CSS = `:host{all:initial!important}
 button,iframe{position:fixed;z-index:2147483647;bottom:20px;right:20px;border:0}
 .left button,.left iframe{right:auto;left:20px}
 button{width:56px;height:56px;border-radius:50%;cursor:pointer;box-shadow:0 2px 12px #0004;padding:16px}
@@ -46,7 +47,14 @@ export class Bubble {
     this.#button.style.color = readableOn(color);
     this.label(false, false);
     document.body.append(this.#root);
+    new MutationObserver(this.#stay).observe(document.documentElement, { childList: true });
   }
+
+  /** In the next page of a site that goes on by replacing its body, as Turbo does, where that page has the tag as well. */
+  readonly #stay = (): void => {
+    if (this.#root.isConnected || !document.querySelector('script[data-pr-widget]')) return;
+    document.body?.append(this.#root);
+  };
 
   label(isOpen: boolean, isNew: boolean): void {
     const open = isNew ? 'Open chat, new message' : 'Open chat';
@@ -56,7 +64,7 @@ export class Bubble {
     this.#box.classList.toggle('open', isOpen);
   }
 
-  /** Loads the chat; `onLoad` gets its window. */
+  /** Loads the chat; `onLoad` gets its window, and again when it has moved to another body. */
   load(url: string, onLoad: (chat: Window) => void): void {
     const frame = document.createElement('iframe');
     frame.title = 'Chat';

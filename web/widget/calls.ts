@@ -36,6 +36,11 @@ export class Calls {
     this.#open.get(id)?.abort();
   }
 
+  /** Nobody waits for the answers any more. */
+  stopAll(): void {
+    for (const control of this.#open.values()) control.abort();
+  }
+
   async #relay(id: number, question: Question, signal: AbortSignal): Promise<void> {
     const response = await fetch(`${this.host}/api/widget/chat`, {
       method: 'POST',

@@ -112,6 +112,8 @@ class Widget {
     setTimeout(() => this.#isReady || this.#giveUp(), LOADED_WITHIN_MS);
     const url = `${this.#host}/widget/frame/${FRAME_VERSION}?key=${encodeURIComponent(this.#key)}`;
     this.#bubble.load(url, (chat) => {
+      // Of a frame that was loaded before, whose numbers the new one gives to its own questions.
+      this.#calls.stopAll();
       const { port1, port2 } = new MessageChannel();
       port1.onmessage = ({ data }: MessageEvent<ToLoader>) => this.#hear(data);
       const first: ToFrame = { v: 1, type: 'init', look, saved: this.#store.read().saved };
@@ -159,8 +161,12 @@ function start(): void {
     on: (happening: Happening, listener: Listener) => widget.on(happening, listener),
   };
   const load = (): void =>
-    // biome-ignore lint/suspicious/noConsole: whoever builds the page looks there
-    void widget.load().catch((error: unknown) => console.warn('chat widget:', error));
+    void widget.load().catch((error: unknown) => {
+      // biome-ignore lint/suspicious/noConsole: whoever builds the page looks there
+      console.warn('chat widget:', error);
+      // A page that was kept for this is there without a connection.
+      if (!navigator.onLine) window.addEventListener('online', load, { once: true });
+    });
   const idle = (): unknown => (window.requestIdleCallback ?? setTimeout)(load);
   // The bubble goes into the body, which a script in the head can be ahead of.
   if (document.body) idle();
