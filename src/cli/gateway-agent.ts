@@ -150,17 +150,18 @@ async function readGpus(): Promise<string> {
   }
 }
 
+/** Use is `[N/A]` where a GPU is divided (MIG), memory where it is that of the whole machine. The other is told all the same. */
 async function gpus(): Promise<Readings> {
   const rows = (await readGpus())
     .trim()
     .split('\n')
-    .map((line) => line.split(',').map(Number))
-    .filter(([use, memory]) => Number.isFinite(use) && Number.isFinite(memory)) as [number, number][];
-  if (rows.length === 0) return {};
-  const sum = (index: 0 | 1): number => rows.reduce((total, row) => total + row[index], 0);
+    .map((line) => line.split(',').map(Number));
+  const known = (column: 0 | 1): number[] => rows.map((row) => row[column]!).filter(Number.isFinite);
+  const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+  const [uses, memories] = [known(0), known(1)];
   return {
-    gpu_utilization: Math.round(sum(0) / rows.length),
-    memory_used_gb: Math.round((sum(1) / MIB_PER_GB) * 100) / 100,
+    ...(uses.length > 0 && { gpu_utilization: Math.round(sum(uses) / uses.length) }),
+    ...(memories.length > 0 && { memory_used_gb: Math.round((sum(memories) / MIB_PER_GB) * 100) / 100 }),
   };
 }
 

@@ -116,6 +116,18 @@ describe('gateway-agent', () => {
     });
   });
 
+  test.each([
+    ['use of divided GPUs', '[N/A], 20000', { gpu_utilization: null, memory_used_gb: { value: 20.97 } }],
+    ['memory shared with the machine', '40, [N/A]', { gpu_utilization: { value: 40 }, memory_used_gb: null }],
+  ])('tells the rest where nvidia-smi knows no %s', async (_what, line, expected) => {
+    const folder = mkdtempSync(join(scratch.path, 'smi-'));
+    writeFileSync(join(folder, 'nvidia-smi'), `#!/bin/sh\necho "${line}"\n`);
+    chmodSync(join(folder, 'nvidia-smi'), 0o755);
+    const { id } = await register(admin);
+    expect(await run([...argsOf(id), '--once'], `${folder}:/bin:/usr/bin`).ended).toBe(0);
+    expect((await get(id)).readings).toMatchObject(expected);
+  });
+
   test('shows its key to a model server that wants one, and names what it could not read', async () => {
     const wanted = 'Bearer key-of-the-node';
     const node = await serve(({ url, headers }) => {
