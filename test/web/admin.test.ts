@@ -120,6 +120,19 @@ describeInBrowser('the admin pages', () => {
     await row.getByText('drained').waitFor();
   });
 
+  test('a node whose model server names its model by a long path fits its page', async () => {
+    const { id, name } = await register(
+      { url: suite.url, token: admin.token },
+      { name: `rack ${randomUUID()}` },
+    );
+    const path = `/models/${'0123456789abcdef'.repeat(12)}`;
+    await beat(suite.url, id, { loaded_models: [path] }, HEARTBEAT_SECRET);
+    const page = await keep(`/admin/nodes/${id}`);
+    await page.getByRole('heading', { name }).waitFor();
+    await page.getByText(path).waitFor();
+    await expectGoodLooks(page, 'admin-node-long-model');
+  });
+
   test('no node is called silent while nothing is heard from the server, after a sleep either', async () => {
     const name = `heard ${randomUUID()}`;
     const { id } = await register({ url: suite.url, token: admin.token }, { name });
