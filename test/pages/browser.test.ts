@@ -136,6 +136,18 @@ describeInBrowser('the public pages in a real browser', () => {
     expect(await model.inputValue()).toBe('my-own-model');
   });
 
+  test('the longest name of a model fits the page', async () => {
+    const page = await browser.open(suite.url);
+    const name = 'W'.repeat(200);
+    await page.goto(
+      `/migrate?legacy_provider=openai&legacy_model=${name}&input_tokens_30d=1M&output_tokens_30d=1M`,
+    );
+    await page.getByText(`We don't know "${name}".`).waitFor();
+    await page.getByLabel('Usage export').fill(`model,input_tokens,output_tokens\n${name},1000000,1000000`);
+    await page.locator('[data-export-result]').getByText(name).first().waitFor();
+    await expectGoodLooks(page, 'public-migrate-long-name');
+  });
+
   test('a usage export is read in the page: all models, the plan, and no request carries any of it', async () => {
     const page = await browser.open(suite.url);
     await page.goto('/migrate');

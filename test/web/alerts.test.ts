@@ -229,6 +229,17 @@ describeInBrowser('the alerts of the dashboard', () => {
     return owner;
   };
 
+  test('the alert of a key with the longest name and the longest destination fits the page', async () => {
+    const owner = await suite.signUp('team');
+    await suite.api(owner.token, 'PATCH', `/api/keys/${owner.keyId}`, { name: 'W'.repeat(100) });
+    const destination = `${PUBLIC}/`.padEnd(2_048, 'p');
+    const alert = { kind: 'webhook', destination, thresholds_pct: [80] };
+    await suite.api(owner.token, 'POST', `/api/keys/${owner.keyId}/alerts`, alert);
+    const page = await keepAs(browser, suite, owner, '/dashboard/alerts');
+    await page.getByRole('listitem').getByText(destination).first().waitFor();
+    await expectGoodLooks(page, 'alerts-long-names');
+  });
+
   test('the secret of a webhook is shown though the dialog was closed while it was made', async () => {
     const page = await keepAs(browser, suite, await withLimit(1), '/dashboard/alerts');
     const dialog = page.getByRole('dialog');
