@@ -46,11 +46,13 @@ function liveFigures({ board }: LandingFacts): string {
     return '<p>No model has enough calls in the last 7 days to be ranked. The figures appear here as calls are made.</p>';
   const calls = entries.reduce((sum, entry) => sum + entry.requests, 0);
   const successes = entries.reduce((sum, entry) => sum + entry.success_rate * entry.requests, 0);
-  const quickest = entries.toSorted((a, b) => a.p50_latency_ms - b.p50_latency_ms)[0]!;
+  // Latencies are those of successful calls.
+  const answering = entries.filter((entry) => entry.success_rate > 0);
+  const [quickest] = answering.toSorted((a, b) => a.p50_latency_ms - b.p50_latency_ms);
   return `${tiles([
     ['Calls of ranked models', integer(calls), 'in the last 7 days'],
     ['Successful', percent(successes / calls)],
-    ['Lowest median latency', milliseconds(quickest.p50_latency_ms), quickest.model_public_name],
+    ['Lowest median latency', milliseconds(quickest?.p50_latency_ms ?? null), quickest?.model_public_name],
   ])}
 ${listing(
   'The first models of the leaderboard',
@@ -67,7 +69,7 @@ ${listing(
       modelLink(entry.model_public_name),
       String(entry.rank),
       percent(entry.success_rate),
-      milliseconds(entry.p95_latency_ms),
+      milliseconds(entry.success_rate === 0 ? null : entry.p95_latency_ms),
       integer(entry.requests),
     ]),
 )}`;
