@@ -1,6 +1,7 @@
 import { raw } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
+import { UNTRACKED } from '../../db/untracked.js';
 import { AlertEvent, type AlertPurpose } from '../../entities/alerts/alert-event.js';
 import { type AlertKind, AlertSubscription } from '../../entities/alerts/alert-subscription.js';
 import type { GuardAction } from '../../entities/keys/key-guard.js';
@@ -75,6 +76,16 @@ export async function beginAttempt(
     where ${held(hold)} and leased_until > now() and attempts < ${maxAttempts}`.execute(db);
   if (left.rows[0]?.unwanted) return 'unwanted';
   return left.rows[0]?.off ? 'turned off' : null;
+}
+
+/** The signing secrets of an alert's subscription as they are now: its owner may have changed them since the alert was taken. */
+export async function sealedSecretsOf(
+  em: EntityManager,
+  { subscriptionId }: Pick<TakenAlert, 'subscriptionId'>,
+): Promise<string | null> {
+  if (subscriptionId === null) return null;
+  const found = await em.findOne(AlertSubscription, { id: subscriptionId }, UNTRACKED);
+  return found?.signingSecretSealed ?? null;
 }
 
 /** Takes back an attempt that was counted and not made. */

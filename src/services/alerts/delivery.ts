@@ -20,6 +20,7 @@ import {
   disableSubscription,
   finishAlert,
   releaseAlert,
+  sealedSecretsOf,
   type TakenAlert,
   uncountAttempt,
 } from './delivery.store.js';
@@ -61,10 +62,10 @@ export async function deliverAlert(alert: TakenAlert, options: DeliveryOptions):
     const begun = await begin(alert, options);
     if (begun === null) return;
     if ('result' in begun) return finish(alert, begun, options);
-    const { number, standing } = begun;
+    const { number, standing, sealedSecrets } = begun;
     options.onAttempt?.(alert, number);
     const beganAt = performance.now();
-    const outcome = await send(alert, standing);
+    const outcome = await send({ ...alert, signingSecretSealed: sealedSecrets }, standing);
     const tookMs = performance.now() - beganAt;
     options.attempted?.(tookMs);
     options.onAttempted?.(alert, outcome.result);
@@ -80,6 +81,8 @@ export async function deliverAlert(alert: TakenAlert, options: DeliveryOptions):
 
 interface Begun {
   number: number;
+  /** What the attempt of a webhook is signed with. */
+  sealedSecrets: string | null;
   /** Of the recipient of a mail. */
   standing?: MailStanding;
 }
@@ -94,9 +97,9 @@ async function begin(
     if (number === 'unwanted') return unwanted;
     if (number === 'turned off') return turnedOff;
     if (number === null) return null;
-    if (alert.kind !== 'email') return { number };
+    if (alert.kind !== 'email') return { number, sealedSecrets: await sealedSecretsOf(tx, alert) };
     const admission = await admitMail(tx, alert, names);
-    if ('standing' in admission) return { number, standing: admission.standing };
+    if ('standing' in admission) return { number, sealedSecrets: null, standing: admission.standing };
     await uncountAttempt(tx, alert);
     return { result: 'degraded', responseCode: null, error: admission.refusal };
   });

@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { openOrm } from '../../../src/db/orm.js';
 import { deliverAlert } from '../../../src/services/alerts/delivery.js';
+import type { Send } from '../../../src/services/alerts/delivery.rules.js';
 import { beginAttempt, finishAlert } from '../../../src/services/alerts/delivery.store.js';
 import type { DeliveryWorker } from '../../../src/services/alerts/delivery-worker.js';
 import { takeDueAlerts } from '../../../src/services/alerts/take-due.store.js';
@@ -261,6 +262,21 @@ describe('the delivery', () => {
     start();
     expect(await ended(db.pool, fine)).toMatchObject({ delivery_status: 'sent' });
     expect(await ended(db.pool, odd)).toMatchObject({ delivery_status: 'failed', attempts: 1 });
+  });
+
+  test('signs each attempt with the secrets that the subscription has then', async () => {
+    const seen: (string | null)[] = [];
+    const changesSecret: Send = async ({ signingSecretSealed }) => {
+      seen.push(signingSecretSealed);
+      if (seen.length > 1) return { result: 'sent', responseCode: 204 };
+      const change = `update alert_subscriptions set signing_secret_sealed = 'changed' where id = $1`;
+      await db.pool.query(change, [to.subscriptionId]);
+      return { result: 'again', responseCode: 500, error: 'The receiver responded with 500.' };
+    };
+    start({ senders: { webhook: changesSecret, email: null } });
+    await ended(db.pool, await fire(db.pool, to));
+    expect(seen).toEqual([expect.stringMatching(/./), 'changed']);
+    expect(seen[0]).not.toBe('changed');
   });
 
   test('gives the sender nothing but what the event says', async () => {
