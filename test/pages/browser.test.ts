@@ -158,11 +158,15 @@ describeInBrowser('the public pages in a real browser', () => {
     await result.getByText('$65,100.00').waitFor();
     await page.getByLabel('Usage export').fill('name,count\nx,1');
     await result.getByText('We don’t recognize this as a usage export.').waitFor();
-    await page.getByLabel('Or choose the file').setInputFiles({
-      name: 'usage.csv',
-      mimeType: 'text/csv',
-      buffer: Buffer.from(EXPORT),
-    });
+    const choose = (buffer: Buffer) =>
+      page
+        .getByLabel('Or choose the file')
+        .setInputFiles({ name: 'usage.csv', mimeType: 'text/csv', buffer });
+    await choose(Buffer.from(`\uFEFF${EXPORT}`, 'utf16le'));
+    await result.getByText('$65,100.00').waitFor();
+    await choose(Buffer.alloc(0));
+    await result.getByText('We don’t recognize this as a usage export.').waitFor();
+    await choose(Buffer.from(EXPORT));
     await result.getByText('$65,100.00').waitFor();
     await result.getByText('of 31 days, scaled to 30').waitFor();
     // 20 × 1,440 a day are 20 a minute; 5 times that is within the pro plan.

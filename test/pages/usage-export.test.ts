@@ -1,6 +1,6 @@
 import { csvRows } from '../../src/pages/public/migrate/csv.rules.js';
 import { exportView } from '../../src/pages/public/migrate/export-view.rules.js';
-import { readUsageExport } from '../../src/pages/public/migrate/usage-export.rules.js';
+import { exportText, readUsageExport } from '../../src/pages/public/migrate/usage-export.rules.js';
 
 const HERE = {
   baseUrl: 'https://gateway.example.com',
@@ -23,7 +23,6 @@ describe('a usage export', () => {
         { model: 'gpt-4o-mini', input: 40_000, cached: 0, output: 1_000 },
       ],
       days: 3,
-      requests: 5_320,
       busiest: { requests: 4_320, minutes: 1_440 },
     });
   });
@@ -48,7 +47,6 @@ describe('a usage export', () => {
       provider: 'openai',
       models: [{ model: 'o3', input: 20, cached: 8, output: 10 }],
       days: 1,
-      requests: 180,
       busiest: { requests: 120, minutes: 60 },
     });
   });
@@ -65,7 +63,6 @@ describe('a usage export', () => {
     expect(usage).toMatchObject({
       models: [{ model: 'gpt-4o', input: 1_000_000 }],
       days: 30,
-      requests: 9,
       busiest: { requests: 9, minutes: 1_440 },
     });
     const view = exportView(usage, HERE, []);
@@ -86,7 +83,6 @@ describe('a usage export', () => {
       provider: 'anthropic',
       models: [{ model: 'claude-sonnet-4-5-20250929', input: 524, cached: 400, output: 51 }],
       days: 30,
-      requests: 0,
     });
     const json = {
       data: [
@@ -120,7 +116,6 @@ describe('a usage export', () => {
       provider: 'openrouter',
       models: [{ model: 'openai/gpt-4o', input: 30, cached: 0, output: 15 }],
       days: 1,
-      requests: 0,
       busiest: { requests: 2, minutes: 1 },
     });
   });
@@ -136,6 +131,15 @@ describe('a usage export', () => {
     'null',
     '[[[[[[1]]]]]]',
   ])('is none: %p', (text) => expect(readUsageExport(text)).toBeUndefined());
+
+  test('is read from a file in UTF-8, and in UTF-16', () => {
+    const text = '\uFEFFmodel,input_tokens,output_tokens\ngpt-4o,1000000,1';
+    for (const encoding of ['utf8', 'utf16le'] as const) {
+      const read = exportText(new Uint8Array(Buffer.from(text, encoding)).buffer);
+      expect(readUsageExport(read)).toMatchObject({ models: [{ model: 'gpt-4o', input: 1_000_000 }] });
+    }
+    expect(exportText(new ArrayBuffer())).toBe('');
+  });
 
   test('is CSV with quotes, line breaks within them, semicolons or tabs', () => {
     expect(csvRows('a,"b ""c"", d"\r\n"e\nf",\n\n')).toEqual([
@@ -165,7 +169,7 @@ describe('a usage export', () => {
 
     // As many times as there are lines.
     const times = Array.from({ length: 200_000 }, (_, i) => `gpt-4o,${1e9 + i},1,1,1`);
-    expect(readUsageExport([head, ...times].join('\n'))).toMatchObject({ requests: 200_000 });
+    expect(readUsageExport([head, ...times].join('\n'))).toMatchObject({ models: [{ input: 200_000 }] });
     // As many models as there are lines: a column of something else.
     const models = Array.from({ length: 1_001 }, (_, i) => `model ${i},2025-11-01,1,1,1`);
     expect(readUsageExport([head, ...models].join('\n'))).toBeUndefined();

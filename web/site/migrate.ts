@@ -3,7 +3,11 @@ import { exportView } from '../../src/pages/public/migrate/export-view.rules';
 import type { MigrateBasis } from '../../src/pages/public/migrate/migrate-page';
 import { modelOptions } from '../../src/pages/public/migrate/model-options.rules';
 import { presetsView } from '../../src/pages/public/migrate/presets-view.rules';
-import { LARGEST_EXPORT, readUsageExport } from '../../src/pages/public/migrate/usage-export.rules';
+import {
+  exportText,
+  LARGEST_EXPORT,
+  readUsageExport,
+} from '../../src/pages/public/migrate/usage-export.rules';
 import { readForm, type UsageForm } from '../../src/pages/public/migrate/usage-form.rules';
 import { estimateOf, type Here } from '../../src/services/migration/estimate.rules';
 import { findLegacyModel } from '../../src/services/migration/legacy-models.rules';
@@ -93,15 +97,19 @@ const place = document.querySelector('[data-export-result]');
 const pasted = document.querySelector<HTMLTextAreaElement>('#usage-export');
 const file = document.querySelector<HTMLInputElement>('#usage-file');
 const UNREAD =
-  '<p>We don’t recognize this as a usage export. It needs a column with the model, and columns with input and output tokens.</p>';
-const TOO_LARGE = '<p>This is more than 20 MB. Export a shorter period, or totals by day.</p>';
+  '<p>We don’t recognize this as a usage export. It needs columns with model, input and output tokens.</p>';
+const TOO_LARGE = '<p>This is more than 20 MB. Export a shorter period or daily totals.</p>';
 
-function showExport(text: string): void {
+/** `nothing`: what is shown for a text without anything in it. */
+function showExport(text: string, nothing = ''): void {
   if (!place) return;
-  const usage = text.length > LARGEST_EXPORT ? undefined : readUsageExport(text);
-  if (text.length > LARGEST_EXPORT) show(place, TOO_LARGE);
-  else if (usage) show(place, exportView(usage, here, basis.plans));
-  else show(place, text.trim() === '' ? '' : UNREAD);
+  if (text.length > LARGEST_EXPORT) {
+    show(place, TOO_LARGE);
+    return;
+  }
+  const usage = readUsageExport(text);
+  const unread = text.trim() ? UNREAD : nothing;
+  show(place, usage ? exportView(usage, here, basis.plans) : unread);
 }
 
 for (const part of document.querySelectorAll('[data-export]')) part.removeAttribute('hidden');
@@ -109,5 +117,5 @@ pasted?.addEventListener('input', () => showExport(pasted.value));
 file?.addEventListener('change', () => {
   const chosen = file.files?.[0];
   if (place && chosen && chosen.size > LARGEST_EXPORT) show(place, TOO_LARGE);
-  else void chosen?.text().then(showExport);
+  else void chosen?.arrayBuffer().then((bytes) => showExport(exportText(bytes), UNREAD));
 });

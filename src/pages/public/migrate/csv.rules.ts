@@ -1,7 +1,7 @@
 /** Rows of a CSV (RFC 4180), which may be separated by commas, semicolons or tabs. Blank lines are none. */
 export function csvRows(text: string): string[][] {
-  const first = text.slice(0, text.search(/\r?\n|$/));
-  const separator = ['\t', ';', ','].reduce((best, one) =>
+  const first = text.split('\n', 1)[0]!;
+  const separator = [...'\t;,'].reduce((best, one) =>
     first.split(one).length > first.split(best).length ? one : best,
   );
   const rows: string[][] = [];

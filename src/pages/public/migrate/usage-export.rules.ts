@@ -8,6 +8,10 @@ export const LARGEST_EXPORT = 20_000_000;
 const MOST_MODELS = 1_000;
 const LONGEST_NAME = 200;
 
+/** The text of a file: UTF-8, or UTF-16 as PowerShell writes it, which begins with a mark. */
+export const exportText = (bytes: ArrayBuffer): string =>
+  new TextDecoder(new Uint8Array(bytes)[0] === 0xff ? 'utf-16' : undefined).decode(bytes);
+
 /** What an export says of one model. */
 export interface ExportedModel {
   model: string;
@@ -23,7 +27,6 @@ export interface UsageExport {
   models: ExportedModel[];
   /** UTC days from the first to the last, both counted. */
   days: number;
-  requests: number;
   /** Of the busiest time that the export tells apart: calls, and how long it is. Undefined where calls aren't counted. */
   busiest?: { requests: number; minutes: number };
 }
@@ -59,13 +62,8 @@ const NAMES = {
   ],
 } as const;
 
-const textOf = (record: ExportRecord, names: readonly string[]): string => {
-  for (const name of names) {
-    const value = record[name];
-    if (value !== undefined && value !== '') return value;
-  }
-  return '';
-};
+const textOf = (record: ExportRecord, names: readonly string[]): string =>
+  names.map((name) => record[name]).find(Boolean) ?? '';
 const numberOf = (record: ExportRecord, names: readonly string[]): number => {
   const value = Number(textOf(record, names).replaceAll(',', ''));
   return value > 0 ? Math.min(Math.round(value), Number.MAX_SAFE_INTEGER) : 0;
@@ -112,9 +110,10 @@ function busiestOf(records: readonly ExportRecord[]): UsageExport['busiest'] {
 }
 
 function recordsOf(text: string): ExportRecord[] {
+  // Without a byte order mark either.
   const trimmed = text.trim();
   if (/^[[{]/.test(trimmed)) return exportRecords(trimmed);
-  const [head = [], ...rows] = csvRows(trimmed.replace(/^\uFEFF/, ''));
+  const [head = [], ...rows] = csvRows(trimmed);
   const names = head.map((name) => name.trim().toLowerCase().replaceAll(' ', '_'));
   return rows.map((row) => Object.fromEntries(names.map((name, i) => [name, row[i]?.trim() ?? ''])));
 }
@@ -161,7 +160,6 @@ export function readUsageExport(text: string): UsageExport | undefined {
     provider: providerOf(records[0]!),
     models: used.toSorted((a, b) => b.input + b.output - a.input - a.output),
     days: daysOf(lines),
-    requests: records.reduce((sum, record) => sum + numberOf(record, NAMES.requests), 0),
     ...(busiest && { busiest }),
   };
 }
