@@ -6,7 +6,7 @@ const rows = await Promise.all(entries.map((entry) => get(`/${entry.model_public
 const Z = 1.959963984540054; // 95 % intervals: order statistics for p95, Wilson's for the success rate
 const models = rows.map(({ model_public_name: name, successes: n, errors, latency_ms, ...row }) => {
   const upTo = (i) => latency_ms.slice(0, i + 1).reduce((sum, { count }) => sum + count, 0);
-  const atRank = (rank) => latency_ms.find((_, i) => upTo(i) >= Math.min(n, Math.max(1, rank)))?.value ?? null;
+  const atRank = (r) => latency_ms.find((_, i) => upTo(i) >= Math.min(n, Math.max(1, r)))?.value ?? null;
   const [calls, half] = [n + errors, Z * Math.sqrt(n * 0.95 * 0.05)];
   const [rate, square] = [n / calls, (Z * Z) / calls];
   const wide = Z * Math.sqrt((rate * (1 - rate)) / calls + square / (4 * calls));

@@ -29,6 +29,9 @@ const RUN = `axe.run(document, {
   ),
 }).then(({ violations }) => violations)`;
 
+/** Mantine names a dialog by its title one render after it has shown both. */
+const UNNAMED = '[role="dialog"]:not([aria-labelledby]):not([aria-label])';
+
 /**
  * Fails on any serious or critical finding of axe, and on those of `ALSO`, once nothing is being read again: old rows fade while
  * new ones are on their way, and nobody is to read those. The script is handed over by the debugger's protocol, so that the
@@ -36,6 +39,7 @@ const RUN = `axe.run(document, {
  */
 export async function expectAccessible(page: Page | Frame): Promise<void> {
   await page.locator('[data-awaiting]').first().waitFor({ state: 'detached' });
+  await page.locator(UNNAMED).first().waitFor({ state: 'detached' });
   if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(SCRIPT);
   const violations = await page.evaluate<Violation[]>(RUN);
   const grave = violations
