@@ -12,6 +12,8 @@ const SILENT_MS = 60_000;
 
 const listeners = new Set<() => void>();
 let heardAt = Date.now();
+/** When it last said something over the live connection: what it has answered since is no word of what is live. */
+let toldAt = heardAt;
 let shown: Freshness = { live: true, asOf: heardAt };
 let timer: number | undefined;
 
@@ -20,14 +22,19 @@ function show(next: Freshness): void {
   for (const listener of listeners) listener();
 }
 
-/** The server has said something: what is shown is true as of now. */
+/** The server has answered a question: what it was asked for is true as of now. */
 export function heard(): void {
   heardAt = Date.now();
 }
 
+/** It has said something over the live connection: what is live is true as of now. */
+export function told(): void {
+  heardAt = toldAt = Date.now();
+}
+
 /** What is live is told again. */
 export function connectionStands(): void {
-  heard();
+  told();
   window.clearTimeout(timer);
   timer = undefined;
   if (!shown.live) show({ live: true, asOf: heardAt });
@@ -48,8 +55,7 @@ export function onFreshness(listener: () => void): () => void {
 
 export const freshness = (): Freshness => shown;
 
-/** Up to when what is shown is known, in milliseconds of the clock: until now, or until the server was heard of last. */
+/** Up to when what is live is known, in milliseconds of the clock: until now, or until the server told it last. */
 export function knownUntil(nowMs: number): number {
-  if (!shown.live) return shown.asOf;
-  return nowMs - heardAt > SILENT_MS ? heardAt : nowMs;
+  return !shown.live || nowMs - toldAt > SILENT_MS ? toldAt : nowMs;
 }

@@ -1,6 +1,6 @@
 import { createClient as createSocket } from 'graphql-ws';
 import { Client, cacheExchange, fetchExchange, makeOperation, mapExchange, subscriptionExchange } from 'urql';
-import { connectionLost, connectionStands, heard } from '../freshness';
+import { connectionLost, connectionStands, heard, told } from '../freshness';
 import { isSignedOut } from './errors';
 import { fetchOrTake } from './first-question';
 import { inSlices } from './in-slices';
@@ -58,7 +58,7 @@ export function createGraphqlClient({ onDoubt, onReturn, onOther }: SessionListe
     keepAlive: PING_MS,
     retryAttempts: 0,
     on: {
-      message: heard,
+      message: told,
       ping: (received) => {
         if (!received) pongTimer = window.setTimeout(() => socket.terminate(), PONG_MS);
       },
