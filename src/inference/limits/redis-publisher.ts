@@ -10,6 +10,8 @@ import type { Turns } from './redis-turns.js';
 const RETELL_BEATS = 5;
 /** A key that was unused for so long and has nothing open isn't reported; its rate window is empty, too. */
 const FORGET_MS = 65_000;
+/** A key that was unused for so long and has nothing open is reported once more: the word that said so may have been lost. */
+const SETTLED_MS = 5_000;
 const CHUNK = 100;
 /** Times of admissions that one script takes. */
 const TIMES = 500;
@@ -17,6 +19,8 @@ const TIMES = 500;
 interface Touched {
   payer: Payer;
   usedAt: number;
+  /** It was reported once more that nothing is open, and the key wasn't used since. */
+  isSettled: boolean;
 }
 
 /** Keeps Redis informed of everything that this edge has open: again from time to time, and after an outage. */
@@ -52,11 +56,12 @@ export class Publisher {
     const touched = this.#touched.get(payer.credential.id);
     const usedAt = this.clock.now();
     if (!touched) {
-      this.#touched.set(payer.credential.id, { payer, usedAt });
+      this.#touched.set(payer.credential.id, { payer, usedAt, isSettled: false });
       return;
     }
     touched.payer = payer;
     touched.usedAt = usedAt;
+    touched.isSettled = false;
   }
 
   /** Reports everything that was in use recently, including that nothing is open any longer. */
@@ -107,12 +112,16 @@ export class Publisher {
 
   #sweep(): void {
     const now = this.clock.now();
-    for (const [id, { payer, usedAt }] of this.#touched) {
+    for (const [id, touched] of this.#touched) {
+      const { payer, usedAt } = touched;
       const idle = payer.account.idle && payer.day.idle;
       // Keep everything while Redis is away: it may still hold amounts that have been settled since.
       if (!this.mode.connected) continue;
       if (!idle) this.turns.restate(payer);
-      else if (now - usedAt > FORGET_MS) this.#touched.delete(id);
+      else if (!touched.isSettled && now - usedAt > SETTLED_MS) {
+        this.turns.restate(payer);
+        touched.isSettled = true;
+      } else if (now - usedAt > FORGET_MS) this.#touched.delete(id);
     }
   }
 }

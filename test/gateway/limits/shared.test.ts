@@ -3,6 +3,7 @@ import { ONLY_TOGETHER } from '../../../src/inference/limits/local-share.js';
 import { utcDay } from '../../../src/lib/clock.js';
 import { newId } from '../../../src/lib/ids.js';
 import { DOLLAR } from '../../../src/lib/money.js';
+import { testClock } from '../../support/clock.js';
 import {
   Ledger,
   type LimitsEdge,
@@ -275,6 +276,21 @@ describeWithRedis('limits over Redis', () => {
     await until(async () => Object.keys(await redis.open()).length === 0);
     expect(await redis.client.keys('gw:*:cap:*')).toHaveLength(1);
     await link.close();
+  });
+
+  test('the last word of an account comes right if Redis refuses it', async () => {
+    const clock = testClock(Date.now());
+    const [one] = await twoEdges(new Ledger(DOLLAR), { clock, patience: { ...PATIENCE, beatMs: 200 } });
+    const failures = async () =>
+      (await one.registry.getSingleMetric('gateway_redis_failures_total')!.get()).values[0]!.value;
+    const admission = await one.admit(10);
+    await redis.client.config('SET', 'maxmemory', '1');
+    one.settle(admission, 0n);
+    await until(async () => (await failures()) > 0, { intervalMs: 1, what: 'the word to be refused' });
+    await redis.client.config('SET', 'maxmemory', '0');
+    expect(Object.values(await redis.open())).toEqual([String(UNIT * 10n)]);
+    clock.advance(10_000);
+    await until(async () => Object.keys(await redis.open()).length === 0, { what: 'nothing to be open' });
   });
 
   test('a dead edge: its holds go first, what it had recorded counts until its spool must be committed', async () => {
