@@ -244,7 +244,7 @@ describe(`npm start with ${EDGES} edges`, () => {
         process.kill(lost!, signal);
         await until(() => !edges().includes(lost!), { what: 'its end' });
       });
-      // No call is refused, since the dead edge's holds were released. No call hangs because its connection was on its way to that edge.
+      // No call is refused: what the dead edge held is far from all there is. No call hangs because its connection was on its way to that edge.
       expect(Object.keys(journal.tally()).filter((outcome) => /^\d|HUNG/.test(outcome))).toEqual(['200']);
       await isCharged(journal);
       await until(allServe, { what: 'another edge' });

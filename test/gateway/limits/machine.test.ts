@@ -7,6 +7,7 @@ import { DOLLAR } from '../../../src/lib/money.js';
 import { testClock } from '../../support/clock.js';
 import fc from '../../support/fast-check.js';
 import {
+  exhaust,
   Ledger,
   type LimitsEdge,
   type LimitsEdgeOptions,
@@ -88,32 +89,85 @@ describe('edges of one machine', () => {
     await expect(second).resolves.toMatchObject({ held: true });
   });
 
-  test('keep what a killed edge had recorded until it is committed, and nothing else', async () => {
-    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'performance', 'Date'] });
-    try {
-      const ledger = new Ledger(DOLLAR);
-      const [one] = await start(2, ledger);
-      const kept = await one!.admit(100);
-      await one!.admit(1_000);
-      one!.settle(kept, kept.hold);
+  describe('when one is killed', () => {
+    beforeEach(() => {
+      jest.useFakeTimers({
+        doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'performance', 'Date'],
+      });
+    });
+    afterEach(() => {
+      jest.useRealTimers();
+    });
+    const NOTHING = { holds: 0n, charges: 0n, leased: 0n };
+    const sum = () => Object.values(open()).reduce((total, amount) => total + amount);
+
+    /** Kills the first of two, which has charged 100 units, of which the other knows, and 10 more, of which it doesn't. */
+    async function kill(): Promise<string> {
+      const [one] = await start(2, new Ledger(DOLLAR));
+      const [first, second] = [await one!.admit(100), await one!.admit(10)];
+      one!.settle(first, first.hold);
       // So often an edge tells what it has done without asking.
       jest.advanceTimersByTime(250);
       await turnsUntil(() => open().charges === 100n * UNIT);
-      expect(open()).toMatchObject({ holds: 1_000n * UNIT, charges: 100n * UNIT });
+      one!.settle(second, second.hold);
+      const left = open();
       links[0]!.die();
-      await turnsUntil(() => open().holds === 0n);
-      expect(open()).toMatchObject({ holds: 0n, charges: 100n * UNIT });
-      jest.advanceTimersByTime(60_000);
-      expect(open().charges).toBe(100n * UNIT);
-      edges[1]!.identity.replaced([one!.identity.id]);
       await turnsUntil(() => links[1]!.edges === 1);
-      jest.advanceTimersByTime(9_000);
-      expect(open().charges).toBe(100n * UNIT);
-      jest.advanceTimersByTime(1_000);
-      expect(open()).toEqual({ holds: 0n, charges: 0n, leased: 0n });
-    } finally {
-      jest.useRealTimers();
+      expect(open()).toEqual(left);
+      return one!.identity.id;
     }
+    /** Time passes, after all that was said is heard. */
+    async function pass(seconds: number): Promise<void> {
+      await turns();
+      jest.advanceTimersByTime(seconds * 1_000);
+      await turns();
+    }
+
+    test('keep all that it had open until its spool is committed: it may have recorded what it had not told', async () => {
+      const id = await kill();
+      const left = open();
+      expect(sum()).toBeGreaterThanOrEqual(110n * UNIT);
+      await pass(60);
+      expect(open()).toEqual(left);
+      edges[1]!.identity.replaced([id]);
+      await pass(9);
+      expect(open()).toEqual(left);
+      await pass(1);
+      expect(open()).toEqual(NOTHING);
+    });
+  });
+
+  test.each([
+    { calls: 100, perMinute: 1_000_000, isLeased: true },
+    { calls: 10, perMinute: 30, isLeased: false },
+  ])(
+    'spend a balance once where one is killed before it tells what $calls calls have cost (leased: $isLeased)',
+    async ({ calls, perMinute, isLeased }) => {
+      const left = 5 + calls / 2;
+      const ledger = new Ledger(FLOOR + BigInt(calls + left) * UNIT);
+      const [one, other] = await start(2, ledger, { requestsPerMinute: perMinute });
+      const admitted = await Promise.all(Array.from({ length: calls }, () => one!.admit(1)));
+      expect(open().leased > 0n).toBe(isLeased);
+      for (const admission of admitted) one!.settle(admission, admission.hold);
+      links[0]!.die();
+      await until(() => links[1]!.edges === 1);
+      const [more, why] = await exhaust(other!);
+      expect(why).toBe('insufficient_credits');
+      // A call beyond what is left is allowed where any is left.
+      expect(more).toBeLessThanOrEqual(left + 1);
+    },
+  );
+
+  test('keep nothing of one that stops in order, whatever it was not answered', async () => {
+    const [one, other] = await start(2, new Ledger(FLOOR + 10n * UNIT), {}, 50);
+    await one!.admit(1).then((admission) => one!.settle(admission, 0n));
+    links[0]!.freeze();
+    expect(await refusal(one!.admit(9))).toBe('service_unavailable');
+    const stopped = one!.limits.stop();
+    links[0]!.thaw();
+    await stopped;
+    await until(() => links[1]!.edges === 1);
+    expect(await exhaust(other!)).toEqual([11, 'insufficient_credits']);
   });
 
   test('count what one takes over of a dead process until it is committed', async () => {
@@ -198,6 +252,11 @@ describe('edges of one machine', () => {
 async function turnsUntil(condition: () => boolean): Promise<void> {
   for (let turn = 0; turn < 1_000 && !condition(); turn++) await new Promise((next) => setImmediate(next));
   expect(condition()).toBe(true);
+}
+
+/** With fake timers: what was said is heard by then. */
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await new Promise((next) => setImmediate(next));
 }
 
 describe('the line between an edge and the process that counts', () => {

@@ -28,7 +28,7 @@ export class Part<State extends AccountState | DayState> {
     return this.#charges.sum;
   }
 
-  /** The edge is dead: its calls are. */
+  /** No call of the edge will be charged any more. */
   dropHolds(): void {
     this.state.holds -= this.holds;
     this.holds = 0n;
@@ -86,6 +86,8 @@ interface CountedLease {
 /** What the counting process knows of one edge. */
 export class CountedEdge {
   id = '';
+  /** It has said that it admits nothing any more: all of its calls were over by then. */
+  hasStopped = false;
   readonly payers: (CountedPayer | undefined)[] = [];
   readonly accounts = new Map<string, Part<AccountState>>();
   readonly days = new Map<string, Part<DayState>>();

@@ -39,7 +39,8 @@ const VERDICTS: Readonly<Record<string, Verdict>> = {
 /**
  * Counts for all edges of this machine: the limits of a lone edge over what all of them have open. It knows that exactly,
  * because it is told every change since each edge began, in order; what an edge may do without a word counts as done. An edge
- * whose line ends is dead: its holds go with it, and what it had recorded stays until it is committed.
+ * whose line ends is dead. Some of its calls may have been charged without a word, so all that it had open stays until its spool
+ * is committed.
  */
 export class CounterHub {
   readonly #states: CountedStates;
@@ -214,6 +215,7 @@ export class CounterHub {
         joined.refuse();
         return;
       case 'stops':
+        edge.hasStopped = true;
         // Grants may have crossed this.
         for (const payer of edge.payers) if (payer) this.#leases.forget(payer);
         return;
@@ -268,8 +270,9 @@ export class CounterHub {
     this.#joined.delete(joined);
     let isClean = edge.messages.size === 0;
     for (const part of edge.parts()) {
-      part.dropHolds();
-      isClean &&= part.charges === 0n && part.leased === 0n;
+      // Its calls were over, and it had told everything.
+      if (edge.hasStopped) part.dropHolds();
+      isClean &&= part.holds === 0n && part.charges === 0n && part.leased === 0n;
     }
     const payers = edge.payers.filter((payer) => payer !== undefined);
     for (const payer of payers) this.#leases.abandon(payer);

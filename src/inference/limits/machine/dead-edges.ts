@@ -1,11 +1,14 @@
 import type { CountedEdge } from './counted-edge.js';
 
-/** What a dead edge had recorded counts for so long, unless another says that it has committed it. */
+/** What a dead edge had open counts for so long, unless another says that it has committed it. */
 const GONE_MS = 120_000;
 /** Every edge has read the balances again by then (key-cache.ts). */
 const REPLACED_MS = 10_000;
 
-/** Edges whose line has ended before everything they had recorded was committed. It counts until it is, or must be. */
+/**
+ * Edges whose line has ended before everything they had open was committed. Any of it may be in their spools, so it counts until
+ * these are committed. The spool of an edge that nobody finds is lost.
+ */
 export class DeadEdges {
   readonly #timers = new Map<CountedEdge, NodeJS.Timeout>();
   /** Ids of edges that were replaced before their line ended. */
@@ -38,6 +41,7 @@ export class DeadEdges {
       this.#timers.delete(edge);
       this.#replaced.delete(edge.id);
       for (const part of edge.parts()) {
+        part.dropHolds();
         part.dropCharges();
         part.lease(-part.leased);
       }

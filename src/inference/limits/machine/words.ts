@@ -40,7 +40,7 @@ export interface PayerWords {
 /** Messages of edges that aren't sent with each call. */
 export type EdgeWords =
   | { kind: 'edge'; id: string; version: number }
-  /** It admits nothing from now on. */
+  /** All of its calls are over, and it admits nothing from now on. */
   | { kind: 'stops' }
   | PayerWords
   | { kind: 'forget'; ref: number }
