@@ -70,7 +70,7 @@ export interface EdgeDeps {
    */
   createMeter(
     onFlushed: (result: FlushResult) => void,
-    identity: Required<Pick<MeterOptions, 'name' | 'onReplayed' | 'onTakenOver'>>,
+    identity: Required<Pick<MeterOptions, 'name' | 'onFound' | 'onReplayed' | 'onTakenOver'>>,
   ): Promise<Meter>;
 }
 
@@ -173,6 +173,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   const meter = await deps.createMeter(flushed, {
     name: identity.id,
     onTakenOver: takenOver,
+    onFound: (owners) => identity.found(owners),
     onReplayed: (owners) => identity.replaced(owners),
   });
   const listener = followChanges({ databaseUrl: config.databaseDirectUrl!, log, cache, catalog, widgets });

@@ -14,6 +14,8 @@ export interface AdoptionOptions {
   self: Owner;
   log: Logger;
   commit(records: UsageRecord[]): Promise<Handed>;
+  /** The spools of these processes are here, and perhaps not committed yet. Said every few seconds, however long that takes. */
+  onFound(owners: string[]): void;
   /** Everything of these processes is committed, or waits and counts in this process. */
   onHandedOver(owners: string[]): void;
   /** Everything of a folder is committed. */
@@ -32,7 +34,10 @@ export class Adoption {
 
   /** Resolves when what was found is handed over. */
   start(): Promise<void> {
-    this.timer = setInterval(() => void this.look(), INTERVAL_MS).unref();
+    this.timer = setInterval(() => {
+      void this.tellFound();
+      void this.look();
+    }, INTERVAL_MS).unref();
     return this.look();
   }
 
@@ -55,6 +60,18 @@ export class Adoption {
       this.running = undefined;
     });
     return this.running;
+  }
+
+  /** Apart from the looks: one lasts for as long as the database takes nothing. */
+  private async tellFound(): Promise<void> {
+    try {
+      const folders = await adoptedFolders(this.options.own);
+      // One that was replayed meanwhile is gone.
+      const owners = await Promise.all(folders.map((folder) => formerOwners(folder).catch(() => [])));
+      if (folders.length > 0) this.options.onFound(owners.flat());
+    } catch {
+      // The next look tells of the fault.
+    }
   }
 
   private async run(): Promise<void> {

@@ -35,6 +35,8 @@ export interface MeterOptions {
    * until it is among the `own` of `onFlushed`.
    */
   onTakenOver?(records: UsageRecord[]): void;
+  /** Called every few seconds with the names of dead processes whose spools are adopted, until everything of theirs is committed. */
+  onFound?(owners: string[]): void;
   /** Called with the names of dead processes once everything of theirs is committed or taken over. */
   onReplayed?(owners: string[]): void;
   /** Called synchronously after each commit. */
@@ -123,6 +125,7 @@ export async function createMeter(options: MeterOptions): Promise<Meter> {
     self: ownIdentity(),
     log,
     commit: (records) => handOver.commit(records, clock.now()),
+    onFound: (owners) => options.onFound?.(owners),
     onHandedOver: (owners) => options.onReplayed?.(owners),
     onReplayed: (events) => metrics.replayed.inc(events),
   });

@@ -1,4 +1,5 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { basename } from 'node:path';
 import { decodeFrames, HEADER_BYTES, type SpoolEntry } from '../../src/metering/spool-record.js';
 import type { UsageRecord } from '../../src/metering/usage-record.js';
 import { until } from '../support/until.js';
@@ -48,6 +49,36 @@ describe('a meter in an outage', () => {
     await until(() => meter.accepting(), { timeoutMs: 25_000 });
     await expectCommitted(left);
     await meter.stop();
+  });
+
+  test('says again and again whose spools it has found, until they are committed', async () => {
+    jest.useFakeTimers({
+      doNotFake: ['nextTick', 'setImmediate', 'setTimeout', 'Date', 'performance', 'queueMicrotask'],
+    });
+    try {
+      const folders = [many(2), many(2)].map((left) => leaveSpool(cutOff.folder.path, [left]));
+      const owners = folders.map((folder) => basename(folder)).sort();
+      const found: string[][] = [];
+      const replayed: string[] = [];
+      cutOff.link.freeze();
+      const { meter } = await openMeter(cutOff.folder.path, cutOff.pool, {
+        patienceMs: 200,
+        onFound: (names) => found.push(names.sort()),
+        onReplayed: (names) => replayed.push(...names),
+      });
+      for (let time = 1; time <= 3; time++) {
+        jest.advanceTimersByTime(5_000);
+        await until(() => found.length === time, { what: 'the news' });
+      }
+      expect(found).toEqual([owners, owners, owners]);
+      expect(replayed).toEqual([]);
+      cutOff.link.restore();
+      await until(() => meter.accepting(), { timeoutMs: 25_000 });
+      expect(replayed.sort()).toEqual(owners);
+      await meter.stop();
+    } finally {
+      jest.useRealTimers();
+    }
   });
 
   test('that is only slow, waits at the start for as long as something is committed', async () => {

@@ -6,14 +6,24 @@ import { newId } from '../../lib/ids.js';
  */
 export class EdgeIdentity {
   readonly id = newId();
-  #listener: (ids: readonly string[]) => void = () => undefined;
+  #found: (ids: readonly string[]) => void = () => undefined;
+  #replaced: (ids: readonly string[]) => void = () => undefined;
+
+  /** Called every few seconds with the edges that are dead and whose spools this edge has, but can't commit yet. */
+  onFound(listener: (ids: readonly string[]) => void): void {
+    this.#found = listener;
+  }
 
   /** Called with the edges that are dead and whose spools are committed, or count in this edge (`Limits.takeOver`). */
   onReplaced(listener: (ids: readonly string[]) => void): void {
-    this.#listener = listener;
+    this.#replaced = listener;
+  }
+
+  found(ids: readonly string[]): void {
+    this.#found(ids);
   }
 
   replaced(ids: readonly string[]): void {
-    this.#listener(ids);
+    this.#replaced(ids);
   }
 }

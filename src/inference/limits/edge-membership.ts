@@ -25,8 +25,13 @@ export const SILENT_MS = 15_000;
  * its spool is adopted by then.
  */
 const LOST_MS = 60_000;
-/** Spools of dead processes are adopted within 60 s (metering/owner.ts) and committed within seconds. */
+/**
+ * Spools of dead processes are adopted within 60 s (metering/owner.ts) and committed within seconds. If the database takes nothing,
+ * whoever has adopted one keeps its owner from being gone.
+ */
 const GONE_MS = 120_000;
+/** How long an edge is reported as silent while its spool waits to be committed: its holds are released, and no more. */
+export const FOUND_MS = LOST_MS;
 /**
  * How long an edge is reported as silent once its spool is committed: its holds are released immediately. Its recorded
  * charges follow 10 s later, when every edge has read the balances again (key-cache.ts).

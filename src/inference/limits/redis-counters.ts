@@ -95,6 +95,7 @@ class RedisCounters implements Counters {
       // An edge that never reached Redis doesn't know how many there are.
       edges: () => (this.#share.heardAt > 0 ? this.#share.edges : UNKNOWN_EDGES),
     });
+    deps.identity.onFound((ids) => this.#mode.found(ids));
     deps.identity.onReplaced((ids) => this.#mode.bury(ids));
   }
 

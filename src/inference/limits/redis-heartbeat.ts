@@ -1,6 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import {
   BURIED_MS,
+  FOUND_MS,
   MEMBERSHIP_TTL_MS,
   type Membership,
   readMembership,
@@ -32,8 +33,10 @@ export class RedisHeartbeat {
   #heardAt = 0;
   /** Edges that are known to be dead and not yet reported. */
   readonly #dead = new Set<string>();
-  /** Edges that were ever known to be dead. */
+  /** Edges that were ever reported as dead. */
   readonly #buried = new Set<string>();
+  /** Dead edges whose spools wait to be committed. */
+  readonly #found = new Set<string>();
 
   constructor(
     private readonly link: RedisLink,
@@ -41,6 +44,11 @@ export class RedisHeartbeat {
     /** Redis has said that this edge is alive. */
     private readonly onHeard: () => void,
   ) {}
+
+  /** The next heartbeat keeps these edges from being gone, unless they were reported as dead. */
+  found(edges: readonly string[]): void {
+    for (const edge of edges) this.#found.add(edge);
+  }
 
   /** The next heartbeat reports these edges as dead. */
   bury(edges: readonly string[]): void {
@@ -57,6 +65,7 @@ export class RedisHeartbeat {
   async beat(kind: 'live' | 'look' | 'end' = 'live', timeoutMs?: number): Promise<Membership> {
     const heardAt = this.#heardAt;
     if (this.#dead.size > 0) await this.#buryDead(timeoutMs);
+    if (this.#found.size > 0) await this.#keepFound(timeoutMs);
     // Done before announcing this edge as alive: other edges then rely on every node having its open amounts.
     if (this.link.isCluster) await this.link.agree(timeoutMs);
     const at = kind === 'end' ? heardAt - SILENT_MS : heardAt;
@@ -113,5 +122,12 @@ export class RedisHeartbeat {
     const dead = [...this.#dead];
     await this.link.run('bury', [MEMBERSHIP_KEY], [BURIED_MS, ...dead], undefined, timeoutMs);
     for (const edge of dead) this.#dead.delete(edge);
+  }
+
+  async #keepFound(timeoutMs?: number): Promise<void> {
+    const kept = [...this.#found].filter((edge) => !this.#buried.has(edge));
+    if (kept.length > 0)
+      await this.link.run('keep', [MEMBERSHIP_KEY], [FOUND_MS, ...kept], undefined, timeoutMs);
+    this.#found.clear();
   }
 }

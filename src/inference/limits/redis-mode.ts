@@ -108,6 +108,11 @@ export class RedisMode {
     void this.#recover();
   }
 
+  /** Keeps what dead edges had recorded, since their spools wait to be committed. */
+  found(edges: readonly string[]): void {
+    this.#heartbeat.found(edges);
+  }
+
   /** Reports edges as dead, so that no edge counts their holds any longer. */
   bury(edges: readonly string[]): void {
     this.#heartbeat.bury(edges);

@@ -57,8 +57,18 @@ end
 return 1
 `;
 
+/** Edges are dead and not gone yet: they have been silent for no longer than this. KEYS the membership of edges. ARGV milliseconds, ids. */
+const KEEP = `${COMMON}
+local at = time_ms() - tonumber(ARGV[1])
+for i = 2, #ARGV do
+  local seen = redis.call('ZSCORE', KEYS[1], ARGV[i])
+  if seen and tonumber(seen) < at then redis.call('ZADD', KEYS[1], string.format('%.0f', at), ARGV[i]) end
+end
+return 1
+`;
+
 export const SCRIPTS = {
-  ...{ turn: TURN, retellRate: RETELL_RATE, beat: BEAT, bury: BURY },
+  ...{ turn: TURN, retellRate: RETELL_RATE, beat: BEAT, bury: BURY, keep: KEEP },
   ...MESSAGE_SCRIPTS,
 } as const;
 export type ScriptName = keyof typeof SCRIPTS;

@@ -135,6 +135,36 @@ describe('edges of one machine', () => {
       await pass(1);
       expect(open()).toEqual(NOTHING);
     });
+
+    test('keep it for as long as one of them has its spool and can not commit it', async () => {
+      const id = await kill();
+      const left = open();
+      for (let time = 0; time < 10; time++) {
+        await pass(60);
+        edges[1]!.identity.found([id]);
+      }
+      expect(open()).toEqual(left);
+      edges[1]!.identity.replaced([id]);
+      edges[1]!.identity.found([id]);
+      await pass(10);
+      expect(open()).toEqual(NOTHING);
+    });
+
+    test.each(['nobody finds', 'is lost after it was found'])(
+      'keep it for two minutes where its spool %s',
+      async (what) => {
+        const id = await kill();
+        const left = open();
+        await pass(119);
+        if (what !== 'nobody finds') {
+          edges[1]!.identity.found([id]);
+          await pass(119);
+        }
+        expect(open()).toEqual(left);
+        await pass(1);
+        expect(open()).toEqual(NOTHING);
+      },
+    );
   });
 
   test.each([

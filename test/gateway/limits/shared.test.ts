@@ -317,6 +317,30 @@ describeWithRedis('limits over Redis', () => {
     expect(await fields()).toEqual({ 'c:dead-1': String(UNIT * 10n) });
   });
 
+  test('what a dead edge had recorded counts for as long as another one has its spool and can not commit it', async () => {
+    const ledger = new Ledger(FLOOR + UNIT * 20n);
+    const [one, other] = await twoEdges(ledger, { patience: { ...PATIENCE, queueMs: 50, beatMs: 20 } });
+    const silentFor = async () => Date.now() - Number(await redis.client.zscore('gw:edges', 'dead'));
+    await redis.client.zadd('gw:edges', Date.now() - 115_000, 'dead');
+    await redis.leave(one.entry.account.id, ledger.balance, { dead: { holds: UNIT, charges: UNIT * 100n } });
+    for (let time = 0; time < 3; time++) {
+      other.identity.found(['dead', 'never-heard-of']);
+      await until(async () => (await silentFor()) < 100_000, { what: 'the dead edge to be kept' });
+      // As long again as it takes to be gone, nearly.
+      await redis.client.zincrby('gw:edges', -55_000, 'dead');
+    }
+    expect(await outcomeOf(one.admit(10))).toBe('insufficient_credits');
+    expect(deadOf(await redis.open())).toMatchObject({ 'c:dead': String(UNIT * 100n) });
+    other.identity.replaced(['dead']);
+    await until(async () => (await silentFor()) >= 110_000, { what: 'the dead edge to be reported' });
+    // It may come late.
+    other.identity.found(['dead']);
+    const silent = await redis.client.zscore('gw:edges', 'dead');
+    const began = Date.now();
+    await until(async () => Number(await redis.client.zscore('gw:edges', other.identity.id)) > began);
+    expect(await redis.client.zscore('gw:edges', 'dead')).toBe(silent);
+  });
+
   test('what an edge takes over of a dead one counts for all, until it is committed', async () => {
     const ledger = new Ledger(FLOOR + 10n * UNIT);
     const options = { dailyLimit: 10n * UNIT, patience: { ...PATIENCE, queueMs: 250 } };

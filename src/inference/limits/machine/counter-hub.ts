@@ -228,6 +228,9 @@ export class CounterHub {
       case 'replaced':
         for (const id of words.ids) this.#replaced(id);
         return;
+      case 'found':
+        for (const id of words.ids) this.#dead.found(id);
+        return;
       case 'message':
         writer.words(this.#messages.take(edge, words) satisfies CounterWords);
         return;

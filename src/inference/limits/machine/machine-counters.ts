@@ -51,6 +51,7 @@ export class MachineCounters implements Counters {
     const { link, identity, clock, registry } = deps;
     this.messages = new MachineMessages(link, clock);
     link.tell({ kind: 'edge', id: identity.id, version: LINE_VERSION });
+    identity.onFound((ids) => link.tell({ kind: 'found', ids }));
     identity.onReplaced((ids) => link.tell({ kind: 'replaced', ids }));
     link.onGrant = (grant) => {
       const told = this.#byRef[grant.ref]!;

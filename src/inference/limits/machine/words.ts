@@ -44,6 +44,8 @@ export type EdgeWords =
   | { kind: 'stops' }
   | PayerWords
   | { kind: 'forget'; ref: number }
+  /** These edges are dead, and what they had recorded is in the spool of this one. Said again until it is committed. */
+  | { kind: 'found'; ids: readonly string[] }
   /** These edges are dead, and what they had recorded is committed. */
   | { kind: 'replaced'; ids: readonly string[] }
   | MessageWords
