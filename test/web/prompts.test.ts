@@ -187,6 +187,31 @@ describeInBrowser('the prompts of the dashboard', () => {
     await page.unrouteAll({ behavior: 'wait' });
   });
 
+  test('"Undo" undoes the move that it names, or nothing', async () => {
+    const { id } = await create('One');
+    const [second, third] = [await addVersion(id, 'Two'), await addVersion(id, 'Three')];
+    const activate = (version: { id: string }) =>
+      suite.api(user.token, 'POST', `/api/prompts/${id}/versions/${version.id}/activate`);
+    await activate(second);
+    const address = `/dashboard/prompts/${id}?tab=versions`;
+    const page = await keepAs(browser, suite, user, address, { expectedErrors: /409/ });
+    const undo = page.getByRole('button', { name: 'Undo: activate version 1' });
+    await undo.waitFor();
+    await page.getByRole('link', { name: 'Editor' }).click();
+    await activate(third);
+    await page.getByText('version 3 of 3 is active').waitFor();
+    // The versions as they were known are shown until they have been read again.
+    const reads = await holdAnswers(page, '"activations"');
+    await page.getByRole('link', { name: 'Versions' }).click();
+    await undo.click();
+    await page.getByText('It was changed elsewhere in the meantime').waitFor();
+    expect((await promptOf(id)).active_version.version).toBe(3);
+    reads.release();
+    await page.getByRole('button', { name: 'Undo: activate version 2' }).click();
+    await page.getByText('version 2 of 3 is active').waitFor();
+    await page.unrouteAll({ behavior: 'wait' });
+  });
+
   test('a comparison names the versions that it shows, until the chosen ones are compared', async () => {
     const { id } = await create('One fox.');
     for (const content of ['Two foxes.', 'Three foxes.']) await addVersion(id, content);

@@ -31,19 +31,20 @@ export function PromptVersions({ prompt }: { prompt: LoadedPrompt }) {
   });
   usePromptChanged(({ promptId, deleted }) => promptId === prompt.id && !deleted && refresh());
   const { activate, undo, error: refused, sending } = useActivation(prompt);
-  const page = data?.viewer?.prompt?.versions;
-  const moves = data?.viewer?.prompt?.activations;
+  const known = data?.viewer?.prompt;
+  const page = known?.versions;
+  const moves = known?.activations;
   const last = moves?.[0];
   const search = { tab: 'versions' } as const;
   return (
     <>
       {error && <LoadError error={error} onRetry={refresh} />}
       {refused && <ErrorNote error={refused} />}
-      {last && (
+      {known && last && (
         <Note
           tone="plain"
           action={
-            <Button size="xs" variant="default" loading={sending} onClick={() => void undo()}>
+            <Button size="xs" variant="default" loading={sending} onClick={() => void undo(known.revision)}>
               Undo: activate version {last.fromVersion}
             </Button>
           }

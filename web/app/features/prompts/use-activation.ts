@@ -14,12 +14,11 @@ export function useActivation(prompt: { id: string; revision: number }) {
       if (data) noteChange(data.activatePromptVersion.prompt, expectedRevision);
       return data !== undefined;
     },
-    async undo(): Promise<boolean> {
+    /** @param expectedRevision of the answer that named the move: a later one must not be undone instead. */
+    async undo(expectedRevision: number): Promise<boolean> {
       activation.forget();
-      // The button names the move that it undoes, so a later move on this page must not be undone instead.
-      const input = { promptId: prompt.id, expectedRevision: prompt.revision };
-      const { data } = await undoing.run({ input });
-      if (data) noteChange(data.undoPromptActivation.prompt, input.expectedRevision);
+      const { data } = await undoing.run({ input: { promptId: prompt.id, expectedRevision } });
+      if (data) noteChange(data.undoPromptActivation.prompt, expectedRevision);
       return data !== undefined;
     },
     error: activation.error ?? undoing.error,
