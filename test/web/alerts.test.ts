@@ -262,6 +262,16 @@ describeInBrowser('the alerts of the dashboard', () => {
     await dialog.getByRole('button', { name: 'Continue' }).waitFor();
   });
 
+  test('what is spent of a limit follows the calls', async () => {
+    const owner = await withLimit(5);
+    await subscribe(suite.db.pool, owner, [80], { destination: PUBLIC });
+    const page = await keepAs(browser, suite, owner, '/dashboard/alerts');
+    const spent = page.getByText(/ of \$5\.00 spent this month/);
+    expect(await spent.innerText()).toMatch(/^\$0\.00 of/);
+    expect((await postChat(suite.url, owner.key)).status).toBe(200);
+    await spent.filter({ hasText: /^\$0\.00\d*[1-9] of/ }).waitFor();
+  });
+
   test('a key whose limit was removed keeps its alerts in sight, and they can be changed', async () => {
     const owner = await withLimit(1);
     const webhook = await subscribe(suite.db.pool, owner, [50, 80], { destination: PUBLIC });

@@ -1,5 +1,6 @@
 import { signUpAdmin } from '../support/admin.js';
 import { describeInBrowser, useBrowser } from '../support/browser.js';
+import { postChat } from '../support/edge.js';
 import { useProduct } from '../support/product-suite.js';
 import { expectGoodLooks, holdAnswers, openAs, pageOf, twoWeeksOfCalls } from './dashboard.js';
 
@@ -65,6 +66,15 @@ describeInBrowser('the statement of a month', () => {
       await page.emulateMedia({ media: 'print' });
       expect([width, await seen()]).toEqual([width, [false, false, false]]);
     }
+  });
+
+  test('of the running month follows each call', async () => {
+    const user = await suite.signUp('team');
+    const month = new Date().toISOString().slice(0, 7);
+    const page = await openAs(browser, suite, user, `/dashboard/billing/statements/${month}`);
+    await page.getByText('No charged calls.').first().waitFor();
+    expect((await postChat(suite.url, user.key)).status).toBe(200);
+    await page.getByRole('region', { name: 'Charges by model' }).getByText('gateway/fast').waitFor();
   });
 
   test('says nothing of whose it is before that is known', async () => {

@@ -110,6 +110,9 @@ describeInBrowser('the widgets of the dashboard', () => {
     await page.getByRole('link', { name: '← Widgets' }).click();
     await page.getByRole('link', { name: 'Shop' }).waitFor();
     await expectGoodLooks(page, 'widgets');
+    await page.getByRole('row', { name: /3 of 200/ }).waitFor();
+    await write(await embedded(rotated!.public_key), 'And now?');
+    await page.getByRole('row', { name: /4 of 200/ }).waitFor();
   });
 
   test('the window of its usage stays in the address, and a call in the usage list names its widget and leads to it', async () => {

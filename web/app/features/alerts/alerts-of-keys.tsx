@@ -2,6 +2,7 @@ import { Button } from '@mantine/core';
 import { Suspense, useState } from 'react';
 import { AlertsOfKeysDocument } from '../../../generated/graphql';
 import { useRefreshOnAlerts } from '../../graphql/live-alerts';
+import { useRefreshOnUsage } from '../../graphql/live-usage';
 import { usePageQuery } from '../../graphql/use-page-query';
 import { lazyPage } from '../../lazy-page';
 import { Empty } from '../../ui/empty';
@@ -14,7 +15,7 @@ const Subscription = lazyPage(() => import('./subscription'), 'Subscription');
 
 /** More would push the history away. */
 const SHOWN = 5;
-/** The answer may hold a thousand alerts: it isn't read again for each that fires. */
+/** The answer may hold a thousand alerts: it isn't read again for each that fires, or each call. */
 const REFRESH_MS = 10_000;
 
 /** The alerts of all keys, newest first, with what can be done with each. */
@@ -25,6 +26,7 @@ export function AlertsOfKeys() {
     touches: ['AlertSubscription', 'DeleteAlertSubscriptionPayload', 'ApiKey', 'DeleteApiKeyPayload'],
   });
   useRefreshOnAlerts(refresh, REFRESH_MS);
+  useRefreshOnUsage(refresh, REFRESH_MS);
   const [isWhole, setIsWhole] = useState(false);
   const keys = data?.viewer?.apiKeys.nodes;
   // Ids are in the order in which they were made.

@@ -2,6 +2,7 @@ import { Button } from '@mantine/core';
 import { Link, useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { StatementDocument, type StatementQuery } from '../../../generated/graphql';
+import { useRefreshOnUsage } from '../../graphql/live-usage';
 import { usePageQuery } from '../../graphql/use-page-query';
 import { paths } from '../../paths';
 import { type Column, DataTable } from '../../ui/data-table';
@@ -51,6 +52,8 @@ const KEYS: readonly Column<Key>[] = [
   charges,
 ];
 
+const REFRESH_MS = 1_000;
+
 /** `/dashboard/billing/statements/{month}`: a month to print or to hand in. */
 export function StatementPage(): ReactNode {
   const { month } = useParams({ from: '/signed-in/dashboard/billing/statements/$month' });
@@ -61,6 +64,7 @@ export function StatementPage(): ReactNode {
     variables: { month: isMonth ? month : present },
     touches: ['LedgerEntry', 'TopUpPayload'],
   });
+  useRefreshOnUsage(() => month === present && refresh(), REFRESH_MS);
   const statement = awaiting ? undefined : (data?.viewer?.statement ?? undefined);
   const viewer = data?.viewer;
   const missing = !isMonth || error?.code === 'not_found';

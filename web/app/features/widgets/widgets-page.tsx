@@ -2,6 +2,7 @@ import { Button } from '@mantine/core';
 import { Link, useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { type WidgetRowFragment, WidgetsDocument } from '../../../generated/graphql';
+import { useRefreshOnUsage } from '../../graphql/live-usage';
 import { usePageQuery } from '../../graphql/use-page-query';
 import outlines from '../../outlines.json';
 import { paths } from '../../paths';
@@ -50,6 +51,8 @@ const columns: readonly Column<WidgetRowFragment>[] = [
   { id: 'created', head: 'Created', cell: ({ createdAt }) => <Moment at={createdAt} /> },
 ];
 
+const REFRESH_MS = 2_000;
+
 /** `/dashboard/widgets` */
 export function WidgetsPage(): ReactNode {
   const navigate = useNavigate();
@@ -58,6 +61,7 @@ export function WidgetsPage(): ReactNode {
     variables: {},
     touches: ['Widget', 'DeleteWidgetPayload'],
   });
+  useRefreshOnUsage(refresh, REFRESH_MS);
   const widgets = data?.viewer?.widgets;
   const create = (
     <Button onClick={() => void navigate({ to: paths.widget, params: { widgetId: 'new' } })}>
