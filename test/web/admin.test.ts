@@ -101,6 +101,8 @@ describeInBrowser('the admin pages', () => {
     await suite.db.pool.query(`select pg_notify('${NODE_NEWS_CHANNEL}', '')`);
     await row.getByText(/silent|unhealthy/).waitFor();
     await row.locator('[data-stale]').waitFor();
+    await page.getByText(/^No heartbeat since /).waitFor();
+    expect(await page.getByText('Heartbeats arrive.').count()).toBe(0);
     await expectGoodLooks(board, 'admin-nodes');
     await board.getByLabel('Search nodes').fill(name);
     await board.getByText(/^1 of /).waitFor();

@@ -1,19 +1,24 @@
 import { CodeBlock } from '../../ui/code-block';
+import { Moment } from '../../ui/moment';
 import { Note } from '../../ui/note';
 import { Section } from '../../ui/section';
 import type { LiveNode } from './live-nodes';
+import { isStale } from './node-state.rules';
 import classes from './nodes.module.css';
+import { useNodeTime } from './use-node-time';
 
 const SECRET_FILE = '/etc/gateway-agent.secret';
 
 interface AgentCommandProps {
   node: LiveNode;
+  staleAfterSeconds: number;
   publicBaseUrl: string;
   acceptsHeartbeats: boolean;
 }
 
 /** How the agent is started on a node, and whether it has been heard. */
-export function AgentCommand({ node, publicBaseUrl, acceptsHeartbeats }: AgentCommandProps) {
+export function AgentCommand(props: AgentCommandProps) {
+  const { node, staleAfterSeconds, publicBaseUrl, acceptsHeartbeats } = props;
   const command = [
     `curl -fsSO ${publicBaseUrl}/gateway-agent.mjs`,
     'node gateway-agent.mjs \\',
@@ -24,11 +29,7 @@ export function AgentCommand({ node, publicBaseUrl, acceptsHeartbeats }: AgentCo
   return (
     <div className={classes.stack}>
       {acceptsHeartbeats ? (
-        <Note tone={node.heardAtMs === null ? 'plain' : 'good'}>
-          {node.heardAtMs === null
-            ? 'Waiting for the first heartbeat. It appears here as it arrives.'
-            : 'Heartbeats arrive.'}
-        </Note>
+        <Heard node={node} staleAfterSeconds={staleAfterSeconds} />
       ) : (
         <Note tone="warn">
           Heartbeats are rejected with 503: set <code>GPU_HEARTBEAT_SECRET</code> and restart the gateway.
@@ -57,6 +58,20 @@ export function AgentCommand({ node, publicBaseUrl, acceptsHeartbeats }: AgentCo
         </Section>
       </div>
     </div>
+  );
+}
+
+function Heard({ node, staleAfterSeconds }: Pick<AgentCommandProps, 'node' | 'staleAfterSeconds'>) {
+  const isSilent = useNodeTime((now) => isStale(node, now, staleAfterSeconds));
+  if (node.heardAtMs === null) {
+    return <Note tone="plain">Waiting for the first heartbeat. It appears here as it arrives.</Note>;
+  }
+  if (!isSilent) return <Note tone="good">Heartbeats arrive.</Note>;
+  return (
+    // Of a machine that is switched off nobody expects to hear.
+    <Note tone={node.status === 'OFFLINE' ? 'plain' : 'warn'}>
+      No heartbeat since <Moment at={new Date(node.heardAtMs).toISOString()} />.
+    </Note>
   );
 }
 

@@ -52,6 +52,7 @@ export function NodePage(): ReactNode {
           <Tab
             node={node}
             tab={tab ?? firstTab(node)}
+            staleAfterSeconds={staleAfterSeconds}
             publicBaseUrl={settings.data?.installation?.publicBaseUrl ?? location.origin}
             acceptsHeartbeats={acceptsHeartbeats}
           />
@@ -171,14 +172,15 @@ function Tabs({ node, tab }: { node: LiveNode; tab: NodeTab }) {
 interface TabProps {
   node: LiveNode;
   tab: NodeTab;
+  staleAfterSeconds: number;
   publicBaseUrl: string;
   acceptsHeartbeats: boolean;
 }
 
-function Tab({ node, tab, publicBaseUrl, acceptsHeartbeats }: TabProps) {
+function Tab({ node, tab, ...ofAgent }: TabProps) {
   if (tab === 'benchmarks') return <NodeBenchmarks nodeId={node.id} />;
   if (tab === 'margin') return <NodeMargin nodeId={node.id} />;
   if (tab === 'settings') return <NodeSettings node={node} />;
   if (tab === 'load') return <NodeLoad node={node} />;
-  return <AgentCommand node={node} publicBaseUrl={publicBaseUrl} acceptsHeartbeats={acceptsHeartbeats} />;
+  return <AgentCommand node={node} {...ofAgent} />;
 }
