@@ -95,8 +95,13 @@ describeInBrowser('what the dashboard shows', () => {
       await field!.evaluate((one) => (one as { matches(selector: string): boolean }).matches(':focus')),
     ).toBe(true);
     expect(await cap.inputValue()).toBe('7');
+    // The connection stands, so the balance says by itself of when it is.
+    const old = page.getByRole('banner').getByText(/^Balance as of \d\d:\d\d$/);
+    await old.waitFor();
+    await expectGoodLooks(page, 'balance-as-of');
     await page.unrouteAll({ behavior: 'ignoreErrors' });
     await page.evaluate('window.dispatchEvent(new Event("focus"))');
+    await old.waitFor({ state: 'detached' });
   });
 
   test('doesn’t wait for ever for a server that hangs, and adds nothing twice', async () => {

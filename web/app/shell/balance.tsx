@@ -4,6 +4,7 @@ import { ViewerDocument } from '../../generated/graphql';
 import { useRefreshOnUsage } from '../graphql/live-usage';
 import { usePageQuery } from '../graphql/use-page-query';
 import { paths } from '../paths';
+import { formatClock } from '../ui/format';
 import { ShortMoney } from '../ui/money';
 import { Settled } from '../ui/settled';
 import classes from './app-layout.module.css';
@@ -22,25 +23,33 @@ const REFRESH_MS = 500;
 /** What is left, on every page, as it changes; leads to where credit is added. */
 export function Balance() {
   // Whoever let the page in has just asked.
-  const { data, refresh } = usePageQuery({ query: ViewerDocument, variables: {}, isFresh: true });
+  const { data, error, refresh } = usePageQuery({ query: ViewerDocument, variables: {}, isFresh: true });
   useRefreshOnUsage(refresh, REFRESH_MS);
+  /** The answer that is shown, and when it came. */
+  const answer = useRef({ data, atMs: Date.now() });
+  if (answer.current.data !== data) answer.current = { data, atMs: Date.now() };
   const balanceUsd = data?.viewer?.balanceUsd;
   const { state, daysLeft } = useOutlook(balanceUsd);
   const wasLow = useRef(false);
   wasLow.current ||= state !== 'FINE';
   if (balanceUsd === undefined) return null;
   return (
-    <p className={classes.balance} data-state={state}>
-      <Link to={paths.billing}>
-        <span className={classes.label}>
-          {WORDS[state]}
-          {state === 'LOW' && daysLeft !== null && (
-            <span className={classes.days}>, lasts {lastsFor(daysLeft)}</span>
-          )}
-        </span>{' '}
-        <ShortMoney usd={balanceUsd} />
-      </Link>
-      <Settled>{wasLow.current ? SPOKEN[state] : ''}</Settled>
-    </p>
+    <>
+      <p role="status" className={classes.freshness}>
+        {error && `Balance as of ${formatClock(answer.current.atMs)}`}
+      </p>
+      <p className={classes.balance} data-state={state}>
+        <Link to={paths.billing}>
+          <span className={classes.label}>
+            {WORDS[state]}
+            {state === 'LOW' && daysLeft !== null && (
+              <span className={classes.days}>, lasts {lastsFor(daysLeft)}</span>
+            )}
+          </span>{' '}
+          <ShortMoney usd={balanceUsd} />
+        </Link>
+        <Settled>{wasLow.current ? SPOKEN[state] : ''}</Settled>
+      </p>
+    </>
   );
 }

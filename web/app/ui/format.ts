@@ -48,6 +48,12 @@ const days = madeOnce(
 /** A UTC day, `2026-11-21`, as `21 Nov`. */
 export const formatDay = (date: string): string => days().format(new Date(`${date}T00:00:00Z`));
 
+const clockTimes = madeOnce(
+  () => new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }),
+);
+/** Milliseconds of the clock as `04:12`. */
+export const formatClock = (ms: number): string => clockTimes().format(ms);
+
 const sameYear = madeOnce(
   () =>
     new Intl.DateTimeFormat(LOCALE, {
