@@ -29,7 +29,7 @@ const OF_FORMS = packages(String.raw`zod|@mantine[\\/]form|klona`);
 const OF_THE_DASHBOARD = new RegExp(
   `${packages('@mantine|lucide-react|fast-deep-equal|klona|uuidv7|zod').source}|${
     // Not main.tsx and router.tsx, which stand on it, and not the chart, which brings a library of its own.
-    String.raw`[\\/]web[\\/](?:generated|app[\\/](?:features|graphql|shell|ui(?![\\/](?:bar-chart|chart-))|session|paths|outlines|lazy-page|freshness|build|styles\.css))|[\\/]src[\\/]`
+    String.raw`[\\/]web[\\/](?:generated|app[\\/](?:features|graphql|shell|ui(?![\\/](?:bar-chart|chart-))|session|paths|outlines|lazy-page|freshness|day-turn|build|styles\.css))|[\\/]src[\\/]`
   }`,
 );
 /** Of single pages, unless several have it. */

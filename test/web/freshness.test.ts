@@ -3,6 +3,7 @@ import type { Page, WebSocketRoute } from 'playwright-core';
 import { documentIdOf } from '../graphql/support.js';
 import { expectAccessible } from '../support/axe.js';
 import { describeInBrowser, useBrowser } from '../support/browser.js';
+import { postChat } from '../support/edge.js';
 import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
 import { until } from '../support/until.js';
@@ -102,6 +103,29 @@ describeInBrowser('what the dashboard shows', () => {
     await page.unrouteAll({ behavior: 'ignoreErrors' });
     await page.evaluate('window.dispatchEvent(new Event("focus"))');
     await old.waitFor({ state: 'detached' });
+  });
+
+  test('is read again when a day begins in UTC, though nobody comes back to the page', async () => {
+    const user = await suite.signUp('free');
+    await suite.api(user.token, 'PATCH', `/api/keys/${user.keyId}`, { daily_limit_usd: '0.000001' });
+    expect((await postChat(suite.url, user.key)).status).toBe(200);
+    await suite.settled();
+    const page = await pageOf(browser, suite, user);
+    // Without its socket this page hears of nothing.
+    await page.routeWebSocket(/graphql/, () => undefined);
+    await page.clock.install({ time: new Date().setUTCHours(23, 58, 30, 0) });
+    await page.goto(`/dashboard/keys/${user.keyId}`);
+    await page.getByText('The daily cap rejects calls with 402.').waitFor();
+    await balance(page, '1.00');
+    // Also for the server, the day begins.
+    await page.route('**/graphql', async (route) => {
+      const response = await route.fetch();
+      const body = (await response.text()).replace(/"spendTodayUsd":"[^"]*"/g, '"spendTodayUsd":"0"');
+      await route.fulfill({ response, body });
+    });
+    await page.clock.fastForward('02:00');
+    await page.getByText('Calls with this key are accepted.').waitFor();
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
   });
 
   test('doesn’t wait for ever for a server that hangs, and adds nothing twice', async () => {

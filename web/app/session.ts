@@ -1,5 +1,6 @@
 import type { Client } from 'urql';
 import { ViewerDocument, type ViewerQuery } from '../generated/graphql';
+import { onDayTurn } from './day-turn';
 import { createGraphqlClient, SESSION_PROBE } from './graphql/client';
 import { isSignedOut } from './graphql/errors';
 import { dropFirst } from './graphql/first-question';
@@ -47,8 +48,8 @@ export const onSessionChange = listen(changed);
 export const onSessionDoubt = listen(doubted);
 
 /**
- * Calls back when what is live was interrupted and is there again, or somebody comes back to the page: something may have
- * been missed.
+ * Calls back when what is live was interrupted and is there again, somebody comes back to the page, or a day begins in UTC:
+ * something may have been missed.
  */
 export const onLiveReturn = listen(returned);
 
@@ -69,6 +70,8 @@ function lookedAt(): void {
 addEventListener('focus', lookedAt);
 document.addEventListener('visibilitychange', lookedAt);
 addEventListener('online', reconnectNow);
+// A hidden page is read again when somebody comes back to it.
+onDayTurn(() => document.visibilityState === 'visible' && onReturn());
 
 /** Nothing of the account stays in this browser; for the log-out. */
 export function endSession(): void {
