@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';
 import OpenAI from 'openai';
 import type { Page } from 'playwright-core';
-import { PASSWORD, signUp as signUpByApi } from '../support/api.js';
+import { documentIdOf } from '../graphql/support.js';
+import { call, PASSWORD, signUp as signUpByApi } from '../support/api.js';
 import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
 import { until } from '../support/until.js';
@@ -109,6 +110,40 @@ describeInBrowser('somebody new', () => {
     await page.getByText('A call arrived and failed with 400').waitFor();
     await ask('Say hello');
     await page.getByText('Your first call has arrived').waitFor();
+  });
+
+  test('keeps the key in sight when the session ends elsewhere, though the page is read again', async () => {
+    const user = await signUpByApi(suite.url);
+    const page = await openAs(browser, suite, user, '/dashboard');
+    await page.getByRole('button', { name: 'Create my first key' }).click();
+    const secret = page.getByRole('region', { name: 'API key' });
+    const key = await secret.innerText();
+    await call(suite.url, 'POST', '/api/auth/logout', { token: user.token });
+    const ended = page.getByText('Your session has ended. Copy the key first');
+    await ended.waitFor();
+    const refused = page.waitForResponse(
+      async (response) =>
+        (response.request().postData()?.includes(documentIdOf('query Overview')) ?? false) &&
+        (await response.text()).includes('unauthorized'),
+    );
+    await page.evaluate('window.dispatchEvent(new Event("focus"))');
+    await refused;
+    await page.getByText('of credit on the free plan').waitFor();
+    expect([await ended.isVisible(), await secret.innerText()]).toEqual([true, key]);
+    await page.getByRole('button', { name: 'I’ve saved it' }).click();
+    await page.waitForURL('**/login?next=*');
+  });
+
+  test('holds up nobody who logs out', async () => {
+    const user = await signUpByApi(suite.url);
+    const page = await openAs(browser, suite, user, '/dashboard');
+    await page.getByRole('button', { name: 'Create my first key' }).click();
+    const secret = page.getByRole('region', { name: 'API key' });
+    await secret.waitFor();
+    await page.getByRole('button', { name: 'Account' }).click();
+    await page.getByRole('menuitem', { name: 'Log out' }).click();
+    await page.waitForURL('**/login');
+    await secret.waitFor({ state: 'detached' });
   });
 
   test('sees a call that was charged while the connection was away', async () => {

@@ -118,6 +118,22 @@ describeInBrowser('the keys of the dashboard', () => {
     expect(asked).toEqual(['beforeunload']);
   });
 
+  test('a key that was not copied outlasts the session that ends elsewhere, and leads to the log-in once it is', async () => {
+    const page = await openOwn('/dashboard/keys?create=true');
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: suite.url });
+    await dialog(page).getByLabel('Name').fill('ci');
+    await page.keyboard.press('Enter');
+    const secret = dialog(page).getByRole('region', { name: 'API key' });
+    const key = await secret.innerText();
+    await call(suite.url, 'POST', '/api/auth/logout', { token: user.token });
+    await dialog(page).getByText('Your session has ended. Copy the key first').waitFor();
+    expect(await secret.innerText()).toBe(key);
+    await dialog(page).getByRole('button', { name: 'Copy key' }).click();
+    await page.waitForURL('**/login?next=*');
+    await page.getByText('Your session has ended. Log in to continue.').waitFor();
+    expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe(key);
+  });
+
   test('a daily cap is set where it stands, and refuses at once; it is removed, and back by "Undo"', async () => {
     const page = await open(`/dashboard/keys/${user.keyId}?tab=caps`);
     expect(await statusOf()).toBe(200);

@@ -18,7 +18,8 @@ let inDoubt = false;
 let seen = false;
 let client = createClient();
 
-function doubt(): void {
+/** Asks again who is signed in: the session may have ended, or begun anew. */
+export function doubtSession(): void {
   inDoubt = true;
   for (const listener of doubted) listener();
 }
@@ -32,7 +33,7 @@ function createClient(): Client {
   const onOther = (): void => {
     if (made === client) location.reload();
   };
-  const made = createGraphqlClient({ onDoubt: doubt, onReturn, onOther });
+  const made = createGraphqlClient({ onDoubt: doubtSession, onReturn, onOther });
   return made;
 }
 
@@ -44,7 +45,7 @@ const listen = (listeners: Set<() => void>) => (listener: () => void) => {
 /** Calls back when the session has begun or ended here, until the returned function is called. */
 export const onSessionChange = listen(changed);
 
-/** Calls back when the server has refused the session: it may have ended elsewhere. */
+/** Calls back when the session may have ended elsewhere: the server has refused it. */
 export const onSessionDoubt = listen(doubted);
 
 /**

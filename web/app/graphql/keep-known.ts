@@ -1,7 +1,10 @@
 import { type CombinedError, type Exchange, mapExchange } from 'urql';
 
-/** What says that there is nothing to show, or nothing to this account. */
-const OVER = ['unauthorized', 'forbidden', 'not_found'];
+/**
+ * What says that there is nothing to show, or nothing to this account. Whoever is signed out is led away from the page, unless
+ * a secret keeps it (`ui/held-secret.ts`).
+ */
+const OVER = ['forbidden', 'not_found'];
 
 const isOver = ({ graphQLErrors }: CombinedError): boolean =>
   graphQLErrors.some(({ extensions }) => OVER.includes(String(extensions.code)));

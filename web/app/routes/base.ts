@@ -4,6 +4,7 @@ import { paths } from '../paths';
 import { hasSeenViewer, loadViewer } from '../session';
 import { ErrorPage } from '../shell/error-page';
 import { RootLayout } from '../shell/root-layout';
+import { holdsPage } from '../ui/held-secret';
 
 /** Around every page. */
 export const root = createRootRoute({
@@ -18,7 +19,8 @@ export const signedIn = createRoute({
   async beforeLoad({ location }) {
     const wasSignedIn = hasSeenViewer();
     const viewer = await loadViewer();
-    if (viewer) return;
+    const isHeld = holdsPage(viewer === null);
+    if (viewer || isHeld) return;
     const reason = wasSignedIn ? 'ended' : 'needed';
     throw redirect({ to: paths.login, search: { next: location.href, reason }, replace: true });
   },
