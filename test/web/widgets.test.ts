@@ -112,7 +112,8 @@ describeInBrowser('the widgets of the dashboard', () => {
     await expectGoodLooks(page, 'widgets');
     await page.getByRole('row', { name: /3 of 200/ }).waitFor();
     await write(await embedded(rotated!.public_key), 'And now?');
-    await page.getByRole('row', { name: /4 of 200/ }).waitFor();
+    // Sooner than a lost signal would be made good.
+    await page.getByRole('row', { name: /4 of 200/ }).waitFor({ timeout: 10_000 });
   });
 
   test('the window of its usage stays in the address, and a call in the usage list names its widget and leads to it', async () => {
