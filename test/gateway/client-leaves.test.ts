@@ -105,6 +105,29 @@ describe('a client that leaves', () => {
     ]);
   });
 
+  test.each([
+    [
+      'pays for what that reports',
+      500,
+      { status: 'success', estimated: false, input_tokens: 40, output_tokens: 500 },
+    ],
+    ['pays nothing where it reports no token either', 0, { status: 'error', cost: '0.000000000000' }],
+  ])('of a stream with a running usage and no text %s', async (_what, tokens, event) => {
+    const caller = await createTestKey(suite.db);
+    const parts = [0, tokens].map((completion_tokens) =>
+      chunkEvent({
+        choices: [{ index: 0, delta: { content: '' } }],
+        usage: { prompt_tokens: 40, completion_tokens },
+      }),
+    );
+    suite.upstream.answer(stream(parts, { finish: false }));
+    const fields = { stream: true, stream_options: { include_usage: true } };
+    await leave(caller, fields, parts.join('').length);
+    expect(await usageOf(suite.db, caller.accountId)).toEqual([
+      expect.objectContaining({ ...event, client_aborted: true }),
+    ]);
+  });
+
   test('leaves no hold behind', async () => {
     const caller = await createTestKey(suite.db, { balance: '0.004' });
     // Each of these calls holds $0.0033: two at once would not fit.

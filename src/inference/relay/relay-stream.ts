@@ -100,12 +100,13 @@ export class StreamAnswer implements RelayAnswer, WholeEventSink {
     over();
   }
 
-  /** Settles the call of a client that has left. */
+  /** Settles the call of a client that has left: free while no token has come or been reported. */
   #leave(): void {
     this.#over = true;
-    const isFree = this.#deltas === 0 && !(this.#check.finished && this.#isCounted());
+    const isCounted = this.#isCounted();
+    const isFree = this.#deltas === 0 && this.#told() <= 0 && !(this.#check.finished && isCounted);
     if (isFree) this.call.fail(CLIENT_LEFT, () => undefined);
-    else this.call.succeed({ ...this.#success(this.#isCounted()), ...LEFT_EARLY }, () => undefined);
+    else this.call.succeed({ ...this.#success(isCounted), ...LEFT_EARLY }, () => undefined);
   }
 
   readonly #take = (event: Buffer): void => {
@@ -184,8 +185,12 @@ export class StreamAnswer implements RelayAnswer, WholeEventSink {
 
   /** Whether the usage counts all that came, though the stream has not ended. A count below that of deltas is none. */
   #isCounted(): boolean {
-    const told = readUsage(this.#usage, 'chat')?.outputTokens ?? -1;
-    return this.#usageIsLast && told >= this.#deltas;
+    return this.#usageIsLast && this.#told() >= this.#deltas;
+  }
+
+  /** Generated tokens as last reported; -1 without a valid report. */
+  #told(): number {
+    return readUsage(this.#usage, 'chat')?.outputTokens ?? -1;
   }
 
   /** What to charge; `isCounted` if the usage covers all of it. */
