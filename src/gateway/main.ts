@@ -69,6 +69,7 @@ try {
         registry,
         clock: systemClock,
         onFlushed,
+        alone: !config.redisUrl,
       }),
   });
   let serving = false;

@@ -1,11 +1,15 @@
+import { join } from 'node:path';
+import { systemClock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
 import type { Handed } from './hand-over.js';
-import { adoptedFolders, adoptOrphans, formerOwners } from './orphans.js';
+import { adoptedFolders, adoptOrphans, formerOwners, type Heartbeats } from './orphans.js';
 import type { Owner } from './owner.js';
-import { replayFolder } from './replay.js';
+import { commitRecorded, replayFolder } from './replay.js';
 import type { UsageRecord } from './usage-record.js';
 
 const INTERVAL_MS = 5_000;
+/** A heartbeat is missing: at a start, what the folder's owner has recorded is not left to it. */
+const SILENT_MS = 15_000;
 
 export interface AdoptionOptions {
   directory: string;
@@ -13,7 +17,11 @@ export interface AdoptionOptions {
   own: string;
   self: Owner;
   log: Logger;
-  commit(records: UsageRecord[]): Promise<Handed>;
+  /** Whether no process may admit calls that this one can't look up. */
+  alone: boolean;
+  intervalMs?: number | undefined;
+  /** @param borrowed Of a process that may live, or be another installation's. */
+  commit(records: UsageRecord[], borrowed?: boolean): Promise<Handed>;
   /** The spools of these processes are here, and perhaps not committed yet. Said every few seconds, however long that takes. */
   onFound(owners: string[]): void;
   /** Everything of these processes is committed, or waits and counts in this process. */
@@ -26,6 +34,8 @@ export interface AdoptionOptions {
 export class Adoption {
   /** Adopted folders whose replay is under way, or whose last events wait for accounts that are locked. */
   private readonly waiting = new Map<string, Promise<void>>();
+  /** Of processes that can't be looked up. */
+  private heartbeats: Heartbeats = new Map();
   private timer: NodeJS.Timeout | undefined;
   private running: Promise<void> | undefined;
   private stopped = false;
@@ -33,12 +43,13 @@ export class Adoption {
   constructor(private readonly options: AdoptionOptions) {}
 
   /** Resolves when what was found is handed over. */
-  start(): Promise<void> {
+  async start(): Promise<void> {
     this.timer = setInterval(() => {
       void this.tellFound();
       void this.look();
-    }, INTERVAL_MS).unref();
-    return this.look();
+    }, this.options.intervalMs ?? INTERVAL_MS).unref();
+    await this.look();
+    await this.commitOthers();
   }
 
   /** Call it once `commit` rejects, so that a replay under way ends. @returns Whether every folder is replayed. */
@@ -77,7 +88,8 @@ export class Adoption {
   private async run(): Promise<void> {
     const { directory, own, self } = this.options;
     try {
-      await adoptOrphans(directory, own, self, (error) => this.failed(error));
+      const failed = (error: unknown): void => this.failed(error);
+      this.heartbeats = await adoptOrphans(directory, own, self, this.heartbeats, failed);
       // Before the folders are read: one that is removed in this moment may still be among them.
       const waiting = new Set(this.waiting.keys());
       for (const folder of await adoptedFolders(own)) {
@@ -87,6 +99,24 @@ export class Adoption {
     } catch (error) {
       this.failed(error);
     }
+  }
+
+  /**
+   * Whether an owner that can't be looked up is gone shows after a minute only; balances must contain what it has recorded
+   * before. Its finished calls are committed, which is right if it lives, too. Beside others that share the limits only
+   * those of a silent one: the others count what it has recorded lately.
+   */
+  private async commitOthers(): Promise<void> {
+    const { directory, alone, commit } = this.options;
+    const now = systemClock.now();
+    for (const [name, { at }] of this.heartbeats) {
+      if (!alone && now - at < SILENT_MS) continue;
+      await commitRecorded(join(directory, name), (records) => commit(records, true)).catch(
+        (error: unknown) => this.failed(error),
+      );
+    }
+    // It may have found one of them to be an orphan meanwhile.
+    await this.running;
   }
 
   /** Resolves when everything in a folder is committed, or waits for nothing but locked accounts: the next one begins. */

@@ -213,13 +213,12 @@ export class Flusher {
 
   private async settleBatch(batch: Pending[], result: BatchResult): Promise<void> {
     const refused = new Set(result.refused);
-    const committed = refused.size === 0 ? batch : batch.filter((pending) => !refused.has(pending.record));
-    this.announce(committed, result);
-    this.settle(committed);
+    const isRefused = ({ record, borrowed }: Pending): boolean => !borrowed && refused.has(record);
+    const settled = refused.size === 0 ? batch : batch.filter((pending) => !isRefused(pending));
+    this.announce(settled, result);
+    this.settle(settled);
     if (refused.size === 0) return;
-    for (const pending of batch) {
-      if (refused.has(pending.record)) await this.suspect(pending, UNKNOWN_ACCOUNT);
-    }
+    for (const pending of batch) if (isRefused(pending)) await this.suspect(pending, UNKNOWN_ACCOUNT);
   }
 
   /** Reports what is settled, so that it no longer counts as pending. */

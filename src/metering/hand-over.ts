@@ -32,9 +32,10 @@ export class HandOver {
   /**
    * Gives records to the flusher, and resolves when it is through with all but those that wait: for accounts that are locked,
    * or as dead letters. Those count in this process by then.
+   * @param borrowed Of a process that may live, or be another installation's.
    * @throws What `ends` rejects with.
    */
-  async commit(records: readonly UsageRecord[], since: number): Promise<Handed> {
+  async commit(records: readonly UsageRecord[], since: number, borrowed = false): Promise<Handed> {
     const { flusher, ends } = this.deps;
     const through = Promise.withResolvers<void>();
     const over = Promise.withResolvers<void>();
@@ -48,6 +49,7 @@ export class HandOver {
       const pending: Pending = {
         record,
         own: false,
+        borrowed,
         position: Number.POSITIVE_INFINITY,
         since,
         settled: () => {

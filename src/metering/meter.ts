@@ -37,6 +37,11 @@ export interface MeterOptions {
   onTakenOver?(records: UsageRecord[]): void;
   /** Called every few seconds with the names of dead processes whose spools are adopted, until everything of theirs is committed. */
   onFound?(owners: string[]): void;
+  /**
+   * Whether no process may admit calls that this one can't look up. It then accepts calls only once balances contain what is
+   * recorded in all folders, however lately.
+   */
+  alone?: boolean;
   /** Called with the names of dead processes once everything of theirs is committed or taken over. */
   onReplayed?(owners: string[]): void;
   /** Called synchronously after each commit. */
@@ -47,6 +52,8 @@ export interface MeterOptions {
   memoryEvents?: number;
   /** How often the folder's heartbeat is touched, and with it whether the folder is still there. */
   heartbeatMs?: number;
+  /** How often it looks for spools of dead processes. */
+  lookMs?: number;
   /**
    * How long start, stop, and answers that may be charged wait for a database that doesn't answer, or is slow; seconds unless
    * given.
@@ -124,7 +131,9 @@ export async function createMeter(options: MeterOptions): Promise<Meter> {
     own: folder,
     self: ownIdentity(),
     log,
-    commit: (records) => handOver.commit(records, clock.now()),
+    alone: options.alone ?? false,
+    intervalMs: options.lookMs,
+    commit: (records, borrowed) => handOver.commit(records, clock.now(), borrowed),
     onFound: (owners) => options.onFound?.(owners),
     onHandedOver: (owners) => options.onReplayed?.(owners),
     onReplayed: (events) => metrics.replayed.inc(events),

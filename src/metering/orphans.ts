@@ -3,6 +3,23 @@ import { basename, join } from 'node:path';
 import { systemClock } from '../lib/clock.js';
 import { isGone, OWNER_FILE, type Owner, parseOwner } from './owner.js';
 
+/** What a look has seen of the folder of an owner that can't be looked up. */
+export interface Heartbeat {
+  /** File time that its owner has set, by its clock. */
+  at: number;
+  /** At how many looks in a row it has been the same. */
+  looks: number;
+}
+
+/** Heartbeats by the name of the folder. */
+export type Heartbeats = ReadonlyMap<string, Heartbeat>;
+
+/**
+ * At so many looks, a minute's, a heartbeat must be the same for its owner to count as gone. No clock decides: it may be
+ * set, and after a sleep of the machine every heartbeat is old.
+ */
+const LOOKS = 12;
+
 /** Folders in addition to those of processes. */
 export const DEAD_LETTERS_FOLDER = 'dead-letters';
 export const DAMAGED_FOLDER = 'damaged';
@@ -10,22 +27,30 @@ const RESERVED = new Set([DEAD_LETTERS_FOLDER, DAMAGED_FOLDER]);
 const ADOPTED_PREFIX = 'adopted-';
 const SEGMENT_SUFFIX = '.seg';
 
-const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
+export const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
 
 /** Name of the segment file with this number; sorts by number. */
 export const segmentName = (number: number): string => `${String(number).padStart(10, '0')}${SEGMENT_SUFFIX}`;
 
-/** Proof that the owner lives, for machines that can't see its process. File times, hence the real clock. */
+/** A sign that the owner lives, for those who can't see its process. File times, hence the real clock. */
 export async function beat(folder: string): Promise<void> {
   const now = new Date(systemClock.now());
   await utimes(join(folder, OWNER_FILE), now, now);
 }
 
-async function isOrphan(folder: string, self: Owner): Promise<boolean> {
+/** Whether a folder is an orphan; its heartbeat while nobody can say. `last`: as the look before has seen it. */
+async function isOrphan(
+  folder: string,
+  self: Owner,
+  last: Heartbeat | undefined,
+): Promise<boolean | Heartbeat> {
   const path = join(folder, OWNER_FILE);
   try {
-    const [text, { mtimeMs }] = await Promise.all([readFile(path, 'utf8'), stat(path)]);
-    return isGone(parseOwner(text), self, systemClock.now() - mtimeMs);
+    const [text, { mtimeMs: at }] = await Promise.all([readFile(path, 'utf8'), stat(path)]);
+    const gone = isGone(parseOwner(text), self);
+    if (gone !== undefined) return gone;
+    const beat = { at, looks: last?.at === at ? last.looks + 1 : 0 };
+    return beat.looks >= LOOKS || beat;
   } catch (error) {
     // A folder appears with its owner's file in it; without one its owner has given it up.
     if (isMissing(error)) return true;
@@ -36,24 +61,31 @@ async function isOrphan(folder: string, self: Owner): Promise<boolean> {
 /**
  * Takes every folder below `directory` whose owner is gone by renaming it into `own`. The rename is atomic: of
  * several adopters one wins. If a folder can't be taken, `failed` is called and the others are taken all the same.
+ * @param seen What the look before gave.
+ * @returns Those whose owners can't be looked up and may live.
  * @throws Error when `directory` can't be read.
  */
 export async function adoptOrphans(
   directory: string,
   own: string,
   self: Owner,
+  seen: Heartbeats,
   failed: (error: unknown) => void,
-): Promise<void> {
+): Promise<Heartbeats> {
+  const left = new Map<string, Heartbeat>();
   for (const entry of await readdir(directory, { withFileTypes: true })) {
     const folder = join(directory, entry.name);
     if (!entry.isDirectory() || entry.name.startsWith('.') || RESERVED.has(entry.name) || folder === own)
       continue;
     try {
-      if (await isOrphan(folder, self)) await rename(folder, join(own, `${ADOPTED_PREFIX}${entry.name}`));
+      const orphan = await isOrphan(folder, self, seen.get(entry.name));
+      if (orphan === true) await rename(folder, join(own, `${ADOPTED_PREFIX}${entry.name}`));
+      else if (orphan) left.set(entry.name, orphan);
     } catch (error) {
       if (!isMissing(error)) failed(error);
     }
   }
+  return left;
 }
 
 /**

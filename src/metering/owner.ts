@@ -15,8 +15,6 @@ export interface Owner {
 }
 
 export const OWNER_FILE = 'owner.json';
-/** Age of the heartbeat at which an owner that can't be looked up counts as gone. */
-const STALE_HEARTBEAT_MS = 60_000;
 
 const attempt = (read: () => string): string => {
   try {
@@ -53,11 +51,10 @@ export function parseOwner(text: string): Owner | undefined {
 }
 
 /**
- * Whether the owner of a folder is permanently gone. On this machine, the process table decides, so that a suspended
- * process keeps its folder; elsewhere, the age of its heartbeat.
+ * Whether the owner of a folder is permanently gone, by the process table, so that a suspended process keeps its folder.
+ * Undefined if it can't be looked up there: on another machine, in another container, or from before a reboot.
  */
-export function isGone(owner: Owner | undefined, self: Owner, heartbeatAgeMs: number): boolean {
-  const comparable = owner?.machine === self.machine && owner.pidNamespace === self.pidNamespace;
-  if (!owner || !comparable) return heartbeatAgeMs > STALE_HEARTBEAT_MS;
+export function isGone(owner: Owner | undefined, self: Owner): boolean | undefined {
+  if (owner?.machine !== self.machine || owner.pidNamespace !== self.pidNamespace) return undefined;
   return !isStillRunning(owner.pid, owner.startTime);
 }

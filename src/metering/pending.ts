@@ -5,6 +5,8 @@ export interface Pending {
   record: UsageRecord;
   /** Whether it counts in this process until it is settled: what it has recorded itself or taken over. */
   own: boolean;
+  /** Whether its process may live, and may be another installation's: then an account that doesn't exist is no fault. */
+  borrowed?: boolean;
   /** Order of recording; what `drain` waits for. */
   position: number;
   /** When it was recorded, by the clock, for its age. */

@@ -2,7 +2,7 @@ import { readFile, rm } from 'node:fs/promises';
 import type { Logger } from '../lib/logger.js';
 import { TERMINATED } from './flush.store.js';
 import type { Handed } from './hand-over.js';
-import { segmentFiles, setDamagedAside } from './orphans.js';
+import { isMissing, segmentFiles, setDamagedAside } from './orphans.js';
 import { decodeFrames, HEADER_BYTES, headerState, nextFrame, type SpoolEntry } from './spool-record.js';
 import type { CallIntent, UsageRecord } from './usage-record.js';
 
@@ -118,9 +118,37 @@ export async function replayFolder(folder: string, options: ReplayOptions): Prom
   return { events: events + terminated.length, waits: waiting.length > 0, settled: remove() };
 }
 
-/** The finished events of one whole segment, in slices. */
-export async function* segmentEvents(path: string): AsyncGenerator<UsageRecord[]> {
-  for await (const entries of readSegment(await readFile(path), () => undefined)) {
-    yield entries.flatMap((entry) => (entry.kind === 'event' ? [entry.record] : []));
+/**
+ * Commits the finished calls in the folder of a process that may live, and leaves the folder to it: its open calls may
+ * still end, and what it commits itself is there already.
+ * @throws Error when the folder can't be read, or the process stops.
+ */
+export async function commitRecorded(folder: string, commit: ReplayOptions['commit']): Promise<void> {
+  try {
+    // Whoever adopts the folder meanwhile commits the rest.
+    for (const path of await segmentFiles(folder)) await commitSegment(path, commit);
+  } catch (error) {
+    if (!isMissing(error)) throw error;
   }
 }
+
+async function commitSegment(path: string, commit: ReplayOptions['commit']): Promise<void> {
+  // Its owner removes it when all of it is committed.
+  const bytes = await readFile(path).catch((error: unknown) => {
+    if (isMissing(error)) return undefined;
+    throw error;
+  });
+  if (!bytes || headerState(bytes) !== 'known') return;
+  for await (const entries of readSegment(bytes, () => undefined)) {
+    const records = eventsOf(entries);
+    if (records.length > 0) await commit(records);
+  }
+}
+
+/** The finished events of one whole segment, in slices. */
+export async function* segmentEvents(path: string): AsyncGenerator<UsageRecord[]> {
+  for await (const entries of readSegment(await readFile(path), () => undefined)) yield eventsOf(entries);
+}
+
+const eventsOf = (entries: SpoolEntry[]): UsageRecord[] =>
+  entries.flatMap((entry) => (entry.kind === 'event' ? [entry.record] : []));

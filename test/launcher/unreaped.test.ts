@@ -46,9 +46,9 @@ describe('a process that was killed and that nobody reaps', () => {
   test('owns no spool', async () => {
     const { pid, kill } = await sleeper();
     const owner = { ...ownIdentity(), pid, startTime: processStat(pid)!.startTime };
-    expect(isGone(owner, ownIdentity(), 0)).toBe(false);
+    expect(isGone(owner, ownIdentity())).toBe(false);
     await kill();
-    expect(isGone(owner, ownIdentity(), 0)).toBe(true);
+    expect(isGone(owner, ownIdentity())).toBe(true);
   });
 
   test('is no database that could be adopted or has to be stopped', async () => {

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   cpSync,
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -11,6 +12,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
+import { utimes } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { newId } from '../../src/lib/ids.js';
 import { DOLLAR } from '../../src/lib/money.js';
@@ -219,12 +221,109 @@ describe('the spool of a dead process', () => {
       expect(await replay()).toBe(1);
     });
 
-    test('when it ran elsewhere and its heartbeat is old', async () => {
-      const left = leaveSpool(folder.path, [[record()]]);
-      writeOwner(left, { ...ownIdentity(), machine: 'another' });
-      const old = new Date(Date.now() - 61_000);
-      utimesSync(join(left, 'owner.json'), old, old);
-      expect(await replay()).toBe(1);
+    test.each([
+      ['an hour behind', -3_600_000],
+      ['an hour ahead', 3_600_000],
+    ])(
+      'when it ran elsewhere and its heartbeat stands still, also by a clock that is %s',
+      async (_how, ms) => {
+        const [still, living] = [0, 1].map(() => {
+          const left = leaveSpool(folder.path, [[intentOf(payer)]]);
+          writeOwner(left, { ...ownIdentity(), machine: 'another' });
+          return join(left, 'owner.json');
+        });
+        const beat = (path: string) => utimes(path, new Date(Date.now() - ms), new Date(Date.now() - ms));
+        await Promise.all([still!, living!].map(beat));
+        const beats = setInterval(() => void beat(living!).catch(() => undefined), 10);
+        const { meter, registry } = await open({ lookMs: 20 });
+        await until(async () => (await metricOf(registry, 'metering_replayed_events_total')) > 0);
+        clearInterval(beats);
+        expect([existsSync(still!), existsSync(living!)]).toEqual([false, true]);
+        expect(await ids()).toHaveLength(1);
+        await meter.stop();
+      },
+    );
+  });
+
+  describe('of a process that may live, since it can not be looked up', () => {
+    /** A finished call of $0.00025, and an open one. */
+    const leaveElsewhere = (heartbeatAgeMs = 0) => {
+      const finished = recordOf(payer);
+      const open = intentOf(payer);
+      const left = leaveSpool(folder.path, [[finished, open]]);
+      writeOwner(left, { ...ownIdentity(), pidNamespace: 'pid:[1]' });
+      const beat = new Date(Date.now() - heartbeatAgeMs);
+      utimesSync(join(left, 'owner.json'), beat, beat);
+      return { left, finished, open };
+    };
+    const balance = async (): Promise<string> =>
+      (await db.pool.query('select balance::text from accounts where id = $1', [payer.accountId])).rows[0]
+        .balance;
+
+    test.each([
+      ['by one that alone admits calls', { alone: true }, 0],
+      ['beside others that admit calls if it is silent', {}, 16_000],
+    ])(
+      'has its finished calls committed before another serves, %s; its folder and open calls stay its own',
+      async (_who, options, heartbeatAgeMs) => {
+        const { left, finished } = leaveElsewhere(heartbeatAgeMs);
+        const { meter, flushed } = await open(options);
+        expect(meter.accepting()).toBe(true);
+        expect(await ids()).toEqual([finished.id]);
+        expect(await balance()).toBe('0.999750000000');
+        expect(flushed.flatMap(({ own }) => own)).toEqual([]);
+        await meter.stop();
+        expect(readdirSync(folder.path)).toEqual([basename(left)]);
+      },
+    );
+
+    test('is charged once when it is found to be dead', async () => {
+      const { finished, open: cut } = leaveElsewhere();
+      const { meter, registry } = await open({ alone: true, lookMs: 20 });
+      await until(async () => (await metricOf(registry, 'metering_replayed_events_total')) === 2);
+      expect(await ids()).toEqual([finished.id, cut.id].sort());
+      expect(await balance()).toBe('0.999750000000');
+      await meter.stop();
+      expect(readdirSync(folder.path)).toEqual([]);
+    });
+
+    test('keeps one that alone admits calls from serving until the database has its calls', async () => {
+      const { finished } = leaveElsewhere();
+      const session = await db.pool.connect();
+      await session.query('begin; lock table usage_events in exclusive mode');
+      const { meter } = await open({ alone: true, patienceMs: 100 });
+      try {
+        expect(meter.accepting()).toBe(false);
+      } finally {
+        await session.query('rollback');
+        session.release();
+      }
+      await until(() => meter.accepting(), { timeoutMs: 20_000 });
+      expect(await ids()).toEqual([finished.id]);
+      await meter.stop();
+    });
+
+    test('is left alone where its accounts are of another installation, and keeps nobody from serving', async () => {
+      const ours = payer;
+      payer = { accountId: newId(), keyId: newId() };
+      const { left } = leaveElsewhere();
+      payer = ours;
+      const { meter, registry } = await open({ alone: true });
+      expect(meter.accepting()).toBe(true);
+      // Nothing is tried again or set aside.
+      expect(await metricOf(registry, 'metering_spool_events')).toBe(0);
+      expect(await metricOf(registry, 'metering_dead_letters_total')).toBe(0);
+      await meter.stop();
+      expect(readdirSync(folder.path)).toEqual([basename(left)]);
+    });
+
+    test('whose spool was taken away meanwhile keeps nobody from serving', async () => {
+      const { left } = leaveElsewhere();
+      symlinkSync(join(left, 'nowhere'), join(left, '0000000000.seg'));
+      const { meter } = await open({ alone: true });
+      expect(meter.accepting()).toBe(true);
+      expect(await ids()).toHaveLength(1);
+      await meter.stop();
     });
   });
 
