@@ -26,7 +26,7 @@ export const SILENT_MS = 15_000;
  */
 const LOST_MS = 60_000;
 /**
- * Spools of dead processes are adopted within 60 s (metering/owner.ts) and committed within seconds. If the database takes nothing,
+ * Spools of dead processes are adopted within 80 s (metering/orphans.ts) and committed within seconds. If the database takes nothing,
  * whoever has adopted one keeps its owner from being gone.
  */
 const GONE_MS = 120_000;
