@@ -150,14 +150,16 @@ const REPORT_MS = 5_000;
 const SHOWN_CHARACTERS = 1_500;
 
 /** What a page shows when its test fails, and what it waits for. */
-async function pageReport(page: Page, pending: ReadonlySet<Request>): Promise<string> {
+async function pageReport(page: Page, pending?: ReadonlySet<Request>): Promise<string> {
   const shown = await page
     .locator('body')
     .innerText({ timeout: REPORT_MS })
     .catch((error: Error) => error.message);
-  const waiting = [...pending].map((request) => `${request.method()} ${request.url()}`);
+  const waiting = [...(pending ?? [])].map((request) => `${request.method()} ${request.url()}`);
   return [
-    `The test failed on ${page.url()}, which waits for ${waiting.length} requests:`,
+    pending
+      ? `The test failed on ${page.url()}, which waits for ${waiting.length} requests:`
+      : `Beside it is ${page.url()}.`,
     ...waiting,
     'It shows:',
     shown.slice(-SHOWN_CHARACTERS),
@@ -216,7 +218,12 @@ export function useBrowser(): TestBrowser {
   afterAll(
     onFailure(async () => {
       hasFailed = true;
-      for (const { page, pending } of opened) process.stderr.write(await pageReport(page, pending));
+      for (const { page, pending } of opened) {
+        process.stderr.write(await pageReport(page, pending));
+        // Those that the test has opened beside it.
+        for (const other of page.context().pages())
+          if (other !== page) process.stderr.write(await pageReport(other));
+      }
     }),
   );
   beforeAll(async () => {

@@ -28,6 +28,8 @@ const QUEUES: readonly (readonly [Queue, RegExp])[] = [
     'browser',
     /^(?:web\/|(?:pages|widgets)\/browser|platform\/docs-browser|playground\/(?:run|sharing)\.|admin\/running|gateway\/refused-calls|graphql\/(?:account-changed|usage-recorded|guide)\.|proxy\/simulator-context|migration\/snippets)/,
   ],
+  // They share a product of their own: pasted commands change models and nodes.
+  ['platform', /^(?:docs\/commands|platform\/reference-examples)/],
   ['edge', /^(?:gateway|proxy|lib|clients|live|jobs|boundaries|docs|tracing|config)\b/],
   ['platform', /^/],
 ];
