@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { PASSWORD, signUp } from '../support/api.js';
-import { useProduct } from '../support/product-suite.js';
+import { PASTED, useProduct } from '../support/product-suite.js';
 import { HEARTBEAT_SECRET } from '../support/secrets.js';
 import { until } from '../support/until.js';
 
@@ -19,7 +19,7 @@ function blocksOf(path: string, heading: string, language: string): string[] {
 }
 
 describe('the commands of the documentation', () => {
-  const suite = useProduct();
+  const suite = useProduct(PASTED);
   /** Pastes blocks into one shell, one after the other; gives what each of them printed. */
   const paste = async (blocks: string[], environment: Record<string, string> = {}): Promise<string[]> => {
     const script = blocks.join('\necho; echo NEXT\n').replaceAll('http://localhost:8080', suite.url);

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';
 import { call } from '../support/api.js';
-import { useProduct } from '../support/product-suite.js';
+import { PASTED, useProduct } from '../support/product-suite.js';
 import { HEARTBEAT_SECRET } from '../support/secrets.js';
 
 const run = promisify(execFile);
@@ -23,7 +23,7 @@ const BLANKS = ['wgt_pr_…', '019aa7c1-5f0e-7cc3-98c1-1a2b3c4d5e6f'];
 const NOT_TRIED = ['createResponse', 'resetPassword'];
 
 describe('the examples of /docs/api', () => {
-  const suite = useProduct();
+  const suite = useProduct(PASTED);
 
   test('work as they stand, pasted into a shell that has the variables', async () => {
     const page = await call(suite.url, 'GET', '/docs/api');

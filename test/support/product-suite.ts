@@ -7,6 +7,9 @@ export type ProductSuite = Omit<RunningProduct, 'expectRunning' | 'stop'>;
 /** Starting everything beside the other worker and its browser. */
 const START_TIMEOUT_MS = 90_000;
 
+/** For files whose pasted commands change models and nodes: they share a product with each other alone. */
+export const PASTED: ProductOptions = { env: { LOG_LEVEL: 'error' } };
+
 /**
  * Gives a test file the worker's running product, started by the first file that wants it. Its state is everybody's: a test
  * looks at accounts of its own, and leaves the invariants of the money whole. A file with options shares with those that
