@@ -150,7 +150,7 @@ async function readGpus(): Promise<string> {
   }
 }
 
-/** Use is `[N/A]` where a GPU is divided (MIG), memory where it is that of the whole machine. The other is told all the same. */
+/** `nvidia-smi` prints `[N/A]` for the utilization of a divided GPU (MIG), and for memory shared with the machine. The other value is still reported. */
 async function gpus(): Promise<Readings> {
   const rows = (await readGpus())
     .trim()

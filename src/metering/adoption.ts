@@ -81,7 +81,7 @@ export class Adoption {
       const owners = await Promise.all(folders.map((folder) => formerOwners(folder).catch(() => [])));
       if (folders.length > 0) this.options.onFound(owners.flat());
     } catch {
-      // The next look tells of the fault.
+      // The next look reports the error.
     }
   }
 

@@ -38,7 +38,7 @@ export async function beat(folder: string): Promise<void> {
   await utimes(join(folder, OWNER_FILE), now, now);
 }
 
-/** Whether a folder is an orphan; its heartbeat while nobody can say. `last`: as the look before has seen it. */
+/** Whether a folder is an orphan, or its heartbeat while that isn't known. `last` is its heartbeat at the previous look. */
 async function isOrphan(
   folder: string,
   self: Owner,

@@ -4,7 +4,7 @@ import { requireViewer, type ServiceContext } from '../../context.js';
 import { UNTRACKED } from '../../db/untracked.js';
 import { Account } from '../../entities/accounts/account.js';
 import { AppError } from '../../errors.js';
-import { DAY_MS, monthStart, monthsBefore, utcDay } from '../../lib/clock.js';
+import { DAY_MS, monthStart, monthsBefore, utcDay, utcMonth } from '../../lib/clock.js';
 import { parseMoney } from '../../lib/money.js';
 import { costSince } from '../analytics/cost-since.store.js';
 import type { ServiceDeps } from '../deps.js';
@@ -42,7 +42,7 @@ export function createStatementService({ config }: Pick<ServiceDeps, 'config'>) 
 
     /** The same as CSV: a line for each day with charges and with credits, between the two balances. @throws as `statement` */
     async statementCsv(context: ServiceContext, input: LedgerMonthInput): Promise<string> {
-      const isOver = monthStart(Date.parse(input.month), 1).getTime() <= context.clock.now();
+      const isOver = input.month < utcMonth(context.clock.now());
       return statementCsv(await statement(context, input), { isOver });
     },
   };

@@ -123,7 +123,7 @@ describe('edges of one machine', () => {
       await turns();
     }
 
-    test('keep all that it had open until its spool is committed: it may have recorded what it had not told', async () => {
+    test('keep everything it had open until its spool is committed: it may have recorded calls that it had not reported', async () => {
       const id = await kill();
       const left = open();
       expect(sum()).toBeGreaterThanOrEqual(110n * UNIT);

@@ -273,7 +273,7 @@ export class CounterHub {
     this.#joined.delete(joined);
     let isClean = edge.messages.size === 0;
     for (const part of edge.parts()) {
-      // Its calls were over, and it had told everything.
+      // It had no open calls, and had reported everything.
       if (edge.hasStopped) part.dropHolds();
       isClean &&= part.holds === 0n && part.charges === 0n && part.leased === 0n;
     }

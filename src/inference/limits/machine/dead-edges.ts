@@ -7,7 +7,7 @@ const REPLACED_MS = 10_000;
 
 /**
  * Edges whose line has ended before everything they had open was committed. Any of it may be in their spools, so it counts until
- * these are committed. The spool of an edge that nobody finds is lost.
+ * these are committed. A spool that nobody finds counts as lost.
  */
 export class DeadEdges {
   readonly #timers = new Map<CountedEdge, NodeJS.Timeout>();

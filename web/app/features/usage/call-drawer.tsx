@@ -18,6 +18,7 @@ import classes from './call-drawer.module.css';
 import { CallStatus } from './call-status';
 import { receiptJson } from './receipt-json';
 import { verified } from './verify.rules';
+import { WidgetLink } from './widget-link';
 
 type Receipt = NonNullable<NonNullable<UsageReceiptQuery['viewer']>['usageReceipt']>;
 
@@ -76,7 +77,7 @@ function Facts({ receipt }: { receipt: Receipt }) {
     ['In UTC', formatUtc(new Date(event.createdAt))],
     event.widgetId === null
       ? ['Key', <KeyLink key="key" event={event} />]
-      : ['Widget', <WidgetLink key="widget" event={event} />],
+      : ['Widget', <WidgetLink key="widget" widget={event.widget} />],
     ['Requested model', event.requestedModel],
     [
       'Served by',
@@ -131,15 +132,6 @@ function KeyLink({ event: { apiKey } }: { event: Receipt['event'] }) {
   return (
     <Link to={paths.key} params={{ keyId: apiKey.id }}>
       {apiKey.name}
-    </Link>
-  );
-}
-
-function WidgetLink({ event: { widget } }: { event: Receipt['event'] }) {
-  if (!widget) return 'deleted';
-  return (
-    <Link to={paths.widget} params={{ widgetId: widget.id }}>
-      {widget.name}
     </Link>
   );
 }

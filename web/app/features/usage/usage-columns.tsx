@@ -8,6 +8,7 @@ import { Moment } from '../../ui/moment';
 import { SimulatedMark, SimulatedModels } from '../../ui/simulated';
 import { CallStatus } from './call-status';
 import classes from './usage.module.css';
+import { WidgetLink } from './widget-link';
 
 /**
  * The model that served, and the one that was asked for where it is another. Names have the whole line: their ends tell them
@@ -35,17 +36,10 @@ const callerName = ({ apiKey, widgetId, widget }: UsageRowFragment): string => {
 
 /** The same, leading to the widget. */
 function Caller(call: UsageRowFragment) {
-  const { widgetId, widget } = call;
-  if (widgetId === null) return callerName(call);
+  if (call.widgetId === null) return callerName(call);
   return (
     <>
-      {widget ? (
-        <Link to={paths.widget} params={{ widgetId: widget.id }}>
-          {widget.name}
-        </Link>
-      ) : (
-        'deleted'
-      )}
+      <WidgetLink widget={call.widget} />
       <span className={classes.about}>widget</span>
     </>
   );
