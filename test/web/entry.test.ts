@@ -36,8 +36,9 @@ describeInBrowser('the way into the dashboard', () => {
     expect(await button.isDisabled()).toBe(true);
     release();
     await page.waitForURL('**/dashboard');
-    await page.unrouteAll({ behavior: 'wait' });
     await page.getByRole('banner').getByText('$1.00').waitFor();
+    // Not before the page is there: a request that is under way then may never be answered.
+    await page.unrouteAll({ behavior: 'wait' });
     const [cookie] = await page.context().cookies();
     expect(cookie).toMatchObject({ name: 'pr_session', httpOnly: true, sameSite: 'Lax' });
   });
