@@ -116,7 +116,8 @@ export function idleCloser(
   const door = doorOf(server, options);
   return async (close) => {
     await door.shut();
-    const sweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS);
+    // A request that has arrived is read first, also if the process stood still for longer than a connection may rest.
+    const sweep = setInterval(() => setImmediate(() => server.closeIdleConnections()), IDLE_SWEEP_MS);
     try {
       await close();
     } finally {

@@ -1,3 +1,4 @@
+import { limitAfterReads } from '../lib/limit-after-reads.js';
 import type { CallPatience, Connection, UpstreamHandler } from '../lib/upstream/connection.js';
 import type { ResponseHead } from '../lib/upstream/response-head.js';
 import { judgeStatus } from './node-errors.js';
@@ -64,11 +65,11 @@ async function asked(
   const answer = new SmallAnswer(timeoutMs);
   const connection = send(path, Buffer.from(JSON.stringify(question)), answer);
   // Pieces that come one by one may take long together.
-  const late = setTimeout(() => {
+  const endLimit = limitAfterReads(timeoutMs, () => {
     connection.abort(answer);
     answer.onError(new Error('it took too long'));
-  }, timeoutMs);
-  const body = await answer.whole.finally(() => clearTimeout(late));
+  });
+  const body = await answer.whole.finally(endLimit);
   if (answer.status > 299) {
     const { kind } = judgeStatus(answer.status, '', undefined, deployment);
     if (kind === 'refused') return 'refused';

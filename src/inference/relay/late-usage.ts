@@ -1,3 +1,5 @@
+import { limitAfterReads } from '../../lib/limit-after-reads.js';
+
 /**
  * How long a stream is read on for its usage once its client has left. RELIABILITY.md F2 wants the upstream cut within a
  * second of that.
@@ -8,12 +10,12 @@ const MAX_BYTES = 64 * 1024;
 
 /** The wait for the usage of an answer that was whole but for its count when the client left. It ends once. */
 export class LateUsage {
-  readonly #timer: NodeJS.Timeout;
+  readonly #endLimit: () => void;
   #bytes = 0;
   #over = false;
 
   constructor(private readonly onOver: () => void) {
-    this.#timer = setTimeout(() => this.end(), WAIT_MS);
+    this.#endLimit = limitAfterReads(WAIT_MS, () => this.end());
   }
 
   /** Counts what has been read; beyond the bound the wait is over. */
@@ -25,7 +27,7 @@ export class LateUsage {
   end(): void {
     if (this.#over) return;
     this.#over = true;
-    clearTimeout(this.#timer);
+    this.#endLimit();
     this.onOver();
   }
 }

@@ -19,6 +19,11 @@ const PONG_MS = 5_000;
  * more, but not while its first answers are still on their way.
  */
 const FIRST_ANSWERS_MS = 3_000;
+/**
+ * When the socket is there again, subscriptions are only being sent: what changes between an answer and their start would
+ * reach neither. So the page asks once they have begun.
+ */
+const BEGUN_MS = 500;
 /** How the server closes a socket whose session has ended. */
 const SESSION_ENDED = 4403;
 
@@ -77,8 +82,7 @@ export function createGraphqlClient({ onDoubt, onReturn, onOther }: SessionListe
   const subscribe = createLasting(socket, {
     onStand() {
       connectionStands();
-      if (isReturn) onReturn();
-      else setTimeout(onReturn, FIRST_ANSWERS_MS);
+      setTimeout(onReturn, isReturn ? BEGUN_MS : FIRST_ANSWERS_MS);
     },
     onLost() {
       connectionLost();
