@@ -1,7 +1,6 @@
 import type { BrowserContext, Locator, Page, Request } from 'playwright-core';
-import { flushBatch } from '../../src/metering/flush.store.js';
 import type { UsageRecord } from '../../src/metering/usage-record.js';
-import { recordOf } from '../metering/support.js';
+import { flushWhenFree, recordOf } from '../metering/support.js';
 import { expectAccessible } from '../support/axe.js';
 import {
   KEEP_SCREENS,
@@ -54,6 +53,33 @@ export async function holdAnswers(page: Page, text: string): Promise<HeldAnswers
     await route.fulfill({ response });
   });
   return { held: held.promise, release: released.resolve };
+}
+
+/** Resolves once an answer that contains a text has come to the page. One that was given up can't be read. */
+export async function answerWith(page: Page, text: string): Promise<void> {
+  await page.waitForResponse(async (response) => {
+    const body = await response.text().catch(() => '');
+    return body.includes(text);
+  });
+}
+
+/**
+ * Clicks a button that copies, and resolves once it has said so. It says so for two seconds only: the page
+ * itself looks, since this process may be kept from its processor for as long.
+ */
+export async function clickToCopy(button: Locator): Promise<void> {
+  const element = await button.elementHandle();
+  const said = element.evaluate(
+    (itself) =>
+      new Promise<void>((resolve) => {
+        const look = (): void => {
+          if (itself.textContent?.includes('Copied')) resolve();
+          else itself.ownerDocument.defaultView?.requestAnimationFrame(look);
+        };
+        look();
+      }),
+  );
+  await Promise.all([said, button.click()]);
 }
 
 /**
@@ -219,7 +245,7 @@ export async function twoWeeksOfCalls(db: TestDatabase, { accountId, keyId }: St
       );
     }
   }
-  await flushBatch(
+  await flushWhenFree(
     db.pool,
     records.toSorted((a, b) => a.createdAt - b.createdAt),
   );

@@ -5,7 +5,16 @@ import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
 import { until } from '../support/until.js';
-import { expectGoodLooks, hasFocus, holdAnswers, keepAs, openAs, pageOf } from './dashboard.js';
+import {
+  answerWith,
+  clickToCopy,
+  expectGoodLooks,
+  hasFocus,
+  holdAnswers,
+  keepAs,
+  openAs,
+  pageOf,
+} from './dashboard.js';
 
 const FAST = 'gateway/fast';
 const QWEN = 'gateway/qwen-fast';
@@ -28,6 +37,11 @@ describeInBrowser('the model playground of the dashboard', () => {
   const ask = async (page: Page, text: string): Promise<void> => {
     await prompt(page).fill(text);
     await page.keyboard.press('Control+Enter');
+  };
+  /** Until no draft has a text. `waitForFunction` compiles it anew in each frame, which the page forbids. */
+  const noDraftHas = (page: Page, text: string): Promise<boolean> => {
+    const look = `!Object.values(localStorage).some((draft) => draft.includes('${text}'))`;
+    return until(() => page.evaluate<boolean>(look), { what: `no draft with "${text}"` });
   };
 
   test('models answer side by side while they talk, and are stopped one by one or together', async () => {
@@ -59,6 +73,8 @@ describeInBrowser('the model playground of the dashboard', () => {
     const refused = Promise.withResolvers<void>();
     const sent = Promise.withResolvers<void>();
     await page.route('**/graphql', async (route) => {
+      // Whatever else the page asks is answered.
+      if (!route.request().postData()?.includes('And now?')) return route.continue();
       sent.resolve();
       await refused.promise;
       await route.abort();
@@ -102,8 +118,7 @@ describeInBrowser('the model playground of the dashboard', () => {
     // An address in a text is a link too.
     expect(await links.allInnerTexts()).toEqual(['https://evil.example/a.png', 'Image: cat']);
     expect(await links.last().getAttribute('rel')).toBe('noopener noreferrer nofollow');
-    await shown.getByRole('button', { name: 'Copy code' }).click();
-    await shown.getByText('Copied').waitFor();
+    await clickToCopy(shown.getByRole('button', { name: 'Copy code' }));
     expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe('const river = "<Thames>";');
     await expectGoodLooks(page, 'model-playground-markdown');
     await page.getByRole('button', { name: 'Raw' }).click();
@@ -153,13 +168,11 @@ describeInBrowser('the model playground of the dashboard', () => {
     await starts.held;
     await page.getByRole('link', { name: 'Prompts', exact: true }).click();
     await page.getByText('No prompts yet.').waitFor();
-    const answered = page.waitForResponse(async (response) =>
-      (await response.text()).includes('"runPlayground"'),
-    );
+    const answered = answerWith(page, '"runPlayground"');
     starts.release();
     await answered;
     // What was sent is no draft any more: the page has taken the answer.
-    await page.waitForFunction(`!Object.values(localStorage).some((text) => text.includes('Ten words.'))`);
+    await noDraftHas(page, 'Ten words.');
     expect(new URL(page.url()).pathname).toBe('/dashboard/prompts');
     await page.getByRole('link', { name: 'Playground', exact: true }).click();
     expect(await prompt(page).inputValue()).toBe('');
@@ -174,18 +187,17 @@ describeInBrowser('the model playground of the dashboard', () => {
     await column(page, FAST).getByText('done').waitFor();
     await prompt(page).fill('Draft of the older one');
     await page.getByRole('link', { name: 'New session' }).click();
+    await until(async () => (await prompt(page).inputValue()) === '', { what: 'an empty form' });
     const starts = await holdAnswers(page, '"runPlayground"');
     await ask(page, 'Ten words. [[sim words=10]]');
     await starts.held;
     await page.getByRole('link', { name: 'Older.' }).click();
     // Its answer, and not the columns of the one that starts.
     await column(page, FAST).getByText('done').waitFor();
-    const answered = page.waitForResponse(async (response) =>
-      (await response.text()).includes('"runPlayground"'),
-    );
+    const answered = answerWith(page, '"runPlayground"');
     starts.release();
     await answered;
-    await page.waitForFunction(`!Object.values(localStorage).some((text) => text.includes('Ten words.'))`);
+    await noDraftHas(page, 'Ten words.');
     expect(new URL(page.url()).searchParams.get('session')).toBe(body.id);
     expect(await prompt(page).inputValue()).toBe('Draft of the older one');
     await page.getByRole('link', { name: 'Ten words.' }).click();
@@ -352,8 +364,7 @@ describeInBrowser('the model playground of the dashboard', () => {
     const page = await browser.open(suite.url);
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: suite.url });
     await page.goto(link);
-    await page.getByRole('button', { name: 'Copy prompt' }).click();
-    await page.getByRole('button', { name: 'Copied' }).waitFor();
+    await clickToCopy(page.getByRole('button', { name: 'Copy prompt' }));
     expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe(body.prompt);
     await expectGoodLooks(page, 'shared-playground');
     await page.getByRole('link', { name: 'Try it' }).click();

@@ -4,6 +4,7 @@ import { type SessionAnswer, signUp } from '../support/api.js';
 import { describeInBrowser, screenshot, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
 import { until } from '../support/until.js';
+import { clickToCopy } from './dashboard.js';
 
 /** An integrator who has nothing but a browser and an SDK. */
 describeInBrowser('the GraphQL playground', () => {
@@ -65,8 +66,7 @@ describeInBrowser('the GraphQL playground', () => {
     // The token is copied by a page without HTTPS, too, which has no clipboard of its own.
     await page.context().grantPermissions(['clipboard-read'], { origin: product.url });
     await page.evaluate(`Object.defineProperty(navigator.clipboard, 'writeText', { value: undefined })`);
-    await page.getByRole('button', { name: 'Copy token' }).click();
-    await page.getByRole('button', { name: 'Copied' }).waitFor();
+    await clickToCopy(page.getByRole('button', { name: 'Copy token' }));
     await until(async () => /^eyJ/.test(await page.evaluate<string>('navigator.clipboard.readText()')), {
       what: 'the token to be copied',
     });
@@ -74,7 +74,7 @@ describeInBrowser('the GraphQL playground', () => {
     // Token and tabs are kept over a reload, in this browser tab only.
     await page.reload();
     await page.getByText('Signed in as you@example.com').waitFor();
-    expect(await page.getByRole('tab').count()).toBe(6);
+    await until(async () => (await page.getByRole('tab').count()) === 6, { what: 'the tabs of before' });
     const other = await page.context().newPage();
     await other.goto('/graphql/playground');
     await other.getByText('Not signed in').waitFor();
