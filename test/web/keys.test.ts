@@ -1,7 +1,6 @@
 import type { Page } from 'playwright-core';
 import { DOLLAR } from '../../src/lib/money.js';
-import { flushBatch } from '../../src/metering/flush.store.js';
-import { costing, recordOf } from '../metering/support.js';
+import { costing, flushWhenFree, recordOf } from '../metering/support.js';
 import { signUpAdmin } from '../support/admin.js';
 import { call, PASSWORD } from '../support/api.js';
 import { describeInBrowser, NARROW, useBrowser } from '../support/browser.js';
@@ -9,7 +8,17 @@ import { errorOf, postChat } from '../support/edge.js';
 import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
 import { until } from '../support/until.js';
-import { callsOf, expectGoodLooks, holdAnswers, keepAs, openAs, questionsOnReload } from './dashboard.js';
+import {
+  answerWith,
+  callsOf,
+  clickToCopy,
+  expectGoodLooks,
+  hasFocus,
+  holdAnswers,
+  keepAs,
+  openAs,
+  questionsOnReload,
+} from './dashboard.js';
 
 /** What the owner of keys does with them, and what their callers notice of it. */
 describeInBrowser('the keys of the dashboard', () => {
@@ -44,11 +53,11 @@ describeInBrowser('the keys of the dashboard', () => {
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: suite.url });
     await page.getByRole('link', { name: 'of a test' }).waitFor();
     await page.keyboard.press('Control+k');
-    await page.getByRole('combobox', { name: 'Type a command' }).waitFor();
+    await hasFocus(page.getByRole('combobox', { name: 'Type a command' }));
     await page.keyboard.type('create');
     await page.keyboard.press('Enter');
     await page.waitForURL('**/dashboard/keys?create=true');
-    await dialog(page).getByLabel('Name').waitFor();
+    await hasFocus(dialog(page).getByLabel('Name'));
     await page.keyboard.type('ci');
     await page.keyboard.press('Enter');
     const secret = dialog(page).getByRole('region', { name: 'API key' });
@@ -61,8 +70,7 @@ describeInBrowser('the keys of the dashboard', () => {
     await page.keyboard.press('Escape');
     await dialog(page).getByText('You haven’t copied the key').waitFor();
     expect(await secret.innerText()).toBe(key);
-    await dialog(page).getByRole('button', { name: 'Copy key' }).click();
-    await dialog(page).getByText('Copied').waitFor();
+    await clickToCopy(dialog(page).getByRole('button', { name: 'Copy key' }));
     expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe(key);
     await page.keyboard.press('Escape');
     await dialog(page).waitFor({ state: 'hidden' });
@@ -81,11 +89,12 @@ describeInBrowser('the keys of the dashboard', () => {
     await make('forgotten');
     await page.evaluate('history.back()');
     await dialog(page).getByText('You haven’t copied the key').waitFor();
+    // The browser has gone back, and is sent forward again.
+    await page.waitForURL('**/dashboard/keys?create=true');
     await page.evaluate('history.back()');
     await dialog(page).waitFor({ state: 'hidden' });
     await make('copied');
-    await dialog(page).getByRole('button', { name: 'Copy key' }).click();
-    await dialog(page).getByText('Copied').waitFor();
+    await clickToCopy(dialog(page).getByRole('button', { name: 'Copy key' }));
     await page.evaluate('history.back()');
     await dialog(page).waitFor({ state: 'hidden' });
     // Whoever closes it is back on the list, and the way back leads on from there.
@@ -173,19 +182,15 @@ describeInBrowser('the keys of the dashboard', () => {
     const page = await open(`/dashboard/keys/${user.keyId}?tab=caps`);
     await page.getByRole('button', { name: 'Edit daily cap' }).click();
     await page.getByRole('textbox', { name: 'Daily cap' }).fill('5');
-    let sent = 0;
-    const held: (() => void)[] = [];
-    await page.route('**/graphql', async (route) => {
-      if (++sent > 1) await new Promise<void>((go) => held.push(go));
-      await route.continue();
-    });
+    // Changes are answered. What the page reads afterwards is held back.
+    const reads = await holdAnswers(page, '"viewer"');
     await page.keyboard.press('Enter');
     await page.getByText('$5', { exact: true }).waitFor();
     expect(await page.getByRole('button', { name: 'Edit daily cap' }).isDisabled()).toBe(true);
-    await page.unrouteAll({ behavior: 'ignoreErrors' });
-    for (const go of held) go();
+    reads.release();
     await page.getByText('of $5').first().waitFor();
     expect(await page.getByRole('button', { name: 'Edit daily cap' }).isEnabled()).toBe(true);
+    await page.unrouteAll({ behavior: 'wait' });
   });
 
   test('limit and guard are removed once, however often that is clicked, and come back by "Undo"', async () => {
@@ -328,9 +333,7 @@ describeInBrowser('the keys of the dashboard', () => {
     await dialog(page).waitFor({ state: 'hidden' });
     await page.getByRole('navigation').getByRole('link', { name: 'Usage' }).click();
     await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
-    const answered = page.waitForResponse(async (response) =>
-      (await response.text()).includes('deletedApiKeyId'),
-    );
+    const answered = answerWith(page, 'deletedApiKeyId');
     deletion.release();
     await answered;
     await page.unrouteAll({ behavior: 'wait' });
@@ -342,7 +345,7 @@ describeInBrowser('the keys of the dashboard', () => {
     await suite.api(user.token, 'POST', '/api/keys', { name: 'another' });
     await suite.api(user.token, 'PATCH', `/api/keys/${user.keyId}`, { monthly_limit_usd: 1 });
     const cost = costing((DOLLAR * 996n) / 1_000n);
-    await flushBatch(suite.db.pool, [recordOf(user, { createdAt: Date.now(), ...cost })]);
+    await flushWhenFree(suite.db.pool, [recordOf(user, { createdAt: Date.now(), ...cost })]);
     const page = await open('/dashboard/keys');
     const list = page.getByRole('region', { name: 'API keys' });
     const names = () => list.locator('tbody th').allInnerTexts();
@@ -391,6 +394,7 @@ describeInBrowser('the keys of the dashboard', () => {
     expect(await statusOf()).toBe(200);
     await page.getByText('The key reached 90% of its monthly limit, and its guard stopped it').waitFor();
     await page.getByText('The guard rejects calls with 402.').waitFor();
+    await until(async () => (await statusOf()) === 402, { what: 'the guard to reject' });
     expect((await errorOf(await postChat(suite.url, user.key))).code).toBe('key_guard_reached');
     await expectGoodLooks(page, 'keys-guard-acting');
     await page.getByRole('link', { name: 'Alerts' }).last().click();
@@ -404,7 +408,7 @@ describeInBrowser('the keys of the dashboard', () => {
     await page.getByRole('button', { name: 'Remove guard' }).click();
     await page.getByText('If you set it again, it acts again this month.').waitFor();
     expect(await page.getByRole('button', { name: 'Undo for guard' }).count()).toBe(0);
-    expect(await statusOf()).toBe(200);
+    await until(async () => (await statusOf()) === 200, { what: 'calls to pass again' });
   });
 
   test('days are gone through by keyboard and read as a table, and a model leads to its calls', async () => {
@@ -456,7 +460,7 @@ describeInBrowser('the keys of the dashboard', () => {
     // A link to the page itself ends the search.
     await page.getByRole('navigation').getByRole('link', { name: 'API keys' }).click();
     await rows.nth(49).waitFor();
-    expect(await search.inputValue()).toBe('');
+    await until(async () => (await search.inputValue()) === '', { what: 'an empty search' });
     await search.fill('0997');
     await page.getByText('1 of 1,001 keys').waitFor();
   });

@@ -1,8 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
-import { flushBatch } from '../../src/metering/flush.store.js';
-import { recordOf } from '../metering/support.js';
+import { flushWhenFree, recordOf } from '../metering/support.js';
 import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { postChat } from '../support/edge.js';
 import { useProduct } from '../support/product-suite.js';
@@ -143,24 +142,19 @@ describeInBrowser('the prompts of the dashboard', () => {
     const { id } = await create('First text.');
     const page = await keep(`/dashboard/prompts/${id}`);
     await text(page).fill('Second text.');
-    // The version is saved by the first answer; the others are held back.
-    let sent = 0;
-    const held: (() => void)[] = [];
-    await page.route('**/graphql', async (route) => {
-      if (++sent > 1) await new Promise<void>((go) => held.push(go));
-      await route.continue();
-    });
+    // Changes are answered. What the page reads afterwards is held back.
+    const reads = await holdAnswers(page, '"viewer"');
     await page.getByRole('button', { name: 'Save as version 2' }).click();
     await page.getByText('Version 2 is saved.').waitFor();
     expect(await text(page).inputValue()).toBe('Second text.');
     await text(page).press('Control+End');
     await text(page).pressSequentially(' And more.');
     expect(await page.getByText('saved elsewhere').count()).toBe(0);
-    await page.unrouteAll({ behavior: 'ignoreErrors' });
-    for (const go of held) go();
+    reads.release();
     await page.getByRole('button', { name: 'Save as version 3' }).click();
     await page.getByText('Version 3 is saved.').waitFor();
     expect(await text(page).inputValue()).toBe('Second text. And more.');
+    await page.unrouteAll({ behavior: 'wait' });
   });
 
   test('a page that has not read its own changes yet takes the next one, and none of somebody else’s', async () => {
@@ -402,7 +396,7 @@ describeInBrowser('the prompts of the dashboard', () => {
       cost: 0n,
       promptVersionId: version.id,
     };
-    await flushBatch(suite.db.pool, [recordOf(user, failed)]);
+    await flushWhenFree(suite.db.pool, [recordOf(user, failed)]);
     const page = await keep(`/dashboard/prompts/${id}?tab=stats`);
     const cell = (row: string) => page.getByRole('row', { name: row }).getByRole('cell');
     expect(await cell('Errors').innerText()).toBe('1');
