@@ -1,7 +1,6 @@
-import { flushBatch } from '../../src/metering/flush.store.js';
 import type { LeaderboardMixOutput } from '../../src/services/leaderboard/mix.outputs.js';
 import { HOUR_MS, rollUpAt } from '../analytics/support.js';
-import { recordOf } from '../metering/support.js';
+import { flushWhenFree, recordOf } from '../metering/support.js';
 import { describeInBrowser, NARROW, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
 import { until } from '../support/until.js';
@@ -26,7 +25,7 @@ describeInBrowser('the models, ranked for one’s own calls', () => {
         }),
       ),
     );
-    await flushBatch(suite.db.pool, records);
+    await flushWhenFree(suite.db.pool, records);
     await rollUpAt(suite.db, now);
     const { entries } = await until(
       async () => {

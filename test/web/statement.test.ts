@@ -77,7 +77,7 @@ describeInBrowser('the statement of a month', () => {
     // The first may have come with the answers after the page's first ones; the second is told sooner than a lost signal.
     for (const calls of ['1', '2']) {
       expect((await postChat(suite.url, user.key)).status).toBe(200);
-      await models.getByRole('cell', { name: calls, exact: true }).waitFor({ timeout: 10_000 });
+      await models.getByRole('cell', { name: calls, exact: true }).waitFor({ timeout: 20_000 });
     }
   });
 
@@ -92,6 +92,7 @@ describeInBrowser('the statement of a month', () => {
     expect(await lead.innerText()).toMatch(/^Days are in UTC\./);
     release();
     await page.getByText(/<.+@.+>\. Days are in UTC\./).waitFor();
+    await page.unrouteAll({ behavior: 'wait' });
   });
 
   test('of a month that is none says so', async () => {
