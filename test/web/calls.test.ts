@@ -1,8 +1,7 @@
 import type { Page } from 'playwright-core';
-import { flushBatch } from '../../src/metering/flush.store.js';
 import type { UsageRecord } from '../../src/metering/usage-record.js';
 import { documentIdOf } from '../graphql/support.js';
-import { recordOf } from '../metering/support.js';
+import { flushWhenFree, recordOf } from '../metering/support.js';
 import { describeInBrowser, NARROW, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
@@ -38,7 +37,7 @@ describeInBrowser('the calls of the dashboard', () => {
       ttftMs: 123,
       estimated: true,
     });
-    await flushBatch(suite.db.pool, [...calls.reverse(), fallenBack, failed]);
+    await flushWhenFree(suite.db.pool, [...calls.reverse(), fallenBack, failed]);
   }, 60_000);
   beforeEach(async () => {
     page = await keepAs(browser, suite, user, '/dashboard/usage');
@@ -158,7 +157,7 @@ describeInBrowser('the calls of the dashboard', () => {
 
   test('a window without calls says so, and leads to a longer one', async () => {
     const idle = await suite.signUp('free');
-    await flushBatch(suite.db.pool, [recordOf(idle, { createdAt: Date.now() - 10 * DAY_MS })]);
+    await flushWhenFree(suite.db.pool, [recordOf(idle, { createdAt: Date.now() - 10 * DAY_MS })]);
     page = await openAs(browser, suite, idle, '/dashboard/usage');
     await page.getByText('No calls in the last 7 days.').waitFor();
     const clear = page.getByRole('button', { name: 'Clear the filters' });

@@ -1,7 +1,6 @@
 import type { Page } from 'playwright-core';
-import { flushBatch } from '../../src/metering/flush.store.js';
 import type { UsageRecord } from '../../src/metering/usage-record.js';
-import { costing, recordOf } from '../metering/support.js';
+import { costing, flushWhenFree, recordOf } from '../metering/support.js';
 import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
@@ -38,7 +37,7 @@ describeInBrowser('the figures of the dashboard', () => {
       outputTokens: 0,
       latencyMs: 9,
     } as const;
-    await flushBatch(suite.db.pool, [
+    await flushWhenFree(suite.db.pool, [
       // The seven days before: two calls, and one behind the present time of day, which doesn't count.
       at(now - 8 * DAY_MS, { latencyMs: 100 }),
       at(now - 8 * DAY_MS, { latencyMs: 100 }),
@@ -97,7 +96,7 @@ describeInBrowser('the figures of the dashboard', () => {
 
   test('say that there were no calls where there were none', async () => {
     const idle = await suite.signUp('free');
-    await flushBatch(suite.db.pool, [recordOf(idle, { createdAt: Date.now() - 20 * DAY_MS })]);
+    await flushWhenFree(suite.db.pool, [recordOf(idle, { createdAt: Date.now() - 20 * DAY_MS })]);
     const other = await openAs(browser, suite, idle, '/dashboard');
     const latency = other.locator('dl > div').filter({ has: other.getByText('Latency, median') });
     await latency.getByText('no calls').waitFor();
@@ -106,7 +105,7 @@ describeInBrowser('the figures of the dashboard', () => {
 
   test('of a cent’s smallest parts are written in full', async () => {
     const frugal = await suite.signUp('free');
-    await flushBatch(suite.db.pool, [recordOf(frugal, costing(150_000n))]);
+    await flushWhenFree(suite.db.pool, [recordOf(frugal, costing(150_000n))]);
     page = await openAs(browser, suite, frugal, '/dashboard?window=1');
     const labels = page.getByRole('figure').locator('.recharts-label-list text', { hasText: '$' });
     await labels.first().waitFor();

@@ -1,6 +1,5 @@
 import type { Page } from 'playwright-core';
-import { flushBatch } from '../../src/metering/flush.store.js';
-import { recordOf } from '../metering/support.js';
+import { flushWhenFree, recordOf } from '../metering/support.js';
 import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
@@ -16,7 +15,7 @@ describeInBrowser('the focus', () => {
   let user: StackUser;
   beforeAll(async () => {
     user = await suite.signUp('free');
-    await flushBatch(suite.db.pool, [
+    await flushWhenFree(suite.db.pool, [
       recordOf(user, { createdAt: Date.now() - 2_000 }),
       recordOf(user, { createdAt: Date.now() - 1_000 }),
     ]);
@@ -67,7 +66,7 @@ describeInBrowser('the focus', () => {
     await row.focus();
     await page.evaluate('document.activeElement.blur()');
     // The element is there and enabled: what changes on the page afterwards gives nothing back.
-    await flushBatch(suite.db.pool, [recordOf(user, { createdAt: Date.now() })]);
+    await flushWhenFree(suite.db.pool, [recordOf(user, { createdAt: Date.now() })]);
     await page.getByText('3 calls').waitFor();
     expect(await page.evaluate('document.activeElement.tagName')).not.toBe('A');
   });

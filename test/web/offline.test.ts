@@ -1,6 +1,5 @@
 import type { Page } from 'playwright-core';
-import { flushBatch } from '../../src/metering/flush.store.js';
-import { recordOf } from '../metering/support.js';
+import { flushWhenFree, recordOf } from '../metering/support.js';
 import { ask } from '../playground/support.js';
 import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
@@ -132,7 +131,7 @@ describeInBrowser('a part of the dashboard that can not be fetched', () => {
   /** The calls of somebody who has made one, and the details of a call out of reach. */
   const openCalls = async (): Promise<{ page: Page; documents: string[] }> => {
     const caller = await suite.signUp('free');
-    await flushBatch(suite.db.pool, [recordOf(caller, { createdAt: Date.now() })]);
+    await flushWhenFree(suite.db.pool, [recordOf(caller, { createdAt: Date.now() })]);
     const page = await openAs(browser, suite, caller, '/dashboard/usage', { expectedErrors: CUT });
     await page.route(DRAWER_PART, (route) => route.abort());
     return { page, documents: documentsOf(page) };

@@ -1,6 +1,5 @@
 import type { Frame, Page } from 'playwright-core';
-import { flushBatch } from '../../src/metering/flush.store.js';
-import { recordOf } from '../metering/support.js';
+import { flushWhenFree, recordOf } from '../metering/support.js';
 import { call } from '../support/api.js';
 import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
@@ -125,7 +124,7 @@ describeInBrowser('the widgets of the dashboard', () => {
         })
       ).body.id;
     const [help, shop] = [await make('Help'), await make('Shop')];
-    await flushBatch(
+    await flushWhenFree(
       suite.db.pool,
       [help, shop].map((widgetId) => recordOf(user, { keyId: null, widgetId })),
     );
