@@ -6,10 +6,9 @@ import { join, resolve } from 'node:path';
 import type { Page, WebSocketRoute } from 'playwright-core';
 import { NODE_NEWS_CHANNEL } from '../../src/db/invalidation.js';
 import { DOLLAR } from '../../src/lib/money.js';
-import { flushBatch } from '../../src/metering/flush.store.js';
 import type { ModelOutput } from '../../src/services/billing/billing.outputs.js';
 import { documentIdOf } from '../graphql/support.js';
-import { costing, recordOf } from '../metering/support.js';
+import { costing, flushWhenFree, recordOf } from '../metering/support.js';
 import { beat, RUN, register } from '../nodes/support.js';
 import { signUpAdmin } from '../support/admin.js';
 import { call, PASSWORD, type UserFields } from '../support/api.js';
@@ -68,6 +67,8 @@ describeInBrowser('the admin pages', () => {
     const link = page.getByRole('link', { name: 'Register node' });
     await link.focus();
     await page.keyboard.press('Enter');
+    // The title of a page that has come takes the focus: what is typed would go there.
+    await hasFocus(page.getByRole('heading', { level: 1, name: 'Register a node' }));
     await page.getByLabel('Address').focus();
     await page.keyboard.press('Enter');
     await page.getByText('Must not be empty').first().waitFor();
@@ -114,6 +115,8 @@ describeInBrowser('the admin pages', () => {
     await board.getByRole('button', { name: `Drain ${name}` }).focus();
     await board.keyboard.press('Enter');
     await board.getByRole('dialog').getByText('Calls in flight finish').waitFor();
+    // A dialog that has come takes the focus, to its first control.
+    await board.getByRole('dialog').locator(':focus').waitFor();
     await board.getByRole('dialog').getByRole('button', { name: 'Drain' }).focus();
     await board.keyboard.press('Enter');
     await board.getByRole('dialog').waitFor({ state: 'hidden' });
@@ -238,7 +241,7 @@ describeInBrowser('the admin pages', () => {
     await subject.fill(user.accountId);
     await page.getByRole('link', { name: admin.user.email }).first().click();
     await page.getByRole('button', { name: 'Remove filter One administrator' }).waitFor();
-    expect(await subject.inputValue()).toBe('');
+    await until(async () => (await subject.inputValue()) === '', { what: 'the field to be empty' });
     expect(new URL(page.url()).searchParams.has('subject')).toBe(false);
   });
 
@@ -358,7 +361,10 @@ describeInBrowser('the admin pages', () => {
     expect(await measure('Tokens')).toContain('inconclusive');
     await page.getByText('The runs differ in parallel requests').waitFor();
     await page.getByText('Not measured in both runs: goodput').waitFor();
-    expect(await page.evaluate('document.activeElement.innerText')).toMatch(/^Comparison/);
+    await until(
+      async () => /^Comparison/.test(await page.evaluate<string>('document.activeElement.innerText')),
+      { what: 'the focus on the comparison' },
+    );
     await page.reload();
     await rowOf(page, 'Latency, p95').getByText('better').waitFor();
     await expectGoodLooks(page, 'admin-comparison');
@@ -420,7 +426,7 @@ describeInBrowser('the admin pages', () => {
     };
     const payer = await suite.signUp('free');
     await suite.api(payer.token, 'POST', '/api/billing/topup', { amount_usd: 10 });
-    await flushBatch(
+    await flushWhenFree(
       suite.db.pool,
       Array.from({ length: 24 }, () => recordOf(payer, { createdAt: Date.now(), ...served })),
     );
