@@ -5,7 +5,7 @@ import { flushWhenFree, recordOf } from '../metering/support.js';
 import { describeInBrowser, NARROW, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
-import { callsOf, expectGoodLooks, goInside, keepAs, openAs } from './dashboard.js';
+import { callsOf, expectGoodLooks, goInside, keepAs, openAs, pageOf } from './dashboard.js';
 
 const DAY_MS = 86_400_000;
 
@@ -96,7 +96,10 @@ describeInBrowser('the calls of the dashboard', () => {
   });
 
   test('a call that can’t be read again keeps its details, beside the reason', async () => {
-    await goInside(page, `/dashboard/usage?call=${fallenBack.id}`);
+    page = await pageOf(browser, suite, user);
+    // A socket that stands late reads all anew: then nobody would have to click.
+    await page.routeWebSocket(/graphql/, () => undefined);
+    await page.goto(`/dashboard/usage?call=${fallenBack.id}`);
     await drawer().locator('dl').waitFor();
     const receipt = documentIdOf('query UsageReceipt');
     await page.route('**/graphql', (route) => {
@@ -174,19 +177,17 @@ describeInBrowser('the calls of the dashboard', () => {
     // In the page of the others these rows may be known already.
     page = await openAs(browser, suite, user, '/dashboard/usage');
     await rows().nth(49).waitFor();
-    let release = (): void => undefined;
+    const released = Promise.withResolvers<void>();
     await page.route('**/graphql', async (route) => {
       if (!route.request().postData()?.includes('"status":"ERROR"')) return route.fallback();
-      await new Promise<void>((done) => {
-        release = done;
-      });
+      await released.promise;
       return route.fallback();
     });
     await page.getByLabel('Status').selectOption('error');
     const list = callsOf(page);
     await list.locator('table[aria-busy=true]').waitFor();
     expect(await rows().count()).toBe(50);
-    release();
+    released.resolve();
     await list.locator('table[aria-busy=false]').waitFor();
     expect(await rows().count()).toBe(1);
   });
@@ -210,6 +211,9 @@ describeInBrowser('the calls of the dashboard', () => {
   });
 
   test('keys and models to filter by that can’t be loaded say so, and are loaded by a click', async () => {
+    page = await pageOf(browser, suite, user);
+    // A socket that stands late reads all anew: then nobody would have to click.
+    await page.routeWebSocket(/graphql/, () => undefined);
     let broken = true;
     await page.route('**/graphql', async (route) => {
       const response = await route.fetch();
@@ -217,7 +221,7 @@ describeInBrowser('the calls of the dashboard', () => {
       const error = { message: 'Something went wrong.', extensions: { code: 'internal_error' } };
       return route.fulfill({ json: { data: { viewer: null, models: null }, errors: [error] } });
     });
-    await page.reload();
+    await page.goto('/dashboard/usage');
     await page.getByRole('alert').getByText('Something went wrong.').waitFor();
     const model = page.getByLabel('Model', { exact: true }).locator('option', { hasText: 'gateway/fast' });
     expect(await model.count()).toBe(0);
@@ -233,7 +237,8 @@ describeInBrowser('the calls of the dashboard', () => {
     broken = false;
     released.resolve();
     await model.waitFor({ state: 'attached' });
-    expect(await page.getByRole('alert').count()).toBe(0);
+    await page.getByRole('alert').waitFor({ state: 'detached' });
+    await page.unrouteAll({ behavior: 'wait' });
   });
 
   test('on a phone a row has two lines of labelled figures, what it cost first; a long name is whole where it is pointed at', async () => {
@@ -272,7 +277,7 @@ describeInBrowser('the calls of the dashboard', () => {
     const table = page.getByRole('region', { name: 'Alert history' });
     const again = table.getByRole('button', { name: 'Redeliver' });
     await again.waitFor();
-    expect(await table.getAttribute('data-more-right')).toBe('true');
+    await table.and(page.locator('[data-more-right=true]')).waitFor();
     const box = (await again.boundingBox())!;
     expect(box.x + box.width).toBeLessThanOrEqual(viewport.width);
     await table.evaluate((element) => {
