@@ -76,8 +76,15 @@ describeInBrowser('somebody new', () => {
     await page.getByRole('button', { name: 'Show usage' }).click();
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     const chart = page.getByRole('figure');
-    await chart.locator('.recharts-bar-rectangle path').first().hover();
-    await chart.getByText(/^\$0\.00\d+, 2 requests, [\d,]+ tokens, 0 errors$/).waitFor();
+    const words = chart.getByText(/^\$0\.00\d+, 2 requests, [\d,]+ tokens, 0 errors$/);
+    // The second call may still be on its way, and the chart is drawn anew with it.
+    await until(
+      async () => {
+        await chart.locator('.recharts-bar-rectangle path').first().hover();
+        return words.isVisible();
+      },
+      { what: 'both calls in the chart' },
+    );
     await page.getByRole('region', { name: 'Last calls' }).getByText('My first key').first().waitFor();
   });
 
@@ -102,6 +109,7 @@ describeInBrowser('somebody new', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
     await goTo('Overview');
+    await page.getByText('You have a key.').waitFor();
 
     const client = new OpenAI({ baseURL: `${suite.url}/v1`, apiKey: key, maxRetries: 0 });
     const ask = (content: string) =>
