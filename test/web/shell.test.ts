@@ -7,7 +7,7 @@ import { postChat } from '../support/edge.js';
 import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
 import { until } from '../support/until.js';
-import { expectGoodLooks, goInside, keepAs, openAs } from './dashboard.js';
+import { expectGoodLooks, goInside, hasFocus, keepAs, openAs } from './dashboard.js';
 
 /** What stands around every page of somebody who is signed in. */
 describeInBrowser('the shell of the dashboard', () => {
@@ -106,7 +106,7 @@ describeInBrowser('the shell of the dashboard', () => {
     });
 
     await page.keyboard.press('Control+k');
-    await field.waitFor();
+    await hasFocus(field);
     await page.keyboard.type('appearance');
     await page.getByRole('option', { name: 'Theme: light', selected: true }).waitFor();
     await page.keyboard.press('ArrowDown');
@@ -114,13 +114,13 @@ describeInBrowser('the shell of the dashboard', () => {
     await page.locator('html[data-mantine-color-scheme=dark]').waitFor();
     await field.waitFor({ state: 'hidden' });
     await page.keyboard.press('Control+k');
-    await field.waitFor();
+    await hasFocus(field);
     await page.keyboard.type('xyz');
     await page.getByText('No matching command.').waitFor();
     await field.fill('new widget');
     await page.getByRole('option', { name: 'Create a widget', selected: true }).waitFor();
     await page.keyboard.press('Enter');
-    await page.getByRole('heading', { level: 1, name: 'Create a widget' }).waitFor();
+    await hasFocus(page.getByRole('heading', { level: 1, name: 'Create a widget' }));
     await page.keyboard.press('Control+k');
     await field.fill('new alert');
     await page.getByRole('option', { name: 'Create an alert', selected: true }).waitFor();
@@ -133,6 +133,7 @@ describeInBrowser('the shell of the dashboard', () => {
     await page.getByRole('button', { name: 'Commands' }).click();
     const commands = page.getByRole('listbox', { name: 'Commands' });
     await commands.waitFor();
+    await hasFocus(page.getByRole('combobox', { name: 'Type a command' }));
     const isSeen = async (): Promise<boolean> => {
       const all = (await commands.boundingBox())!;
       const chosen = (await commands.getByRole('option', { selected: true }).boundingBox())!;
