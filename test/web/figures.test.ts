@@ -8,9 +8,18 @@ import { until } from '../support/until.js';
 import { holdAnswers, openAs } from './dashboard.js';
 
 const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 86_400_000;
-/** 14 hours ahead of UTC. */
+/** Ahead of UTC by so much. */
 const FAR_EAST = 'Pacific/Kiritimati';
+const FAR_EAST_AHEAD_MS = 14 * HOUR_MS;
+
+interface Box {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
 
 const isWithin = (value: number, from: number, to: number): boolean => value >= from && value < to;
 
@@ -21,10 +30,13 @@ describeInBrowser('the figures of the dashboard', () => {
   let user: StackUser;
   let page: Page;
   beforeAll(async () => {
-    // What is compared here is days up to the same time: the test takes part of one day, and not of its first minute.
-    await until(() => isWithin(Date.now() % DAY_MS, MINUTE_MS, DAY_MS - 3 * MINUTE_MS), {
+    // What is compared here is days up to the same time, and those of the far east are asked for: the test takes part of one
+    // day in both places, and not of its first minute.
+    const isFar = (aheadMs: number): boolean =>
+      isWithin((Date.now() + aheadMs) % DAY_MS, MINUTE_MS, DAY_MS - 3 * MINUTE_MS);
+    await until(() => isFar(0) && isFar(FAR_EAST_AHEAD_MS), {
       timeoutMs: 5 * MINUTE_MS,
-      what: 'a time of day far from midnight UTC',
+      what: 'a time of day far from midnight',
     });
     user = await suite.signUp('team');
     const now = Date.now();
@@ -58,6 +70,19 @@ describeInBrowser('the figures of the dashboard', () => {
     return (await box.innerText()).split(/\n+/).slice(1);
   };
 
+  /**
+   * Where the last of what a selector finds in the chart is, for each of some, all at one look: between two looks the chart
+   * may be drawn anew, and what was found is gone. Undefined until all of them are there.
+   */
+  const boxesOf = (...selectors: string[]) =>
+    page.evaluate<Box[] | undefined>(`(() => {
+      const boxes = ${JSON.stringify(selectors)}.map((selector) => {
+        const box = [...document.querySelectorAll(selector)].at(-1)?.getBoundingClientRect();
+        return box && { x: box.x, y: box.y, width: box.width, height: box.height };
+      });
+      return boxes.every(Boolean) ? boxes : undefined;
+    })()`);
+
   test('are compared with as long a time before, rates by percentage points, latency of what succeeded', async () => {
     await open('/dashboard');
     await page.getByText('compared with the 7 days before them up to the same time of day').waitFor();
@@ -90,7 +115,7 @@ describeInBrowser('the figures of the dashboard', () => {
     expect((await tile('Requests'))[0]).toBe('4');
     release();
     await requestsAre('7');
-    expect(await busy.count()).toBe(0);
+    await until(async () => (await busy.count()) === 0, { what: 'everything of the other window' });
     await page.unrouteAll({ behavior: 'wait' });
   });
 
@@ -109,16 +134,20 @@ describeInBrowser('the figures of the dashboard', () => {
     page = await openAs(browser, suite, frugal, '/dashboard?window=1');
     const labels = page.getByRole('figure').locator('.recharts-label-list text', { hasText: '$' });
     await labels.first().waitFor();
-    expect(await labels.allTextContents()).toEqual(['$0.00000015']);
+    await until(async () => (await labels.allTextContents()).join() === '$0.00000015', {
+      what: 'the whole amount above its bar',
+    });
     // Of a quarter of a year, the name of its last day is wider than its bar, and whole nevertheless.
     await page.getByRole('button', { name: '90 days' }).click();
-    const names = page.getByRole('figure').locator('.recharts-xAxis-tick-labels text');
-    await until(async () => (await names.count()) === 7, { what: 'a name for each other week' });
-    const [name, chart] = [
-      await names.last().boundingBox(),
-      await page.getByRole('application').boundingBox(),
-    ];
-    expect(name!.x + name!.width).toBeLessThanOrEqual(chart!.x + chart!.width);
+    const names = 'figure .recharts-xAxis-tick-labels text';
+    await until(async () => (await page.locator(names).count()) === 7, { what: 'a name for each other week' });
+    await until(
+      async () => {
+        const [name, chart] = (await boxesOf(names, 'figure [role=application]')) ?? [];
+        return name && chart && name.x + name.width <= chart.x + chart.width;
+      },
+      { what: 'the name of the last day to be whole' },
+    );
   });
 
   test('of today are drawn by the hour, stacked by model, with values at the axis and words at the pointer', async () => {
@@ -131,14 +160,14 @@ describeInBrowser('the figures of the dashboard', () => {
     await figure.getByText('gateway/qwen-pro $0.00025').waitFor();
     await figure.getByText('gateway/fast $0.0005').waitFor();
     // A label stands above the bar that it is about, and nowhere else.
-    const bar = (await figure.locator('.recharts-bar-rectangle path').last().boundingBox())!;
-    const label = (await figure.locator('.recharts-label-list text', { hasText: '$' }).boundingBox())!;
-    expect(label.y + label.height).toBeLessThanOrEqual(bar.y + 2);
-    expect(label.x).toBeLessThan(bar.x + bar.width);
-    expect(label.x + label.width).toBeGreaterThan(bar.x);
-    expect(
-      await figure.locator('.recharts-yAxis-tick-labels').getByText('$0.0008', { exact: true }).count(),
-    ).toBe(1);
+    const [bar, label] = await until(
+      () => boxesOf('figure .recharts-bar-rectangle path', 'figure .recharts-label-list text'),
+      { what: 'a bar and its label' },
+    );
+    expect(label!.y + label!.height).toBeLessThanOrEqual(bar!.y + 2);
+    expect(label!.x).toBeLessThan(bar!.x + bar!.width);
+    expect(label!.x + label!.width).toBeGreaterThan(bar!.x);
+    await figure.locator('.recharts-yAxis-tick-labels').getByText('$0.0008', { exact: true }).waitFor();
     // The arrow keys go from hour to hour.
     await page.mouse.move(0, 0);
     await chart.focus();
@@ -167,12 +196,9 @@ describeInBrowser('the figures of the dashboard', () => {
     // Nobody is to take the simulator for a model, here or in the last calls.
     await models.filter({ hasText: 'gateway/fast' }).getByText('simulated').waitFor();
     await page.getByRole('region', { name: 'Last calls' }).getByText('simulated').first().waitFor();
-    const names = await page
-      .getByRole('figure')
-      .locator('.recharts-xAxis-tick-labels text')
-      .allTextContents();
     // A day of each week below the chart, the last of them today.
-    expect(names).toHaveLength(5);
+    const names = page.getByRole('figure').locator('.recharts-xAxis-tick-labels text');
+    await until(async () => (await names.count()) === 5, { what: 'a name for each week' });
   });
 
   test('have UTC days as money has, and those of the clock on the wall where that is wanted', async () => {
@@ -180,6 +206,8 @@ describeInBrowser('the figures of the dashboard', () => {
     await page.getByText('Days in UTC. Money is counted by UTC day.').waitFor();
     await page.getByRole('button', { name: 'Local' }).click();
     await page.getByText(`Days in ${FAR_EAST}.`).waitFor();
+    // The days are those of the other clock once its answer has come.
+    await page.locator('[data-awaiting]').first().waitFor({ state: 'detached' });
     const today = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: FAR_EAST });
     // Today is the last one.
     await page.getByRole('application', { name: /^Cost per day/ }).focus();
