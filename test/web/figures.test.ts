@@ -140,7 +140,9 @@ describeInBrowser('the figures of the dashboard', () => {
     // Of a quarter of a year, the name of its last day is wider than its bar, and whole nevertheless.
     await page.getByRole('button', { name: '90 days' }).click();
     const names = 'figure .recharts-xAxis-tick-labels text';
-    await until(async () => (await page.locator(names).count()) === 7, { what: 'a name for each other week' });
+    await until(async () => (await page.locator(names).count()) === 7, {
+      what: 'a name for each other week',
+    });
     await until(
       async () => {
         const [name, chart] = (await boxesOf(names, 'figure [role=application]')) ?? [];
