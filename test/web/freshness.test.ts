@@ -51,7 +51,7 @@ describeInBrowser('what the dashboard shows', () => {
     const held: (() => void)[] = [];
     await page.routeWebSocket('**/graphql', (socket) => {
       const server = socket.connectToServer();
-      // The page asks once more three seconds after it is connected: it isn't before the change.
+      // The page asks once more three seconds after it is connected, which is to be after the change.
       server.onMessage((message) => {
         const send = (): void => socket.send(message);
         if (isHeld && String(message).includes('"connection_ack"')) held.push(send);
