@@ -21,6 +21,7 @@ import {
   clickBubble,
   frameIn,
   hasBubble,
+  keeps,
   startCustomerSite,
   tagOf,
   takesMessages,
@@ -85,6 +86,7 @@ describeInBrowser('the widget in a page', () => {
     });
     await expectAccessible(chat);
     await screenshot(page, 'widget');
+    await keeps(page, '"content":"Hello."');
     await page.goto(site.page('/next', tagOf(edge.url, publicKey)));
     const again = await chatIn(page);
     await again.locator('.turn.user', { hasText: 'Do you ship?' }).waitFor();
@@ -140,8 +142,12 @@ describeInBrowser('the widget in a page', () => {
 
   test('stays away from a site that is not allowed', async () => {
     const { publicKey } = await widgetOn({ allowed_domains: ['shop.example'] });
-    const page = await open(tagOf(edge.url, publicKey), { expectedErrors: /CORS|ERR_FAILED/ });
-    await page.waitForEvent('console', { predicate: (message) => message.text().startsWith('chat widget:') });
+    const page = await open('', { expectedErrors: /CORS|ERR_FAILED/ });
+    const told = page.waitForEvent('console', {
+      predicate: (message) => message.text().startsWith('chat widget:'),
+    });
+    await page.goto(site.page('/foreign', tagOf(edge.url, publicKey)));
+    await told;
     expect(await hasBubble(page)).toBe(false);
     const framed = await open(`<iframe src="${edge.url}/widget/frame/x?key=${publicKey}"></iframe>`, {
       expectedErrors: /frame-ancestors/,
@@ -207,7 +213,7 @@ describeInBrowser('the widget in a page', () => {
     await again.locator('.turn.assistant', { hasText: 'Hello.' }).waitFor();
     // A page without the tag has no chat.
     await replace('<p>Checkout</p>');
-    expect(page.frames()).toHaveLength(1);
+    await until(() => page.frames().length === 1, { what: 'the end of the chat' });
   });
 
   test('comes to a page without a connection once there is one', async () => {
@@ -263,6 +269,7 @@ describeInBrowser('the widget in a page', () => {
     await until(
       async () => {
         await write(chat, 'Again');
+        await takesMessages(chat);
         return (
           (await chat.getByRole('alert').textContent()) ===
           'This chat has reached its limit for today. Please come back tomorrow.'
@@ -274,6 +281,7 @@ describeInBrowser('the widget in a page', () => {
     await until(
       async () => {
         await write(chat, 'Still?');
+        await takesMessages(chat);
         return (await chat.getByRole('alert').textContent()) === 'This chat isn’t available any more.';
       },
       { what: 'the end of the key' },
@@ -339,6 +347,7 @@ describeInBrowser('the widget in a page', () => {
       expect(await frame.getByRole('button', { name: 'Try again' }).count()).toBe(0);
     };
     await isOver(chat);
+    await keeps(page, '"end":');
     await page.reload();
     const reloaded = await chatIn(page);
     await isOver(reloaded);
@@ -393,10 +402,25 @@ describeInBrowser('the widget in a page', () => {
   test('says when an answer stalls, takes it if it comes after all, and asks again if told to', async () => {
     const { publicKey } = await widgetOn();
     const page = await browser.open(site.url, { others: [edge.url] });
-    // Twenty seconds of silence, in a fiftieth of the time.
-    await page.addInitScript(
-      'const wait = setTimeout; window.setTimeout = (run, ms) => wait(run, ms === 20_000 ? 400 : ms);',
-    );
+    // Twenty seconds of silence pass when the test says so, and not before.
+    await page.addInitScript(`
+      const [wait, forget, silences] = [setTimeout, clearTimeout, new Map()];
+      window.setTimeout = (run, ms) => {
+        const id = wait(run, ms);
+        if (ms === 20_000) silences.set(id, run);
+        return id;
+      };
+      window.clearTimeout = (id) => {
+        forget(id);
+        silences.delete(id);
+      };
+      window.passSilences = () => {
+        for (const [id, run] of silences) {
+          clearTimeout(id);
+          run();
+        }
+      };
+    `);
     await page.goto(site.page('/', tagOf(edge.url, publicKey)));
     await clickBubble(page);
     const chat = await chatIn(page);
@@ -409,6 +433,7 @@ describeInBrowser('the widget in a page', () => {
     const answered = (text: string) => chat.locator('.turn.assistant', { hasText: text }).waitFor();
     const stalls = async (): Promise<void> => {
       await answered('Half');
+      await chat.evaluate('passSilences()');
       await chat.getByRole('alert').getByText('No answer has come for a while.').waitFor();
     };
     await write(chat, 'Tell me');
@@ -469,6 +494,7 @@ describeInBrowser('the widget in a page', () => {
     upstream.answer(stream([delta('A line.\n\n'.repeat(60)), delta('END'), DONE_EVENT]));
     await write(chat, 'Long');
     await chat.locator('.turn.assistant', { hasText: 'END' }).waitFor();
+    await takesMessages(chat);
     const place = () => chat.evaluate<number>('document.getElementById("log").scrollTop');
     const room = await chat.evaluate<number>('log.scrollHeight - log.clientHeight');
     await until(async () => (await place()) > room - 2, { what: 'the end in sight' });
@@ -504,7 +530,8 @@ describeInBrowser('the widget in a page', () => {
     await clickBubble(page);
     const chat = await chatIn(page);
     await chat.getByText('Salut').waitFor();
-    expect(await chat.evaluate('[innerWidth, innerHeight]')).toEqual([NARROW.width, NARROW.height]);
+    const fills = `innerWidth === ${NARROW.width} && innerHeight === ${NARROW.height}`;
+    await until(() => chat.evaluate<boolean>(fills), { what: 'the chat to fill the phone' });
     // It has the focus, since the bubble that had it is hidden; its box has not, which would bring up the keyboard.
     await until(() => chat.evaluate<boolean>('document.hasFocus()'), { what: 'the focus in the chat' });
     expect(await chat.evaluate('document.activeElement?.id')).not.toBe('box');

@@ -82,6 +82,12 @@ export async function chatIn(page: Page): Promise<Frame> {
 export const takesMessages = (chat: Frame): Promise<void> =>
   chat.locator('#send[aria-disabled="false"]').waitFor();
 
+/** Waits until the page has kept so much of the conversation, with which the next page goes on. */
+export async function keeps(page: Page, part: string): Promise<void> {
+  const has = `Object.values(sessionStorage).some((kept) => kept.includes(${JSON.stringify(part)}))`;
+  await until(() => page.evaluate<boolean>(has), { what: `the page to keep ${part}` });
+}
+
 /** Writes a message and sends it. */
 export async function write(chat: Frame, text: string): Promise<void> {
   await chat.locator('#box').fill(text);
