@@ -231,6 +231,7 @@ describeInBrowser('the tour of the README', () => {
     await type(page.getByLabel(/Cost per hour/), '2.5');
     await page.keyboard.press('Enter');
     await page.getByText('Waiting for the first heartbeat').waitFor();
+    await page.waitForURL(/nodes\/[\w-]{36}/);
     const nodeId = /nodes\/([\w-]{36})/.exec(page.url())![1]!;
     await beat(nodeId);
     await page.getByText('Heartbeats arrive.').waitFor();
