@@ -189,7 +189,8 @@ describe('what one caller asks of the database', () => {
       answer = operate(suite.url, USAGE, { token: hog.token });
       await until(async () => (await stuck()) > 1);
       await change();
-      await soon();
+      // Had it to wait for the statements, they would have ended.
+      await until(told, { what: 'both to be told meanwhile' });
       expect(await stuck()).toBe(2);
     });
     expect((await answer!).status).toBe(200);
