@@ -80,7 +80,8 @@ describe('while PostgreSQL', () => {
     const refusals = unknown.filter((entry) => entry.status === 503);
     expect(refusals.length).toBeGreaterThan(0);
     expect(refusals.every((entry) => entry.retryAfter === '1')).toBe(true);
-    expect(Math.max(...unknown.map((entry) => entry.tookMs))).toBeLessThan(6_000);
+    // Two readings of 2 s at most; the rest is for a busy machine. Who hangs does so for much longer.
+    expect(Math.max(...unknown.map((entry) => entry.tookMs))).toBeLessThan(8_000);
   }
 
   test('is down, known keys are served, unknown ones told to come back, and all is charged after', async () => {

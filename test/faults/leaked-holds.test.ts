@@ -33,7 +33,8 @@ describe('calls that are aborted, reset and timed out', () => {
     upstream = await startRigUpstream();
     edge = await startTestEdge(db, {
       upstreamUrl: upstream.url,
-      env: { UPSTREAM_TIMEOUT_SECONDS: '1', UPSTREAM_IDLE_SECONDS: '1' },
+      // Edge and upstream share this process: were it a second, one in which the process stands still would end calls, too.
+      env: { UPSTREAM_TIMEOUT_SECONDS: '3', UPSTREAM_IDLE_SECONDS: '3' },
     });
   });
   afterAll(async () => {

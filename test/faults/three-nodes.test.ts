@@ -61,7 +61,7 @@ describe('of three nodes, one', () => {
 
   test('drains while long streams are under way, and is registered again meanwhile: none is lost', async () => {
     const [node] = rig.nodes;
-    const long = { words: 300, chunkMs: 10 };
+    const long = { words: 500, chunkMs: 10 };
     const streams = Array.from({ length: 12 }, () =>
       rig.journal.call(rig.edge.url, rig.customer.key, long, { stream: true }),
     );
@@ -80,8 +80,8 @@ describe('of three nodes, one', () => {
           rig.ids[0],
         ])
       ).rows[0]!.at;
-    const isOpen = node!.open() > 0;
-    expect([isOpen, await drained()]).toEqual([isOpen, isOpen ? null : expect.anything()]);
+    // On a busy machine the streams may be over by now.
+    expect((await drained()) === null || node!.open() === 0).toBe(true);
     for (const entry of await Promise.all(streams))
       expect([outcome(entry), entry.tokens]).toEqual(['200', long.words]);
     await until(drained, { what: 'the end of the drain' });

@@ -10,7 +10,8 @@ describe('when the upstream', () => {
   let customer: TestKey;
   beforeAll(async () => {
     rig = await startRig('upstream', {
-      edgeEnv: { UPSTREAM_TIMEOUT_SECONDS: '1', UPSTREAM_IDLE_SECONDS: '1' },
+      // Were it a second, one in which this process stands still would end calls that the upstream answers.
+      edgeEnv: { UPSTREAM_TIMEOUT_SECONDS: '3', UPSTREAM_IDLE_SECONDS: '3' },
     });
     [customer] = (await rig.customers(1)) as [TestKey];
   }, 60_000);
@@ -38,7 +39,7 @@ describe('when the upstream', () => {
     Promise.all(Array.from({ length: count }, (_, i) => one(i)));
 
   test.each([1, 7, 100])(
-    'is left by its caller after %i tokens, it is cut within a second and those are paid',
+    'is left by its caller after %i tokens, it is cut at once and those are paid',
     async (k) => {
       const entries = await many(10, () =>
         rig.journal.call(
@@ -55,7 +56,8 @@ describe('when the upstream', () => {
           return found?.closedAt ? found : undefined;
         });
         expect(call.aborted).toBe(true);
-        expect(call.closedAt - leftAt).toBeLessThan(1_000);
+        // A second, and what a busy machine adds. Otherwise it would go on for twenty.
+        expect(call.closedAt - leftAt).toBeLessThan(3_000);
         const row = await rowOf(entry.id!);
         expect(row).toMatchObject({ status: 'success', client_aborted: true });
         expect(row.output_tokens).toBeGreaterThanOrEqual(k);
@@ -116,7 +118,7 @@ describe('when the upstream', () => {
     expect(outcome(silent)).toBe('504 upstream_timeout');
     expect(outcome(stalled)).toBe('error event upstream_timeout');
     expect(stalled.tokens).toBe(4);
-    expect(Math.max(silent.tookMs, stalled.tookMs)).toBeLessThan(4_000);
+    expect(Math.max(silent.tookMs, stalled.tookMs)).toBeLessThan(6_000);
   });
 
   test('can not be reached through a frozen link, calls time out and later ones pass', async () => {
@@ -131,7 +133,7 @@ describe('when the upstream', () => {
   });
 
   test('is reached through a link that delays and cuts everything to pieces, answers are whole', async () => {
-    // A busy machine adds to the delay of every piece, and an answer must begin within a second. So there are only dozens of them.
+    // A busy machine adds to the delay of every piece, and an answer must begin within seconds. So there are only dozens of them.
     rig.links.upstream.split(50, rig.random.next);
     rig.links.upstream.delay(1);
     const entries = await many(4, (i) =>
@@ -152,7 +154,8 @@ describe('when the upstream', () => {
     rig.links.upstream.cut();
     const refused = await many(10, () => rig.journal.call(rig.url, customer.key));
     expect(rig.journal.tally(refused)).toEqual({ '502 upstream_error': 10 });
-    expect(Math.max(...refused.map((entry) => entry.tookMs))).toBeLessThan(1_000);
+    // Nobody waited for an answer first.
+    expect(Math.max(...refused.map((entry) => entry.tookMs))).toBeLessThan(3_000);
     rig.links.upstream.restore();
     expect(outcome(await rig.journal.call(rig.url, customer.key))).toBe('200');
     // The last of this file: every call of all its tests.

@@ -62,7 +62,7 @@ const drain = (minutes: number): Promise<Result[]> =>
     const [node] = rig.nodes;
     const long = { words: minutes * 60, chunkMs: 1_000 };
     const limitMs = (minutes + 2) * 60_000;
-    // An idle second between two tokens would be a stall.
+    // Idle seconds between two tokens would be a stall.
     const streams = Array.from({ length: CALLERS }, () =>
       rig.journal.call(
         rig.edge.url,
