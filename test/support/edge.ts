@@ -90,6 +90,11 @@ export async function startTestEdge(db: TestDatabase, options: TestEdgeOptions):
     },
   });
   const url = await edge.listen();
+  // An edge begins without a Redis that is late, as it may be on a busy machine.
+  if (config.redisUrl) {
+    const shared = registry.getSingleMetric('gateway_limits_shared')!;
+    await until(async () => (await shared.get()).values[0]!.value === 1, { what: 'limits to be shared' });
+  }
   return {
     url,
     edge,

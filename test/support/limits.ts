@@ -16,6 +16,7 @@ import { createLogger, type Logger } from '../../src/lib/logger.js';
 import { DOLLAR, type Money } from '../../src/lib/money.js';
 import type { FlushResult, UsageRecord } from '../../src/metering/usage-record.js';
 import { TEST_SECRETS } from './secrets.js';
+import { until } from './until.js';
 
 /** One token in costs a thousandth of a cent, one out nothing: a hold is the input's tokens × 1e-5 dollars. */
 export const UNIT: Money = DOLLAR / 100_000n;
@@ -162,6 +163,11 @@ export async function limitsEdge(ledger: Ledger, options: LimitsEdgeOptions = {}
     mayAdmit: () => true,
     patience: options.patience,
   });
+  // An edge begins without a Redis that is late, as it may be on a busy machine.
+  if (options.redisUrl) {
+    const shared = registry.getSingleMetric('gateway_limits_shared')!;
+    await until(async () => (await shared.get()).values[0]!.value === 1, { what: 'limits to be shared' });
+  }
   let settledAt: number[] = [];
   const edge: LimitsEdge = {
     readAgain: () => cache.renew('h'),

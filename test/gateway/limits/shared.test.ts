@@ -153,7 +153,7 @@ describeWithRedis('limits over Redis', () => {
   });
 
   test('a call that waits is let in when the other edge settles', async () => {
-    const pair = await twoEdges(new Ledger(FLOOR + UNIT));
+    const pair = await twoEdges(new Ledger(FLOOR + UNIT), { patience: PATIENCE });
     const first = await pair[0].admit(10);
     const second = pair[1].admit(10);
     await new Promise(setImmediate);
@@ -162,7 +162,7 @@ describeWithRedis('limits over Redis', () => {
   });
 
   test('a caller that leaves while Redis is asked holds nothing', async () => {
-    const [edge] = await twoEdges(new Ledger(DOLLAR));
+    const [edge] = await twoEdges(new Ledger(DOLLAR), { patience: PATIENCE });
     const caller = new TestCaller();
     const asked = edge.admit(10, caller);
     caller.leave();
@@ -208,7 +208,9 @@ describeWithRedis('limits over Redis', () => {
     const shared = (edge: LimitsEdge) => edge.log.at(-1) === 'Redis is back; limits are shared again';
     await until(() => pair.every(shared), { what: 'the limits to be shared again' });
     for (const edge of pair) {
-      expect(edge.log).toEqual([
+      // A busy machine may keep Redis before, or once more.
+      const from = edge.log.indexOf('limits are shared through Redis');
+      expect(edge.log.slice(from, from + 3)).toEqual([
         'limits are shared through Redis',
         expect.stringContaining('enforces its share'),
         'Redis is back; limits are shared again',
@@ -220,12 +222,13 @@ describeWithRedis('limits over Redis', () => {
 
   test('a Redis that comes back empty learns what is open before it decides', async () => {
     const ledger = new Ledger(FLOOR + UNIT * 20n);
-    const pair = await twoEdges(ledger);
+    const pair = await twoEdges(ledger, { patience: { ...PATIENCE, queueMs: 250 } });
     const held = await pair[0].admit(15);
     await redis.kill();
-    await until(() => pair.every((edge) => edge.log.length === 2), { what: 'the loss to be noticed' });
+    const says = (text: string) => pair.every(({ log }) => log.at(-1)!.includes(text));
+    await until(() => says('enforces its share'), { what: 'the loss to be noticed' });
     await redis.start();
-    await until(() => pair.every((edge) => edge.log.length === 3), { what: 'the limits to be shared again' });
+    await until(() => says('limits are shared again'), { what: 'the limits to be shared again' });
     // 5 of the 20 units are left: one call fits, which takes the rest.
     const last = await pair[1].admit(15);
     await expect(pair[1].admit(1)).rejects.toMatchObject({ code: 'insufficient_credits' });
@@ -273,6 +276,7 @@ describeWithRedis('limits over Redis', () => {
     await pause(1);
     link.restore();
     expect(await asked).toBe('rate_limit_exceeded');
+    await until(async () => (await redis.client.keys('gw:*:cap:*')).length > 0, { what: 'the statement' });
     await until(async () => Object.keys(await redis.open()).length === 0);
     expect(await redis.client.keys('gw:*:cap:*')).toHaveLength(1);
     await link.close();
@@ -375,8 +379,8 @@ describeWithRedis('limits over Redis', () => {
     pair[1].identity.replaced(['dead', 'never-heard-of']);
     const began = Date.now();
     const admitted = await until(() => pair[0].admit(10).catch(() => undefined));
-    // The other edge learns of it with its next heartbeat.
-    expect(Date.now() - began).toBeLessThan(3_000);
+    // The other edge learns of it with its next heartbeat. By itself it would release them after a minute.
+    expect(Date.now() - began).toBeLessThan(10_000);
     pair[0].settle(admitted, 0n);
     // When Redis was late, the edge decided by its share: Redis learns of it with the next call.
     await until(async () => {

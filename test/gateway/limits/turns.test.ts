@@ -131,7 +131,7 @@ describe.each<[string, boolean]>([
       clients = 'nodes' in redis ? redis.nodes.map(({ client }) => client) : [redis.client];
       const options = { redisUrl: redis.url, patience: PATIENCE };
       edges = [await limitsEdge(new Ledger(0n), options), await limitsEdge(new Ledger(0n), options)];
-      for (const { log } of edges) expect(log).toEqual(['limits are shared through Redis']);
+      for (const { log } of edges) expect(log.at(-1)).toBe('limits are shared through Redis');
     });
     afterAll(async () => {
       for (const edge of edges) await edge.limits.stop();
