@@ -16,7 +16,7 @@ const replication = ({ client }: RedisServer, says: string): Promise<boolean> =>
 describeWithRedis('two edges over a cluster of three nodes and a copy', () => {
   let cluster: TestRedisCluster;
   beforeAll(async () => {
-    cluster = await createTestRedisCluster({ copies: 1, nodeTimeoutMs: 1_000 });
+    cluster = await createTestRedisCluster({ copies: 1 });
   });
   afterAll(() => cluster.close());
 
@@ -117,8 +117,8 @@ describeWithRedis('two edges over a cluster of three nodes and a copy', () => {
     await replication(owner, 'role:slave');
     // By way of a call, not by a heartbeat: there is none here.
     await expect(ask()).rejects.toThrow(RedisUnavailableError);
-    await until(() => counts.lost === 1);
-    await until(() => counts.ready === 2);
+    await until(() => counts.lost >= 1);
+    await until(() => counts.ready >= 2);
     expect(await ask()).toBe(1);
     await link.stop();
   }, 60_000);

@@ -119,7 +119,7 @@ describeWithRedis('leases over Redis', () => {
     await until(async () => (await leased()).calls === 0, { what: 'the lease to be over' });
     const scores = await redis.client.zrange(`gw:{${accountId}}:rate`, -3, -1, 'WITHSCORES');
     // Redis heard of them half a second later.
-    for (const score of scores.filter((_, i) => i % 2)) expect(Number(score)).toBeLessThan(by + 100);
+    for (const score of scores.filter((_, i) => i % 2)) expect(Number(score)).toBeLessThan(by + 250);
   });
 
   test('leave a balance to whoever asks for it', async () => {
@@ -345,9 +345,13 @@ describeWithRedis('leases over Redis', () => {
     // Ten that it held, twenty that it might admit, and five that it had recorded.
     const [admitted] = await exhaust(one!);
     expect(admitted).toBe(16);
+    // Redis counts for the dead edge with the first call after a heartbeat that tells of it.
+    await until(async () => {
+      expect(await outcomeOf(one!.admit(1))).toBe('insufficient_credits');
+      return (await leased()).calls === 0;
+    });
     const [held, charged] = [`gw:{${accountId}}:balance h:dead`, `gw:{${accountId}}:balance c:dead`];
     expect(await redis.open()).toMatchObject({ [held]: String(UNIT * 30n), [charged]: String(UNIT * 5n) });
-    expect((await leased()).calls).toBe(0);
     const rate = `gw:{${accountId}}:rate`;
     expect(await redis.client.zcard(rate)).toBe(30 + admitted);
     // As late as they could be.
