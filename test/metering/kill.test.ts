@@ -44,7 +44,7 @@ describe('a process that is killed while it records', () => {
     }
     expect(acknowledged.length).toBeGreaterThan(KILLS * 20);
 
-    const { meter } = await openMeter(folder.path, db.pool);
+    const { meter } = await openMeter(folder.path, db.pool, { patienceMs: 25_000 });
     const { rows } = await db.pool.query<{ id: string; status: string; error_code: string | null }>(
       'select id::text, status, error_code from usage_events',
     );

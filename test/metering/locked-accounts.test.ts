@@ -17,6 +17,9 @@ import {
   temporaryFolder,
 } from './support.js';
 
+/** A start gives up on a slow database after some seconds: here the machine may take its time. */
+const PATIENT = { patienceMs: 25_000 };
+
 const fullDisk: SpoolDisk = {
   write() {
     throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
@@ -173,7 +176,10 @@ describe('a meter with accounts that somebody has locked', () => {
     await first.meter.stop();
     expect(readdirSync(folder.path)).toHaveLength(1);
     await session.query('rollback');
-    const next = await openMeter(folder.path, db.pool);
+    const next = await openMeter(folder.path, db.pool, PATIENT);
+    // The last flush of the first may hold the accounts for a moment.
+    await chargedWith(victim, theirs, 5_000);
+    await chargedWith(other, others, 5_000);
     expect(await charges(victim)).toEqual(idsOf(theirs));
     expect(await charges(other)).toEqual(idsOf(others));
     await next.meter.stop();
@@ -189,6 +195,7 @@ describe('a meter with accounts that somebody has locked', () => {
     const taken: UsageRecord[] = [];
     const replayed: string[] = [];
     const { meter, flushed } = await openMeter(folder.path, db.pool, {
+      ...PATIENT,
       onTakenOver: (records) => taken.push(...records),
       onReplayed: (owners) => replayed.push(...owners),
     });
@@ -209,7 +216,7 @@ describe('a meter with accounts that somebody has locked', () => {
     const [theirs, others, later] = [some(victim, 2), some(other, 2), some(other, 2)];
     leaveSpool(folder.path, [[...theirs, ...others]]);
     leaveSpool(folder.path, [later]);
-    const { meter } = await openMeter(folder.path, db.pool);
+    const { meter } = await openMeter(folder.path, db.pool, PATIENT);
     expect((await charges(other)).sort()).toEqual(idsOf([...others, ...later]).sort());
     expect(await charges(victim)).toEqual([]);
     await session.query('rollback');

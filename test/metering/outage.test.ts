@@ -82,12 +82,13 @@ describe('a meter in an outage', () => {
   });
 
   test('that is only slow, waits at the start for as long as something is committed', async () => {
-    const left = many(2_000);
+    const left = many(4_000);
     leaveSpool(cutOff.folder.path, [left]);
+    // A slice of 500 takes half a second, and more on a busy machine.
     cutOff.link.delay(100);
     const start = performance.now();
-    const { meter } = await openMeter(cutOff.folder.path, cutOff.pool, { patienceMs: 1_000 });
-    expect(performance.now() - start).toBeGreaterThan(1_000);
+    const { meter } = await openMeter(cutOff.folder.path, cutOff.pool, { patienceMs: 2_000 });
+    expect(performance.now() - start).toBeGreaterThan(2_000);
     expect(meter.accepting()).toBe(true);
     await expectCommitted(left);
     await meter.stop();
@@ -156,7 +157,7 @@ describe('a meter in an outage', () => {
     await meter.stop();
     cutOff.link.restore();
     expect(await rows()).toEqual([]);
-    const next = await openMeter(cutOff.folder.path, cutOff.pool);
+    const next = await openMeter(cutOff.folder.path, cutOff.pool, { patienceMs: 25_000 });
     await expectCommitted(records);
     await next.meter.stop();
     expect(readdirSync(cutOff.folder.path)).toEqual([]);

@@ -7,8 +7,9 @@ import { useCutOff } from './cut-off.js';
 import { fillableDisk } from './fillable-disk.js';
 import { finish, openMeter, recordOf, type TestMeter } from './support.js';
 
-/** The statement and its answer each take so long on their way. */
+/** The statement and its answer each take so long on their way, or longer where the answer must still be under way later. */
 const DELAY_MS = 500;
+const LONG_DELAY_MS = 1_500;
 
 describe('a commit whose answer is lost, while the disk is full', () => {
   let open: TestMeter;
@@ -30,12 +31,12 @@ describe('a commit whose answer is lost, while the disk is full', () => {
     open.flushed.flatMap(({ own }) => own).reduce((sum, { cost }) => sum + cost, 0n);
 
   /** A call whose event is on its way to the database, over a connection that stands, and nowhere else. */
-  const underWay = async (patienceMs: number) => {
+  const underWay = async (patienceMs: number, delayMs = DELAY_MS) => {
     open = await openMeter(cutOff.folder.path, cutOff.pool, { disk, patienceMs });
     await finish(open.meter, recordOf(cutOff.payer, { status: 'error' }));
     expect(await open.meter.drain(10_000)).toBe(true);
     disk.full = true;
-    cutOff.link.delay(DELAY_MS);
+    cutOff.link.delay(delayMs);
     const record = recordOf(cutOff.payer);
     const answer = finish(open.meter, record).then(
       () => 'ended',
@@ -77,7 +78,7 @@ describe('a commit whose answer is lost, while the disk is full', () => {
   });
 
   test('ends the answers of calls that were not in it at once, and charges nothing for them', async () => {
-    const { record, answer } = await underWay(25_000);
+    const { record, answer } = await underWay(25_000, LONG_DELAY_MS);
     await committed(record);
     const later = recordOf(cutOff.payer);
     const refused = expect(finish(open.meter, later)).rejects.toThrow('neither the spool nor the database');
@@ -92,7 +93,7 @@ describe('a commit whose answer is lost, while the disk is full', () => {
   });
 
   test('ends the answer with an error when the database stays away', async () => {
-    const { record, answer } = await underWay(300);
+    const { record, answer } = await underWay(300, LONG_DELAY_MS);
     await committed(record);
     cutOff.link.cut();
     expect(await answer).toBe('failed');
