@@ -4,9 +4,8 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 /** A platform that is nothing but a wire: what the edge sends it, byte for byte, one text per connection. */
 export interface WirePlatform {
   url: string;
-  /** Everything that arrived since the last `reset`, all connections one after the other, or those with a mark in them. */
-  received(mark?: string): string;
-  reset(): void;
+  /** Everything that arrived on connections with this mark in them, one after the other. */
+  received(mark: string): string;
   close(): Promise<void>;
 }
 
@@ -15,18 +14,17 @@ const ANSWER =
 
 /** Answers once per connection, when a whole request by its own framing was there; what follows is kept too. */
 export async function startWirePlatform(): Promise<WirePlatform> {
-  let texts: string[] = [];
+  const texts: string[] = [];
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
     const index = texts.push('') - 1;
-    const mine = texts;
     let answered = false;
     socket.on('error', () => undefined);
     socket.on('close', () => sockets.delete(socket));
     socket.on('data', (chunk) => {
-      mine[index] += chunk.toString('latin1');
-      if (answered || !isWhole(mine[index]!)) return;
+      texts[index] += chunk.toString('latin1');
+      if (answered || !isWhole(texts[index]!)) return;
       answered = true;
       socket.write(ANSWER);
       // A second request on this connection, if there is one, is on its way already.
@@ -37,10 +35,7 @@ export async function startWirePlatform(): Promise<WirePlatform> {
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    received: (mark = '') => texts.filter((text) => text.includes(mark)).join(''),
-    reset() {
-      texts = [];
-    },
+    received: (mark) => texts.filter((text) => text.includes(mark)).join(''),
     async close() {
       for (const socket of sockets) socket.destroy();
       server.close();

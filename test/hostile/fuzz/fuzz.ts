@@ -1,3 +1,4 @@
+import { FACTOR } from '../../support/jest/patience.js';
 import { sized } from '../../support/size.js';
 import { statusesOf } from '../raw.js';
 import { faultOf, leakIn } from './judge.js';
@@ -64,7 +65,7 @@ export async function fuzz(target: FuzzTarget, { seed, requests, round }: FuzzOp
   const running = new Set<Running>();
   let index = round ?? 0;
   let crashed = false;
-  const end = performance.now() + 20_000 + requests * MAX_RUN_MS_PER_REQUEST;
+  const end = performance.now() + FACTOR * (20_000 + requests * MAX_RUN_MS_PER_REQUEST);
   const more = (): boolean =>
     round === undefined
       ? result.answers < requests && result.faults.length < MOST_FAULTS && performance.now() < end && !crashed
