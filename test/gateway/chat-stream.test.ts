@@ -1,5 +1,13 @@
 import { connect } from 'node:net';
-import { balanceOf, createTestKey, errorOf, postChat, usageOf } from '../support/edge.js';
+import {
+  balanceOf,
+  createTestKey,
+  errorOf,
+  postChat,
+  startTestEdge,
+  type TestEdge,
+  usageOf,
+} from '../support/edge.js';
 import { useEdge } from '../support/edge-suite.js';
 import {
   chunkEvent,
@@ -13,7 +21,14 @@ import {
 import { until } from '../support/until.js';
 
 describe('a streamed chat', () => {
-  const suite = useEdge({ env: { UPSTREAM_IDLE_SECONDS: '0.5' } });
+  let hasty: TestEdge;
+  // Before the end of its database.
+  afterAll(() => hasty?.close());
+  const suite = useEdge();
+  beforeAll(async () => {
+    const env = { UPSTREAM_IDLE_SECONDS: '0.5' };
+    hasty = await startTestEdge(suite.db, { upstreamUrl: suite.upstream.url, env });
+  });
   const call = async (key: string, fields: Record<string, unknown> = {}) =>
     postChat(suite.edge.url, key, { stream: true, ...fields });
 
@@ -165,7 +180,8 @@ describe('a streamed chat', () => {
     async (what, script) => {
       const { key, accountId } = await createTestKey(suite.db);
       suite.upstream.answer(script);
-      const text = await (await call(key)).text();
+      const edge = what === 'stalls' ? hasty : suite.edge;
+      const text = await (await postChat(edge.url, key, { stream: true })).text();
       expect(text.startsWith(delta('a') + delta('b'))).toBe(true);
       const rest = text.slice((delta('a') + delta('b')).length);
       expect(rest).toMatch(/^data: \{"error":\{.*\}\}\n\n$/);
@@ -173,7 +189,7 @@ describe('a streamed chat', () => {
       expect(JSON.parse(rest.slice(6)).error.code).toBe(
         what === 'stalls' ? 'upstream_timeout' : 'upstream_error',
       );
-      await suite.edge.settled();
+      await edge.settled();
       expect(await usageOf(suite.db, accountId)).toEqual([
         expect.objectContaining({ status: 'error', cost: '0.000000000000', output_tokens: 0 }),
       ]);

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { balanceOf, createTestKey, errorOf, postChat, type TestKey, usageOf } from '../support/edge.js';
 import { useEdge } from '../support/edge-suite.js';
+import { ownTime } from '../support/own-time.js';
 import {
   chat,
   chunkEvent,
@@ -16,7 +17,7 @@ describe('a client that leaves', () => {
   // A call that waits for the hold of another takes of the time in which the edge waits for a usage.
   const suite = useEdge({ patience: { redisMs: 50, queueMs: 20 } });
 
-  /** Opens a call, reads `bytes` of its answer (if any) and goes. */
+  /** Opens a call, reads `bytes` of its answer (if any) and goes. Gives how long it took until all was over. */
   async function leave(caller: TestKey, fields: Record<string, unknown>, bytes: number): Promise<number> {
     const before = suite.upstream.seen.length;
     const controller = new AbortController();
@@ -32,11 +33,16 @@ describe('a client that leaves', () => {
       const reader = (await pending).body!.getReader();
       for (let read = 0; read < bytes; ) read += (await reader.read()).value!.length;
     }
-    const left = Date.now();
+    const time = ownTime();
+    const left = time.now();
     controller.abort();
-    await until(() => suite.upstream.seen.at(-1)!.aborted, { what: 'the upstream to be cut' });
-    await suite.edge.settled();
-    return Date.now() - left;
+    try {
+      await until(() => suite.upstream.seen.at(-1)!.aborted, { what: 'the upstream to be cut' });
+      await suite.edge.settled();
+      return time.now() - left;
+    } finally {
+      time.stop();
+    }
   }
 
   test('before the first byte pays nothing, and the upstream is cut', async () => {

@@ -49,7 +49,9 @@ test('connections of clients leave an edge the file descriptors that its own wor
     });
     expect(files()).toBeGreaterThan(atRest + 50);
     expect(files()).toBeLessThan(LIMIT / 2);
-    expect(log).toMatch(/the edge has no descriptor left .*LimitNOFILE/);
+    await until(() => /the edge has no descriptor left .*LimitNOFILE/.test(log), {
+      what: 'the line in the log',
+    });
     for (const socket of sockets) socket.destroy();
     await until(answers, { timeoutMs: 5_000, what: 'a new connection to be served' });
   } finally {

@@ -110,6 +110,9 @@ describe('calls that are pipelined on one connection', () => {
 
   test('are not begun when their client leaves while they wait for the balance of the one before', async () => {
     held();
+    await edge.close();
+    // The second one still waits when its client leaves, however late that is.
+    edge = await startTestEdge(db, { upstreamUrl: upstream.url, patience: { redisMs: 50, queueMs: 60_000 } });
     caller = await createTestKey(db, { balance: '0.002' });
     // The first holds nearly all of the balance.
     const { socket } = connection(

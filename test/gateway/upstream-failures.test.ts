@@ -20,7 +20,7 @@ const nodeError = (message: string, code: unknown = null) =>
   JSON.stringify({ error: { message, type: 'x', param: 'gpu-7.eu.acme.cloud', code } });
 
 describe('an upstream that fails', () => {
-  const suite = useEdge({ env: { UPSTREAM_TIMEOUT_SECONDS: '0.5', UPSTREAM_IDLE_SECONDS: '0.5' } });
+  const suite = useEdge();
   let caller: TestKey;
   beforeEach(async () => {
     caller = await createTestKey(suite.db);
@@ -176,10 +176,19 @@ describe('an upstream that fails', () => {
 
   test('to answer in time is a 504 upstream_timeout', async () => {
     suite.upstream.answer(() => undefined);
-    const response = await postChat(suite.edge.url, caller.key);
-    expect(response.status).toBe(504);
-    expect((await errorOf(response)).code).toBe('upstream_timeout');
-    await expectFree('upstream_timeout', 504);
+    const hasty = await startTestEdge(suite.db, {
+      upstreamUrl: suite.upstream.url,
+      env: { UPSTREAM_TIMEOUT_SECONDS: '0.5' },
+    });
+    try {
+      const response = await postChat(hasty.url, caller.key);
+      expect(response.status).toBe(504);
+      expect((await errorOf(response)).code).toBe('upstream_timeout');
+      await hasty.settled();
+      await expectFree('upstream_timeout', 504);
+    } finally {
+      await hasty.close();
+    }
   });
 
   test('to be there is a 502 upstream_error', async () => {
