@@ -39,7 +39,6 @@ describe('a link to the model proxy', () => {
     proxy = await startTestProxy(db, {
       config: routes(models.map((model, index) => ({ model, id: `node-${index}`, url: node.url }))),
       settings: { numRetries: 0, allowedFails: 1_000 },
-      bounds: { requestTimeoutMs: 400, checkIntervalMs: 50 },
     });
     key = await newKey(proxy);
     const url = new URL(proxy.url);
@@ -286,13 +285,6 @@ describe('a link to the model proxy', () => {
     end.socket.destroy();
   });
 
-  test('gives up a body that does not come', async () => {
-    const end = await rawLink();
-    end.send(opening(0, `Bearer ${key}`, 100, 'x'));
-    expect((await end.got('cut')).map(({ id }) => id)).toEqual([0]);
-    end.socket.destroy();
-  });
-
   test.each([
     ['a kind that is none', () => frame(99, 0)],
     ['frames that only the proxy sends', () => frame('head', 0, 'xxxxxxx')],
@@ -321,6 +313,19 @@ describe('a link to the model proxy', () => {
     node.answer(chat());
     expect((await call(link, ask('Hi')).done()).head?.status).toBe(200);
     expect(link.linked).toBe(true);
+  });
+});
+
+describe('a body over a link that does not come', () => {
+  test('is given up', async () => {
+    const db = await createTestDatabase();
+    const proxy = await startTestProxy(db, { bounds: { requestTimeoutMs: 400, checkIntervalMs: 50 } });
+    const { end } = await openLink(proxy.url, proxy.masterKey);
+    end!.send(opening(0, `Bearer ${proxy.masterKey}`, 100, 'x'));
+    expect((await end!.got('cut')).map(({ id }) => id)).toEqual([0]);
+    end!.socket.destroy();
+    await proxy.close();
+    await db.close();
   });
 });
 
@@ -358,8 +363,8 @@ describe('a model proxy that was suspended', () => {
     const node = await startScriptedUpstream();
     const proxy = await startTestProxy(db, {
       config: routes([{ model: 'gateway/fast', id: 'node', url: node.url }]),
-      // A gap of five seconds between two checks is one in which the process was suspended.
-      bounds: { requestTimeoutMs: 5_500, checkIntervalMs: 50 },
+      // What is more than five seconds between two checks is time in which the process was suspended.
+      bounds: { requestTimeoutMs: 6_800, checkIntervalMs: 50 },
     });
     const { end } = await openLink(proxy.url, proxy.masterKey);
     const body = JSON.stringify(ask('Hi'));
@@ -367,7 +372,7 @@ describe('a model proxy that was suspended', () => {
     end!.send(opening(0, `Bearer ${proxy.masterKey}`, body.length, body.slice(0, 9)), frame('ping', 0));
     await end!.got('pong');
     // It runs on this thread.
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 6_000);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 7_000);
     // Later than the check.
     end!.send(frame('ping', 0));
     await end!.got('pong', 2);
@@ -390,8 +395,9 @@ describe('a model proxy that closes', () => {
     const idle = (await openLink(proxy.url, proxy.masterKey)).end!;
     const link = await linkTo(proxy);
     const heard = new Heard();
+    // It has two seconds to end: a tenth of that where its pauses aren't longer than they are to be.
     const body = Buffer.from(
-      JSON.stringify(ask('[[sim ttft_ms=0 chunk_ms=10 words=60]] x', { stream: true })),
+      JSON.stringify(ask('[[sim ttft_ms=0 chunk_ms=10 words=20]] x', { stream: true })),
     );
     heard.carrier = link.call(callHead({ authorization: `Bearer ${key}`, stream: true }), body, heard);
     await until(() => heard.bytes > 0);

@@ -18,6 +18,9 @@ const routing = (nodeUrl: string, deadUrl: string) => `model_list:
   - model_name: gateway/quick
     litellm_params: { model: openai/gemma-3-4b, api_base: "${nodeUrl}", input_cost_per_token: 0, output_cost_per_token: 0, timeout: 0.2, stream_timeout: 0.2 }
     model_info: { id: quick }
+  - model_name: gateway/stalling
+    litellm_params: { model: openai/gemma-3-4b, api_base: "${nodeUrl}", input_cost_per_token: 0, output_cost_per_token: 0, stream_timeout: 0.2 }
+    model_info: { id: stalling }
 router_settings: { num_retries: 0, allowed_fails: 1000 }
 `;
 
@@ -223,7 +226,7 @@ describe('what a node does wrong', () => {
 
   test('a stream that stalls after its first event is broken, not ended', async () => {
     act = (response) => response.writeHead(200, streamHead).write('data: {"model":"gemma-3-4b"}\n\n');
-    const response = await call({ ...ask('x', { stream: true }), model: 'gateway/quick' });
+    const response = await call({ ...ask('x', { stream: true }), model: 'gateway/stalling' });
     expect(response.status).toBe(200);
     await expect(response.text()).rejects.toThrow();
   });

@@ -100,7 +100,11 @@ describe('the process of the model proxy', () => {
     child.stderr!.on('data', (bytes) => {
       errors += bytes;
     });
-    const exited = once(child, 'exit').then(([code]) => ({ code: code as number | null, errors }));
+    // Its last words may be read after its exit. Node gives no 'close' of a child that was disconnected.
+    const exited = Promise.all([once(child, 'exit'), once(child.stderr!, 'end')]).then(([[code]]) => ({
+      code: code as number | null,
+      errors,
+    }));
     const ready = once(child, 'message').then(([message]) => message as { type: string; url: string });
     return { child, exited, ready, output: () => output };
   }
@@ -184,12 +188,16 @@ describe('the process of the model proxy', () => {
       [node.url, new URL(node.url).host],
     );
     const { child, ready } = start({ PROXY_CONFIG: file('drained.yaml'), DATABASE_URL: own.url });
-    await until(async () => {
-      const { rowCount } = await own.pool.query(
-        `select 1 from pg_locks where relation = 'gpu_nodes'::regclass and not granted`,
-      );
-      return rowCount! > 0;
-    });
+    // Looked for often: it waits for two seconds and no longer.
+    await until(
+      async () => {
+        const { rowCount } = await own.pool.query(
+          `select 1 from pg_locks where relation = 'gpu_nodes'::regclass and not granted`,
+        );
+        return rowCount! > 0;
+      },
+      { intervalMs: 20 },
+    );
     expect(await Promise.race([ready, delay(LOOK_MS)])).toBeUndefined();
     await registry.query('commit');
     registry.release();
@@ -238,7 +246,7 @@ describe('the process of the model proxy', () => {
     writeFileSync(path, 'model_list: 7\n');
     child.kill('SIGHUP');
     await until(() => output().includes('literal.yaml:1: model_list: must be a list of deployments'));
-    expect(output()).toContain('the former routing stays');
+    await until(() => output().includes('the former routing stays'));
     expect(await models()).toContain('gateway/fast');
 
     writeFileSync(path, OWN_KEY_ROUTING.replace('model_name: gateway/embed', 'model_name: gateway/other'));

@@ -33,7 +33,8 @@ describe('what the body of a call holds of the budget comes back when its client
       const waiting = await locker.query(
         `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
       );
-      return waiting.rowCount === 1;
+      // On a slow machine the question may have been given up and asked once more.
+      return waiting.rowCount! > 0;
     });
     for (const { socket } of uploads) socket.destroy();
     // Both ends of each connection.

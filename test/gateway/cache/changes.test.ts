@@ -172,6 +172,6 @@ describe('a change is effective on every edge', () => {
     times.sort((a, b) => a.ms - b.ms);
     expect(times.length).toBeGreaterThanOrEqual(changes.length * REPETITIONS);
     expect(times.at(-1)!.ms).toBeLessThan(MAX_MS);
-    expect(times[Math.floor(times.length * 0.99)]!.ms).toBeLessThan(P99_MS);
+    expect(times[Math.floor((times.length - 1) * 0.99)]!.ms).toBeLessThan(P99_MS);
   }, 60_000);
 });

@@ -107,6 +107,7 @@ describe('a flood of credentials', () => {
     const started = performance.now();
     const slow: number[] = [];
     const time = ownTime();
+    const began = time.now();
     let flooding = true;
     const good = (async () => {
       while (flooding) {
@@ -118,10 +119,11 @@ describe('a flood of credentials', () => {
     expect([...(await ask(suite.edge.url, values))]).toEqual([[401, values.length]]);
     flooding = false;
     await good;
+    const ownSeconds = (time.now() - began) / 1000;
     time.stop();
     const seconds = (performance.now() - started) / 1000;
     // Twice as many as there may be statements.
-    expect(values.length / seconds).toBeGreaterThan(400);
+    expect(values.length / ownSeconds).toBeGreaterThan(400);
     expect((statements - before) / seconds).toBeLessThanOrEqual(201);
     expect(slow.sort((a, b) => a - b)[slow.length >> 1]).toBeLessThan(250);
   }, 60_000);

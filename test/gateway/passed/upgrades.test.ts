@@ -8,7 +8,8 @@ import { startTestEdge, type TestEdge } from '../../support/edge.js';
 import { noteEnds, serverEnds } from '../../support/own-sockets.js';
 import { until } from '../../support/until.js';
 
-const STALLED_MS = 400;
+/** Longer than a busy machine takes between two steps of a test. */
+const STALLED_MS = 1_500;
 const PAGE = Buffer.alloc(8_000_000, 'x');
 
 /** Bounds on upgrades: whatever a client leaves undone, neither end stays. */
@@ -113,7 +114,9 @@ describe('an upgrade', () => {
     sockets.push(await ask('/graphql'));
     await until(() => accepted.clients.size === 5);
     for (const socket of sockets) socket.destroy();
+    const before = ends.length;
     const silent = await Promise.all(Array.from({ length: 4 }, () => ask('/silent')));
+    await until(() => ends.length === before + 4);
     expect((await fetch(`${edge.url}/more`)).status).toBe(429);
     for (const socket of silent) socket.destroy();
   });
