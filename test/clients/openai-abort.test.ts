@@ -101,7 +101,8 @@ describe('openai: leaving', () => {
 
   test("the SDK's own timeout is the same as leaving", async () => {
     const events = (await suite.usage()).length;
-    const client = suite.openai({ timeout: 150, fetch: watchedFetch().fetch });
+    // Long enough for the call to reach the edge.
+    const client = suite.openai({ timeout: 1_000, fetch: watchedFetch().fetch });
     const error = await thrownBy(() =>
       client.chat.completions.create({
         model: 'gateway/fast',

@@ -29,10 +29,10 @@ describe('openai: retries', () => {
     const free = await suite.product.signUp('free');
     const filler = suite.openai({ apiKey: free.key });
     const { client, calls } = watched(free.key);
-    // 59 s ago the minute was filled, however long that took: in a second there is room again.
+    // 58 s ago the minute was filled, however long that took: in two seconds there is room again.
     clock.stoppedAt = clock.now();
     await Promise.all(Array.from({ length: 20 }, () => ask(filler, FAST)));
-    clock.offsetMs = clock.stoppedAt + 59_000 - Date.now();
+    clock.offsetMs = clock.stoppedAt + 58_000 - Date.now();
     clock.stoppedAt = undefined;
     const answer = await ask(client, FAST);
     expect(answer.choices[0]!.finish_reason).toBe('stop');

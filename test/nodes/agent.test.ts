@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -175,9 +175,12 @@ describe('gateway-agent', () => {
     const tenTimesAsFast =
       'const set = setTimeout; globalThis.setTimeout = (end, ms, ...more) => set(end, ms / 10, ...more);';
     const args = [...argsOf('x', undefined, gateway), '--interval', '1'];
-    run(args, `${hanging}:/bin:/usr/bin`, tenTimesAsFast);
-    await until(() => heard >= 2);
-    const ids = readFileSync(started, 'utf8').trim().split('\n');
+    const { child } = run(args, `${hanging}:/bin:/usr/bin`, tenTimesAsFast);
+    const startedIds = () => readFileSync(started, 'utf8').split('\n').filter(Boolean);
+    await until(() => heard >= 2 && existsSync(started) && startedIds().length > 0);
+    // Before it could start another one in place of what is killed.
+    child.kill('SIGKILL');
+    const ids = startedIds();
     for (const id of ids) process.kill(Number(id), 'SIGKILL');
     expect(ids).toHaveLength(1);
   });

@@ -37,7 +37,8 @@ describe('calls over a link', () => {
   /** With a link that stands. */
   async function linked(times?: Partial<LinkTimes>): Promise<LinkEnd> {
     make(times).ask();
-    await until(() => upstream.linked, { timeoutMs: 5_000 });
+    // A link may be short-lived.
+    await until(() => upstream.linked, { timeoutMs: 5_000, intervalMs: 5 });
     return proxy.ends[0]!;
   }
 
@@ -85,14 +86,16 @@ describe('calls over a link', () => {
   test('go over HTTP where the upstream knows no link, which is asked again much later', async () => {
     proxy.grants = false;
     make({ refusedMs: 300 });
+    const since = performance.now();
     for (let i = 0; i < 3; i++) expect((await call().done()).body.toString()).toBe('over HTTP');
-    await until(() => proxy.asked === 1);
+    await until(() => proxy.asked > 0);
     proxy.grants = true;
     await until(() => {
       if (!upstream.linked) call();
       return upstream.linked;
     });
-    expect(proxy.asked).toBe(2);
+    expect(proxy.asked).toBeGreaterThan(1);
+    expect(proxy.asked).toBeLessThanOrEqual(1 + (performance.now() - since) / 300);
   });
 
   test('go over HTTP where the upstream is away, and it is asked again soon', async () => {
@@ -336,10 +339,14 @@ describe('calls over a link', () => {
 
   test('stay on a link whose proxy answers when it is asked', async () => {
     const end = await linked({ silenceMs: 50 });
-    for (let pings = 1; pings <= 3; pings++) {
-      await end.got('ping', pings);
-      end.send(frame('pong', 0));
-    }
+    let answered = 0;
+    // As soon as it is asked: it has no longer than it was silent.
+    const answer = (): void => {
+      for (; answered < end.of('ping').length; answered++) end.send(frame('pong', 0));
+    };
+    end.socket.on('data', answer);
+    answer();
+    await end.got('ping', 3);
     expect(upstream.linked).toBe(true);
   });
 
