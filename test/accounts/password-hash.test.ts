@@ -104,7 +104,8 @@ describe('a password', () => {
         times[email]!.push(performance.now() - start);
       }
     }
-    const [known, unknown] = emails.map((email) => times[email]!.sort((a, b) => a - b)[7]!);
+    // The calmest of each: what else the machine does adds to the others.
+    const [known, unknown] = emails.map((email) => Math.min(...times[email]!));
     // Without the dummy hash the unknown mail is answered more than five times faster.
     expect(unknown! / known!).toBeGreaterThan(0.4);
     expect(unknown! / known!).toBeLessThan(2.5);
