@@ -1,6 +1,8 @@
 import type { DeliveryWorker } from '../../../src/services/alerts/delivery-worker.js';
 import { createMailSender } from '../../../src/services/alerts/mail-sender.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
+import { freePort } from '../../support/free-port.js';
+import { ownTime } from '../../support/own-time.js';
 import { type EventColumns, type EventRow, ended, fire, type Subscribed, subscribe } from './fixtures.js';
 import { type Mail, type Mailbox, startMailbox, startSilentServer } from './mailbox.js';
 import { names, startWorker, takenAlert, webhookSender } from './support.js';
@@ -215,14 +217,13 @@ describe('an alert by mail', () => {
   });
 
   test('may succeed later when the server is away, or silent', async () => {
-    const away = await startMailbox();
-    await away.close();
-    expect(await senderTo(away.url)(takenAlert(to))).toEqual({
+    expect(await senderTo(`smtp://127.0.0.1:${await freePort()}`)(takenAlert(to))).toEqual({
       ...{ result: 'again', responseCode: null },
       error: 'The connection to the mail server failed (ESOCKET).',
     });
     const silent = await startSilentServer();
-    const began = performance.now();
+    const time = ownTime();
+    const began = time.now();
     expect(await senderTo(silent.url, 300)(takenAlert(to))).toEqual({
       ...{
         result: 'again',
@@ -230,7 +231,8 @@ describe('an alert by mail', () => {
         error: 'No response from the mail server within 0.3 seconds.',
       },
     });
-    expect(performance.now() - began).toBeLessThan(2_000);
+    expect(time.now() - began).toBeLessThan(2_000);
+    time.stop();
     await silent.close();
   });
 
