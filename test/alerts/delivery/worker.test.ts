@@ -15,6 +15,9 @@ import { names, ROOMY, room, startWorker, takenAlert, webhookPlaces, webhookSend
 
 const LEASE_MS = 1_000;
 
+/** What hangs, hangs to the end of its test. */
+const HANGS_MS = 120_000;
+
 /** Longer than any test takes. */
 const LONG_LEASE_MS = 60_000;
 
@@ -82,9 +85,15 @@ describe('the delivery', () => {
 
   test('of a holder that died goes on when its lease ends, with the same id and the attempts left', async () => {
     const id = await fire(db.pool, at('/busy/died'));
-    const [held] = await take(LEASE_MS);
-    const began = performance.now();
+    const [held] = await take(LONG_LEASE_MS);
     expect(await beginAttempt(em(), held!, 3)).toBe(1);
+    // The rest of the lease: the attempt above had time to begin.
+    const began = performance.now();
+    await db.pool.query(
+      `update alert_events set leased_until = l.ends, next_attempt_at = l.ends
+       from (select now() + $1 * interval '1 millisecond' as ends) l`,
+      [LEASE_MS],
+    );
     start();
     expect(await ended(db.pool, id)).toMatchObject({
       delivery_status: 'failed',
@@ -161,9 +170,11 @@ describe('the delivery', () => {
       const id = await fire(db.pool, at('/recovers/stop'));
       await until(async () => (await readEvent(db.pool, id)).attempts === 2);
       const second = await until(() => receiver.to('/recovers/stop')[1]);
-      const began = performance.now();
+      const time = ownTime();
+      const began = time.now();
       await worker.stop(5_000);
-      expect(performance.now() - began).toBeLessThan(1_000);
+      expect(time.now() - began).toBeLessThan(1_000);
+      time.stop();
       expect(await readEvent(db.pool, id)).toMatchObject({
         ...{ delivery_status: 'pending', attempts: 2, leased_until: null },
       });
@@ -181,6 +192,8 @@ describe('the delivery', () => {
   });
 
   describe('under a receiver that hangs', () => {
+    const patient = { senders: { webhook: webhookSender({ attemptMs: HANGS_MS }), email: null } };
+
     test('keeps a place for others: few at once to one receiver', async () => {
       start({ places: webhookPlaces({ total: 10, perLane: 3 }) });
       for (let index = 0; index < 12; index++) await fire(db.pool, at(`/slow/lane/${index}`));
@@ -207,7 +220,7 @@ describe('the delivery', () => {
          select gen_random_uuid(), -n, ${columns} from alert_events, generate_series(1, 1100) n where id = $1`,
         [id],
       );
-      start({ places: webhookPlaces({ total: 10, perLane: 2 }) });
+      start({ ...patient, places: webhookPlaces({ total: 10, perLane: 2 }) });
       await until(() => silent.requests.length === 2);
       await ended(db.pool, await fire(db.pool, to), 2_000);
       expect(silent.requests).toHaveLength(2);
@@ -215,7 +228,7 @@ describe('the delivery', () => {
     });
 
     test('keeps a place for others: few at once of one account', async () => {
-      start({ places: webhookPlaces({ total: 10, perLane: 3, perAccount: 4 }) });
+      start({ ...patient, places: webhookPlaces({ total: 10, perLane: 3, perAccount: 4 }) });
       const hanging = await Promise.all(
         ['127.0.1.1', '127.0.1.2', '127.0.1.3', '127.0.1.4'].map((host) =>
           startReceiver({ host, onRequest: () => false }),
