@@ -3,10 +3,13 @@ import { flushBatch } from '../../src/metering/flush.store.js';
 import { recordOf } from '../metering/support.js';
 import { signUpAdmin } from '../support/admin.js';
 import { call, PASSWORD, type SessionAnswer, signUp } from '../support/api.js';
+import { testClock } from '../support/clock.js';
 import { createTestDatabase } from '../support/database.js';
 import { createTestKey } from '../support/edge.js';
+import { ownTime } from '../support/own-time.js';
 import { startTestPlatform } from '../support/platform.js';
 import { usePlatform } from '../support/platform-suite.js';
+import { soonerThan } from '../support/sooner-than.js';
 import { until } from '../support/until.js';
 import { type RawSocket, rawSocket } from './raw-socket.js';
 import { dataOf, documentIdOf } from './support.js';
@@ -241,10 +244,9 @@ describe('a WebSocket of GraphQL', () => {
   ])('is closed within a second when its account %s; others stay', async (_what, end) => {
     const [socket, other] = [await signedIn(), await signedIn()];
     socket.say(subscribe('1', USAGE));
-    const began = Date.now();
     await end(socket.id, socket.token);
+    await soonerThan(1_000, () => socket.socket.readyState === socket.socket.CLOSED, 'the close');
     expect(await socket.closed()).toEqual(FORBIDDEN);
-    expect(Date.now() - began).toBeLessThan(1_000);
     other.say(subscribe('1', '{ viewer { id } }'));
     await other.hears('next', '1');
   });
@@ -266,9 +268,15 @@ describe('a WebSocket of GraphQL', () => {
   });
 
   test('is closed when its token ends', async () => {
-    const brief = await startTestPlatform(suite.db, { env: { ACCESS_TOKEN_TTL_SECONDS: '2' } });
+    // Moved by hand: on a busy machine signing up and connecting may take longer than the token holds.
+    const clock = testClock(Math.ceil(Date.now() / 1_000) * 1_000);
+    const env = { ACCESS_TOKEN_TTL_SECONDS: '2' };
+    const brief = await startTestPlatform(suite.db, { clock, env });
     try {
-      const socket = await signedIn(brief.url);
+      const { token } = await signUp(brief.url);
+      clock.advance(1_500);
+      const socket = await connect(brief.url);
+      await socket.init(token);
       socket.say(subscribe('1', USAGE));
       expect(await socket.closed()).toEqual(FORBIDDEN);
     } finally {
@@ -286,7 +294,7 @@ describe('a WebSocket of GraphQL', () => {
   });
 
   test('who answers no ping is cut off', async () => {
-    const impatient = await startTestPlatform(suite.db, { socketBounds: { pingIntervalMs: 150 } });
+    const impatient = await startTestPlatform(suite.db, { socketBounds: { pingIntervalMs: 500 } });
     try {
       const alive = await signedIn(impatient.url);
       const dead = await signedIn(impatient.url);
@@ -372,9 +380,11 @@ describe('a WebSocket of GraphQL', () => {
     const silent = await signedIn(stopping.url);
     silent.socket.pause();
     socket.say(subscribe('1', USAGE));
-    const began = Date.now();
+    const time = ownTime();
+    const began = time.now();
     await stopping.close();
-    expect(Date.now() - began).toBeLessThan(4_000);
+    expect(time.now() - began).toBeLessThan(4_000);
+    time.stop();
     expect((await socket.closed()).code).toBe(1001);
   });
 });
