@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildSchema, parse, validate } from 'graphql';
@@ -111,7 +112,8 @@ describe('/docs/graphql', () => {
     });
     let output = '';
     child.stderr.on('data', (chunk) => (output += chunk));
-    await until(() => child.exitCode !== null, { what: 'the example to end' });
+    // Not before all that it has written was read.
+    await once(child, 'close');
     rmSync(folder, { recursive: true });
     expect(output).toContain('invalid_credentials: Email or password is wrong.');
   });

@@ -53,7 +53,7 @@ describe('who sends messages without end over a WebSocket of GraphQL', () => {
   });
 
   test('who sends as many, but slower, stays', async () => {
-    const { url } = await withBounds({ socketBounds: { messages: 10, pingIntervalMs: 100 } });
+    const { url } = await withBounds({ socketBounds: { messages: 10, pingIntervalMs: 500 } });
     const { token } = await signUp(url);
     const socket = await connect(url);
     let beats = 0;
