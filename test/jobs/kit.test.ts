@@ -13,9 +13,10 @@ import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { until } from '../support/until.js';
 import { jobContext } from './support.js';
 
-const LOCK_MS = 600;
-/** Of a lock that has to be renewed in time, on a busy machine too. */
-const RENEWED_LOCK_MS = 2_000;
+/** Nobody waits for its end: a machine that stands still must not lose a lock. */
+const LOCK_MS = 5_000;
+/** Of a lock that has to be renewed in time, on a machine that stands still for two seconds too. */
+const RENEWED_LOCK_MS = 4_000;
 const POLL_MS = 20;
 /** Several looks, in which nothing may happen. */
 const LOOKS_MS = 10 * POLL_MS;
