@@ -19,6 +19,7 @@ import { temporaryFolder } from '../launcher/support.js';
 import { putCluster } from '../support/cluster.js';
 import { urlInDist } from '../support/dist.js';
 import { freePort } from '../support/free-port.js';
+import { ownTime } from '../support/own-time.js';
 import { descendantsOf } from '../support/process-tree.js';
 import { until } from '../support/until.js';
 
@@ -208,10 +209,12 @@ describe('the embedded database', () => {
       const failed = expect(made).rejects.toThrow('aborted');
       await until(halfMade, { intervalMs: 2 });
       const pids = descendantsOf(process.pid).filter((pid) => !others.includes(pid));
-      const began = Date.now();
+      const time = ownTime();
+      const began = time.now();
       stopping.abort();
       await failed;
-      expect(Date.now() - began).toBeLessThan(2_000);
+      expect(time.now() - began).toBeLessThan(2_000);
+      time.stop();
       expect(drafts()).toEqual([]);
       expect(existsSync(directory())).toBe(false);
       await until(() => !pids.some(isRunning));
@@ -240,10 +243,12 @@ describe('the embedded database', () => {
       rmSync(join(directory(), 'global', 'pg_control'));
       const failed = expect(begin()).rejects.toThrow('aborted');
       await until(() => notes.some((line) => line.includes('did not start; retrying')));
-      const began = Date.now();
+      const time = ownTime();
+      const began = time.now();
       stopping.abort();
       await failed;
-      expect(Date.now() - began).toBeLessThan(2_000);
+      expect(time.now() - began).toBeLessThan(2_000);
+      time.stop();
     });
 
     test('because it does not respond is ended once nobody wants it', async () => {
@@ -253,10 +258,12 @@ describe('the embedded database', () => {
       const running = await until(() =>
         existsSync(join(directory(), 'postmaster.pid')) ? pid() : undefined,
       );
-      const began = Date.now();
+      const time = ownTime();
+      const began = time.now();
       stopping.abort();
       await failed;
-      expect(Date.now() - began).toBeLessThan(4_000);
+      expect(time.now() - began).toBeLessThan(4_000);
+      time.stop();
       expect(isRunning(running)).toBe(false);
     });
   });

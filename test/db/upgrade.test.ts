@@ -119,7 +119,7 @@ describe('a database that an audit of the version before reads while it is upgra
     for (let nth = 0; nth < 2; nth++) {
       await until(async () => (await db.pool.query(wanted)).rowCount, { intervalMs: 5 });
       const writer = await db.pool.connect();
-      await writer.query(`set statement_timeout = '2s'`);
+      await writer.query(`set statement_timeout = '5s'`);
       await writer.query(
         `insert into usage_events (id, created_at, account_id, requested_model, served_model, endpoint, stream,
            input_tokens, output_tokens, price_in, price_out, cost, latency_ms, status, http_status)
