@@ -4,7 +4,7 @@ import { updateKeyInput } from '../../src/services/keys/keys.inputs.js';
 import { contextOf, insertAccount } from '../billing/fixtures.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { until } from '../support/until.js';
-import { type Behaviour, type KeyProxy, keysServiceAt, startKeyProxy } from './fixtures.js';
+import { type Behaviour, HASTY_MS, type KeyProxy, keysServiceAt, startKeyProxy } from './fixtures.js';
 
 describe('changing and deleting a key', () => {
   let db: TestDatabase;
@@ -82,7 +82,8 @@ describe('changing and deleting a key', () => {
     async (behaviour) => {
       const { keys, context, api_key } = await newKey();
       proxy.behaviour = behaviour;
-      await keys.remove(context, { id: api_key.id });
+      const service = behaviour === 'hangs' ? keysServiceAt(proxy.url, HASTY_MS) : keys;
+      await service.remove(context, { id: api_key.id });
       expect(await keys.list(context, { limit: 5, offset: 0 })).toEqual([]);
     },
   );

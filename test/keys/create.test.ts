@@ -6,6 +6,7 @@ import { contextOf, insertAccount } from '../billing/fixtures.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import {
   type Behaviour,
+  HASTY_MS,
   type KeyProxy,
   keysServiceAt,
   startKeyProxy,
@@ -81,7 +82,9 @@ describe('creating a key', () => {
     async (behaviour) => {
       proxy.behaviour = behaviour;
       const context = contextOf(db, await insertAccount(db));
-      const created = await keysServiceAt(proxy.url).create(context, { name: 'a' });
+      const never = behaviour === 'hangs' || behaviour === 'trickles';
+      const service = keysServiceAt(proxy.url, never ? HASTY_MS : undefined);
+      const created = await service.create(context, { name: 'a' });
       expect(created.api_key).toMatchObject({ has_upstream: false, status: 'active' });
       expect((await rowOf(created.api_key.id)).virtual_key_sealed).toBeNull();
     },

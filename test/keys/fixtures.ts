@@ -99,10 +99,14 @@ function misbehave(behaviour: Behaviour, response: ServerResponse, timers: Set<N
 const ENCRYPTION_KEY = 'an encryption key of the tests, 32 bytes';
 export const virtualKeyEnvelope = createEnvelope('virtual-key', ENCRYPTION_KEY);
 
-/** The service against a proxy, with a patience that suits a test. */
-export function keysServiceAt(url: string, masterKey = MASTER_KEY) {
+/** For a proxy that never answers. Any other may take long on a busy machine. */
+export const HASTY_MS = 500;
+const PATIENT_MS = 30_000;
+
+/** The service against a proxy. */
+export function keysServiceAt(url: string, timeoutMs = PATIENT_MS) {
   return createKeysService({
     envelopes: { virtualKey: virtualKeyEnvelope },
-    virtualKeys: createVirtualKeyClient({ url, masterKey, timeoutMs: 1_500 }),
+    virtualKeys: createVirtualKeyClient({ url, masterKey: MASTER_KEY, timeoutMs }),
   });
 }

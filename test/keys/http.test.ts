@@ -1,8 +1,9 @@
 import { hasKeyForm } from '../../src/lib/key-form.js';
 import { createVirtualKeyClient } from '../../src/services/keys/virtual-keys.js';
 import { call, type ErrorAnswer, signUp } from '../support/api.js';
+import { startTestPlatform } from '../support/platform.js';
 import { usePlatform } from '../support/platform-suite.js';
-import { type KeyProxy, MASTER_KEY, startKeyProxy } from './fixtures.js';
+import { HASTY_MS, type KeyProxy, MASTER_KEY, startKeyProxy } from './fixtures.js';
 
 interface Key {
   id: string;
@@ -16,9 +17,9 @@ describe('API keys over HTTP', () => {
   beforeAll(async () => {
     proxy = await startKeyProxy();
   });
-  const suite = usePlatform(() => ({
-    virtualKeys: createVirtualKeyClient({ url: proxy.url, masterKey: MASTER_KEY, timeoutMs: 1_500 }),
-  }));
+  const virtualKeys = (timeoutMs: number) =>
+    createVirtualKeyClient({ url: proxy.url, masterKey: MASTER_KEY, timeoutMs });
+  const suite = usePlatform(() => ({ virtualKeys: virtualKeys(30_000) }));
   afterAll(() => proxy.close());
   beforeEach(async () => {
     proxy.behaviour = 'works';
@@ -83,10 +84,16 @@ describe('API keys over HTTP', () => {
   });
 
   test('a proxy that does not answer costs the virtual key, not the key', async () => {
-    proxy.behaviour = 'hangs';
-    const created = await create();
-    expect(created.status).toBe(201);
-    expect(created.body.api_key).toMatchObject({ has_upstream: false });
+    const hasty = await startTestPlatform(suite.db, { virtualKeys: virtualKeys(HASTY_MS) });
+    try {
+      proxy.behaviour = 'hangs';
+      const body = { name: 'laptop' };
+      const created = await call<{ api_key: Key }>(hasty.url, 'POST', '/api/keys', { token, body });
+      expect(created.status).toBe(201);
+      expect(created.body.api_key).toMatchObject({ has_upstream: false });
+    } finally {
+      await hasty.close();
+    }
   });
 
   test.each([
