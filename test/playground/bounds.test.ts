@@ -41,7 +41,7 @@ describe('the bounds of an account, over two platforms', () => {
   const at = (n: number) => platforms[n % 2]!.url;
   const small = { parameters: { max_tokens: 5 } };
   /** None of them ends before all have been asked for. */
-  const TOGETHER = '[[sim words=2 ttft_ms=2000]]';
+  const TOGETHER = '[[sim words=2 ttft_ms=5000]]';
   const askTimes = (
     token: string,
     times: number,

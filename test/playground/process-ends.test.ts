@@ -46,7 +46,7 @@ describe('when a platform process ends', () => {
 
   test('runs that end soon are let end', async () => {
     const ending = await platform(15_000);
-    const id = await start(ending.url, 'Soon. [[sim words=20 ttft_ms=10 chunk_ms=20]]');
+    const id = await start(ending.url, 'Soon. [[sim words=60 ttft_ms=10 chunk_ms=20]]');
     await until(() => proxy.simulator.stats().running === 2);
     await ending.close();
     expect((await read(id)).map(({ status }) => status)).toEqual(['success', 'success']);

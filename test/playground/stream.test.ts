@@ -40,7 +40,7 @@ describe('runs that are followed over a socket', () => {
 
   test('the mutation returns at once, and the answers come piece by piece with time to first token and final metrics', async () => {
     const socket = client();
-    const session = await start([FAST, QWEN], 'Tell me. [[sim words=40 ttft_ms=60 chunk_ms=30]]');
+    const session = await start([FAST, QWEN], 'Tell me. [[sim words=100 ttft_ms=60 chunk_ms=30]]');
     expect(session.runs.map(({ status }) => status)).toEqual(['PENDING', 'PENDING']);
     const watched = watch(socket, session.id);
     await ended(watched);
@@ -138,7 +138,7 @@ describe('runs that are followed over a socket', () => {
     await dataOf(suite.url, CANCEL, { token, variables: { input: { sessionId: session.id } } });
     await ended(watched);
     expect(watched.ends()[second!.modelPublicName]!.status).toBe('CANCELLED');
-    expect(simulator().abandoned).toBe(before + 2);
+    await until(() => simulator().abandoned === before + 2, { what: 'the other call to end' });
     await socket.dispose();
   });
 
@@ -164,7 +164,7 @@ describe('runs that are followed over a socket', () => {
     const session = await start([FAST, QWEN], 'Slow. [[sim words=200 ttft_ms=20 chunk_ms=30]]');
     const socket = client();
     const watched = watch(socket, session.id);
-    await until(() => watched.events().some(({ delta }) => delta !== ''));
+    await until(() => Object.values(watched.texts()).filter((text) => text !== '').length === 2);
     const gone = `mutation ($input: DeletePlaygroundSessionInput!) {
       deletePlaygroundSession(input: $input) { deletedPlaygroundSessionId } }`;
     await dataOf(suite.url, gone, { token, variables: { input: { sessionId: session.id } } });

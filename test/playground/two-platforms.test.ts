@@ -125,7 +125,7 @@ describeWithRedis('runs followed over Redis', () => {
       said.push(`${channel} ${message}`),
     );
     await listener.psubscribe('*');
-    const session = await start('A long one. [[sim words=250 ttft_ms=20 chunk_ms=6]]');
+    const session = await start('A long one. [[sim words=500 ttft_ms=20 chunk_ms=6]]');
     const sockets = [client(here()), client(there()), client(there())];
     const watched = [watch(sockets[0]!, session.id), watch(sockets[1]!, session.id)];
     await until(() => lengthOf(watched[1]!, 2) > 60);
