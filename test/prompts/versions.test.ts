@@ -1,4 +1,4 @@
-import type { ErrorAnswer } from '../support/api.js';
+import type { ApiAnswer, ErrorAnswer } from '../support/api.js';
 import { usePlatform } from '../support/platform-suite.js';
 import { until } from '../support/until.js';
 import { writeLongPrompts } from './long-prompts.js';
@@ -15,6 +15,13 @@ describe('versions of a prompt', () => {
   const suite = usePlatform();
   const { owner, api } = usePromptOwner(suite);
   const activations = (id: string): Promise<Activation[]> => api.must(200, 'GET', `/${id}/activations`);
+  /** On a busy machine some wait for the account's share of connections in vain: they are told so, and ask again. */
+  const askAgain = async <T>(method: string, path: string, body?: unknown): Promise<ApiAnswer<T>> => {
+    for (;;) {
+      const answer = await api.ask<T>(method, path, body);
+      if (answer.status !== 503) return answer;
+    }
+  };
 
   test('are immutable in the database itself, and go with their prompt alone', async () => {
     const prompt = await api.create();
@@ -39,13 +46,10 @@ describe('versions of a prompt', () => {
 
   test('that are added a hundred at once count from 1 to 100, and none is active by that', async () => {
     const prompt = await api.create();
-    /** On a busy machine some wait for the account's share of connections in vain: they are told so, and ask again. */
     const add = async (content: string): Promise<Version> => {
-      for (;;) {
-        const answer = await api.ask<Version>('POST', `/${prompt.id}/versions`, { content });
-        if (answer.status === 201) return answer.body;
-        expect(answer.status).toBe(503);
-      }
+      const answer = await askAgain<Version>('POST', `/${prompt.id}/versions`, { content });
+      expect(answer.status).toBe(201);
+      return answer.body;
     };
     const added = await Promise.all(Array.from({ length: 99 }, (_, n) => add(`content ${n}`)));
     const numbers = added.map(({ version }) => version).sort((a, b) => a - b);
@@ -64,11 +68,11 @@ describe('versions of a prompt', () => {
     const prompt = await api.create();
     const second = await api.addVersion(prompt.id);
     const answers = await Promise.all([
-      ...Array.from({ length: 8 }, () => api.ask('POST', `/${prompt.id}/versions`, { content: 'x' })),
-      ...Array.from({ length: 4 }, () => api.ask('POST', `/${prompt.id}/versions/${second.id}/activate`)),
-      api.ask('DELETE', `/${prompt.id}`),
+      ...Array.from({ length: 8 }, () => askAgain('POST', `/${prompt.id}/versions`, { content: 'x' })),
+      ...Array.from({ length: 4 }, () => askAgain('POST', `/${prompt.id}/versions/${second.id}/activate`)),
+      askAgain('DELETE', `/${prompt.id}`),
       ...Array.from({ length: 4 }, () =>
-        api.ask('POST', `/${prompt.id}/render`, { variables: { name: 'x' } }),
+        askAgain('POST', `/${prompt.id}/render`, { variables: { name: 'x' } }),
       ),
     ]);
     for (const { status } of answers) expect([200, 201, 204, 404]).toContain(status);
