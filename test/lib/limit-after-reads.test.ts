@@ -58,7 +58,9 @@ describe('after a standstill', () => {
   });
 
   test('a closing server answers a request that came before its connection had rested for long enough', async () => {
-    const http = createServer((_request: IncomingMessage, response: ServerResponse) => response.end('answer'));
+    const http = createServer((_request: IncomingMessage, response: ServerResponse) =>
+      response.end('answer'),
+    );
     server = http;
     const restMs = 1_000;
     const closing = idleCloser(http, { restMs });
