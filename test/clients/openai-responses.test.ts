@@ -120,6 +120,24 @@ describe('openai: responses', () => {
     });
   });
 
+  test.each([
+    [{ tools: [], tool_choice: 'auto', parallel_tool_calls: false }, {}],
+    [{ tool_choice: 'none' }, {}],
+    [{ tool_choice: 'required' }, { tool_choice: 'required' }],
+  ])('without tools, %j reaches the node as %j', async (body, asked) => {
+    expect(await create(body)).toMatchObject({ tool_choice: body.tool_choice });
+    expect(sent()).toEqual({
+      model: 'gateway/fast',
+      messages: [{ role: 'user', content: 'Hi' }],
+      ...asked,
+    });
+  });
+
+  test('with tools, the choice among them reaches the node', async () => {
+    await create({ tools: TOOLS, tool_choice: 'auto', parallel_tool_calls: false });
+    expect(sent()).toMatchObject({ tool_choice: 'auto', parallel_tool_calls: false });
+  });
+
   test('calls of tools come as items, and an answer that was cut says why', async () => {
     const message = { role: 'assistant', content: null, reasoning_content: 'Hm.', tool_calls: CALLS };
     suite.upstream.answer(chat({ choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }));

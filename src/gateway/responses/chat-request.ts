@@ -11,16 +11,13 @@ interface ChatMessage {
 export function chatRequest(
   request: ResponsesRequest,
 ): { messages: ChatMessage[] } & Record<string, unknown> {
-  const { stream, text, reasoning, tools, tool_choice: choice } = request;
+  const { stream, text, reasoning } = request;
   const members = {
     model: request.model,
     max_tokens: request.max_output_tokens,
     temperature: request.temperature,
     top_p: request.top_p,
-    tools: tools && tools.length > 0 ? tools.map(chatTool) : undefined,
-    tool_choice:
-      typeof choice === 'object' && choice ? { type: 'function', function: { name: choice.name } } : choice,
-    parallel_tool_calls: request.parallel_tool_calls,
+    ...toolMembers(request),
     response_format: responseFormat(request),
     verbosity: text?.verbosity,
     reasoning_effort: reasoning?.effort,
@@ -32,6 +29,18 @@ export function chatRequest(
   };
   const present = Object.entries(members).filter(([, value]) => value !== undefined && value !== null);
   return { ...Object.fromEntries(present), messages: messagesOf(request) };
+}
+
+/**
+ * Without tools, the defaults of the Responses API say nothing, and nodes refuse them. A choice that wants a
+ * call stays, so that its caller is told.
+ */
+function toolMembers({ tools, tool_choice: choice, parallel_tool_calls }: ResponsesRequest) {
+  const chosen =
+    typeof choice === 'object' && choice ? { type: 'function', function: { name: choice.name } } : choice;
+  if (tools && tools.length > 0)
+    return { tools: tools.map(chatTool), tool_choice: chosen, parallel_tool_calls };
+  return { tool_choice: choice === 'auto' || choice === 'none' ? undefined : chosen };
 }
 
 const chatTool = ({ name, description, parameters, strict }: FunctionTool) => ({
