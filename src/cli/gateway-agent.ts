@@ -298,3 +298,5 @@ while (!ending.signal.aborted) {
   await pause(Math.max(0, began + intervalMs - performance.now()));
 }
 say('stopped');
+// An nvidia-smi that hangs in the driver would keep this process until that ends.
+process.exit(0);

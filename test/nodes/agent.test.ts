@@ -27,6 +27,16 @@ const SGLANG = `sglang:num_running_reqs{model_name="q"} 5.0
 sglang:num_queue_reqs{model_name="q"} 1.0
 sglang:token_usage{model_name="q"} 0.5
 `;
+const TEN_TIMES_AS_FAST =
+  'const set = setTimeout; globalThis.setTimeout = (end, ms, ...more) => set(end, ms / 10, ...more);';
+
+function killHard(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended.
+  }
+}
 
 describe('gateway-agent', () => {
   const suite = usePlatform({ env: WITH_SECRET });
@@ -172,10 +182,8 @@ describe('gateway-agent', () => {
       heard++;
       return [200, '{}'];
     });
-    const tenTimesAsFast =
-      'const set = setTimeout; globalThis.setTimeout = (end, ms, ...more) => set(end, ms / 10, ...more);';
     const args = [...argsOf('x', undefined, gateway), '--interval', '1'];
-    const { child } = run(args, `${hanging}:/bin:/usr/bin`, tenTimesAsFast);
+    const { child } = run(args, `${hanging}:/bin:/usr/bin`, TEN_TIMES_AS_FAST);
     const startedIds = () => readFileSync(started, 'utf8').split('\n').filter(Boolean);
     await until(() => heard >= 2 && existsSync(started) && startedIds().length > 0);
     // Before it could start another one in place of what is killed.
@@ -183,6 +191,25 @@ describe('gateway-agent', () => {
     const ids = startedIds();
     for (const id of ids) process.kill(Number(id), 'SIGKILL');
     expect(ids).toHaveLength(1);
+  });
+
+  test('stops beside an nvidia-smi that no signal ends', async () => {
+    const stuck = join(scratch.path, 'stuck');
+    const started = join(scratch.path, 'stuck-started');
+    mkdirSync(stuck);
+    // Its child keeps the output open, as does a process that hangs in the driver.
+    const script = `#!/bin/sh\nsleep 600 &\necho $! $$ > ${started}\nexec sleep 600\n`;
+    writeFileSync(join(stuck, 'nvidia-smi'), script);
+    chmodSync(join(stuck, 'nvidia-smi'), 0o755);
+    const gateway = await serve(() => [200, '{}']);
+    const args = [...argsOf('x', undefined, gateway), '--interval', '3600'];
+    const { child, output, ended } = run(args, `${stuck}:/bin:/usr/bin`, TEN_TIMES_AS_FAST);
+    const ids = () => (existsSync(started) ? readFileSync(started, 'utf8').match(/\d+/g) : null);
+    await until(() => output().includes('the gateway hears this node') && ids()?.length === 2);
+    closing.push(...ids()!.map((id) => () => killHard(Number(id))));
+    child.kill('SIGTERM');
+    expect(await ended).toBe(0);
+    expect(output()).toContain('no answer in time');
   });
 
   test('says which Node.js it needs', async () => {
