@@ -256,6 +256,11 @@ async function send(body: Readings): Promise<{ heard: boolean; fault?: string }>
 
 const pause = (ms: number): Promise<void> =>
   new Promise((resolve) => {
+    // The signal doesn't tell an abort that came before.
+    if (ending.signal.aborted) {
+      resolve();
+      return;
+    }
     const end = (): void => {
       clearTimeout(timer);
       ending.signal.removeEventListener('abort', end);

@@ -212,6 +212,20 @@ describe('gateway-agent', () => {
     expect(output()).toContain('no answer in time');
   });
 
+  test('stops in the middle of a heartbeat', async () => {
+    let asked = false;
+    const silent = createServer(() => {
+      asked = true;
+    }).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    closing.push(() => silent.close());
+    const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    const { child, ended } = run([...argsOf('x', undefined, url), '--interval', '3600']);
+    await until(() => asked);
+    child.kill('SIGTERM');
+    expect(await ended).toBe(0);
+  });
+
   test('says which Node.js it needs', async () => {
     // As in 18.16, 19 and 20.2.
     const { ended, output } = run([...argsOf('x'), '--once'], undefined, 'delete AbortSignal.any;');
