@@ -5,7 +5,9 @@ import type { History } from '../inference/widgets/history.js';
 import type { WidgetEntry } from '../inference/widgets/widget-states.js';
 import { zodFieldIssues } from '../lib/field-issues.js';
 import { jsonAmbiguity } from '../lib/json-ambiguity.js';
+import { hasMoreValues } from '../lib/json-values.js';
 import type { Pace } from '../lib/pace.js';
+import type { Turns, Work } from '../lib/turns.js';
 import { type WidgetChatInput, widgetChatInput } from '../services/widgets/widget-chat.inputs.js';
 import { askForBody } from './request-guard.js';
 import { WIDGET_BODY_LIMIT_BYTES } from './route-rules.js';
@@ -14,6 +16,8 @@ import type { WidgetExchange } from './widget-exchange.js';
 
 /** Longest answer to a visitor, in tokens (CONTRACT.md, "widget limits"). */
 const MAX_TOKENS = 1_024;
+/** A chat has a few hundred. They, not the bytes, decide how long a body takes to parse. */
+const MOST_VALUES = 16_384;
 
 /**
  * Reads the body of a chat. Until its widget is known it counts for the address that sends it.
@@ -21,7 +25,7 @@ const MAX_TOKENS = 1_024;
  */
 export function readChatBody(
   exchange: WidgetExchange,
-  { bodies, pace }: { bodies: BodyBudget; pace: Pace },
+  { bodies, pace, relay }: { bodies: BodyBudget; pace: Pace; relay: { turns: Turns } },
 ): Promise<Record<string, unknown>> {
   const share = new BodyShare(bodies, exchange.address);
   const options = { share, pace, limitBytes: WIDGET_BODY_LIMIT_BYTES, onLarge: () => undefined };
@@ -34,14 +38,19 @@ export function readChatBody(
       else resolve(body);
     });
   })
-    .then((body) => parsed(body))
+    .then((body) => readInTurn(exchange, relay.turns, exchange.address, parsed(body)))
     .finally(() => share.release());
 }
 
 /** A byte order mark stays, and isn't JSON: some readers would skip it. */
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-function parsed(body: Buffer): Record<string, unknown> {
+function* parsed(body: Buffer): Work<Record<string, unknown>> {
+  if (hasTooManyValues(body)) {
+    const message = `The body has more than ${MOST_VALUES.toLocaleString('en')} values.`;
+    throw new AppError('invalid_body', { message });
+  }
+  yield;
   let text: string;
   let value: unknown;
   try {
@@ -50,12 +59,43 @@ function parsed(body: Buffer): Record<string, unknown> {
   } catch {
     throw new AppError('invalid_body', { message: 'The body is not valid JSON.' });
   }
+  yield;
   const ambiguity = jsonAmbiguity(text);
   if (ambiguity !== undefined) {
     throw new AppError('invalid_body', { message: `The body is ambiguous: ${ambiguity}.` });
   }
   // What is no object names no widget, which is the first check of a chat (CONTRACT.md, "widget checks").
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+function hasTooManyValues(body: Buffer): boolean {
+  try {
+    return hasMoreValues(body, MOST_VALUES);
+  } catch {
+    // A text in it doesn't end: the parser says so.
+    return false;
+  }
+}
+
+/** Reads a body by and by, in the turns of `owner`. Of a visitor who leaves meanwhile nothing is kept. */
+export function readInTurn<T>(
+  { response }: WidgetExchange,
+  turns: Turns,
+  owner: string,
+  work: Work<T>,
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const left = (): void => {
+      giveUp?.();
+      reject(new CallerGoneError());
+    };
+    const giveUp = turns.begin(owner, work, (error, result) => {
+      response.off('close', left);
+      if (result) resolve(result);
+      else reject(error as Error);
+    });
+    if (giveUp) response.once('close', left);
+  });
 }
 
 /** @throws AppError `validation_error` */

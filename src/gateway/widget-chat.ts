@@ -25,7 +25,7 @@ import type { WidgetChatInput } from '../services/widgets/widget-chat.inputs.js'
 import { hasPublicKeyForm } from '../services/widgets/widgets.rules.js';
 import { V1Recipient } from './v1-recipient.js';
 import { widgetHeaders } from './widget-answer.js';
-import { checkChat, readChatBody, upstreamBody } from './widget-body.js';
+import { checkChat, readChatBody, readInTurn, upstreamBody } from './widget-body.js';
 import type { WidgetDeps } from './widget-deps.js';
 import type { WidgetExchange } from './widget-exchange.js';
 import { WidgetRecipient } from './widget-recipient.js';
@@ -170,7 +170,8 @@ async function forward(
   exchange.response.on('close', () => share.release());
   try {
     share.receive(bytes.length);
-    const body = await inspected(deps, exchange, widget, bytes);
+    const reading = inspectBody(bytes, new Set());
+    const body = await readInTurn(exchange, deps.relay.turns, widget.account.id, reading);
     const payer = { ...widget, requireBudget: (model: string) => requireBudget(widget, model, deps.clock) };
     const admission = await deps.limits.admit(payer, body, exchange.response, 'chat');
     try {
@@ -185,27 +186,6 @@ async function forward(
     share.release();
     throw error;
   }
-}
-
-/** Reads a body by and by. Of a visitor who leaves meanwhile nothing is kept. */
-function inspected(
-  { relay }: WidgetDeps,
-  { response }: WidgetExchange,
-  { account }: WidgetEntry,
-  bytes: Buffer,
-): Promise<InspectedBody> {
-  return new Promise((resolve, reject) => {
-    const left = (): void => {
-      giveUp?.();
-      reject(new CallerGoneError());
-    };
-    const giveUp = relay.turns.begin(account.id, inspectBody(bytes, new Set()), (error, body) => {
-      response.off('close', left);
-      if (body) resolve(body);
-      else reject(error as Error);
-    });
-    if (giveUp) response.once('close', left);
-  });
 }
 
 interface Admitted {

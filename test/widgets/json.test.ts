@@ -27,6 +27,7 @@ describe('ambiguous JSON in a chat', () => {
     ['a content twice', () => '"messages":[{"role":"user","content":"a","content":"b"}]'],
     ['64 levels', () => `${MESSAGES},${deep(64)}`],
     ['100,000 levels', () => `${MESSAGES},${deep(100_000)}`],
+    ['20,000 values', () => `${MESSAGES},"x":[${'0,'.repeat(20_000)}0]`],
   ])('is refused with %s', async (_what, members) => {
     expect(await refusalOf(await send(members()))).toEqual([400, 'invalid_body']);
   });
