@@ -1,7 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { AppError } from '../errors.js';
+import { AppError, type ErrorCode } from '../errors.js';
 import { CallerGoneError } from '../inference/limits/limits.js';
 import { AdmissionError } from '../inference/limits/refusals.js';
+import { SMALL_BODY_BYTES } from '../inference/memory/body-budget.js';
 import { WidgetRefusal } from '../inference/widgets/widget-admission.js';
 import { isLoopback, networksOf } from '../lib/network.js';
 import { matchedRules } from '../lib/route-rules.js';
@@ -83,10 +84,13 @@ async function preflight(deps: WidgetDeps, exchange: WidgetExchange, key: string
 /** Responds with an error; anything that isn't an AppError is an internal error. */
 function answerFailure(deps: WidgetDeps, exchange: WidgetExchange, thrown: unknown): void {
   const { id, request, response, reader } = exchange;
-  if (thrown instanceof CallerGoneError) return;
+  if (thrown instanceof CallerGoneError) {
+    countRefusal(deps, exchange);
+    return;
+  }
   if (!(thrown instanceof AppError)) deps.log.error({ err: thrown, reqId: id }, 'a widget request failed');
   const error = thrown instanceof AppError ? thrown : new AppError('internal_error');
-  if (error.status < 500) deps.refusals.count(exchange.networks);
+  if (error.status < 500 || OF_OWNERS.has(error.code)) countRefusal(deps, exchange);
   if (request.method === 'POST') countOutcome(deps, exchange, reasonOf(error));
   deps.metrics.answered('widget', error.code);
   if (response.headersSent) {
@@ -97,6 +101,17 @@ function answerFailure(deps: WidgetDeps, exchange: WidgetExchange, thrown: unkno
   const status = error instanceof SlowBodyError ? 408 : error.status;
   answerError(response, error.code, { ...error.options, noRetry, status }, widgetHeaders(id, reader));
   if (!request.complete) cutSoon(request, response);
+}
+
+/** What the owner of a widget has to mend. All other errors of a server are our fault and don't count. */
+const OF_OWNERS: ReadonlySet<ErrorCode> = new Set([
+  'widget_owner_insufficient_balance',
+  'upstream_unconfigured',
+]);
+
+/** Whoever leaves before the model is asked counts like whoever is refused: we did the same work for nothing. */
+function countRefusal({ refusals }: WidgetDeps, { networks, bodyBytes }: WidgetExchange): void {
+  refusals.count(networks, 1 + Math.floor(bodyBytes / SMALL_BODY_BYTES));
 }
 
 const reasonOf = (error: AppError): string => (error instanceof WidgetRefusal ? error.reason : error.code);

@@ -1,3 +1,4 @@
+import { open, requestText } from '../hostile/raw.js';
 import { postChat, startTestEdge } from '../support/edge.js';
 import { useEdge } from '../support/edge-suite.js';
 import { chat, type ScriptedUpstream } from '../support/scripted-upstream.js';
@@ -62,6 +63,39 @@ describe('the limits of a widget', () => {
     expect(statuses.get(404)).toBeLessThanOrEqual(2 * (600 + 50));
     expect(await refusalOf(refused)).toEqual([429, 'rate_limit_exceeded']);
     expect((await visit(publicKey, '198.51.100.9')).status).toBe(200);
+  });
+
+  test('count each 64 KiB of a refused message', async () => {
+    const { publicKey } = await createTestWidget(suite.db);
+    const headers = { 'x-forwarded-for': '203.0.116.9' };
+    const body = { public_key: 'wgt_pr_of_nobody', session_id: 'x'.repeat(500_000) };
+    let answered = 0;
+    await until(async () => {
+      const answers = await Promise.all(
+        Array.from({ length: 25 }, () => say(suite.edge.url, '', { headers, body })),
+      );
+      answered += answers.filter(({ status }) => status === 404).length;
+      return (await visit(publicKey, '203.0.116.9')).status === 429;
+    });
+    // Each takes 8 of 600, and 25 may be under way; a minute may end meanwhile.
+    expect(answered).toBeLessThanOrEqual(2 * (75 + 25));
+  });
+
+  test('count messages whose sender leaves while they are read', async () => {
+    const { publicKey } = await createTestWidget(suite.db);
+    const leave = (address: string): Promise<void> =>
+      new Promise((left) => {
+        const headers = [`x-forwarded-for: ${address}`, 'content-length: 100'];
+        const socket = open(suite.edge.url);
+        socket.on('close', () => left());
+        socket.write(requestText('POST /api/widget/chat', headers, '{'), () => socket.destroy());
+      });
+    const refused = await until(async () => {
+      await Promise.all(Array.from({ length: 50 }, () => leave('203.0.115.9')));
+      const answer = await visit(publicKey, '203.0.115.9');
+      return answer.status === 429 ? answer : undefined;
+    });
+    expect(await refusalOf(refused)).toEqual([429, 'rate_limit_exceeded']);
   });
 
   test('hold for messages that come at once', async () => {

@@ -14,6 +14,7 @@ const FORMS: Record<number, string> = {
   1: '084a6b37192e62f4b41bf27f6bebaa661de1ec84310d464c4cb129082c553e99',
   // New words, which have no fixed form.
   2: '084a6b37192e62f4b41bf27f6bebaa661de1ec84310d464c4cb129082c553e99',
+  3: '084a6b37192e62f4b41bf27f6bebaa661de1ec84310d464c4cb129082c553e99',
 };
 const KNOWN = { ref: 1, day: 2, balance: 3n, seq: 4n, spend: 5n };
 const OTHER = LINE_VERSION + 1;

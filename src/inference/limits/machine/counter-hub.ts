@@ -238,12 +238,12 @@ export class CounterHub {
         this.#messages.change(edge, words);
         return;
       case 'refused':
-        this.#refused(joined, words.networks);
+        this.#refused(joined, words.networks, words.units);
     }
   }
 
-  #refused(joined: Joined, networks: readonly string[]): void {
-    const spent = this.#networks.count(networks);
+  #refused(joined: Joined, networks: readonly string[], units: number): void {
+    const spent = this.#networks.count(networks, units);
     if (spent) this.#tellAll(spent);
     if (joined.hasRefused) return;
     joined.hasRefused = true;

@@ -10,7 +10,7 @@ import type { Money } from '../../../lib/money.js';
  * What both sides have to agree on: raise it with every change of a message. A restarted edge is started from the files of the
  * moment, which may be a later build than the process that counts.
  */
-export const LINE_VERSION = 2;
+export const LINE_VERSION = 3;
 
 export const VERDICTS = ['ok', 'poor', 'account', 'capped', 'key', 'rate', 'later', 'unknown'] as const;
 /**

@@ -15,10 +15,10 @@ export class MachineNetworks {
     this.own.require(networks);
   }
 
-  count(networks: readonly string[]): void {
+  count(networks: readonly string[], units = 1): void {
     // Nobody in it is answered before the next minute, so there is nothing more to tell of it.
     const isOver = this.own.isOver(networks);
-    this.own.count(networks);
-    if (networks.length > 0 && !isOver) this.link.tell({ kind: 'refused', networks });
+    this.own.count(networks, units);
+    if (networks.length > 0 && !isOver) this.link.tell({ kind: 'refused', networks, units });
   }
 }

@@ -17,8 +17,8 @@ export class SpentNetworks {
   }
 
   /** Counts a refusal. @returns what all edges have to know since then, once a minute of each network. */
-  count(networks: readonly string[]): CounterWords | undefined {
-    this.#budget.count(networks);
+  count(networks: readonly string[], units: number): CounterWords | undefined {
+    this.#budget.count(networks, units);
     this.#begin();
     const spent = this.#budget.spentOf(networks).filter((name) => !this.#told.has(name));
     if (spent.length === 0 || this.#told.size >= MOST_TOLD) return undefined;

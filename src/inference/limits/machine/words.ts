@@ -50,8 +50,8 @@ export type EdgeWords =
   | { kind: 'replaced'; ids: readonly string[] }
   | MessageWords
   | MessagesChangedWords
-  /** Strangers of these networks were refused. */
-  | { kind: 'refused'; networks: readonly string[] };
+  /** Strangers of these networks were refused, and so much counts of it. */
+  | { kind: 'refused'; networks: readonly string[]; units: number };
 
 export interface VerdictWords {
   kind: 'verdict';
