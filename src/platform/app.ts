@@ -60,7 +60,7 @@ import { parseJsonBodies } from './json-body.js';
 import { boundLargeAnswers } from './large-answers.js';
 import { measureRequests } from './metrics.js';
 import { collectOpenApi } from './openapi.js';
-import { createRates, limitRates, requireRate } from './rates.js';
+import { createRates, limitRates, requireRate, takeBody } from './rates.js';
 import { addSecurityHeaders, checkContentType, checkHost } from './route-guard.js';
 import { guardSessions } from './session-guard.js';
 import { traceRequests } from './trace-requests.js';
@@ -150,7 +150,7 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
     config.publicBaseUrl,
   );
   measureRequests(app, deps.registry);
-  parseJsonBodies(app);
+  parseJsonBodies(app, (request, bytes) => takeBody(takeRate, request, bytes));
   provideContext(app, deps);
   warnOfUntrustedPeers(app);
   ownWork(app);

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { AppError } from '../errors.js';
 import { jsonAmbiguity } from '../lib/json-ambiguity.js';
@@ -22,14 +22,24 @@ function ambiguityOf(text: string): string | undefined {
 
 /**
  * JSON is the only type that is parsed, and only where every reader sees the same in it (docs/decisions/0011). An empty body is none: `content-type` alone doesn't make one.
+ * `take` is asked before a body is parsed, and throws if its sender has to wait.
  */
-export function parseJsonBodies(app: FastifyInstance): void {
+export function parseJsonBodies(
+  app: FastifyInstance,
+  take: (request: FastifyRequest, bytes: number) => void,
+): void {
   const careful = app.getDefaultJsonParser('error', 'error');
   const lenient = app.getDefaultJsonParser('ignore', 'ignore');
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
     if (body.length === 0) {
       done(null, undefined);
+      return;
+    }
+    try {
+      take(request, body.length);
+    } catch (error) {
+      done(error as Error);
       return;
     }
     if (!isUtf8(body)) {

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ServiceContext } from '../context.js';
 import { AppError } from '../errors.js';
 import type { RateClass, TakeRate } from '../graphql/rates.js';
@@ -11,6 +11,9 @@ import { rulesOf } from './route-guard.js';
 
 /** Requests a minute of one account; per process. */
 export const RATES: Readonly<Record<RateClass, number>> = { read: 600, write: 120, heavy: 60 };
+
+/** So much of a body counts as one read more: the largest take tens of milliseconds to parse. */
+const BYTES_PER_READ = 64 * 1024;
 
 /** Below these addresses every route is counted. */
 const COUNTED = /^\/(?:api|graphql)(?:\/(?!playground)|$)/;
@@ -63,4 +66,12 @@ export function limitRates(app: FastifyInstance, take: TakeRate): void {
     if (rate === 'none' || !request.context.viewer) return;
     take(request.context, rate === 'auth' ? 'write' : rate, 1);
   });
+}
+
+/** Counts a large body as reads of whoever sends it. @throws AppError `rate_limit_exceeded` */
+export function takeBody(take: TakeRate, request: FastifyRequest, bytes: number): void {
+  const rules = rulesOf(request);
+  const units = Math.floor(bytes / BYTES_PER_READ);
+  if (units === 0 || !rules || rules.rate === 'none' || rules.auth === 'internal') return;
+  take(request.context, 'read', units);
 }

@@ -79,6 +79,17 @@ describe('rates of /api and /graphql', () => {
     expect((await ask(ADA, other)).status).toBe(200);
   });
 
+  test('each 64 KiB of a request count as one more read', async () => {
+    const { token } = await account();
+    const { token: other } = await account();
+    const long = `{ viewer { id } }${' '.repeat(700_000)}`;
+    const ask = (whose = token) => operate(suite.url, long, { token: whose, headers: ADA });
+    // Each takes 11 of 600.
+    expect(refusedOf(await times(60, () => ask()))).toBe(6);
+    expect(codesOf(await ask())).toEqual(['rate_limit_exceeded']);
+    expect((await ask(other)).status).toBe(200);
+  });
+
   test('each mutation of a document is a write', async () => {
     const { token } = await account();
     const many = `mutation { ${Array.from({ length: 15 }, (_, n) => `a${n}: deleteApiKey(input: { id: "x" }) { deletedApiKeyId }`).join(' ')} }`;
