@@ -20,14 +20,16 @@ const MAX_TOKENS = 1_024;
 const MOST_VALUES = 16_384;
 
 /**
- * Reads the body of a chat. Until its widget is known it counts for the address that sends it.
+ * Reads the body of a chat. Until its widget is known it counts for the widest network that sends it: one customer of a hoster
+ * has thousands of the narrow ones.
  * @throws AppError, CallerGoneError
  */
 export function readChatBody(
   exchange: WidgetExchange,
   { bodies, pace, relay }: { bodies: BodyBudget; pace: Pace; relay: { turns: Turns } },
 ): Promise<Record<string, unknown>> {
-  const share = new BodyShare(bodies, exchange.address);
+  const sender = exchange.networks.at(-1) ?? exchange.address;
+  const share = new BodyShare(bodies, sender);
   const options = { share, pace, limitBytes: WIDGET_BODY_LIMIT_BYTES, onLarge: () => undefined };
   return new Promise<Buffer>((resolve, reject) => {
     requireUnencoded(exchange.request);
@@ -38,7 +40,7 @@ export function readChatBody(
       else resolve(body);
     });
   })
-    .then((body) => readInTurn(exchange, relay.turns, exchange.address, parsed(body)))
+    .then((body) => readInTurn(exchange, relay.turns, sender, parsed(body)))
     .finally(() => share.release());
 }
 
