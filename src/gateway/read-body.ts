@@ -7,7 +7,8 @@ import type { AllowedFields } from '../inference/request/body-fields.js';
 import type { MediaRules } from '../inference/request/media-addresses.js';
 import { type InspectedBody, inspectBody } from '../inference/request/request-body.js';
 import type { Clock } from '../lib/clock.js';
-import type { Turns, WorkEnd } from '../lib/turns.js';
+import type { Turns, Work, WorkEnd } from '../lib/turns.js';
+import type { Translate, Translated } from './responses/responses.js';
 
 export interface ReadDeps {
   relay: { turns: Turns };
@@ -43,4 +44,32 @@ export function readBody(
     else done(error, inspected);
   });
   if (giveUp) response.once('close', left);
+}
+
+/**
+ * Translates a request of the Responses API, which is parsed as a whole: of many that arrive together, one in a turn of the
+ * event loop. If the client disconnects, nothing is kept.
+ */
+export function translateBody(
+  { relay }: Pick<ReadDeps, 'relay'>,
+  response: ServerResponse,
+  payer: KeyEntry,
+  work: Work<Translated>,
+  done: WorkEnd<Translated>,
+): void {
+  const left = (): void => {
+    giveUp?.();
+    done(new CallerGoneError(), undefined);
+  };
+  const giveUp = relay.turns.begin(payer.account.id, work, (error, translated) => {
+    response.off('close', left);
+    done(error, translated);
+  });
+  if (giveUp) response.once('close', left);
+}
+
+export function* translation(translate: Translate, body: Buffer): Work<Translated> {
+  // Nothing more fits into a turn whose time is over.
+  yield;
+  return translate(body);
 }

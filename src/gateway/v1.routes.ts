@@ -15,7 +15,7 @@ import type { Endpoint } from '../metering/usage-record.js';
 import { answerJson, answerPreflight, v1Headers } from './answer.js';
 import { authenticate, authenticateAgain } from './authenticate.js';
 import { Exchange } from './exchange.js';
-import { readBody } from './read-body.js';
+import { readBody, translateBody, translation } from './read-body.js';
 import { askForBody, originForm } from './request-guard.js';
 import type { Translated } from './responses/responses.js';
 import { type RouteRules, rules, V1_BODY_LIMIT_BYTES } from './route-rules.js';
@@ -127,16 +127,24 @@ function takeCall(deps: V1Deps, exchange: Exchange, endpoint: Endpoint, entry: K
     authenticateAgain(entry, deps.cache, (unread, found) => {
       try {
         const current = activeKey(exchange, unread, found);
-        const translated = exchange.isTranslated ? deps.translate?.(body) : undefined;
-        readBody(deps, response, current, translated?.chat ?? body, (error, inspected) => {
-          try {
-            if (!inspected) throw translated ? translated.inCallersNames(error, body) : error;
-            exchange.model = inspected.model;
-            const call = translated ? translated.withDropped(inspected) : inspected;
-            forward(deps, exchange, endpoint, current, call, share, failed, translated);
-          } catch (thrown) {
-            failed(thrown);
-          }
+        const read = (translated?: Translated): void =>
+          readBody(deps, response, current, translated?.chat ?? body, (error, inspected) => {
+            try {
+              if (!inspected) throw translated ? translated.inCallersNames(error, body) : error;
+              exchange.model = inspected.model;
+              const call = translated ? translated.withDropped(inspected) : inspected;
+              forward(deps, exchange, endpoint, current, call, share, failed, translated);
+            } catch (thrown) {
+              failed(thrown);
+            }
+          });
+        if (!exchange.isTranslated || !deps.translate) {
+          read();
+          return;
+        }
+        translateBody(deps, response, current, translation(deps.translate, body), (error, translated) => {
+          if (translated) read(translated);
+          else failed(error);
         });
       } catch (thrown) {
         failed(thrown);
