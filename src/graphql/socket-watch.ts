@@ -4,7 +4,10 @@ import type { WebSocket } from 'ws';
 export interface WatchBounds {
   /** Who hasn't answered one ping when the next is due is gone. */
   pingIntervalMs: number;
-  /** Messages and pings from one ping of ours to the next, and in all of them before a session is shown. */
+  /**
+   * Messages and pings from one ping of ours to the next, and in all of them before a session is shown. A message counts one more
+   * for each 4 KiB.
+   */
   messages: number;
   messagesBeforeSession: number;
 }
@@ -15,12 +18,15 @@ export const WATCH_BOUNDS: Readonly<WatchBounds> = {
   messagesBeforeSession: 20,
 };
 
+/** So much of a message counts as one more: it is parsed, however little it says. */
+const BYTES_PER_MESSAGE = 4 * 1024;
+
 /** As graphql-ws closes who begins twice. */
 const TOO_MANY = 4429;
 
 export interface Watch {
-  /** Counts a message. False: it isn't to be looked at, since the connection is closing. */
-  admit(): boolean;
+  /** Counts a message of so many bytes. False: it isn't to be looked at, since the connection is closing. */
+  admit(bytes: number): boolean;
   stop(): void;
 }
 
@@ -40,9 +46,10 @@ export function watchSocket(socket: WebSocket, bounds: WatchBounds, hasSession: 
     if (hasSession()) messages = 0;
     if (socket.readyState === socket.OPEN) socket.ping();
   }, bounds.pingIntervalMs).unref();
-  const admit = (): boolean => {
+  const admit = (bytes: number): boolean => {
     if (socket.readyState !== socket.OPEN) return false;
-    if (++messages > (hasSession() ? bounds.messages : bounds.messagesBeforeSession)) {
+    messages += 1 + Math.floor(bytes / BYTES_PER_MESSAGE);
+    if (messages > (hasSession() ? bounds.messages : bounds.messagesBeforeSession)) {
       socket.close(TOO_MANY, 'Too many messages');
       // What else it sends stays in the network until the connection is cut.
       socket.pause();
@@ -53,7 +60,7 @@ export function watchSocket(socket: WebSocket, bounds: WatchBounds, hasSession: 
     answered = true;
   });
   socket.on('ping', (data) => {
-    if (admit()) socket.pong(data);
+    if (admit(data.length)) socket.pong(data);
   });
   return { admit, stop: () => clearInterval(beat) };
 }

@@ -106,7 +106,8 @@ export function createSocketHandler(options: SocketServerOptions): SocketHandler
         close: (code, reason) => socket.close(code, reason),
         onMessage: (handle) => {
           socket.on('message', (data) => {
-            if (!watch.admit()) return;
+            // One buffer, unless the socket is told otherwise.
+            if (!watch.admit((data as Buffer).length)) return;
             const work = { owner: networkOwner(request.context.network) };
             asWork(work, () => handle(String(data))).catch((error: unknown) => {
               closeAfter(error, extra);

@@ -52,6 +52,23 @@ describe('who sends messages without end over a WebSocket of GraphQL', () => {
     expect(socket.pongs()).toBe(999);
   });
 
+  test('is closed sooner the larger the messages are', async () => {
+    // Counts 15.
+    const ping = { type: 'ping', payload: { text: 'x'.repeat(60_000) } };
+    const pongsOf = ({ heard }: RawSocket): number => heard.filter(({ type }) => type === 'pong').length;
+    const stranger = await connect();
+    for (let n = 0; n < 3; n++) stranger.say(ping);
+    expect(await stranger.closed()).toEqual(TOO_MANY);
+    expect(pongsOf(stranger)).toBeLessThanOrEqual(1);
+    const { url } = await withBounds({ socketBounds: { messages: 40 } });
+    const { token } = await signUp(url);
+    const socket = await connect(url);
+    await socket.init(token);
+    for (let n = 0; n < 4; n++) socket.say(ping);
+    expect(await socket.closed()).toEqual(TOO_MANY);
+    expect(pongsOf(socket)).toBeLessThanOrEqual(2);
+  });
+
   test('who sends as many, but slower, stays', async () => {
     const { url } = await withBounds({ socketBounds: { messages: 10, pingIntervalMs: 500 } });
     const { token } = await signUp(url);
