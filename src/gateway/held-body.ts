@@ -9,8 +9,8 @@ const ALWAYS_BYTES = 16 * 1024;
 /** Each piece costs a turn through Node's parser, however small it is. */
 const MOST_PIECES = 1_024;
 const FIRST_BYTES = 1_024;
-/** A client's bodies may hold a third of what is left for all others, so that another client always finds room. */
-const CLIENT_PART = 3;
+/** A network's bodies may hold a third of what is left for all others, so that another one always finds room. */
+const NETWORK_PART = 3;
 
 /** Why a body isn't buffered: it is larger than any that the platform takes, or there is no room at the moment. */
 export type BodyRefusal = 'too_large' | 'no_room';
@@ -26,7 +26,7 @@ export function hasHeldBody({ method, headers }: IncomingMessage): boolean {
  * Buffers a body before the request goes to the platform, so that a slow sender holds no connection to it. Calls back
  * once, or never if the client leaves first.
  */
-export function holdBody(request: IncomingMessage, client: string, pool: MemoryPool, done: BodyTaker): void {
+export function holdBody(request: IncomingMessage, network: string, pool: MemoryPool, done: BodyTaker): void {
   if (Number(request.headers['content-length'] ?? 0) > MOST_HELD_BYTES) {
     done('too_large');
     return;
@@ -37,7 +37,7 @@ export function holdBody(request: IncomingMessage, client: string, pool: MemoryP
   let pieces = 0;
   let counted = 0;
   const release = (): void => {
-    pool.give(client, counted);
+    pool.give(network, counted);
     counted = 0;
   };
   const settle = (body: Readable | BodyRefusal): void => {
@@ -56,7 +56,7 @@ export function holdBody(request: IncomingMessage, client: string, pool: MemoryP
       return;
     }
     if (total > ALWAYS_BYTES) {
-      if (!pool.takePart(client, total - counted, CLIENT_PART)) {
+      if (!pool.takePart(network, total - counted, NETWORK_PART)) {
         settle('no_room');
         return;
       }

@@ -6,6 +6,7 @@ import { type ErrorCode, errorBody, errorEntry } from '../errors.js';
 import { MAX_HEADER_BYTES } from '../lib/http-limits.js';
 import type { Logger } from '../lib/logger.js';
 import { MemoryPool } from '../lib/memory-pool.js';
+import { networksOf } from '../lib/network.js';
 import { createOutageLog } from '../lib/outage-log.js';
 import type { Tracing } from '../lib/tracing/tracing.js';
 import { clientOf, type EdgeBounds } from './edge-bounds.js';
@@ -191,14 +192,18 @@ function ask(
   });
 }
 
-/** Buffers a request's body before it is forwarded. */
+/**
+ * Buffers a request's body before it is forwarded. It counts for the widest network of its client (IPv4 /24, IPv6 /48): one customer
+ * of a hoster has thousands of the narrow ones.
+ */
 function bufferBodies(app: FastifyInstance, pool: MemoryPool): void {
   app.addHook('preParsing', (request, reply, payload, done) => {
     if (!hasHeldBody(request.raw)) {
       done(null, payload);
       return;
     }
-    holdBody(request.raw, request.client, pool, (body) => {
+    const network = networksOf(request.ip ?? '').at(-1)!;
+    holdBody(request.raw, network, pool, (body) => {
       if (body === 'too_large') refuse(request, reply, 'body_too_large', TOO_LARGE);
       else if (body === 'no_room') refuse(request, reply, 'service_unavailable', NO_ROOM);
       else done(null, body);

@@ -68,6 +68,7 @@ export function translateBody(
   if (giveUp) response.once('close', left);
 }
 
+/** As work of two steps. */
 export function* translation(translate: Translate, body: Buffer): Work<Translated> {
   // Nothing more fits into a turn whose time is over.
   yield;

@@ -3,7 +3,7 @@ import { exchange, requestText } from '../../hostile/raw.js';
 import { until } from '../../support/until.js';
 import { usePassing } from './suite.js';
 
-/** Of which one client gets a quarter. */
+/** Of which one network gets a quarter. */
 const MOST = 400_000;
 
 describe('bodies that are on their way to the platform', () => {
@@ -25,7 +25,7 @@ describe('bodies that are on their way to the platform', () => {
   const send = (address: string, bytes: number) =>
     exchange(suite.edge.url, post(address, bytes, 'x'.repeat(bytes)), { halfClose: false });
 
-  test('have a bound for each client and for all, beyond which only small ones pass', async () => {
+  test('have a bound for each network and for all, beyond which only small ones pass', async () => {
     const begun = suite.platform.begun();
     const one = stall('198.51.100.1', 90_000);
     const refused = await until(async () => {
@@ -34,18 +34,26 @@ describe('bodies that are on their way to the platform', () => {
     });
     expect(refused.text).toMatch(/\r\nretry-after: 1\r\n[\s\S]*"code":"service_unavailable"/);
     expect((await send('198.51.100.1', 16_000)).text).toContain('took 16000');
-    expect((await send('198.51.100.2', 50_000)).text).toContain('took 50000');
-    const two = stall('198.51.100.3', 75_000);
-    await until(async () => (await send('198.51.100.2', 60_000)).statuses[0] === 503);
+    expect((await send('198.51.101.2', 50_000)).text).toContain('took 50000');
+    const two = stall('198.51.102.3', 75_000);
+    await until(async () => (await send('198.51.101.2', 60_000)).statuses[0] === 503);
     // However many there are, there is room for another.
-    expect((await send('198.51.100.2', 40_000)).text).toContain('took 40000');
-    expect((await send('198.51.100.2', 16_000)).text).toContain('took 16000');
+    expect((await send('198.51.101.2', 40_000)).text).toContain('took 40000');
+    expect((await send('198.51.101.2', 16_000)).text).toContain('took 16000');
     // Neither of the two has come so far.
     expect(suite.platform.seen.filter(({ body }) => body.length >= 75_000)).toEqual([]);
     expect(suite.platform.begun()).toBeGreaterThan(begun);
     one.destroy();
     two.destroy();
     await until(async () => (await send('198.51.100.1', 80_000)).text.includes('took 80000'));
+  });
+
+  test('have a bound for all networks of one customer together', async () => {
+    const one = stall('2001:db8:7:1::1', 90_000);
+    await until(async () => (await send('2001:db8:7:2::1', 50_000)).statuses[0] === 503);
+    expect((await send('2001:db8:8:2::1', 50_000)).text).toContain('took 50000');
+    one.destroy();
+    await until(async () => (await send('2001:db8:7:2::1', 80_000)).text.includes('took 80000'));
   });
 
   test('are neither waited for nor passed on when they announce more than is ever taken, or come byte by byte', async () => {
