@@ -130,6 +130,10 @@ describeInBrowser('the way into the dashboard', () => {
     await other.getByRole('textbox', { name: 'New password' }).fill('another long password 77');
     await other.getByRole('button', { name: 'Set password' }).click();
     await other.waitForURL('**/dashboard');
+    // Of the former document, until it is gone.
+    await page.evaluate(`new MutationObserver(() => {
+      if (document.querySelector('header').textContent.includes('$1.00')) sessionStorage.setItem('mixed', 'yes');
+    }).observe(document.body, { subtree: true, childList: true, characterData: true })`);
     const balance = page.getByRole('banner').getByText('$1.00');
     await until(
       async () => {
@@ -139,8 +143,8 @@ describeInBrowser('the way into the dashboard', () => {
       { what: 'the balance of the other account' },
     );
     await name.waitFor();
-    // Until the page is loaded anew, the former one may show the new balance.
-    await until(async () => (await name.inputValue()) === '', { what: 'a page without the former text' });
+    expect(await name.inputValue()).toBe('');
+    expect(await page.evaluate<string | null>('sessionStorage.getItem("mixed")')).toBeNull();
   });
 
   test('but never elsewhere, whatever the address says', async () => {

@@ -27,6 +27,9 @@ const BEGUN_MS = 500;
 /** How the server closes a socket whose session has ended. */
 const SESSION_ENDED = 4403;
 
+/** In place of an answer that the page must not see: whoever waits for it waits until the page begins anew. */
+const KEPT_BACK = new Promise<never>(() => undefined);
+
 /** In the context of the one query that asks whether anybody is signed in: its refusal is no surprise. */
 export const SESSION_PROBE = { sessionProbe: true };
 
@@ -52,6 +55,7 @@ interface SessionListeners {
  * @param onDoubt is called when the server no longer takes the session.
  * @param onReturn is called when the socket is there again, and a while after it first connected: a change may have been missed.
  * @param onOther is called when the server answers for another account than before: the cookie was replaced in another tab.
+ *   That answer reaches nobody.
  */
 export function createGraphqlClient({ onDoubt, onReturn, onOther }: SessionListeners): Client {
   let account: string | undefined;
@@ -108,7 +112,10 @@ export function createGraphqlClient({ onDoubt, onReturn, onOther }: SessionListe
           if (!error?.networkError) heard();
           const answered = (data as { viewer?: { id?: string } | null } | undefined)?.viewer?.id;
           account ??= answered;
-          if (answered !== undefined && answered !== account) onOther();
+          if (answered === undefined || answered === account) return undefined;
+          onOther();
+          // The page goes on for a moment, and shows the former account: nothing of the other may stand beside that.
+          return KEPT_BACK;
         },
         onError(error, { context }) {
           if (isSignedOut(error) && !context.sessionProbe) onDoubt();
