@@ -106,6 +106,29 @@ describeInBrowser('what the dashboard shows', () => {
     await old.waitFor({ state: 'detached' });
   });
 
+  test('doesn’t bring back what is deleted when the server refuses to say so again', async () => {
+    const user = await suite.signUp('free');
+    const page = await openAs(browser, suite, user, `/dashboard/keys/${user.keyId}`, {
+      expectedErrors: /503/,
+    });
+    await page.getByRole('heading', { level: 1, name: 'of a test' }).waitFor();
+    await suite.api(user.token, 'DELETE', `/api/keys/${user.keyId}`);
+    await page.getByRole('heading', { level: 1, name: 'Key not found' }).waitFor(SOON);
+    await page.route('**/graphql', (route) =>
+      route.fulfill({
+        status: 503,
+        contentType: 'application/json',
+        body: JSON.stringify({
+          errors: [{ message: 'Out of order.', extensions: { code: 'service_unavailable' } }],
+        }),
+      }),
+    );
+    await page.evaluate('window.dispatchEvent(new Event("focus"))');
+    await page.getByText('Out of order.').first().waitFor();
+    expect(await page.getByRole('heading', { level: 1, name: 'of a test' }).count()).toBe(0);
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+  });
+
   test('is read again when a day begins in UTC, though nobody comes back to the page', async () => {
     const user = await suite.signUp('free');
     await suite.api(user.token, 'PATCH', `/api/keys/${user.keyId}`, { daily_limit_usd: '0.000001' });

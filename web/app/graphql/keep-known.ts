@@ -12,7 +12,7 @@ const isOver = ({ graphQLErrors }: CombinedError): boolean =>
 /**
  * Keeps what a page shows when a later answer doesn't come, or comes as an error: the header says of when it is, and the error
  * says why. Without this a refresh that fails would take the page away, with what is being typed on it and a key that is shown
- * once.
+ * once. What was said to be over doesn't come back with a later failure.
  */
 export function keepKnown(): Exchange {
   const known = new Map<number, unknown>();
@@ -20,9 +20,8 @@ export function keepKnown(): Exchange {
     onResult(result) {
       const { operation, data, error } = result;
       if (operation.kind !== 'query') return undefined;
-      if (error && !isOver(error) && known.has(operation.key)) {
-        return { ...result, data: known.get(operation.key) };
-      }
+      if (error && isOver(error)) known.delete(operation.key);
+      else if (error && known.has(operation.key)) return { ...result, data: known.get(operation.key) };
       if (data && !error) known.set(operation.key, data);
       return undefined;
     },
