@@ -178,6 +178,20 @@ describeInBrowser('the keys of the dashboard', () => {
     expect(await page.getByText('Cap removed.').count()).toBe(0);
   });
 
+  test('what was done with a key doesn’t stand on the page of another', async () => {
+    const page = await open(`/dashboard/keys/${user.keyId}?tab=caps`);
+    await suite.api(user.token, 'PATCH', `/api/keys/${user.keyId}`, { daily_limit_usd: 5 });
+    const another = await suite.api<{ api_key: { id: string } }>(user.token, 'POST', '/api/keys', {
+      name: 'another',
+    });
+    await page.getByRole('button', { name: 'Remove cap' }).click();
+    await page.getByText('Cap removed.').waitFor();
+    // As the link of an alert leads from key to key.
+    await page.evaluate(`history.pushState(null, '', '/dashboard/keys/${another.api_key.id}?tab=caps')`);
+    await page.getByRole('heading', { level: 1, name: 'another' }).waitFor();
+    expect(await page.getByText('Cap removed.').count()).toBe(0);
+  });
+
   test('a cap that was just saved is shown before it was read again', async () => {
     const page = await open(`/dashboard/keys/${user.keyId}?tab=caps`);
     await page.getByRole('button', { name: 'Edit daily cap' }).click();

@@ -26,6 +26,11 @@ const REFRESH_MS = 2_000;
 /** `/dashboard/keys/{id}` */
 export function KeyPage(): ReactNode {
   const { keyId } = useParams({ from: '/signed-in/dashboard/keys/$keyId' });
+  // Another key begins anew: nothing that was done with this one is shown or undone there.
+  return <KeyById key={keyId} keyId={keyId} />;
+}
+
+function KeyById({ keyId }: { keyId: string }) {
   const { tab = 'snippets' } = useSearch({ from: '/signed-in/dashboard/keys/$keyId' });
   const { data, error, refresh } = usePageQuery({ query: KeyDocument, variables: { id: keyId } });
   useRefreshOnUsage(refresh, REFRESH_MS);
