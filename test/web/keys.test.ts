@@ -256,6 +256,16 @@ describeInBrowser('the keys of the dashboard', () => {
     await page.getByRole('heading', { level: 1, name: 'production' }).waitFor();
   });
 
+  test('a key whose last use is 47 hours ago wasn’t used yesterday', async () => {
+    await suite.db.pool.query(
+      `insert into key_spend_days (key_id, day, spend, last_used_at)
+       values ($1, (now() at time zone 'UTC' - interval '47 hours')::date, 0, now() - interval '47 hours')`,
+      [user.keyId],
+    );
+    const page = await open(`/dashboard/keys/${user.keyId}`);
+    await page.getByText('1 day ago').waitFor();
+  });
+
   test('a key is switched off and on again, and deleted only when that is meant', async () => {
     const page = await open(`/dashboard/keys/${user.keyId}`);
     await page.getByText(', never used').waitFor();

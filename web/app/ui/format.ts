@@ -83,7 +83,8 @@ const UNITS = [
   ['hour', 3_600],
   ['minute', 60],
 ] as const;
-const relative = madeOnce(() => new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'long' }));
+// In numbers: what was 47 hours ago isn't "yesterday" on most clocks, nor what was 59 days ago "last month".
+const relative = madeOnce(() => new Intl.RelativeTimeFormat('en', { numeric: 'always', style: 'long' }));
 /** How long ago, by the largest unit that fits: `3 minutes ago`. */
 export function formatAgo(time: Date, now: number): string {
   const seconds = Math.round((time.getTime() - now) / 1000);
