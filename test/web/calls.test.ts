@@ -61,7 +61,7 @@ describeInBrowser('the calls of the dashboard', () => {
       Key: 'of a test',
       'Requested model': fallenBack.requestedModel,
       'Served by': 'gateway/qwen-pro simulated',
-      Endpoint: '/v1/chat/completions',
+      Endpoint: '/v1/chat/completions or /v1/responses',
       Streamed: 'yes',
       'Tokens in': '1,000',
       Cost: '$0.00025',

@@ -139,6 +139,7 @@ describeInBrowser('the widgets of the dashboard', () => {
     const row = callsOf(page).getByRole('row').filter({ hasText: 'Shop' });
     await row.click({ position: { x: 2, y: 2 } });
     await page.getByRole('dialog', { name: 'Call' }).getByRole('link', { name: 'Shop' }).waitFor();
+    await page.getByRole('dialog', { name: 'Call' }).getByText('widget chat').waitFor();
     await page.getByRole('button', { name: 'Close' }).click();
     await row.getByRole('link', { name: 'Shop' }).click();
     await page.waitForURL(`**/dashboard/widgets/${shop}`);

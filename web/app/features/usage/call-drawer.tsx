@@ -86,7 +86,7 @@ function Facts({ receipt }: { receipt: Receipt }) {
         <SimulatedMark model={event.modelPublicName} />
       </span>,
     ],
-    ['Endpoint', event.endpoint === 'CHAT' ? '/v1/chat/completions' : '/v1/embeddings'],
+    ['Endpoint', endpointOf(event)],
     ['Streamed', event.stream ? 'yes' : 'no'],
     ['Tokens in', formatCount(event.inputTokens)],
     ['Tokens out', formatCount(event.outputTokens)],
@@ -114,6 +114,12 @@ function Facts({ receipt }: { receipt: Receipt }) {
       <CopyButton text={receiptJson(receipt)} what="as JSON" />
     </>
   );
+}
+
+/** A chat is recorded the same whichever way it came. */
+function endpointOf({ endpoint, widgetId }: Receipt['event']): string {
+  if (widgetId !== null) return 'widget chat';
+  return endpoint === 'CHAT' ? '/v1/chat/completions or /v1/responses' : '/v1/embeddings';
 }
 
 /** The cost computed once more, here in the page, from the tokens and the prices of the receipt. */
