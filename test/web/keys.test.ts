@@ -489,6 +489,26 @@ describeInBrowser('the keys of the dashboard', () => {
     await page.getByText('1 of 1,001 keys').waitFor();
   });
 
+  test('a page of the list that has become empty doesn’t say that there are no keys', async () => {
+    user = await suite.signUp('team');
+    await suite.db.pool.query(
+      `insert into api_keys (id, account_id, name, key_prefix, last_four, key_hash, created_at)
+       select gen_random_uuid(), $1::uuid, 'service ' || n, 'sk-pr-ab', to_char(n, 'FM0000'),
+         decode(md5($1::text || n), 'hex'), now() - n * interval '1 hour' from generate_series(1, 50) n`,
+      [user.accountId],
+    );
+    const page = await openAs(browser, suite, user, '/dashboard/keys');
+    await page.getByRole('link', { name: 'Next page' }).click();
+    await page.getByRole('link', { name: 'service 50', exact: true }).waitFor();
+    await suite.db.pool.query(`delete from api_keys where account_id = $1 and name = 'service 50'`, [
+      user.accountId,
+    ]);
+    await page.reload();
+    await page.getByText('No keys on this page of the list.').waitFor();
+    await page.getByRole('link', { name: 'First page' }).click();
+    await page.getByRole('link', { name: 'service 49', exact: true }).waitFor();
+  });
+
   test('whoever has to log in again finds the page and what was typed', async () => {
     const page = await openOwn('/dashboard/keys?create=true');
     await dialog(page).getByLabel('Name').fill('half a na');

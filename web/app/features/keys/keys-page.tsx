@@ -98,6 +98,8 @@ export function KeysPage(): ReactNode {
           empty={
             q ? (
               'No matching keys.'
+            ) : page?.totalCount !== 0 ? (
+              'No keys on this page of the list.'
             ) : (
               <Empty action={<Button onClick={() => void open()}>Create key</Button>}>
                 No keys yet. Calls need an API key. It is shown only once, when you create it.
