@@ -129,7 +129,7 @@ function Explained({ measures }: { measures: readonly Compared[] }) {
   const left = Object.entries(MEASURES).filter(([measure]) => !compared.has(measure as Compared['measure']));
   return (
     <p className={classes.hint}>
-      Better and worse describe the other run, and appear only if the two 95 % intervals are apart. Runs with
+      Better and worse describe the other run, and appear only if the two 95% intervals are apart. Runs with
       too few requests have no intervals: their differences are inconclusive.
       {left.length > 0 &&
         ` Not measured in both runs: ${left.map(([, { short }]) => short).join(', ')}. gateway-bench measures tokens one by one with --stream, and goodput with --slo.`}

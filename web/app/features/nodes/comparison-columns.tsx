@@ -73,7 +73,7 @@ export const comparisonColumns: readonly Column<Compared>[] = [
   },
   {
     id: 'baseInterval',
-    head: '95 % interval',
+    head: '95% interval',
     figure: true,
     cell: ({ measure, baseLow, baseHigh }) => intervalOf(measure, baseLow, baseHigh),
   },
@@ -93,7 +93,7 @@ export const comparisonColumns: readonly Column<Compared>[] = [
   },
   {
     id: 'otherInterval',
-    head: '95 % interval',
+    head: '95% interval',
     figure: true,
     cell: ({ measure, otherLow, otherHigh }) => intervalOf(measure, otherLow, otherHigh),
   },
