@@ -101,6 +101,8 @@ describeInBrowser('the model playground of the dashboard', () => {
       '# Rivers',
       'Some **bold** and <b>plain</b> <img src="https://evil.example/a.png" onerror="alert(1)">',
       '![cat](https://evil.example/cat.png) and [run](javascript:alert(1))',
+      '',
+      'مرحبا!',
       '```js',
       'const river = "<Thames>";',
       '```',
@@ -118,6 +120,9 @@ describeInBrowser('the model playground of the dashboard', () => {
     // An address in a text is a link too.
     expect(await links.allInnerTexts()).toEqual(['https://evil.example/a.png', 'Image: cat']);
     expect(await links.last().getAttribute('rel')).toBe('noopener noreferrer nofollow');
+    // A paragraph in Arabic begins at the right, and ends at the left with its sign.
+    const arabic = `[...document.querySelectorAll('article p')].find((p) => p.textContent === 'مرحبا!')`;
+    expect(await page.evaluate<string>(`getComputedStyle(${arabic}).unicodeBidi`)).toBe('plaintext');
     await clickToCopy(shown.getByRole('button', { name: 'Copy code' }));
     expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe('const river = "<Thames>";');
     await expectGoodLooks(page, 'model-playground-markdown');

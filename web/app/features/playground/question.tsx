@@ -95,6 +95,7 @@ export function Question({ draft, first, onAsking, onStarted }: QuestionProps) {
       />
       <Textarea
         label="Prompt"
+        dir="auto"
         autosize
         minRows={4}
         maxRows={20}
@@ -140,6 +141,7 @@ function SystemPrompt({ value, fault, onChange }: SystemPromptProps) {
       <summary>System prompt</summary>
       <Textarea
         aria-label="System prompt"
+        dir="auto"
         placeholder="Instructions that come before the prompt"
         autosize
         minRows={2}
