@@ -138,6 +138,22 @@ describeInBrowser('the prompts of the dashboard', () => {
     await expectGoodLooks(page, 'widget-long-name');
   });
 
+  test('what is typed while a prompt is created stays, as a change that is not saved yet', async () => {
+    const page = await keep('/dashboard/prompts/new');
+    await page.getByLabel('Name', { exact: true }).fill('Typed');
+    await text(page).fill('First text.');
+    const made = await holdAnswers(page, '"createPrompt"');
+    await page.getByRole('button', { name: 'Create prompt' }).click();
+    await made.held;
+    await text(page).press('Control+End');
+    await text(page).pressSequentially(' And more.');
+    made.release();
+    await page.getByRole('heading', { name: 'Typed', level: 1 }).waitFor();
+    await page.getByText('Unsaved changes of version 1.').waitFor();
+    expect(await text(page).inputValue()).toBe('First text. And more.');
+    await page.unrouteAll({ behavior: 'wait' });
+  });
+
   test('a version that was just saved is what the editor shows and goes on from, before it was read again', async () => {
     const { id } = await create('First text.');
     const page = await keep(`/dashboard/prompts/${id}`);

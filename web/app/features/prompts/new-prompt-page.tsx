@@ -1,12 +1,13 @@
 import { Button, TextInput } from '@mantine/core';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { type FormEvent, type ReactNode, useRef, useState } from 'react';
 import { z } from 'zod';
 import { createPromptInput } from '../../../../src/services/prompts/prompts.inputs';
 import { CreatePromptDocument, PlaygroundSessionDocument } from '../../../generated/graphql';
 import { useAction } from '../../graphql/use-action';
 import { usePageQuery } from '../../graphql/use-page-query';
 import { paths } from '../../paths';
+import { leaveDraft } from '../../ui/draft';
 import { ErrorNote } from '../../ui/error-note';
 import { useFormDraft } from '../../ui/form-draft';
 import { asSentence, refusedFields, schemaErrors } from '../../ui/form-errors';
@@ -16,13 +17,15 @@ import { useIsHere } from '../../ui/use-is-here';
 import { Waiting } from '../../ui/waiting';
 import { promptOfSession } from './prompt-of-session';
 import classes from './prompts.module.css';
-import { checkedVersion, NO_VERSION, versionFields, versionInput } from './version-fields';
+import { checkedVersion, NO_VERSION, versionDraft, versionFields, versionInput } from './version-fields';
 import { VersionForm } from './version-form';
 
 const promptFields = z.object({ name: z.string(), description: z.string(), version: versionFields });
 type PromptFields = z.infer<typeof promptFields>;
 
 const NO_PROMPT: PromptFields = { name: '', description: '', version: NO_VERSION };
+
+const FIRST_VERSION = 1;
 
 const check = schemaErrors(createPromptInput);
 
@@ -77,6 +80,8 @@ function PromptForm({ draft, first }: { draft: string; first: PromptFields }) {
   const [faults, setFaults] = useState<Record<string, string>>({});
   const fields = typed ?? first;
   const { name, description, version } = fields;
+  const latest = useRef(version);
+  latest.current = version;
   const described = description.trim() || null;
   const set = (part: Partial<PromptFields>): void => {
     setFaults({});
@@ -92,9 +97,12 @@ function PromptForm({ draft, first }: { draft: string; first: PromptFields }) {
     });
     if (refused) setFaults(refusedFields(refused.fields));
     if (!data) return;
+    const promptId = data.createPrompt.prompt.id;
+    // What was typed meanwhile is a change of what was made.
+    if (JSON.stringify(latest.current) !== JSON.stringify(version))
+      leaveDraft(versionDraft(promptId), JSON.stringify({ base: FIRST_VERSION, version: latest.current }));
     forget();
-    if (isHere())
-      await navigate({ to: paths.prompt, params: { promptId: data.createPrompt.prompt.id }, search: {} });
+    if (isHere()) await navigate({ to: paths.prompt, params: { promptId }, search: {} });
   };
   return (
     <form noValidate className={classes.form} onSubmit={(event) => void send(event)}>

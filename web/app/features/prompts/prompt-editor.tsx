@@ -14,14 +14,18 @@ import { currentRevision, noteChange } from './own-changes';
 import type { LoadedPrompt } from './prompt-page';
 import classes from './prompts.module.css';
 import { useActivation } from './use-activation';
-import { checkedVersion, fieldsOf, type VersionFields, versionFields, versionInput } from './version-fields';
+import {
+  checkedVersion,
+  fieldsOf,
+  type VersionFields,
+  versionDraft,
+  versionFields,
+  versionInput,
+} from './version-fields';
 import { VersionForm } from './version-form';
 
 /** A version that is being typed, and the one that it began with. */
 const editing = z.object({ base: z.number(), version: versionFields });
-
-/** Names the draft of a prompt's next version. */
-export const versionDraft = (promptId: string): string => `version of prompt ${promptId}`;
 
 const check = schemaErrors(addPromptVersionInput);
 

@@ -15,11 +15,10 @@ import { StatusWord } from '../../ui/status-word';
 import { Unseen } from '../../ui/unseen';
 import { Waiting } from '../../ui/waiting';
 import { usePromptChanged } from './live-prompts';
-import { versionDraft } from './prompt-editor';
 import type { LoadedPrompt } from './prompt-page';
 import classes from './prompts.module.css';
 import { useActivation } from './use-activation';
-import { fieldsOf } from './version-fields';
+import { fieldsOf, versionDraft } from './version-fields';
 
 /** Every version, newest first, and who was active when. */
 export function PromptVersions({ prompt }: { prompt: LoadedPrompt }) {

@@ -27,6 +27,9 @@ export const versionFields = z.object({
 });
 export type VersionFields = z.infer<typeof versionFields>;
 
+/** Names the draft of a prompt's next version. */
+export const versionDraft = (promptId: string): string => `version of prompt ${promptId}`;
+
 export const NO_CONFIG: ConfigFields = { model: '', temperature: '', maxTokens: '', topP: '' };
 export const NO_VERSION: VersionFields = { content: '', variables: [], config: NO_CONFIG, notes: '' };
 
