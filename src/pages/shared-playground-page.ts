@@ -7,8 +7,9 @@ import { sitePage } from './site-page.js';
 
 /** A text as it was written, with a button to copy it: nothing in it is HTML. */
 function verbatim(what: string, text: string): string {
-  const characters = integer([...text].length);
-  return `<figure class="snippet" data-copy="${what}"><figcaption>${characters} characters</figcaption><pre class="text" tabindex="0"><code>${escaped(text)}</code></pre></figure>`;
+  const count = [...text].length;
+  const characters = `${integer(count)} character${count === 1 ? '' : 's'}`;
+  return `<figure class="snippet" data-copy="${what}"><figcaption>${characters}</figcaption><pre class="text" tabindex="0"><code>${escaped(text)}</code></pre></figure>`;
 }
 
 /** Names with values in HTML. */

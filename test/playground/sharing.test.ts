@@ -101,6 +101,13 @@ describe('a shared session', () => {
     expect(text).not.toMatch(new RegExp(`${accountId}|${session.id}|@example\\.com`));
   });
 
+  test('counts one character as one', async () => {
+    const { body: short } = await ask(product.url, token, [FAST], '?');
+    const url = `/api/playground/${short.id}/share`;
+    const { body: shared } = await call<Sharing>(product.url, 'POST', url, { token });
+    expect((await page(shared.share_slug)).text).toContain('<figcaption>1 character</figcaption>');
+  });
+
   test('shows answers as Markdown, in which HTML is text, and links and pictures are words', async () => {
     const { share_slug: slug } = await share();
     const shown = async (answer: string): Promise<string> => {
