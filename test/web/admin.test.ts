@@ -191,10 +191,16 @@ describeInBrowser('the admin pages', () => {
     expect(await page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
     await page.getByRole('button', { name: 'Discard mine' }).click();
     await page.getByLabel('Region').fill('eu-9');
+    const saved = await holdAnswers(page, '"updateGpuNode"');
     await page.getByRole('button', { name: 'Save' }).click();
+    await saved.held;
+    // What was typed now would go with the answer.
+    expect(await page.getByLabel('Region').isEditable()).toBe(false);
+    saved.release();
     await hasFocus(page.getByRole('status').filter({ hasText: 'Saved.' }));
     const node = await suite.api<object>(admin.token, 'GET', `/api/admin/gpu-nodes/${id}`);
     expect(node).toMatchObject({ provider: 'another', region: 'eu-9' });
+    await page.unrouteAll({ behavior: 'wait' });
   });
 
   test('an administrator adjusts credit and plan with what comes of it in sight, and the log has both', async () => {

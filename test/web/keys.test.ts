@@ -178,6 +178,21 @@ describeInBrowser('the keys of the dashboard', () => {
     expect(await page.getByText('Cap removed.').count()).toBe(0);
   });
 
+  test('nothing is typed into a value while it is saved, since the answer would take it away', async () => {
+    const page = await open(`/dashboard/keys/${user.keyId}?tab=caps`);
+    await page.getByRole('button', { name: 'Edit daily cap' }).click();
+    const cap = page.getByRole('textbox', { name: 'Daily cap' });
+    await cap.fill('5');
+    const saved = await holdAnswers(page, '"setApiKeyLimits"');
+    await page.keyboard.press('Enter');
+    await saved.held;
+    expect(await cap.isEditable()).toBe(false);
+    await hasFocus(cap);
+    saved.release();
+    await page.getByText('of $5.00').waitFor();
+    await page.unrouteAll({ behavior: 'wait' });
+  });
+
   test('what was done with a key doesn’t stand on the page of another', async () => {
     const page = await open(`/dashboard/keys/${user.keyId}?tab=caps`);
     await suite.api(user.token, 'PATCH', `/api/keys/${user.keyId}`, { daily_limit_usd: 5 });

@@ -160,6 +160,8 @@ export function InlineEdit(props: InlineEditProps) {
             {...(hint && { description: hint })}
             {...(prefix && { leftSection: prefix })}
             value={typed}
+            // What was typed now would go with the answer.
+            readOnly={saving}
             error={fault}
             onChange={({ currentTarget }) => {
               setFault(undefined);

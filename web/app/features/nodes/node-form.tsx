@@ -54,14 +54,17 @@ export const nodeInput = (fields: NodeFields): NodeFields => ({
 interface NodeFormFieldsProps {
   fields: NodeFields;
   faults: Record<string, string>;
+  /** They are being sent: what was typed now would go with the answer. */
+  sending: boolean;
   onChange(fields: NodeFields): void;
 }
 
 /** Everything that can be set of a node. */
-export function NodeFormFields({ fields, faults, onChange }: NodeFormFieldsProps) {
+export function NodeFormFields({ fields, faults, sending, onChange }: NodeFormFieldsProps) {
   const of = (name: keyof NodeFields, remote: string) => ({
     value: fields[name],
     error: faults[remote],
+    readOnly: sending,
     autoComplete: 'off',
     onChange: ({ currentTarget }: { currentTarget: { value: string } }) =>
       onChange({ ...fields, [name]: currentTarget.value }),

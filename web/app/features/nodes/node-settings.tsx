@@ -61,6 +61,7 @@ export function NodeSettings({ node }: { node: LiveNode }) {
       <NodeFormFields
         fields={fields}
         faults={faults}
+        sending={sending}
         onChange={(next) => {
           setFaults({});
           setSaved(false);

@@ -48,6 +48,7 @@ export function RegisterPage(): ReactNode {
         <NodeFormFields
           fields={fields}
           faults={faults}
+          sending={sending}
           onChange={(next) => {
             setFaults({});
             change(next);
