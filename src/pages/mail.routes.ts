@@ -27,7 +27,7 @@ const pages: Readonly<Record<MailLinkAction, { question: MailPage; done: MailPag
     },
     done: {
       title: 'Confirmed',
-      text: 'You will receive all spend alerts of this account. You can close this page.',
+      text: 'You will receive all spend alerts for this account. You can close this page.',
     },
   },
 };

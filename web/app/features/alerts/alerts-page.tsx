@@ -47,7 +47,7 @@ export function AlertsPage(): ReactNode {
         title="Alerts"
         lead={
           <>
-            Alerts of all keys and of the balance. Change the low-balance email in your{' '}
+            Alerts for all keys and for the balance. Change the low-balance email in your{' '}
             <Link to={paths.profile}>profile</Link>.
           </>
         }

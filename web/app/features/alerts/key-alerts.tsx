@@ -91,7 +91,7 @@ export function KeyAlerts({ apiKey }: { apiKey: KeyRowFragment }) {
         <AlertHistory
           events={facts?.alertEvents.nodes}
           refresh={refresh}
-          empty="No alert has fired yet. Alerts of this key appear here with their delivery status."
+          empty="No alert has fired yet. Alerts for this key appear here with their delivery status."
         />
         <Pager
           newer={

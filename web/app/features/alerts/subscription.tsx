@@ -132,7 +132,7 @@ export function Subscription({ alert, apiKey, keyName, limitUsd, mailConfigured 
         cancel={KEEP}
       >
         <p>
-          {alert.destination} won’t receive alerts{keyName !== undefined && ` of ${keyName}`} any longer. Past
+          {alert.destination} will no longer receive alerts{keyName !== undefined && ` for ${keyName}`}. Past
           alerts stay in the history.
         </p>
       </ConfirmDialog>

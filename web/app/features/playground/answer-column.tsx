@@ -86,7 +86,7 @@ function Status({ run: { status, errorMessage, finishReason } }: { run: ShownRun
     case 'SUCCESS':
       return finishReason === 'length' ? (
         <>
-          <StatusWord tone="warn">cut</StatusWord> at this run’s maximum of tokens
+          <StatusWord tone="warn">cut off</StatusWord> at this run’s token limit
         </>
       ) : (
         <StatusWord tone="good">done</StatusWord>
