@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import { sha256 } from '../../src/lib/crypto.js';
-import { PASSWORD, signUp } from '../support/api.js';
+import { call, PASSWORD, signUp } from '../support/api.js';
 import { expectAccessible } from '../support/axe.js';
 import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
@@ -223,6 +223,27 @@ describeInBrowser('the way into the dashboard', () => {
     await page.unrouteAll({ behavior: 'ignoreErrors' });
     await page.getByRole('button', { name: 'Log out again' }).click();
     await page.waitForURL('**/login');
+  });
+
+  test('whoever logs in after a log-out that failed isn’t told of it', async () => {
+    const { user } = await signUp(suite.url);
+    const page = await browser.open(suite.url, { expectedErrors: /ERR_FAILED|Failed to load/ });
+    await page.goto('/login');
+    await logIn(page, user.email, PASSWORD);
+    await page.waitForURL('**/dashboard');
+    await page.getByRole('button', { name: 'Account' }).waitFor();
+    await page.route('**/graphql', (route) => route.abort());
+    await page.getByRole('button', { name: 'Account' }).click();
+    await page.getByRole('menuitem', { name: 'Log out' }).click();
+    await page.getByText('You are still logged in.').waitFor();
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+    const [cookie] = await page.context().cookies();
+    await call(suite.url, 'POST', '/api/auth/logout', { token: cookie!.value });
+    await page.waitForURL('**/login?next=*');
+    await logIn(page, user.email, PASSWORD);
+    await page.waitForURL('**/dashboard');
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    expect(await page.getByText('You are still logged in.').count()).toBe(0);
   });
 
   test('every page is accessible in both themes and widths, and fits', async () => {

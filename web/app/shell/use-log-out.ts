@@ -4,7 +4,7 @@ import { useMutation } from 'urql';
 import { LogOutDocument } from '../../generated/graphql';
 import { isSignedOut, type ShownError, shownError } from '../graphql/errors';
 import { paths } from '../paths';
-import { endSession } from '../session';
+import { endSession, onSessionChange } from '../session';
 
 /** Why the last log-out didn't happen: said by the shell, since whatever was pressed may be closed by then. */
 let failure: ShownError | undefined;
@@ -14,6 +14,9 @@ function tell(next: ShownError | undefined): void {
   failure = next;
   for (const listener of listeners) listener();
 }
+
+// Whoever logs in afterwards is meant to be logged in.
+onSessionChange(() => tell(undefined));
 
 const listen = (listener: () => void): (() => void) => {
   listeners.add(listener);
