@@ -252,6 +252,23 @@ describeInBrowser('the widget in a page', () => {
     expect(await page.evaluate('window.hacked')).toBeUndefined();
   });
 
+  test('opens the page of a link outside of its sandbox', async () => {
+    const { publicKey } = await widgetOn();
+    const page = await open(tagOf(edge.url, publicKey));
+    const target = site.page('/offer', '<p>An offer</p>');
+    await clickBubble(page);
+    const chat = await chatIn(page);
+    upstream.answer(stream([delta(`See ${target} for it.`), DONE_EVENT]));
+    await write(chat, 'Any offers?');
+    await chat.locator('.turn.assistant', { hasText: 'for it.' }).waitFor();
+    const opened = page.context().waitForEvent('page');
+    await chat.getByRole('link', { name: target }).click();
+    const offer = await opened;
+    await offer.getByText('An offer').waitFor();
+    // A sandboxed page would have no origin, and so no storage.
+    expect(await offer.evaluate<string>('window.origin')).toBe(site.url);
+  });
+
   test('explains limits, and a key that is gone, in the chat', async () => {
     const widget = await widgetOn({ rate_limit_per_minute: 1, daily_message_limit: 2 });
     const page = await open(tagOf(edge.url, widget.publicKey), {

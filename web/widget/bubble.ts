@@ -71,8 +71,9 @@ export class Bubble {
     frame.id = 'chat';
     frame.hidden = true;
     this.#button.setAttribute('aria-controls', 'chat');
-    // Without an origin of its own: whatever runs there reaches neither this page nor ours.
-    frame.setAttribute('sandbox', 'allow-scripts allow-popups');
+    // Without an origin of its own: whatever runs there reaches neither this page nor ours. What a link opens
+    // has one again: without it a shop would have neither forms nor storage.
+    frame.setAttribute('sandbox', 'allow-scripts allow-popups allow-popups-to-escape-sandbox');
     frame.src = url;
     frame.onload = () => frame.contentWindow && onLoad(frame.contentWindow);
     this.#frame = frame;

@@ -57,7 +57,7 @@ export function Preview({ draft, publicKey }: PreviewProps) {
         ref={frame}
         title="Preview of the chat"
         src="/widget/frame/preview"
-        sandbox="allow-scripts allow-popups"
+        sandbox="allow-scripts allow-popups allow-popups-to-escape-sandbox"
         data-size={size}
         onLoad={begin}
       />
