@@ -206,6 +206,8 @@ describeInBrowser('the admin pages', () => {
   test('an administrator adjusts credit and plan with what comes of it in sight, and the log has both', async () => {
     const user = await suite.signUp('free');
     const page = await keep(`/admin/users/${user.accountId}`);
+    // The name of a stranger may hold signs that turn text around: it keeps them to itself.
+    await page.locator('main bdi').waitFor();
     await page.getByLabel('Amount').fill('0');
     await page.getByRole('button', { name: 'Adjust credit' }).click();
     await page.getByText('Must not be 0').waitFor();

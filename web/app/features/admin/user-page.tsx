@@ -62,7 +62,8 @@ function User({ user, plans, isSelf }: UserProps) {
         title={user.email || 'Account without email'}
         lead={
           <>
-            {user.name}, signed up <Moment at={user.createdAt} />. ID{' '}
+            {/* It may hold signs that would turn around what stands behind it. */}
+            <bdi>{user.name}</bdi>, signed up <Moment at={user.createdAt} />. ID{' '}
             <span className={classes.name}>{user.id}</span>
           </>
         }
