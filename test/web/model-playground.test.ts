@@ -130,6 +130,12 @@ describeInBrowser('the model playground of the dashboard', () => {
     expect(await shown.innerText()).toBe(text);
   });
 
+  test('the history names a session by its first words, however late they come', async () => {
+    await askApi(suite.url, user.token, [FAST], `${'\n'.repeat(130)}Late words. [[sim words=3]]`);
+    const page = await keepAs(browser, suite, user, '/dashboard/playground');
+    await page.getByRole('link', { name: 'Late words. [[sim words=3]]' }).waitFor();
+  });
+
   test('what is typed while the models start is kept, and the focus stays where it is', async () => {
     const page = await keepAs(browser, suite, user, '/dashboard/playground');
     const starts = await holdAnswers(page, '"runPlayground"');

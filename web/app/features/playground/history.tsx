@@ -26,10 +26,15 @@ const LISTS = [
   { value: 'shared', label: 'Shared' },
 ] as const;
 
-const WORDS = 120;
+const CHARACTERS = 120;
 
-/** Its first words on one line. */
-const beginningOf = (text: string): string => text.slice(0, WORDS).replaceAll(/\s+/g, ' ').trim();
+/** Its first words on one line. A character has two code units at most. */
+const beginningOf = (text: string): string =>
+  [...text.trimStart().slice(0, 2 * CHARACTERS)]
+    .slice(0, CHARACTERS)
+    .join('')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
 
 /** The last 50 sessions, or those that are shared. */
 export function History({ current }: { current: string | undefined }) {
