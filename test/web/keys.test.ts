@@ -274,7 +274,7 @@ describeInBrowser('the keys of the dashboard', () => {
   test('a key whose last use is 47 hours ago wasn’t used yesterday', async () => {
     await suite.db.pool.query(
       `insert into key_spend_days (key_id, day, spend, last_used_at)
-       values ($1, (now() at time zone 'UTC' - interval '47 hours')::date, 0, now() - interval '47 hours')`,
+       values ($1, ((now() at time zone 'UTC') - interval '47 hours')::date, 0, now() - interval '47 hours')`,
       [user.keyId],
     );
     const page = await open(`/dashboard/keys/${user.keyId}`);
