@@ -132,7 +132,8 @@ describeInBrowser('the way into the dashboard', () => {
     await other.waitForURL('**/dashboard');
     // Of the former document, until it is gone.
     await page.evaluate(`new MutationObserver(() => {
-      if (document.querySelector('header').textContent.includes('$1.00')) sessionStorage.setItem('mixed', 'yes');
+      const { textContent: header } = document.querySelector('header');
+      if (header.includes('$1.00')) sessionStorage.setItem('mixed', 'yes');
     }).observe(document.body, { subtree: true, childList: true, characterData: true })`);
     const balance = page.getByRole('banner').getByText('$1.00');
     await until(

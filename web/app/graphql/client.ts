@@ -27,7 +27,7 @@ const BEGUN_MS = 500;
 /** How the server closes a socket whose session has ended. */
 const SESSION_ENDED = 4403;
 
-/** In place of an answer that the page must not see: whoever waits for it waits until the page begins anew. */
+/** In place of an answer that the page must not see: whoever waits for it waits for the page to begin anew. */
 const KEPT_BACK = new Promise<never>(() => undefined);
 
 /** In the context of the one query that asks whether anybody is signed in: its refusal is no surprise. */
@@ -114,7 +114,7 @@ export function createGraphqlClient({ onDoubt, onReturn, onOther }: SessionListe
           account ??= answered;
           if (answered === undefined || answered === account) return undefined;
           onOther();
-          // The page goes on for a moment, and shows the former account: nothing of the other may stand beside that.
+          // The page goes on for a moment and shows the former account: nothing of the other may stand beside it.
           return KEPT_BACK;
         },
         onError(error, { context }) {
