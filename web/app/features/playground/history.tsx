@@ -30,11 +30,7 @@ const CHARACTERS = 120;
 
 /** Its first words on one line. A character has two code units at most. */
 const beginningOf = (text: string): string =>
-  [...text.trimStart().slice(0, 2 * CHARACTERS)]
-    .slice(0, CHARACTERS)
-    .join('')
-    .replaceAll(/\s+/g, ' ')
-    .trim();
+  [...text.trimStart().slice(0, 2 * CHARACTERS)].slice(0, CHARACTERS).join('').replaceAll(/\s+/g, ' ').trim();
 
 /** The last 50 sessions, or those that are shared. */
 export function History({ current }: { current: string | undefined }) {
