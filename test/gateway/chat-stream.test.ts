@@ -214,7 +214,7 @@ describe('a streamed chat', () => {
 
   test('whose reader leaves while [DONE] waits for it holds no connection to the upstream', async () => {
     const { key, accountId } = await createTestKey(suite.db);
-    const { hostname, port } = new URL(suite.edge.url);
+    const { hostname, port } = new URL(hasty.url);
     const request = (content: string): string => {
       const fields = { model: 'gateway/fast', stream: true, messages: [{ role: 'user', content }] };
       const body = JSON.stringify(fields);

@@ -73,9 +73,14 @@ describe('after a standstill', () => {
     const answered = once(http, 'request');
     ask();
     await answered;
-    const swept = jest.spyOn(http, 'closeIdleConnections');
+    const swept = Promise.withResolvers<void>();
+    const sweep = http.closeIdleConnections;
+    http.closeIdleConnections = () => {
+      swept.resolve();
+      sweep.call(http);
+    };
     const closed = closing(() => new Promise<void>((resolve) => http.close(() => resolve())));
-    while (swept.mock.calls.length === 0) await delay(5);
+    await swept.promise;
     ask();
     standStill(restMs + 500);
     await closed;

@@ -297,9 +297,11 @@ describeWithRedis('leases over Redis', () => {
     }
   });
 
-  test('let whoever waits for room wait for them, too', async () => {
+  /** Who waits for room while another has a lease. Undefined if a busy machine had Redis back too late for that. */
+  async function waitsForLease(): Promise<string | undefined> {
+    await stop();
     // The lease ends after the time in a queue is over, and before that of waiting for leases.
-    const patience = { ...PATIENCE, redisMs: 250, queueMs: 1_000 };
+    const patience = { ...PATIENCE, redisMs: 250, queueMs: 1_300 };
     const lessee = { patience: { ...PATIENCE, leaseMs: 1_500 } };
     const [one, other] = await start(new Ledger(FLOOR + 400n * UNIT), lessee, { patience });
     const used = await lease(one!);
@@ -307,15 +309,23 @@ describeWithRedis('leases over Redis', () => {
     await other!.admit(400 - used - Number(money / UNIT));
     // Where nothing is left, one more call may go beyond it.
     await other!.admit(1);
-    const failures = async () =>
-      (await other!.registry.getSingleMetric('gateway_redis_failures_total')!.get()).values[0]!.value;
+    const valueOf = async (name: string) =>
+      (await other!.registry.getSingleMetric(name)!.get()).values[0]!.value;
     redis.freeze();
-    const before = await failures();
+    const before = await valueOf('gateway_redis_failures_total');
+    const began = performance.now();
     // It is decided here that it doesn't fit into this edge's share, and so waits.
     const asked = outcomeOf(other!.admit(3));
-    await until(async () => (await failures()) > before, { intervalMs: 1 });
+    await until(async () => (await valueOf('gateway_redis_failures_total')) > before, { intervalMs: 1 });
     redis.thaw();
-    expect(await asked).toBe('admitted');
+    await until(async () => (await valueOf('gateway_limits_shared')) === 1, { intervalMs: 5 });
+    const isInTime = performance.now() - began < 1_000;
+    const outcome = await asked;
+    return isInTime ? outcome : undefined;
+  }
+
+  test('let whoever waits for room wait for them, too', async () => {
+    expect(await until(waitsForLease)).toBe('admitted');
   });
 
   test('are for what was so when they were asked for', async () => {
