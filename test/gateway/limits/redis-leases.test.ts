@@ -309,16 +309,16 @@ describeWithRedis('leases over Redis', () => {
     await other!.admit(400 - used - Number(money / UNIT));
     // Where nothing is left, one more call may go beyond it.
     await other!.admit(1);
-    const valueOf = async (name: string) =>
+    const figureOf = async (name: string) =>
       (await other!.registry.getSingleMetric(name)!.get()).values[0]!.value;
     redis.freeze();
-    const before = await valueOf('gateway_redis_failures_total');
+    const before = await figureOf('gateway_redis_failures_total');
     const began = performance.now();
     // It is decided here that it doesn't fit into this edge's share, and so waits.
     const asked = outcomeOf(other!.admit(3));
-    await until(async () => (await valueOf('gateway_redis_failures_total')) > before, { intervalMs: 1 });
+    await until(async () => (await figureOf('gateway_redis_failures_total')) > before, { intervalMs: 1 });
     redis.thaw();
-    await until(async () => (await valueOf('gateway_limits_shared')) === 1, { intervalMs: 5 });
+    await until(async () => (await figureOf('gateway_limits_shared')) === 1, { intervalMs: 5 });
     const isInTime = performance.now() - began < 1_000;
     const outcome = await asked;
     return isInTime ? outcome : undefined;
