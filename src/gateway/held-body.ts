@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { MemoryPool } from '../lib/memory-pool.js';
 
@@ -24,9 +24,15 @@ export function hasHeldBody({ method, headers }: IncomingMessage): boolean {
 
 /**
  * Buffers a body before the request goes to the platform, so that a slow sender holds no connection to it. Calls back
- * once, or never if the client leaves first.
+ * once, or never if the client leaves first. Its bytes count until the body is passed on or the client leaves.
  */
-export function holdBody(request: IncomingMessage, network: string, pool: MemoryPool, done: BodyTaker): void {
+export function holdBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  network: string,
+  pool: MemoryPool,
+  done: BodyTaker,
+): void {
   if (Number(request.headers['content-length'] ?? 0) > MOST_HELD_BYTES) {
     done('too_large');
     return;
@@ -48,7 +54,12 @@ export function holdBody(request: IncomingMessage, network: string, pool: Memory
     }
     done(body);
   };
-  const end = (): void => settle(bodyOf(buffer.subarray(0, bytes), release));
+  const end = (): void => {
+    // A request closes once it has been read, while its body may wait for the platform.
+    request.off('close', release);
+    response.once('close', release);
+    settle(bodyOf(buffer.subarray(0, bytes), release));
+  };
   const take = (chunk: Buffer): void => {
     const total = bytes + chunk.length;
     if (total > MOST_HELD_BYTES || ++pieces > MOST_PIECES) {

@@ -203,7 +203,7 @@ function bufferBodies(app: FastifyInstance, pool: MemoryPool): void {
       return;
     }
     const network = networksOf(request.ip ?? '').at(-1)!;
-    holdBody(request.raw, network, pool, (body) => {
+    holdBody(request.raw, reply.raw, network, pool, (body) => {
       if (body === 'too_large') refuse(request, reply, 'body_too_large', TOO_LARGE);
       else if (body === 'no_room') refuse(request, reply, 'service_unavailable', NO_ROOM);
       else done(null, body);

@@ -7,7 +7,7 @@ import { postChat } from '../support/edge.js';
 import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
 import { until } from '../support/until.js';
-import { expectGoodLooks, hasFocus, holdAnswers, keepAs, openAs, pageOf } from './dashboard.js';
+import { answerWith, expectGoodLooks, hasFocus, holdAnswers, keepAs, openAs, pageOf } from './dashboard.js';
 
 interface Prompt {
   id: string;
@@ -152,6 +152,32 @@ describeInBrowser('the prompts of the dashboard', () => {
     await page.getByText('Unsaved changes of version 1.').waitFor();
     expect(await text(page).inputValue()).toBe('First text. And more.');
     await page.unrouteAll({ behavior: 'wait' });
+  });
+
+  test('what is typed after coming back to a prompt that is being created stays', async () => {
+    const page = await keep('/dashboard/prompts/new');
+    await page.getByLabel('Name', { exact: true }).fill('Left behind');
+    await text(page).fill('First text.');
+    const made = await holdAnswers(page, '"createPrompt"');
+    await page.getByRole('button', { name: 'Create prompt' }).click();
+    await made.held;
+    await page.getByRole('navigation').getByRole('link', { name: 'Usage' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Usage', exact: true }).waitFor();
+    await page.goBack();
+    const holds = (value: string) =>
+      until(async () => (await text(page).inputValue()) === value, { what: `the text "${value}"` });
+    await holds('First text.');
+    await text(page).press('Control+End');
+    await text(page).pressSequentially(' And more.');
+    const answered = answerWith(page, '"createPrompt"');
+    made.release();
+    await answered;
+    // What the page does with the answer is done by the next frame.
+    await page.evaluate('new Promise(requestAnimationFrame)');
+    await page.unrouteAll({ behavior: 'wait' });
+    await page.reload();
+    await holds('First text. And more.');
+    await page.getByRole('button', { name: 'Discard' }).click();
   });
 
   test('a version that was just saved is what the editor shows and goes on from, before it was read again', async () => {

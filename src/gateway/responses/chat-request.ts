@@ -33,7 +33,7 @@ export function chatRequest(
 
 /**
  * Without tools, the defaults of the Responses API say nothing, and nodes refuse them. A choice that wants a
- * call stays, so that its caller is told.
+ * call stays, for the node to refuse.
  */
 function toolMembers({ tools, tool_choice: choice, parallel_tool_calls }: ResponsesRequest) {
   const chosen =

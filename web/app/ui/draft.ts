@@ -76,6 +76,10 @@ export function forgetDrafts(): void {
   removeStored();
 }
 
+/** The text of a field, whichever page has changed it. */
+export const draftOf = (field: string): string | undefined =>
+  drafts.get(field) ?? (owner === undefined ? undefined : readStored(field));
+
 /** Puts a text into a field that another page shows. */
 export function leaveDraft(field: string, text: string): void {
   drafts.set(field, text);
@@ -100,7 +104,7 @@ export function useDraft(
 ): [text: string | undefined, change: (text: string) => void, forget: () => void] {
   const [, show] = useReducer((times: number) => times + 1, 0);
   const isStored = owner !== undefined;
-  const known = drafts.get(field) ?? (isStored ? readStored(field) : undefined);
+  const known = draftOf(field);
   const change = (next: string): void => {
     drafts.set(field, next);
     if (isStored) writeStored(field, next, isOfTab ? STORES.slice(0, 1) : STORES);

@@ -7,7 +7,7 @@ import { CreatePromptDocument, PlaygroundSessionDocument } from '../../../genera
 import { useAction } from '../../graphql/use-action';
 import { usePageQuery } from '../../graphql/use-page-query';
 import { paths } from '../../paths';
-import { leaveDraft } from '../../ui/draft';
+import { draftOf, leaveDraft } from '../../ui/draft';
 import { ErrorNote } from '../../ui/error-note';
 import { useFormDraft } from '../../ui/form-draft';
 import { asSentence, refusedFields, schemaErrors } from '../../ui/form-errors';
@@ -92,6 +92,7 @@ function PromptForm({ draft, first }: { draft: string; first: PromptFields }) {
     const wrong = check({ name, description: described, ...checkedVersion(version) });
     setFaults(wrong);
     if (Object.keys(wrong).length > 0) return;
+    const sent = draftOf(draft);
     const { data, error: refused } = await run({
       input: { name, description: described, ...versionInput(version) },
     });
@@ -101,7 +102,8 @@ function PromptForm({ draft, first }: { draft: string; first: PromptFields }) {
     // What was typed meanwhile is a change of what was made.
     if (JSON.stringify(latest.current) !== JSON.stringify(version))
       leaveDraft(versionDraft(promptId), JSON.stringify({ base: FIRST_VERSION, version: latest.current }));
-    forget();
+    // Whoever has left and come back types into a form of its own.
+    if (isHere() || draftOf(draft) === sent) forget();
     if (isHere()) await navigate({ to: paths.prompt, params: { promptId }, search: {} });
   };
   return (
@@ -112,6 +114,8 @@ function PromptForm({ draft, first }: { draft: string; first: PromptFields }) {
         label="Name"
         autoComplete="off"
         value={name}
+        // A prompt that is being made has its name.
+        readOnly={sending}
         error={faults.name && asSentence(faults.name)}
         onChange={({ currentTarget }) => set({ name: currentTarget.value })}
       />
@@ -120,6 +124,7 @@ function PromptForm({ draft, first }: { draft: string; first: PromptFields }) {
         label="Description"
         autoComplete="off"
         value={description}
+        readOnly={sending}
         error={faults.description && asSentence(faults.description)}
         onChange={({ currentTarget }) => set({ description: currentTarget.value })}
       />
