@@ -6,6 +6,7 @@
  */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 // Not by name: older versions have no `parseArgs`, and would say so instead of what is needed.
 import util from 'node:util';
 
@@ -254,21 +255,9 @@ async function send(body: Readings): Promise<{ heard: boolean; fault?: string }>
   }
 }
 
+/** Ends early when the agent is to stop. */
 const pause = (ms: number): Promise<void> =>
-  new Promise((resolve) => {
-    // The signal doesn't tell an abort that came before.
-    if (ending.signal.aborted) {
-      resolve();
-      return;
-    }
-    const end = (): void => {
-      clearTimeout(timer);
-      ending.signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    ending.signal.addEventListener('abort', end);
-  });
+  delay(ms, undefined, { signal: ending.signal }).catch(() => undefined);
 
 let fault: string | undefined;
 let told = false;

@@ -15,7 +15,8 @@ import type { Endpoint } from '../metering/usage-record.js';
 import { answerJson, answerPreflight, v1Headers } from './answer.js';
 import { authenticate, authenticateAgain } from './authenticate.js';
 import { Exchange } from './exchange.js';
-import { readBody, translateBody, translation } from './read-body.js';
+import { inTurn } from './in-turn.js';
+import { readBody, translation } from './read-body.js';
 import { askForBody, originForm } from './request-guard.js';
 import type { Translated } from './responses/responses.js';
 import { type RouteRules, rules, V1_BODY_LIMIT_BYTES } from './route-rules.js';
@@ -142,7 +143,8 @@ function takeCall(deps: V1Deps, exchange: Exchange, endpoint: Endpoint, entry: K
           read();
           return;
         }
-        translateBody(deps, response, current, translation(deps.translate, body), (error, translated) => {
+        const work = translation(deps.translate, body);
+        inTurn(deps.relay.turns, current.account.id, response, work, (error, translated) => {
           if (translated) read(translated);
           else failed(error);
         });

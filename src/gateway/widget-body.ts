@@ -9,6 +9,7 @@ import { hasMoreValues } from '../lib/json-values.js';
 import type { Pace } from '../lib/pace.js';
 import type { Turns, Work } from '../lib/turns.js';
 import { type WidgetChatInput, widgetChatInput } from '../services/widgets/widget-chat.inputs.js';
+import { inTurn } from './in-turn.js';
 import { askForBody } from './request-guard.js';
 import { WIDGET_BODY_LIMIT_BYTES } from './route-rules.js';
 import { checkAnnounced, requireUnencoded, takeBody } from './take-body.js';
@@ -87,16 +88,10 @@ export function readInTurn<T>(
   work: Work<T>,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
-    const left = (): void => {
-      giveUp?.();
-      reject(new CallerGoneError());
-    };
-    const giveUp = turns.begin(owner, work, (error, result) => {
-      response.off('close', left);
+    inTurn(turns, owner, response, work, (error, result) => {
       if (result) resolve(result);
       else reject(error as Error);
     });
-    if (giveUp) response.once('close', left);
   });
 }
 

@@ -156,7 +156,7 @@ describe('when the upstream', () => {
     rig.links.upstream.cut();
     const refused = await many(10, () => rig.journal.call(rig.url, customer.key));
     expect(rig.journal.tally(refused)).toEqual({ '502 upstream_error': 10 });
-    // Nobody waited for an answer first.
+    // They are refused at once, without waiting for a timeout.
     expect(Math.max(...refused.map((entry) => entry.tookMs))).toBeLessThan(3_000);
     rig.links.upstream.restore();
     expect(outcome(await rig.journal.call(rig.url, customer.key))).toBe('200');

@@ -51,7 +51,7 @@ describe('accountChanged through the edge', () => {
     expect(last(ofAda!)).toEqual({ changed: ['BALANCE'], balanceUsd: topUp.balance_usd, planName: 'pro' });
 
     let seen = ofAda!.results.length;
-    /** A call that passed before its key was known to be disabled may be told with it. */
+    /** The same event may also report a call that passed before its key was known to be disabled. */
     const told = async (part: string): Promise<void> => {
       const isTold = () =>
         ofAda!.results.slice(seen).some(({ data }) => data!.accountChanged.changed.includes(part));

@@ -355,7 +355,7 @@ describeWithRedis('leases over Redis', () => {
     // Ten that it held, twenty that it might admit, and five that it had recorded.
     const [admitted] = await exhaust(one!);
     expect(admitted).toBe(16);
-    // Redis counts for the dead edge with the first call after a heartbeat that tells of it.
+    // Redis takes over the dead edge's lease at the first call after a heartbeat that reports its death.
     await until(async () => {
       expect(await outcomeOf(one!.admit(1))).toBe('insufficient_credits');
       return (await leased()).calls === 0;
