@@ -1,5 +1,6 @@
 import { ModernFakeTimers } from '@jest/fake-timers';
 import { reportFailure } from './on-failure.js';
+import { oneDayAhead } from './one-day.js';
 import { stretchLimits } from './patience.js';
 import { Stopwatch } from './times.js';
 
@@ -51,6 +52,7 @@ export class NativeEnvironment {
   /** Jest asks for a hundred frames of every error: what refuses thousands of calls would mostly write stacks. */
   async setup(): Promise<void> {
     Error.stackTraceLimit = STACK_FRAMES;
+    await oneDayAhead();
   }
 
   async handleTestEvent(
