@@ -1,8 +1,7 @@
 import { testClock } from '../support/clock.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { createTestKey, postChat, startTestEdge, type TestEdge } from '../support/edge.js';
+import { createTestKey, postChat } from '../support/edge.js';
+import { useEdge } from '../support/edge-suite.js';
 import { checkInvariants } from '../support/invariants.js';
-import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.js';
 
 /** Calls around the ends of days, months and years: RELIABILITY.md F16, goal G27. Each costs $0.0000114. */
 const EDGES = [
@@ -15,31 +14,19 @@ const EDGES = [
 const COST = '0.000011400000';
 
 describe('calls around the end of', () => {
-  let db: TestDatabase;
-  let upstream: ScriptedUpstream;
-  let edge: TestEdge;
   const clock = testClock(EDGES[0][1] - 60_000);
+  const suite = useEdge({ clock });
   const moveTo = (time: number) => clock.advance(time - clock.now());
-  beforeAll(async () => {
-    db = await createTestDatabase();
-    upstream = await startScriptedUpstream();
-    edge = await startTestEdge(db, { upstreamUrl: upstream.url, clock });
-  });
-  afterAll(async () => {
-    await edge.close();
-    await upstream.close();
-    await db.close();
-  });
 
   test.each(EDGES)('%s count for the day of their own time', async (_name, midnight, before, after) => {
     moveTo(midnight - 30_000);
-    const { key, keyId } = await createTestKey(db, { dailyLimit: '1' });
+    const { key, keyId } = await createTestKey(suite.db, { dailyLimit: '1' });
     for (const time of [-1_000, -2, -1, 0, 1, 1_000, 2_000]) {
       moveTo(midnight + time);
-      expect((await postChat(edge.url, key, { max_tokens: 40 })).status).toBe(200);
+      expect((await postChat(suite.edge.url, key, { max_tokens: 40 })).status).toBe(200);
     }
-    await edge.settled();
-    const { rows } = await db.pool.query<{ day: string; calls: string }>(
+    await suite.edge.settled();
+    const { rows } = await suite.db.pool.query<{ day: string; calls: string }>(
       'select day::text, (spend / $2)::integer as calls from key_spend_days where key_id = $1 order by day',
       [keyId, COST],
     );
@@ -47,16 +34,16 @@ describe('calls around the end of', () => {
       { day: before, calls: 3 },
       { day: after, calls: 4 },
     ]);
-    expect(await checkInvariants(db.pool)).toEqual([]);
+    expect(await checkInvariants(suite.db.pool)).toEqual([]);
   });
 
   test('a day at which a cap is spent open it, and a step back does not close a day anew or open the old one', async () => {
     const midnight = Date.UTC(2028, 5, 2);
     moveTo(midnight - 10_000);
-    const { key } = await createTestKey(db, { dailyLimit: COST });
+    const { key } = await createTestKey(suite.db, { dailyLimit: COST });
     const call = async (): Promise<number> => {
-      const { status } = await postChat(edge.url, key, { max_tokens: 40 });
-      await edge.settled();
+      const { status } = await postChat(suite.edge.url, key, { max_tokens: 40 });
+      await suite.edge.settled();
       return status;
     };
     expect(await call()).toBe(200);
@@ -69,6 +56,6 @@ describe('calls around the end of', () => {
     expect(await call()).toBe(402);
     moveTo(midnight + 500);
     expect(await call()).toBe(402);
-    expect(await checkInvariants(db.pool)).toEqual([]);
+    expect(await checkInvariants(suite.db.pool)).toEqual([]);
   });
 });

@@ -34,7 +34,7 @@ export const callsOf = (page: Page): Locator => page.getByRole('region', { name:
 export const hasFocus = (element: Locator): Promise<void> =>
   element.and(element.page().locator(':focus')).waitFor();
 
-interface HeldAnswers {
+export interface HeldAnswers {
   /** Resolves once an answer is held back. */
   held: Promise<void>;
   release(): void;

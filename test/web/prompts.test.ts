@@ -7,7 +7,16 @@ import { postChat } from '../support/edge.js';
 import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
 import { until } from '../support/until.js';
-import { answerWith, expectGoodLooks, hasFocus, holdAnswers, keepAs, openAs, pageOf } from './dashboard.js';
+import {
+  answerWith,
+  expectGoodLooks,
+  type HeldAnswers,
+  hasFocus,
+  holdAnswers,
+  keepAs,
+  openAs,
+  pageOf,
+} from './dashboard.js';
 
 interface Prompt {
   id: string;
@@ -40,6 +49,23 @@ describeInBrowser('the prompts of the dashboard', () => {
   const addVersion = (id: string, content: string): Promise<{ id: string }> =>
     suite.api(user.token, 'POST', `/api/prompts/${id}/versions`, { content });
   const promptOf = (id: string): Promise<Prompt> => suite.api(user.token, 'GET', `/api/prompts/${id}`);
+  /** Creates a prompt on its page, and holds back the answer. */
+  const createHeld = async (name: string): Promise<{ page: Page; release: () => void }> => {
+    const page = await keep('/dashboard/prompts/new');
+    await page.getByLabel('Name', { exact: true }).fill(name);
+    await text(page).fill('First text.');
+    const { held, release } = await holdAnswers(page, '"createPrompt"');
+    await page.getByRole('button', { name: 'Create prompt' }).click();
+    await held;
+    return { page, release };
+  };
+  /** Saves a second version, and holds back what the page reads afterwards. */
+  const saveUnread = async (page: Page): Promise<HeldAnswers> => {
+    await text(page).fill('Second text.');
+    const reads = await holdAnswers(page, '"viewer"');
+    await page.getByRole('button', { name: 'Save as version 2' }).click();
+    return reads;
+  };
 
   test('a prompt is created, changed, compared, activated and rolled back', async () => {
     const page = await keep('/dashboard/prompts');
@@ -139,15 +165,10 @@ describeInBrowser('the prompts of the dashboard', () => {
   });
 
   test('what is typed while a prompt is created stays, as a change that is not saved yet', async () => {
-    const page = await keep('/dashboard/prompts/new');
-    await page.getByLabel('Name', { exact: true }).fill('Typed');
-    await text(page).fill('First text.');
-    const made = await holdAnswers(page, '"createPrompt"');
-    await page.getByRole('button', { name: 'Create prompt' }).click();
-    await made.held;
+    const { page, release } = await createHeld('Typed');
     await text(page).press('Control+End');
     await text(page).pressSequentially(' And more.');
-    made.release();
+    release();
     await page.getByRole('heading', { name: 'Typed', level: 1 }).waitFor();
     await page.getByText('Unsaved changes of version 1.').waitFor();
     expect(await text(page).inputValue()).toBe('First text. And more.');
@@ -155,12 +176,7 @@ describeInBrowser('the prompts of the dashboard', () => {
   });
 
   test('what is typed after coming back to a prompt that is being created stays', async () => {
-    const page = await keep('/dashboard/prompts/new');
-    await page.getByLabel('Name', { exact: true }).fill('Left behind');
-    await text(page).fill('First text.');
-    const made = await holdAnswers(page, '"createPrompt"');
-    await page.getByRole('button', { name: 'Create prompt' }).click();
-    await made.held;
+    const { page, release } = await createHeld('Left behind');
     await page.getByRole('navigation').getByRole('link', { name: 'Usage' }).click();
     await page.getByRole('heading', { level: 1, name: 'Usage', exact: true }).waitFor();
     await page.goBack();
@@ -170,7 +186,7 @@ describeInBrowser('the prompts of the dashboard', () => {
     await text(page).press('Control+End');
     await text(page).pressSequentially(' And more.');
     const answered = answerWith(page, '"createPrompt"');
-    made.release();
+    release();
     await answered;
     // What the page does with the answer is done by the next frame.
     await page.evaluate('new Promise(requestAnimationFrame)');
@@ -183,10 +199,7 @@ describeInBrowser('the prompts of the dashboard', () => {
   test('a version that was just saved is what the editor shows and goes on from, before it was read again', async () => {
     const { id } = await create('First text.');
     const page = await keep(`/dashboard/prompts/${id}`);
-    await text(page).fill('Second text.');
-    // Changes are answered. What the page reads afterwards is held back.
-    const reads = await holdAnswers(page, '"viewer"');
-    await page.getByRole('button', { name: 'Save as version 2' }).click();
+    const reads = await saveUnread(page);
     await page.getByText('Version 2 is saved.').waitFor();
     expect(await text(page).inputValue()).toBe('Second text.');
     await text(page).press('Control+End');
@@ -202,10 +215,7 @@ describeInBrowser('the prompts of the dashboard', () => {
   test('a page that has not read its own changes yet takes the next one, and none of somebody else’s', async () => {
     const { id } = await create('First text.');
     const page = await keepAs(browser, suite, user, `/dashboard/prompts/${id}`, { expectedErrors: /409/ });
-    await text(page).fill('Second text.');
-    // Changes are answered. What the page reads afterwards is held back.
-    const reads = await holdAnswers(page, '"viewer"');
-    await page.getByRole('button', { name: 'Save as version 2' }).click();
+    const reads = await saveUnread(page);
     await page.getByRole('button', { name: 'Activate version 2' }).click();
     await until(async () => (await promptOf(id)).active_version.version === 2);
     await page.getByRole('button', { name: 'Edit name' }).click();
