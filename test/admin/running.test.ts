@@ -27,6 +27,7 @@ describe('running the product', () => {
     const routing = await get<RoutedModelOutput[]>('routing');
     expect(routing.map((model) => model.model_public_name)).toContain('gateway/fast');
     for (const { deployments } of routing) {
+      expect(deployments).not.toEqual([]);
       for (const deployment of deployments) {
         expect(deployment).toMatchObject({
           status: 'serving',

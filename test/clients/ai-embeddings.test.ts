@@ -12,7 +12,7 @@ describe('ai: embeddings', () => {
       model: providerOf(suite, undefined, fetch).embeddingModel('gateway/embed'),
       values: ['paying an invoice', 'the invoice was paid', 'whales sing at night'],
     });
-    expect(calls.every(({ body }) => body.encoding_format === 'float')).toBe(true);
+    expect(calls.map(({ body }) => body.encoding_format)).toEqual(['float']);
     expect(embeddings.map(({ length }) => length)).toEqual([768, 768, 768]);
     const [one, two, three] = embeddings;
     expect(cosineSimilarity(one!, two!)).toBeGreaterThan(cosineSimilarity(one!, three!) + 0.1);

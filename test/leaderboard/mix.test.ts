@@ -118,7 +118,7 @@ describe.each([
     expect([second!.model_public_name, second!.mix_p95_latency_ms]).toEqual(['gateway/qwen-pro', 90]);
     expect(second!.ranking_score).toBe(0.7);
     expect([first!.rank_tied, second!.rank, second!.rank_tied]).toEqual([true, 1, true]);
-    expect(rest.map(({ rank }) => rank)).toEqual(rest.map(() => null));
+    expect(rest.map(({ rank }) => rank)).toEqual([null, null, null, null]);
     // (82,000 × 0.1 + 14,500 × 0.3) ÷ 96,500.
     expect(Number(first!.mix_price_per_million_usd)).toBeCloseTo(0.130052, 6);
     expect([first!.mix_coverage, second!.mix_coverage]).toEqual([1, 1]);
@@ -144,6 +144,7 @@ describe.each([
     );
     const none = await ask(stranger.token);
     expect(none.mix).toEqual({ requests: 0, input_tokens: 0, output_tokens: 0, bands: [] });
+    expect(none.entries).toHaveLength(answer.entries.length);
     for (const entry of none.entries)
       expect([entry.requests, entry.p95_latency_ms, entry.rank, entry.bands]).toEqual([0, null, null, []]);
   });

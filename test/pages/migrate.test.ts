@@ -26,6 +26,7 @@ describe('/migrate without scripts', () => {
     for (const usd of [body.legacy_cost_usd_30d, body.pr_cost_usd_30d, body.monthly_savings_usd])
       expect(shown).toContain(`$${usd.replace(/0+$/, '')}`);
     expect(shown).toContain(`${body.savings_pct}%less`);
+    expect(body.warnings).not.toEqual([]);
     for (const warning of body.warnings) expect(shown).toContain(warning.replaceAll(' ', ''));
   });
 

@@ -143,8 +143,9 @@ describe('a shared session', () => {
   test('is kept from nobody by robots.txt: crawlers have to read that it is not for them', async () => {
     const { share_slug: slug } = await share();
     const { status, text } = await call(product.url, 'GET', '/robots.txt');
-    const lines = status === 200 ? text.split('\n') : [];
-    const disallowed = lines.flatMap((line) => /^Disallow:\s*(\S+)/i.exec(line)?.[1] ?? []);
+    expect(status).toBe(200);
+    const disallowed = text.split('\n').flatMap((line) => /^Disallow:\s*(\S+)/i.exec(line)?.[1] ?? []);
+    expect(disallowed).toContain('/dashboard');
     expect(disallowed.filter((prefix) => `/p/${slug}`.startsWith(prefix))).toEqual([]);
   });
 

@@ -79,7 +79,8 @@ describe('runs that are followed over a socket', () => {
     for (const one of whole) {
       const first = one.events()[0]!;
       expect(first.offset).toBe(0);
-      const { id } = sessions.find((session) => session.id === first.sessionId)!;
+      const { id, runs } = sessions.find((session) => session.id === first.sessionId)!;
+      expect(Object.keys(one.ends())).toHaveLength(runs.length);
       const same = whole.filter((other) => other.events()[0]!.sessionId === id);
       for (const other of same) expect(one.texts()).toEqual(other.texts());
       for (const run of Object.values(one.ends())) expect(one.texts()[run.id]).toBe(run.responseContent);
@@ -99,11 +100,12 @@ describe('runs that are followed over a socket', () => {
     await socket.dispose();
   });
 
-  test('one model fails in the middle of the others, which go on', async () => {
+  test('models that fail in the middle end with what had come, and cost nothing', async () => {
     const session = await start([FAST, QWEN], 'Break. [[sim words=20 abort_after=4 chunk_ms=10]]');
     const socket = client();
     const watched = watch(socket, session.id);
     await ended(watched);
+    expect(Object.keys(watched.ends()).toSorted()).toEqual([FAST, QWEN].toSorted());
     for (const run of Object.values(watched.ends())) {
       expect(run).toMatchObject({ status: 'ERROR', errorCode: 'upstream_error', costUsd: '0.000000' });
       expect(watched.texts()[run.id]).toBe(run.responseContent);

@@ -90,6 +90,7 @@ describeWithRedis('leases over Redis', () => {
     const [one] = await start(new Ledger(DOLLAR), { patience: KEPT });
     await lease(one!);
     const before = await scripts();
+    expect(before).toBeGreaterThan(0);
     for (let round = 0; round < 100; round++) {
       for (const admission of await burst(one!)) one!.settle(admission, 1n);
     }
@@ -118,6 +119,7 @@ describeWithRedis('leases over Redis', () => {
     const by = Date.now();
     await until(async () => (await leased()).calls === 0, { what: 'the lease to be over' });
     const scores = await redis.client.zrange(`gw:{${accountId}}:rate`, -3, -1, 'WITHSCORES');
+    expect(scores).toHaveLength(2 * 3);
     // Redis heard of them half a second later.
     for (const score of scores.filter((_, i) => i % 2)) expect(Number(score)).toBeLessThan(by + 250);
   });
