@@ -218,8 +218,9 @@ describe.each<[string, boolean]>([
       const admitted = await ask();
       for (const admission of admitted) edge.limits.settle(admission, 1n, Date.now());
       await ask();
+      const taken = (await scripts()) - before;
       // Heartbeats of both edges may come in between.
-      expect((await scripts()) - before).toBeLessThanOrEqual(4);
+      expect([taken >= 2, taken <= 4]).toEqual([true, true]);
     });
 
     test('tell of a settled hold though no call follows', async () => {
