@@ -55,7 +55,8 @@ describe('prompts and answers at rest', () => {
 
   beforeAll(async () => {
     db = await createTestDatabase();
-    proxy = await startTestProxy(db);
+    // What fails is asked once, and its node stays in use.
+    proxy = await startTestProxy(db, { settings: { numRetries: 0, allowedFails: 1_000 } });
     platform = await start();
     ({ token } = await signUp(platform.url));
   }, 60_000);
