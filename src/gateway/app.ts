@@ -198,7 +198,8 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     return reply.code(answer ? 200 : 503).send({ status: answer ? 'ok' : 'unavailable' });
   });
   const bodies = new BodyBudget(bounds);
-  metrics.bodyBytes(() => bodies.usedBytes);
+  const strangerBodies = new BodyBudget(bounds.widgetBodies);
+  metrics.bodyBytes(() => bodies.usedBytes + strangerBodies.usedBytes);
   const { stalledReaderMs, checkIntervalMs } = bounds;
   const readPace = new Pace({
     bytesPerSecond: bounds.readBytesPerSecond,
@@ -226,7 +227,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   const refusals = new NetworkBudget(clock, TOO_MANY_REFUSALS);
   widgetRoutes(app, {
     ...v1,
-    ...{ widgets, outcomes },
+    ...{ strangerBodies, widgets, outcomes },
     visitors: new Visitors(clock, config),
     loops: new Loops(clock),
     refusals: deps.counter ? new MachineNetworks(refusals, deps.counter) : refusals,

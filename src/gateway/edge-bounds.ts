@@ -33,6 +33,8 @@ export interface EdgeBounds extends RequestBounds, BodyBounds {
   pipelinedPerClient: number;
   /** Bytes of bodies buffered on their way to the platform. Answers have a buffer of their own: their readers decide how long they stay. */
   heldBodyBytes: number;
+  /** Memory for messages to widgets until their widget is known: whoever sends them takes none of that for calls. */
+  widgetBodies: BodyBounds;
   /** Bytes of the platform's answers buffered for their readers: in total, per client, per answer. */
   heldBytes: number;
   heldBytesPerClient: number;
@@ -69,6 +71,7 @@ export const EDGE_BOUNDS: Readonly<EdgeBounds> = {
   passedPerClient: 512,
   pipelinedPerClient: 512,
   heldBodyBytes: 32 * MIB,
+  widgetBodies: { smallBodyBytes: 16 * MIB, largeBodyBytes: 32 * MIB, answerBytes: 0 },
   heldBytes: 64 * MIB,
   heldBytesPerClient: 16 * MIB,
   heldBytesPerAnswer: 8 * MIB,

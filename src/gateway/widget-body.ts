@@ -21,16 +21,16 @@ const MAX_TOKENS = 1_024;
 const MOST_VALUES = 16_384;
 
 /**
- * Reads the body of a chat. Until its widget is known it counts for the widest network that sends it: one customer of a hoster
- * has thousands of the narrow ones.
+ * Reads the body of a chat. Until its widget is known it counts for the widest network that sends it, since one customer of a
+ * hoster has thousands of the narrow ones, and apart from calls: many networks together would leave them little.
  * @throws AppError, CallerGoneError
  */
 export function readChatBody(
   exchange: WidgetExchange,
-  { bodies, pace, relay }: { bodies: BodyBudget; pace: Pace; relay: { turns: Turns } },
+  { strangerBodies, pace, relay }: { strangerBodies: BodyBudget; pace: Pace; relay: { turns: Turns } },
 ): Promise<Record<string, unknown>> {
   const sender = exchange.networks.at(-1) ?? exchange.address;
-  const share = new BodyShare(bodies, sender);
+  const share = new BodyShare(strangerBodies, sender);
   const options = { share, pace, limitBytes: WIDGET_BODY_LIMIT_BYTES, onLarge: () => undefined };
   return new Promise<Buffer>((resolve, reject) => {
     requireUnencoded(exchange.request);

@@ -1,3 +1,4 @@
+import type { BodyBudget } from '../inference/memory/body-budget.js';
 import type { History } from '../inference/widgets/history.js';
 import type { Loops } from '../inference/widgets/loops.js';
 import type { Sites } from '../inference/widgets/sites.js';
@@ -24,6 +25,8 @@ export interface WidgetDeps
     | 'pace'
     | 'tracing'
   > {
+  /** Memory for messages whose widget isn't known yet. */
+  strangerBodies: BodyBudget;
   widgets: Pick<WidgetCache, 'find' | 'renew'>;
   visitors: Visitors;
   loops: Loops;

@@ -127,7 +127,7 @@ export function createCallMetrics(registry: Registry): CallMetrics {
     bodyBytes(read) {
       new Gauge({
         name: 'gateway_request_body_bytes',
-        help: 'Bytes of /v1 request bodies and unstreamed responses in memory; an account beyond its share gets 503',
+        help: 'Bytes of request bodies and unstreamed responses of calls and widgets in memory; an account beyond its share gets 503',
         registers,
         collect() {
           this.set(read());
