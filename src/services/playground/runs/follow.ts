@@ -5,6 +5,8 @@ import type { LiveRun, LiveSession } from './live-session.js';
 
 /** Nothing has to be looked at again: a change always tells. */
 const PATIENCE_MS = 60_000;
+/** Text that comes so soon after the last is told together, as it is to other processes. */
+const GATHER_MS = 25;
 
 /** What one follower has been told of a run. */
 interface Told {
@@ -16,21 +18,41 @@ interface Told {
 
 /**
  * Everything of a session from its beginning: first what has come so far, then each change, and the whole run at its end.
- * A follower that reads slowly gets fewer and longer pieces, so nothing waits for it in memory.
+ * The first text of a run, its states and its end are told at once, more text gathers for a moment. A follower that reads slowly
+ * gets fewer and longer pieces, so nothing waits for it in memory.
  */
 export function follow(session: LiveSession, left?: () => void): AsyncIterableIterator<RunEventOutput> {
+  const told = new Map<string, Told>();
   const notifier = new Notifier();
-  const leave = session.onChange(() => notifier.notify());
+  let gathering: NodeJS.Timeout | undefined;
+  let notifiedAt = Number.NEGATIVE_INFINITY;
+  const notify = (): void => {
+    clearTimeout(gathering);
+    gathering = undefined;
+    notifiedAt = performance.now();
+    notifier.notify();
+  };
+  const changed = (): void => {
+    const restMs = notifiedAt + GATHER_MS - performance.now();
+    const isUrgent = session.gone || session.runs.some((run) => hasMoreThanText(run, told.get(run.id)));
+    if (isUrgent || restMs <= 0) notify();
+    else gathering ??= setTimeout(notify, restMs);
+  };
+  const leave = session.onChange(changed);
   const end = (): void => {
     leave();
+    clearTimeout(gathering);
     notifier.stop();
     left?.();
   };
-  return endable(read(session, notifier), end);
+  return endable(read(session, told, notifier), end);
 }
 
-async function* read(session: LiveSession, notifier: Notifier): AsyncGenerator<RunEventOutput, void> {
-  const told = new Map<string, Told>();
+async function* read(
+  session: LiveSession,
+  told: Map<string, Told>,
+  notifier: Notifier,
+): AsyncGenerator<RunEventOutput, void> {
   while (!notifier.stopped) {
     for (const run of session.runs) {
       const event = news(session.id, run, told.get(run.id));
@@ -49,15 +71,18 @@ async function* read(session: LiveSession, notifier: Notifier): AsyncGenerator<R
   }
 }
 
+/** Whether a run has begun, answered for the first time, or ended since it was told. */
+function hasMoreThanText({ status, text, ttftMs, result }: LiveRun, told: Told | undefined): boolean {
+  if (told === undefined) return true;
+  if (told.over) return false;
+  const isFirstText = told.length === 0 && text !== '';
+  return isFirstText || result !== undefined || told.status !== status || told.ttftMs !== ttftMs;
+}
+
 /** What is new of a run; undefined: nothing is. */
 function news(sessionId: string, run: LiveRun, told: Told | undefined): RunEventOutput | undefined {
   const { id, model, status, text, ttftMs, result } = run;
-  const isNew =
-    told === undefined ||
-    (!told.over && result !== undefined) ||
-    told.length < text.length ||
-    told.status !== status ||
-    told.ttftMs !== ttftMs;
+  const isNew = hasMoreThanText(run, told) || (told?.length ?? 0) < text.length;
   if (told?.over || !isNew) return undefined;
   const offset = Math.min(told?.length ?? 0, text.length);
   return {
