@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import type { Clock } from '../../lib/clock.js';
+import { limitAfterReads } from '../../lib/limit-after-reads.js';
 import type { Payer } from '../payer.js';
 import type { AccountState, DayState } from './account-state.js';
 import { GIVEN_BACK_MS } from './lease-times.js';
@@ -66,7 +67,7 @@ export class WaitingCalls {
       const waiter: Waiter = { admission, blocked, done: false };
       const end = (outcome: 'admitted' | 'refused' | 'gone'): void => {
         waiter.done = true;
-        clearTimeout(timer);
+        endLimit();
         caller.removeListener('close', gone);
         this.#drop(waiter);
         this.deps.metrics.waited((performance.now() - since) / 1000, outcome);
@@ -79,16 +80,14 @@ export class WaitingCalls {
         end('gone');
         reject(new CallerGoneError());
       };
-      // What has arrived while the process was busy is read first: it may say that others hold what is missing.
-      const giveUpAfter = (ms: number): NodeJS.Timeout => setTimeout(() => setImmediate(giveUp), ms);
+      // What has arrived while the process was busy may say that others hold what is missing.
       const giveUp = (): void => {
-        if (waiter.done) return;
         const now = performance.now();
         const isKnown = now - admission.payer.account.unknownAt > HEARD_MS;
-        if (!isKnown && now - since < GIVEN_BACK_MS) timer = giveUpAfter(HEARD_MS);
+        if (!isKnown && now - since < GIVEN_BACK_MS) endLimit = limitAfterReads(HEARD_MS, giveUp);
         else refuse(isKnown ? this.#held(waiter) : notServing());
       };
-      let timer = giveUpAfter(this.deps.queueMs ?? WAIT_MS);
+      let endLimit = limitAfterReads(this.deps.queueMs ?? WAIT_MS, giveUp);
       this.#left.set(waiter, (outcome) => {
         if (waiter.done) {
           // It gave up while it was being admitted.
