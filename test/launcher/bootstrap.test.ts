@@ -197,6 +197,39 @@ describe('the bootstrap', () => {
     expect((await bootstrap()).code).toBe(0);
   });
 
+  test('compiles the sources once for all, and checks them with the tests: an error stops a start after it, too', async () => {
+    mkdirSync(at('test'));
+    writeFileSync(
+      at('test/one.test.ts'),
+      "import { one } from '../src/one.js';\nexport const two = one + one;\n",
+    );
+    const { compilerOptions } = JSON.parse(readFileSync(at('tsconfig.json'), 'utf8')) as {
+      compilerOptions: object;
+    };
+    writeFileSync(
+      at('tsconfig.test.json'),
+      JSON.stringify({
+        compilerOptions: {
+          ...compilerOptions,
+          rootDir: '.',
+          outDir: 'build',
+          tsBuildInfoFile: 'build/.tsbuildinfo',
+        },
+        include: ['src', 'test'],
+      }),
+    );
+    writeFileSync(at('src/one.ts'), "export const one: number = 'one';\n");
+    for (const flags of [['--with-tests'], [], ['--with-tests']]) {
+      const { code, errors } = await bootstrap('--quiet', ...flags);
+      expect(code).toBe(1);
+      expect(errors.match(/error TS2322/g)).toEqual(['error TS2322']);
+    }
+    writeFileSync(at('src/one.ts'), 'export const one: number = 1;\n');
+    expect((await bootstrap('--with-tests')).code).toBe(0);
+    expect(await bootstrap()).toEqual({ code: 0, output: '', errors: '' });
+    expect(readFileSync(at('dist/one.js'), 'utf8')).toBe(readFileSync(at('build/src/one.js'), 'utf8'));
+  });
+
   test('takes turns when many start at once, and leaves no lock', async () => {
     const results = await Promise.all(Array.from({ length: 4 }, () => bootstrap()));
     expect(results.map(({ code }) => code)).toEqual([0, 0, 0, 0]);
