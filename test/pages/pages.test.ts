@@ -41,7 +41,7 @@ describe('the public pages', () => {
   // Their figures are those of all accounts, at a time of its own.
   const suite = usePlatform({ own: true, clock: { now: () => NOW }, env: { PUBLIC_BASE_URL: BASE } });
   const get = (path: string, headers: Record<string, string> = {}) =>
-    call(suite.url, 'GET', path, { redirect: 'manual', headers: { accept: 'text/html', ...headers } });
+    call(suite.url, 'GET', path, { headers: { accept: 'text/html', ...headers } });
   beforeAll(() => someCalls(suite.db));
 
   test.each(PAGES)(
