@@ -65,6 +65,8 @@ const table = {
     idempotency_conflict:
       'This Idempotency-Key was already used with a different body. Use a new key for a new request.',
     changed_meanwhile: 'The object has changed in the meantime. Read it again and repeat the change.',
+    account_changed:
+      'The session cookie belongs to another account than X-Gateway-Account names: another account has logged in in this browser. Nothing was done. Reload the page.',
   }),
   ...entries(413, 'invalid_request_error', { body_too_large: 'The request body is too large.' }),
   ...entries(415, 'invalid_request_error', {

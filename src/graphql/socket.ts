@@ -13,11 +13,12 @@ import {
 import { type Context, makeServer, type SubscribePayload } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import type { ServiceContext } from '../context.js';
-import { AppError } from '../errors.js';
+import { AppError, type ErrorCode } from '../errors.js';
 import { ReaderMemory } from '../lib/reader-memory.js';
 import { toAppError } from '../lib/to-app-error.js';
 import { asWork, networkOwner } from '../lib/work-owner.js';
 import { type Credential, credentialOf } from '../rest/credential.js';
+import { refuseOtherAccount } from '../rest/shown-account.js';
 import type { Session } from '../services/accounts/sessions.service.js';
 import type { Services } from '../services.js';
 import type { GraphqlContext, SessionJar } from './context.js';
@@ -72,6 +73,11 @@ const TRY_AGAIN_LATER = 1013;
 /** What graphql-ws throws at a message that only servers send, such as `next`. */
 const NOT_FOR_SERVERS = /^Error: Unexpected message of type /;
 const OPERATIONS_PER_SOCKET = 20;
+/** How a connection is closed whose beginning is refused (rest/shown-account.ts). */
+const REFUSALS: Partial<Record<ErrorCode, [code: number, reason: string]>> = {
+  invalid_request: [BAD_MESSAGE, 'accountId must be the ID of an account'],
+  account_changed: [FORBIDDEN, 'The cookie belongs to another account'],
+};
 
 /** Over WebSocket a session can be opened, but no cookie be set. */
 const NO_JAR: SessionJar = { set: () => undefined, clear: () => undefined };
@@ -132,7 +138,13 @@ function closeAfter(error: unknown, { socket, request }: Extra): void {
     socket.close(BAD_MESSAGE, 'This message is for clients only');
     return;
   }
-  const isOutage = toAppError(error).code === 'service_unavailable';
+  const { code } = toAppError(error);
+  const refusal = REFUSALS[code];
+  if (refusal) {
+    socket.close(...refusal);
+    return;
+  }
+  const isOutage = code === 'service_unavailable';
   request.log[isOutage ? 'warn' : 'error']({ err: error }, 'a WebSocket message failed');
   if (isOutage) socket.close(TRY_AGAIN_LATER, 'The service is temporarily unavailable');
   else socket.close(INTERNAL_ERROR, 'Internal error');
@@ -152,13 +164,14 @@ async function connect(
   sessions: SocketSessions,
 ): Promise<boolean> {
   const { socket, request } = extra;
-  const { authorization, credentials } = connectionParams ?? {};
+  const { authorization, credentials, accountId } = connectionParams ?? {};
   const credential = credentialOf(
     typeof authorization === 'string' ? authorization : request.headers.authorization,
     // A browser sends the cookie with each upgrade; a page that doesn't mean it says so, in the words of `fetch`.
     credentials === 'omit' ? {} : request.cookies,
   );
   const session = credential && (await accounts.authenticate(freshContext(request), credential.token));
+  if (credential?.from === 'cookie') refuseOtherAccount(accountId, session?.viewer.accountId);
   if (!session) return false;
   extra.credential = credential;
   extra.accountId = session.viewer.accountId;

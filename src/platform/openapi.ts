@@ -50,7 +50,8 @@ export async function collectOpenApi(app: RestApp): Promise<void> {
             type: 'apiKey',
             in: 'cookie',
             name: 'pr_session',
-            description: 'The session token as a cookie, for browsers.',
+            description:
+              'The session token as a cookie, for browsers. All tabs share it: if a request names an account in `X-Gateway-Account` and the cookie belongs to another, it fails with 409 `account_changed` and does nothing.',
           },
         },
       },

@@ -5,6 +5,7 @@ import { KEY_PREFIX } from '../lib/key-form.js';
 import type { NetworkBudget } from '../lib/network-budget.js';
 import { type Credential, credentialOf } from '../rest/credential.js';
 import { setSessionCookie } from '../rest/session-cookie.js';
+import { ACCOUNT_HEADER, refuseOtherAccount } from '../rest/shown-account.js';
 import { isExempt } from '../services/accounts/exemption.rules.js';
 import type { Session } from '../services/accounts/sessions.service.js';
 import type { Services } from '../services.js';
@@ -32,8 +33,8 @@ export interface GuardOptions {
 }
 
 /**
- * Enforces `auth` of the matched route, refuses cross-site writes that carry the cookie or would set it, and bounds what
- * callers without a session may ask.
+ * Enforces `auth` of the matched route, refuses cross-site writes that carry the cookie or would set it and pages that show
+ * another account than the cookie names, and bounds what callers without a session may ask.
  */
 export function guardSessions(
   app: FastifyInstance,
@@ -75,6 +76,9 @@ async function openSession(
   services: Services,
 ): Promise<void> {
   const session = await services.accounts.authenticate(request.context, credential.token);
+  if (credential.from === 'cookie') {
+    refuseOtherAccount(request.headers[ACCOUNT_HEADER], session?.viewer.accountId);
+  }
   if (!session) return;
   request.context.viewer = session.viewer;
   if (credential.from === 'cookie') request.cookieSession = session;

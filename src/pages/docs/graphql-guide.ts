@@ -120,7 +120,10 @@ const subscriptions = (baseUrl: string): Section => ({
       [
         ['4400', 'A message was malformed, or of a type that only servers may send.'],
         ['4401', 'An operation was sent before `connection_init`.'],
-        ['4403', 'There is no session, or it has ended. Reconnect with a new token.'],
+        [
+          '4403',
+          'There is no session, it has ended, or its cookie belongs to another account than `accountId` in `connection_init`. Reconnect with a new token.',
+        ],
         ['4408', 'No `connection_init` was received within 5 seconds.'],
         [
           '4429',
