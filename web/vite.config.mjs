@@ -24,12 +24,12 @@ const OF_DIALOGS = packages(
 );
 /** The frame of the dashboard: few bytes, which would be one file more for every page. */
 const FRAME =
-  /[\\/]web[\\/]app[\\/]shell[\\/](?:app-layout|account-menu|alert-banner|balance|command-button|freshness-note|navigation|side-navigation|still-logged-in|stopped-bar|use-commands|use-is-admin|use-log-out|use-outlook)\./;
+  /[\\/]web[\\/]app[\\/]shell[\\/](?:app-layout|account-menu|alert-banner|balance|command-button|freshness-note|navigation|other-account|side-navigation|still-logged-in|stopped-bar|use-commands|use-is-admin|use-log-out|use-outlook)\./;
 const OF_FORMS = packages(String.raw`zod|@mantine[\\/]form|klona`);
 const OF_THE_DASHBOARD = new RegExp(
   `${packages('@mantine|lucide-react|fast-deep-equal|klona|uuidv7|zod').source}|${
     // Not main.tsx and router.tsx, which stand on it, and not the chart, which brings a library of its own.
-    String.raw`[\\/]web[\\/](?:generated|app[\\/](?:features|graphql|shell|ui(?![\\/](?:bar-chart|chart-))|session|paths|outlines|lazy-page|freshness|day-turn|build|styles\.css))|[\\/]src[\\/]`
+    String.raw`[\\/]web[\\/](?:generated|app[\\/](?:features|graphql|shell|ui(?![\\/](?:bar-chart|chart-))|session|paths|outlines|lazy-page|freshness|day-turn|build|refused-click|styles\.css))|[\\/]src[\\/]`
   }`,
 );
 /** Of single pages, unless several have it. */

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import { sha256 } from '../../src/lib/crypto.js';
+import { documentIdOf } from '../graphql/support.js';
 import { call, PASSWORD, signUp } from '../support/api.js';
 import { expectAccessible } from '../support/axe.js';
 import { describeInBrowser, useBrowser } from '../support/browser.js';
@@ -17,6 +18,27 @@ describeInBrowser('the way into the dashboard', () => {
     await page.getByLabel('Email').fill(email);
     await page.getByRole('textbox', { name: 'Password' }).fill(password);
     await page.getByRole('button', { name: 'Log in' }).click();
+  };
+
+  /** What the link in a mail has behind `#`. */
+  const resetTokenOf = async (accountId: string): Promise<string> => {
+    const token = randomBytes(32).toString('base64url');
+    await suite.db.pool.query(
+      `insert into password_resets (token_hash, account_id, expires_at)
+       values ($1, $2, now() + interval '10 minutes')`,
+      [sha256(token).toString('hex'), accountId],
+    );
+    return token;
+  };
+
+  /** Logs somebody in in another tab, over whoever is logged in there. An answer that it still waits for may renew its cookie. */
+  const logInElsewhere = async (page: Page, accountId: string): Promise<Page> => {
+    const other = await page.context().newPage();
+    await other.goto(`/reset-password#${await resetTokenOf(accountId)}`);
+    await other.getByRole('textbox', { name: 'New password' }).fill('another long password 77');
+    await other.getByRole('button', { name: 'Set password' }).click();
+    await other.waitForURL('**/dashboard');
+    return other;
   };
 
   test('sign-up takes three fields and ends on the dashboard with a dollar of credit; its button can’t be pressed again on the way', async () => {
@@ -93,12 +115,7 @@ describeInBrowser('the way into the dashboard', () => {
     ['somebody else', true],
   ])('a new password leads into its account where %s was signed in', async (_who, isSignedIn) => {
     const { user } = await signUp(suite.url);
-    const token = randomBytes(32).toString('base64url');
-    await suite.db.pool.query(
-      `insert into password_resets (token_hash, account_id, expires_at)
-       values ($1, $2, now() + interval '10 minutes')`,
-      [sha256(token).toString('hex'), user.id],
-    );
+    const token = await resetTokenOf(user.id);
     const page = isSignedIn
       ? await pageOf(browser, suite, await signUp(suite.url))
       : await browser.open(suite.url);
@@ -115,21 +132,13 @@ describeInBrowser('the way into the dashboard', () => {
 
   test('whoever logs in in another tab finds nothing of the former account in this one', async () => {
     const [former, next] = [await suite.signUp('pro'), await suite.signUp('free')];
-    const page = await openAs(browser, suite, former, '/dashboard/keys?create=true');
+    const page = await openAs(browser, suite, former, '/dashboard/keys?create=true', {
+      expectedErrors: /409/,
+    });
     const name = page.getByRole('dialog').getByLabel('Name');
     await name.fill('secret plans');
     await page.getByRole('banner').getByText('$26.00').waitFor();
-    const token = randomBytes(32).toString('base64url');
-    await suite.db.pool.query(
-      `insert into password_resets (token_hash, account_id, expires_at)
-       values ($1, $2, now() + interval '10 minutes')`,
-      [sha256(token).toString('hex'), next.accountId],
-    );
-    const other = await page.context().newPage();
-    await other.goto(`/reset-password#${token}`);
-    await other.getByRole('textbox', { name: 'New password' }).fill('another long password 77');
-    await other.getByRole('button', { name: 'Set password' }).click();
-    await other.waitForURL('**/dashboard');
+    await logInElsewhere(page, next.accountId);
     // Of the former document, until it is gone.
     await page.evaluate(`new MutationObserver(() => {
       const { textContent: header } = document.querySelector('header');
@@ -146,6 +155,74 @@ describeInBrowser('the way into the dashboard', () => {
     await name.waitFor();
     expect(await name.inputValue()).toBe('');
     expect(await page.evaluate<string | null>('sessionStorage.getItem("mixed")')).toBeNull();
+  });
+
+  const balanceOf = async (accountId: string): Promise<string> => {
+    const { rows } = await suite.db.pool.query<{ balance: string }>(
+      'select balance from accounts where id = $1',
+      [accountId],
+    );
+    return Number(rows[0]!.balance).toFixed(2);
+  };
+
+  test('a click in a tab whose account was replaced in another does nothing, says so, and the tab begins anew', async () => {
+    const [former, next] = [await signUp(suite.url), await signUp(suite.url)];
+    const page = await pageOf(browser, suite, former, { expectedErrors: /409/ });
+    const said: string[] = [];
+    // A socket that stands reads all anew: then the page would know before the click.
+    await page.routeWebSocket(/graphql/, (socket) => {
+      socket.onMessage((message) => void said.push(String(message)));
+    });
+    let downloads = 0;
+    page.on('download', () => downloads++);
+    // An answer that is under way would bring the former cookie back.
+    await page.goto('/dashboard/billing', { waitUntil: 'networkidle' });
+    await page.getByRole('banner').getByText('$1.00').waitFor();
+    const begun = await until(() => said[0], { what: 'the socket to begin' });
+    expect(JSON.parse(begun)).toEqual({ type: 'connection_init', payload: { accountId: former.user.id } });
+    const other = await logInElsewhere(page, next.user.id);
+    const [refused] = await Promise.all([
+      page.waitForResponse((response) => response.status() === 409),
+      page.getByRole('button', { name: 'Add $25' }).click(),
+    ]);
+    expect(refused.request().postData()).toContain(documentIdOf('mutation TopUp'));
+    const note = page.getByRole('status').filter({ hasText: 'Nothing was done.' });
+    await note.getByText(next.user.email).waitFor();
+    expect([await balanceOf(former.user.id), await balanceOf(next.user.id)]).toEqual(['1.00', '1.00']);
+    await expectAccessible(page);
+    // From here on it acts for whom it shows, and says it no more.
+    await page.getByRole('button', { name: 'Add $25' }).click();
+    await page.getByText('Added $25.').waitFor();
+    expect(await balanceOf(next.user.id)).toBe('26.00');
+    await other.close();
+    await page.reload({ waitUntil: 'networkidle' });
+    const download = page.getByRole('link', { name: 'Export CSV' });
+    await download.waitFor();
+    expect(await note.count()).toBe(0);
+    // A link can't name the account: the page asks before it follows one.
+    await logInElsewhere(page, former.user.id);
+    await download.click();
+    await note.getByText(former.user.email).waitFor();
+    expect(downloads).toBe(0);
+    await Promise.all([page.waitForEvent('download'), download.click()]);
+  });
+
+  test('whoever was logged out can log in here, though another tab has logged in as somebody else', async () => {
+    const { user } = await signUp(suite.url);
+    const page = await browser.open(suite.url);
+    await page.goto('/login');
+    await logIn(page, user.email, PASSWORD);
+    await page.waitForURL('**/dashboard');
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    const [cookie] = await page.context().cookies();
+    await call(suite.url, 'POST', '/api/auth/logout', { token: cookie!.value });
+    await page.waitForURL('**/login?next=*');
+    const other = await logInElsewhere(page, (await signUp(suite.url)).user.id);
+    await other.close();
+    await logIn(page, user.email, PASSWORD);
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page.getByRole('button', { name: 'Account' }).click();
+    await page.getByText(user.email).waitFor();
   });
 
   test('but never elsewhere, whatever the address says', async () => {

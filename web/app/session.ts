@@ -1,10 +1,11 @@
 import type { Client } from 'urql';
 import { ViewerDocument, type ViewerQuery } from '../generated/graphql';
 import { onDayTurn } from './day-turn';
-import { createGraphqlClient, SESSION_PROBE } from './graphql/client';
+import { BY_CLICK, createGraphqlClient, SESSION_PROBE } from './graphql/client';
 import { isSignedOut } from './graphql/errors';
 import { dropFirst } from './graphql/first-question';
 import { reconnectNow } from './graphql/lasting';
+import { rememberRefusedClick } from './refused-click';
 import { forgetDrafts, openDrafts } from './ui/draft';
 
 /** The account of the session. */
@@ -30,8 +31,10 @@ function onReturn(): void {
 
 function createClient(): Client {
   // Another tab has logged in as somebody else: only a page that begins anew holds nothing of the former account.
-  const onOther = (): void => {
-    if (made === client) location.reload();
+  const onOther = (isRefusedClick: boolean): void => {
+    if (made !== client) return;
+    if (isRefusedClick) rememberRefusedClick();
+    location.reload();
   };
   const made = createGraphqlClient({ onDoubt: doubtSession, onReturn, onOther });
   return made;
@@ -107,4 +110,15 @@ export async function loadViewer(): Promise<Viewer | null> {
   seen ||= viewer !== null;
   if (viewer) openDrafts(viewer.id);
   return viewer;
+}
+
+/**
+ * Whether the cookie still names the account that the page shows, before a click does something that can't name it. If it names
+ * another, this never resolves: the page begins anew. A server that doesn't answer holds nobody up: the browser says so.
+ */
+export async function isSameAccount(): Promise<boolean> {
+  const { error } = await client
+    .query(ViewerDocument, {}, { ...BY_CLICK, requestPolicy: 'network-only' })
+    .toPromise();
+  return !isSignedOut(error);
 }

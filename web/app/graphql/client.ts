@@ -1,7 +1,7 @@
 import { createClient as createSocket } from 'graphql-ws';
 import { Client, cacheExchange, fetchExchange, makeOperation, mapExchange, subscriptionExchange } from 'urql';
 import { connectionLost, connectionStands, heard, told } from '../freshness';
-import { isSignedOut } from './errors';
+import { isOfOther, isSignedOut } from './errors';
 import { fetchOrTake } from './first-question';
 import { inSlices } from './in-slices';
 import { keepKnown } from './keep-known';
@@ -33,6 +33,17 @@ const KEPT_BACK = new Promise<never>(() => undefined);
 /** In the context of the one query that asks whether anybody is signed in: its refusal is no surprise. */
 export const SESSION_PROBE = { sessionProbe: true };
 
+/** In the context of a query that somebody has clicked for: its refusal is to be told, as that of a mutation. */
+export const BY_CLICK = { byClick: true };
+
+const SAME_ORIGIN = { credentials: 'same-origin' } as const;
+
+/**
+ * In the context of what the forms before the log-in send. They show no account, though this client may have seen one whose
+ * session has ended: whoever logs in means the account that they name.
+ */
+export const AS_NOBODY = { fetchOptions: SAME_ORIGIN };
+
 /** A document of the build holds its id and nothing to send; without definitions urql sends the id. */
 const byId = mapExchange({
   onOperation: (operation) =>
@@ -46,16 +57,17 @@ addEventListener('offline', () => live?.terminate());
 interface SessionListeners {
   onDoubt(): void;
   onReturn(): void;
-  onOther(): void;
+  onOther(isRefusedClick: boolean): void;
 }
 
 /**
  * The client of one session: its cache must not outlive it. The cookie says who asks, so that only documents of the
- * build are sent, by their id and without their text (web/tools/documents.mjs).
+ * build are sent, by their id and without their text (web/tools/documents.mjs). Each request names the account that the page
+ * shows: the server refuses it when the cookie names another by now.
  * @param onDoubt is called when the server no longer takes the session.
  * @param onReturn is called when the socket is there again, and a while after it first connected: a change may have been missed.
- * @param onOther is called when the server answers for another account than before: the cookie was replaced in another tab.
- *   That answer reaches nobody.
+ * @param onOther is called when the server does so, or answers for another account than before: the cookie was replaced in
+ *   another tab. That answer reaches nobody. It is told whether a click was refused.
  */
 export function createGraphqlClient({ onDoubt, onReturn, onOther }: SessionListeners): Client {
   let account: string | undefined;
@@ -66,6 +78,7 @@ export function createGraphqlClient({ onDoubt, onReturn, onOther }: SessionListe
     lazyCloseTimeout: IDLE_SOCKET_MS,
     keepAlive: PING_MS,
     retryAttempts: 0,
+    connectionParams: () => ({ accountId: account }),
     on: {
       message: told,
       ping: (received) => {
@@ -97,7 +110,10 @@ export function createGraphqlClient({ onDoubt, onReturn, onOther }: SessionListe
     url: ENDPOINT,
     preferGetMethod: false,
     fetch: fetchOrTake,
-    fetchOptions: { credentials: 'same-origin' },
+    fetchOptions: () => ({
+      ...SAME_ORIGIN,
+      ...(account !== undefined && { headers: { 'x-gateway-account': account } }),
+    }),
     exchanges: [
       inSlices,
       keepKnown(),
@@ -108,12 +124,13 @@ export function createGraphqlClient({ onDoubt, onReturn, onOther }: SessionListe
         ),
       ),
       mapExchange({
-        onResult({ data, error }) {
+        onResult({ data, error, operation }) {
           if (!error?.networkError) heard();
           const answered = (data as { viewer?: { id?: string } | null } | undefined)?.viewer?.id;
           account ??= answered;
-          if (answered === undefined || answered === account) return undefined;
-          onOther();
+          const isRefused = isOfOther(error);
+          if (!isRefused && (answered === undefined || answered === account)) return undefined;
+          onOther(isRefused && (operation.kind === 'mutation' || operation.context.byClick === true));
           // The page goes on for a moment and shows the former account: nothing of the other may stand beside it.
           return KEPT_BACK;
         },

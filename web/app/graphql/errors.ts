@@ -53,7 +53,11 @@ export function shownError(error: CombinedError, { isChange = false }: Asked = {
   return { code, message, fields, requestId };
 }
 
+const says = (error: CombinedError | undefined, code: string): boolean =>
+  error?.graphQLErrors.some(({ extensions }) => extensions.code === code) ?? false;
+
 /** Whether an error says that nobody is signed in. */
-export function isSignedOut(error: CombinedError | undefined): boolean {
-  return error?.graphQLErrors.some(({ extensions }) => extensions.code === 'unauthorized') ?? false;
-}
+export const isSignedOut = (error: CombinedError | undefined): boolean => says(error, 'unauthorized');
+
+/** Whether an error says that the cookie names another account than the page: nothing was done. */
+export const isOfOther = (error: CombinedError | undefined): boolean => says(error, 'account_changed');

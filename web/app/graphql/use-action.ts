@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { type AnyVariables, type DocumentInput, useMutation } from 'urql';
+import { AS_NOBODY } from './client';
 import { type ShownError, shownError } from './errors';
 
 /** A field of a mutation is null only beside an error. */
@@ -10,18 +11,23 @@ type Outcome<Data> = { data: Done<Data>; error?: undefined } | { data?: undefine
 interface ActionOptions {
   /** Types that it changes, though its answer has none of them: what shows them is read again. */
   touches?: string[];
+  /** A form before the log-in sends it, which shows no account. */
+  asNobody?: boolean;
 }
 
 /** A mutation that a button or a form sends, with its error as it is to be shown. */
 export function useAction<Data, Variables extends AnyVariables>(
   document: DocumentInput<Data, Variables>,
-  { touches }: ActionOptions = {},
+  { touches, asNobody = false }: ActionOptions = {},
 ) {
   const [{ fetching }, mutate] = useMutation(document);
   const [error, setError] = useState<ShownError | null>(null);
   const run = async (variables: Variables): Promise<Outcome<Data>> => {
     setError(null);
-    const result = await mutate(variables, touches && { additionalTypenames: touches });
+    const result = await mutate(variables, {
+      ...(touches && { additionalTypenames: touches }),
+      ...(asNobody && AS_NOBODY),
+    });
     if (result.error) {
       const shown = shownError(result.error, { isChange: true });
       setError(shown);

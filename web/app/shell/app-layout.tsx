@@ -17,6 +17,7 @@ import { Balance } from './balance';
 import { CommandButton } from './command-button';
 import { useFirstView } from './first-view';
 import { FreshnessNote } from './freshness-note';
+import { OtherAccount } from './other-account';
 import { SideNavigation } from './side-navigation';
 import { StillLoggedIn } from './still-logged-in';
 import { StoppedBar } from './stopped-bar';
@@ -50,6 +51,7 @@ function Frame() {
               </header>
               <SideNavigation />
               <main id="main" tabIndex={-1} className={classes.main}>
+                <OtherAccount />
                 <StillLoggedIn />
                 <StoppedBar />
                 <AlertBanner />

@@ -16,7 +16,7 @@ import { EntryLayout } from './entry-layout';
 /** `/forgot-password` */
 export function ForgotPasswordPage(): ReactNode {
   const [{ data: installation }] = useQuery({ query: MailDocument });
-  const { run, error, sending } = useAction(ForgotPasswordDocument);
+  const { run, error, sending } = useAction(ForgotPasswordDocument, { asNobody: true });
   const [sent, setSent] = useState(false);
   const form = useForm({
     mode: 'uncontrolled',

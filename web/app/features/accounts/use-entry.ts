@@ -10,7 +10,7 @@ import { renewSession } from '../../session';
 export function useEntry<Data, Input>(document: DocumentInput<Data, { input: Input }>) {
   const navigate = useNavigate();
   const { next } = useSearch({ strict: false });
-  const { run, error, sending } = useAction(document);
+  const { run, error, sending } = useAction(document, { asNobody: true });
   const [entering, setEntering] = useState(false);
   const enter = async (input: Input): Promise<ShownError | null> => {
     const outcome = await run({ input });

@@ -1,4 +1,3 @@
-import { Button } from '@mantine/core';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { LedgerMonthDocument } from '../../../generated/graphql';
@@ -7,6 +6,7 @@ import { usePageQuery } from '../../graphql/use-page-query';
 import { paths } from '../../paths';
 import { Choice } from '../../ui/choice';
 import { type Column, DataTable } from '../../ui/data-table';
+import { DownloadButton } from '../../ui/download-button';
 import { counted, formatCount, formatDay } from '../../ui/format';
 import { LoadError } from '../../ui/load-error';
 import { Moment } from '../../ui/moment';
@@ -112,14 +112,9 @@ export function Ledger() {
         <Link to={paths.statement} params={{ month }} className={classes.toStatement}>
           Statement
         </Link>
-        <Button
-          component="a"
-          variant="default"
-          href={`/api/billing/ledger.csv?kind=${show ?? 'all'}`}
-          download="ledger.csv"
-        >
+        <DownloadButton href={`/api/billing/ledger.csv?kind=${show ?? 'all'}`} download="ledger.csv">
           Export CSV, all months
-        </Button>
+        </DownloadButton>
       </div>
       {error && <LoadError error={error} onRetry={refresh} />}
       <div className={classes.entries}>

@@ -6,6 +6,7 @@ import { useRefreshOnUsage } from '../../graphql/live-usage';
 import { usePageQuery } from '../../graphql/use-page-query';
 import { paths } from '../../paths';
 import { type Column, DataTable } from '../../ui/data-table';
+import { DownloadButton } from '../../ui/download-button';
 import { formatCount, formatDay } from '../../ui/format';
 import { LoadError } from '../../ui/load-error';
 import { Money } from '../../ui/money';
@@ -103,14 +104,9 @@ function StatementTools({ month, present }: { month: string; present: string }) 
       <Button variant="default" onClick={() => window.print()}>
         Print
       </Button>
-      <Button
-        component="a"
-        variant="default"
-        href={`/api/billing/statements/${month}.csv`}
-        download={`statement-${month}.csv`}
-      >
+      <DownloadButton href={`/api/billing/statements/${month}.csv`} download={`statement-${month}.csv`}>
         Download CSV
-      </Button>
+      </DownloadButton>
     </div>
   );
 }

@@ -1,5 +1,6 @@
 import { Button, NativeSelect } from '@mantine/core';
 import type { UsageFiltersQuery } from '../../../generated/graphql';
+import { DownloadButton } from '../../ui/download-button';
 import { formatDay } from '../../ui/format';
 import { Unseen } from '../../ui/unseen';
 import { withChosen } from '../../ui/with-chosen';
@@ -59,9 +60,9 @@ export function UsageFilters({ search, choices, onChange }: UsageFiltersProps) {
           onChange={(days) => onChange({ window: days })}
         />
       )}
-      <Button component="a" variant="default" href={exportHref(search)} download="usage.csv">
+      <DownloadButton href={exportHref(search)} download="usage.csv">
         Export CSV
-      </Button>
+      </DownloadButton>
     </div>
   );
 }
