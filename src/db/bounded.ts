@@ -1,4 +1,5 @@
 import type { Pool, PoolClient, QueryResult, QueryResultRow } from 'pg';
+import { limitAfterReads } from '../lib/limit-after-reads.js';
 
 /**
  * What every connection of ours asks the server for: a transaction whose process froze or forgot it ends, and with it its
@@ -17,18 +18,16 @@ export interface Question {
  * @throws Error
  */
 export async function connectWithin(pool: Pool, timeoutMs: number): Promise<PoolClient> {
-  let timer: NodeJS.Timeout | undefined;
   const connecting = pool.connect();
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      reject(new Error(`no database connection within ${timeoutMs} ms`));
-      connecting.then((client) => client.release()).catch(() => undefined);
-    }, timeoutMs);
+  const late = Promise.withResolvers<never>();
+  const endLimit = limitAfterReads(timeoutMs, () => {
+    late.reject(new Error(`no database connection within ${timeoutMs} ms`));
+    connecting.then((client) => client.release()).catch(() => undefined);
   });
   try {
-    return await Promise.race([connecting, late]);
+    return await Promise.race([connecting, late.promise]);
   } finally {
-    clearTimeout(timer);
+    endLimit();
   }
 }
 

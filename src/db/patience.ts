@@ -1,11 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Client, PoolClient } from 'pg';
+import { limitAfterReads } from '../lib/limit-after-reads.js';
 
 /** Milliseconds after which the server ends a statement (RELIABILITY.md F9). */
 export const STATEMENT_TIMEOUT_MS = 5_000;
 /** A server that lives says what became of the statement within this; one that is frozen says nothing, ever. */
 const MARGIN_MS = 500;
-/** The driver's word for it. */
+/** The driver's word for it, by which an outage is told (`lib/database-outage.ts`). */
 const READ_TIMEOUT = 'Query read timeout';
 
 /** What work that may take longer allows itself. */
@@ -39,17 +40,29 @@ export function guardConnection(client: PoolClient): void {
   const bounded = (query: Query | string | { submit: unknown }, ...rest: unknown[]): unknown => {
     // Cursors have a course of their own.
     if (typeof query === 'object' && 'submit' in query) return ask.call(client, query, ...rest);
-    const config = typeof query === 'string' ? { text: query } : query;
-    const timeoutMs = config.query_timeout ?? allowed.getStore() ?? STATEMENT_TIMEOUT_MS + MARGIN_MS;
-    const answer = ask.call(client, { ...config, query_timeout: timeoutMs }, ...rest);
-    if (typeof (answer as Promise<unknown> | undefined)?.then === 'function') {
-      (answer as Promise<unknown>).then(undefined, ({ message }: Error) => {
-        if (message === READ_TIMEOUT) hangUp(client);
-      });
+    const { query_timeout: asked, ...config } = typeof query === 'string' ? { text: query } : query;
+    const timeoutMs = asked ?? allowed.getStore() ?? STATEMENT_TIMEOUT_MS + MARGIN_MS;
+    // Only the driver can end what reports to a callback.
+    if (typeof rest.at(-1) === 'function') {
+      return ask.call(client, { ...config, query_timeout: timeoutMs }, ...rest);
     }
-    return answer;
+    return answerWithin(client, ask.call(client, config, ...rest) as Promise<unknown>, timeoutMs);
   };
   client.query = bounded as typeof client.query;
+}
+
+/** In place of the driver's own limit, which in a process that stood still comes before an answer that has arrived. */
+async function answerWithin<T>(client: PoolClient, answer: Promise<T>, timeoutMs: number): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const endLimit = limitAfterReads(timeoutMs, () => {
+    late.reject(new Error(READ_TIMEOUT));
+    hangUp(client);
+  });
+  try {
+    return await Promise.race([answer, late.promise]);
+  } finally {
+    endLimit();
+  }
 }
 
 /** With a query under way the driver cuts the socket, and from now on it refuses everything else at once. */

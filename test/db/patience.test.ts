@@ -1,10 +1,13 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
+import { askWithin } from '../../src/db/bounded.js';
 import { pgPool } from '../../src/db/connection.js';
 import { openOrm } from '../../src/db/orm.js';
 import { patiently } from '../../src/db/patience.js';
 import { isDatabaseOutage } from '../../src/lib/database-outage.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { standStill } from '../support/stand-still.js';
 import { createTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { until } from '../support/until.js';
 
@@ -23,6 +26,18 @@ test('a connection asks the server to end a transaction that stands still', asyn
     db.orm.em.fork().getKysely(),
   );
   expect(rows).toEqual([{ wait: '30s' }]);
+  await db.close();
+});
+
+test('an answer that came while the process stood still counts', async () => {
+  const db = await createTestDatabase();
+  const client = await (await pgPool(db.orm)).connect();
+  // Timers come next, and what has arrived after them.
+  await turn();
+  const asked = askWithin<{ one: number }>(client, 'select 1 as one', ALLOWED_MS);
+  standStill(10 * ALLOWED_MS);
+  expect((await asked).rows).toEqual([{ one: 1 }]);
+  client.release();
   await db.close();
 });
 

@@ -5,11 +5,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { idleCloser } from '../../src/lib/lifecycle.js';
 import { limitAfterReads } from '../../src/lib/limit-after-reads.js';
-
-/** This process stands still, as one does that the machine gives no time. */
-const standStill = (ms: number): void => {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
-};
+import { standStill } from '../support/stand-still.js';
 
 async function connectTo(server: Server): Promise<Socket> {
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').setNoDelay();
