@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { AppError } from '../errors.js';
 import { zodFieldIssues } from '../lib/field-issues.js';
 import { snakeCased } from './case.js';
+import { givenTo } from './zod-fields.js';
 
 /**
  * Checks an input by the schema that REST uses as well.
@@ -14,17 +15,39 @@ export function checked<Schema extends z.ZodType>(schema: Schema, input: object)
 }
 
 /**
- * Many clients send null for a field that they leave out, and GraphQL's types allow it for every optional field. Where null has
- * no meaning of its own, the field counts as absent.
+ * Many clients send null for a field that they leave out, and GraphQL's types allow it for every optional field, also of objects
+ * within the input. Where null has no meaning of its own, the field counts as absent.
  */
-function withoutNulls(schema: z.ZodType, input: object): object {
-  if (!(schema instanceof z.ZodObject)) return input;
-  const shape = schema.shape as Record<string, z.ZodType>;
-  const meansAbsent = (name: string): boolean => {
-    const field = Object.hasOwn(shape, name) ? shape[name] : undefined;
-    return field ? field.safeParse(undefined).success && !field.safeParse(null).success : false;
-  };
+function withoutNulls(schema: z.core.$ZodType, value: unknown): unknown {
+  const { def } = (schema as z.core.$ZodTypes)._zod;
+  switch (def.type) {
+    case 'optional':
+    case 'nullable':
+    case 'default':
+      return withoutNulls(def.innerType, value);
+    case 'pipe':
+      return withoutNulls(givenTo(def), value);
+    case 'array':
+      return Array.isArray(value) ? value.map((item) => withoutNulls(def.element, item)) : value;
+    case 'object':
+      return isObject(value) ? fieldsWithoutNulls(def.shape as Record<string, z.ZodType>, value) : value;
+    default:
+      return value;
+  }
+}
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function fieldsWithoutNulls(shape: Record<string, z.ZodType>, input: object): object {
   return Object.fromEntries(
-    Object.entries(input).filter(([name, value]) => value !== null || !meansAbsent(name)),
+    Object.entries(input).flatMap(([name, value]) => {
+      const field = Object.hasOwn(shape, name) ? shape[name]! : undefined;
+      if (!field) return [[name, value]];
+      return value === null && meansAbsent(field) ? [] : [[name, withoutNulls(field, value)]];
+    }),
   );
 }
+
+const meansAbsent = (field: z.ZodType): boolean =>
+  field.safeParse(undefined).success && !field.safeParse(null).success;

@@ -38,7 +38,7 @@ interface FieldOptions {
 }
 
 /** The end of a pipe that callers see: its input, unless that only prepares the value. */
-const givenTo = ({ in: first, out }: z.core.$ZodPipeDef): z.core.$ZodType =>
+export const givenTo = ({ in: first, out }: z.core.$ZodPipeDef): z.core.$ZodType =>
   first._zod.def.type === 'transform' ? out : first;
 
 /** The type of a schema, or a list of it; undefined for an enum or an object that nobody has named. */

@@ -45,6 +45,12 @@ describe('widgets in GraphQL', () => {
       { input: { id, name: 'Store', visitorDailyLimit: 5 } },
     );
     expect(updated.updateWidget.widget).toEqual({ ...widget, name: 'Store', visitorDailyLimit: 5 });
+    const unchanged = { theme: { position: null }, expected: { name: null, theme: { primary: '#123456' } } };
+    const same = await ask<{ updateWidget: { widget: object } }>(
+      `mutation($input: UpdateWidgetInput!) { updateWidget(input: $input) { widget { ${FIELDS} } } }`,
+      { input: { id, visitorDailyLimit: null, ...unchanged } },
+    );
+    expect(same.updateWidget.widget).toEqual({ ...widget, name: 'Store' });
     const rotated = await ask<{ rotateWidgetKey: { widget: { publicKey: string } } }>(
       'mutation($id: ID!) { rotateWidgetKey(input: { id: $id }) { widget { publicKey } } }',
       { id },
