@@ -5,6 +5,7 @@ import { DOLLAR } from '../../lib/money.js';
 import { moneyInput } from '../../lib/money-input.js';
 import { uuid } from '../../lib/output-fields.js';
 import { integer } from '../../lib/page-input.js';
+import { isUsageDay } from '../../lib/usage-day.js';
 
 export { sequenceConnectionInput } from '../../lib/connection-input.js';
 export { pageInput } from '../../lib/page-input.js';
@@ -37,11 +38,8 @@ export const topUpInput = z
   })
   .meta({ id: 'TopUp', description: 'A top-up.' });
 
-/** No call is older, and PostgreSQL knows no year 0. */
-const FIRST_DAY = '2000-01-01';
-const LAST_DAY = '2999-12-31';
 const A_DAY = 'must be a day such as 2026-11-21';
-const day = z.iso.date(A_DAY).refine((text) => text >= FIRST_DAY && text <= LAST_DAY, A_DAY);
+const day = z.iso.date(A_DAY).refine(isUsageDay, A_DAY);
 
 /** Filter for usage events. Omitted and null fields match every event. */
 export const usageFilterInput = z.strictObject({

@@ -1,3 +1,4 @@
+import { isUsageDay } from '../../../../src/lib/usage-day';
 import type { UsageFilterInput, UsageRowFragment } from '../../../generated/graphql';
 import { DEFAULT_WINDOW, type WindowSearch, windowSearch } from '../analytics/window';
 
@@ -16,13 +17,6 @@ export interface UsageSearch extends WindowSearch {
 }
 
 const TEXTS = ['key', 'model', 'after', 'before', 'call'] as const;
-const DAY = /^\d{4}-\d\d-\d\d$/;
-
-/** Whether it is a UTC day that there is: `2026-02-30` isn't. */
-function isDay(text: string): boolean {
-  const time = DAY.test(text) ? Date.parse(text) : Number.NaN;
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
-}
 
 /** From an address; whatever means nothing is left out. */
 export function usageSearch(search: Record<string, unknown>): UsageSearch {
@@ -35,7 +29,7 @@ export function usageSearch(search: Record<string, unknown>): UsageSearch {
     ...windowSearch(search),
     ...Object.fromEntries(texts),
     ...((status === 'success' || status === 'error') && { status }),
-    ...(typeof day === 'string' && isDay(day) && { day }),
+    ...(typeof day === 'string' && isUsageDay(day) && { day }),
   };
 }
 
