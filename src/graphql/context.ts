@@ -1,10 +1,10 @@
-import type { SessionToken } from '../services/accounts/sessions.service.js';
+import type { OpenedSession } from '../services/accounts/sessions.service.js';
 import type { LoaderContext } from './loader-context.js';
 import type { Loaders } from './loaders.js';
 
 /** Sets or clears a browser's session cookie; not possible over WebSocket. */
 export interface SessionJar {
-  set(session: SessionToken): void;
+  set(session: OpenedSession): Promise<void>;
   clear(): void;
 }
 

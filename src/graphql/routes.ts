@@ -9,7 +9,7 @@ import type { Logger } from '../lib/logger.js';
 import { credentialOf } from '../rest/credential.js';
 import type { RestApp } from '../rest/rest-app.js';
 import { reads, writes } from '../rest/route-rules.js';
-import { clearSessionCookie, setSessionCookie } from '../rest/session-cookie.js';
+import { clearSessionCookie, startCookieSession } from '../rest/session-cookie.js';
 import type { Signals } from '../services/live/signals.js';
 import type { Services } from '../services.js';
 import type { GraphqlContext } from './context.js';
@@ -152,7 +152,7 @@ function contextOf(request: FastifyRequest, reply: FastifyReply, services: Servi
     service: request.context,
     services,
     sessionJar: {
-      set: (session) => setSessionCookie(reply, session),
+      set: (session) => startCookieSession(reply, session, services.accounts),
       clear: () => clearSessionCookie(reply),
     },
   } as GraphqlContext;

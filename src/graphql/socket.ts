@@ -80,7 +80,7 @@ const REFUSALS: Partial<Record<ErrorCode, [code: number, reason: string]>> = {
 };
 
 /** Over WebSocket a session can be opened, but no cookie be set. */
-const NO_JAR: SessionJar = { set: () => undefined, clear: () => undefined };
+const NO_JAR: SessionJar = { set: async () => undefined, clear: () => undefined };
 
 /** graphql-ws with the guards, limits and errors that HTTP has. */
 export function createSocketHandler(options: SocketServerOptions): SocketHandler {

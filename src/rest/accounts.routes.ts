@@ -10,7 +10,7 @@ import { meOutput, sessionOutput } from '../services/accounts/accounts.outputs.j
 import type { OpenedSession } from '../services/accounts/sessions.service.js';
 import { routesOf } from './operations.js';
 import { reads, writes } from './route-rules.js';
-import { clearSessionCookie, setSessionCookie } from './session-cookie.js';
+import { clearSessionCookie, startCookieSession } from './session-cookie.js';
 
 const sessionBody = ({ token, user }: OpenedSession) => ({
   access_token: token,
@@ -30,7 +30,7 @@ export const accountsRoutes = routesOf('Account', (route, { accounts }) => {
     errors: [403, 409],
     run: async ({ context, body }, reply) => {
       const session = await accounts.signup(context, body);
-      setSessionCookie(reply, session);
+      await startCookieSession(reply, session, accounts);
       return sessionBody(session);
     },
   });
@@ -45,7 +45,7 @@ export const accountsRoutes = routesOf('Account', (route, { accounts }) => {
     errors: [401, 403],
     run: async ({ context, body }, reply) => {
       const session = await accounts.login(context, body);
-      setSessionCookie(reply, session);
+      await startCookieSession(reply, session, accounts);
       return sessionBody(session);
     },
   });
@@ -71,7 +71,7 @@ export const accountsRoutes = routesOf('Account', (route, { accounts }) => {
     errors: [403],
     run: async ({ context, body }, reply) => {
       const session = await accounts.resetPassword(context, body);
-      setSessionCookie(reply, session);
+      await startCookieSession(reply, session, accounts);
       return sessionBody(session);
     },
   });

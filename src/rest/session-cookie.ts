@@ -1,11 +1,26 @@
 import type { FastifyReply } from 'fastify';
-import type { SessionToken } from '../services/accounts/sessions.service.js';
+import type { OpenedSession, SessionsService, SessionToken } from '../services/accounts/sessions.service.js';
 
 export const SESSION_COOKIE = 'pr_session';
 
 /** Hands the session to a browser. HttpOnly, SameSite, Path and Secure are the defaults of the app's cookies. */
 export function setSessionCookie(reply: FastifyReply, session: SessionToken): void {
   reply.setCookie(SESSION_COOKIE, session.token, { maxAge: session.maxAgeSeconds });
+}
+
+/**
+ * Hands the session of a log-in to a browser. One of another account, whose cookie it replaces, ends: nobody could end it any
+ * more.
+ */
+export async function startCookieSession(
+  reply: FastifyReply,
+  session: OpenedSession,
+  accounts: Pick<SessionsService, 'endOfOther'>,
+): Promise<void> {
+  const { context, cookies } = reply.request;
+  const former = cookies[SESSION_COOKIE];
+  if (former !== undefined) await accounts.endOfOther(context, former, session.user.id);
+  setSessionCookie(reply, session);
 }
 
 export function clearSessionCookie(reply: FastifyReply): void {

@@ -48,6 +48,46 @@ describe('POST /api/auth/login', () => {
     expect(other.status).toBe(200);
   });
 
+  describe('with the session cookie of a browser', () => {
+    const isAlive = async (token: string) =>
+      (await call(suite.url, 'GET', '/api/auth/me', { token })).status === 200;
+    const begin = (path: 'login' | 'signup', token: string, body: object) =>
+      call<SessionAnswer>(suite.url, 'POST', `/api/auth/${path}`, {
+        headers: { cookie: `pr_session=${token}` },
+        body: { email: lowerCase, password: PASSWORD, ...body },
+      });
+
+    test.each(['login', 'signup'] as const)(
+      'of another account, %s ends that session, which nobody could end any more, and no other',
+      async (path) => {
+        const former = await signUp(suite.url);
+        const elsewhere = await login({ email: former.user.email, password: PASSWORD });
+        const newcomer = { email: `${randomUUID()}@example.com`, name: 'Ada' };
+        const { status, body } = await begin(path, former.token, path === 'signup' ? newcomer : {});
+        expect(status).toBe(200);
+        const tokens = [former.token, elsewhere.body.access_token, body.access_token];
+        expect(await Promise.all(tokens.map(isAlive))).toEqual([false, true, true]);
+      },
+    );
+
+    test('of another account, it leaves that session when it fails', async () => {
+      const { token } = await signUp(suite.url);
+      expect((await begin('login', token, { password: `${PASSWORD} ` })).status).toBe(401);
+      expect((await begin('signup', token, { name: 'Ada' })).status).toBe(409);
+      expect(await isAlive(token)).toBe(true);
+    });
+
+    test('of the same account, it leaves that session', async () => {
+      const { access_token: token } = (await login({ email: lowerCase, password: PASSWORD })).body;
+      expect((await begin('login', token, {})).status).toBe(200);
+      expect(await isAlive(token)).toBe(true);
+    });
+
+    test('that is none, it opens a session', async () => {
+      expect((await begin('login', 'none', {})).status).toBe(200);
+    });
+  });
+
   test.each([
     ['a wrong password', { email: lowerCase, password: `${PASSWORD} ` }],
     ['an unknown email address', { email: nobody, password: PASSWORD }],

@@ -77,7 +77,8 @@ describe('a page that names the account that it shows', () => {
   test('can still log in, and show what is public', async () => {
     const login = await call(suite.url, 'POST', '/api/auth/login', {
       headers: page(shown.user.id),
-      body: { email: shown.user.email, password: PASSWORD },
+      // As another account it would end the session of the cookie.
+      body: { email: present.user.email, password: PASSWORD },
     });
     expect(login.status).toBe(200);
     expect(sessionCookie(login)).toBeDefined();

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { call, PASSWORD, sessionCookie, signUp } from '../support/api.js';
 import { usePlatform } from '../support/platform-suite.js';
-import { codesOf, dataOf, operate, operateAsPage } from './support.js';
+import { codesOf, dataOf, documentIdOf, operate, operateAsPage } from './support.js';
 
 const SIGNUP = `mutation ($input: SignupInput!) { signup(input: $input) {
   accessToken tokenType expiresIn user { id email name role status createdAt planId balanceUsd plan { name requestsPerMinute } } } }`;
@@ -73,6 +73,22 @@ describe('accounts', () => {
     const answer = await operate<{ login: Session }>(suite.url, LOGIN, { variables: { input } });
     expect(answer.body.data!.login.user.id).toBe(user.id);
     expect(sessionCookie(answer)!.value).toBe(answer.body.data!.login.accessToken);
+  });
+
+  test('login of a page ends the session of another account, whose cookie it replaces', async () => {
+    const [former, next] = [await signUp(suite.url), await signUp(suite.url)];
+    const page = { headers: { cookie: `pr_session=${former.token}` } };
+    const documentId = documentIdOf('mutation LogIn');
+    const logIn = (password: string) =>
+      call(suite.url, 'POST', '/graphql', {
+        ...page,
+        body: { documentId, variables: { input: { email: next.user.email, password } } },
+      });
+    await logIn('wrong password');
+    await dataOf(suite.url, VIEWER, { token: former.token });
+    const token = sessionCookie(await logIn(PASSWORD))!.value;
+    expect(await dataOf(suite.url, VIEWER, { token })).toMatchObject({ viewer: { id: next.user.id } });
+    expect(codesOf(await operate(suite.url, VIEWER, { token: former.token }))).toEqual(['unauthorized']);
   });
 
   test.each([

@@ -138,12 +138,12 @@ describeInBrowser('the way into the dashboard', () => {
     const name = page.getByRole('dialog').getByLabel('Name');
     await name.fill('secret plans');
     await page.getByRole('banner').getByText('$26.00').waitFor();
-    await logInElsewhere(page, next.accountId);
     // Of the former document, until it is gone.
     await page.evaluate(`new MutationObserver(() => {
       const { textContent: header } = document.querySelector('header');
       if (header.includes('$1.00')) sessionStorage.setItem('mixed', 'yes');
     }).observe(document.body, { subtree: true, childList: true, characterData: true })`);
+    await logInElsewhere(page, next.accountId);
     const balance = page.getByRole('banner').getByText('$1.00');
     await until(
       async () => {

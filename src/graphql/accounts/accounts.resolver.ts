@@ -23,8 +23,8 @@ const sessionPayload = sessionOutput
   })
   .describe('A session. Over HTTP, the `pr_session` cookie carries the same token.');
 
-function opened(session: OpenedSession, { sessionJar }: GraphqlContext) {
-  sessionJar.set(session);
+async function opened(session: OpenedSession, { sessionJar }: GraphqlContext) {
+  await sessionJar.set(session);
   return {
     accessToken: session.token,
     tokenType: 'bearer' as const,

@@ -46,6 +46,8 @@ export interface SessionsService {
   renew(context: ServiceContext, session: Session): Promise<SessionToken | undefined>;
   /** Ends this session, with every token of it, for the rest of the request as well. */
   logout(context: ServiceContext): Promise<void>;
+  /** The same for the session of a token, if it is another account's than the one that has logged in. */
+  endOfOther(context: ServiceContext, token: string, accountId: string): Promise<void>;
 }
 
 export function createSessionsService(deps: ServiceDeps): SessionsService {
@@ -75,6 +77,18 @@ export function createSessionsService(deps: ServiceDeps): SessionsService {
       networkHash: deps.pseudonyms.network(context.network),
       now: new Date(context.clock.now()),
     });
+
+  const end = async (
+    context: ServiceContext,
+    { accountId, sessionId }: Pick<Viewer, 'accountId' | 'sessionId'>,
+  ): Promise<void> => {
+    const expiresAt = new Date(context.clock.now() + ABSOLUTE_LIFETIME_SECONDS * 1000);
+    await context.em.transactional(async (em) => {
+      await endSession(em, sessionId, expiresAt);
+      await notifySessions(em, accountId);
+    });
+    if (context.viewer?.sessionId === sessionId) context.viewer = null;
+  };
 
   return {
     open,
@@ -107,14 +121,10 @@ export function createSessionsService(deps: ServiceDeps): SessionsService {
       const live = await findLiveSession(context.em, claims);
       return live && tokens.sign({ ...claims, tokenVersion: live.token_version });
     },
-    async logout(context) {
-      const { accountId, sessionId } = requireViewer(context);
-      const expiresAt = new Date(context.clock.now() + ABSOLUTE_LIFETIME_SECONDS * 1000);
-      await context.em.transactional(async (em) => {
-        await endSession(em, sessionId, expiresAt);
-        await notifySessions(em, accountId);
-      });
-      context.viewer = null;
+    logout: async (context) => end(context, requireViewer(context)),
+    async endOfOther(context, token, accountId) {
+      const former = await tokens.verify(token);
+      if (former && former.accountId !== accountId) await end(context, former);
     },
   };
 }
