@@ -7,6 +7,7 @@ export const EXAMPLES: Readonly<Record<string, object>> = {
   changePassword: { current_password: 'correct horse battery', new_password: 'battery horse correct' },
   createKey: { name: 'first' },
   updateKey: { monthly_limit_usd: '20', daily_limit_usd: '5' },
+  undoKeyGuard: {},
   createWidget: { name: 'Help', model_public_name: 'gateway/fast' },
   updateWidget: { greeting_message: 'Hello! What are you looking for?', daily_message_limit: 500 },
   chatWithWidget: { public_key: 'wgt_pr_…', messages: [{ role: 'user', content: 'Hello!' }] },

@@ -1,4 +1,10 @@
-import { createKeyInput, keyParams, pageInput, updateKeyInput } from '../services/keys/keys.inputs.js';
+import {
+  createKeyInput,
+  keyParams,
+  pageInput,
+  undoGuardInput,
+  updateKeyInput,
+} from '../services/keys/keys.inputs.js';
 import { createdKeyOutput, keyOutput, keysOutput } from '../services/keys/keys.outputs.js';
 import { routesOf } from './operations.js';
 import { reads, writes } from './route-rules.js';
@@ -51,8 +57,10 @@ export const keysRoutes = routesOf('Keys', (route, { keys }) => {
     description:
       'Ends what the guard of the key has done: calls are served as before. The guard stays off for the rest of the UTC month, unless it is set again. If it has not acted, nothing changes.',
     params: keyParams,
+    body: undoGuardInput,
     returns: { 200: keyOutput },
-    run: ({ context, params }) => keys.undoGuard(context, params),
+    errors: [409],
+    run: ({ context, params, body }) => keys.undoGuard(context, { ...body, id: params.id }),
   });
 
   route('DELETE /api/keys/:id', writes(), {

@@ -89,6 +89,17 @@ describe('the guard of a key', () => {
     expect(await said()).toHaveLength(1);
   });
 
+  test('is not undone where it is not the one that the undoing is based on', async () => {
+    await patch({ monthly_limit_usd: 1, guard: STOP });
+    await spend(80);
+    const based = <T = Key>(expected: object) => api.send<T>('POST', `${path()}/guard/undo`, { expected });
+    const stale = await based<ErrorAnswer>({ guard: MOVE });
+    expect([stale.status, stale.body.error.code]).toEqual([409, 'changed_meanwhile']);
+    expect((await based<ErrorAnswer>({ at_pct: 80 })).status).toBe(422);
+    expect((await api.send<Key>('GET', path())).body.guard_status).toBe('acting');
+    expect((await based({ guard: STOP, monthly_limit_usd: '1' })).body.guard_status).toBe('undone');
+  });
+
   test('is said by the alert of the same percentage, and to every other subscription by one of its own', async () => {
     const [same, other] = [
       await subscribe(api.db.pool, api.payer, [80]),
@@ -159,7 +170,14 @@ describe('the guard of a key', () => {
       setApiKeyGuard: { apiKey: { guard, guardStatus: 'ARMED', guardActedAt: null } },
     });
     await spend(60);
-    expect(await change('undoApiKeyGuard', 'UndoApiKeyGuardInput', {})).toMatchObject({
+    const document =
+      'mutation ($input: UndoApiKeyGuardInput!) { undoApiKeyGuard(input: $input) { apiKey { id } } }';
+    const stale = await operate(api.url, document, {
+      token: api.token,
+      variables: { input: { id: api.payer.keyId, expected: { guard: null } } },
+    });
+    expect(codesOf(stale)).toEqual(['changed_meanwhile']);
+    expect(await change('undoApiKeyGuard', 'UndoApiKeyGuardInput', { expected: { guard } })).toMatchObject({
       undoApiKeyGuard: { apiKey: { guardStatus: 'UNDONE' } },
     });
     expect(await change('setApiKeyGuard', 'SetApiKeyGuardInput', { guard: null })).toMatchObject({

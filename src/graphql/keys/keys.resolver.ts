@@ -9,6 +9,7 @@ import {
   keyGuardInput,
   keysConnectionInput,
   keysSearchInput,
+  undoGuardInput,
   updateKeyInput,
 } from '../../services/keys/keys.inputs.js';
 import { createdKeyOutput, keyOutput } from '../../services/keys/keys.outputs.js';
@@ -89,10 +90,12 @@ const keyMutations = [
   mutation('undoApiKeyGuard', 'session', {
     description:
       'Ends what the guard of an API key has done, for the rest of the UTC month. If it has not acted, nothing changes.',
-    input: keyId.describe('The API key whose guard to undo.'),
+    input: keyId.extend({ expected }).describe('The API key whose guard to undo.'),
+    inputTypes: { expected: ExpectedApiKeyInput },
     argument: 'The key.',
     payload: changedKey.describe('The API key whose guard was undone.'),
-    run: ({ services, service }, { id }) => shownAs('apiKey', services.keys.undoGuard(service, { id })),
+    run: ({ services, service }, { id, ...basis }) =>
+      shownAs('apiKey', services.keys.undoGuard(service, { ...checked(undoGuardInput, basis), id })),
   }),
   mutation('enableApiKey', 'session', {
     description: 'Enables a disabled API key.',

@@ -115,6 +115,11 @@ export const updateKeyInput = z
   .meta({ id: 'UpdateApiKey', description: 'Changes to an API key.', minProperties: 1 });
 export type UpdateKeyInput = z.output<typeof updateKeyInput>;
 
+export const undoGuardInput = z
+  .strictObject({ expected: updateKeyInput.shape.expected })
+  .nullish()
+  .meta({ id: 'UndoKeyGuard', description: 'What undoing a guard is based on. Optional.' });
+
 /** Any text: a malformed id is treated like an unknown one. */
 export const keyParams = z.object({ id: z.string().describe('API key ID.') });
 

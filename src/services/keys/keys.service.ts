@@ -17,7 +17,7 @@ import { requireChatModels } from '../billing/plan-models.js';
 import { idOf, notFound } from '../not-found.js';
 import { requireExpectedKey } from './expected-key.js';
 import { actGuard, rearmGuard, setGuard, undoGuard } from './guards.store.js';
-import type { CreateKeyInput, KeysConnectionInput, UpdateKeyInput } from './keys.inputs.js';
+import type { CreateKeyInput, ExpectedKeyInput, KeysConnectionInput, UpdateKeyInput } from './keys.inputs.js';
 import type { CreatedKeyOutput, KeyDayOutput, KeyOutput } from './keys.outputs.js';
 import { MAX_KEYS, virtualKeyAlias, virtualKeyField } from './keys.rules.js';
 import {
@@ -179,9 +179,12 @@ export function createKeysService({ envelopes, virtualKeys }: KeysServiceDeps) {
 
     /**
      * Ends what the guard of a key has done, for the rest of the month. Nothing changes if it has done nothing.
-     * @throws AppError `not_found`
+     * @throws AppError `not_found`, `changed_meanwhile`
      */
-    async undoGuard(context: ServiceContext, { id: named }: { id: string }): Promise<KeyOutput> {
+    async undoGuard(
+      context: ServiceContext,
+      { id: named, expected }: { id: string; expected?: ExpectedKeyInput | undefined },
+    ): Promise<KeyOutput> {
       const viewer = requireViewer(context);
       const { accountId } = viewer;
       const id = idOf(named, 'API key');
@@ -190,6 +193,7 @@ export function createKeysService({ envelopes, virtualKeys }: KeysServiceDeps) {
         // After a flush that is under way, whose guard may act just now.
         await requireActing(em, viewer);
         await readKey(em, accountId, id, now);
+        if (expected) await requireExpectedKey(em, { id, accountId }, expected);
         const undone = await undoGuard(em, id, utcMonth(now));
         // Its row may have been waited for.
         await requireLive(em, viewer);

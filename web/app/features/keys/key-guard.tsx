@@ -126,12 +126,13 @@ export function KeyGuard({ apiKey }: { apiKey: KeyRowFragment }) {
 export function GuardNote({ apiKey: { id, guard, guardStatus, guardActedAt } }: { apiKey: KeyRowFragment }) {
   const { run, sending, error } = useAction(UndoKeyGuardDocument);
   if (!guard || guardStatus !== 'ACTING') return null;
+  const undo = () => run({ input: { id, expected: { guard: guardOf(guard) } } });
   return (
     <div className={classes.guard}>
       <Note
         tone="warn"
         action={
-          <Button size="xs" variant="default" loading={sending} onClick={() => void run({ input: { id } })}>
+          <Button size="xs" variant="default" loading={sending} onClick={() => void undo()}>
             Undo
           </Button>
         }
