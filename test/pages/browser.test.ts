@@ -104,6 +104,7 @@ describeInBrowser('the public pages in a real browser', () => {
     expect(await estimate.getByText('$12.50').count()).toBe(0);
     await page.getByLabel('Output tokens in 30 days').fill('2M');
     await estimate.getByText('$22.50').waitFor();
+    expect(await estimate.getByRole('button', { name: 'Copy' }).count()).toBe(3);
     expect(await page.locator('[aria-invalid]').count()).toBe(0);
     // Read out once, when it has settled.
     await page.getByRole('status').filter({ hasText: '$22.50' }).waitFor({ state: 'attached' });
@@ -158,6 +159,8 @@ describeInBrowser('the public pages in a real browser', () => {
     await result.getByText('$65,100.00').waitFor();
     await page.getByLabel('Usage export').fill('name,count\nx,1');
     await result.getByText('We don’t recognize this as a usage export.').waitFor();
+    await page.getByLabel('Usage export').fill('model,input_tokens,output_tokens\ngpt-4o,1.234,1');
+    await result.getByText('and counts such as 1234567.').waitFor();
     const choose = (buffer: Buffer) =>
       page
         .getByLabel('Or choose the file')

@@ -72,7 +72,33 @@ describe('a usage export', () => {
 
   test('of one day is scaled, and says so', () => {
     const usage = readUsageExport('model,date,input_tokens,output_tokens\ngpt-4o,2025-11-01,1000000,0')!;
-    expect(exportView(usage, HERE, [])).toContain('of 1 day, scaled to 30');
+    const view = exportView(usage, HERE, []);
+    expect(view).toContain('of 1 day, scaled to 30. Do they cover more? Remove the dates.');
+  });
+
+  test.each([
+    ['2025-11-01T00:00:00Z,2025-12-01T00:00:00Z', 30],
+    ['1761955200,1764547200', 30],
+    ['2025-11,', 30],
+    ['2025-10-01,2025-12-30', 90],
+    ['2025-11-01,2025-11-01', 1],
+    ['30.11.2025,', 1],
+  ])('with one line for %s is one of %d days', (times, days) => {
+    const csv = `model,start_time,end_time,input_tokens,output_tokens\ngpt-4o,${times},3000000,0`;
+    expect(readUsageExport(csv)).toMatchObject({ days, models: [{ input: 3_000_000 }] });
+  });
+
+  test('with one line for a month has no busiest day', () => {
+    const csv = 'model,date,n_requests,input_tokens,output_tokens\ngpt-4o,2025-11,86400,3000000,0';
+    const view = exportView(readUsageExport(csv)!, HERE, []);
+    expect(view).toContain('Your busiest 30 days had 86,400 requests, 2 a minute on average.');
+    expect(view).not.toContain('scaled to');
+  });
+
+  test('has its days in the order of much of Europe, too', () => {
+    const rows = ['1.11.2025', '13.11.2025 07:00', '30.11.2025'].map((date) => `gpt-4o;${date};1;1`);
+    const usage = readUsageExport(`model;date;input_tokens;output_tokens\n${rows.join('\n')}`);
+    expect(usage).toMatchObject({ days: 30 });
   });
 
   test('of Anthropic counts cached and written input into the input', () => {
@@ -156,6 +182,39 @@ describe('a usage export', () => {
     ]);
   });
 
+  test.each([
+    ['1234567', 1_234_567],
+    ['1,234,567', 1_234_567],
+    ['12,34,567', 1_234_567],
+    ['1 234 567', 1_234_567],
+    ['1\u202f234\u202f567', 1_234_567],
+    ['1’234’567', 1_234_567],
+    ['1234567.0', 1_234_567],
+    ['1.23e6', 1_230_000],
+    ['NaN', 0],
+    ['-', 0],
+    ['-5', 0],
+    ['0.000', 0],
+    ['1.234', undefined],
+    ['500.000', undefined],
+    ['1.234.567', undefined],
+    ['1.234,567', undefined],
+    ['1,5', undefined],
+    ['1234,5', undefined],
+    ['1,23457E+06', undefined],
+    ['12 apples', undefined],
+  ])('has the count %s as %s, whichever it is of', (told, count) => {
+    const read = (counts: string) =>
+      readUsageExport(
+        `model;input_tokens;input_cached_tokens;output_tokens\ngpt-4o;${counts}\ngpt-4o;7000000;0;0`,
+      );
+    expect(read(`${told};0;7`)?.models).toEqual(
+      count === undefined ? undefined : [{ model: 'gpt-4o', input: 7_000_000 + count, cached: 0, output: 7 }],
+    );
+    expect(read(`7;0;${told}`)?.models.at(0)?.output).toBe(count);
+    expect(read(`7000000;${told};7`)?.models.at(0)?.cached).toBe(count);
+  });
+
   test('that is hostile or absurd is read as far as it makes sense, and never throws', () => {
     const head = 'model,date,n_requests,input_tokens,output_tokens';
     const huge = ['1e308', '1e308', '-5', 'NaN', 'Infinity', '0x10', '9'.repeat(400)];
@@ -164,7 +223,7 @@ describe('a usage export', () => {
     )!;
     expect(usage.models).toMatchObject([{ model: '__proto__', cached: 0 }]);
     // Capped, so that sums stay finite.
-    expect(usage.models[0]!.input).toBeCloseTo(4 * Number.MAX_SAFE_INTEGER, -3);
+    expect(usage.models[0]!.input).toBeCloseTo(3 * Number.MAX_SAFE_INTEGER, -3);
     expect(exportView(usage, HERE, [])).toContain('__proto__');
 
     // As many times as there are lines.

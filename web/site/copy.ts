@@ -1,5 +1,8 @@
 import { copyText } from '../app/ui/copy-text';
 
+/** An element tells with it of snippets below it that came after the page, so that no other script needs the buttons itself. */
+export const SNIPPETS_CAME = 'snippets-came';
+
 const SAID_MS = 2_000;
 
 /** Gives each snippet below `root` a button that copies it and says so, with the name of `data-copy` where there is one. */

@@ -12,7 +12,7 @@ import { readForm, type UsageForm } from '../../src/pages/public/migrate/usage-f
 import { estimateOf, type Here } from '../../src/services/migration/estimate.rules';
 import { findLegacyModel } from '../../src/services/migration/legacy-models.rules';
 import type { LegacyProvider } from '../../src/services/migration/legacy-prices.data';
-import { addCopyButtons } from './copy';
+import { SNIPPETS_CAME } from './copy';
 
 /** The estimator computes in the page: what is typed or pasted is sent nowhere. */
 const basis = JSON.parse(document.getElementById('migrate-basis')?.textContent ?? '') as MigrateBasis;
@@ -43,7 +43,7 @@ function say(place: Element): void {
 /** Everything in it was escaped by the views, which the server renders too. */
 function show(place: Element, html: string): void {
   place.innerHTML = html;
-  addCopyButtons(place);
+  place.dispatchEvent(new Event(SNIPPETS_CAME, { bubbles: true }));
   say(place);
 }
 
@@ -97,7 +97,7 @@ const place = document.querySelector('[data-export-result]');
 const pasted = document.querySelector<HTMLTextAreaElement>('#usage-export');
 const file = document.querySelector<HTMLInputElement>('#usage-file');
 const UNREAD =
-  '<p>We don’t recognize this as a usage export. It needs columns with model, input and output tokens.</p>';
+  '<p>We don’t recognize this as a usage export. It needs columns with model, input and output tokens, and counts such as 1234567.</p>';
 const TOO_LARGE = '<p>This is more than 20 MB. Export a shorter period or daily totals.</p>';
 
 /** `nothing`: what is shown for a text without anything in it. */

@@ -4,7 +4,7 @@ import {
   resolvedColorScheme,
   storedColorScheme,
 } from '../theme/color-scheme';
-import { addCopyButtons } from './copy';
+import { addCopyButtons, SNIPPETS_CAME } from './copy';
 
 const NEXT = { auto: 'light', light: 'dark', dark: 'auto' } as const;
 const NAMES = { auto: 'system', light: 'light', dark: 'dark' } as const;
@@ -34,3 +34,4 @@ button?.addEventListener('click', () => {
 });
 
 addCopyButtons(document);
+document.addEventListener(SNIPPETS_CAME, ({ target }) => addCopyButtons(target as Element));

@@ -14,8 +14,12 @@ export function moneyText(usd: string): string {
   return main + rest;
 }
 
-const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
-const tenths = new Intl.NumberFormat('en-US', { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+// A script that needs only one of them leaves the other out.
+const whole = /* @__PURE__ */ new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
+const tenths = /* @__PURE__ */ new Intl.NumberFormat('en-US', {
+  minimumFractionDigits: 1,
+  maximumFractionDigits: 1,
+});
 
 /** `12,345`. */
 export const integer = (value: number): string => whole.format(value);

@@ -7,6 +7,7 @@ import type { PlanLimits } from './plan-advice.rules.js';
 import type { ExportedModel, UsageExport } from './usage-export.rules.js';
 
 const DAYS = 30;
+const DAY_MINUTES = 1_440;
 /** How far the busiest minute of a day is above its mean, for who knows no better. */
 const PEAK_OVER_MEAN = 5;
 
@@ -18,6 +19,12 @@ const counted = (count: number, thing: string): string =>
 const monthly = (count: number, days: number): number =>
   Number(scaled(BigInt(count), BigInt(DAYS), BigInt(days)));
 
+function lengthOf(minutes: number): string {
+  if (minutes < DAY_MINUTES) return `${integer(minutes)} minutes`;
+  const days = Math.floor(minutes / DAY_MINUTES);
+  return days === 1 ? 'day' : counted(days, 'day');
+}
+
 function peakOf({ busiest }: UsageExport): { perMinute: number | undefined; told: string } {
   if (!busiest) return { perMinute: undefined, told: '' };
   const { requests, minutes } = busiest;
@@ -25,7 +32,7 @@ function peakOf({ busiest }: UsageExport): { perMinute: number | undefined; told
     return { perMinute: requests, told: `<p>Your busiest minute had ${integer(requests)} requests.</p>` };
   const mean = Math.ceil(requests / minutes);
   const perMinute = mean * PEAK_OVER_MEAN;
-  const time = minutes >= 1_440 ? 'day' : `${integer(minutes)} minutes`;
+  const time = lengthOf(minutes);
   return {
     perMinute,
     told: `<p>Your busiest ${time} had ${integer(requests)} requests, ${integer(mean)} a minute on average. Within it, peaks are higher: we assume ${PEAK_OVER_MEAN} times the average, ${integer(perMinute)} a minute.</p>`,
@@ -59,12 +66,14 @@ export function exportView(usage: UsageExport, here: Here, plans: readonly PlanL
   const peak = peakOf(usage);
   const models = [...new Set(rows.map(({ estimate }) => estimate.recommended_pr_model))];
   const scale = usage.days === DAYS ? '' : ` of ${counted(usage.days, 'day')}, scaled to ${DAYS}`;
+  // Some exports date all of a month by its first day.
+  const remedy = usage.days === 1 ? ' Do they cover more? Remove the dates.' : '';
   return `${tiles([
     ['Today, for 30 days', money(formatMoney(costs.legacy)), counted(rows.length, 'model')],
     ['Here', money(formatMoney(costs.own))],
     savings(formatMoney(costs.legacy - costs.own), savingsPct(costs)),
   ])}
-<p>Computed from the tokens${scale}. Tokenizers differ: the same text may take up to a third fewer or more tokens here.${guessed.length === 0 ? '' : ` We don’t know ${escaped(guessed.slice(0, 5).join(', '))}${guessed.length > 5 ? ` and ${guessed.length - 5} others` : ''}: the price of the most similar model is used.`}</p>
+<p>Computed from the tokens${scale}.${remedy} Tokenizers differ: the same text may take up to a third fewer or more tokens here.${guessed.length === 0 ? '' : ` We don’t know ${escaped(guessed.slice(0, 5).join(', '))}${guessed.length > 5 ? ` and ${guessed.length - 5} others` : ''}: the price of the most similar model is used.`}</p>
 ${peak.told}
 ${planAdvice(plans, models, peak.perMinute)}
 ${listing(

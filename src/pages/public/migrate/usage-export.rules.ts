@@ -64,20 +64,35 @@ const NAMES = {
 
 const textOf = (record: ExportRecord, names: readonly string[]): string =>
   names.map((name) => record[name]).find(Boolean) ?? '';
+/** Commas that separate no thousands, and `1.234`: more than a thousand in much of the world, a bit more than one elsewhere. */
+const UNCLEAR = /,(?!\d{3}(?!\d)|\d\d,)|^[^.]*\.[^,]*,|^[1-9]\d{0,2}\.\d{3}$/;
+/** NaN where nobody can tell which number it is. */
 const numberOf = (record: ExportRecord, names: readonly string[]): number => {
-  const value = Number(textOf(record, names).replaceAll(',', ''));
-  return value > 0 ? Math.min(Math.round(value), Number.MAX_SAFE_INTEGER) : 0;
+  const text = textOf(record, names).replace(/[\s_’']/g, '');
+  if (!/\d/.test(text)) return 0;
+  const value = UNCLEAR.test(text) ? Number.NaN : Math.round(Number(text.replaceAll(',', '')));
+  return Math.min(Math.max(value, 0), Number.MAX_SAFE_INTEGER);
 };
 const sumOf = (record: ExportRecord, names: readonly string[]): number =>
   names.reduce((sum, name) => sum + numberOf(record, [name]), 0);
 
 const MS_FROM = 1e11;
 /** Milliseconds of a time in seconds, milliseconds or text; undefined where it is none. UTC, unless it says otherwise. */
-function timeMs(text: string): number | undefined {
-  if (/^\d{9,16}(?:\.\d+)?$/.test(text)) return Number(text) * (Number(text) < MS_FROM ? 1_000 : 1);
-  const isPlain = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/.test(text);
+function timeMs(told: string): number | undefined {
+  if (/^\d{9,16}(?:\.\d+)?$/.test(told)) return Number(told) * (Number(told) < MS_FROM ? 1_000 : 1);
+  // `30.11.2025`, as spreadsheets write dates in much of Europe.
+  const text = told.replace(/^(\d+)\.(\d+)\.(\d{4})/, '$3-$2-$1');
+  const isPlain = /^\d{4}-\d\d-\d\d[T ][\d:.]+$/.test(text);
   const time = Date.parse(isPlain ? `${text.replace(' ', 'T')}Z` : text);
   return Number.isNaN(time) ? undefined : time;
+}
+
+/** When the time of a line ends, exclusive; undefined where it isn't told. */
+function endMs(line: ExportRecord): number | undefined {
+  const time = textOf(line, NAMES.time);
+  // Of a month, `2025-11`, as `Date` counts them the next one.
+  if (/^\d{4}-\d\d$/.test(time)) return Date.UTC(Number(time.slice(0, 4)), Number(time.slice(5)));
+  return timeMs(textOf(line, NAMES.end));
 }
 
 function providerOf(record: ExportRecord): LegacyProvider {
@@ -96,17 +111,17 @@ function busiestOf(records: readonly ExportRecord[]): UsageExport['busiest'] {
   const isSingle = !counted && records.some((record) => 'generation_id' in record);
   if (!counted && !isSingle) return undefined;
   const buckets = new Map<number, number>();
-  let lengthMs = isSingle ? MINUTE_MS : DAY_MS;
+  let lengthMs = isSingle ? MINUTE_MS : undefined;
   for (const record of records) {
     const start = timeMs(textOf(record, NAMES.time));
     if (start === undefined) continue;
-    const end = timeMs(textOf(record, NAMES.end));
-    if (!isSingle && end !== undefined && end > start) lengthMs = Math.min(lengthMs, end - start);
+    const end = endMs(record);
+    if (!isSingle && end !== undefined && end > start) lengthMs = Math.min(lengthMs ?? end, end - start);
     const at = isSingle ? Math.floor(start / MINUTE_MS) : start;
     buckets.set(at, (buckets.get(at) ?? 0) + (isSingle ? 1 : numberOf(record, NAMES.requests)));
   }
   const requests = [...buckets.values()].reduce((most, one) => Math.max(most, one), 0);
-  return requests === 0 ? undefined : { requests, minutes: Math.max(1, lengthMs / MINUTE_MS) };
+  return requests > 0 ? { requests, minutes: Math.max(1, (lengthMs ?? DAY_MS) / MINUTE_MS) } : undefined;
 }
 
 function recordsOf(text: string): ExportRecord[] {
@@ -118,22 +133,22 @@ function recordsOf(text: string): ExportRecord[] {
   return rows.map((row) => Object.fromEntries(names.map((name, i) => [name, row[i]?.trim() ?? ''])));
 }
 
-/** UTC days from the first time to the last, both counted; the usual month where none is told. */
+/** UTC days from the first time to the end of the last, both counted; the usual month where none is told. */
 function daysOf(lines: readonly ExportRecord[]): number {
   let first = Number.POSITIVE_INFINITY;
   let last = Number.NEGATIVE_INFINITY;
   for (const line of lines) {
-    const time = timeMs(textOf(line, NAMES.time));
-    if (time === undefined) continue;
-    first = Math.min(first, time);
-    last = Math.max(last, time);
+    const start = timeMs(textOf(line, NAMES.time));
+    if (start === undefined) continue;
+    first = Math.min(first, start);
+    last = Math.max(last, start, (endMs(line) ?? 0) - 1);
   }
   return last < first ? 30 : Math.floor(last / DAY_MS) - Math.floor(first / DAY_MS) + 1;
 }
 
 /**
  * Reads a usage export of OpenAI, Anthropic or OpenRouter, as CSV or as the JSON of their usage APIs.
- * @returns undefined where the text is no such export.
+ * @returns undefined where the text is no such export, or one of whose counts can't be read.
  */
 export function readUsageExport(text: string): UsageExport | undefined {
   const lines = recordsOf(text);
@@ -153,8 +168,9 @@ export function readUsageExport(text: string): UsageExport | undefined {
     sum.output += numberOf(record, NAMES.output);
     models.set(name, sum);
   }
-  const used = [...models.values()].filter(({ input, output }) => input + output > 0);
-  if (used.length === 0 || used.length > MOST_MODELS) return undefined;
+  const used = [...models.values()].filter(({ input, output }) => input + output !== 0);
+  const isClear = used.every(({ input, cached, output }) => input + cached + output > 0);
+  if (!isClear || used.length === 0 || used.length > MOST_MODELS) return undefined;
   const busiest = busiestOf(records);
   return {
     provider: providerOf(records[0]!),

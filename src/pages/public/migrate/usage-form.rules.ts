@@ -44,8 +44,8 @@ const A_POINT = 'Enter decimals with a point, such as 1.5M.';
  * @returns the count, or what is wrong with the text
  */
 export function readCount(text: string): number | string {
-  const match = /^(\d+(?:,\d{3})*(?:\.\d+)?)([kmb]?)$/i.exec(text.replace(/[\s_’']/g, ''));
-  // In much of the world a comma is what a point is here.
+  const match = /^(\d+(?:,\d{3})*(?:\.\d+(?=[kmb]))?)([kmb]?)$/i.exec(text.replace(/[\s_’']/g, ''));
+  // In much of the world a comma is what a point is here, and `1.234` more than a thousand.
   if (!match) return text.includes(',') ? A_POINT : A_COUNT;
   const number = Number(match[1]!.replaceAll(',', ''));
   const count = Math.round(number * 1_000 ** SCALES.indexOf(match[2]!.toLowerCase()));
