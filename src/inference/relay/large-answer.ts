@@ -1,14 +1,7 @@
 import { joinInParts } from '../../lib/join-in-parts.js';
-import {
-  eachElement,
-  type Member,
-  memberValue,
-  scanMembersInParts,
-  scanObjectInParts,
-  skipValueInParts,
-} from '../../lib/json-scan.js';
+import { type Member, memberValue, scanMembersInParts } from '../../lib/json-scan.js';
 import type { Work } from '../../lib/turns.js';
-import { choicesError, namesErrorInParts } from '../../lib/upstream/choices-error.js';
+import { choiceError, eachChoice, namesErrorInParts } from '../../lib/upstream/choices-error.js';
 import type { CallInput, Success } from '../call.js';
 import { encodingOf } from '../embeddings/embedding-encoding.js';
 import { convertInParts } from '../embeddings/large-embeddings.js';
@@ -24,7 +17,6 @@ import {
 } from './answer-members.js';
 import { tellUsage } from './told-usage.js';
 
-const OPEN_BRACE = 0x7b;
 const OPEN_BRACKET = 0x5b;
 
 /** What reading a large answer asks of its relay. */
@@ -93,15 +85,11 @@ export function* readLargeAnswer(
  */
 function* readChoices(body: Buffer, from: number): Work<number> {
   let bytes = 0;
-  yield* eachElement(body, from, function* (start) {
-    if (body[start] !== OPEN_BRACE) return yield* skipValueInParts(body, start);
-    const choice = yield* scanObjectInParts(body, start);
-    const error = choice.members.findLast(({ key }) => key === 'error');
-    const told = error && choicesError([{ error: memberValue(body, error) }]);
+  yield* eachChoice(body, from, (members) => {
+    const told = choiceError(body, members);
     if (told) throw new ToldError(told);
-    const message = choice.members.findLast(({ key }) => key === 'message');
+    const message = members.findLast(({ key }) => key === 'message');
     if (message) bytes += messageBytes(body, message.valueStart, message.end);
-    return choice.end;
   });
   return estimateTokens(bytes);
 }

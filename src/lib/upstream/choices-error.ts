@@ -45,14 +45,29 @@ export function* choicesErrorInParts(json: Buffer, { valueStart, end }: Member):
   if (json[valueStart] !== OPEN_BRACKET || !(yield* namesErrorInParts(json, valueStart, end)))
     return undefined;
   let told: Buffer | undefined;
-  yield* eachElement(json, valueStart, function* (start) {
-    if (json[start] !== OPEN_BRACE) return yield* skipValueInParts(json, start);
-    const choice = yield* scanObjectInParts(json, start);
-    const error = choice.members.findLast(({ key }) => key === 'error');
-    told ??= error && choicesError([{ error: memberValue(json, error) }]);
-    return choice.end;
+  yield* eachChoice(json, valueStart, (members) => {
+    told ??= choiceError(json, members);
   });
   return told;
+}
+
+/** Hands the members of each choice in the array that begins at `from` to `read`, with pauses. What isn't an object is skipped. */
+export function* eachChoice(json: Buffer, from: number, read: (members: Member[]) => void): Work<void> {
+  yield* eachElement(json, from, function* (start) {
+    if (json[start] !== OPEN_BRACE) return yield* skipValueInParts(json, start);
+    const { members, end } = yield* scanObjectInParts(json, start);
+    read(members);
+    return end;
+  });
+}
+
+/**
+ * The error that a choice with these members reports, as the payload of an error answer.
+ * @throws SyntaxError
+ */
+export function choiceError(json: Buffer, members: readonly Member[]): Buffer | undefined {
+  const error = members.findLast(({ key }) => key === 'error');
+  return error && choicesError([{ error: memberValue(json, error) }]);
 }
 
 /** Whether anything between two offsets is called `error`, looked for with pauses. */
