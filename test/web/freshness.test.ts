@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Page, WebSocketRoute } from 'playwright-core';
 import { documentIdOf } from '../graphql/support.js';
+import { call, PASSWORD } from '../support/api.js';
 import { expectAccessible } from '../support/axe.js';
 import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { postChat } from '../support/edge.js';
@@ -239,6 +240,30 @@ describeInBrowser('what the dashboard shows', () => {
     await balance(page, '11.00');
     away = false;
     await note.waitFor({ state: 'hidden' });
+  });
+
+  test('begins anew with a session: nothing of the one that has ended counts as lost', async () => {
+    const user = await suite.signUp('free');
+    const { email } = await suite.api<{ email: string }>(user.token, 'GET', '/api/auth/me');
+    const page = await pageOf(browser, suite, user, { expectedErrors: /WebSocket/ });
+    let isOver = false;
+    await page.routeWebSocket('**/graphql', (socket) => {
+      // The connection of the next session comes late.
+      if (!isOver) socket.connectToServer();
+    });
+    await page.clock.install();
+    await page.goto('/dashboard/keys');
+    await balance(page, '1.00');
+    await page.clock.runFor(5_000);
+    isOver = true;
+    await call(suite.url, 'POST', '/api/auth/logout', { token: user.token });
+    await page.waitForURL('**/login?next=*');
+    await page.clock.runFor(5_000);
+    await page.getByLabel('Email').fill(email);
+    await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await balance(page, '1.00');
+    expect(await noteOf(page).count()).toBe(0);
   });
 
   /** What a test does to a socket of a page instead of the server; nothing, once it says so. */

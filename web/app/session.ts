@@ -1,6 +1,7 @@
 import type { Client } from 'urql';
 import { ViewerDocument, type ViewerQuery } from '../generated/graphql';
 import { onDayTurn } from './day-turn';
+import { freshnessBegins } from './freshness';
 import { BY_CLICK, createGraphqlClient, SESSION_PROBE } from './graphql/client';
 import { isSignedOut } from './graphql/errors';
 import { dropFirst } from './graphql/first-question';
@@ -87,6 +88,7 @@ export function endSession(): void {
 export function renewSession(): void {
   dropFirst();
   client = createClient();
+  freshnessBegins();
   seen = false;
   for (const listener of changed) listener();
 }

@@ -102,7 +102,8 @@ export function createGraphqlClient({ onDoubt, onReturn, onOther }: SessionListe
       setTimeout(onReturn, isReturn ? BEGUN_MS : FIRST_ANSWERS_MS);
     },
     onLost() {
-      connectionLost();
+      // The server may close the socket of a session only after the next one has begun.
+      if (live === socket) connectionLost();
       isReturn = true;
     },
   });
