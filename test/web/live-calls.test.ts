@@ -30,7 +30,9 @@ describeInBrowser('calls that come while they are watched', () => {
   test('move the list fifty times, and then wait to be asked for', async () => {
     const user = await suite.signUp('team');
     await calls(user, 1);
-    const page = await pageOf(browser, suite, user);
+    const page = await pageOf(browser, suite, user, {
+      expectedErrors: /ERR_INTERNET_DISCONNECTED|WebSocket/,
+    });
     // Calls that come before the page listens are read with the list, and move nothing.
     const recorded = documentIdOf('subscription UsageRecorded');
     const listening = page
@@ -70,6 +72,50 @@ describeInBrowser('calls that come while they are watched', () => {
     await button.waitFor({ state: 'hidden' });
     await rowsAre(PAGE);
     await move(2, () => rowsAre(PAGE + 2));
+
+    const idsOf = (addresses: readonly string[]): string[] =>
+      addresses.map((address) => new URL(address, suite.url).searchParams.get('call')!);
+    const showsNewest = (): Promise<unknown> =>
+      until(
+        async () => {
+          const { items } = await suite.api<{ items: { id: string }[] }>(
+            user.token,
+            'GET',
+            `/api/usage?limit=${PAGE}`,
+          );
+          const shown = await page.evaluate<string[]>(
+            `[...document.querySelectorAll('section[aria-label=Calls] tbody tr a[href*="call="]')].map(({ href }) => href)`,
+          );
+          return idsOf(shown).join() === items.map(({ id }) => id).join();
+        },
+        { what: 'the newest calls, all of them and no others' },
+      );
+    /** Calls that nobody is told of. */
+    const missed = async (count: number): Promise<void> => {
+      const away = page.getByText(/^Reconnecting, data as of/);
+      await page.context().setOffline(true);
+      await away.waitFor();
+      await calls(user, count);
+      await page.context().setOffline(false);
+      await away.waitFor({ state: 'detached' });
+    };
+    // Beside rows from before, those of an outage would leave a gap that nobody sees.
+    await missed(PAGE + 10);
+    await showsNewest();
+    await move(PAGE + 10, () => page.getByRole('button', { name: '10 new calls' }).waitFor());
+    await missed(PAGE + 10);
+    await showsNewest();
+    expect(await page.getByRole('button', { name: /new call/ }).count()).toBe(0);
+
+    // Nor does a page that nobody looks at gather calls that are on the next page by then.
+    await page.evaluate(`
+      globalThis.frames = [];
+      globalThis.requestAnimationFrame = (draw) => frames.push(draw)`);
+    await calls(user, PAGE * 2);
+    await page.getByText(`${65 + 2 + 3 * (PAGE + 10) + PAGE * 2} calls in all`).waitFor();
+    await page.evaluate('for (const draw of frames.splice(0)) draw(performance.now())');
+    await showsNewest();
+    expect(await page.getByRole('button', { name: /new call/ }).count()).toBe(0);
   });
 
   // Without the variable there is no such test: one that is skipped would fail CI.

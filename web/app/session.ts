@@ -15,6 +15,7 @@ export type Viewer = NonNullable<ViewerQuery['viewer']>;
 const changed = new Set<() => void>();
 const doubted = new Set<() => void>();
 const returned = new Set<() => void>();
+const missed = new Set<() => void>();
 let inDoubt = false;
 /** Whether somebody was signed in with this client. */
 let seen = false;
@@ -26,7 +27,8 @@ export function doubtSession(): void {
   for (const listener of doubted) listener();
 }
 
-function onReturn(): void {
+function onReturn(wasLost = false): void {
+  if (wasLost) for (const listener of missed) listener();
   for (const listener of returned) listener();
 }
 
@@ -57,6 +59,9 @@ export const onSessionDoubt = listen(doubted);
  * something may have been missed.
  */
 export const onLiveReturn = listen(returned);
+
+/** Calls back when what is live was interrupted and is there again, just before `onLiveReturn`: events have been missed. */
+export const onLiveMissed = listen(missed);
 
 /** The client of the current session. */
 export const currentClient = (): Client => client;

@@ -56,7 +56,7 @@ addEventListener('offline', () => live?.terminate());
 
 interface SessionListeners {
   onDoubt(): void;
-  onReturn(): void;
+  onReturn(wasLost: boolean): void;
   onOther(isRefusedClick: boolean): void;
 }
 
@@ -66,6 +66,7 @@ interface SessionListeners {
  * shows: the server refuses it when the cookie names another by now.
  * @param onDoubt is called when the server no longer takes the session.
  * @param onReturn is called when the socket is there again, and a while after it first connected: a change may have been missed.
+ *   `wasLost` is true for the former.
  * @param onOther is called when the server does so, or answers for another account than before: the cookie was replaced in
  *   another tab. That answer reaches nobody. It is told whether a click was refused.
  */
@@ -99,7 +100,7 @@ export function createGraphqlClient({ onDoubt, onReturn, onOther }: SessionListe
   const subscribe = createLasting(socket, {
     onStand() {
       connectionStands();
-      setTimeout(onReturn, isReturn ? BEGUN_MS : FIRST_ANSWERS_MS);
+      setTimeout(onReturn, isReturn ? BEGUN_MS : FIRST_ANSWERS_MS, isReturn);
     },
     onLost() {
       // The server may close the socket of a session only after the next one has begun.

@@ -60,7 +60,7 @@ export function UsagePage(): ReactNode {
     JSON.stringify(listed),
     // Only the first page has the newest.
     (event) => !search.after && !search.before && belongs(event, search),
-    { hold: true },
+    { hold: true, hasMore: page?.pageInfo.hasNextPage ?? false },
   );
   const showHeld = (): void => {
     release();

@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { UsageRowFragment } from '../../../generated/graphql';
 import { useUsageRecorded } from '../../graphql/live-usage';
+import { onLiveMissed } from '../../session';
 
 /** New rows that come by themselves. Whoever reads a longer list asks for the rest: it would run away from them. */
 const MOST_NEW = 50;
@@ -34,19 +35,28 @@ const NOTHING: ReadonlySet<string> = new Set();
 const newestFirst = (a: UsageRowFragment, b: UsageRowFragment): number =>
   a.createdAt === b.createdAt ? (a.id < b.id ? 1 : -1) : a.createdAt < b.createdAt ? 1 : -1;
 
-/** Calls back at most once a frame, with all events since the time before. */
-function useUsageByFrame(take: (events: readonly UsageRowFragment[]) => void): void {
+/**
+ * Calls back at most once a frame, with all events since the time before.
+ * @param take is told, too, whether there were more events than are kept.
+ */
+function useUsageByFrame(take: (events: readonly UsageRowFragment[], areSomeLost: boolean) => void): void {
   const waiting = useRef<UsageRowFragment[]>([]);
+  const areSomeLost = useRef(false);
   const frame = useRef<number>(undefined);
   const latest = useRef(take);
   latest.current = take;
   useUsageRecorded((event) => {
     waiting.current.push(event);
-    // No frame comes while nobody looks; coming back reads the list anew.
-    if (waiting.current.length > MOST_WAITING) waiting.current.shift();
+    // No frame comes while nobody looks.
+    if (waiting.current.length > MOST_WAITING) {
+      waiting.current.shift();
+      areSomeLost.current = true;
+    }
     frame.current ??= requestAnimationFrame(() => {
       frame.current = undefined;
-      latest.current(waiting.current.splice(0));
+      const lost = areSomeLost.current;
+      areSomeLost.current = false;
+      latest.current(waiting.current.splice(0), lost);
     });
   });
   useEffect(
@@ -58,15 +68,17 @@ function useUsageByFrame(take: (events: readonly UsageRowFragment[]) => void): v
 }
 
 /**
- * A loaded list with the calls that come meanwhile.
+ * A loaded list with the calls that come meanwhile. Where events were missed, it begins anew with the list that is loaded next:
+ * between rows from before and after, some would be missing.
  * @param shown what is shown, as text: when it changes, what came before is forgotten
  * @param hold whether rows beyond the first 50 wait to be asked for; else the newest 50 are kept
+ * @param hasMore whether the loaded list goes on: what is older than its last row is on the next page
  */
 export function useLiveRows(
   loaded: readonly UsageRowFragment[] | undefined,
   shown: string,
   belongs: (event: UsageRowFragment) => boolean,
-  { hold = false }: { hold?: boolean } = {},
+  { hold = false, hasMore = false }: { hold?: boolean; hasMore?: boolean } = {},
 ): LiveRows {
   const none: Come = { shown, rows: [], held: 0, fresh: NOTHING, base: undefined };
   const [state, setCome] = useState<Come>(none);
@@ -74,13 +86,28 @@ export function useLiveRows(
   const timer = useRef<number>(undefined);
   const released = useRef<readonly UsageRowFragment[]>(undefined);
 
-  useUsageByFrame((events) => {
+  const release = (): void => {
+    released.current = loaded;
+  };
+  const beginAnew = useRef(release);
+  beginAnew.current = release;
+  useEffect(() => {
+    const stop = onLiveMissed(() => beginAnew.current());
+    return () => void stop();
+  }, []);
+
+  useUsageByFrame((events, areSomeLost) => {
+    if (areSomeLost) release();
     if (!events.some(belongs)) return;
     setCome((former) => {
       const before = former.shown === shown ? former : none;
       // The list may have been loaded between a call and its event.
-      const known = new Set((before.base ?? loaded)?.map(({ id }) => id));
-      const news = events.filter((event) => belongs(event) && !known.has(event.id));
+      const list = before.base ?? loaded ?? [];
+      const known = new Set(list.map(({ id }) => id));
+      const last = hasMore ? list.at(-1) : undefined;
+      const isNew = (event: UsageRowFragment): boolean =>
+        belongs(event) && !known.has(event.id) && (!last || newestFirst(event, last) < 0);
+      const news = events.filter(isNew);
       const room = hold ? MOST_NEW - before.rows.length : news.length;
       const added = before.held > 0 ? [] : news.slice(0, room);
       const held = before.held + news.length - added.length;
@@ -112,8 +139,5 @@ export function useLiveRows(
     const known = new Set(list.map(({ id }) => id));
     return [...come.rows.filter(({ id }) => !known.has(id)), ...list].sort(newestFirst);
   }, [list, come.rows]);
-  const release = (): void => {
-    released.current = loaded;
-  };
   return { rows, fresh: come.fresh, held: come.held, release };
 }
