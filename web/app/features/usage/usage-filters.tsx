@@ -1,5 +1,6 @@
 import { Button, NativeSelect } from '@mantine/core';
-import type { UsageFiltersQuery } from '../../../generated/graphql';
+import { useQuery } from 'urql';
+import { UsageFilterKeyDocument, type UsageFiltersQuery } from '../../../generated/graphql';
 import { DownloadButton } from '../../ui/download-button';
 import { formatDay } from '../../ui/format';
 import { Unseen } from '../../ui/unseen';
@@ -23,15 +24,25 @@ const STATUSES = [
   { value: 'error', label: 'Error' },
 ];
 
+/** The name of a key that isn't among the first ones, which can be chosen; undefined if there is none, or for a deleted key. */
+function useNameOf(id: string | undefined, choices: UsageFiltersQuery | undefined): string | undefined {
+  const isListed = choices?.viewer?.apiKeys.nodes.some((key) => key.id === id) ?? true;
+  const pause = id === undefined || isListed;
+  const [{ data }] = useQuery({ query: UsageFilterKeyDocument, variables: { id: id ?? '' }, pause });
+  const key = data?.viewer?.apiKey;
+  return key && key.id === id ? key.name : undefined;
+}
+
 /** Key, model, status and window; and the export of what they leave. */
 export function UsageFilters({ search, choices, onChange }: UsageFiltersProps) {
   const keys = (choices?.viewer?.apiKeys.nodes ?? []).map(({ id, name }) => ({ value: id, label: name }));
+  const chosenName = useNameOf(search.key, choices);
   const models = (choices?.models ?? []).map(({ modelPublicName: name }) => ({ value: name, label: name }));
   return (
     <div className={classes.filters}>
       <NativeSelect
         label="Key"
-        data={withChosen([{ value: '', label: 'Any key' }, ...keys], search.key)}
+        data={withChosen([{ value: '', label: 'Any key' }, ...keys], search.key, chosenName)}
         value={search.key ?? ''}
         onChange={({ currentTarget }) => onChange({ key: currentTarget.value || undefined })}
       />
