@@ -105,6 +105,11 @@ describeInBrowser('the figures of the dashboard', () => {
     const requestsAre = (count: string) =>
       until(async () => (await tile('Requests'))[0] === count, { what: `${count} requests` });
     await requestsAre('4');
+    const daysAre = (count: number) =>
+      until(async () => (await page.locator('figure .recharts-xAxis-tick-labels text').count()) === count, {
+        what: `${count} names of days`,
+      });
+    await daysAre(7);
     const { held, release } = await holdAnswers(page, '"usageSeries"');
     await page.getByRole('button', { name: '30 days' }).click();
     await held;
@@ -113,8 +118,12 @@ describeInBrowser('the figures of the dashboard', () => {
     await busy.filter({ hasText: 'Error rate' }).waitFor();
     await page.getByRole('region', { name: 'Models' }).locator('[aria-busy=true]').waitFor();
     expect((await tile('Requests'))[0]).toBe('4');
+    // The chart has the days of its figures: others would stand there as days without calls.
+    await daysAre(7);
     release();
     await requestsAre('7');
+    // A name for each week.
+    await daysAre(5);
     await until(async () => (await busy.count()) === 0, { what: 'everything of the other window' });
     await page.unrouteAll({ behavior: 'wait' });
   });

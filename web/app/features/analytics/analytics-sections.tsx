@@ -9,7 +9,7 @@ interface AnalyticsSectionsProps {
   windowDays: WindowDays;
   view: AnalyticsView;
   onView(view: AnalyticsView): void;
-  /** The points are still those of another window. */
+  /** The points are still those of another window or time zone. */
   awaiting: boolean;
   /** Only calls with this key are meant. */
   keyId?: string;

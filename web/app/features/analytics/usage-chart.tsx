@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core';
-import { Suspense, useState } from 'react';
+import { Suspense, useRef, useState } from 'react';
 import type { SeriesPointFragment } from '../../../generated/graphql';
 import { lazyLargePart } from '../../lazy-page';
 import { Awaiting } from '../../ui/awaiting';
@@ -56,8 +56,12 @@ interface UsageChartProps {
 
 /** What was used per day, or today per hour, by model: drawn, or as a table. */
 export function UsageChart(props: UsageChartProps) {
-  const { points, windowDays, measure, onMeasure, zone, onZone, awaiting } = props;
+  const { points, measure, onMeasure, onZone, awaiting } = props;
   const [asTable, setAsTable] = useState(false);
+  // Until the points of another choice have come, these are drawn at their own hours or days.
+  const chosen = useRef({ windowDays: props.windowDays, zone: props.zone });
+  if (!awaiting) chosen.current = { windowDays: props.windowDays, zone: props.zone };
+  const { windowDays, zone } = chosen.current;
   const unit = windowDays === 1 ? 'hour' : 'day';
   const label = `${MEASURES.find(({ value }) => value === measure)!.label} per ${unit}`;
   const clock = zone === 'utc' ? 'UTC' : localZone();
@@ -76,7 +80,7 @@ export function UsageChart(props: UsageChartProps) {
                 { value: 'utc', label: 'UTC' },
                 { value: 'local', label: 'Local' },
               ]}
-              value={zone}
+              value={props.zone}
               onChange={onZone}
             />
           )}
