@@ -6,7 +6,7 @@ import { describeInBrowser, NARROW, useBrowser } from '../support/browser.js';
 import { postChat } from '../support/edge.js';
 import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
-import { keepAs, pageOf } from './dashboard.js';
+import { holdAnswers, keepAs, pageOf } from './dashboard.js';
 
 /** Money and identity, as their owner handles them. */
 describeInBrowser('billing and profile of the dashboard', () => {
@@ -139,8 +139,15 @@ describeInBrowser('billing and profile of the dashboard', () => {
     await saidAt('New password', 'Is one of the most common passwords');
     await page.getByRole('textbox', { name: 'New password' }).fill('something else');
     await page.getByText('Is one of the most common passwords').waitFor({ state: 'detached' });
+    const saved = await holdAnswers(page, '"changePassword"');
     await change(PASSWORD, `${PASSWORD} 2`);
+    await saved.held;
+    // What was typed now would go with the answer.
+    for (const field of ['Current password', 'New password'])
+      expect(await page.getByRole('textbox', { name: field }).isEditable()).toBe(false);
+    saved.release();
     await page.getByText('Your password was changed').waitFor();
+    await page.unrouteAll({ behavior: 'wait' });
     const login = await call(suite.url, 'POST', '/api/auth/login', {
       body: { email, password: `${PASSWORD} 2` },
     });

@@ -249,6 +249,9 @@ describeInBrowser('the alerts of the dashboard', () => {
     await dialog.getByLabel('URL').fill(PUBLIC);
     await dialog.getByRole('button', { name: 'Create alert' }).click();
     await held;
+    // What was typed now would go with the answer.
+    expect(await dialog.getByLabel('URL').isEditable()).toBe(false);
+    expect(await dialog.getByLabel('Percentage to add').isEditable()).toBe(false);
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     await dialog.waitFor({ state: 'hidden' });
     release();

@@ -13,6 +13,7 @@ import {
   callsOf,
   clickToCopy,
   expectGoodLooks,
+  goInside,
   hasFocus,
   holdAnswers,
   keepAs,
@@ -428,8 +429,15 @@ describeInBrowser('the keys of the dashboard', () => {
     await page.getByText('At 90% of the monthly limit, calls run on gateway/qwen-fast.').waitFor();
     await page.getByRole('button', { name: 'Edit guard' }).click();
     await page.getByLabel('What happens').selectOption('Reject calls');
+    const saved = await holdAnswers(page, '"setApiKeyGuard"');
     await page.getByRole('button', { name: 'Save' }).click();
+    await saved.held;
+    // What was changed now would go with the answer.
+    for (const field of [percent, page.getByLabel('What happens')])
+      expect(await field.isEditable()).toBe(false);
+    saved.release();
     await page.getByText('calls are rejected.').waitFor();
+    await page.unrouteAll({ behavior: 'wait' });
     expect(await statusOf()).toBe(200);
     await page.getByText('The key reached 90% of its monthly limit, and its guard stopped it').waitFor();
     await page.getByText('The guard rejects calls with 402.').waitFor();
@@ -502,6 +510,14 @@ describeInBrowser('the keys of the dashboard', () => {
     await until(async () => (await search.inputValue()) === '', { what: 'an empty search' });
     await search.fill('0997');
     await page.getByText('1 of 1,001 keys').waitFor();
+    // Calls can be filtered by each of them, though not all are offered.
+    const { rows: found } = await suite.db.pool.query<{ id: string }>(
+      `select id from api_keys where account_id = $1 and name = 'service 0997'`,
+      [user.accountId],
+    );
+    await goInside(page, `/dashboard/usage?key=${found[0]!.id}`);
+    const chosen = page.getByLabel('Key', { exact: true }).locator('option:checked');
+    await until(async () => (await chosen.innerText()) === 'service 0997', { what: 'the name of the key' });
   });
 
   test('a page of the list that has become empty doesn’t say that there are no keys', async () => {

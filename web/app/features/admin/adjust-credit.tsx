@@ -71,6 +71,8 @@ export function AdjustCredit({ user }: { user: UserRowFragment }) {
           leftSection="$"
           inputMode="text"
           autoComplete="off"
+          // The question can be closed while it is sent. What was typed then would go with the answer.
+          readOnly={sending}
           value={amount}
           error={faults.amount_usd}
           onChange={({ currentTarget }) => change(setAmount, currentTarget.value)}
@@ -79,11 +81,12 @@ export function AdjustCredit({ user }: { user: UserRowFragment }) {
           label="Reason"
           description="The account’s owner reads it in the ledger"
           autoComplete="off"
+          readOnly={sending}
           value={reason}
           error={faults.reason}
           onChange={({ currentTarget }) => change(setReason, currentTarget.value)}
         />
-        <Button type="submit" variant="default">
+        <Button type="submit" variant="default" disabled={sending}>
           Adjust credit
         </Button>
       </form>

@@ -143,6 +143,8 @@ export function AlertForm({
         data-autofocus
         autoComplete="off"
         value={destination}
+        // What was changed now would go with the answer.
+        readOnly={sending}
         error={fault && asSentence(fault)}
         onChange={({ currentTarget }) => {
           edit.begin();
@@ -153,6 +155,7 @@ export function AlertForm({
         thresholds={thresholds}
         onChange={changeThresholds}
         typed={percentage}
+        sending={sending}
         limitUsd={limitUsd}
         spentUsd={apiKey.spendMonthUsd}
       />

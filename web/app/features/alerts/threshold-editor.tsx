@@ -9,16 +9,19 @@ interface ThresholdEditorProps {
   thresholds: readonly number[];
   onChange(thresholds: number[]): void;
   typed: TypedThreshold;
+  /** They are being sent: nothing of them can be changed. */
+  sending: boolean;
   /** Null: the key has none. */
   limitUsd: string | null;
   spentUsd: string;
 }
 
 /** One to five percentages; Enter adds one. */
-export function ThresholdEditor({ thresholds, onChange, typed, limitUsd, spentUsd }: ThresholdEditorProps) {
+export function ThresholdEditor(props: ThresholdEditorProps) {
+  const { thresholds, onChange, typed, sending, limitUsd, spentUsd } = props;
   const full = thresholds.length >= MAX_THRESHOLDS;
   return (
-    <fieldset className={classes.editor}>
+    <fieldset className={classes.editor} disabled={sending}>
       <legend>Alert at</legend>
       <ThresholdBar
         thresholds={thresholds}

@@ -78,6 +78,8 @@ export function GuardForm({ draft, isOld, onChange, onCancel, save, sending, err
         inputMode="numeric"
         rightSection="%"
         value={draft.atPct}
+        // What was changed now would go with the answer.
+        readOnly={sending}
         error={tried && isWrong && 'Enter a whole number from 1 to 100.'}
         onChange={({ currentTarget }) => onChange({ ...draft, atPct: currentTarget.value })}
       />
@@ -85,6 +87,7 @@ export function GuardForm({ draft, isOld, onChange, onCancel, save, sending, err
         label="What happens"
         data={ACTIONS}
         value={draft.action}
+        disabled={sending}
         onChange={({ currentTarget }) =>
           onChange({ ...draft, action: currentTarget.value as GuardDraft['action'] })
         }
@@ -95,6 +98,7 @@ export function GuardForm({ draft, isOld, onChange, onCancel, save, sending, err
           description="Calls to more expensive chat models move to this one."
           data={[...new Set(model ? [model, ...models] : models)]}
           value={model}
+          disabled={sending}
           error={modelFault && asSentence(modelFault)}
           onChange={({ currentTarget }) => onChange({ ...draft, model: currentTarget.value })}
         />

@@ -47,9 +47,11 @@ export function ChangePassword({ email }: { email: string | undefined }) {
       {changed && <Note tone="good">Your password was changed, and all other sessions have ended.</Note>}
       {/* For password managers: whose password it is. */}
       <input type="email" hidden readOnly autoComplete="username" value={email ?? ''} />
+      {/* What was typed while it is sent would go with the answer. */}
       <PasswordInput
         label="Current password"
         autoComplete="current-password"
+        readOnly={sending}
         key={form.key('currentPassword')}
         {...form.getInputProps('currentPassword')}
       />
@@ -57,6 +59,7 @@ export function ChangePassword({ email }: { email: string | undefined }) {
         label="New password"
         description="8 to 128 characters"
         autoComplete="new-password"
+        readOnly={sending}
         key={form.key('newPassword')}
         {...form.getInputProps('newPassword')}
       />
