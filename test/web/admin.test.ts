@@ -138,6 +138,26 @@ describeInBrowser('the admin pages', () => {
     await expectGoodLooks(page, 'admin-node-long-model');
   });
 
+  test('whoever goes from one node to another is never told that it isn’t there', async () => {
+    const [one, other] = await Promise.all(
+      ['one', 'other'].map((name) =>
+        register({ url: suite.url, token: admin.token }, { name: `${name} ${randomUUID()}` }),
+      ),
+    );
+    const page = await keep(`/admin/nodes/${one!.id}`);
+    await page.getByRole('heading', { level: 1, name: one!.name }).waitFor();
+    await page.evaluate(`
+      globalThis.titles = [];
+      globalThis.watching = new MutationObserver(() => titles.push(document.querySelector('h1')?.textContent));
+      watching.observe(document.body, { subtree: true, childList: true, characterData: true })`);
+    // As the browser goes back from one to the other.
+    await page.evaluate(`history.pushState(null, '', '/admin/nodes/${other!.id}')`);
+    await page.getByRole('heading', { level: 1, name: other!.name }).waitFor();
+    const titles = await page.evaluate<(string | null)[]>('watching.disconnect(), titles');
+    expect(titles).toContain(other!.name);
+    expect(titles).not.toContain('Node not found');
+  });
+
   test('no node is called silent while nothing is heard from the server, after a sleep either', async () => {
     const name = `heard ${randomUUID()}`;
     const { id } = await register({ url: suite.url, token: admin.token }, { name });
@@ -217,8 +237,18 @@ describeInBrowser('the admin pages', () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByText('$3.50').waitFor();
     await expectAccessible(page);
+    const made = await holdAnswers(page, '"adjustCredit"');
     await dialog.getByRole('button', { name: 'Adjust credit' }).click();
+    await made.held;
+    // What was typed behind the question would go with the answer.
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'hidden' });
+    expect(await page.getByLabel('Amount').isEditable()).toBe(false);
+    expect(await page.getByLabel('Reason').isEditable()).toBe(false);
+    made.release();
     await page.getByText('Adjusted by +$2.50. New balance: $3.50.').waitFor();
+    await page.unrouteAll({ behavior: 'wait' });
+    expect(await page.getByLabel('Amount').isEditable()).toBe(true);
     await page.getByText('Reason: Apology for the outage').waitFor();
     const { balance_usd: balance } = await suite.api<{ balance_usd: string }>(
       user.token,

@@ -28,6 +28,11 @@ const NEVER = Number.POSITIVE_INFINITY;
 /** `/admin/nodes/{id}` */
 export function NodePage(): ReactNode {
   const { nodeId } = useParams({ from: '/signed-in/administrators/admin/nodes/$nodeId' });
+  // Another node begins anew: what is known of this one would say that there is no other.
+  return <NodeById key={nodeId} nodeId={nodeId} />;
+}
+
+function NodeById({ nodeId }: { nodeId: string }) {
   const { tab } = useSearch({ from: '/signed-in/administrators/admin/nodes/$nodeId' });
   const { nodes, error, again } = useLiveNodes(nodeId);
   const settings = usePageQuery({ query: NodeSettingsDocument, variables: {} });
