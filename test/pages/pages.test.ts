@@ -3,6 +3,7 @@ import type {
   LeaderboardModelOutput,
   LeaderboardOutput,
 } from '../../src/services/leaderboard/leaderboard.outputs.js';
+import type { StatusOutput } from '../../src/services/leaderboard/status.outputs.js';
 import { rollUpAt } from '../analytics/support.js';
 import { operate } from '../graphql/support.js';
 import { callModel, callsInEveryOrder, NOW, ORDERS } from '../leaderboard/support.js';
@@ -13,6 +14,7 @@ import { faultsOf } from './html-faults.js';
 import { someCalls, textOf } from './support.js';
 
 const BASE = 'https://gateway.example.com';
+const DAY_MS = 86_400_000;
 const PAGES = [
   '/',
   '/pricing',
@@ -144,6 +146,14 @@ describe('the public pages', () => {
     expect(shown).toContain('developer $49.00 $65.00 300 all');
     // (1,200 × 0.5 + 350 × 1.5) ÷ 1,000,000.
     expect(shown).toContain('= $0.00 1125');
+  });
+
+  test('the status page says how long ago its first day was', async () => {
+    const { text } = await get('/status');
+    const { body } = await call<StatusOutput>(suite.url, 'GET', '/api/status');
+    const { days } = body.models[0]!;
+    const ago = (Date.parse(days.at(-1)!.date) - Date.parse(days[0]!.date)) / DAY_MS;
+    expect(textOf(text)).toContain(`${ago} days ago`);
   });
 
   test('page, REST and GraphQL have the same figures', async () => {

@@ -68,7 +68,7 @@ function daysTable({ model_public_name: name, days }: ModelStatus): string {
 const modelSection = (model: ModelStatus, isLate: boolean): string => `<section class="availability">
 <h2>${modelLink(model.model_public_name)}<span class="state" data-state="${model.state}">${isLate ? 'Not known' : STATES[model.state]}</span></h2>
 ${bars(model)}
-<p class="aside"><span>${model.days.length} days ago</span><span>${model.success_rate === null ? 'No calls' : `${percent(model.success_rate)} of calls succeeded`}</span><span>Today</span></p>
+<p class="aside"><span>${model.days.length - 1} days ago</span><span>${model.success_rate === null ? 'No calls' : `${percent(model.success_rate)} of calls succeeded`}</span><span>Today</span></p>
 ${daysTable(model)}
 </section>`;
 
