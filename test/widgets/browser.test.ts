@@ -431,6 +431,13 @@ describeInBrowser('the widget in a page', () => {
         forget(id);
         silences.delete(id);
       };
+      window.lateEnd = window.endNow = undefined;
+      const { read } = ReadableStreamDefaultReader.prototype;
+      ReadableStreamDefaultReader.prototype.read = async function () {
+        const part = await read.call(this);
+        if (part.done) await window.lateEnd;
+        return part;
+      };
       window.passSilences = () => {
         for (const [id, run] of silences) {
           clearTimeout(id);
@@ -442,11 +449,13 @@ describeInBrowser('the widget in a page', () => {
     await clickBubble(page);
     const chat = await chatIn(page);
     let goOn: () => void = () => undefined;
-    upstream.answer((_request, response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' });
-      response.write(delta('Half '));
-      goOn = () => response.end(delta('and half.') + DONE_EVENT);
-    });
+    const answerHalf = (): void =>
+      upstream.answer((_request, response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.write(delta('Half '));
+        goOn = () => response.end(delta('and half.') + DONE_EVENT);
+      });
+    answerHalf();
     const answered = (text: string) => chat.locator('.turn.assistant', { hasText: text }).waitFor();
     const stalls = async (): Promise<void> => {
       await answered('Half');
@@ -457,8 +466,19 @@ describeInBrowser('the widget in a page', () => {
     await stalls();
     goOn();
     await answered('Half and half.');
-    await until(async () => (await chat.locator('#trouble').textContent()) === '', { what: 'no alert' });
+    const noAlert = () =>
+      until(async () => (await chat.locator('#trouble').textContent()) === '', { what: 'no alert' });
+    await noAlert();
     await chat.getByRole('button', { name: 'New chat' }).click();
+    // Also when all of it is there long before its connection ends.
+    await page.evaluate('void (lateEnd = new Promise((resolve) => void (endNow = resolve)))');
+    upstream.answer(stream([delta('Half and half again.'), DONE_EVENT]));
+    await write(chat, 'Tell me');
+    await stalls();
+    await page.evaluate('endNow()');
+    await noAlert();
+    await chat.getByRole('button', { name: 'New chat' }).click();
+    answerHalf();
     await write(chat, 'Tell me');
     await stalls();
     await expectAccessible(chat);

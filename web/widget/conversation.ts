@@ -116,6 +116,8 @@ export class Conversation {
     this.#maxCharacters = this.#shortened ?? this.#maxCharacters;
     this.#session = session ?? this.#session;
     this.#turns.push({ role: 'assistant', content: text, ...(mac !== undefined && { mac }) });
+    // The answer may have been whole long before its stream ended.
+    this.deps.view.calm();
     this.deps.view.finish(text);
     this.deps.tell({ v: 1, type: 'answered', text });
     this.#save();
