@@ -198,6 +198,16 @@ describeInBrowser('somebody new', () => {
     expect(Math.abs((await placeOf()) - before)).toBeLessThan(2);
     expect(await rows.first().innerText()).toContain('gateway/fast');
     expect(await rows.count()).toBe(13);
+    // Nor while the details of one of them stand beside the list.
+    await last.click();
+    const drawer = page.getByRole('dialog', { name: 'Call' });
+    await drawer.locator('dl').waitFor();
+    await ask('chat');
+    await rows.nth(13).waitFor();
+    await page.keyboard.press('Escape');
+    await drawer.waitFor({ state: 'hidden' });
+    await page.waitForURL((url) => !url.searchParams.has('call'));
+    expect(Math.abs((await placeOf()) - before)).toBeLessThan(2);
 
     await page.getByLabel('Model').selectOption('gateway/embed');
     await page.waitForURL('**/dashboard/usage?model=gateway%2Fembed');

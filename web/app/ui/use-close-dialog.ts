@@ -30,6 +30,12 @@ export function useCloseDialog(isOpen: boolean, leave: () => void): () => void {
     else {
       // Closed twice before the browser is there, it would lead one page further.
       isThere.current = false;
+      // The router goes to where the page was when the dialog was opened. It may have scrolled along with rows since.
+      const { scrollX, scrollY } = window;
+      const stop = router.subscribe('onRendered', () => {
+        stop();
+        window.scrollTo(scrollX, scrollY);
+      });
       router.history.back({ ignoreBlocker: true });
     }
   };

@@ -16,6 +16,7 @@ import { moneyText } from '../../ui/money-text';
 import { PageHead } from '../../ui/page-head';
 import { Pager } from '../../ui/pager';
 import { Settled } from '../../ui/settled';
+import { useCloseDialog } from '../../ui/use-close-dialog';
 import { useHeldScroll } from '../../ui/use-held-scroll';
 import { Waiting } from '../../ui/waiting';
 import { DEFAULT_WINDOW, WINDOWS, type WindowDays } from '../analytics/window';
@@ -73,13 +74,12 @@ export function UsagePage(): ReactNode {
       search: ({ after: _after, before: _before, ...rest }) => ({ ...rest, ...changes }) as UsageSearch,
       replace: true,
     });
-  const look = (id: string | undefined): void =>
-    void navigate({
-      search: ({ call: _call, ...rest }) => ({ ...rest, ...(id && { call: id }) }),
-      // Back must not open again what was closed.
-      replace: id === undefined,
-      resetScroll: false,
-    });
+  const look = (id: string): void =>
+    void navigate({ search: (before) => ({ ...before, call: id }), resetScroll: false });
+  const close = useCloseDialog(
+    call !== undefined,
+    () => void navigate({ search: ({ call: _call, ...rest }) => rest, replace: true, resetScroll: false }),
+  );
   // Whoever has come back to the beginning sees it live.
   const isBeginning = search.before !== undefined && !awaiting && page?.pageInfo.hasPreviousPage === false;
   useEffect(() => {
@@ -142,7 +142,7 @@ export function UsagePage(): ReactNode {
       />
       {call && (
         <Suspense>
-          <CallDrawer id={call} onClose={() => look(undefined)} />
+          <CallDrawer id={call} onClose={close} />
         </Suspense>
       )}
     </>
