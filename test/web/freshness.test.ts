@@ -3,12 +3,12 @@ import type { Page, WebSocketRoute } from 'playwright-core';
 import { documentIdOf } from '../graphql/support.js';
 import { call, PASSWORD } from '../support/api.js';
 import { expectAccessible } from '../support/axe.js';
-import { describeInBrowser, useBrowser } from '../support/browser.js';
+import { describeInBrowser, type PageOptions, useBrowser } from '../support/browser.js';
 import { postChat } from '../support/edge.js';
 import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
 import { until } from '../support/until.js';
-import { expectGoodLooks, goInside, keepAs, openAs, pageOf } from './dashboard.js';
+import { expectGoodLooks, goInside, pageOf } from './dashboard.js';
 
 /** Sooner than a lost signal would be made good. */
 const SOON = { timeout: 20_000 };
@@ -20,6 +20,25 @@ interface Subscribe {
   payload: { extensions: { documentId: string } };
 }
 
+/** What a test has of the sockets of a page that it loads. */
+interface Line {
+  sockets: WebSocketRoute[];
+  /** Ids of the documents that the page has asked for. */
+  subscribed: string[];
+  /** Whether a message of the page is kept from the server. */
+  keeps(message: Subscribe, socket: WebSocketRoute): boolean;
+  /** Whether the test itself passes on what the server says. */
+  holds(text: string, pass: () => void): boolean;
+}
+
+const lineOf = (changes: Partial<Line>): Line => ({
+  sockets: [],
+  subscribed: [],
+  keeps: () => false,
+  holds: () => false,
+  ...changes,
+});
+
 /** Whether what a page shows is true, and whether it says so when it can't know. */
 describeInBrowser('what the dashboard shows', () => {
   const browser = useBrowser();
@@ -29,50 +48,105 @@ describeInBrowser('what the dashboard shows', () => {
     page.getByRole('banner').getByText(`$${amount}`).waitFor(within);
   const noteOf = (page: Page) => page.getByRole('banner').getByText(/^Reconnecting, data as of \d\d:\d\d$/);
 
-  test('follows a top-up, a plan and a key that somebody else has changed, by itself', async () => {
-    const user = await suite.signUp('pro');
-    const [one, other] = [
-      await openAs(browser, suite, user, '/dashboard/billing'),
-      await openAs(browser, suite, user, '/dashboard/keys'),
-    ];
-    await balance(other, '26.00');
-    await other.getByText('of a test').waitFor();
-    await one.getByText('$100', { exact: true }).click();
-    await one.getByRole('button', { name: 'Add $100' }).click();
-    await balance(one, '126.00', SOON);
-    await balance(other, '126.00', SOON);
-    await suite.api(user.token, 'PATCH', `/api/keys/${user.keyId}`, { name: 'renamed elsewhere' });
-    await other.getByText('renamed elsewhere').waitFor(SOON);
+  let user: StackUser;
+  let dollars = 1;
+  beforeAll(async () => {
+    user = await suite.signUp('free');
+  });
+  /** The account has ten dollars more, and this page didn't ask for it. */
+  const topUp = async (): Promise<void> => {
+    await suite.api(user.token, 'POST', '/api/billing/topup', { amount_usd: 10 });
+    dollars += 10;
+  };
+  const newBalance = (page: Page, within?: typeof SOON) => balance(page, `${dollars}.00`, within);
+  const makeKey = async (): Promise<string> => {
+    const made = await suite.api<{ api_key: { id: string } }>(user.token, 'POST', '/api/keys', {
+      name: 'of this test',
+    });
+    return made.api_key.id;
+  };
+
+  /** Comes back to the page, which is read again once a second at most. */
+  const comeBackUntil = (page: Page, isTrue: () => Promise<boolean>): Promise<unknown> =>
+    until(
+      async () => {
+        await page.evaluate('window.dispatchEvent(new Event("focus"))');
+        return isTrue();
+      },
+      { what: 'what comes of it' },
+    );
+
+  let line: Line;
+  const openFirst = async (path: string, options: PageOptions = {}): Promise<Page> => {
+    const page = await pageOf(browser, suite, user, options);
+    await page.routeWebSocket('**/graphql', (socket) => {
+      const server = socket.connectToServer();
+      const { sockets, subscribed, keeps, holds } = line;
+      sockets.push(socket);
+      socket.onMessage((text) => {
+        const message = JSON.parse(String(text)) as Subscribe;
+        if (message.type === 'subscribe') subscribed.push(message.payload.extensions.documentId);
+        if (!keeps(message, socket)) server.send(text);
+      });
+      server.onMessage((text) => {
+        const pass = (): void => socket.send(text);
+        if (!holds(String(text), pass)) pass();
+      });
+    });
+    await page.goto(path);
+    return page;
+  };
+  /** For tests that need nothing of a page of their own. */
+  const open = (path: string, options: Pick<PageOptions, 'expectedErrors'> = {}): Promise<Page> => {
+    line = lineOf({});
+    return browser.keep(
+      () => openFirst(path, options),
+      (page) => goInside(page, path),
+      options,
+    );
+  };
+  /** For tests of the sockets: loads the page, whose next socket is the first one. */
+  const load = async (path: string, changes: Partial<Line> = {}): Promise<{ page: Page } & Line> => {
+    line = lineOf(changes);
+    const page = await browser.keep(
+      () => openFirst(path),
+      async (former) => void (await former.goto(path)),
+    );
+    return { page, ...line };
+  };
+
+  test('follows a top-up and a key that somebody else has changed, by itself', async () => {
+    const id = await makeKey();
+    const page = await open('/dashboard/keys');
+    await newBalance(page);
+    await page.getByText('of this test').first().waitFor();
+    await topUp();
+    await newBalance(page, SOON);
+    await suite.api(user.token, 'PATCH', `/api/keys/${id}`, { name: 'renamed elsewhere' });
+    await page.getByText('renamed elsewhere').waitFor(SOON);
   });
 
   test('follows what changed between its first answers and its subscriptions', async () => {
-    const user = await suite.signUp('free');
-    const page = await pageOf(browser, suite, user);
     let isHeld = true;
     const held: (() => void)[] = [];
-    await page.routeWebSocket('**/graphql', (socket) => {
-      const server = socket.connectToServer();
+    const { page } = await load('/dashboard/keys', {
       // The page asks once more three seconds after it is connected, which is to be after the change.
-      server.onMessage((message) => {
-        const send = (): void => socket.send(message);
-        if (isHeld && String(message).includes('"connection_ack"')) held.push(send);
-        else send();
-      });
+      holds(text, pass) {
+        if (!isHeld || !text.includes('"connection_ack"')) return false;
+        held.push(pass);
+        return true;
+      },
     });
-    await page.goto('/dashboard/keys');
-    await balance(page, '1.00');
+    await newBalance(page);
     await until(() => held.length > 0, { what: 'the page to connect' });
-    await suite.api(user.token, 'POST', '/api/billing/topup', { amount_usd: 10 });
+    await topUp();
     isHeld = false;
-    for (const send of held.splice(0)) send();
-    await balance(page, '11.00');
+    for (const pass of held.splice(0)) pass();
+    await newBalance(page);
   });
 
   test('keeps what it shows and what is typed when the server refuses to say it again', async () => {
-    const user = await suite.signUp('free');
-    const page = await openAs(browser, suite, user, `/dashboard/keys/${user.keyId}?tab=caps`, {
-      expectedErrors: /503/,
-    });
+    const page = await open(`/dashboard/keys/${await makeKey()}?tab=caps`, { expectedErrors: /503/ });
     await page.getByRole('button', { name: 'Edit daily cap' }).click();
     const cap = page.getByRole('textbox', { name: 'Daily cap' });
     await cap.fill('7');
@@ -91,8 +165,8 @@ describeInBrowser('what the dashboard shows', () => {
         }),
       }),
     );
-    await page.evaluate('window.dispatchEvent(new Event("focus"))');
-    await page.getByText('The service is temporarily unavailable.').first().waitFor();
+    const refused = page.getByText('The service is temporarily unavailable.').first();
+    await comeBackUntil(page, () => refused.isVisible());
     // The same field, with its focus: it didn't go and come back.
     expect(
       await field!.evaluate((one) => (one as { matches(selector: string): boolean }).matches(':focus')),
@@ -102,18 +176,17 @@ describeInBrowser('what the dashboard shows', () => {
     const old = page.getByRole('banner').getByText(/^Balance as of \d\d:\d\d$/);
     await old.waitFor();
     await expectGoodLooks(page, 'balance-as-of');
-    await page.unrouteAll({ behavior: 'ignoreErrors' });
-    await page.evaluate('window.dispatchEvent(new Event("focus"))');
-    await old.waitFor({ state: 'detached' });
+    await page.unrouteAll({ behavior: 'wait' });
+    await comeBackUntil(page, async () => (await old.count()) === 0);
+    // Otherwise it would stay as a draft.
+    await cap.press('Escape');
   });
 
   test('doesn’t bring back what is deleted when the server refuses to say so again', async () => {
-    const user = await suite.signUp('free');
-    const page = await openAs(browser, suite, user, `/dashboard/keys/${user.keyId}`, {
-      expectedErrors: /503/,
-    });
-    await page.getByRole('heading', { level: 1, name: 'of a test' }).waitFor();
-    await suite.api(user.token, 'DELETE', `/api/keys/${user.keyId}`);
+    const id = await makeKey();
+    const page = await open(`/dashboard/keys/${id}`, { expectedErrors: /503/ });
+    await page.getByRole('heading', { level: 1, name: 'of this test' }).waitFor();
+    await suite.api(user.token, 'DELETE', `/api/keys/${id}`);
     await page.getByRole('heading', { level: 1, name: 'Key not found' }).waitFor(SOON);
     await page.route('**/graphql', (route) =>
       route.fulfill({
@@ -124,22 +197,24 @@ describeInBrowser('what the dashboard shows', () => {
         }),
       }),
     );
-    await page.evaluate('window.dispatchEvent(new Event("focus"))');
-    await page.getByText('Out of order.').first().waitFor();
-    expect(await page.getByRole('heading', { level: 1, name: 'of a test' }).count()).toBe(0);
-    await page.unrouteAll({ behavior: 'ignoreErrors' });
+    await comeBackUntil(page, () => page.getByText('Out of order.').first().isVisible());
+    expect(await page.getByRole('heading', { level: 1, name: 'of this test' }).count()).toBe(0);
+    await page.unrouteAll({ behavior: 'wait' });
+    // The page that the next test has is whole.
+    const notFound = page.getByRole('heading', { level: 1, name: 'Key not found' });
+    await comeBackUntil(page, () => notFound.isVisible());
   });
 
   test('is read again when a day begins in UTC, though nobody comes back to the page', async () => {
-    const user = await suite.signUp('free');
-    await suite.api(user.token, 'PATCH', `/api/keys/${user.keyId}`, { daily_limit_usd: '0.000001' });
-    expect((await postChat(suite.url, user.key)).status).toBe(200);
+    const own = await suite.signUp('free');
+    await suite.api(own.token, 'PATCH', `/api/keys/${own.keyId}`, { daily_limit_usd: '0.000001' });
+    expect((await postChat(suite.url, own.key)).status).toBe(200);
     await suite.settled();
-    const page = await pageOf(browser, suite, user);
+    const page = await pageOf(browser, suite, own);
     // Without its socket this page hears of nothing.
     await page.routeWebSocket(/graphql/, () => undefined);
     await page.clock.install({ time: new Date().setUTCHours(23, 58, 30, 0) });
-    await page.goto(`/dashboard/keys/${user.keyId}`);
+    await page.goto(`/dashboard/keys/${own.keyId}`);
     await page.getByText('The daily cap rejects calls with 402.').waitFor();
     await balance(page, '1.00');
     // Also for the server, the day begins.
@@ -154,8 +229,8 @@ describeInBrowser('what the dashboard shows', () => {
   });
 
   test('doesn’t wait for ever for a server that hangs, and adds nothing twice', async () => {
-    const user = await suite.signUp('free');
-    const page = await pageOf(browser, suite, user);
+    const own = await suite.signUp('free');
+    const page = await pageOf(browser, suite, own);
     // A socket that stands late reads all anew: then nobody would have to click.
     await page.routeWebSocket(/graphql/, () => undefined);
     await page.goto('/dashboard/billing');
@@ -196,14 +271,12 @@ describeInBrowser('what the dashboard shows', () => {
     await failed.waitFor({ state: 'detached' });
   });
 
-  let stranger: StackUser | undefined;
   test.each([
     ['keys', 'API key'],
     ['prompts', 'Prompt'],
     ['widgets', 'Widget'],
   ])('one of %s that can’t be read has a title all the same', async (place, title) => {
-    stranger ??= await suite.signUp('free');
-    const page = await keepAs(browser, suite, stranger, '/dashboard/models');
+    const page = await open('/dashboard/models');
     const id = randomUUID();
     await page.route('**/graphql', (route) => {
       if (!route.request().postData()?.includes(id)) return route.fallback();
@@ -218,27 +291,25 @@ describeInBrowser('what the dashboard shows', () => {
   });
 
   test('says of when it is while nothing is heard, and is read again when somebody comes back', async () => {
-    const user = await suite.signUp('free');
-    const page = await pageOf(browser, suite, user);
-    const sockets: { close(): Promise<void> }[] = [];
-    let away = false;
-    await page.routeWebSocket('**/graphql', async (socket) => {
-      if (away) return void (await socket.close());
-      socket.connectToServer();
-      sockets.push(socket);
+    let isAway = false;
+    const { page, sockets } = await load('/dashboard/keys', {
+      keeps({ type }, socket) {
+        if (isAway && type === 'connection_init') void socket.close();
+        return isAway;
+      },
     });
-    await page.goto('/dashboard/keys');
-    await balance(page, '1.00');
+    await newBalance(page);
+    await until(() => sockets.length > 0, { what: 'the page to connect' });
     const note = noteOf(page);
     expect(await note.count()).toBe(0);
-    away = true;
-    await Promise.all(sockets.splice(0).map((socket) => socket.close()));
+    isAway = true;
+    await Promise.all(sockets.map((socket) => socket.close()));
     await note.waitFor();
     await expectGoodLooks(page, 'reconnecting');
-    await suite.api(user.token, 'POST', '/api/billing/topup', { amount_usd: 10 });
+    await topUp();
     await page.evaluate('window.dispatchEvent(new Event("focus"))');
-    await balance(page, '11.00');
-    away = false;
+    await newBalance(page);
+    isAway = false;
     await note.waitFor({ state: 'hidden' });
   });
 
@@ -266,31 +337,14 @@ describeInBrowser('what the dashboard shows', () => {
     expect(await noteOf(page).count()).toBe(0);
   });
 
-  /** What a test does to a socket of a page instead of the server; nothing, once it says so. */
-  const meddle = async (page: Page, asked: (message: Subscribe, socket: WebSocketRoute) => boolean) => {
-    const sockets: WebSocketRoute[] = [];
-    const subscribed: string[] = [];
-    await page.routeWebSocket('**/graphql', (socket) => {
-      const server = socket.connectToServer();
-      sockets.push(socket);
-      socket.onMessage((text) => {
-        const message = JSON.parse(String(text)) as Subscribe;
-        if (message.type === 'subscribe') subscribed.push(message.payload.extensions.documentId);
-        if (!asked(message, socket)) server.send(text);
-      });
-    });
-    return { sockets, subscribed };
-  };
-
   test.each([1011, 4429])('is live again after a close with %d', async (code) => {
-    const user = await suite.signUp('free');
-    const page = await pageOf(browser, suite, user);
     let isAway = false;
-    const { sockets, subscribed } = await meddle(page, ({ type }, socket) => {
-      if (isAway && type === 'connection_init') void socket.close({ code });
-      return isAway;
+    const { page, sockets, subscribed } = await load('/dashboard/keys', {
+      keeps({ type }, socket) {
+        if (isAway && type === 'connection_init') void socket.close({ code });
+        return isAway;
+      },
     });
-    await page.goto('/dashboard/keys');
     await until(() => subscribed.length > 0, { what: 'the page to subscribe' });
     isAway = true;
     await sockets[0]!.close({ code });
@@ -300,39 +354,38 @@ describeInBrowser('what the dashboard shows', () => {
     isAway = false;
     await noteOf(page).waitFor({ state: 'hidden' });
     await until(() => subscribed.length === first.size, { what: 'the page to subscribe again' });
-    await suite.api(user.token, 'POST', '/api/billing/topup', { amount_usd: 10 });
-    await balance(page, '11.00', SOON);
+    await topUp();
+    await newBalance(page, SOON);
   });
 
   test('is live again after a subscription was refused for a while, but not for good', async () => {
-    const user = await suite.signUp('free');
-    const page = await pageOf(browser, suite, user);
     const account = documentIdOf('subscription AccountChanged');
+    const others = () => [...new Set(line.subscribed)].filter((documentId) => documentId !== account);
     let isBusy = true;
-    const { subscribed } = await meddle(page, ({ type, id, payload }, socket) => {
-      if (!isBusy || type !== 'subscribe') return false;
-      const refuse = (code: string) => [{ message: 'Not now.', extensions: { code } }];
-      const say = (message: object) => socket.send(JSON.stringify({ id, ...message }));
-      const { documentId } = payload.extensions;
-      if (documentId === account) say({ type: 'error', payload: refuse('service_unavailable') });
-      else if (documentId === others()[0]) say({ type: 'error', payload: refuse('forbidden') });
-      else {
-        say({ type: 'next', payload: { errors: refuse('rate_limit_exceeded') } });
-        say({ type: 'complete' });
-      }
-      return true;
+    const { page, subscribed } = await load('/dashboard/keys', {
+      keeps({ type, id, payload }, socket) {
+        if (!isBusy || type !== 'subscribe') return false;
+        const refuse = (code: string) => [{ message: 'Not now.', extensions: { code } }];
+        const say = (message: object) => socket.send(JSON.stringify({ id, ...message }));
+        const { documentId } = payload.extensions;
+        if (documentId === account) say({ type: 'error', payload: refuse('service_unavailable') });
+        else if (documentId === others()[0]) say({ type: 'error', payload: refuse('forbidden') });
+        else {
+          say({ type: 'next', payload: { errors: refuse('rate_limit_exceeded') } });
+          say({ type: 'complete' });
+        }
+        return true;
+      },
     });
-    const others = () => [...new Set(subscribed)].filter((documentId) => documentId !== account);
-    await page.goto('/dashboard/keys');
     await noteOf(page).waitFor();
     const times = (documentId?: string) => subscribed.filter((one) => one === documentId).length;
     await until(() => times(account) > 2 && times(others()[1]) > 2, { what: 'the page to subscribe again' });
     expect(times(others()[0])).toBe(1);
-    await suite.api(user.token, 'POST', '/api/billing/topup', { amount_usd: 10 });
+    await topUp();
     isBusy = false;
-    await balance(page, '11.00');
+    await newBalance(page);
     await noteOf(page).waitFor({ state: 'hidden' });
-    await suite.api(user.token, 'POST', '/api/billing/topup', { amount_usd: 10 });
-    await balance(page, '21.00', SOON);
+    await topUp();
+    await newBalance(page, SOON);
   });
 });
