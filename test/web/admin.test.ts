@@ -285,7 +285,7 @@ describeInBrowser('the admin pages', () => {
 
   test('an adjustment whose answer was lost is made once, however often it is asked for', async () => {
     const user = await suite.signUp('free');
-    const page = await openAs(browser, suite, admin, `/admin/users/${user.accountId}`, {
+    const page = await keepAs(browser, suite, admin, `/admin/users/${user.accountId}`, {
       expectedErrors: /ERR_FAILED/,
     });
     const document = documentIdOf('mutation AdjustCredit');
@@ -327,8 +327,8 @@ describeInBrowser('the admin pages', () => {
   });
 
   test('a parked deployment is counted down by a clock that is ahead of the server’s', async () => {
-    const page = await pageOf(browser, suite, admin);
-    await page.addInitScript('const now = Date.now; Date.now = () => now() + 120_000;');
+    const page = await keep('/admin/nodes');
+    await page.evaluate('window.rightNow = Date.now; Date.now = () => rightNow() + 120_000;');
     await page.route('**/graphql', async (route) => {
       const response = await route.fetch();
       const body = (await response.json()) as { data?: { routing?: { deployments: object[] }[] } };
@@ -336,9 +336,10 @@ describeInBrowser('the admin pages', () => {
       if (deployment) Object.assign(deployment, { status: 'PARKED', parkedForSeconds: 40 });
       await route.fulfill({ response, json: body });
     });
-    await page.goto('/admin/routing');
+    await goInside(page, '/admin/routing');
     await page.getByText(/^parked, (3[5-9]|4[01]) s left$/).waitFor();
     await page.unrouteAll({ behavior: 'wait' });
+    await page.evaluate('Date.now = rightNow');
   });
 
   test('routing, jobs, users and benchmarks are shown', async () => {
@@ -403,7 +404,8 @@ describeInBrowser('the admin pages', () => {
       async () => /^Comparison/.test(await page.evaluate<string>('document.activeElement.innerText')),
       { what: 'the focus on the comparison' },
     );
-    await page.reload();
+    const { pathname, search } = new URL(page.url());
+    await goInside(page, `${pathname}${search}`);
     await rowOf(page, 'Latency, p95').getByText('better').waitFor();
     await expectGoodLooks(page, 'admin-comparison');
     await page.getByRole('button', { name: 'Swap' }).click();
