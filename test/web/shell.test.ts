@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { newId } from '../../src/lib/ids.js';
 import { call, PASSWORD } from '../support/api.js';
 import { expectAccessible } from '../support/axe.js';
-import { describeInBrowser, type PageOptions, screenshot, useBrowser } from '../support/browser.js';
+import { describeInBrowser, screenshot, useBrowser } from '../support/browser.js';
 import { postChat } from '../support/edge.js';
 import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
@@ -14,78 +14,61 @@ describeInBrowser('the shell of the dashboard', () => {
   const browser = useBrowser();
   const suite = useProduct();
   let user: StackUser;
-  beforeEach(async () => {
+  beforeAll(async () => {
     user = await suite.signUp('free');
   });
 
-  const open = async (options: PageOptions = {}): Promise<Page> => {
-    const page = await openAs(browser, suite, user, '/dashboard', options);
+  const keep = async (who = user): Promise<Page> => {
+    const page = await keepAs(browser, suite, who, '/dashboard');
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     return page;
   };
-  /** For tests that need nothing of a page of their own. */
-  const keep = async (): Promise<Page> => {
-    const page = await keepAs(browser, suite, user, '/dashboard');
-    await page.getByRole('heading', { name: 'Overview' }).waitFor();
-    return page;
-  };
-  const setBalance = (amount: string): Promise<unknown> =>
+  const setBalance = (accountId: string, amount: string): Promise<unknown> =>
     suite.db.pool.query(
       `with a as (
          update accounts set balance = $2, ledger_seq = ledger_seq + 1 where id = $1
          returning old.balance as before, new.balance as after, new.ledger_seq as seq)
        insert into ledger_entries (id, account_id, seq, kind, amount, balance_after, created_at)
        select $3, $1, seq, 'adjustment', after - before, after, now() from a`,
-      [user.accountId, amount, newId()],
+      [accountId, amount, newId()],
     );
 
-  test('shows the balance, to the last digit where it is pointed at, and each charge without a reload', async () => {
-    const page = await keep();
-    await page.getByRole('banner').getByText('$1.00').waitFor();
-    expect((await postChat(suite.url, user.key)).status).toBe(200);
+  test('shows the balance, to the last digit where it is pointed at, and each charge without a reload; reads out that it has run out, and no single charge', async () => {
+    const own = await suite.signUp('free');
+    const page = await keep(own);
+    const banner = page.getByRole('banner');
+    await banner.getByText('$1.00').waitFor();
+    expect((await postChat(suite.url, own.key)).status).toBe(200);
     await suite.settled();
     const { rows } = await suite.db.pool.query<{ balance: string }>(
       'select balance::text from accounts where id = $1',
-      [user.accountId],
+      [own.accountId],
     );
     const exact = rows[0]!.balance.replace(/0+$/, '');
     expect(exact).toMatch(/^0\.99\d{4,}$/);
-    const shown = page.getByRole('banner').getByTitle(`$${exact}`);
+    const shown = banner.getByTitle(`$${exact}`);
     await shown.waitFor();
     expect(await shown.innerText()).toBe(`$${Number(exact).toFixed(2)}`);
-  });
-
-  test.each([
-    ['0.000500', 'Calls stopped < $0.01'],
-    ['12.340000', 'Balance $12.34'],
-  ])('says where %s stands', async (amount, words) => {
-    await setBalance(amount);
-    const page = await keep();
-    await page.getByText(words, { exact: true }).waitFor();
-  });
-
-  test('reads out that the balance has run out, and no single charge', async () => {
-    const page = await keep();
-    const banner = page.getByRole('banner');
-    await banner.getByText('$1.00').waitFor();
     expect(await banner.locator('[aria-live]').count()).toBe(0);
-    for (const [amount, words] of [
-      ['0.000500', 'The balance is used up'],
-      ['50', 'The balance is no longer low'],
+
+    for (const [amount, words, said] of [
+      ['0.000500', 'Calls stopped < $0.01', 'The balance is used up'],
+      ['12.340000', 'Balance $12.34', 'The balance is no longer low'],
     ] as const) {
-      await setBalance(amount);
+      await setBalance(own.accountId, amount);
       await until(
         async () => {
           await page.evaluate('window.dispatchEvent(new Event("focus"))');
-          return banner.getByRole('status').filter({ hasText: words }).isVisible();
+          return banner.getByRole('status').filter({ hasText: said }).isVisible();
         },
-        { what: words },
+        { what: said },
       );
+      await page.getByText(words, { exact: true }).waitFor();
     }
   });
 
   test('the command palette opens by its keys, finds by a few letters, and gives the focus back', async () => {
-    const page = await open({ colorScheme: 'light' });
+    const page = await keep();
     // The page's title, which takes the focus when it comes, and what the header waits for: nothing takes it away any more.
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
     await page.getByRole('banner').getByText('$1.00').waitFor();
@@ -113,6 +96,9 @@ describeInBrowser('the shell of the dashboard', () => {
     await page.keyboard.press('Enter');
     await page.locator('html[data-mantine-color-scheme=dark]').waitFor();
     await field.waitFor({ state: 'hidden' });
+    // The pages of other tests follow the system.
+    await page.getByRole('button', { name: 'Theme: dark. Change to system' }).click();
+    await page.locator('html[data-mantine-color-scheme=light]').waitFor();
     await page.keyboard.press('Control+k');
     await hasFocus(field);
     await page.keyboard.type('xyz');
@@ -149,28 +135,27 @@ describeInBrowser('the shell of the dashboard', () => {
       .and(commands.getByRole('option').first())
       .waitFor();
     await until(isSeen, { what: 'the first command to be seen' });
+    // It belongs to the shell, and would stand over the next page too.
+    await page.keyboard.press('Escape');
+    await commands.waitFor({ state: 'hidden' });
   });
 
   test('a session that ends elsewhere leads to the log-in by itself, and back to the page', async () => {
-    const page = await open();
-    await page.goto('/dashboard?window=30');
+    const own = await suite.signUp('free');
+    const page = await openAs(browser, suite, own, '/dashboard?window=30');
     await page.getByText(/^Balance/).waitFor();
-    await call(suite.url, 'POST', '/api/auth/logout', { token: user.token });
+    await call(suite.url, 'POST', '/api/auth/logout', { token: own.token });
     await page.waitForURL('**/login?next=*');
     await page.getByText('Your session has ended.').waitFor();
-    await page.getByLabel('Email').fill(await emailOf());
+    const { rows } = await suite.db.pool.query<{ email: string }>(
+      'select email from accounts where id = $1',
+      [own.accountId],
+    );
+    await page.getByLabel('Email').fill(rows[0]!.email);
     await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
     await page.getByRole('button', { name: 'Log in' }).click();
     await page.waitForURL('**/dashboard?window=30');
   });
-
-  const emailOf = async (): Promise<string> => {
-    const { rows } = await suite.db.pool.query<{ email: string }>(
-      'select email from accounts where id = $1',
-      [user.accountId],
-    );
-    return rows[0]!.email;
-  };
 
   test('is accessible in both themes and widths, and fits, with its menu open too', async () => {
     const page = await keep();
