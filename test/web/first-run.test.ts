@@ -1,10 +1,8 @@
 import { execFile } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';
 import OpenAI from 'openai';
-import type { Page } from 'playwright-core';
 import { documentIdOf } from '../graphql/support.js';
-import { call, PASSWORD, signUp as signUpByApi } from '../support/api.js';
+import { call, PASSWORD, signUp } from '../support/api.js';
 import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
 import { until } from '../support/until.js';
@@ -17,29 +15,19 @@ describeInBrowser('somebody new', () => {
   const browser = useBrowser();
   const suite = useProduct();
 
-  const signUp = async (email: string): Promise<Page> => {
-    const page = await browser.open(suite.url, { timezoneId: 'UTC' });
-    await page.goto('/signup');
-    await page.getByLabel('Name').fill('Ada');
-    await page.getByLabel('Email').fill(email);
-    await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
-    await page.getByRole('button', { name: 'Create account' }).click();
-    await page.getByRole('heading', { name: 'Create an API key' }).waitFor();
-    return page;
-  };
-  const costOfOnlyCall = async (email: string): Promise<string> => {
+  const costOfOnlyCall = async (accountId: string): Promise<string> => {
     const { rows } = await suite.db.pool.query<{ cost: string }>(
-      `select trim_scale(cost)::text as cost from usage_events
-       where account_id = (select id from accounts where email = $1)`,
-      [email],
+      'select trim_scale(cost)::text as cost from usage_events where account_id = $1',
+      [accountId],
     );
     expect(rows).toHaveLength(1);
     return `$${rows[0]!.cost}`;
   };
 
   test('makes a key by one click, runs a snippet as it stands there, and sees the call arrive', async () => {
-    const email = `${randomUUID()}@example.com`;
-    const page = await signUp(email);
+    const { token, user } = await signUp(suite.url);
+    const page = await openAs(browser, suite, { token }, '/dashboard', { timezoneId: 'UTC' });
+    await page.getByRole('heading', { name: 'Create an API key' }).waitFor();
     await page.getByText('You have $1.00 of credit on the free plan').waitFor();
     await page.getByRole('button', { name: 'Create my first key' }).click();
     const key = await page.getByRole('region', { name: 'API key' }).innerText();
@@ -60,7 +48,7 @@ describeInBrowser('somebody new', () => {
     expect(JSON.parse(answer.stdout)).toMatchObject({ model: 'gateway/fast' });
     await page.getByText('Your first call has arrived').waitFor();
     const arrived = await page.getByRole('status').filter({ hasText: 'arrived' }).innerText();
-    expect(arrived).toContain(`for ${await costOfOnlyCall(email)}.`);
+    expect(arrived).toContain(`for ${await costOfOnlyCall(user.id)}.`);
     expect(arrived).toMatch(/answered in \d+ ms/);
     await page.getByRole('heading', { name: 'Make your first call (done)' }).waitFor();
     await expectGoodLooks(page, 'first-run-arrived');
@@ -89,7 +77,7 @@ describeInBrowser('somebody new', () => {
   });
 
   test('doesn’t lose the key by a click, sees a call that fails for what it is, and goes on waiting', async () => {
-    const page = await openAs(browser, suite, await signUpByApi(suite.url), '/dashboard');
+    const page = await openAs(browser, suite, await signUp(suite.url), '/dashboard');
     await page.getByRole('button', { name: 'Create my first key' }).click();
     const secret = page.getByRole('region', { name: 'API key' });
     const key = await secret.innerText();
@@ -120,13 +108,24 @@ describeInBrowser('somebody new', () => {
     await page.getByText('Your first call has arrived').waitFor();
   });
 
-  test('keeps the key in sight when the session ends elsewhere, though the page is read again', async () => {
-    const user = await signUpByApi(suite.url);
-    const page = await openAs(browser, suite, user, '/dashboard');
-    await page.getByRole('button', { name: 'Create my first key' }).click();
+  test('holds up nobody who logs out, and keeps the key in sight when the session ends elsewhere, though the page is read again', async () => {
+    const page = await openAs(browser, suite, await signUp(suite.url), '/dashboard');
     const secret = page.getByRole('region', { name: 'API key' });
+    await page.getByRole('button', { name: 'Create my first key' }).click();
+    await secret.waitFor();
+    await page.getByRole('button', { name: 'Account' }).click();
+    await page.getByRole('menuitem', { name: 'Log out' }).click();
+    await page.waitForURL('**/login');
+    await secret.waitFor({ state: 'detached' });
+
+    const { user } = await signUp(suite.url);
+    await page.getByLabel('Email').fill(user.email);
+    await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByRole('button', { name: 'Create my first key' }).click();
     const key = await secret.innerText();
-    await call(suite.url, 'POST', '/api/auth/logout', { token: user.token });
+    const cookies = await page.context().cookies();
+    await call(suite.url, 'POST', '/api/auth/logout', { token: cookies[0]!.value });
     const ended = page.getByText('Your session has ended. Copy the key first');
     await ended.waitFor();
     const refused = page.waitForResponse(
@@ -142,20 +141,8 @@ describeInBrowser('somebody new', () => {
     await page.waitForURL('**/login?next=*');
   });
 
-  test('holds up nobody who logs out', async () => {
-    const user = await signUpByApi(suite.url);
-    const page = await openAs(browser, suite, user, '/dashboard');
-    await page.getByRole('button', { name: 'Create my first key' }).click();
-    const secret = page.getByRole('region', { name: 'API key' });
-    await secret.waitFor();
-    await page.getByRole('button', { name: 'Account' }).click();
-    await page.getByRole('menuitem', { name: 'Log out' }).click();
-    await page.waitForURL('**/login');
-    await secret.waitFor({ state: 'detached' });
-  });
-
   test('sees a call that was charged while the connection was away', async () => {
-    const page = await pageOf(browser, suite, await signUpByApi(suite.url));
+    const page = await pageOf(browser, suite, await signUp(suite.url));
     let away = true;
     await page.routeWebSocket('**/graphql', async (socket) => {
       if (away) return void (await socket.close());
@@ -222,28 +209,32 @@ describeInBrowser('somebody new', () => {
     expect(lines.map((line) => line.split(',')[1])).toEqual(['gateway/embed']);
   });
 
-  test.each([
-    ['was away', false],
-    ['had never stood', true],
-  ])('misses no call that came while the connection %s', async (_what, fromTheStart) => {
+  test('misses no call that came while the connection had never stood, or was away', async () => {
     const user = await suite.signUp('free');
     const page = await pageOf(browser, suite, user);
     const sockets: { close(): Promise<void> }[] = [];
-    let away = fromTheStart;
+    let away = true;
     await page.routeWebSocket('**/graphql', async (socket) => {
       if (away) return void (await socket.close());
       socket.connectToServer();
       sockets.push(socket);
     });
+    const client = new OpenAI({ baseURL: `${suite.url}/v1`, apiKey: user.key, maxRetries: 0 });
+    const callUnheard = async (): Promise<void> => {
+      await client.embeddings.create({ model: 'gateway/embed', input: 'Hi' });
+      await suite.settled();
+    };
+    const calls = callsOf(page).getByRole('row').filter({ hasText: 'gateway/embed' });
     await page.goto('/dashboard/usage');
     await page.getByText('Calls with your keys appear here').waitFor();
-    if (!fromTheStart) await until(() => sockets.length > 0, { what: 'the socket to be there' });
+    await callUnheard();
+    away = false;
+    await calls.waitFor();
+    await until(() => sockets.length > 0, { what: 'the socket to be there' });
     away = true;
     await Promise.all(sockets.splice(0).map((socket) => socket.close()));
-    const client = new OpenAI({ baseURL: `${suite.url}/v1`, apiKey: user.key, maxRetries: 0 });
-    await client.embeddings.create({ model: 'gateway/embed', input: 'Hi' });
-    await suite.settled();
+    await callUnheard();
     away = false;
-    await callsOf(page).getByText('gateway/embed').waitFor();
+    await calls.nth(1).waitFor();
   });
 });
