@@ -20,6 +20,7 @@ describeInBrowser('a part of the dashboard that can not be fetched', () => {
   let user: StackUser;
   beforeAll(async () => {
     user = await suite.signUp('free');
+    await flushWhenFree(suite.db.pool, [recordOf(user, { createdAt: Date.now() })]);
   });
 
   /** Paths of the documents that a page loads from now on. */
@@ -54,18 +55,26 @@ describeInBrowser('a part of the dashboard that can not be fetched', () => {
 
   /**
    * A page whose socket never stands: three seconds after it does, what is missing is tried again, whatever the test
-   * does then.
+   * does then. Each test loads it anew, and nothing is stored from the one before.
    */
-  const openAlone = async (who: StackUser, path: string): Promise<Page> => {
-    const page = await pageOf(browser, suite, who, { expectedErrors: CUT });
-    await page.routeWebSocket(/graphql/, () => undefined);
-    await page.goto(path);
-    return page;
-  };
+  const openAlone = (path: string): Promise<Page> =>
+    browser.keep(
+      async () => {
+        const page = await pageOf(browser, suite, user, { expectedErrors: CUT });
+        await page.routeWebSocket(/graphql/, () => undefined);
+        await page.goto(path);
+        return page;
+      },
+      async (page) => {
+        await page.evaluate('localStorage.clear(); sessionStorage.clear()');
+        await page.goto(path);
+      },
+      { expectedErrors: CUT },
+    );
 
   /** With a draft that is being typed, and billing out of reach. */
   const openCut = async (): Promise<{ page: Page; documents: string[] }> => {
-    const page = await openAlone(user, '/dashboard/profile');
+    const page = await openAlone('/dashboard/profile');
     await takeAway(page, BILLING_PART);
     const documents = documentsOf(page);
     await page.getByRole('button', { name: 'Edit email below' }).click();
@@ -140,11 +149,9 @@ describeInBrowser('a part of the dashboard that can not be fetched', () => {
     await draftIsThere(page);
   });
 
-  /** The calls of somebody who has made one, and the details of a call out of reach. */
+  /** The calls of the account, and their details out of reach. */
   const openCalls = async (): Promise<{ page: Page; documents: string[] }> => {
-    const caller = await suite.signUp('free');
-    await flushWhenFree(suite.db.pool, [recordOf(caller, { createdAt: Date.now() })]);
-    const page = await openAlone(caller, '/dashboard/usage');
+    const page = await openAlone('/dashboard/usage');
     await page.route(DRAWER_PART, (route) => route.abort());
     return { page, documents: documentsOf(page) };
   };
