@@ -41,6 +41,30 @@ describeInBrowser('the way into the dashboard', () => {
     return other;
   };
 
+  /** Goes to an address without a page load. */
+  const goTo = (page: Page, address: string): Promise<unknown> =>
+    page.evaluate(`history.pushState(null, '', ${JSON.stringify(address)})`);
+
+  /** For tests that nobody signs in in: they begin with an empty form, on one page. */
+  const keep = (path: '/login' | '/signup'): Promise<Page> => {
+    const [former, submit] = path === '/login' ? ['/signup', 'Create account'] : ['/login', 'Log in'];
+    return browser.keep(
+      async () => {
+        const page = await browser.open(suite.url);
+        await page.goto(path);
+        return page;
+      },
+      async (page) => {
+        // The page that tells what this is has no router.
+        if (new URL(page.url()).pathname === '/') return void (await page.goto(path));
+        await goTo(page, former);
+        await page.getByRole('button', { name: submit, exact: true }).waitFor();
+        await goTo(page, path);
+        await page.getByRole('button', { name: submit, exact: true }).waitFor({ state: 'detached' });
+      },
+    );
+  };
+
   test('sign-up takes three fields and ends on the dashboard with a dollar of credit; its button can’t be pressed again on the way', async () => {
     const page = await browser.open(suite.url);
     await page.goto('/signup');
@@ -65,16 +89,7 @@ describeInBrowser('the way into the dashboard', () => {
     expect(cookie).toMatchObject({ name: 'pr_session', httpOnly: true, sameSite: 'Lax' });
   });
 
-  test('the name in the header leads to the first page, which says what this is', async () => {
-    const page = await browser.open(suite.url);
-    for (const path of ['/login', '/signup']) {
-      await page.goto(path);
-      await page.getByRole('banner').getByRole('link', { name: 'Inference gateway' }).click();
-      await page.waitForURL(`${suite.url}/`);
-    }
-  });
-
-  test('whoever asked for a page is brought back to it after the log-in', async () => {
+  test('whoever asked for a page is brought back to it after the log-in, but never elsewhere, whatever the address says', async () => {
     const { user } = await signUp(suite.url);
     const page = await browser.open(suite.url);
     await page.goto('/dashboard?window=7');
@@ -86,11 +101,53 @@ describeInBrowser('the way into the dashboard', () => {
     // Signed in, the way in leads on.
     await page.goto('/login');
     await page.waitForURL('**/dashboard');
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+
+    const addressOf = (next: string): string => `/login?next=${encodeURIComponent(next)}`;
+    for (const next of [
+      '//evil.example',
+      '/\\evil.example',
+      'javascript:alert(1)',
+      '/login',
+      '/dashboardx',
+      '/dashboard/..//evil.example',
+    ]) {
+      // By the address, as the log-in comes to it that takes somebody there who is signed in.
+      await goTo(page, addressOf(next));
+      await page.waitForURL(`${suite.url}/dashboard`);
+    }
+    await page.getByRole('button', { name: 'Account' }).click();
+    await page.getByRole('menuitem', { name: 'Log out' }).click();
+    await page.waitForURL('**/login');
+    await page.getByRole('link', { name: 'Create an account' }).first().click();
+    await page.getByRole('button', { name: 'Create account' }).waitFor();
+    await goTo(page, addressOf('https://evil.example/dashboard'));
+    await page.getByRole('button', { name: 'Log in' }).waitFor();
+    await logIn(page, user.email, PASSWORD);
+    await page.waitForURL(`${suite.url}/dashboard`);
+  });
+
+  test('a form says what is wrong beside the field, before anything is sent; a wrong password is said, and what was typed stays', async () => {
+    const page = await keep('/signup');
+    await page.getByText('gateway/embed').waitFor();
+    await page.getByLabel('Name').fill('Ada');
+    await page.getByLabel('Email').fill('ada');
+    await page.getByRole('textbox', { name: 'Password' }).fill('short12');
+    await page.getByRole('button', { name: 'Create account' }).click();
+    await page.getByText('Must be an email address').waitFor();
+    await page.getByText('Must have 8 to 128 characters').waitFor();
+    expect(await page.getByLabel('Email').getAttribute('aria-invalid')).toBe('true');
+    await expectAccessible(page);
+    await page.getByRole('link', { name: 'Log in' }).click();
+    await page.getByRole('heading', { name: 'Log in' }).waitFor();
+    await logIn(page, 'nobody@example.com', 'not the password');
+    await page.getByRole('alert').getByText('Email or password is wrong').waitFor();
+    expect(await page.getByLabel('Email').inputValue()).toBe('nobody@example.com');
+    await expectAccessible(page);
   });
 
   test('a forgotten password: whom to ask where no mail is sent, and a link that is used up says so', async () => {
-    const page = await browser.open(suite.url);
-    await page.goto('/login');
+    const page = await keep('/login');
     await page.getByRole('link', { name: 'Forgot your password?' }).click();
     await page
       .getByText(
@@ -99,15 +156,32 @@ describeInBrowser('the way into the dashboard', () => {
       .waitFor();
     await expectAccessible(page);
     // What can be no token at all says so before anything is sent.
-    await page.goto(`/reset-password#${'x'.repeat(129)}`);
+    await goTo(page, `/reset-password#${'x'.repeat(129)}`);
     await page.getByText('This link is no longer valid').waitFor();
-    await page.goto('/login');
-    await page.goto(`/reset-password#${'x'.repeat(43)}`);
+    await goTo(page, '/login');
+    await page.getByRole('heading', { name: 'Log in' }).waitFor();
+    await goTo(page, `/reset-password#${'x'.repeat(43)}`);
     await page.getByRole('textbox', { name: 'New password' }).fill(PASSWORD);
     await page.getByRole('button', { name: 'Set password' }).click();
     await page.getByText('This link is no longer valid').waitFor();
     await page.getByRole('link', { name: 'Request a new link' }).waitFor();
     await expectAccessible(page);
+  });
+
+  test('every page is accessible in both themes and widths, and fits; the name in its header leads to the first page', async () => {
+    const page = await keep('/signup');
+    const goToFirstPage = async (): Promise<void> => {
+      await page.getByRole('banner').getByRole('link', { name: 'Inference gateway' }).click();
+      await page.waitForURL(`${suite.url}/`);
+    };
+    await page.getByText('gateway/embed').waitFor();
+    await expectGoodLooks(page, 'signup');
+    await page.getByRole('link', { name: 'Log in' }).click();
+    await page.getByRole('heading', { name: 'Log in' }).waitFor();
+    await expectGoodLooks(page, 'login');
+    await goToFirstPage();
+    await page.goto('/signup');
+    await goToFirstPage();
   });
 
   test.each([
@@ -225,57 +299,32 @@ describeInBrowser('the way into the dashboard', () => {
     await page.getByText(user.email).waitFor();
   });
 
-  test('but never elsewhere, whatever the address says', async () => {
-    const { user } = await signUp(suite.url);
-    const page = await browser.open(suite.url);
-    const addressOf = (next: string): string => `/login?next=${encodeURIComponent(next)}`;
-    await page.goto(addressOf('https://evil.example/dashboard'));
-    await logIn(page, user.email, PASSWORD);
-    await page.waitForURL(`${suite.url}/dashboard`);
-    for (const next of [
-      '//evil.example',
-      '/\\evil.example',
-      'javascript:alert(1)',
-      '/login',
-      '/dashboardx',
-      '/dashboard/..//evil.example',
-    ]) {
-      // By the address, as the log-in comes to it that takes somebody there who is signed in.
-      await page.evaluate(`history.pushState(null, '', ${JSON.stringify(addressOf(next))})`);
-      await page.waitForURL(`${suite.url}/dashboard`);
-    }
-  });
-
-  test('a wrong password is said, and what was typed stays', async () => {
-    const page = await browser.open(suite.url);
-    await page.goto('/login');
-    await logIn(page, 'nobody@example.com', 'not the password');
-    await page.getByRole('alert').getByText('Email or password is wrong').waitFor();
-    expect(await page.getByLabel('Email').inputValue()).toBe('nobody@example.com');
-    await expectAccessible(page);
-  });
-
-  test('a form says what is wrong beside the field, before anything is sent', async () => {
-    const page = await browser.open(suite.url);
-    await page.goto('/signup');
-    await page.getByLabel('Name').fill('Ada');
-    await page.getByLabel('Email').fill('ada');
-    await page.getByRole('textbox', { name: 'Password' }).fill('short12');
-    await page.getByRole('button', { name: 'Create account' }).click();
-    await page.getByText('Must be an email address').waitFor();
-    await page.getByText('Must have 8 to 128 characters').waitFor();
-    expect(await page.getByLabel('Email').getAttribute('aria-invalid')).toBe('true');
-    await expectAccessible(page);
-  });
-
-  test('log-out ends the session, and the way back leads to the log-in', async () => {
-    const { user } = await signUp(suite.url);
-    const page = await browser.open(suite.url);
-    await page.goto('/login');
+  test('a log-out that the server did not take says so, and whoever logs in after it isn’t told of it; one that it took ends the session, and the way back leads to the log-in', async () => {
+    const { user, token } = await signUp(suite.url);
+    const page = await openAs(browser, suite, { token }, '/dashboard', {
+      expectedErrors: /ERR_FAILED|Failed to load/,
+    });
+    const failToLogOut = async (): Promise<void> => {
+      await page.getByRole('button', { name: 'Account' }).waitFor();
+      await page.route('**/graphql', (route) => route.abort());
+      await page.getByRole('button', { name: 'Account' }).click();
+      await page.getByRole('menuitem', { name: 'Log out' }).click();
+      await page.getByText('You are still logged in.').waitFor();
+    };
+    await failToLogOut();
+    expect(new URL(page.url()).pathname).toBe('/dashboard');
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+    const cookies = await page.context().cookies();
+    await call(suite.url, 'POST', '/api/auth/logout', { token: cookies[0]!.value });
+    await page.waitForURL('**/login?next=*');
     await logIn(page, user.email, PASSWORD);
     await page.waitForURL('**/dashboard');
-    await page.getByRole('button', { name: 'Account' }).click();
-    await page.getByRole('menuitem', { name: 'Log out' }).click();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    expect(await page.getByText('You are still logged in.').count()).toBe(0);
+
+    await failToLogOut();
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+    await page.getByRole('button', { name: 'Log out again' }).click();
     await page.waitForURL('**/login');
     // A request that was under way may have brought the cookie back: its session is over all the same.
     for (const { name, value } of await page.context().cookies()) {
@@ -284,51 +333,6 @@ describeInBrowser('the way into the dashboard', () => {
     }
     await page.goto('/dashboard');
     await page.waitForURL('**/login?next=*');
-  });
-
-  /** A log-out that the server doesn't take. Its routes are still on. */
-  const failedLogOut = async () => {
-    const { user } = await signUp(suite.url);
-    const page = await browser.open(suite.url, { expectedErrors: /ERR_FAILED|Failed to load/ });
-    await page.goto('/login');
-    await logIn(page, user.email, PASSWORD);
-    await page.waitForURL('**/dashboard');
-    await page.getByRole('button', { name: 'Account' }).waitFor();
-    await page.route('**/graphql', (route) => route.abort());
-    await page.getByRole('button', { name: 'Account' }).click();
-    await page.getByRole('menuitem', { name: 'Log out' }).click();
-    await page.getByText('You are still logged in.').waitFor();
-    return { user, page };
-  };
-
-  test('a log-out that the server did not take says so, and goes on when it does', async () => {
-    const { page } = await failedLogOut();
-    expect(new URL(page.url()).pathname).toBe('/dashboard');
-    await page.unrouteAll({ behavior: 'ignoreErrors' });
-    await page.getByRole('button', { name: 'Log out again' }).click();
-    await page.waitForURL('**/login');
-  });
-
-  test('whoever logs in after a log-out that failed isn’t told of it', async () => {
-    const { user, page } = await failedLogOut();
-    await page.unrouteAll({ behavior: 'ignoreErrors' });
-    const [cookie] = await page.context().cookies();
-    await call(suite.url, 'POST', '/api/auth/logout', { token: cookie!.value });
-    await page.waitForURL('**/login?next=*');
-    await logIn(page, user.email, PASSWORD);
-    await page.waitForURL('**/dashboard');
-    await page.getByRole('heading', { name: 'Overview' }).waitFor();
-    expect(await page.getByText('You are still logged in.').count()).toBe(0);
-  });
-
-  test('every page is accessible in both themes and widths, and fits', async () => {
-    const page = await browser.open(suite.url, { colorScheme: 'light' });
-    await page.goto('/signup');
-    await page.getByText('gateway/embed').waitFor();
-    await expectGoodLooks(page, 'signup');
-    await page.getByRole('link', { name: 'Log in' }).click();
-    await page.getByRole('heading', { name: 'Log in' }).waitFor();
-    await expectGoodLooks(page, 'login');
   });
 
   test('is gone through by keyboard alone', async () => {
@@ -372,21 +376,15 @@ describeInBrowser('the way into the dashboard', () => {
         { what: 'the first frame' },
       );
 
-    test.each(['light', 'dark'] as const)(
-      'follows a %s system, in the first frame too',
-      async (colorScheme) => {
-        const page = await browser.open(suite.url, { colorScheme });
-        await page.addInitScript(WATCH);
+    test('follows the system, in the first frame too; can be chosen, is kept, and shows without a flash of the other', async () => {
+      const page = await browser.open(suite.url);
+      await page.addInitScript(WATCH);
+      for (const colorScheme of ['dark', 'light'] as const) {
+        await page.emulateMedia({ colorScheme });
         await page.goto('/login');
         await page.getByText('gateway/embed').waitFor();
         expect(await grounds(page)).toEqual([colorScheme]);
-      },
-    );
-
-    test('can be chosen, is kept, and shows without a flash of the other', async () => {
-      const page = await browser.open(suite.url, { colorScheme: 'light' });
-      await page.addInitScript(WATCH);
-      await page.goto('/login');
+      }
       await page.getByRole('button', { name: 'Theme: system. Change to light' }).click();
       await page.getByRole('button', { name: 'Theme: light. Change to dark' }).click();
       await page.getByRole('button', { name: 'Theme: dark. Change to system' }).waitFor();
