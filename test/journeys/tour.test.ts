@@ -8,7 +8,7 @@ import { call, PASSWORD, type SessionAnswer } from '../support/api.js';
 import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { createProduct, type Product } from '../support/product.js';
 import { HEARTBEAT_SECRET } from '../support/secrets.js';
-import { callsOf, pageOf } from '../web/dashboard.js';
+import { callsOf, goInside, pageOf } from '../web/dashboard.js';
 import { takesMessages } from '../widgets/site.js';
 
 const run = promisify(execFile);
@@ -76,8 +76,18 @@ describeInBrowser('the tour of the README', () => {
     writeFileSync(join('docs/pictures', `${name}.webp`), Buffer.from(data, 'base64'));
   };
 
+  /** The customer's page, which the tests share. */
+  const openCustomer = (path: string): Promise<Page> =>
+    browser.keep(
+      () => openAs(CUSTOMER, path),
+      (page) => goInside(page, path),
+    );
+
   test('somebody signs up, makes the first call as the page shows it, and finds it in the usage list', async () => {
-    const page = await browser.open(url);
+    const page = await browser.keep(
+      () => browser.open(url),
+      () => Promise.reject(new Error('somebody who is new has no page yet')),
+    );
     await page.goto('/signup');
     await fill(page, 'Name', 'Ada');
     await fill(page, 'Email', CUSTOMER);
@@ -110,7 +120,7 @@ describeInBrowser('the tour of the README', () => {
   }, 90_000);
 
   test('an administrator changes plan and credit of a customer, who sees it at once, and the log keeps it', async () => {
-    const customer = await openAs(CUSTOMER, '/dashboard/billing');
+    const customer = await openCustomer('/dashboard/billing');
     const page = await openAs(ADMIN, '/admin');
     await click(page, 'link', 'Users');
     await page.getByLabel('Search users').fill('ada');
@@ -133,7 +143,7 @@ describeInBrowser('the tour of the README', () => {
   }, 90_000);
 
   test('two models answer the same prompt side by side, as they write', async () => {
-    const page = await openAs(CUSTOMER, '/dashboard');
+    const page = await openCustomer('/dashboard');
     await click(page, 'link', 'Playground');
     const answered = page.getByRole('region', { name: `Answer of ${FAST}` });
     await page.evaluate(`{
@@ -157,7 +167,7 @@ describeInBrowser('the tour of the README', () => {
   }, 90_000);
 
   test('an author keeps a prompt in versions, compares them and rolls back', async () => {
-    const page = await openAs(CUSTOMER, '/dashboard');
+    const page = await openCustomer('/dashboard');
     await click(page, 'link', 'Prompts');
     await click(page, 'link', 'Create prompt');
     await fill(page, 'Name', 'Support reply');
@@ -177,7 +187,7 @@ describeInBrowser('the tour of the README', () => {
   }, 90_000);
 
   test('a widget answers in its preview, and has a tag to paste', async () => {
-    const page = await openAs(CUSTOMER, '/dashboard');
+    const page = await openCustomer('/dashboard');
     await click(page, 'link', 'Widgets');
     await click(page, 'button', 'Create widget');
     await page.waitForURL('**/dashboard/widgets/new');

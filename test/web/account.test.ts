@@ -12,17 +12,19 @@ import { holdAnswers, keepAs, pageOf } from './dashboard.js';
 describeInBrowser('billing and profile of the dashboard', () => {
   const browser = useBrowser();
   const suite = useProduct();
+  /** For all tests to which it is the same what others have done with the account. */
   let user: StackUser;
-  let email: string;
-  beforeEach(async () => {
+  beforeAll(async () => {
     user = await suite.signUp('free');
-    ({ email } = await suite.api<{ email: string }>(user.token, 'GET', '/api/auth/me'));
   });
 
-  const open = (path: string): Promise<Page> => keepAs(browser, suite, user, path);
+  const open = (path: string, owner = user): Promise<Page> => keepAs(browser, suite, owner, path);
+  const emailOf = async ({ token }: StackUser): Promise<string> =>
+    (await suite.api<{ email: string }>(token, 'GET', '/api/auth/me')).email;
 
   test('plans are compared; credit is added at once, by keyboard, and stands in the ledger with what was charged', async () => {
-    const page = await open('/dashboard/billing');
+    const owner = await suite.signUp('free');
+    const page = await open('/dashboard/billing', owner);
     await page.getByText('Mock: no card is charged').waitFor();
     const plans = page.getByRole('region', { name: 'Plans' });
     const own = plans.getByRole('row').filter({ hasText: 'yours' });
@@ -45,14 +47,14 @@ describeInBrowser('billing and profile of the dashboard', () => {
       '$51.00',
       expect.any(String),
     ]);
-    expect((await postChat(suite.url, user.key)).status).toBe(200);
+    expect((await postChat(suite.url, owner.key)).status).toBe(200);
     // The charges of the day are one line, which opens.
     await page.getByRole('button', { name: '1 call' }).click();
     const charges = page.getByRole('region', { name: /^Charges of/ }).locator('tbody tr');
     await charges.filter({ hasText: 'gateway/fast' }).waitFor();
     const { rows } = await suite.db.pool.query<{ balance: string }>(
       'select trim_scale(51 - balance)::text as balance from accounts where id = $1',
-      [user.accountId],
+      [owner.accountId],
     );
     const spent = rows[0]!.balance;
     expect(await ledger.first().innerText()).toContain(`-$${spent}`);
@@ -149,25 +151,9 @@ describeInBrowser('billing and profile of the dashboard', () => {
     await page.getByText('Your password was changed').waitFor();
     await page.unrouteAll({ behavior: 'wait' });
     const login = await call(suite.url, 'POST', '/api/auth/login', {
-      body: { email, password: `${PASSWORD} 2` },
+      body: { email: await emailOf(user), password: `${PASSWORD} 2` },
     });
     expect(login.status).toBe(200);
-  });
-
-  test('an account is deleted only by its mail and password, and its keys with it', async () => {
-    const page = await open('/dashboard/profile');
-    await page.getByRole('button', { name: 'Delete account' }).click();
-    const dialog = page.getByRole('dialog');
-    const remove = dialog.getByRole('button', { name: 'Delete account' });
-    await dialog.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
-    await dialog.getByLabel('Type the email address').fill('another@example.com');
-    expect(await remove.isDisabled()).toBe(true);
-    await dialog.getByLabel('Type the email address').fill(email);
-    await remove.click();
-    await page.waitForURL('**/signup');
-    expect((await postChat(suite.url, user.key)).status).toBe(401);
-    const { rows } = await suite.db.pool.query('select 1 from accounts where email = $1', [email]);
-    expect(rows).toEqual([]);
   });
 
   test('a month of more than 500 credits says where the older ones are', async () => {
@@ -179,8 +165,28 @@ describeInBrowser('billing and profile of the dashboard', () => {
     await said.waitFor({ state: 'detached' });
   });
 
+  test('an account is deleted only by its mail and password, and its keys with it', async () => {
+    const owner = await suite.signUp('free');
+    const email = await emailOf(owner);
+    const page = await open('/dashboard/profile', owner);
+    await page.getByRole('button', { name: 'Delete account' }).click();
+    const dialog = page.getByRole('dialog');
+    const remove = dialog.getByRole('button', { name: 'Delete account' });
+    await dialog.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
+    await dialog.getByLabel('Type the email address').fill('another@example.com');
+    expect(await remove.isDisabled()).toBe(true);
+    await dialog.getByLabel('Type the email address').fill(email);
+    await remove.click();
+    await page.waitForURL('**/signup');
+    expect((await postChat(suite.url, owner.key)).status).toBe(401);
+    const { rows } = await suite.db.pool.query('select 1 from accounts where email = $1', [email]);
+    expect(rows).toEqual([]);
+  });
+
   test('a page that can’t be loaded says so with the id to quote, and works again by a click', async () => {
-    const page = await pageOf(browser, suite, user, { expectedErrors: /50[03]|status of 500/ });
+    const page = await pageOf(browser, suite, await suite.signUp('free'), {
+      expectedErrors: /50[03]|status of 500/,
+    });
     // A socket that stands late reads all anew: then nobody would have to click.
     await page.routeWebSocket(/graphql/, () => undefined);
     let broken = true;

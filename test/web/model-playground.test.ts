@@ -9,6 +9,7 @@ import {
   answerWith,
   clickToCopy,
   expectGoodLooks,
+  goInside,
   hasFocus,
   holdAnswers,
   keepAs,
@@ -27,8 +28,15 @@ describeInBrowser('the model playground of the dashboard', () => {
   const browser = useBrowser();
   const suite = useProduct();
   let user: StackUser;
-  beforeEach(async () => {
+  beforeAll(async () => {
     user = await suite.signUp('pro');
+  });
+  /** Each test finds no sessions and no prompts. */
+  beforeEach(async () => {
+    for (const path of ['/api/playground', '/api/prompts']) {
+      const former = await suite.api<{ id: string }[]>(user.token, 'GET', path);
+      for (const { id } of former) await suite.api(user.token, 'DELETE', `${path}/${id}`);
+    }
   });
 
   const prompt = (page: Page) => page.getByLabel('Prompt', { exact: true });
@@ -175,7 +183,7 @@ describeInBrowser('the model playground of the dashboard', () => {
   test('whoever leaves while the models start stays away, and finds the session in the history', async () => {
     const page = await keepAs(browser, suite, user, '/dashboard/playground');
     const starts = await holdAnswers(page, '"runPlayground"');
-    await ask(page, 'Ten words. [[sim words=10]]');
+    await ask(page, 'Left behind. [[sim words=10]]');
     await starts.held;
     await page.getByRole('link', { name: 'Prompts', exact: true }).click();
     await page.getByText('No prompts yet.').waitFor();
@@ -183,11 +191,11 @@ describeInBrowser('the model playground of the dashboard', () => {
     starts.release();
     await answered;
     // What was sent is no draft any more: the page has taken the answer.
-    await noDraftHas(page, 'Ten words.');
+    await noDraftHas(page, 'Left behind.');
     expect(new URL(page.url()).pathname).toBe('/dashboard/prompts');
     await page.getByRole('link', { name: 'Playground', exact: true }).click();
     expect(await prompt(page).inputValue()).toBe('');
-    await page.getByRole('link', { name: 'Ten words.' }).click();
+    await page.getByRole('link', { name: 'Left behind.' }).click();
     await column(page, FAST).getByText('done').waitFor();
     await page.unrouteAll({ behavior: 'wait' });
   });
@@ -200,7 +208,7 @@ describeInBrowser('the model playground of the dashboard', () => {
     await page.getByRole('link', { name: 'New session' }).click();
     await until(async () => (await prompt(page).inputValue()) === '', { what: 'an empty form' });
     const starts = await holdAnswers(page, '"runPlayground"');
-    await ask(page, 'Ten words. [[sim words=10]]');
+    await ask(page, 'Newer. [[sim words=10]]');
     await starts.held;
     await page.getByRole('link', { name: 'Older.' }).click();
     // Its answer, and not the columns of the one that starts.
@@ -208,20 +216,19 @@ describeInBrowser('the model playground of the dashboard', () => {
     const answered = answerWith(page, '"runPlayground"');
     starts.release();
     await answered;
-    await noDraftHas(page, 'Ten words.');
+    await noDraftHas(page, 'Newer.');
     expect(new URL(page.url()).searchParams.get('session')).toBe(body.id);
     expect(await prompt(page).inputValue()).toBe('Draft of the older one');
-    await page.getByRole('link', { name: 'Ten words.' }).click();
+    await page.getByRole('link', { name: 'Newer.' }).click();
     await column(page, QWEN).getByText('done').waitFor();
-    expect(await prompt(page).inputValue()).toBe('Ten words. [[sim words=10]]');
+    expect(await prompt(page).inputValue()).toBe('Newer. [[sim words=10]]');
     await page.unrouteAll({ behavior: 'wait' });
   });
 
   test('the end is followed only while its reader is there', async () => {
     // In a small window a short text is already longer than its box.
-    const page = await openAs(browser, suite, user, '/dashboard/playground', {
-      viewport: { width: 390, height: 300 },
-    });
+    const page = await keepAs(browser, suite, user, '/dashboard/playground');
+    await page.setViewportSize({ width: 390, height: 300 });
     await page.getByRole('checkbox', { name: QWEN }).uncheck();
     await ask(page, 'Go on. [[sim words=3000 chunk_ms=30]]');
     const box = answer(page, FAST);
@@ -350,7 +357,11 @@ describeInBrowser('the model playground of the dashboard', () => {
     await folded.click();
     await page.getByRole('button', { name: 'Run' }).click();
     await page.getByText('Must have at most 50,000 characters').waitFor();
-    await page.goto('/dashboard/playground?session=01890000-0000-7000-8000-000000000000');
+    // Nothing of this stays in the form for the next one.
+    await page.getByRole('textbox', { name: 'System prompt' }).fill('');
+    for (const model of [FAST, QWEN]) await page.getByRole('checkbox', { name: model }).check();
+    await prompt(page).fill('');
+    await goInside(page, '/dashboard/playground?session=01890000-0000-7000-8000-000000000000');
     await page.getByText('This session is gone.').waitFor();
   });
 

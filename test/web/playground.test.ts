@@ -22,6 +22,18 @@ describeInBrowser('the GraphQL playground', () => {
     await product.api(token, 'DELETE', '/api/auth/me', { password: credentials.password });
   });
 
+  /** GraphiQL is expensive to load: both tests use one page, in which nobody is signed in when they begin. */
+  const openPlayground = (): Promise<Page> =>
+    browser.keep(
+      async () => {
+        const page = await browser.open(product.url);
+        await page.goto('/graphql/playground');
+        // GraphiQL runs nothing before its editors stand.
+        await page.getByText('"choose a long one"').waitFor();
+        return page;
+      },
+      () => Promise.resolve(),
+    );
   const tab = async (page: Page, name: string): Promise<void> => {
     await page.getByRole('tab', { name, exact: true }).click();
   };
@@ -31,11 +43,8 @@ describeInBrowser('the GraphQL playground', () => {
     (await page.locator('section.result-window').innerText()).replace(/\s/g, '');
 
   test('lets somebody sign up, make a key, watch a call of an SDK arrive, reload and log in again', async () => {
-    const page = await browser.open(product.url);
-    await page.goto('/graphql/playground');
+    const page = await openPlayground();
     await page.getByText('Not signed in').waitFor();
-    // GraphiQL runs nothing before its editors stand.
-    await page.getByText('"choose a long one"').waitFor();
     // The tab is filled in: it can be run as it stands.
     await run(page);
     await page.getByText('Signed in as you@example.com').waitFor();
@@ -98,11 +107,10 @@ describeInBrowser('the GraphQL playground', () => {
 
   test('acts for whom the Headers name and for nobody else, be there a session of the dashboard or not', async () => {
     const { token, user } = await signUp(product.url);
-    const page = await browser.open(product.url);
+    const page = await openPlayground();
+    await page.getByText('Not signed in').waitFor();
     // A session of the dashboard in the same browser is another matter, for subscriptions too.
     await page.context().addCookies([{ name: 'pr_session', value: token, url: product.url }]);
-    await page.goto('/graphql/playground');
-    await page.getByText('"choose a long one"').waitFor();
     await tab(page, 'WatchUsage');
     await run(page);
     await until(async () => (await answer(page)).includes('(4403)'), { what: 'the refusal to subscribe' });

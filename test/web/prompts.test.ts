@@ -10,11 +10,11 @@ import { until } from '../support/until.js';
 import {
   answerWith,
   expectGoodLooks,
+  goInside,
   type HeldAnswers,
   hasFocus,
   holdAnswers,
   keepAs,
-  openAs,
   pageOf,
 } from './dashboard.js';
 
@@ -158,7 +158,7 @@ describeInBrowser('the prompts of the dashboard', () => {
     await page.getByRole('button', { name: 'Delete prompt' }).click();
     await page.getByRole('dialog').getByText(name).waitFor();
     await expectGoodLooks(page, 'prompt-long-name-delete');
-    await page.goto('/dashboard/widgets');
+    await goInside(page, '/dashboard/widgets');
     await page.getByRole('button', { name: 'Create widget' }).first().click();
     await page.getByLabel('Instructions').selectOption(id);
     await expectGoodLooks(page, 'widget-long-name');
@@ -391,7 +391,7 @@ describeInBrowser('the prompts of the dashboard', () => {
   test('two tabs on one prompt tell each other, and nobody’s text is replaced', async () => {
     const { id } = await create('First {{ name }}');
     const address = `/dashboard/prompts/${id}`;
-    const one = await openAs(browser, suite, user, address);
+    const one = await keep(address);
     const other = await one.context().newPage();
     await other.goto(address);
     await text(other).fill('Typed in the other tab');
@@ -411,7 +411,7 @@ describeInBrowser('the prompts of the dashboard', () => {
     await one.getByText('Version 3 was saved elsewhere. This is its text.').waitFor();
     expect(await text(one).inputValue()).toBe('Typed in the other tab');
     expect((await promptOf(id)).version_count).toBe(3);
-    await other.goto(`${address}?tab=versions`);
+    await goInside(other, `${address}?tab=versions`);
     await other.getByRole('button', { name: 'Activate version 3' }).waitFor();
     await other.close();
 

@@ -3,7 +3,15 @@ import { signUp } from '../support/api.js';
 import { describeInBrowser, KEEP_SCREENS, NARROW, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
-import { callsOf, expectGoodLooks, goInside, holdAnswers, openAs, twoWeeksOfCalls } from './dashboard.js';
+import {
+  callsOf,
+  expectGoodLooks,
+  goInside,
+  holdAnswers,
+  keepAs,
+  openAs,
+  twoWeeksOfCalls,
+} from './dashboard.js';
 
 /** Looked at by eye alone: what is new on them stands on another screen too. */
 const VARIANTS = ['keys-create', 'key-analytics-table', 'key-caps', 'usage-none'];
@@ -83,7 +91,7 @@ describeInBrowser('the screens of the dashboard', () => {
   };
 
   test('are accessible in light and dark, and fit desktop and phone', async () => {
-    const page = await openAs(browser, suite, user, '/dashboard/models');
+    const page = await keepAs(browser, suite, user, '/dashboard/models');
     await page.getByRole('heading', { name: 'Models' }).waitFor();
     for (const [name, address, act, sign] of screens()) {
       await goInside(page, address);
@@ -95,7 +103,7 @@ describeInBrowser('the screens of the dashboard', () => {
   }, 120_000);
 
   test('likewise those of somebody who has nothing yet', async () => {
-    const page = await openAs(browser, suite, newcomer, '/dashboard/models');
+    const page = await keepAs(browser, suite, newcomer, '/dashboard/models');
     await page.getByRole('heading', { name: 'Models' }).waitFor();
     for (const [name, address, sign] of [
       ['first-run', '/dashboard', 'Create my first key'],

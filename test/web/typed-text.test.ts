@@ -1,8 +1,9 @@
 import type { BrowserContext, Page } from 'playwright-core';
+import { PASSWORD } from '../support/api.js';
 import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
-import { dropSession, openAs, pageOf } from './dashboard.js';
+import { dropSession, goInside, openAs, pageOf } from './dashboard.js';
 
 /** Of characters that take one code unit and two; the long one nearly as long as a text may be. */
 const SHORT = 'Name the rivers of Europe. The Danube, the Łyna and the Ångermanälven are three of them. 🌊 ';
@@ -13,21 +14,59 @@ describeInBrowser('text that was typed and not sent', () => {
   const browser = useBrowser();
   const suite = useProduct();
   let user: StackUser;
+  let email: string;
   let page: Page;
   beforeAll(async () => {
     user = await suite.signUp('team');
+    ({ email } = await suite.api<{ email: string }>(user.token, 'GET', '/api/auth/me'));
   });
 
-  /**
-   * The page, its field, where else one may go from there, and the way back. Each keeps what is typed in the same way
-   * (`useDraft`), so the first of them is enough to show it of a long text.
-   */
-  const places: [string, () => Promise<string>, string, string, string][] = [
-    ['a prompt', promptAddress, 'Prompt text', 'Versions', 'Editor'],
-    ['a new prompt', async () => '/dashboard/prompts/new', 'Prompt text', 'Prompts', 'Create prompt'],
-    ['a widget', widgetAddress, 'System prompt', 'Widgets', 'Long'],
-    ['a new widget', async () => '/dashboard/widgets/new', 'System prompt', 'Widgets', 'Create widget'],
-    ['the playground', async () => '/dashboard/playground', 'Prompt', 'Usage', 'Playground'],
+  interface Place {
+    address: string;
+    /** The label of its field. */
+    label: string;
+    text: string;
+    /** Where else one may go from there, and the way back. */
+    elsewhere: string;
+    back: string;
+  }
+  /** Each keeps what is typed in the same way (`useDraft`), so the first of them is enough to show it of a long text. */
+  const places = async (): Promise<Place[]> => [
+    {
+      address: await promptAddress(),
+      label: 'Prompt text',
+      text: LONG,
+      elsewhere: 'Versions',
+      back: 'Editor',
+    },
+    {
+      address: '/dashboard/prompts/new',
+      label: 'Prompt text',
+      text: `A new prompt. ${SHORT}`,
+      elsewhere: 'Prompts',
+      back: 'Create prompt',
+    },
+    {
+      address: await widgetAddress(),
+      label: 'System prompt',
+      text: `A widget. ${SHORT}`,
+      elsewhere: 'Widgets',
+      back: 'Long',
+    },
+    {
+      address: '/dashboard/widgets/new',
+      label: 'System prompt',
+      text: `A new widget. ${SHORT}`,
+      elsewhere: 'Widgets',
+      back: 'Create widget',
+    },
+    {
+      address: '/dashboard/playground',
+      label: 'Prompt',
+      text: `A question. ${SHORT}`,
+      elsewhere: 'Usage',
+      back: 'Playground',
+    },
   ];
   async function promptAddress(): Promise<string> {
     const input = { name: 'Long', content: 'short' };
@@ -46,40 +85,64 @@ describeInBrowser('text that was typed and not sent', () => {
       .getByRole('button', { name: /^(Save|Create prompt|Create widget|Run$)/ })
       .click();
 
-  test.each(places)('survives five accidents in %s', async (place, address, label, elsewhere, back) => {
-    const text = place === 'a prompt' ? LONG : SHORT;
+  test('survives five accidents in a prompt, a new prompt, a widget, a new widget and the playground', async () => {
     page = await pageOf(browser, suite, user, { expectedErrors: /Failed to load|WebSocket|401/ });
     // A socket that stands late reads all anew: without a session, that leads to the log-in before anything is sent.
     await page.routeWebSocket(/graphql/, () => undefined);
-    await page.goto(await address());
-    const field = () => page.getByLabel(label, { exact: true });
-    const expectWhole = async (): Promise<void> => {
-      await field().waitFor();
-      expect((await field().inputValue()) === text).toBe(true);
+    const all = await places();
+    const field = ({ label }: Place) => page.getByLabel(label, { exact: true });
+    const expectWhole = async (place: Place): Promise<void> => {
+      await field(place).waitFor();
+      expect([place.address, (await field(place).inputValue()) === place.text]).toEqual([
+        place.address,
+        true,
+      ]);
     };
-    await field().waitFor();
-    const name = page.getByRole('textbox', { name: 'Name', exact: true });
-    if (await name.isVisible()) await name.fill('Long one');
-    await field().fill(text);
+    await page.goto('/dashboard/models');
+    await page.getByRole('heading', { level: 1, name: 'Models', exact: true }).waitFor();
+    for (const place of all) {
+      await goInside(page, place.address);
+      await field(place).waitFor();
+      const name = page.getByRole('textbox', { name: 'Name', exact: true });
+      if (await name.isVisible()) await name.fill('Long one');
+      await field(place).fill(place.text);
+    }
 
     // A reload.
     await page.reload();
-    await expectWhole();
+    await expectWhole(all.at(-1)!);
+    for (const place of all) {
+      await goInside(page, place.address);
+      await expectWhole(place);
 
-    // Another page, and back.
-    await page.getByRole('link', { name: elsewhere, exact: true }).first().click();
-    await field().waitFor({ state: 'detached' });
-    const leadsBack = { name: back, exact: true };
-    await page.getByRole('link', leadsBack).or(page.getByRole('button', leadsBack)).first().click();
-    await expectWhole();
+      // Another page, and back.
+      await page.getByRole('link', { name: place.elsewhere, exact: true }).first().click();
+      await field(place).waitFor({ state: 'detached' });
+      const leadsBack = { name: place.back, exact: true };
+      await page.getByRole('link', leadsBack).or(page.getByRole('button', leadsBack)).first().click();
+      await expectWhole(place);
 
-    // A save that fails, since the server is away; it comes back.
-    await page.route('**/graphql', (route) => route.abort());
-    await send();
-    await page.getByText('The server can’t be reached.').first().waitFor();
-    await expectWhole();
+      // A save that fails, since the server is away; it comes back.
+      await page.route('**/graphql', (route) => route.abort());
+      await send();
+      await page.getByText('The server can’t be reached.').first().waitFor();
+      await expectWhole(place);
+      await page.unrouteAll({ behavior: 'wait' });
+    }
 
-    // The session has ended, and the tab is closed, as by a restart of the browser: the log-in leads back in the next one.
+    // The session has ended: the log-in leads back.
+    for (const place of all) {
+      await goInside(page, place.address);
+      await field(place).waitFor();
+      await dropSession(page);
+      await send();
+      await page.getByLabel('Email').fill(email);
+      await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
+      await page.getByRole('button', { name: 'Log in' }).click();
+      await expectWhole(place);
+    }
+
+    // It has ended once more, and the tab is closed, as by a restart of the browser: the log-in leads back in the next one.
     const context: BrowserContext = page.context();
     const cookies = await dropSession(page);
     await send();
@@ -90,7 +153,11 @@ describeInBrowser('text that was typed and not sent', () => {
     page = next;
     await context.addCookies(cookies);
     await page.goto(last);
-    await expectWhole();
+    await expectWhole(all.at(-1)!);
+    for (const place of all.slice(0, -1)) {
+      await goInside(page, place.address);
+      await expectWhole(place);
+    }
   });
 
   test('survives a restart of the server under it, and is sent whole afterwards', async () => {

@@ -15,24 +15,35 @@ import {
   write,
 } from '../widgets/site.js';
 import type { Widget } from '../widgets/support.js';
-import { callsOf, expectGoodLooks, goInside, hasFocus, holdAnswers, keepAs, pageOf } from './dashboard.js';
+import {
+  callsOf,
+  expectGoodLooks,
+  goInside,
+  hasFocus,
+  holdAnswers,
+  keepAs,
+  openAs,
+  pageOf,
+} from './dashboard.js';
 
 /** What the owner of widgets does with them, and what their visitors notice of it. */
 describeInBrowser('the widgets of the dashboard', () => {
   const browser = useBrowser();
   const suite = useProduct();
+  /** For tests that make no calls. Each finds no widgets. */
   let user: StackUser;
   let site: CustomerSite;
   beforeAll(async () => {
     site = await startCustomerSite();
+    user = await suite.signUp('team');
   });
   afterAll(() => site?.close());
   beforeEach(async () => {
-    user = await suite.signUp('team');
+    for (const { id } of await widgetsOf()) await suite.api(user.token, 'DELETE', `/api/widgets/${id}`);
   });
 
-  const widgetsOf = async (): Promise<Widget[]> =>
-    (await call<Widget[]>(suite.url, 'GET', '/api/widgets', { token: user.token })).body;
+  const widgetsOf = async ({ token } = user): Promise<Widget[]> =>
+    (await call<Widget[]>(suite.url, 'GET', '/api/widgets', { token })).body;
   const preview = async (page: Page): Promise<Frame> => {
     const frame = await (await page.getByTitle('Preview of the chat').elementHandle())!.contentFrame();
     await frame!.locator('.turn').first().waitFor();
@@ -51,7 +62,8 @@ describeInBrowser('the widgets of the dashboard', () => {
   };
 
   test('a widget is made with a live preview, tried, embedded in another site, and its key rotated', async () => {
-    const page = await keepAs(browser, suite, user, '/dashboard/widgets');
+    const owner = await suite.signUp('team');
+    const page = await keepAs(browser, suite, owner, '/dashboard/widgets');
     await page.getByText('No widgets yet.').waitFor();
     await page.getByRole('button', { name: 'Create widget' }).first().click();
     await page.waitForURL('**/dashboard/widgets/new');
@@ -70,7 +82,7 @@ describeInBrowser('the widgets of the dashboard', () => {
     await expectGoodLooks(page, 'widget-new');
     await page.getByRole('button', { name: 'Create widget' }).click();
     await page.getByRole('heading', { name: 'Shop', level: 1 }).waitFor();
-    const [widget] = await widgetsOf();
+    const [widget] = await widgetsOf(owner);
     expect(widget).toMatchObject({
       greeting_message: 'Welcome to the **shop**',
       visitor_daily_limit: 40,
@@ -80,7 +92,9 @@ describeInBrowser('the widgets of the dashboard', () => {
     const chat = await preview(page);
     await chat.locator('#box').fill('Do you ship?');
     await chat.locator('#box').press('Enter');
-    await until(async () => (await widgetsOf())[0]!.messages_today === 1, { what: 'the message to count' });
+    await until(async () => (await widgetsOf(owner))[0]!.messages_today === 1, {
+      what: 'the message to count',
+    });
     await page.getByText('of 200 messages').waitFor();
     await until(async () => (await page.getByText('0 in, 0 out').count()) === 0, {
       what: 'the usage to be shown',
@@ -90,27 +104,31 @@ describeInBrowser('the widgets of the dashboard', () => {
     await write(shop, 'And to Norway?');
     await shop.locator('.turn.assistant').nth(1).waitFor();
     await takesMessages(shop);
-    await until(async () => (await widgetsOf())[0]!.messages_today === 2, { what: 'the second message' });
+    await until(async () => (await widgetsOf(owner))[0]!.messages_today === 2, {
+      what: 'the second message',
+    });
     await page.getByRole('row', { name: /localhost/ }).waitFor();
     const row = (await page.getByRole('row', { name: /localhost/ }).textContent())!;
     expect(row).toMatch(/^localhost1.*\$0\.\d*[1-9]/);
     await page.getByRole('button', { name: 'Rotate key' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Rotate key' }).click();
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
-    const [rotated] = await widgetsOf();
+    const [rotated] = await widgetsOf(owner);
     expect(rotated!.public_key).not.toBe(widget!.public_key);
     await page.getByText(`data-pr-widget="${rotated!.public_key}"`).waitFor();
     await write(shop, 'Still there?');
     await shop.getByRole('alert').getByText('This chat isn’t available any more.').waitFor();
-    await write(await embedded(rotated!.public_key), 'And you?');
-    await until(async () => (await widgetsOf())[0]!.messages_today === 3, {
+    const renewed = await embedded(rotated!.public_key);
+    await write(renewed, 'And you?');
+    await until(async () => (await widgetsOf(owner))[0]!.messages_today === 3, {
       what: 'an answer by the new key',
     });
     await page.getByRole('link', { name: '← Widgets' }).click();
     await page.getByRole('link', { name: 'Shop' }).waitFor();
     await expectGoodLooks(page, 'widgets');
     await page.getByRole('row', { name: /3 of 200/ }).waitFor();
-    await write(await embedded(rotated!.public_key), 'And now?');
+    await takesMessages(renewed);
+    await write(renewed, 'And now?');
     // Sooner than a lost signal would be made good.
     await page.getByRole('row', { name: /4 of 200/ }).waitFor({ timeout: 20_000 });
   });
@@ -131,7 +149,7 @@ describeInBrowser('the widgets of the dashboard', () => {
     const page = await keepAs(browser, suite, user, `/dashboard/widgets/${shop}`);
     await page.getByRole('button', { name: '30 days' }).click();
     await page.waitForURL(`**/dashboard/widgets/${shop}?window=30`);
-    await page.reload();
+    await goInside(page, `/dashboard/widgets/${shop}?window=30`);
     await page.getByRole('button', { name: '30 days', pressed: true }).waitFor();
 
     await goInside(page, '/dashboard/usage');
@@ -154,11 +172,12 @@ describeInBrowser('the widgets of the dashboard', () => {
   });
 
   test('another try in the preview ends the one before it, and usage that cannot be read offers one', async () => {
+    const owner = await suite.signUp('team');
     const made = await call<Widget>(suite.url, 'POST', '/api/widgets', {
-      token: user.token,
+      token: owner.token,
       body: { name: 'Slow', model_public_name: 'gateway/fast' },
     });
-    const page = await pageOf(browser, suite, user, { expectedErrors: /503/ });
+    const page = await pageOf(browser, suite, owner, { expectedErrors: /503/ });
     // A socket that stands late reads all anew: then nobody would have to click.
     await page.routeWebSocket(/graphql/, () => undefined);
     // Twenty seconds of silence, in a fiftieth of the time.
@@ -279,8 +298,9 @@ describeInBrowser('the widgets of the dashboard', () => {
   });
 
   test('what is set stays chosen, though the plan has lost it or a hundred prompts are newer', async () => {
+    const owner = await suite.signUp('team');
     const prompt = { name: 'First prompt', content: 'Be brief.' };
-    const { id: promptId } = await suite.api<{ id: string }>(user.token, 'POST', '/api/prompts', prompt);
+    const { id: promptId } = await suite.api<{ id: string }>(owner.token, 'POST', '/api/prompts', prompt);
     const input = {
       name: 'Moved',
       model_public_name: 'gateway/qwen-pro',
@@ -288,17 +308,17 @@ describeInBrowser('the widgets of the dashboard', () => {
       monthly_limit_usd: '5',
       fallback_model_public_name: 'gateway/deepseek-code',
     };
-    const made = await suite.api<Widget>(user.token, 'POST', '/api/widgets', input);
+    const made = await suite.api<Widget>(owner.token, 'POST', '/api/widgets', input);
     await suite.db.pool.query(
       `with more as (
          insert into prompts (id, account_id, slug, name, active_version, last_version, characters, created_at, updated_at)
          select gen_random_uuid(), $1, 'p' || n, 'p', 1, 1, 1, now(), now() from generate_series(1, 100) n returning id)
        insert into prompt_versions (id, prompt_id, version, content, variables, created_at)
        select gen_random_uuid(), id, 1, 'x', '[]', now() from more`,
-      [user.accountId],
+      [owner.accountId],
     );
-    await suite.db.pool.query(`update accounts set plan_id = 'free' where id = $1`, [user.accountId]);
-    const page = await keepAs(browser, suite, user, `/dashboard/widgets/${made.id}`);
+    await suite.db.pool.query(`update accounts set plan_id = 'free' where id = $1`, [owner.accountId]);
+    const page = await openAs(browser, suite, owner, `/dashboard/widgets/${made.id}`);
     const shown = (label: string): Promise<string> =>
       page.getByLabel(label, { exact: true }).locator('option:checked').innerText();
     expect(await shown('Model')).toBe('gateway/qwen-pro, not in your plan');
@@ -308,7 +328,7 @@ describeInBrowser('the widgets of the dashboard', () => {
     await page.getByLabel('Once it is spent').selectOption('Stop');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved.').waitFor();
-    expect((await widgetsOf())[0]).toMatchObject({
+    expect((await widgetsOf(owner))[0]).toMatchObject({
       model_public_name: 'gateway/fast',
       prompt_id: promptId,
       fallback_model_public_name: null,

@@ -1,6 +1,6 @@
-import type { Frame } from 'playwright-core';
+import type { Frame, Page } from 'playwright-core';
 import { expectAccessible } from '../support/axe.js';
-import { describeInBrowser, NARROW, screenshot, useBrowser } from '../support/browser.js';
+import { describeInBrowser, NARROW, type PageOptions, screenshot, useBrowser } from '../support/browser.js';
 import { startTestEdge, type TestEdge } from '../support/edge.js';
 import { usePlatform } from '../support/platform-suite.js';
 import {
@@ -64,8 +64,23 @@ describeInBrowser('the widget in a page', () => {
 
   const widgetOn = (columns: Record<string, unknown> = {}): Promise<TestWidget> =>
     createTestWidget(suite.db, { columns: { allowed_domains: ['localhost'], ...columns } });
-  const open = async (body: string, options: Parameters<typeof browser.open>[1] = {}, headers = {}) => {
+  /** In a page of its own. */
+  const openNew = async (body: string, options: PageOptions = {}): Promise<Page> => {
     const page = await browser.open(site.url, { others: [edge.url], ...options });
+    await page.goto(site.page('/', body));
+    return page;
+  };
+  /** In the page of the test before. What that keeps of a conversation belongs to its widget. */
+  const open = async (
+    body: string,
+    options: Pick<PageOptions, 'expectedErrors'> = {},
+    headers = {},
+  ): Promise<Page> => {
+    const page = await browser.keep(
+      () => browser.open(site.url, { others: [edge.url], ...options }),
+      () => Promise.resolve(),
+      options,
+    );
     await page.goto(site.page('/', body, headers));
     return page;
   };
@@ -142,14 +157,14 @@ describeInBrowser('the widget in a page', () => {
 
   test('stays away from a site that is not allowed', async () => {
     const { publicKey } = await widgetOn({ allowed_domains: ['shop.example'] });
-    const page = await open('', { expectedErrors: /CORS|ERR_FAILED/ });
+    const page = await openNew('', { expectedErrors: /CORS|ERR_FAILED/ });
     const told = page.waitForEvent('console', {
       predicate: (message) => message.text().startsWith('chat widget:'),
     });
     await page.goto(site.page('/foreign', tagOf(edge.url, publicKey)));
     await told;
     expect(await hasBubble(page)).toBe(false);
-    const framed = await open(`<iframe src="${edge.url}/widget/frame/x?key=${publicKey}"></iframe>`, {
+    const framed = await openNew(`<iframe src="${edge.url}/widget/frame/x?key=${publicKey}"></iframe>`, {
       expectedErrors: /frame-ancestors/,
     });
     await until(() => framed.frames().some((frame) => frame.url().startsWith('chrome-error')), {
@@ -218,7 +233,7 @@ describeInBrowser('the widget in a page', () => {
 
   test('comes to a page without a connection once there is one', async () => {
     const { publicKey } = await widgetOn();
-    const page = await open('', { expectedErrors: /ERR_FAILED/ });
+    const page = await openNew('', { expectedErrors: /ERR_FAILED/ });
     await page.route('**/api/widget/**', (route) => route.abort());
     await page.addInitScript("Object.defineProperty(navigator, 'onLine', { value: false })");
     const told = page.waitForEvent('console', {
@@ -267,6 +282,7 @@ describeInBrowser('the widget in a page', () => {
     await offer.getByText('An offer').waitFor();
     // A sandboxed page would have no origin, and so no storage.
     expect(await offer.evaluate<string>('window.origin')).toBe(site.url);
+    await offer.close();
   });
 
   test('explains limits, and a key that is gone, in the chat', async () => {
@@ -563,7 +579,7 @@ describeInBrowser('the widget in a page', () => {
       Object.defineProperty(window, 'visualViewport', { value: Object.assign(new EventTarget(), { height: innerHeight, offsetTop: 0 }) });
     </script>`;
     const tag = tagOf(edge.url, publicKey, 'data-pr-greeting="Salut"');
-    const page = await open(keyboard + tag, { viewport: NARROW });
+    const page = await openNew(keyboard + tag, { viewport: NARROW });
     await clickBubble(page);
     const chat = await chatIn(page);
     await chat.getByText('Salut').waitFor();
