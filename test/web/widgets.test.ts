@@ -50,12 +50,11 @@ describeInBrowser('the widgets of the dashboard', () => {
     return frame!;
   };
 
-  /** Opens the chat of a widget in a page of another site. */
-  const embedded = async (publicKey: string): Promise<Frame> => {
-    const page = await browser.open(site.url, {
-      others: [suite.url],
-      expectedErrors: /status of 404/,
-    });
+  /** A page of another site. */
+  const openSite = (): Promise<Page> =>
+    browser.open(site.url, { others: [suite.url], expectedErrors: /status of 404/ });
+  /** Opens the chat of a widget in it. */
+  const embedded = async (page: Page, publicKey: string): Promise<Frame> => {
     await page.goto(site.page(`/${publicKey}`, tagOf(suite.url, publicKey)));
     await clickBubble(page);
     return chatIn(page);
@@ -100,7 +99,8 @@ describeInBrowser('the widgets of the dashboard', () => {
       what: 'the usage to be shown',
     });
     await expectGoodLooks(page, 'widget');
-    const shop = await embedded(widget!.public_key);
+    const visited = await openSite();
+    const shop = await embedded(visited, widget!.public_key);
     await write(shop, 'And to Norway?');
     await shop.locator('.turn.assistant').nth(1).waitFor();
     await takesMessages(shop);
@@ -118,7 +118,7 @@ describeInBrowser('the widgets of the dashboard', () => {
     await page.getByText(`data-pr-widget="${rotated!.public_key}"`).waitFor();
     await write(shop, 'Still there?');
     await shop.getByRole('alert').getByText('This chat isn’t available any more.').waitFor();
-    const renewed = await embedded(rotated!.public_key);
+    const renewed = await embedded(visited, rotated!.public_key);
     await write(renewed, 'And you?');
     await until(async () => (await widgetsOf(owner))[0]!.messages_today === 3, {
       what: 'an answer by the new key',
