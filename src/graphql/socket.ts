@@ -171,8 +171,8 @@ async function connect(
     credentials === 'omit' ? {} : request.cookies,
   );
   const session = credential && (await accounts.authenticate(freshContext(request), credential.token));
-  if (credential?.from === 'cookie') refuseOtherAccount(accountId, session?.viewer.accountId);
   if (!session) return false;
+  if (credential?.from === 'cookie') refuseOtherAccount(accountId, session.viewer.accountId);
   extra.credential = credential;
   extra.accountId = session.viewer.accountId;
   extra.release = sessions.admit(

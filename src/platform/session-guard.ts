@@ -76,10 +76,10 @@ async function openSession(
   services: Services,
 ): Promise<void> {
   const session = await services.accounts.authenticate(request.context, credential.token);
-  if (credential.from === 'cookie') {
-    refuseOtherAccount(request.headers[ACCOUNT_HEADER], session?.viewer.accountId);
-  }
   if (!session) return;
+  if (credential.from === 'cookie') {
+    refuseOtherAccount(request.headers[ACCOUNT_HEADER], session.viewer.accountId);
+  }
   request.context.viewer = session.viewer;
   if (credential.from === 'cookie') request.cookieSession = session;
 }

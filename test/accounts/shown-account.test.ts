@@ -97,11 +97,17 @@ describe('a page that names the account that it shows', () => {
     },
   );
 
-  test('without a session of its cookie hears that it has none', async () => {
-    const headers = { cookie: 'pr_session=nonsense', 'x-gateway-account': shown.user.id };
-    expect((await createKey(headers)).status).toBe(401);
-    expect(codesOf(await operate(suite.url, '{ viewer { id } }', { headers }))).toEqual(['unauthorized']);
-  });
+  test.each([['an account'], ['nonsense']])(
+    'without a session of its cookie hears that it has none, whatever names %s',
+    async (what) => {
+      const headers = {
+        cookie: 'pr_session=nonsense',
+        'x-gateway-account': what === 'nonsense' ? what : shown.user.id,
+      };
+      expect((await createKey(headers)).status).toBe(401);
+      expect(codesOf(await operate(suite.url, '{ viewer { id } }', { headers }))).toEqual(['unauthorized']);
+    },
+  );
 
   test.each(['application/json', 'application/graphql-response+json'])(
     'is refused by GraphQL, in %s too',
@@ -169,9 +175,13 @@ describe('a page that names the account that it shows', () => {
       }
     });
 
-    test('is closed as without a session where the cookie has none', async () => {
-      const socket = await begin({ accountId: shown.user.id }, { ...present, token: 'nonsense' });
-      expect(await socket.closed()).toEqual({ code: 4403, reason: 'Forbidden' });
-    });
+    test.each(['an account', 'nonsense'])(
+      'is closed as without a session where the cookie has none, whatever names %s',
+      async (what) => {
+        const accountId = what === 'nonsense' ? what : shown.user.id;
+        const socket = await begin({ accountId }, { ...present, token: 'nonsense' });
+        expect(await socket.closed()).toEqual({ code: 4403, reason: 'Forbidden' });
+      },
+    );
   });
 });

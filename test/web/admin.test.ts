@@ -180,9 +180,9 @@ describeInBrowser('the admin pages', () => {
     const sleep = async (): Promise<void> => {
       await page.clock.fastForward('10:00');
       // Whoever comes back to a page has it read again: the answers say nothing of nodes.
-      const answered = page.waitForResponse((response) => response.url().endsWith('/graphql'));
+      const answered = page.waitForEvent('requestfinished', (request) => request.url().endsWith('/graphql'));
       await page.evaluate("dispatchEvent(new Event('focus'))");
-      await (await answered).finished();
+      await answered;
       await page.clock.runFor(2_000);
       expect(await healthy.isVisible()).toBe(true);
     };

@@ -275,10 +275,18 @@ describeInBrowser('the way into the dashboard', () => {
     expect(await note.count()).toBe(0);
     // A link can't name the account: the page asks before it follows one.
     await logInElsewhere(page, former.user.id);
-    await download.click();
+    await download.click({ button: 'middle' });
     await note.getByText(former.user.email).waitFor();
     expect(downloads).toBe(0);
     await Promise.all([page.waitForEvent('download'), download.click()]);
+    // Whoever logs in here next has clicked nothing.
+    const third = await signUp(suite.url);
+    await page.getByRole('button', { name: 'Account' }).click();
+    await page.getByRole('menuitem', { name: 'Log out' }).click();
+    await page.waitForURL('**/login');
+    await logIn(page, third.user.email, PASSWORD);
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    expect(await note.count()).toBe(0);
   });
 
   test('whoever was logged out can log in here, though another tab has logged in as somebody else', async () => {

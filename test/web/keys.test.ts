@@ -111,6 +111,47 @@ describeInBrowser('the keys of the dashboard', () => {
     await page.waitForURL('**/dashboard/billing');
   });
 
+  test('a key that was not copied stays, unasked, while another tab logs in as somebody else; copied, it makes way', async () => {
+    const next = await suite.signUp('team');
+    user = await suite.signUp('team');
+    const page = await openAs(browser, suite, user, '/dashboard/keys?create=true', {
+      expectedErrors: /40[19]/,
+    });
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: suite.url });
+    await dialog(page).getByLabel('Name').fill('ci');
+    await page.keyboard.press('Enter');
+    const secret = dialog(page).getByRole('region', { name: 'API key' });
+    const key = await secret.innerText();
+    const asked: string[] = [];
+    page.on('dialog', (question) => {
+      asked.push(question.type());
+      void question.dismiss();
+    });
+    let refused = 0;
+    page.on('response', (response) => void (response.status() === 409 && refused++));
+    const replaceCookie = () =>
+      page.context().addCookies([{ name: 'pr_session', value: next.token, url: suite.url }]);
+    await replaceCookie();
+    // As the log-in in the other tab does.
+    await call(suite.url, 'POST', '/api/auth/logout', { token: user.token });
+    await until(
+      async () => {
+        // An answer that was under way brings the former one back.
+        await replaceCookie();
+        await page.evaluate('window.dispatchEvent(new Event("focus"))');
+        return refused > 1;
+      },
+      { what: 'the refusals of what the page reads again' },
+    );
+    expect(await secret.innerText()).toBe(key);
+    const anew = page.waitForRequest((request) => request.headers()['x-gateway-account'] === next.accountId);
+    await dialog(page).getByRole('button', { name: 'Copy key' }).click();
+    await anew;
+    await secret.waitFor({ state: 'hidden' });
+    expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe(key);
+    expect(asked).toEqual([]);
+  });
+
   test('a key that was not copied: a reload asks first, and it outlasts the session; whoever logs in again finds what was typed', async () => {
     user = await suite.signUp('team');
     const page = await openAs(browser, suite, user, '/dashboard/keys?create=true');

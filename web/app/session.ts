@@ -2,11 +2,11 @@ import type { Client } from 'urql';
 import { ViewerDocument, type ViewerQuery } from '../generated/graphql';
 import { onDayTurn } from './day-turn';
 import { freshnessBegins } from './freshness';
-import { BY_CLICK, createGraphqlClient, SESSION_PROBE } from './graphql/client';
+import { createGraphqlClient, SESSION_PROBE } from './graphql/client';
 import { isSignedOut } from './graphql/errors';
 import { dropFirst } from './graphql/first-question';
 import { reconnectNow } from './graphql/lasting';
-import { rememberRefusedClick } from './refused-click';
+import { forgetRefusedClick, rememberRefusedClick } from './refused-click';
 import { forgetDrafts, openDrafts } from './ui/draft';
 
 /** The account of the session. */
@@ -19,6 +19,11 @@ const missed = new Set<() => void>();
 let inDoubt = false;
 /** Whether somebody was signed in with this client. */
 let seen = false;
+/** Whether a click waits to hear that the account is still the same. */
+let asksForClick = false;
+/** Parts of the page that would be lost for good. */
+let kept = 0;
+let beginsAnewLater = false;
 let client = createClient();
 
 /** Asks again who is signed in: the session may have ended, or begun anew. */
@@ -34,13 +39,25 @@ function onReturn(wasLost = false): void {
 
 function createClient(): Client {
   // Another tab has logged in as somebody else: only a page that begins anew holds nothing of the former account.
-  const onOther = (isRefusedClick: boolean): void => {
+  const onOther = (shownAccount: string | undefined, isMutation: boolean): void => {
     if (made !== client) return;
-    if (isRefusedClick) rememberRefusedClick();
-    location.reload();
+    const isClick = isMutation || asksForClick;
+    if (isClick && shownAccount) rememberRefusedClick(shownAccount);
+    // The browser asks whether to leave what would be lost. Only a click is worth that question.
+    if (kept > 0 && !isClick) beginsAnewLater = true;
+    else location.reload();
   };
   const made = createGraphqlClient({ onDoubt: doubtSession, onReturn, onOther });
   return made;
+}
+
+/** Keeps the page from beginning anew by itself, until the returned function is called: something on it would be lost for good. */
+export function keepPage(): () => void {
+  kept++;
+  return () => {
+    kept--;
+    if (kept === 0 && beginsAnewLater) location.reload();
+  };
 }
 
 const listen = (listeners: Set<() => void>) => (listener: () => void) => {
@@ -92,6 +109,8 @@ export function endSession(): void {
 /** After a log-in, sign-up or log-out: nothing that one account has seen stays for the next. */
 export function renewSession(): void {
   dropFirst();
+  forgetRefusedClick();
+  beginsAnewLater = false;
   client = createClient();
   freshnessBegins();
   seen = false;
@@ -124,8 +143,9 @@ export async function loadViewer(): Promise<Viewer | null> {
  * another, this never resolves: the page begins anew. A server that doesn't answer holds nobody up: the browser says so.
  */
 export async function isSameAccount(): Promise<boolean> {
-  const { error } = await client
-    .query(ViewerDocument, {}, { ...BY_CLICK, requestPolicy: 'network-only' })
-    .toPromise();
+  // The question may be under way already, for nobody's click.
+  asksForClick = true;
+  const { error } = await client.query(ViewerDocument, {}, { requestPolicy: 'network-only' }).toPromise();
+  asksForClick = false;
   return !isSignedOut(error);
 }

@@ -33,9 +33,6 @@ const KEPT_BACK = new Promise<never>(() => undefined);
 /** In the context of the one query that asks whether anybody is signed in: its refusal is no surprise. */
 export const SESSION_PROBE = { sessionProbe: true };
 
-/** In the context of a query that somebody has clicked for: its refusal is to be told, as that of a mutation. */
-export const BY_CLICK = { byClick: true };
-
 const SAME_ORIGIN = { credentials: 'same-origin' } as const;
 
 /**
@@ -57,7 +54,7 @@ addEventListener('offline', () => live?.terminate());
 interface SessionListeners {
   onDoubt(): void;
   onReturn(wasLost: boolean): void;
-  onOther(isRefusedClick: boolean): void;
+  onOther(shownAccount: string | undefined, isMutation: boolean): void;
 }
 
 /**
@@ -68,7 +65,8 @@ interface SessionListeners {
  * @param onReturn is called when the socket is there again, and a while after it first connected: a change may have been missed.
  *   `wasLost` is true for the former.
  * @param onOther is called when the server does so, or answers for another account than before: the cookie was replaced in
- *   another tab. That answer reaches nobody. It is told whether a click was refused.
+ *   another tab. That answer reaches nobody. It is told which account the page shows, and
+ *   whether a mutation was refused.
  */
 export function createGraphqlClient({ onDoubt, onReturn, onOther }: SessionListeners): Client {
   let account: string | undefined;
@@ -132,7 +130,7 @@ export function createGraphqlClient({ onDoubt, onReturn, onOther }: SessionListe
           account ??= answered;
           const isRefused = isOfOther(error);
           if (!isRefused && (answered === undefined || answered === account)) return undefined;
-          onOther(isRefused && (operation.kind === 'mutation' || operation.context.byClick === true));
+          onOther(account, isRefused && operation.kind === 'mutation');
           // The page goes on for a moment and shows the former account: nothing of the other may stand beside it.
           return KEPT_BACK;
         },

@@ -2,28 +2,32 @@ import { Button } from '@mantine/core';
 import { useState } from 'react';
 import { useQuery } from 'urql';
 import { ViewerDocument } from '../../generated/graphql';
-import { hasRefusedClick } from '../refused-click';
+import { forgetRefusedClick, hasRefusedClick } from '../refused-click';
 import { Note } from '../ui/note';
 import classes from './app-layout.module.css';
 
 /** Says that the last click was for another account, and that nothing came of it. */
 export function OtherAccount() {
-  const [shown, setShown] = useState(hasRefusedClick);
+  const [closed, setClosed] = useState(false);
   const [{ data }] = useQuery({ query: ViewerDocument });
-  const email = data?.viewer?.email;
-  if (!shown || !email) return null;
+  const viewer = data?.viewer;
+  if (closed || !viewer || !hasRefusedClick(viewer.id)) return null;
+  const close = (): void => {
+    forgetRefusedClick();
+    setClosed(true);
+  };
   return (
     <div className={classes.banner}>
       <Note
         tone="warn"
         action={
-          <Button size="xs" variant="default" onClick={() => setShown(false)}>
+          <Button size="xs" variant="default" onClick={close}>
             Close
           </Button>
         }
       >
-        <strong>Nothing was done.</strong> Another tab has logged in as <em>{email}</em>, and this tab showed
-        another account until now.
+        <strong>Nothing was done.</strong> Another tab has logged in as <em>{viewer.email}</em>, and this tab
+        showed another account until now.
       </Note>
     </div>
   );

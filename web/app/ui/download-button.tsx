@@ -31,6 +31,8 @@ export function DownloadButton({ href, download, children }: DownloadButtonProps
       href={href}
       download={download}
       onClick={(event) => void follow(event)}
+      // The middle button, which would open it in a tab.
+      onAuxClick={(event) => void (event.button === 1 && follow(event))}
     >
       {children}
     </Button>

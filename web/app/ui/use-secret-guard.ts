@@ -1,5 +1,6 @@
 import { type ShouldBlockFn, useBlocker } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
+import { keepPage } from '../session';
 
 interface SecretGuard {
   /** Somebody was about to leave without the secret, and is told so. */
@@ -20,7 +21,8 @@ interface SecretGuard {
 export function useSecretGuard(isAtStake: boolean, loses: ShouldBlockFn): SecretGuard {
   const [copied, setCopied] = useState(false);
   const [asked, setAsked] = useState(false);
-  const mayLeave = !isAtStake || copied || asked;
+  const isHeld = isAtStake && !copied;
+  const mayLeave = !isHeld || asked;
   useBlocker({
     shouldBlockFn: async (navigation) => {
       const isLost = await loses(navigation);
@@ -30,6 +32,8 @@ export function useSecretGuard(isAtStake: boolean, loses: ShouldBlockFn): Secret
     enableBeforeUnload: true,
     disabled: mayLeave,
   });
+  // After the blocker, which lets go first.
+  useEffect(() => (isHeld ? keepPage() : undefined), [isHeld]);
   return {
     asked,
     mayLeave,
