@@ -24,7 +24,7 @@ const OF_DIALOGS = packages(
 );
 /** The frame of the dashboard: few bytes, which would be one file more for every page. */
 const FRAME =
-  /[\\/]web[\\/]app[\\/]shell[\\/](?:app-layout|account-menu|alert-banner|balance|command-button|freshness-note|navigation|other-account|side-navigation|still-logged-in|stopped-bar|use-commands|use-is-admin|use-log-out|use-outlook)\./;
+  /[\\/]web[\\/]app[\\/]shell[\\/](?:app-layout|account-menu|alert-banner|balance|closable-banner|command-button|freshness-note|navigation|other-account|side-navigation|still-logged-in|stopped-bar|use-commands|use-is-admin|use-log-out|use-outlook)\./;
 const OF_FORMS = packages(String.raw`zod|@mantine[\\/]form|klona`);
 const OF_THE_DASHBOARD = new RegExp(
   `${packages('@mantine|lucide-react|fast-deep-equal|klona|uuidv7|zod').source}|${

@@ -1,5 +1,5 @@
 import type { Pool, PoolClient, QueryResult, QueryResultRow } from 'pg';
-import { limitAfterReads } from '../lib/limit-after-reads.js';
+import { inTime } from '../lib/in-time.js';
 
 /**
  * What every connection of ours asks the server for: a transaction whose process froze or forgot it ends, and with it its
@@ -17,18 +17,12 @@ export interface Question {
  * A connection of the pool, or an error after `timeoutMs`; the pool may be without a time limit of its own.
  * @throws Error
  */
-export async function connectWithin(pool: Pool, timeoutMs: number): Promise<PoolClient> {
+export function connectWithin(pool: Pool, timeoutMs: number): Promise<PoolClient> {
   const connecting = pool.connect();
-  const late = Promise.withResolvers<never>();
-  const endLimit = limitAfterReads(timeoutMs, () => {
-    late.reject(new Error(`no database connection within ${timeoutMs} ms`));
+  return inTime(connecting, timeoutMs, () => {
     connecting.then((client) => client.release()).catch(() => undefined);
+    return new Error(`no database connection within ${timeoutMs} ms`);
   });
-  try {
-    return await Promise.race([connecting, late.promise]);
-  } finally {
-    endLimit();
-  }
 }
 
 /**

@@ -1,12 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Client, PoolClient } from 'pg';
-import { limitAfterReads } from '../lib/limit-after-reads.js';
+import { inTime } from '../lib/in-time.js';
 
 /** Milliseconds after which the server ends a statement (RELIABILITY.md F9). */
 export const STATEMENT_TIMEOUT_MS = 5_000;
 /** A server that lives says what became of the statement within this; one that is frozen says nothing, ever. */
 const MARGIN_MS = 500;
-/** The driver's word for it, by which an outage is told (`lib/database-outage.ts`). */
+/** The driver's message for it. `lib/database-outage.ts` recognizes an outage by it. */
 const READ_TIMEOUT = 'Query read timeout';
 
 /** What work that may take longer allows itself. */
@@ -46,23 +46,13 @@ export function guardConnection(client: PoolClient): void {
     if (typeof rest.at(-1) === 'function') {
       return ask.call(client, { ...config, query_timeout: timeoutMs }, ...rest);
     }
-    return answerWithin(client, ask.call(client, config, ...rest) as Promise<unknown>, timeoutMs);
+    // In place of the driver's own limit, which ignores what arrived while the process stood still.
+    return inTime(ask.call(client, config, ...rest) as Promise<unknown>, timeoutMs, () => {
+      hangUp(client);
+      return new Error(READ_TIMEOUT);
+    });
   };
   client.query = bounded as typeof client.query;
-}
-
-/** In place of the driver's own limit, which in a process that stood still comes before an answer that has arrived. */
-async function answerWithin<T>(client: PoolClient, answer: Promise<T>, timeoutMs: number): Promise<T> {
-  const late = Promise.withResolvers<never>();
-  const endLimit = limitAfterReads(timeoutMs, () => {
-    late.reject(new Error(READ_TIMEOUT));
-    hangUp(client);
-  });
-  try {
-    return await Promise.race([answer, late.promise]);
-  } finally {
-    endLimit();
-  }
 }
 
 /** With a query under way the driver cuts the socket, and from now on it refuses everything else at once. */

@@ -4,6 +4,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../lib/clock.js';
 import { sha256 } from '../lib/crypto.js';
+import { inTime } from '../lib/in-time.js';
 import type { Logger } from '../lib/logger.js';
 
 const MAX_KNOWN = 100_000;
@@ -76,18 +77,6 @@ const toInfo = (row: Row): VirtualKeyInfo => ({
   createdAt: new Date(row.created_at),
 });
 
-async function within<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('the database did not answer in time')), timeoutMs);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
 export function createVirtualKeys({ orm, clock, log }: VirtualKeysDeps): VirtualKeys {
   const known = new LRUCache<string, Known>({ max: MAX_KNOWN });
   const unknown = new LRUCache<string, number>({ max: MAX_UNKNOWN });
@@ -97,7 +86,13 @@ export function createVirtualKeys({ orm, clock, log }: VirtualKeysDeps): Virtual
   const db = () => orm.em.fork().getKysely();
 
   const run = async <T>(query: RawBuilder<T>): Promise<T[]> =>
-    (await within(query.execute(db()), QUERY_TIMEOUT_MS)).rows;
+    (
+      await inTime(
+        query.execute(db()),
+        QUERY_TIMEOUT_MS,
+        () => new Error('the database did not answer in time'),
+      )
+    ).rows;
 
   const find = async (hash: Buffer): Promise<Row | undefined> => {
     const rows = await run(sql<Row>`

@@ -40,11 +40,6 @@ export function connectionStands(): void {
   if (!shown.live) show({ live: true, asOf: heardAt });
 }
 
-/** A session begins. What was lost of the one before is nothing to it, and nothing is old yet. */
-export function freshnessBegins(): void {
-  connectionStands();
-}
-
 /** Nothing is told any more, until the connection stands again. */
 export function connectionLost(): void {
   if (timer !== undefined || !shown.live) return;

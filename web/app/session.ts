@@ -1,7 +1,7 @@
 import type { Client } from 'urql';
 import { ViewerDocument, type ViewerQuery } from '../generated/graphql';
 import { onDayTurn } from './day-turn';
-import { freshnessBegins } from './freshness';
+import { connectionStands } from './freshness';
 import { createGraphqlClient, SESSION_PROBE } from './graphql/client';
 import { isSignedOut } from './graphql/errors';
 import { dropFirst } from './graphql/first-question';
@@ -112,7 +112,8 @@ export function renewSession(): void {
   forgetRefusedClick();
   beginsAnewLater = false;
   client = createClient();
-  freshnessBegins();
+  // What the former session had lost is nothing to this one.
+  connectionStands();
   seen = false;
   for (const listener of changed) listener();
 }

@@ -65,7 +65,7 @@ interface SessionListeners {
  * @param onReturn is called when the socket is there again, and a while after it first connected: a change may have been missed.
  *   `wasLost` is true for the former.
  * @param onOther is called when the server does so, or answers for another account than before: the cookie was replaced in
- *   another tab. That answer reaches nobody. It is told which account the page shows, and
+ *   another tab. That answer reaches nobody. It gets the account that the page shows, and
  *   whether a mutation was refused.
  */
 export function createGraphqlClient({ onDoubt, onReturn, onOther }: SessionListeners): Client {

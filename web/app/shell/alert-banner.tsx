@@ -1,12 +1,10 @@
-import { Button } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { useQuery } from 'urql';
 import { type AlertEventRowFragment, ViewerDocument } from '../../generated/graphql';
 import { useAlertFired } from '../graphql/live-alerts';
 import { paths } from '../paths';
-import { Note } from '../ui/note';
-import classes from './app-layout.module.css';
+import { ClosableBanner } from './closable-banner';
 
 /**
  * Several percentages of a key may be reached by one call: the highest of the latest month says it all. A low balance, which
@@ -39,33 +37,24 @@ export function AlertBanner() {
   useCreditAdded(() => fired?.purpose === 'LOW_BALANCE' && close());
   if (!fired) return null;
   return (
-    <div className={classes.banner}>
-      <Note
-        tone="warn"
-        action={
-          <Button size="xs" variant="default" onClick={close}>
-            Close
-          </Button>
-        }
-      >
-        {fired.purpose === 'LOW_BALANCE' ? (
-          <>
-            The balance is low.{' '}
-            <Link to={paths.billing} onClick={close}>
-              Add credit
+    <ClosableBanner onClose={close}>
+      {fired.purpose === 'LOW_BALANCE' ? (
+        <>
+          The balance is low.{' '}
+          <Link to={paths.billing} onClick={close}>
+            Add credit
+          </Link>
+        </>
+      ) : (
+        <>
+          Key <em>{fired.keyName}</em> has spent {fired.thresholdPct}% of its monthly limit.{' '}
+          {fired.keyId && (
+            <Link to={paths.key} params={{ keyId: fired.keyId }} search={{ tab: 'alerts' }} onClick={close}>
+              Show its alerts
             </Link>
-          </>
-        ) : (
-          <>
-            Key <em>{fired.keyName}</em> has spent {fired.thresholdPct}% of its monthly limit.{' '}
-            {fired.keyId && (
-              <Link to={paths.key} params={{ keyId: fired.keyId }} search={{ tab: 'alerts' }} onClick={close}>
-                Show its alerts
-              </Link>
-            )}
-          </>
-        )}
-      </Note>
-    </div>
+          )}
+        </>
+      )}
+    </ClosableBanner>
   );
 }

@@ -1,10 +1,8 @@
-import { Button } from '@mantine/core';
 import { useState } from 'react';
 import { useQuery } from 'urql';
 import { ViewerDocument } from '../../generated/graphql';
 import { forgetRefusedClick, hasRefusedClick } from '../refused-click';
-import { Note } from '../ui/note';
-import classes from './app-layout.module.css';
+import { ClosableBanner } from './closable-banner';
 
 /** Says that the last click was for another account, and that nothing came of it. */
 export function OtherAccount() {
@@ -17,18 +15,9 @@ export function OtherAccount() {
     setClosed(true);
   };
   return (
-    <div className={classes.banner}>
-      <Note
-        tone="warn"
-        action={
-          <Button size="xs" variant="default" onClick={close}>
-            Close
-          </Button>
-        }
-      >
-        <strong>Nothing was done.</strong> Another tab has logged in as <em>{viewer.email}</em>, and this tab
-        showed another account until now.
-      </Note>
-    </div>
+    <ClosableBanner onClose={close}>
+      <strong>Nothing was done.</strong> Another tab has logged in as <em>{viewer.email}</em>, and this tab
+      showed another account until now.
+    </ClosableBanner>
   );
 }

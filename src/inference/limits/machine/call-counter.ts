@@ -91,7 +91,7 @@ export class CallCounter {
     for (const payer of payers) this.#leases.ended(payer);
   }
 
-  /** Decides once edges have told everything and given everything back. */
+  /** Decides once the edges have reported everything and returned all leases. */
   #decideLater(joined: JoinedEdge, payer: CountedPayer, frame: TakeFrame, untold: Lessee[]): void {
     const id = ++this.#lastLater;
     joined.writer.answer({ ...NO_ANSWER, verdict: 'later', id });
@@ -104,8 +104,8 @@ export class CallCounter {
   }
 
   /**
-   * What other edges have charged to an account: they may have committed it and not told yet, while the balance that another
-   * one has read is without it.
+   * The other edges that have charged an account: they may have committed charges that they haven't reported yet, and that
+   * are missing from the balance that this edge has read.
    */
   #untold(asker: JoinedEdge, { account }: CountedPayer): Lessee[] {
     const untold: Lessee[] = [];

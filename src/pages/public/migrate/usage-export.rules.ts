@@ -66,7 +66,7 @@ const textOf = (record: ExportRecord, names: readonly string[]): string =>
   names.map((name) => record[name]).find(Boolean) ?? '';
 /** Commas that separate no thousands, and `1.234`: more than a thousand in much of the world, a bit more than one elsewhere. */
 const UNCLEAR = /,(?!\d{3}(?!\d)|\d\d,)|^[^.]*\.[^,]*,|^[1-9]\d{0,2}\.\d{3}$/;
-/** NaN where nobody can tell which number it is. */
+/** The count in the first of these columns; 0 if there is none, NaN if it is ambiguous. */
 const numberOf = (record: ExportRecord, names: readonly string[]): number => {
   const text = textOf(record, names).replace(/[\s_’']/g, '');
   if (!/\d/.test(text)) return 0;
@@ -78,16 +78,16 @@ const sumOf = (record: ExportRecord, names: readonly string[]): number =>
 
 const MS_FROM = 1e11;
 /** Milliseconds of a time in seconds, milliseconds or text; undefined where it is none. UTC, unless it says otherwise. */
-function timeMs(told: string): number | undefined {
-  if (/^\d{9,16}(?:\.\d+)?$/.test(told)) return Number(told) * (Number(told) < MS_FROM ? 1_000 : 1);
+function timeMs(text: string): number | undefined {
+  if (/^\d{9,16}(?:\.\d+)?$/.test(text)) return Number(text) * (Number(text) < MS_FROM ? 1_000 : 1);
   // `30.11.2025`, as spreadsheets write dates in much of Europe.
-  const text = told.replace(/^(\d+)\.(\d+)\.(\d{4})/, '$3-$2-$1');
-  const isPlain = /^\d{4}-\d\d-\d\d[T ][\d:.]+$/.test(text);
-  const time = Date.parse(isPlain ? `${text.replace(' ', 'T')}Z` : text);
+  const ordered = text.replace(/^(\d+)\.(\d+)\.(\d{4})/, '$3-$2-$1');
+  const isPlain = /^\d{4}-\d\d-\d\d[T ][\d:.]+$/.test(ordered);
+  const time = Date.parse(isPlain ? `${ordered.replace(' ', 'T')}Z` : ordered);
   return Number.isNaN(time) ? undefined : time;
 }
 
-/** When the time of a line ends, exclusive; undefined where it isn't told. */
+/** End of the period that a line covers, exclusive; undefined if the line doesn't say. */
 function endMs(line: ExportRecord): number | undefined {
   const time = textOf(line, NAMES.time);
   // Of a month, `2025-11`, as `Date` counts them the next one.
@@ -133,7 +133,7 @@ function recordsOf(text: string): ExportRecord[] {
   return rows.map((row) => Object.fromEntries(names.map((name, i) => [name, row[i]?.trim() ?? ''])));
 }
 
-/** UTC days from the first time to the end of the last, both counted; the usual month where none is told. */
+/** UTC days that the lines cover, the first and the last included; 30 if no line has a time. */
 function daysOf(lines: readonly ExportRecord[]): number {
   let first = Number.POSITIVE_INFINITY;
   let last = Number.NEGATIVE_INFINITY;

@@ -1,10 +1,8 @@
 import type { ContentKey } from '../content.js';
 import { ASK_CHANNEL, type Ask, type Piece, readAsk, sealPieces, sessionChannel } from './live-messages.js';
-import type { LiveSession } from './live-session.js';
+import { GATHER_MS, type LiveSession } from './live-session.js';
 import type { RunBus } from './run-bus.js';
 
-/** Changes that come together are told together. */
-const GATHER_MS = 25;
 /** Followers elsewhere ask every second. Who doesn't any more has left. */
 const INTEREST_MS = 5_000;
 

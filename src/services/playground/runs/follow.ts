@@ -1,12 +1,10 @@
 import { endable } from '../../live/endable.js';
 import { Notifier } from '../../live/notifier.js';
 import type { RunEventOutput, RunOutput } from '../playground.outputs.js';
-import type { LiveRun, LiveSession } from './live-session.js';
+import { GATHER_MS, type LiveRun, type LiveSession } from './live-session.js';
 
 /** Nothing has to be looked at again: a change always tells. */
 const PATIENCE_MS = 60_000;
-/** Text that comes so soon after the last is told together, as it is to other processes. */
-const GATHER_MS = 25;
 
 /** What one follower has been told of a run. */
 interface Told {

@@ -1,5 +1,8 @@
 import type { RunOutput } from '../playground.outputs.js';
 
+/** Text that comes within this time is told to followers as one event, here and in other processes. */
+export const GATHER_MS = 25;
+
 /** A run under way, as far as it has come. */
 export interface LiveRun {
   readonly id: string;
