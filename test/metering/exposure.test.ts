@@ -29,7 +29,7 @@ describe('no more than 256 records lie unsynced for longer than 25 ms', () => {
   test.each([8, 40])('with %d calls a millisecond', async (calls) => {
     const payer = await createPayer(db.pool);
     // When a sync is asked for is ours; how long the machine lets us wait for our timers is not.
-    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'clearImmediate', 'nextTick', 'queueMicrotask'] });
     const sync = (): Promise<void> => new Promise((done) => setTimeout(done, SYNC_MS));
     const watched = watchDisk({ write: realDisk.write, sync }, Date.now);
     const { meter } = await openMeter(folder.path, db.pool, { disk: watched.disk });

@@ -59,7 +59,15 @@ describe('the key cache', () => {
   beforeEach(() => {
     // A busy machine takes longer for many keys than an entry is good for, and than until keys in use are read again.
     jest.useFakeTimers({
-      doNotFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'nextTick', 'queueMicrotask', 'performance'],
+      doNotFake: [
+        'setTimeout',
+        'clearTimeout',
+        'setImmediate',
+        'clearImmediate',
+        'nextTick',
+        'queueMicrotask',
+        'performance',
+      ],
     });
     now = Date.now();
     cache = open({ now: () => now });

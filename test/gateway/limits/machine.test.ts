@@ -92,7 +92,7 @@ describe('edges of one machine', () => {
   describe('when one is killed', () => {
     beforeEach(() => {
       jest.useFakeTimers({
-        doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'performance', 'Date'],
+        doNotFake: ['setImmediate', 'clearImmediate', 'nextTick', 'queueMicrotask', 'performance', 'Date'],
       });
     });
     afterEach(() => {
