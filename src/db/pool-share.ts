@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import { AppError } from '../errors.js';
-import { FairQueue, QueueFullError, QueueTimeoutError } from '../lib/fair-queue.js';
+import { FairQueue, QueueFullError, QueueTimeoutError } from '../lib/fair/fair-queue.js';
 import { currentOwner } from '../lib/work-owner.js';
 
 /** One owner's share of the connections: a quarter, at least one. */

@@ -1,4 +1,4 @@
-import { MemoryPool } from './memory-pool.js';
+import { MemoryPool } from './fair/memory-pool.js';
 import { accountOwner, networkOwner } from './work-owner.js';
 
 /** Up to here nothing is counted, as nearly everything that is sent is smaller. */

@@ -1,4 +1,4 @@
-import { MemoryPool } from '../lib/memory-pool.js';
+import { MemoryPool } from '../lib/fair/memory-pool.js';
 import { MAX_ANSWER_BYTES } from '../lib/upstream/answer-limits.js';
 
 /** Whole answers up to here aren't counted, as nearly every one is. */

@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.js';
-import { MemoryPool } from '../../lib/memory-pool.js';
+import { MemoryPool } from '../../lib/fair/memory-pool.js';
 
 /** A request that holds no more than this is small, as nearly every call is. */
 export const SMALL_BODY_BYTES = 64 * 1024;

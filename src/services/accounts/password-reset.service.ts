@@ -3,7 +3,7 @@ import type { ServiceContext } from '../../context.js';
 import { notifySessions } from '../../db/invalidation.js';
 import type { Account } from '../../entities/accounts/account.js';
 import { AppError } from '../../errors.js';
-import { createGate } from '../../lib/gate.js';
+import { FairQueue } from '../../lib/fair/fair-queue.js';
 import { createMailTransport } from '../../lib/mail-transport.js';
 import type { ServiceDeps } from '../deps.js';
 import { endSessions } from './account-changes.rules.js';
@@ -21,6 +21,7 @@ import type { OpenedSession, SessionsService } from './sessions.service.js';
 /** Mails under way, and those that wait. Strangers ask: beyond that they ask in vain. */
 const AT_ONCE = 4;
 const WAITING = 100;
+const OWNER = '';
 const ATTEMPT_MS = 8_000;
 const NOT_SENT = 'a link for a new password was not sent';
 const GONE = 'was already used or is older than 30 minutes; request a new one';
@@ -47,7 +48,7 @@ export function createPasswordResetService(
   const { config, passwords, pseudonyms: names } = deps;
   const { mail, publicBaseUrl } = config;
   const transport = mail && createMailTransport(mail.smtpUrl, ATTEMPT_MS);
-  const gate = createGate({ atOnce: AT_ONCE, waiting: WAITING });
+  const sending = new FairQueue({ atOnce: AT_ONCE, waitingPerOwner: WAITING });
 
   const mayHaveAnother = async (em: EntityManager, name: string, now: number): Promise<boolean> =>
     (await countRequest(em, { name, ...rules.LINKS_PER_ADDRESS }, now)) === undefined;
@@ -125,8 +126,8 @@ export function createPasswordResetService(
     async forgotPassword(context, { email }) {
       const isWithin = await count(context, email);
       if (!transport || !isWithin) return;
-      void gate
-        .run(() => send(context, email))
+      void sending
+        .run(OWNER, () => send(context, email))
         .catch((error: unknown) => context.log.warn({ err: error }, NOT_SENT));
     },
     async resetPassword(context, { token, password }) {

@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { hash, verify } from '@node-rs/argon2';
 import { AppError } from '../../errors.js';
-import { FairQueue, QueueFullError, QueueTimeoutError } from '../../lib/fair-queue.js';
-import { createGate } from '../../lib/gate.js';
+import { FairQueue, QueueFullError, QueueTimeoutError } from '../../lib/fair/fair-queue.js';
 import type { PasswordHashing } from '../../lib/password-profiles.js';
 
 /**
@@ -15,6 +14,8 @@ const HASHES_AT_ONCE = Math.max(1, Math.min(3, Math.floor(availableParallelism()
 const AT_ONCE = HASHES_AT_ONCE + 2;
 const WAITING = 256;
 const WAITING_PER_NETWORK = 16;
+/** All hashes wait in one line. */
+const OWNER = '';
 /** Requests still waiting after this are told to retry, so that clients don't wait in vain. */
 const PATIENCE_MS = 10_000;
 const RETRY_AFTER_SECONDS = 2;
@@ -64,8 +65,8 @@ export function createPasswords(parameters: PasswordHashing): Passwords {
     patienceMs: PATIENCE_MS,
     isBehind: (network) => failed.has(network),
   });
-  // The queue bounds how many come.
-  const gate = createGate({ atOnce: HASHES_AT_ONCE, waiting: Number.POSITIVE_INFINITY });
+  // `queue` bounds how many come.
+  const hashes = new FairQueue({ atOnce: HASHES_AT_ONCE });
 
   let dummy: Promise<string> | undefined;
   const dummyHash = (): Promise<string> => {
@@ -93,10 +94,10 @@ export function createPasswords(parameters: PasswordHashing): Passwords {
       }
     },
     // The package's default algorithm is argon2id.
-    hash: (password) => gate.run(() => hash(password, parameters)),
+    hash: (password) => hashes.run(OWNER, () => hash(password, parameters)),
     async match(password, passwordHash) {
       const compared = passwordHash ?? (await dummyHash());
-      const right = await gate.run(() => verify(compared, password));
+      const right = await hashes.run(OWNER, () => verify(compared, password));
       return right && typeof passwordHash === 'string';
     },
     dummyHash,

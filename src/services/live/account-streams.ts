@@ -1,7 +1,7 @@
 import { requireViewer, type ServiceContext } from '../../context.js';
 import { AppError } from '../../errors.js';
 import { isDatabaseOutage } from '../../lib/database-outage.js';
-import { FairQueue } from '../../lib/fair-queue.js';
+import { FairQueue } from '../../lib/fair/fair-queue.js';
 import { asOwnWork } from '../../lib/work-owner.js';
 import { AccountStream, type Point, type Step, type StreamSource } from './account-stream.js';
 import { endable } from './endable.js';

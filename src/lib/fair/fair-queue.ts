@@ -18,6 +18,7 @@ export interface FairQueueOptions {
 /** There is no room to wait. */
 export class QueueFullError extends Error {
   override name = 'QueueFullError';
+  override message = 'too many are waiting';
 }
 
 /** A turn didn't come in time. */

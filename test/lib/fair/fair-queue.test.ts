@@ -3,7 +3,7 @@ import {
   type FairQueueOptions,
   QueueFullError,
   QueueTimeoutError,
-} from '../../src/lib/fair-queue.js';
+} from '../../../src/lib/fair/fair-queue.js';
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
