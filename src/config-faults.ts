@@ -112,11 +112,19 @@ function portFaults(raw: RawConfig): string[] {
   return faults;
 }
 
+/** Edges share their limits over Redis only. */
+function edgeFaults(raw: RawConfig): string[] {
+  const edges = edgeProcesses(raw);
+  if (edges === 1 || raw.REDIS_URL !== undefined) return [];
+  const set = raw.EDGE_PROCESSES === 'auto' ? `auto means ${edges} edges here, which` : `${edges} edges`;
+  return [`EDGE_PROCESSES: ${set} share their limits over Redis: set REDIS_URL, or EDGE_PROCESSES to 1`];
+}
+
 /** Every fault of an environment for one process. */
 export const faultsOf = (raw: RawConfig, role: ProcessRole): string[] => [
   ...(raw.NODE_ENV === 'production' ? productionFaults(raw) : []),
   ...roleFaults(raw, role),
   ...databaseFaults(raw),
   ...retentionFaults(raw),
-  ...(role === 'launcher' ? portFaults(raw) : []),
+  ...(role === 'launcher' ? [...edgeFaults(raw), ...portFaults(raw)] : []),
 ];

@@ -9,6 +9,7 @@ import { temporaryFolder } from './launcher/support.js';
 import { inDist } from './support/dist.js';
 
 const STRONG = 'q7Zp0s9dKxL2mVnB4cYwR8tEhJ6uGfA1iOzXvCbN';
+const REDIS = { REDIS_URL: 'redis://127.0.0.1' };
 const production = {
   NODE_ENV: 'production',
   DATABASE_URL: 'postgresql://u:p@db.internal/gateway',
@@ -335,8 +336,8 @@ describe('the configuration', () => {
   test.each<[NodeJS.ProcessEnv, number]>([
     [{}, 1],
     [{ EDGE_PROCESSES: '1' }, 1],
-    [{ EDGE_PROCESSES: '4' }, 4],
-    [{ EDGE_PROCESSES: 'auto' }, Math.max(1, availableParallelism() - 1)],
+    [{ EDGE_PROCESSES: '4', ...REDIS }, 4],
+    [{ EDGE_PROCESSES: 'auto', ...REDIS }, Math.max(1, availableParallelism() - 1)],
   ])('runs as many edges as %j says', (env, edges) => {
     expect(load(env).edgeProcesses).toBe(edges);
   });
@@ -347,6 +348,18 @@ describe('the configuration', () => {
     [{ HUNG_AFTER_SECONDS: '0' }, 0],
   ])('takes a silent process for hung when %j says', (env, afterMs) => {
     expect(load(env).hungAfterMs).toBe(afterMs);
+  });
+
+  test('refuses several edges without Redis, in one line that names both settings', () => {
+    const [line, ...others] = faults({ EDGE_PROCESSES: '2' });
+    expect(line).toBe(
+      'EDGE_PROCESSES: 2 edges share their limits over Redis: set REDIS_URL, or EDGE_PROCESSES to 1',
+    );
+    expect(others).toEqual([]);
+    expect(faults({ EDGE_PROCESSES: '2', ...REDIS })).toEqual([]);
+    const cores = availableParallelism();
+    const auto = `EDGE_PROCESSES: auto means ${cores - 1} edges here, which share their limits over Redis: set REDIS_URL, or EDGE_PROCESSES to 1`;
+    expect(faults({ EDGE_PROCESSES: 'auto' })).toEqual(cores > 2 ? [auto] : []);
   });
 
   test('refuses a number of edges that is none', () => {

@@ -7,8 +7,6 @@ import { DatabaseContact } from '../inference/database-contact.js';
 import { createKeyCache } from '../inference/keys/key-cache.js';
 import { createLimits, type Patience } from '../inference/limits/create-limits.js';
 import { EdgeIdentity } from '../inference/limits/edge-identity.js';
-import type { CounterLink } from '../inference/limits/machine/counter-link.js';
-import { MachineNetworks } from '../inference/limits/machine/machine-networks.js';
 import { BodyBudget } from '../inference/memory/body-budget.js';
 import { createModelRoutes } from '../inference/model-routes.js';
 import type { Relay } from '../inference/relay/relay.js';
@@ -61,8 +59,6 @@ export interface EdgeDeps {
   patience?: Patience | undefined;
   /** Without Redis: what keeps this edge the only one. */
   lock?: Pick<EdgeLock, 'mayAdmit' | 'onRegained'> | undefined;
-  /** One of several edges of this machine: its line to the process that counts for all of them. */
-  counter?: CounterLink | undefined;
   tracing?: Tracing | undefined;
   /**
    * Makes the meter; `onFlushed` and `onTakenOver` keep the balances in memory true. With the rest, which only several
@@ -129,7 +125,6 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   const limits = await createLimits({
     ...{ config, cache, catalog, routes, clock, log, registry },
     identity,
-    counter: deps.counter,
     mayAdmit,
     patience: deps.patience,
     readAgain: ({ credential, hash }) =>
@@ -224,13 +219,12 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
       : undefined,
   };
   v1Routes(app, v1);
-  const refusals = new NetworkBudget(clock, TOO_MANY_REFUSALS);
   widgetRoutes(app, {
     ...v1,
     ...{ strangerBodies, widgets, outcomes },
     visitors: new Visitors(clock, config),
     loops: new Loops(clock),
-    refusals: deps.counter ? new MachineNetworks(refusals, deps.counter) : refusals,
+    refusals: new NetworkBudget(clock, TOO_MANY_REFUSALS),
     sites: new Sites(clock),
     history: new History(config),
   });

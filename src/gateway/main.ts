@@ -15,9 +15,8 @@ import { openTracing } from '../lib/tracing/open-tracing.js';
 import { within } from '../lib/within.js';
 import { createMeter } from '../metering/meter.js';
 import { createEdge } from './app.js';
-import { counterLine } from './counter-line.js';
 import { socketsWithin } from './edge-bounds.js';
-import { type EdgeLock, holdEdgeLock } from './single-edge.js';
+import { holdEdgeLock } from './single-edge.js';
 
 /** Calls in flight may go on so long after a signal (RELIABILITY.md F14); the whole stop takes at most 35 s. */
 const DRAIN_MS = 28_000;
@@ -37,17 +36,12 @@ const log = createLogger('edge', config.logLevel);
 const registry = createRegistry('edge');
 
 try {
-  // First: an edge of another build would wait in vain for its schema.
-  const counter = await counterLine();
   const orm = openWithoutMigrations(
     { databaseUrl: config.databaseUrl!, pooled: isPooled(config), processName: 'edge', poolSize: POOL_SIZE },
     entities,
   );
   await waitForSchema(orm);
-  // The process that counts holds the lock for all of its edges.
-  const held: EdgeLock | undefined =
-    config.redisUrl || counter ? undefined : await holdEdgeLock(config.databaseDirectUrl!, log);
-  const lock = config.redisUrl ? undefined : (held ?? counter);
+  const lock = config.redisUrl ? undefined : await holdEdgeLock(config.databaseDirectUrl!, log);
   const pool = await pgPool(orm);
   const tracing = await openTracing(config.tracing, 'edge', log);
   const edge = await createEdge({
@@ -58,7 +52,6 @@ try {
     registry,
     bounds: { sockets: socketsWithin(openFilesLimit()) },
     lock,
-    counter,
     tracing,
     createMeter: (onFlushed, identity) =>
       createMeter({
@@ -90,7 +83,7 @@ try {
     async () => {
       serving = false;
       await edge.close(DRAIN_MS);
-      await held?.release();
+      await lock?.release();
       await within(GOODBYE_MS, tracing?.close() ?? Promise.resolve());
       // Everything is written; a frozen database must not hold up the end.
       await within(GOODBYE_MS, orm.close(true));

@@ -1,11 +1,6 @@
 import cluster from 'node:cluster';
-import type { Duplex } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { loadConfigOrExit } from '../config.js';
-import { COUNTER_FD } from '../gateway/counter-line.js';
-import type { EdgeLock } from '../gateway/single-edge.js';
-import { CounterHub } from '../inference/limits/machine/counter-hub.js';
-import { systemClock } from '../lib/clock.js';
 import { announceReady, onShutdown, startOrExit, tellParent } from '../lib/lifecycle.js';
 import { createLogger } from '../lib/logger.js';
 import { OUT_OF_FILES, QUIET_MS } from '../lib/open-files.js';
@@ -18,24 +13,21 @@ import { type SupervisedChild, supervise } from './supervisor.js';
 /** An edge ends by itself after 35 s. One that hangs is killed before this process ends, which is killed after `EDGE_STOP_MS`. */
 const EDGE_PATIENCE_MS = EDGE_STOP_MS - 3_000;
 const STOP_TIMEOUT_MS = EDGE_STOP_MS - 2_000;
-/** How soon edges are told that another process has taken over their database. */
-const LOCK_POLL_MS = 100;
 
 /** What SIGUSR2 does. Until all edges serve there is nothing to restart, but the signal must not end this process. */
 let restartAll = (): unknown => undefined;
 process.on('SIGUSR2', () => restartAll());
 
 /**
- * `EDGE_PROCESSES` edges on one public port. This process accepts connections and hands each to the next edge, counts for
- * all of them unless Redis does (docs/decisions/0166-edges-on-one-port.md, 0170-limits-of-one-machine.md), restarts edges
- * that end or hang, and on SIGUSR2 restarts them one by one.
+ * `EDGE_PROCESSES` edges on one public port, which share their limits over Redis. This process accepts connections, hands
+ * each to the next edge, restarts edges that end or hang, and on SIGUSR2 restarts them one by one
+ * (docs/decisions/0166-edges-on-one-port.md).
  */
 const config = loadConfigOrExit('edge');
 const log = createLogger('edges', config.logLevel);
 const entry = fileURLToPath(new URL('../gateway/main.js', import.meta.url));
-const counter = new CounterHub(systemClock, log);
 cluster.schedulingPolicy = cluster.SCHED_RR;
-cluster.setupPrimary({ exec: entry, stdio: ['inherit', 'inherit', 'inherit', 'ipc', 'pipe'] });
+cluster.setupPrimary({ exec: entry, stdio: ['inherit', 'inherit', 'inherit', 'ipc'] });
 
 /** @param hasServed Whether this is a restart: if it fails, the others go on. */
 const start = (nth: number, hasServed = false): SupervisedChild => {
@@ -49,7 +41,6 @@ const start = (nth: number, hasServed = false): SupervisedChild => {
       launch: () => {
         const edge = cluster.fork(env).process;
         closeUnaccepted(edge, () => refusals.failed(undefined));
-        counter.join(edge.stdio[COUNTER_FD] as Duplex, () => edge.kill());
         return edge;
       },
       say: (line) => log.error(line),
@@ -60,19 +51,8 @@ const start = (nth: number, hasServed = false): SupervisedChild => {
   );
 };
 
-/** Without Redis nobody else may count for this database. */
-async function takeLock(): Promise<EdgeLock | undefined> {
-  if (config.redisUrl) return undefined;
-  const { holdEdgeLock } = await import('../gateway/single-edge.js');
-  const lock = await holdEdgeLock(config.databaseDirectUrl!, log);
-  lock.onRegained(() => counter.admit(true, true));
-  setInterval(() => counter.admit(lock.mayAdmit()), LOCK_POLL_MS).unref();
-  return lock;
-}
-
 async function serve(): Promise<void> {
-  const lock = await takeLock();
-  // The first commits what dead edges have left behind before it serves: the others then know those balances.
+  // The first one finds out whether edges can start at all; the others follow.
   const edges = [start(0)];
   let stopping = false;
   onShutdown(
@@ -80,8 +60,6 @@ async function serve(): Promise<void> {
     async () => {
       stopping = true;
       await Promise.all(edges.map((edge) => edge.stop()));
-      counter.stop();
-      await lock?.release();
     },
     { timeoutMs: STOP_TIMEOUT_MS },
   );

@@ -210,7 +210,7 @@ export function launch(options: LaunchOptions): Launcher {
       if (config.edgeProcesses === 1) {
         reporter.note(
           'restart',
-          'one edge can not be restarted without a break: set EDGE_PROCESSES to 2 or more',
+          'one edge can not be restarted without a break: set REDIS_URL, and EDGE_PROCESSES to 2 or more',
         );
       } else if (edges?.serves()) {
         reporter.note('restart', 'restarting the edges one by one');

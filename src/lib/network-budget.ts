@@ -30,7 +30,7 @@ export class NetworkBudget {
   /** @throws AppError `rate_limit_exceeded` */
   require(networks: readonly string[]): void {
     const now = this.#begin();
-    if (this.#spent(networks).length === 0) return;
+    if (!this.#isSpent(networks)) return;
     throw new AppError('rate_limit_exceeded', {
       message: this.message,
       retryAfterSeconds: ((this.#minute + 1) * MINUTE_MS - now) / 1000,
@@ -43,33 +43,8 @@ export class NetworkBudget {
       this.#counts.set(name, (this.#counts.get(name) ?? 0) + units);
   }
 
-  /** The minute of the counts, from 1970. */
-  get minute(): number {
-    this.#begin();
-    return this.#minute;
-  }
-
-  /** Which networks have had their share of this minute. */
-  spentOf(networks: readonly string[]): string[] {
-    this.#begin();
-    return this.#spent(networks);
-  }
-
-  /** Whether the widest network of the caller has had its share of this minute, and with it all that are in it. */
-  isOver(networks: readonly string[]): boolean {
-    const widest = networks.at(-1);
-    return widest !== undefined && this.spentOf(networks).includes(widest);
-  }
-
-  /** Another process has seen networks take their share of a minute. */
-  exhaust(minute: number, networks: readonly string[]): void {
-    this.#begin();
-    if (minute !== this.#minute) return;
-    for (const name of networks) this.#counts.set(this.#known(name), Number.POSITIVE_INFINITY);
-  }
-
-  #spent(networks: readonly string[]): string[] {
-    return networks.filter((name, width) => (this.#counts.get(this.#known(name)) ?? 0) >= PER_MINUTE[width]!);
+  #isSpent(networks: readonly string[]): boolean {
+    return networks.some((name, width) => (this.#counts.get(this.#known(name)) ?? 0) >= PER_MINUTE[width]!);
   }
 
   /** @returns the time, in a minute that has begun anew where it is another. */

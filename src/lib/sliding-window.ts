@@ -44,20 +44,6 @@ export class SlidingWindow {
     this.#add(now);
   }
 
-  /** Adds one that somebody else has allowed at `time`; others may have been allowed since. */
-  insert(time: number, now: number): void {
-    this.#expire(now);
-    if (time <= now - this.windowMs) return;
-    const at = Math.min(time, now);
-    this.#add(at);
-    for (let back = 1; back < this.#count; back++) {
-      const [index, before] = [this.#index(back), this.#index(back + 1)];
-      if (this.#times[before]! <= at) return;
-      this.#times[index] = this.#times[before]!;
-      this.#times[before] = at;
-    }
-  }
-
   #add(now: number): void {
     this.added++;
     this.#times[this.#next] = now;

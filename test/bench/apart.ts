@@ -13,8 +13,8 @@ import { type RunningTarget, startEdge, startEdges } from './targets.js';
 
 /**
  * `node build/test/bench/apart.js [rounds] [dist]`: what a call costs one edge, two edges that share nothing, two edges on one
- * port with the process that counts for them, and one or two that share their limits over Redis. All run on the same core
- * except Redis, whose CPU time is listed separately. How far two that share nothing stay behind one is the machine's part: another process to
+ * port over a Redis of their own, and one or two over another Redis. All run on the same core
+ * except that Redis, whose CPU time is listed separately. How far two that share nothing stay behind one is the machine's part: another process to
  * switch to, and turns of the event loop with fewer calls.
  */
 const CONNECTIONS = 64;

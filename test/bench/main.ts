@@ -270,7 +270,7 @@ moves by up to 25 % between runs. What each part of the edge costs, what has hel
   same peer on the edge's own Node. The latter is the stricter comparison, since nothing in it is owed to the newer Node;
   where a peer does worse on that one, though, the row on Node 20 is the harder goal. bare on Node 20 has undici 7,
   since undici 8 doesn't load there.
-- two edges: two edges on one port, with the process that counts for them, on all cores, which they share with the generator.
+- two edges: two edges on one port and their Redis, on all cores, which they share with the generator.
 - edge + proxy: the same edge in front of the bundled model proxy; the CPU and memory of both are added.
 - "added" is beyond the same call made straight to the mock upstream. Answers: 600 bytes; streams: 100 chunks, 10 ms apart.
 

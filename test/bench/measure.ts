@@ -76,11 +76,8 @@ export class Measured {
 
   async saturate(ms: number, figure = 'cpuPerRequest'): Promise<void> {
     const { target } = this.running;
-    const counting = this.running.counting === undefined ? [] : [this.running.counting];
-    const before = cpuMicros(counting);
     const { result, cpu } = await this.#run({ kind: 'saturate', target, connections: CONNECTIONS, ms });
     this.#add(figure, cpu / result.answers);
-    if (counting.length > 0) this.#add(`${figure}Counting`, (cpuMicros(counting) - before) / result.answers);
     this.#add(`${figure}Rps`, (result.answers / result.ms) * 1000);
   }
 

@@ -150,7 +150,6 @@ class Table {
 
 function fillTable(table: Table, findings: Findings): void {
   table.figures('CPU µs per request', 'cpuPerRequest', 1);
-  table.figures('of it in the process that counts', 'cpuPerRequestCounting', 1);
   table.figures('requests/s on its core', 'cpuPerRequestRps', 0);
   table.ratios('capacity vs bare node:http', 'bare', 'cpuPerRequest', {
     floor: 0.9,

@@ -13,8 +13,6 @@ export interface RunningTarget {
   target: Target;
   /** The processes whose CPU and memory count. */
   pids: number[];
-  /** The one of them that counts for the others. */
-  counting?: number;
   ledger?: Ledger;
   stop(): Promise<void>;
 }
@@ -114,7 +112,7 @@ export async function startEdge(context: TargetContext, options: EdgeOptions): P
   };
 }
 
-/** Several edges on one port, and the process that counts for them, on all cores. */
+/** Several edges on one port, over a Redis of their own, on all cores. */
 export async function startEdges(
   context: TargetContext,
   count: number,
@@ -124,18 +122,26 @@ export async function startEdges(
   const port = await freePort();
   // The edges are given what this process is given.
   const args = [...(options.nodeOptions ?? []), programOf(options.dist, 'launcher/edges.js')];
+  const redisPort = await freePort();
+  const redis = start('redis-server', ['--port', String(redisPort), '--bind', '127.0.0.1', '--save', '']);
   const child = start(process.execPath, args, {
     ...(cores && { cores: { ...cores, target: `${cores.target},${cores.rest}` } }),
-    env: { ...productEnv(context, options, port), EDGE_PROCESSES: String(count) },
+    env: {
+      ...productEnv(context, options, port),
+      EDGE_PROCESSES: String(count),
+      REDIS_URL: `redis://127.0.0.1:${redisPort}`,
+    },
   });
   await once(child.process, 'message');
   return {
     name: options.name,
     target: { port, keys: options.ledger.keys.map(({ key }) => key), headers: '' },
-    pids: family(child.pid),
-    counting: child.pid,
+    pids: [...family(child.pid), redis.pid],
     ledger: options.ledger,
-    stop: () => child.stop(),
+    async stop() {
+      await child.stop();
+      await redis.stop();
+    },
   };
 }
 

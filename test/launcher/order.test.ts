@@ -89,6 +89,7 @@ describe('the launcher', () => {
       process.on('SIGUSR2', () => journal('edge restarted'));`;
     const { launcher, output } = testLaunch(folder.path, fakeChildren(folder.path, { edge: wait }), {
       EDGE_PROCESSES: '2',
+      REDIS_URL: 'redis://127.0.0.1:1',
     });
     await until(() => events('started').includes('edge'));
     launcher.restartEdges();

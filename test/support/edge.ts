@@ -37,7 +37,6 @@ export interface TestEdgeOptions {
   patience?: EdgeDeps['patience'];
   log?: Logger;
   lock?: EdgeDeps['lock'];
-  counter?: EdgeDeps['counter'];
   /** DATA_DIR, where something is there already; closing the edge removes it. */
   directory?: string;
 }
@@ -73,8 +72,7 @@ export async function startTestEdge(db: TestDatabase, options: TestEdgeOptions):
     // A stop would wait for connections that tests have just used.
     bounds: { restMs: 0, ...options.bounds },
     patience: options.patience,
-    lock: options.lock ?? options.counter,
-    counter: options.counter,
+    lock: options.lock,
     async createMeter(onFlushed, identity) {
       const made = await createMeter({
         ...identity,

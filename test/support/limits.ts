@@ -7,7 +7,6 @@ import { AccountState, DayState } from '../../src/inference/limits/account-state
 import { createLimits, type Patience } from '../../src/inference/limits/create-limits.js';
 import { EdgeIdentity } from '../../src/inference/limits/edge-identity.js';
 import type { Admission, Caller, Limits } from '../../src/inference/limits/limits.js';
-import type { CounterLink } from '../../src/inference/limits/machine/counter-link.js';
 import type { InspectedBody } from '../../src/inference/request/request-body.js';
 import { type Clock, systemClock, utcDay } from '../../src/lib/clock.js';
 import { createEnvelope } from '../../src/lib/crypto.js';
@@ -90,8 +89,6 @@ export interface LimitsEdge {
 
 export interface LimitsEdgeOptions {
   redisUrl?: string;
-  /** Counts for this edge and others. */
-  counter?: CounterLink;
   clock?: Clock;
   dailyLimit?: Money | null;
   requestsPerMinute?: number;
@@ -159,7 +156,6 @@ export async function limitsEdge(ledger: Ledger, options: LimitsEdgeOptions = {}
     log,
     registry,
     identity,
-    counter: options.counter,
     mayAdmit: () => true,
     patience: options.patience,
   });

@@ -1,8 +1,6 @@
 import { promptsApi } from '../prompts/support.js';
 import { call, signUp } from '../support/api.js';
-import type { TestDatabase } from '../support/database.js';
 import { startTestEdge, type TestEdge } from '../support/edge.js';
-import { createTestMachine } from '../support/machine.js';
 import { ownTime } from '../support/own-time.js';
 import { usePlatform } from '../support/platform-suite.js';
 import { createTestRedis, describeWithRedis, type TestRedis } from '../support/redis.js';
@@ -31,105 +29,6 @@ async function storm(edges: TestEdge[], publicKey: string, messages: number): Pr
   return answers.map(({ status }) => status).toSorted((a, b) => a - b);
 }
 const times = (status: number, count: number): number[] => Array.from({ length: count }, () => status);
-
-/** What two edges share, however they do. */
-function sharesMessages(
-  db: () => TestDatabase,
-  upstream: () => ScriptedUpstream,
-  edgesOf: () => TestEdge[],
-): void {
-  test('shares the messages of a day, and gives back those that failed', async () => {
-    const { publicKey } = await createTestWidget(db(), { columns: { daily_message_limit: 7 } });
-    upstream().answer((_request, response) => void response.writeHead(500).end('{}'));
-    expect(await storm(edgesOf(), publicKey, 7)).toEqual(times(502, 7));
-    upstream().answer(chat());
-    expect(await storm(edgesOf(), publicKey, 40)).toEqual([...times(200, 7), ...times(429, 33)]);
-    for (const edge of edgesOf()) expect(await refusalOf(await say(edge.url, publicKey))).toEqual(EXCEEDED);
-    for (const edge of edgesOf()) await edge.settled();
-    for (const edge of edgesOf()) expect(await refusalOf(await say(edge.url, publicKey))).toEqual(EXCEEDED);
-  });
-
-  test('shares the messages of a minute', async () => {
-    const { publicKey } = await createTestWidget(db(), { columns: { rate_limit_per_minute: 5 } });
-    expect(await storm(edgesOf(), publicKey, 20)).toEqual([...times(200, 5), ...times(429, 15)]);
-    for (const edge of edgesOf()) {
-      expect(await refusalOf(await say(edge.url, publicKey))).toEqual([429, 'widget_rate_limit']);
-    }
-  });
-
-  test('shares the messages of a visitor, and leaves others theirs', async () => {
-    const { publicKey } = await createTestWidget(db(), { columns: { visitor_daily_limit: 3 } });
-    const visit = (n: number, address: string) =>
-      say(edgesOf()[n % 2]!.url, publicKey, {
-        headers: { 'x-forwarded-for': address },
-        body: { session_id: 'visit' },
-      });
-    const answers = await Promise.all(Array.from({ length: 12 }, (_, n) => visit(n, '192.0.2.1')));
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
-    for (let n = 0; n < 2; n++) {
-      expect(await refusalOf(await visit(n, '192.0.2.1'))).toEqual([429, 'widget_rate_limit']);
-      expect((await visit(n, '192.0.2.2')).status).toBe(200);
-    }
-  });
-}
-
-describe('a widget on two edges of one machine', () => {
-  const suite = usePlatform();
-  const machine = createTestMachine();
-  let upstream: ScriptedUpstream;
-  let edges: TestEdge[] = [];
-  const start = async (): Promise<TestEdge> =>
-    startTestEdge(suite.db, {
-      upstreamUrl: upstream.url,
-      env: { TRUST_PROXY: '127.0.0.1/32' },
-      patience: PATIENCE,
-      counter: await machine.join(),
-    });
-  beforeAll(async () => {
-    upstream = await startScriptedUpstream();
-    edges = [await start(), await start()];
-  });
-  afterAll(async () => {
-    await Promise.all(edges.map((edge) => edge.close()));
-    await upstream?.close();
-    machine.counter.stop();
-  });
-  beforeEach(() => upstream.answer(chat()));
-
-  sharesMessages(
-    () => suite.db,
-    () => upstream,
-    () => edges,
-  );
-
-  test('reopens no cap when an edge starts anew', async () => {
-    const { publicKey } = await createTestWidget(suite.db, { columns: { daily_message_limit: 4 } });
-    expect(await storm(edges, publicKey, 4)).toEqual(times(200, 4));
-    await edges[1]!.close();
-    edges[1] = await start();
-    expect(await storm(edges, publicKey, 10)).toEqual(times(429, 10));
-  });
-
-  test('refuses a stranger on both once both together have refused it often enough', async () => {
-    const minute = () => Math.floor(Date.now() / 60_000);
-    let network = 0;
-    const after = await until(
-      async () => {
-        const began = minute();
-        const headers = { 'x-forwarded-for': `198.51.${++network}.7` };
-        const stranger = async (nth: number): Promise<number> =>
-          (await say(edges[nth % 2]!.url, 'none', { headers })).status;
-        // More than the 600 of a minute, half of them on each edge.
-        await Promise.all(Array.from({ length: 620 }, (_, nth) => stranger(nth)));
-        const statuses = [await stranger(0), await stranger(1)];
-        // A minute that ended in between began anew.
-        return minute() === began ? statuses : undefined;
-      },
-      { what: 'both edges to be asked within a minute' },
-    );
-    expect(after).toEqual([429, 429]);
-  });
-});
 
 describeWithRedis('a widget on two edges', () => {
   const suite = usePlatform();
@@ -164,11 +63,39 @@ describeWithRedis('a widget on two edges', () => {
   };
   beforeEach(() => upstream.answer(chat()));
 
-  sharesMessages(
-    () => suite.db,
-    () => upstream,
-    () => edges,
-  );
+  test('shares the messages of a day, and gives back those that failed', async () => {
+    const { publicKey } = await createTestWidget(suite.db, { columns: { daily_message_limit: 7 } });
+    upstream.answer((_request, response) => void response.writeHead(500).end('{}'));
+    expect(await storm(edges, publicKey, 7)).toEqual(times(502, 7));
+    upstream.answer(chat());
+    expect(await storm(edges, publicKey, 40)).toEqual([...times(200, 7), ...times(429, 33)]);
+    for (const edge of edges) expect(await refusalOf(await say(edge.url, publicKey))).toEqual(EXCEEDED);
+    for (const edge of edges) await edge.settled();
+    for (const edge of edges) expect(await refusalOf(await say(edge.url, publicKey))).toEqual(EXCEEDED);
+  });
+
+  test('shares the messages of a minute', async () => {
+    const { publicKey } = await createTestWidget(suite.db, { columns: { rate_limit_per_minute: 5 } });
+    expect(await storm(edges, publicKey, 20)).toEqual([...times(200, 5), ...times(429, 15)]);
+    for (const edge of edges) {
+      expect(await refusalOf(await say(edge.url, publicKey))).toEqual([429, 'widget_rate_limit']);
+    }
+  });
+
+  test('shares the messages of a visitor, and leaves others theirs', async () => {
+    const { publicKey } = await createTestWidget(suite.db, { columns: { visitor_daily_limit: 3 } });
+    const visit = (n: number, address: string) =>
+      say(edges[n % 2]!.url, publicKey, {
+        headers: { 'x-forwarded-for': address },
+        body: { session_id: 'visit' },
+      });
+    const answers = await Promise.all(Array.from({ length: 12 }, (_, n) => visit(n, '192.0.2.1')));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
+    for (let n = 0; n < 2; n++) {
+      expect(await refusalOf(await visit(n, '192.0.2.1'))).toEqual([429, 'widget_rate_limit']);
+      expect((await visit(n, '192.0.2.2')).status).toBe(200);
+    }
+  });
 
   test('keeps no address of a visitor', async () => {
     const { publicKey } = await createTestWidget(suite.db, { columns: { visitor_daily_limit: 3 } });

@@ -31,8 +31,6 @@ export class AccountState {
   balance: Money;
   pending: Money = 0n;
   holds: Money = 0n;
-  /** Part of `holds` that edges may give out without asking (`limits/machine/leases.ts`). */
-  leased: Money = 0n;
   /** Everything ever charged here, committed or not. */
   charged: Money = 0n;
   /** Holds that Redis was asked for and has not answered: their sum and their number. */
@@ -134,7 +132,6 @@ export class AccountState {
  */
 export class DayState {
   holds: Money = 0n;
-  leased: Money = 0n;
   charged: Money = 0n;
   asked: Money = 0n;
   /** As of an account. */

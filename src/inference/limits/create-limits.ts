@@ -11,8 +11,6 @@ import type { EdgeIdentity } from './edge-identity.js';
 import type { Counters, Limits } from './limits.js';
 import { createLimitsMetrics } from './limits-metrics.js';
 import { localCounters } from './local-counters.js';
-import type { CounterLink } from './machine/counter-link.js';
-import { MachineCounters } from './machine/machine-counters.js';
 import { OpenHolds } from './open-holds.js';
 import { createPriceCeilings } from './price-ceiling.js';
 import { createRedisCounters } from './redis-counters.js';
@@ -39,15 +37,13 @@ export interface LimitsDeps {
   identity: EdgeIdentity;
   /** Reads a payer again; those that aren't API keys are read elsewhere. */
   readAgain?: (payer: Payer) => Promise<void>;
-  /** Without Redis: the line to the process that counts for all edges of this machine, where there are several. */
-  counter?: CounterLink | undefined;
   /** Without Redis: whether this edge is the one that may admit calls. */
   mayAdmit(): boolean;
   /** For tests of what is exact: a busy machine is not a Redis that doesn't answer. */
   patience?: Patience | undefined;
 }
 
-/** The limits of this edge: in memory, or shared with others over Redis or by the process that started them. */
+/** The limits of this edge: in memory, or shared with other edges over Redis. */
 export async function createLimits(deps: LimitsDeps): Promise<Limits> {
   const { config, cache, catalog, clock, log, registry } = deps;
   const holds = new OpenHolds();
@@ -66,7 +62,7 @@ export async function createLimits(deps: LimitsDeps): Promise<Limits> {
 }
 
 async function createCounters(deps: LimitsDeps): Promise<Counters> {
-  const { config, cache, clock, log, registry, identity, counter } = deps;
+  const { config, cache, clock, log, registry, identity } = deps;
   if (config.redisUrl) {
     return createRedisCounters({
       url: config.redisUrl,
@@ -77,6 +73,5 @@ async function createCounters(deps: LimitsDeps): Promise<Counters> {
       ...{ identity, clock, log, registry },
     });
   }
-  if (counter) return new MachineCounters({ link: counter, identity, clock, registry });
   return localCounters(clock, deps.mayAdmit);
 }

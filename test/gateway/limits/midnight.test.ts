@@ -11,7 +11,6 @@ import {
   outcomeOf,
   UNIT,
 } from '../../support/limits.js';
-import { createTestMachine, type TestMachine } from '../../support/machine.js';
 import { createTestRedis, describeWithRedis, type TestRedis } from '../../support/redis.js';
 import { createTcpProxy } from '../../support/tcp-proxy.js';
 import { until } from '../../support/until.js';
@@ -20,18 +19,16 @@ const BEFORE_MIDNIGHT = Date.UTC(2026, 10, 21, 23, 59, 55);
 const CAP = 60n * UNIT;
 
 let clock: TestClock;
-let machine: TestMachine;
 let redis: TestRedis;
 let edges: LimitsEdge[];
 let ledger: Ledger;
 
 async function start(
   count: number,
-  counted: 'alone' | 'machine' | 'redis',
+  counted: 'alone' | 'redis',
   ...each: LimitsEdgeOptions[]
 ): Promise<LimitsEdge[]> {
   clock = testClock(BEFORE_MIDNIGHT);
-  if (counted === 'machine') machine = createTestMachine({ clock });
   const same = { accountId: newId(), keyId: newId(), clock, dailyLimit: CAP };
   ledger = new Ledger(DOLLAR);
   for (let nth = 0; nth < count; nth++) {
@@ -40,7 +37,6 @@ async function start(
         ...same,
         patience: { redisMs: 10_000, queueMs: 50 },
         ...(counted === 'redis' && { redisUrl: redis.url }),
-        ...(counted === 'machine' && { counter: await machine.join() }),
         ...each[nth],
       }),
     );
@@ -56,7 +52,7 @@ afterEach(async () => {
 });
 
 /** SPEC section 8: caps of keys count by UTC day. */
-function capsAtMidnight(count: number, counted: 'alone' | 'machine' | 'redis'): void {
+function capsAtMidnight(count: number, counted: 'alone' | 'redis'): void {
   test('a new day begins without what the day before has not committed yet', async () => {
     const [one] = await start(count, counted);
     for (let call = 0; call < 60; call++) one!.settle(await one!.admit(1), UNIT);
@@ -86,11 +82,6 @@ function capsAtMidnight(count: number, counted: 'alone' | 'machine' | 'redis'): 
 }
 
 describe('at midnight, one edge', () => capsAtMidnight(1, 'alone'));
-
-describe('at midnight, edges of one machine', () => {
-  afterEach(() => machine.counter.stop());
-  capsAtMidnight(2, 'machine');
-});
 
 describeWithRedis('at midnight, edges over Redis', () => {
   beforeAll(async () => {

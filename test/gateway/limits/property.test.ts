@@ -4,7 +4,6 @@ import { newId } from '../../../src/lib/ids.js';
 import { DOLLAR, type Money } from '../../../src/lib/money.js';
 import fc from '../../support/fast-check.js';
 import { Ledger, type LimitsEdge, limitsEdge, TestCaller, UNIT } from '../../support/limits.js';
-import { createTestMachine } from '../../support/machine.js';
 import { createTestRedis, describeWithRedis, type TestRedis } from '../../support/redis.js';
 import { sized } from '../../support/size.js';
 import { until } from '../../support/until.js';
@@ -107,33 +106,6 @@ test('the only edge decides every sequence of calls as the books say', async () 
     { numRuns: sized(60, 150) },
   );
 });
-
-test('two edges of one machine decide every sequence of calls as the books of both say', async () => {
-  await fc.assert(
-    fc.asyncProperty(scenario, async ({ units, cap, steps }) => {
-      const ledger = new Ledger(FLOOR + UNIT * BigInt(units));
-      const dailyLimit = UNIT * BigInt(cap);
-      const machine = createTestMachine();
-      // Whoever fits may have to wait until a settled call is told, however busy this machine is.
-      const patience = { redisMs: 0, queueMs: 5_000 };
-      const same = { accountId: newId(), keyId: newId(), dailyLimit, patience };
-      const edges = [
-        await limitsEdge(ledger, { ...same, counter: await machine.join() }),
-        await limitsEdge(ledger, { ...same, counter: await machine.join() }),
-      ];
-      const open = () => {
-        const { holds, charges } = machine.counter.open(same.accountId);
-        return holds + charges;
-      };
-      // What isn't told yet is asked for before anything is refused.
-      await run(edges, ledger, dailyLimit, steps);
-      for (const edge of edges) await edge.limits.stop();
-      await until(() => open() === 0n, { what: 'all to be told', intervalMs: 1, timeoutMs: 2_000 });
-      machine.counter.stop();
-    }),
-    { numRuns: sized(30, 150) },
-  );
-}, 60_000);
 
 describeWithRedis('over Redis', () => {
   let redis: TestRedis;
