@@ -4,17 +4,16 @@ import type { Config } from '../config.js';
 import { createCallMetrics } from '../inference/call-metrics.js';
 import { createCatalog } from '../inference/catalog.js';
 import { DatabaseContact } from '../inference/database-contact.js';
-import { createKeyCache } from '../inference/keys/key-cache.js';
 import { createLimits, type Patience } from '../inference/limits/create-limits.js';
 import { EdgeIdentity } from '../inference/limits/edge-identity.js';
 import { BodyBudget } from '../inference/memory/body-budget.js';
 import { createModelRoutes } from '../inference/model-routes.js';
+import { Payers } from '../inference/payers.js';
 import type { Relay } from '../inference/relay/relay.js';
 import { History } from '../inference/widgets/history.js';
 import { Loops } from '../inference/widgets/loops.js';
 import { Sites } from '../inference/widgets/sites.js';
 import { Visitors } from '../inference/widgets/visitors.js';
-import { WidgetCache } from '../inference/widgets/widget-cache.js';
 import type { Clock } from '../lib/clock.js';
 import { createEnvelope } from '../lib/crypto.js';
 import { cutConnections } from '../lib/cut-connections.js';
@@ -96,7 +95,8 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   const contact = new DatabaseContact(clock);
   const catalog = await createCatalog(pool, log, contact);
   const envelope = createEnvelope('virtual-key', config.encryptionKey, config.encryptionKeyPrevious);
-  const cache = createKeyCache({ pool, envelope, clock, log, contact });
+  const payers = new Payers({ pool, envelope, clock, log, contact });
+  const { keys, widgets } = payers;
   const upstreamUrl = new URL(config.upstreamUrl);
   const basePath = upstreamUrl.pathname.replace(/\/$/, '');
   const upstream = new LinkedUpstream({
@@ -116,21 +116,16 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   await routes.ready;
   const mayAdmit = (): boolean => deps.lock?.mayAdmit() ?? true;
   // The database knows what another edge has admitted in the meantime.
-  deps.lock?.onRegained(() => {
-    cache.invalidateAll();
-    widgets.invalidateAll();
-  });
+  deps.lock?.onRegained(() => payers.invalidateAll());
   const identity = new EdgeIdentity();
-  const widgets = new WidgetCache({ pool, envelope, clock, log, contact, accounts: cache });
   const limits = await createLimits({
-    ...{ config, cache, catalog, routes, clock, log, registry },
+    ...{ config, cache: keys, catalog, routes, clock, log, registry },
     identity,
     mayAdmit,
     patience: deps.patience,
-    readAgain: ({ credential, hash }) =>
-      credential.kind === 'widget' ? widgets.renew(hash) : cache.renew(hash),
+    readAgain: (payer) => payers.renew(payer),
   });
-  cache.onCapped((payer) => limits.capped(payer));
+  keys.onCapped((payer) => limits.capped(payer));
   const signal = openFlushSignal(config, pool, log);
   const alertSignal = openAlertSignal(pool, log);
   const refusedSignal = openRefusedSignal(pool, log);
@@ -154,14 +149,14 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     signal.tell(result.accounts.map(({ id }) => id));
     alertSignal.tell(result.alerted);
     // An alert may say that a guard has acted.
-    if (result.alerted.length > 0) cache.guardsActed(result.alerted);
+    if (result.alerted.length > 0) keys.guardsActed(result.alerted);
   };
   const takenOver = (records: UsageRecord[]): void => {
     for (const record of records) {
       const { accountId, keyId, widgetId, cost, createdAt } = record;
       const widget = widgetId === null ? undefined : widgets.takeOver(record, widgetId);
       if (widget) limits.messages?.changed(widget.state);
-      const payer = widget?.payer ?? (keyId === null ? undefined : cache.payerOf(accountId, keyId));
+      const payer = widget?.payer ?? (keyId === null ? undefined : keys.payerOf(accountId, keyId));
       if (payer && cost !== 0n) limits.takeOver(payer, cost, createdAt);
     }
   };
@@ -171,7 +166,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     onFound: (owners) => identity.found(owners),
     onReplayed: (owners) => identity.replaced(owners),
   });
-  const listener = followChanges({ databaseUrl: config.databaseDirectUrl!, log, cache, catalog, widgets });
+  const listener = followChanges({ databaseUrl: config.databaseDirectUrl!, log, payers, catalog });
 
   const active = new SlotSet<Relay>();
   let draining = false;
@@ -209,7 +204,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     checkIntervalMs,
   });
   const v1: V1Deps = {
-    ...{ cache, catalog, limits, meter, refused, metrics, clock, log, routes, relay, active },
+    ...{ cache: keys, catalog, limits, meter, refused, metrics, clock, log, routes, relay, active },
     ...{ bodies, pace, tracing },
     reader: { stalledReaderMs, readPace },
     allowedFields: new Set(config.allowedBodyFields),
@@ -264,8 +259,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
       await limits.stop();
       await listener.stop();
       catalog.stop();
-      cache.stop();
-      widgets.stop();
+      payers.stop();
       await routes.stop();
       upstream.destroy();
     },

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { KeyEntry } from '../inference/keys/key-states.js';
+import type { KeyEntry } from '../inference/keys/key-cache.js';
 import type { Endpoint } from '../metering/usage-record.js';
 
 /** What metrics call a request's endpoint, refused or not; anything unknown is one label, however many paths are tried. */

@@ -7,42 +7,38 @@ import {
 } from '../db/invalidation.js';
 import { type Listener, listen } from '../db/listen.js';
 import type { Catalog } from '../inference/catalog.js';
-import type { KeyCache } from '../inference/keys/key-cache.js';
-import type { WidgetCache } from '../inference/widgets/widget-cache.js';
+import type { Payers } from '../inference/payers.js';
 import type { Logger } from '../lib/logger.js';
 
 interface Followed {
   databaseUrl: string;
   log: Logger;
-  cache: KeyCache;
+  payers: Payers;
   catalog: Catalog;
-  widgets: WidgetCache;
 }
 
 /** Keeps what this edge has cached up to date with what other processes change. */
-export const followChanges = ({ databaseUrl, log, cache, catalog, widgets }: Followed): Listener =>
+export const followChanges = ({ databaseUrl, log, payers, catalog }: Followed): Listener =>
   listen({
     databaseUrl,
     channel: [INVALIDATION_CHANNEL, PROMPTS_CHANNEL, ALERT_FIRED_CHANNEL],
     log,
     onNotify(payload, channel) {
       if (channel === PROMPTS_CHANNEL) {
-        widgets.promptsChanged(payload);
+        payers.widgets.invalidate({ kind: 'account', id: payload });
         return;
       }
       if (channel === ALERT_FIRED_CHANNEL) {
-        cache.guardsActed(decodeFlushed(payload));
+        payers.keys.guardsActed(decodeFlushed(payload));
         return;
       }
       const change = decodeInvalidation(payload);
       if (!change) return;
       if (change.kind === 'catalog') void catalog.reload();
-      cache.invalidate(change);
-      widgets.invalidate(change);
+      payers.invalidate(change);
     },
     onListening() {
       void catalog.reload();
-      cache.invalidateAll();
-      widgets.invalidateAll();
+      payers.invalidateAll();
     },
   });

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Catalog } from '../inference/catalog.js';
-import type { KeyEntry } from '../inference/keys/key-states.js';
+import type { KeyEntry } from '../inference/keys/key-cache.js';
 import { movedModel } from '../inference/limits/guarded.js';
 import type { AllowedFields } from '../inference/request/body-fields.js';
 import type { MediaRules } from '../inference/request/media-addresses.js';

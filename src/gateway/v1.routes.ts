@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { AppError } from '../errors.js';
 import { Call } from '../inference/call.js';
-import type { KeyEntry } from '../inference/keys/key-states.js';
+import type { KeyEntry } from '../inference/keys/key-cache.js';
 import { type Admission, CallerGoneError } from '../inference/limits/limits.js';
 import { refuseBeyondBudget, refuseLarge, refuseOverRate } from '../inference/limits/refusal-budget.js';
 import { BodyShare } from '../inference/memory/body-budget.js';

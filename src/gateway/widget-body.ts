@@ -2,7 +2,7 @@ import { AppError } from '../errors.js';
 import { CallerGoneError } from '../inference/limits/limits.js';
 import { type BodyBudget, BodyShare } from '../inference/memory/body-budget.js';
 import type { History } from '../inference/widgets/history.js';
-import type { WidgetEntry } from '../inference/widgets/widget-states.js';
+import type { WidgetEntry } from '../inference/widgets/widget-cache.js';
 import { zodFieldIssues } from '../lib/field-issues.js';
 import { jsonAmbiguity } from '../lib/json-ambiguity.js';
 import { hasMoreValues } from '../lib/json-values.js';

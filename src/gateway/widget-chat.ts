@@ -16,7 +16,7 @@ import {
   requirePlace,
   requireRoom,
 } from '../inference/widgets/widget-admission.js';
-import type { WidgetEntry } from '../inference/widgets/widget-states.js';
+import type { WidgetEntry } from '../inference/widgets/widget-cache.js';
 import { newId } from '../lib/ids.js';
 import type { Money } from '../lib/money.js';
 import { allowsSite, siteOf } from '../services/widgets/domains.rules.js';

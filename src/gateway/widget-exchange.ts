@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { WidgetEntry } from '../inference/widgets/widget-states.js';
+import type { WidgetEntry } from '../inference/widgets/widget-cache.js';
 import { Exchange } from './exchange.js';
 import { readerOf } from './widget-answer.js';
 

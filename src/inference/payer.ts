@@ -19,7 +19,7 @@ export const idOf = ({ kind, id }: Credential, wanted: Credential['kind']): stri
  */
 export interface Payer {
   readonly credential: Credential;
-  /** SHA-256 of the secret that was presented, in hex: what its row is found by when it is read again. */
+  /** What its row is found by: the SHA-256 of an API key in hex, or the public key of a widget. */
   readonly hash: string;
   readonly account: AccountState;
   readonly allowedModels: ReadonlySet<string>;
@@ -38,6 +38,9 @@ export interface Payer {
   /** Counts its calls per minute in place of the account's window: its name is unique within the account. */
   readonly rate?: { readonly name: string; readonly window: SlidingWindow };
 }
+
+/** What is known of a payer before its row is read; nothing is admitted by it. */
+export const UNREAD = { hash: '', allowedModels: new Set<string>(), authorization: null, dailyLimit: null };
 
 /** What the calls of a payer are counted in, minute by minute. */
 export const windowOf = ({

@@ -1,8 +1,10 @@
 import { EventEmitter } from 'node:events';
+import { Pool } from 'pg';
 import { Registry } from 'prom-client';
+import { Accounts } from '../../src/inference/accounts.js';
 import type { CatalogModel } from '../../src/inference/catalog.js';
-import type { KeyCache } from '../../src/inference/keys/key-cache.js';
-import { type KeyEntry, KeyStates } from '../../src/inference/keys/key-states.js';
+import { DatabaseContact } from '../../src/inference/database-contact.js';
+import { KeyCache, type KeyEntry } from '../../src/inference/keys/key-cache.js';
 import { AccountState, DayState } from '../../src/inference/limits/account-state.js';
 import { createLimits, type Patience } from '../../src/inference/limits/create-limits.js';
 import { EdgeIdentity } from '../../src/inference/limits/edge-identity.js';
@@ -206,12 +208,19 @@ export async function limitsEdge(ledger: Ledger, options: LimitsEdgeOptions = {}
  * what commits it.
  */
 export function takingOver({ limits, entry }: LimitsEdge, ledger: Ledger): (cost: Money) => () => void {
-  const log = createLogger('edge', 'silent');
-  const states = new KeyStates({ envelope: createEnvelope('virtual-key', TEST_SECRETS.ENCRYPTION_KEY), log });
+  const keys = new KeyCache({
+    pool: new Pool(),
+    envelope: createEnvelope('virtual-key', TEST_SECRETS.ENCRYPTION_KEY),
+    clock: systemClock,
+    log: createLogger('edge', 'silent'),
+    contact: new DatabaseContact(systemClock),
+    accounts: new Accounts(),
+  });
+  keys.stop();
   const ids = { accountId: entry.account.id, keyId: entry.credential.id };
   return (cost) => {
     const createdAt = systemClock.now();
-    limits.takeOver(states.unreadPayer(ids.accountId, ids.keyId), cost, createdAt);
+    limits.takeOver(keys.payerOf(ids.accountId, ids.keyId), cost, createdAt);
     return () => {
       const day = utcDay(createdAt);
       ledger.charge(cost, day);
@@ -221,7 +230,7 @@ export function takingOver({ limits, entry }: LimitsEdge, ledger: Ledger): (cost
         keyDays: [{ keyId: ids.keyId, day, spend: ledger.spendOn(day) }],
         alerted: [],
       };
-      states.flushed(result);
+      keys.flushed(result);
       limits.flushed(result);
     };
   };

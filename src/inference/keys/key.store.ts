@@ -2,19 +2,14 @@ import type { Pool } from 'pg';
 import { queryWithin } from '../../db/bounded.js';
 import type { GuardAction } from '../../entities/keys/key-guard.js';
 import { type Money, parseMoney } from '../../lib/money.js';
+import type { PayerRow } from '../row-cache.js';
 import type { GuardRow } from './key-guard.js';
 
 /** What the edge needs to know of a key, its account and its plan: one row, read in one statement. */
-export interface KeyRow {
+export interface KeyRow extends PayerRow {
   hash: string;
-  keyId: string;
-  accountId: string;
   active: boolean;
   dailyLimit: Money | null;
-  virtualKeySealed: string | null;
-  balance: Money;
-  ledgerSeq: bigint;
-  requestsPerMinute: number;
   allowedModels: string[];
   spendToday: Money;
   /** Null: none, or no monthly limit that its percentage could be of. */
@@ -71,12 +66,16 @@ const TIMEOUT_MS = 2_000;
  * deleted are not active.
  * @throws Error after 2 s at the latest
  */
-export async function readKeys(pool: Pool, hashes: string[], day: string): Promise<KeyRow[]> {
+export async function readKeys(pool: Pool, hashes: string[], day: string): Promise<Map<string, KeyRow>> {
   const values = [hashes.map((hash) => `\\x${hash}`), day];
   const rows = await queryWithin<Raw>(pool, { text: SQL, values }, TIMEOUT_MS);
-  return rows.map((row) => ({
+  return new Map(rows.map((row) => [row.hash, rowOf(row)]));
+}
+
+function rowOf(row: Raw): KeyRow {
+  return {
     hash: row.hash,
-    keyId: row.key_id,
+    id: row.key_id,
     accountId: row.account_id,
     active: row.active,
     dailyLimit: row.daily_limit_usd === null ? null : parseMoney(row.daily_limit_usd),
@@ -87,7 +86,7 @@ export async function readKeys(pool: Pool, hashes: string[], day: string): Promi
     allowedModels: row.allowed_models,
     spendToday: parseMoney(row.spend_today),
     guard: row.guard_action && guardOf(row, row.guard_action),
-  }));
+  };
 }
 
 function guardOf(row: Raw, action: GuardAction): GuardRow {

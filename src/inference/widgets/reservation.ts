@@ -1,7 +1,7 @@
 import type { Money } from '../../lib/money.js';
 import type { Meter, UsageRecord } from '../../metering/usage-record.js';
 import type { MessageQuestion, SharedMessages } from '../limits/shared-messages.js';
-import { MESSAGE, type WidgetState } from './widget-states.js';
+import { MESSAGE, type WidgetState } from './widget-state.js';
 
 type CallMeter = Pick<Meter, 'begin' | 'finish'>;
 

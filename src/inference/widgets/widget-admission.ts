@@ -5,7 +5,8 @@ import { BALANCE_FLOOR } from '../limits/limits.js';
 import { AdmissionError, final } from '../limits/refusals.js';
 import type { MessageVerdict, VisitorLimits } from '../limits/shared-messages.js';
 import type { Visitors } from './visitors.js';
-import { MESSAGE, type WidgetEntry } from './widget-states.js';
+import type { WidgetEntry } from './widget-cache.js';
+import { MESSAGE } from './widget-state.js';
 
 type RefusalCode =
   | 'widget_rate_limit'

@@ -2,12 +2,11 @@ import type { Pool } from 'pg';
 import { queryWithin } from '../../db/bounded.js';
 import { type Money, parseMoney } from '../../lib/money.js';
 import { render } from '../../services/prompts/render.rules.js';
+import type { PayerRow } from '../row-cache.js';
 
 /** What the edge needs to know of a widget, its account and its plan: one row, read in one statement. */
-export interface WidgetRow {
-  id: string;
+export interface WidgetRow extends PayerRow {
   publicKey: string;
-  accountId: string;
   name: string;
   model: string;
   /** The active version of its prompt where it has one. */
@@ -25,10 +24,6 @@ export interface WidgetRow {
   loopDetection: boolean;
   monthlyLimit: Money | null;
   fallbackModel: string | null;
-  virtualKeySealed: string | null;
-  balance: Money;
-  ledgerSeq: bigint;
-  requestsPerMinute: number;
   allowedModels: string[];
   /** Messages answered today, in units of `MESSAGE`. */
   messagesToday: bigint;
@@ -76,9 +71,13 @@ export async function readWidgets(
   pool: Pool,
   publicKeys: readonly string[],
   day: string,
-): Promise<WidgetRow[]> {
+): Promise<Map<string, WidgetRow>> {
   const rows = await queryWithin<Raw>(pool, { text: SQL, values: [publicKeys, day] }, TIMEOUT_MS);
-  return rows.map(({ variables, ...row }) => ({
+  return new Map(rows.map((row) => [row.publicKey, rowOf(row)]));
+}
+
+function rowOf({ variables, ...row }: Raw): WidgetRow {
+  return {
     ...row,
     systemPrompt: variables === null ? row.systemPrompt : filled(row.systemPrompt, variables),
     monthlyLimit: row.monthlyLimit === null ? null : parseMoney(row.monthlyLimit),
@@ -86,7 +85,7 @@ export async function readWidgets(
     ledgerSeq: BigInt(row.ledgerSeq),
     messagesToday: parseMoney(row.messagesToday),
     spentThisMonth: parseMoney(row.spentThisMonth),
-  }));
+  };
 }
 
 /** A prompt that is longer with its defaults is sent as it is written. */

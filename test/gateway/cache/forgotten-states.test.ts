@@ -1,55 +1,36 @@
-import { KeyStates } from '../../../src/inference/keys/key-states.js';
-import { createEnvelope } from '../../../src/lib/crypto.js';
-import { createLogger } from '../../../src/lib/logger.js';
+import { Accounts } from '../../../src/inference/accounts.js';
 import { DOLLAR } from '../../../src/lib/money.js';
-import { TEST_SECRETS } from '../../support/secrets.js';
 
-const ROW = {
-  hash: 'hash',
-  keyId: 'key',
-  accountId: 'account',
-  active: true,
-  dailyLimit: null,
-  virtualKeySealed: null,
-  balance: DOLLAR,
-  ledgerSeq: 1n,
-  requestsPerMinute: 20,
-  allowedModels: [],
-  spendToday: 0n,
-  guard: null,
-};
+const ROW = { accountId: 'account', balance: DOLLAR, ledgerSeq: 1n, requestsPerMinute: 20 };
 
 /** A call may hold and charge a moment after the entry that it was admitted by is gone from the cache. */
 describe('what is known of an account', () => {
-  const states = () =>
-    new KeyStates({
-      envelope: createEnvelope('virtual-key', TEST_SECRETS.ENCRYPTION_KEY),
-      log: createLogger('test', 'silent'),
-    });
+  const sweep = (accounts: Accounts) => accounts.sweep(() => false);
 
-  test('is not forgotten at the first sweep that finds no key of it, but at the second', () => {
-    const known = states();
-    const { account, day } = known.enter(ROW, 0, undefined);
-    known.sweep([]);
-    expect(known.account('account')).toBe(account);
-    expect(known.keyDay('key')).toBe(day);
-    expect(known.enter(ROW, 0, undefined).account).toBe(account);
-    known.sweep([]);
-    expect(known.account('account')).toBe(account);
-    known.sweep([]);
-    expect([known.account('account'), known.keyDay('key')]).toEqual([undefined, undefined]);
+  test('is not forgotten at the first sweep that finds no row of it, but at the second', () => {
+    const accounts = new Accounts();
+    const account = accounts.observe(ROW, 0);
+    sweep(accounts);
+    expect(accounts.get('account')).toBe(account);
+    expect(accounts.observe(ROW, 0)).toBe(account);
+    sweep(accounts);
+    expect(accounts.get('account')).toBe(account);
+    sweep(accounts);
+    expect(accounts.get('account')).toBeUndefined();
   });
 
-  test('is kept as long as there is money on it', () => {
-    const known = states();
-    const { account } = known.enter(ROW, 0, undefined);
+  test('is kept as long as a row of it is, or there is money on it', () => {
+    const accounts = new Accounts();
+    const account = accounts.observe(ROW, 0);
+    for (let i = 0; i < 5; i++) accounts.sweep((id) => id === 'account');
+    expect(accounts.get('account')).toBe(account);
     account.charge(DOLLAR);
-    for (let i = 0; i < 5; i++) known.sweep([]);
-    expect(known.account('account')).toBe(account);
+    for (let i = 0; i < 5; i++) sweep(accounts);
+    expect(accounts.get('account')).toBe(account);
     account.charge(-DOLLAR);
-    known.sweep([]);
-    expect(known.account('account')).toBe(account);
-    known.sweep([]);
-    expect(known.size).toBe(0);
+    sweep(accounts);
+    expect(accounts.get('account')).toBe(account);
+    sweep(accounts);
+    expect(accounts.get('account')).toBeUndefined();
   });
 });

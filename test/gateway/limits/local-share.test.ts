@@ -1,5 +1,5 @@
 import type { CatalogModel } from '../../../src/inference/catalog.js';
-import type { KeyEntry } from '../../../src/inference/keys/key-states.js';
+import type { KeyEntry } from '../../../src/inference/keys/key-cache.js';
 import { AccountState, DayState } from '../../../src/inference/limits/account-state.js';
 import { Admission } from '../../../src/inference/limits/limits.js';
 import { LocalShare, ONLY_TOGETHER } from '../../../src/inference/limits/local-share.js';

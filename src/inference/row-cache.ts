@@ -1,0 +1,294 @@
+import { performance } from 'node:perf_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Pool } from 'pg';
+import type { Invalidation } from '../db/invalidation.js';
+import { type Clock, utcDay } from '../lib/clock.js';
+import type { Logger } from '../lib/logger.js';
+import type { AccountRow } from './accounts.js';
+import { type DatabaseContact, STALE_MS } from './database-contact.js';
+import type { Payer } from './payer.js';
+import { RowSlots, type Slot } from './row-slots.js';
+
+/** The database can't be asked, and nothing that is fresh enough is known. */
+export class RowUnavailableError extends Error {}
+
+/** A row of whoever pays for calls, with its account and plan. */
+export interface PayerRow extends AccountRow {
+  readonly id: string;
+  readonly virtualKeySealed: string | null;
+}
+
+/** An immutable version of such a row. */
+export interface CachedPayer extends Payer {
+  readonly virtualKeySealed: string | null;
+  readonly readAt: number;
+}
+
+export interface RowCacheDeps {
+  pool: Pool;
+  clock: Clock;
+  log: Logger;
+  contact: DatabaseContact;
+}
+
+export interface RowCacheOptions {
+  /** What is read, for the log. */
+  what: string;
+  /** At most so many rows are kept, and half as many names that have none. */
+  max: number;
+  /** Names that one statement reads. */
+  batch: number;
+  /** Rows that are kept warm without a call since the last refresh. */
+  maxWarm: number;
+}
+
+/** Whoever waits for a row. */
+interface Waiter<Entry> {
+  resolve(entry: Entry | null): void;
+  reject(error: Error): void;
+}
+
+/** Rows in use are read again this often, all of them together, so that a row in use never waits. */
+const REFRESH_MS = 2_500;
+/** A row stays warm for so long after its last call, so that a person's next one doesn't wait either. */
+const WARM_MS = 5 * 60_000;
+/** Notifications cut: a change is effective after this at the latest. */
+const TTL_MS = 5_000;
+const MISSING_TTL_MS = 1_000;
+/**
+ * From the start of one statement to that of the next: at most 200 a second, however many unknown names come. The first
+ * of a quiet time doesn't wait.
+ */
+const PAUSE_MS = 5;
+/** The same while the database doesn't answer. */
+const FAILING_PAUSE_MS = 250;
+
+/**
+ * Rows by name, filled from the database only (docs/decisions/0004-key-cache.md). A reading that was under way when a
+ * row changed never brings the old row back.
+ */
+export abstract class RowCache<Row extends PayerRow, Entry extends CachedPayer> {
+  readonly #slots: RowSlots<Entry>;
+  /** Names without a row, and when that was read. */
+  readonly #missing = new Map<string, number>();
+  /** Names to read with the next statement, and who waits for each. */
+  readonly #waiting = new Map<string, Waiter<Entry>[]>();
+  #isScheduled = false;
+  /** What changed while a reading is under way: its rows may be the old ones. */
+  #changes: { ids: Set<string>; all: boolean } | undefined;
+  #round = 0;
+  #lastReadAt = -Infinity;
+  /** The last statement failed: known entries are served immediately, so that no call waits for another failure. */
+  #isFailing = false;
+  readonly #refresher: NodeJS.Timeout;
+
+  constructor(
+    protected readonly deps: RowCacheDeps,
+    private readonly options: RowCacheOptions,
+  ) {
+    this.#slots = new RowSlots(options.max);
+    this.#refresher = setInterval(() => this.#refresh(), REFRESH_MS);
+    this.#refresher.unref();
+  }
+
+  /** Reads the rows of names on a UTC day. Names without a row are missing from the result. */
+  protected abstract read(pool: Pool, names: string[], day: string): Promise<Map<string, Row>>;
+
+  /** Takes over a row that was read at `readAt`; `former` is what was known until now. */
+  protected abstract enter(row: Row, readAt: number, former: Entry | undefined): Entry;
+
+  /** The entry, or null for none, if it can be used immediately; otherwise undefined: call `load`. */
+  peek(name: string): Entry | null | undefined {
+    const now = this.deps.clock.now();
+    const slot = this.#slots.get(name);
+    if (!slot) return now - (this.#missing.get(name) ?? -Infinity) < MISSING_TTL_MS ? null : undefined;
+    slot.used = true;
+    slot.usedAt = now;
+    if (slot.changed) return undefined;
+    const age = now - slot.entry.readAt;
+    if (age <= TTL_MS && slot.round === this.#round) return slot.entry;
+    if (!this.#isFailing || age > STALE_MS) return undefined;
+    this.#enqueue(name);
+    return slot.entry;
+  }
+
+  /**
+   * Reads a row, sharing the statement with others that ask in the same moment. Null: there is none.
+   * @throws RowUnavailableError
+   */
+  load(name: string): Promise<Entry | null> {
+    return new Promise((resolve, reject) => {
+      this.#enqueue(name, { resolve, reject });
+    });
+  }
+
+  /**
+   * The entry of a name, read if need be. Null: there is none.
+   * @throws RowUnavailableError
+   */
+  async find(name: string): Promise<Entry | null> {
+    const known = this.peek(name);
+    return known === undefined ? this.load(name) : known;
+  }
+
+  /** Reads a row again. While the database is known to be away nothing is waited for. Never rejects. */
+  async renew(name: string): Promise<void> {
+    if (this.#isFailing) this.#enqueue(name);
+    else await this.load(name).catch(() => undefined);
+  }
+
+  /** Outdates what a notification is about. */
+  invalidate(change: Invalidation): void {
+    if (change.kind === 'catalog') {
+      this.invalidateAll();
+      this.#outdate(this.#slots.values());
+      return;
+    }
+    this.#changes?.ids.add(change.id);
+    // A name that just got its row may have been asked for a moment before.
+    this.#missing.clear();
+    this.#outdate(this.#slots.of(change.id));
+  }
+
+  /** Notifications may have been missed: everything is read again before its next use, if the database answers. */
+  invalidateAll(): void {
+    if (this.#changes) this.#changes.all = true;
+    this.#missing.clear();
+    this.#round++;
+  }
+
+  /** Whether a row of this credential or account is kept. */
+  keeps(id: string): boolean {
+    return this.#slots.of(id).size > 0;
+  }
+
+  get size(): number {
+    return this.#slots.size;
+  }
+
+  /** Number of names that are known to have no row. */
+  get missing(): number {
+    return this.#missing.size;
+  }
+
+  stop(): void {
+    clearInterval(this.#refresher);
+  }
+
+  /** What is known of a credential. */
+  protected entryOf(id: string): Entry | undefined {
+    const [slot] = this.#slots.of(id);
+    return slot?.entry;
+  }
+
+  /** Outdates those entries of these accounts, or of all, that are concerned. */
+  protected outdateSome(accountIds: readonly string[] | null, isConcerned: (entry: Entry) => boolean): void {
+    if (this.#changes && accountIds === null) this.#changes.all = true;
+    for (const id of accountIds ?? []) this.#changes?.ids.add(id);
+    for (const slots of accountIds?.map((id) => this.#slots.of(id)) ?? [this.#slots.values()]) {
+      this.#outdate([...slots].filter(({ entry }) => isConcerned(entry)));
+    }
+  }
+
+  #outdate(slots: Iterable<Slot<Entry>>): void {
+    for (const slot of slots) {
+      slot.changed = true;
+      // Calls in flight count against a cap that was set meanwhile, whether or not there is another call.
+      if (!slot.entry.day.idle) this.#enqueue(slot.entry.hash);
+    }
+  }
+
+  /** Reads every row that was used since the last time, and a bounded number of those used not long ago. */
+  #refresh(): void {
+    const now = this.deps.clock.now();
+    let warm = 0;
+    for (const slot of this.#slots.values()) {
+      const isWarm = now - slot.usedAt <= WARM_MS;
+      if (slot.used || (isWarm && warm++ < this.options.maxWarm)) this.#enqueue(slot.entry.hash);
+      slot.used = false;
+    }
+  }
+
+  #enqueue(name: string, ...waiters: Waiter<Entry>[]): void {
+    const known = this.#waiting.get(name);
+    if (known) known.push(...waiters);
+    else this.#waiting.set(name, waiters);
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    setImmediate(() => void this.#readWaiting());
+  }
+
+  /** Reads what is waited for, one statement at a time, until nothing is left. */
+  async #readWaiting(): Promise<void> {
+    while (this.#waiting.size > 0) {
+      const pause = this.#lastReadAt + (this.#isFailing ? FAILING_PAUSE_MS : PAUSE_MS) - performance.now();
+      if (pause > 0) await delay(pause);
+      this.#lastReadAt = performance.now();
+      await this.#readBatch(this.#takeBatch());
+    }
+    this.#isScheduled = false;
+  }
+
+  #takeBatch(): Map<string, Waiter<Entry>[]> {
+    const batch = new Map<string, Waiter<Entry>[]>();
+    for (const [name, waiters] of this.#waiting) {
+      if (batch.size === this.options.batch) break;
+      batch.set(name, waiters);
+      this.#waiting.delete(name);
+    }
+    return batch;
+  }
+
+  async #readBatch(batch: Map<string, Waiter<Entry>[]>): Promise<void> {
+    const { pool, clock, contact, log } = this.deps;
+    const changes = { ids: new Set<string>(), all: false };
+    this.#changes = changes;
+    const now = clock.now();
+    try {
+      const rows = await this.read(pool, [...batch.keys()], utcDay(now));
+      this.#isFailing = false;
+      contact.heard();
+      for (const [name, waiters] of batch) {
+        const row = rows.get(name);
+        // A change came while we read: this row may be the one before it, so it is read once more.
+        if (changes.all || (row && (changes.ids.has(row.id) || changes.ids.has(row.accountId)))) {
+          this.#enqueue(name, ...waiters);
+          continue;
+        }
+        const entry = this.#settle(name, row, now, changes.ids.size > 0);
+        for (const waiter of waiters) waiter.resolve(entry);
+      }
+    } catch (error) {
+      this.#isFailing = true;
+      log.debug({ err: error }, `failed to read ${this.options.what}`);
+      for (const [name, waiters] of batch) this.#serveStale(name, waiters, now);
+    }
+    this.#changes = undefined;
+  }
+
+  #settle(name: string, row: Row | undefined, readAt: number, hasChanges: boolean): Entry | null {
+    const slot = this.#slots.get(name);
+    if (row) {
+      const entry = this.enter(row, readAt, slot?.entry);
+      this.#slots.set(entry, slot?.usedAt ?? readAt, this.#round);
+      return entry;
+    }
+    this.#slots.delete(name);
+    this.#missing.delete(name);
+    // The row may have been made in the meantime: earlier callers get this answer, later ones a new one.
+    if (hasChanges) return null;
+    const [oldest] = this.#missing.keys();
+    if (this.#missing.size >= this.options.max / 2) this.#missing.delete(oldest!);
+    this.#missing.set(name, readAt);
+    return null;
+  }
+
+  #serveStale(name: string, waiters: Waiter<Entry>[], now: number): void {
+    const slot = this.#slots.get(name);
+    const isUsable = slot && !slot.changed && now - slot.entry.readAt <= STALE_MS;
+    for (const waiter of waiters) {
+      if (isUsable) waiter.resolve(slot.entry);
+      else waiter.reject(new RowUnavailableError('the database did not respond'));
+    }
+  }
+}

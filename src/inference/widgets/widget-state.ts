@@ -1,0 +1,47 @@
+import { utcMonth } from '../../lib/clock.js';
+import { DOLLAR } from '../../lib/money.js';
+import { SlidingWindow } from '../../lib/sliding-window.js';
+import { DayState } from '../limits/account-state.js';
+import type { MessageCount } from '../limits/shared-messages.js';
+
+const MINUTE_MS = 60_000;
+
+/** One message in the units in which a `DayState` counts. */
+export const MESSAGE = DOLLAR;
+
+/** What is counted of a widget in this process. It outlives the rows that it was read with. */
+export class WidgetState implements MessageCount {
+  /** Messages by UTC day, each as `MESSAGE`. */
+  readonly messages = new DayState();
+  /** Money by UTC month. */
+  readonly spend = new DayState(utcMonth);
+  /** Messages of the last 60 seconds. */
+  readonly window: SlidingWindow;
+  /** Calls that wait for their admission, and will take a place in the window. */
+  waiting = 0;
+
+  constructor(
+    readonly widgetId: string,
+    readonly accountId: string,
+    perMinute: number,
+  ) {
+    this.window = new SlidingWindow(perMinute, MINUTE_MS);
+  }
+
+  open(day: string): number {
+    return Number((this.messages.holds + this.messages.pendingOf(day)) / MESSAGE);
+  }
+
+  given(): number {
+    return Number(this.messages.claims / MESSAGE);
+  }
+
+  committed(day: string): number {
+    return Number(this.messages.highest(day) / MESSAGE);
+  }
+
+  /** Whether nothing would be lost by forgetting this state, once its minute is over. */
+  get idle(): boolean {
+    return this.messages.idle && this.spend.idle && this.waiting === 0;
+  }
+}
