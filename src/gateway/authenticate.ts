@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import type { KeyCache } from '../inference/keys/key-cache.js';
-import type { KeyEntry } from '../inference/keys/key-cache.js';
+import type { KeyCache, KeyEntry } from '../inference/keys/key-cache.js';
 import { hasKeyForm, KEY_LENGTH } from '../lib/key-form.js';
 
 const BEARER = /^Bearer (\S+)$/i;

@@ -1,6 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { decodeInvalidation, encodeInvalidation, INVALIDATION_CHANNEL } from '../../../src/db/invalidation.js';
+import {
+  decodeInvalidation,
+  encodeInvalidation,
+  INVALIDATION_CHANNEL,
+} from '../../../src/db/invalidation.js';
 import { listen } from '../../../src/db/listen.js';
 import type { Payers } from '../../../src/inference/payers.js';
 import type { CachedPayer } from '../../../src/inference/row-cache.js';

@@ -1,12 +1,12 @@
 import type pg from 'pg';
 import type { Invalidation } from '../../../src/db/invalidation.js';
 import { DatabaseContact } from '../../../src/inference/database-contact.js';
-import { type KeyEntry, MAX_KEYS } from '../../../src/inference/keys/key-cache.js';
 import type { KeyRow } from '../../../src/inference/keys/key.store.js';
+import { type KeyEntry, MAX_KEYS } from '../../../src/inference/keys/key-cache.js';
 import { Payers } from '../../../src/inference/payers.js';
 import type { CachedPayer, PayerRow, RowCache } from '../../../src/inference/row-cache.js';
-import { MAX_WIDGETS, type WidgetEntry } from '../../../src/inference/widgets/widget-cache.js';
 import type { WidgetRow } from '../../../src/inference/widgets/widget.store.js';
+import { MAX_WIDGETS, type WidgetEntry } from '../../../src/inference/widgets/widget-cache.js';
 import type { Clock } from '../../../src/lib/clock.js';
 import { createEnvelope, sha256 } from '../../../src/lib/crypto.js';
 import { createLogger } from '../../../src/lib/logger.js';
