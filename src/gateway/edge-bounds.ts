@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import type { BodyBounds } from '../inference/memory/body-budget.js';
 import { CONNECTION_BOUNDS, type RequestBounds } from '../lib/cut-connections.js';
+import { FairQueue } from '../lib/fair/fair-queue.js';
 import { MAX_HEADER_BYTES } from '../lib/http-limits.js';
 import type { Logger } from '../lib/logger.js';
 import { isLoopback, networkOf } from '../lib/network.js';
@@ -35,9 +36,8 @@ export interface EdgeBounds extends RequestBounds, BodyBounds {
   heldBodyBytes: number;
   /** Memory for messages to widgets until their widget is known: whoever sends them takes none of that for calls. */
   widgetBodies: BodyBounds;
-  /** Bytes of the platform's answers buffered for their readers: in total, per client, per answer. */
+  /** Bytes of the platform's answers buffered for their readers: in total, per answer. */
   heldBytes: number;
-  heldBytesPerClient: number;
   heldBytesPerAnswer: number;
   /** Answers without room in the buffer, in total and per client. Each holds a connection, so they must be fewer than those. */
   waitingReaders: number;
@@ -73,7 +73,6 @@ export const EDGE_BOUNDS: Readonly<EdgeBounds> = {
   heldBodyBytes: 32 * MIB,
   widgetBodies: { smallBodyBytes: 16 * MIB, largeBodyBytes: 32 * MIB, answerBytes: 0 },
   heldBytes: 64 * MIB,
-  heldBytesPerClient: 16 * MIB,
   heldBytesPerAnswer: 8 * MIB,
   waitingReaders: 64,
   waitingReadersPerClient: 24,
@@ -116,23 +115,14 @@ export function capSockets(
   Object.assign(server, { maxConnections: sockets, dropMaxConnection: true });
   const refusals = createOutageLog(log, 'the edge', QUIET_MS, OUT_OF_FILES);
   server.on('drop', () => refusals.failed(undefined));
-  const counts = new Map<string, number>();
+  const shares = new FairQueue({ perOwner: socketsPerAddress });
   server.prependListener('connection', (socket: Socket) => {
     const { remoteAddress } = socket;
     if (remoteAddress === undefined || exempt(remoteAddress)) return;
     if (!countLoopback && isLoopback(remoteAddress)) return;
-    const client = clientOf(remoteAddress);
-    const count = (counts.get(client) ?? 0) + 1;
-    if (count > socketsPerAddress) {
-      socket.resetAndDestroy();
-      return;
-    }
-    counts.set(client, count);
-    socket.once('close', () => {
-      const left = counts.get(client)! - 1;
-      if (left > 0) counts.set(client, left);
-      else counts.delete(client);
-    });
+    const leave = shares.tryEnter(clientOf(remoteAddress));
+    if (leave) socket.once('close', leave);
+    else socket.resetAndDestroy();
   });
 }
 

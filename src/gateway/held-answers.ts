@@ -1,9 +1,15 @@
 import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
+import { type Holding, MemoryPool } from '../lib/fair/memory-pool.js';
 import type { EdgeBounds } from './edge-bounds.js';
-import type { HeldBytes } from './held-bytes.js';
 
-type Bounds = Pick<EdgeBounds, 'heldBytesPerAnswer' | 'waitingReaders' | 'waitingReadersPerClient'>;
+/** A client's answers may hold a third of what is left for all others, which is a quarter of the buffer for one alone. */
+const CLIENT_PART = 3;
+
+type Bounds = Pick<
+  EdgeBounds,
+  'heldBytes' | 'heldBytesPerAnswer' | 'waitingReaders' | 'waitingReadersPerClient'
+>;
 
 /**
  * Sends the platform's answers to clients. Each answer is read at the platform's speed and buffered for its reader.
@@ -13,34 +19,31 @@ type Bounds = Pick<EdgeBounds, 'heldBytesPerAnswer' | 'waitingReaders' | 'waitin
 export class HeldAnswers {
   /** Answers whose source is paused. The one that made progress longest ago comes first. */
   readonly #waiting = new Set<HeldAnswer>();
+  readonly #buffer: MemoryPool;
 
-  constructor(
-    private readonly held: HeldBytes,
-    private readonly bounds: Bounds,
-  ) {}
+  constructor(private readonly bounds: Bounds) {
+    this.#buffer = new MemoryPool(bounds.heldBytes, CLIENT_PART);
+  }
 
   /** Sends the body of an answer whose head has been written, then ends the response. */
   send(client: string, source: Readable, response: ServerResponse): void {
     if (response.destroyed) source.destroy();
-    else new HeldAnswer(this, client, source, response);
+    else new HeldAnswer(this, client, this.#buffer.holding(client), source, response);
   }
 
   /** Counts buffered bytes of an answer. Returns whether there is room for more. */
   keep(answer: HeldAnswer, bytes: number): boolean {
-    this.held.add(answer.client, bytes);
-    answer.bytes += bytes;
+    answer.held.add(bytes);
     return this.#hasRoom(answer);
   }
 
   /** Counts bytes that the reader has taken. Returns whether a paused source may resume. */
   taken(answer: HeldAnswer, bytes: number): boolean {
-    this.held.remove(answer.client, bytes);
-    answer.bytes -= bytes;
+    answer.held.give(bytes);
     // Progress moves it to the end.
     if (this.#waiting.delete(answer)) this.#waiting.add(answer);
-    return (
-      answer.bytes === 0 || (this.#hasRoom(answer) && answer.bytes * 2 <= this.bounds.heldBytesPerAnswer)
-    );
+    const left = answer.held.bytes;
+    return left === 0 || (this.#hasRoom(answer) && left * 2 <= this.bounds.heldBytesPerAnswer);
   }
 
   /** Notes a paused source, which holds a connection to the platform, and cuts a reader if there are too many. */
@@ -57,12 +60,11 @@ export class HeldAnswers {
   }
 
   #hasRoom(answer: HeldAnswer): boolean {
-    return answer.bytes < this.bounds.heldBytesPerAnswer && this.held.hasRoom(answer.client);
+    return answer.held.bytes < this.bounds.heldBytesPerAnswer && answer.held.hasRoom();
   }
 }
 
 class HeldAnswer {
-  bytes = 0;
   readonly #kept: Buffer[] = [];
   /** The socket's buffer is full until the next `drain`. */
   #full = false;
@@ -72,6 +74,7 @@ class HeldAnswer {
   constructor(
     private readonly all: HeldAnswers,
     readonly client: string,
+    readonly held: Holding,
     private readonly source: Readable,
     private readonly response: ServerResponse,
   ) {
@@ -80,7 +83,7 @@ class HeldAnswer {
       .on('data', (chunk: Buffer) => this.#take(chunk))
       .on('end', () => {
         this.#complete = true;
-        if (this.bytes === 0) response.end();
+        if (this.held.bytes === 0) response.end();
       })
       // The answer broke off. A clean end would look complete to the client.
       .on('error', () => response.destroy());
@@ -116,7 +119,7 @@ class HeldAnswer {
     }
     const mayGoOn = this.all.taken(this, taken);
     if (this.#complete) {
-      if (this.bytes === 0) response.end();
+      if (this.held.bytes === 0) response.end();
     } else if (this.#paused && mayGoOn) {
       this.#paused = false;
       this.all.resume(this);
@@ -127,7 +130,7 @@ class HeldAnswer {
   /** The response is closed: sent, cut, or abandoned by the client. */
   #over(): void {
     this.#kept.length = 0;
-    this.all.taken(this, this.bytes);
+    this.all.taken(this, this.held.bytes);
     this.all.resume(this);
     // An unfinished answer is of no use to anyone. Its connection closes with it.
     this.source.destroy();

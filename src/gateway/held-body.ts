@@ -10,7 +10,7 @@ const ALWAYS_BYTES = 16 * 1024;
 const MOST_PIECES = 1_024;
 const FIRST_BYTES = 1_024;
 /** A network's bodies may hold a third of what is left for all others, so that another one always finds room. */
-const NETWORK_PART = 3;
+export const NETWORK_PART = 3;
 
 /** Why a body isn't buffered: it is larger than any that the platform takes, or there is no room at the moment. */
 export type BodyRefusal = 'too_large' | 'no_room';
@@ -41,11 +41,8 @@ export function holdBody(
   let buffer = Buffer.allocUnsafe(FIRST_BYTES);
   let bytes = 0;
   let pieces = 0;
-  let counted = 0;
-  const release = (): void => {
-    pool.give(network, counted);
-    counted = 0;
-  };
+  const held = pool.holding(network);
+  const release = (): void => held.release();
   const settle = (body: Readable | BodyRefusal): void => {
     request.off('data', take).off('end', end);
     if (typeof body === 'string') {
@@ -66,12 +63,9 @@ export function holdBody(
       settle('too_large');
       return;
     }
-    if (total > ALWAYS_BYTES) {
-      if (!pool.takePart(network, total - counted, NETWORK_PART)) {
-        settle('no_room');
-        return;
-      }
-      counted = total;
+    if (total > ALWAYS_BYTES && !held.take(total - held.bytes)) {
+      settle('no_room');
+      return;
     }
     if (total > buffer.length) {
       const grown = Buffer.allocUnsafe(Math.max(total, 2 * buffer.length));

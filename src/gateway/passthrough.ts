@@ -11,11 +11,10 @@ import { createOutageLog } from '../lib/outage-log.js';
 import type { Tracing } from '../lib/tracing/tracing.js';
 import { clientOf, type EdgeBounds } from './edge-bounds.js';
 import { HeldAnswers } from './held-answers.js';
-import { hasHeldBody, holdBody, MOST_HELD_BYTES } from './held-body.js';
-import { HeldBytes } from './held-bytes.js';
-import { OwnTurns } from './own-turn.js';
-import { PassLine, type Place } from './pass-line.js';
+import { hasHeldBody, holdBody, MOST_HELD_BYTES, NETWORK_PART } from './held-body.js';
+import { PipelineQueue } from './pipeline-queue.js';
 import { askedHeaders, endToEnd, forwardedHeaders } from './platform-headers.js';
+import { PlatformQueue, type Ticket } from './platform-queue.js';
 import { platformTarget } from './platform-target.js';
 import { askForBody } from './request-guard.js';
 import { rules } from './route-rules.js';
@@ -33,8 +32,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Whose limits a request to the platform counts against. */
     client: string;
-    /** Its place among the client's requests; set once it is ready for the platform. */
-    place: Place;
+    /** Set once the request is ready for the platform. */
+    ticket: Ticket;
   }
 }
 
@@ -72,8 +71,8 @@ export async function passthrough(
   app: FastifyInstance,
   { platformUrl, log, bounds, tracing }: PassthroughOptions,
 ): Promise<void> {
-  const line = new PassLine(bounds);
-  const answers = new HeldAnswers(new HeldBytes(bounds), bounds);
+  const queue = new PlatformQueue(bounds);
+  const answers = new HeldAnswers(bounds);
   const { origin, pathname } = new URL(platformUrl);
   const base = pathname.replace(/\/$/, '');
   const targetOf = (url: string): string => platformTarget(base, url);
@@ -110,7 +109,7 @@ export async function passthrough(
     targetOf,
     timeoutMs: bounds.upgradeTimeoutMs,
     forwarded: forwardedHeaders,
-    granted: ({ place }) => place.leave(),
+    granted: ({ ticket }) => ticket.leave(),
     refused: send,
     failed,
   });
@@ -119,18 +118,18 @@ export async function passthrough(
     done();
   });
   const enter = (request: FastifyRequest, reply: FastifyReply): boolean => {
-    const place = line.enter(request.client);
-    if (!place) {
+    const ticket = queue.enter(request.client);
+    if (!ticket) {
       refuse(request, reply, 'rate_limit_exceeded', TOO_MANY);
       return false;
     }
-    request.place = place;
-    reply.raw.once('close', () => place.leave());
+    request.ticket = ticket;
+    reply.raw.once('close', () => ticket.leave());
     return true;
   };
   app.decorateRequest('client', '');
-  app.decorateRequest('place', undefined as never);
-  const turns = new OwnTurns(bounds);
+  app.decorateRequest('ticket', undefined as never);
+  const pipelined = new PipelineQueue(bounds);
   app.addHook('onRequest', (request, reply, done) => {
     request.client = clientOf(request.ip ?? '');
     const begin = (): void => {
@@ -141,19 +140,19 @@ export async function passthrough(
       askForBody(request.raw, reply.raw);
       done();
     };
-    const waits = turns.wait(request.client, request.raw, reply.raw, begin);
+    const waits = pipelined.wait(request.client, request.raw, reply.raw, begin);
     if (!waits) refuse(request, reply, 'rate_limit_exceeded', TOO_MANY);
   });
-  bufferBodies(app, new MemoryPool(bounds.heldBodyBytes));
+  bufferBodies(app, new MemoryPool(bounds.heldBodyBytes, NETWORK_PART));
   // Fastify parses text/plain by default; here, no body is parsed, and the platform checks its type.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, body, done) => done(null, body));
   const pass = (request: FastifyRequest, reply: FastifyReply): void => {
     const path = targetOf(request.url);
     if (!enter(request, reply)) return;
-    const { place } = request;
-    const free = (): void => place.finish();
-    place.start(() => ask(platform, path, request, reply, { free, send, failed, tracing }));
+    const { ticket } = request;
+    const free = (): void => ticket.finish();
+    ticket.start(() => ask(platform, path, request, reply, { free, send, failed, tracing }));
   };
   for (const url of ['/', '/*']) app.route({ method: METHODS, url, ...rules('platform'), handler: pass });
 }

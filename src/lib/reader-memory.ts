@@ -20,7 +20,7 @@ export class ReaderMemory {
   readonly #pool: MemoryPool;
 
   constructor(bytes = MOST_BYTES) {
-    this.#pool = new MemoryPool(bytes);
+    this.#pool = new MemoryPool(bytes, ACCOUNT_PART);
   }
 
   /** Bytes that are counted. */
@@ -28,9 +28,10 @@ export class ReaderMemory {
     return this.#pool.used;
   }
 
-  /** Takes `bytes` for a reader and returns what gives them back, to be called once; undefined if there is no room. */
+  /** Takes `bytes` for a reader and returns what gives them back; undefined if there is no room. */
   take({ accountId, network }: Reader, bytes: number): (() => void) | undefined {
     const owner = accountId === undefined ? networkOwner(network) : accountOwner(accountId);
-    return this.#pool.takePart(owner, bytes, ACCOUNT_PART) ? () => this.#pool.give(owner, bytes) : undefined;
+    const held = this.#pool.holding(owner);
+    return held.take(bytes) ? () => held.release() : undefined;
   }
 }

@@ -1,4 +1,4 @@
-import { MemoryPool } from '../lib/fair/memory-pool.js';
+import { type Holding, MemoryPool } from '../lib/fair/memory-pool.js';
 import { MAX_ANSWER_BYTES } from '../lib/upstream/answer-limits.js';
 
 /** Whole answers up to here aren't counted, as nearly every one is. */
@@ -22,6 +22,8 @@ export class AnswerShare {
   constructor(
     readonly accountId: string,
     private readonly memory: AnswerMemory,
+    /** What is counted for it among all answers but the one that has the turn. */
+    readonly shared: Holding,
     private readonly goOn: () => void,
   ) {}
 
@@ -67,7 +69,7 @@ export class AnswerMemory {
 
   /** @param sharedBytes For all but the one that has the turn. */
   constructor(sharedBytes = SHARED_BYTES) {
-    this.#shared = new MemoryPool(sharedBytes);
+    this.#shared = new MemoryPool(sharedBytes, ACCOUNT_PART);
   }
 
   /** Bytes that are counted. One answer of the largest size is the most that they exceed `sharedBytes` by. */
@@ -77,7 +79,7 @@ export class AnswerMemory {
 
   /** Begins to count an answer. `goOn` is called when it may be read on, after `grow` said that it may not. */
   enter(accountId: string, goOn: () => void): AnswerShare {
-    const share = new AnswerShare(accountId, this, goOn);
+    const share = new AnswerShare(accountId, this, this.#shared.holding(accountId), goOn);
     const others = this.#accounts.get(accountId);
     if (others) others.push(share);
     else this.#accounts.set(accountId, [share]);
@@ -87,15 +89,15 @@ export class AnswerMemory {
 
   /** Takes room for an answer, if there is any. Used by the answers themselves, as is `leave`. */
   take(share: AnswerShare, bytes: number): boolean {
-    return share === this.#first || this.#shared.takePart(share.accountId, bytes, ACCOUNT_PART);
+    return share === this.#first || share.shared.take(bytes);
   }
 
   leave(share: AnswerShare): void {
     const { accountId } = share;
     const answers = this.#accounts.get(accountId)!;
     answers.splice(answers.indexOf(share), 1);
-    if (share !== this.#first) this.#shared.give(accountId, share.held);
-    else this.#passTurn(accountId);
+    share.shared.release();
+    if (share === this.#first) this.#passTurn(accountId);
     if (answers.length === 0) this.#accounts.delete(accountId);
     this.#retry();
   }
@@ -109,7 +111,7 @@ export class AnswerMemory {
     const [next] = this.#accounts.values();
     this.#first = next?.[0];
     // Its room is the one that has become free.
-    if (this.#first) this.#shared.give(this.#first.accountId, this.#first.held);
+    this.#first?.shared.release();
   }
 
   #retry(): void {

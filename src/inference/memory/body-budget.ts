@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.js';
-import { MemoryPool } from '../../lib/fair/memory-pool.js';
+import { type Holding, MemoryPool } from '../../lib/fair/memory-pool.js';
 
 /** A request that holds no more than this is small, as nearly every call is. */
 export const SMALL_BODY_BYTES = 64 * 1024;
@@ -30,9 +30,9 @@ export class BodyBudget {
   readonly answers: MemoryPool;
 
   constructor(bounds: BodyBounds) {
-    this.small = new MemoryPool(bounds.smallBodyBytes);
-    this.large = new MemoryPool(bounds.largeBodyBytes);
-    this.answers = new MemoryPool(bounds.answerBytes);
+    this.small = new MemoryPool(bounds.smallBodyBytes, BODY_PART);
+    this.large = new MemoryPool(bounds.largeBodyBytes, BODY_PART);
+    this.answers = new MemoryPool(bounds.answerBytes, ANSWER_PART);
   }
 
   get usedBytes(): number {
@@ -47,26 +47,29 @@ export class BodyBudget {
 
 /** One request's part of the budget; returned once, however often `release` is called. */
 export class BodyShare {
-  /** Held of the pools for small requests, for large ones, and for large answers. */
-  #small = 0;
-  #large = 0;
-  #answer = 0;
+  readonly #small: Holding;
+  readonly #large: Holding;
+  readonly #answer: Holding;
   #over = false;
   #pinned = false;
 
   constructor(
     private readonly budget: BodyBudget,
-    private readonly accountId: string,
-  ) {}
+    accountId: string,
+  ) {
+    this.#small = budget.small.holding(accountId);
+    this.#large = budget.large.holding(accountId);
+    this.#answer = budget.answers.holding(accountId);
+  }
 
   /** Whether it holds a large answer. */
   get holdsAnswer(): boolean {
-    return this.#answer > 0;
+    return this.#answer.bytes > 0;
   }
 
   /** What the reader of its large answer has to take within its patience: all of it while memory is scarce. */
   get dueBytes(): number {
-    return this.budget.answersAreScarce ? this.#answer : 0;
+    return this.budget.answersAreScarce ? this.#answer.bytes : 0;
   }
 
   /** Takes a piece of the body. @throws AppError `service_unavailable` */
@@ -74,28 +77,22 @@ export class BodyShare {
     // The request is over. Later bytes are discarded, so they take no memory.
     if (this.#over) return;
     const bytes = piece + PIECE_BYTES;
-    if (this.#large === 0 && this.#fitsSmall(bytes, BODY_PART)) return;
-    const { small, large } = this.budget;
+    if (this.#large.bytes === 0 && this.#fitsSmall(bytes, BODY_PART)) return;
     // It is a large request from here on.
-    if (!large.takePart(this.accountId, this.#small + bytes, BODY_PART)) throw full();
-    small.give(this.accountId, this.#small);
-    this.#large += this.#small + bytes;
-    this.#small = 0;
+    if (!this.#large.take(this.#small.bytes + bytes)) throw full();
+    this.#small.release();
   }
 
   /** Takes `bytes` of the answer. @throws AppError `service_unavailable` */
   grow(bytes: number): void {
     if (this.#over && !this.#pinned) return;
-    if (this.#answer === 0 && this.#fitsSmall(bytes, ANSWER_PART)) return;
-    if (!this.budget.answers.takePart(this.accountId, bytes, ANSWER_PART)) throw full();
-    this.#answer += bytes;
+    if (!this.holdsAnswer && this.#fitsSmall(bytes, ANSWER_PART)) return;
+    if (!this.#answer.take(bytes)) throw full();
   }
 
   /** Gives back bytes of a large answer. */
   shrink(bytes: number): void {
-    const given = Math.min(bytes, this.#answer);
-    this.budget.answers.give(this.accountId, given);
-    this.#answer -= given;
+    this.#answer.give(bytes);
   }
 
   /** Delays `release` until the returned function is called: the answer stays in memory as long as it is needed. */
@@ -110,20 +107,13 @@ export class BodyShare {
   release(): void {
     this.#over = true;
     if (this.#pinned) return;
-    const { small, large, answers } = this.budget;
-    small.give(this.accountId, this.#small);
-    large.give(this.accountId, this.#large);
-    answers.give(this.accountId, this.#answer);
-    this.#small = 0;
-    this.#large = 0;
-    this.#answer = 0;
+    this.#small.release();
+    this.#large.release();
+    this.#answer.release();
   }
 
   #fitsSmall(bytes: number, part: number): boolean {
-    const fits = this.#small + bytes <= SMALL_BODY_BYTES;
-    if (!fits || !this.budget.small.takePart(this.accountId, bytes, part)) return false;
-    this.#small += bytes;
-    return true;
+    return this.#small.bytes + bytes <= SMALL_BODY_BYTES && this.#small.take(bytes, part);
   }
 }
 

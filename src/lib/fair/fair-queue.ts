@@ -1,7 +1,7 @@
-/** How much runs and waits at once, altogether and of one owner. */
+/** How much runs and waits at once, altogether and of one owner. What isn't set is unlimited. */
 export interface FairQueueOptions {
-  atOnce: number;
-  /** How many of one owner run at once; without it, as many as altogether. */
+  atOnce?: number;
+  /** How many of one owner run at once. */
   perOwner?: number;
   /** An owner gets one more only while it has fewer than this part of the free places, so that many owners leave room for others. */
   partOfFree?: number;
@@ -26,17 +26,21 @@ export class QueueTimeoutError extends Error {
   override name = 'QueueTimeoutError';
 }
 
+/** Ends a turn, or the wait for one. Later calls do nothing. */
+export type Leave = () => void;
+
 interface Waiter {
-  go(): void;
+  start(): void;
   refuse(error: Error): void;
 }
 
 interface Lane {
   running: number;
-  waiting: Waiter[];
+  readonly waiting: Waiter[];
 }
 
-const UNBOUNDED = {
+const UNLIMITED = {
+  atOnce: Number.POSITIVE_INFINITY,
   perOwner: Number.POSITIVE_INFINITY,
   partOfFree: Number.POSITIVE_INFINITY,
   waiting: Number.POSITIVE_INFINITY,
@@ -44,10 +48,10 @@ const UNBOUNDED = {
   patienceMs: 0,
   isBehind: () => false,
 };
-/** Of so many turns those who are behind get one. */
+/** Owners who are behind get one turn in so many. */
 const TURNS = 4;
 
-/** Owners take turns: heavy users wait behind their own work and don't delay others. */
+/** Slots that owners share. They take turns: heavy users wait behind their own work and don't delay others. */
 export class FairQueue {
   readonly #options: Required<FairQueueOptions>;
   /** Owners with something running or waiting; whose turn is next comes first. */
@@ -58,7 +62,7 @@ export class FairQueue {
   #passed = 0;
 
   constructor(options: FairQueueOptions) {
-    this.#options = { ...UNBOUNDED, ...options };
+    this.#options = { ...UNLIMITED, ...options };
   }
 
   /** How many have something running or waiting. */
@@ -66,22 +70,18 @@ export class FairQueue {
     return this.#lanes.size;
   }
 
+  /** A turn at once; undefined if there is no room. */
+  tryEnter(owner: string): Leave | undefined {
+    const lane = this.#laneOf(owner);
+    return this.#hasRoom(lane) ? this.#start(owner, lane) : undefined;
+  }
+
   /**
    * Waits for a turn, behind at most `most` others of the same owner.
-   * @returns the way to end it; more than one call is one.
    * @throws QueueFullError, QueueTimeoutError
    */
-  async enter(owner: string, most = this.#options.waitingPerOwner): Promise<() => void> {
-    const lane = this.#lanes.get(owner) ?? { running: 0, waiting: [] };
-    if (this.#hasRoom(lane)) this.#start(owner, lane);
-    else if (lane.waiting.length >= most || !this.#makeRoom(lane.waiting.length)) throw new QueueFullError();
-    else await this.#wait(owner, lane);
-    let left = false;
-    return () => {
-      if (left) return;
-      left = true;
-      this.#leave(owner, lane);
-    };
+  enter(owner: string, most?: number): Promise<Leave> {
+    return new Promise((go, refuse) => this.join(owner, go, refuse, most));
   }
 
   /** Runs a task in its owner's turn. @throws QueueFullError, QueueTimeoutError, and what the task throws */
@@ -94,18 +94,51 @@ export class FairQueue {
     }
   }
 
+  /** The same as `enter`, by callbacks: `go` is called at once if there is room, and never after the returned `Leave`. */
+  join(
+    owner: string,
+    go: (leave: Leave) => void,
+    refuse: (error: Error) => void,
+    most = this.#options.waitingPerOwner,
+  ): Leave {
+    const lane = this.#laneOf(owner);
+    if (this.#hasRoom(lane)) {
+      const leave = this.#start(owner, lane);
+      go(leave);
+      return leave;
+    }
+    if (lane.waiting.length < most && this.#makeRoom(lane.waiting.length)) {
+      return this.#wait(owner, lane, go, refuse);
+    }
+    refuse(new QueueFullError());
+    return () => undefined;
+  }
+
+  #laneOf(owner: string): Lane {
+    return this.#lanes.get(owner) ?? { running: 0, waiting: [] };
+  }
+
   #hasRoom(lane: Lane): boolean {
     const { atOnce, perOwner, partOfFree } = this.#options;
     const free = atOnce - this.#running;
     return free > 0 && lane.running < perOwner && lane.running < free * partOfFree;
   }
 
-  #start(owner: string, lane: Lane): void {
+  #start(owner: string, lane: Lane): Leave {
     this.#running++;
     lane.running++;
     // Behind everybody else until its next turn.
     this.#lanes.delete(owner);
     this.#lanes.set(owner, lane);
+    let left = false;
+    return () => {
+      if (left) return;
+      left = true;
+      this.#running--;
+      lane.running--;
+      this.#forgetIdle(owner, lane);
+      this.#giveTurns();
+    };
   }
 
   /** Whether an owner with `length` in waiting finds room for one more. */
@@ -118,54 +151,54 @@ export class FairQueue {
     return true;
   }
 
-  #wait(owner: string, lane: Lane): Promise<void> {
+  #wait(owner: string, lane: Lane, go: (leave: Leave) => void, refuse: (error: Error) => void): Leave {
     const { patienceMs } = this.#options;
+    let timer: NodeJS.Timeout | undefined;
+    let leave: Leave = () => {
+      clearTimeout(timer);
+      this.#waiting--;
+      lane.waiting.splice(lane.waiting.indexOf(waiter), 1);
+      this.#forgetIdle(owner, lane);
+      leave = () => undefined;
+    };
+    const waiter: Waiter = {
+      start: () => {
+        leave();
+        leave = this.#start(owner, lane);
+        go(leave);
+      },
+      refuse: (error) => {
+        leave();
+        refuse(error);
+      },
+    };
     this.#lanes.set(owner, lane);
+    lane.waiting.push(waiter);
     this.#waiting++;
-    return new Promise((resolve, reject) => {
-      let timer: NodeJS.Timeout | undefined;
-      const waiter: Waiter = {
-        go: () => {
-          clearTimeout(timer);
-          resolve();
-        },
-        refuse: (error) => {
-          clearTimeout(timer);
-          this.#waiting--;
-          lane.waiting.splice(lane.waiting.indexOf(waiter), 1);
-          this.#forgetIdle(owner, lane);
-          reject(error);
-        },
-      };
-      lane.waiting.push(waiter);
-      if (patienceMs > 0) timer = setTimeout(() => waiter.refuse(new QueueTimeoutError()), patienceMs);
-    });
+    if (patienceMs > 0) timer = setTimeout(() => waiter.refuse(new QueueTimeoutError()), patienceMs);
+    return () => leave();
   }
 
   #forgetIdle(owner: string, lane: Lane): void {
     if (lane.running === 0 && lane.waiting.length === 0) this.#lanes.delete(owner);
   }
 
-  #leave(owner: string, lane: Lane): void {
-    this.#running--;
-    lane.running--;
-    this.#forgetIdle(owner, lane);
-    for (let next = this.#next(); next !== undefined; next = this.#next()) {
-      const waiting = this.#lanes.get(next)!;
-      this.#start(next, waiting);
-      this.#waiting--;
-      waiting.waiting.shift()!.go();
+  #giveTurns(): void {
+    while (this.#waiting > 0) {
+      const lane = this.#next();
+      if (!lane) return;
+      lane.waiting[0]!.start();
     }
   }
 
   /** Whose turn it is, of those who wait and have room. */
-  #next(): string | undefined {
-    let first: string | undefined;
-    let behind: string | undefined;
+  #next(): Lane | undefined {
+    let first: Lane | undefined;
+    let behind: Lane | undefined;
     for (const [owner, lane] of this.#lanes) {
       if (lane.waiting.length === 0 || !this.#hasRoom(lane)) continue;
-      if (this.#options.isBehind(owner)) behind ??= owner;
-      else first ??= owner;
+      if (this.#options.isBehind(owner)) behind ??= lane;
+      else first ??= lane;
       if (first !== undefined && behind !== undefined) break;
     }
     if (behind === undefined) return first;

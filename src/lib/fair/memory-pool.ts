@@ -1,26 +1,75 @@
-/** Memory that accounts, or clients, share. */
+/** Memory that accounts, or clients, share. An owner holds at most a `part`-th of what is left: there is always room for others. */
 export class MemoryPool {
-  used = 0;
-  readonly #held = new Map<string, number>();
+  #used = 0;
+  readonly #owners = new Map<string, number>();
 
-  constructor(readonly size: number) {}
+  constructor(
+    readonly size: number,
+    private readonly part: number,
+  ) {}
 
-  /** Takes `bytes`, if the owner then holds at most a `part`-th of what is left: there is always room for others. */
-  takePart(owner: string, bytes: number, part: number): boolean {
-    const own = (this.#held.get(owner) ?? 0) + bytes;
-    const used = this.used + bytes;
-    if (own * part > this.size - used) return false;
-    this.used = used;
-    this.#held.set(owner, own);
+  get used(): number {
+    return this.#used;
+  }
+
+  /** What one request, answer or message of an owner holds: nothing yet. */
+  holding(owner: string): Holding {
+    return new Holding(this, owner);
+  }
+
+  /** Whether the owner may hold so many bytes more. */
+  hasRoom(owner: string, bytes: number, part = this.part): boolean {
+    const own = (this.#owners.get(owner) ?? 0) + bytes;
+    return own * part <= this.size - this.#used - bytes;
+  }
+
+  /** Counts bytes that the owner holds from now on, or, with a negative number, no longer. Only holdings call it. */
+  count(owner: string, bytes: number): void {
+    if (bytes === 0) return;
+    this.#used += bytes;
+    const own = (this.#owners.get(owner) ?? 0) + bytes;
+    if (own > 0) this.#owners.set(owner, own);
+    else this.#owners.delete(owner);
+  }
+}
+
+/** A part of a pool, which grows and shrinks until it is released. */
+export class Holding {
+  #bytes = 0;
+
+  constructor(
+    private readonly pool: MemoryPool,
+    private readonly owner: string,
+  ) {}
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  hasRoom(bytes = 0): boolean {
+    return this.pool.hasRoom(this.owner, bytes);
+  }
+
+  /** Takes bytes, if there is room. */
+  take(bytes: number, part?: number): boolean {
+    if (!this.pool.hasRoom(this.owner, bytes, part)) return false;
+    this.add(bytes);
     return true;
   }
 
-  /** Gives back bytes that the owner holds. */
-  give(owner: string, bytes: number): void {
-    if (bytes === 0) return;
-    this.used -= bytes;
-    const left = this.#held.get(owner)! - bytes;
-    if (left > 0) this.#held.set(owner, left);
-    else this.#held.delete(owner);
+  /** Counts bytes that are there already, whether there is room or not. */
+  add(bytes: number): void {
+    this.#bytes += bytes;
+    this.pool.count(this.owner, bytes);
+  }
+
+  /** Gives bytes back, at most all. */
+  give(bytes: number): void {
+    this.add(-Math.min(bytes, this.#bytes));
+  }
+
+  /** Gives everything back. */
+  release(): void {
+    this.add(-this.#bytes);
   }
 }

@@ -17,7 +17,6 @@ describe('many clients that take nothing of large answers', () => {
     platformConnections: CONNECTIONS,
     passedAtOncePerClient: CONNECTIONS / 2,
     heldBytes: FILLING * HELD_PER_ANSWER,
-    heldBytesPerClient: 2 * HELD_PER_ANSWER,
     heldBytesPerAnswer: HELD_PER_ANSWER,
     waitingReaders: (2 * CONNECTIONS) / 3,
     waitingReadersPerClient: CONNECTIONS / 4,

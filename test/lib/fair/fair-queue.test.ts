@@ -97,6 +97,29 @@ describe('a fair queue', () => {
     await waiting;
   });
 
+  test('who stops waiting is not called, and those behind move up', () => {
+    const queue = new FairQueue({ atOnce: 1 });
+    const started: string[] = [];
+    const join = (name: string) =>
+      queue.join(
+        'a',
+        () => started.push(name),
+        (error) => expect(error).toBeUndefined(),
+      );
+    const [first, second, third] = ['first', 'second', 'third'].map(join);
+    expect(queue.tryEnter('b')).toBeUndefined();
+    second!();
+    first!();
+    first!();
+    second!();
+    expect(started).toEqual(['first', 'third']);
+    third!();
+    const leave = queue.tryEnter('b');
+    expect([queue.tryEnter('b'), queue.owners]).toEqual([undefined, 1]);
+    leave!();
+    expect(queue.owners).toBe(0);
+  });
+
   test('who would wait in too long a line, or for too long, is refused', async () => {
     const queue = new FairQueue({ atOnce: 1, perOwner: 1, waitingPerOwner: 1, patienceMs: 20 });
     const leave = await queue.enter('a');

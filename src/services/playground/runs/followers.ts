@@ -1,4 +1,5 @@
 import { AppError } from '../../../errors.js';
+import { FairQueue } from '../../../lib/fair/fair-queue.js';
 import type { RunEventOutput } from '../playground.outputs.js';
 import { follow } from './follow.js';
 import type { LiveSession } from './live-session.js';
@@ -13,23 +14,19 @@ const FOLLOWERS_PER_ACCOUNT = 20;
 export type Follow = (session: LiveSession, left?: () => void) => AsyncIterableIterator<RunEventOutput>;
 
 export function createFollowers(): Follow {
-  const counts = new Map<string, number>();
+  const followers = new FairQueue({ perOwner: FOLLOWERS_PER_ACCOUNT });
   return (session, left) => {
-    const { accountId } = session;
-    const count = counts.get(accountId) ?? 0;
-    if (count >= FOLLOWERS_PER_ACCOUNT) {
+    const leave = followers.tryEnter(session.accountId);
+    if (!leave) {
       left?.();
       const message = `At most ${FOLLOWERS_PER_ACCOUNT} subscriptions of one kind run per account. End one of them first.`;
       throw new AppError('rate_limit_exceeded', { message });
     }
-    counts.set(accountId, count + 1);
     let here = true;
     return follow(session, () => {
       if (!here) return;
       here = false;
-      const rest = counts.get(accountId)! - 1;
-      if (rest > 0) counts.set(accountId, rest);
-      else counts.delete(accountId);
+      leave();
       left?.();
     });
   };

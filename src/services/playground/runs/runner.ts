@@ -3,8 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Catalog } from '../../../inference/catalog.js';
 import type { TokenCounts } from '../../../inference/usage/usage.js';
 import { isDatabaseOutage } from '../../../lib/database-outage.js';
-import { FairQueue } from '../../../lib/fair/fair-queue.js';
-import { MemoryPool } from '../../../lib/fair/memory-pool.js';
+import { FairQueue, type Leave } from '../../../lib/fair/fair-queue.js';
 import type { Logger } from '../../../lib/logger.js';
 import { formatMoney } from '../../../lib/money.js';
 import type { Signals } from '../../live/signals.js';
@@ -57,9 +56,7 @@ const STOPPED: RunFailure = {
   message: 'The service is restarting. Run it again.',
 };
 /** Requests that wait here for whole sessions: each keeps one of the 144 connections of an edge. */
-const WAITING_REQUESTS = 32;
-/** An account may have a quarter of those that are left. */
-const WAITING_PART = 4;
+const WAITING_REQUESTS = { atOnce: 32, partOfFree: 1 / 5 };
 /** What runs get to end when the process stops. */
 const STOP_PATIENCE_MS = 15_000;
 const WRITE_RETRY_MS = 500;
@@ -80,7 +77,7 @@ export class Runner {
   readonly #sessions = new Map<string, LiveSession>();
   readonly #held = new Map<string, Held>();
   readonly #queue = new FairQueue(RUNS_AT_ONCE);
-  readonly #waiting = new MemoryPool(WAITING_REQUESTS);
+  readonly #waiting = new FairQueue(WAITING_REQUESTS);
   readonly #broadcast: Broadcast;
   readonly #leases: Leases;
   readonly #leaveSignals: () => void;
@@ -107,9 +104,8 @@ export class Runner {
   }
 
   /** A place among the requests that wait for whole sessions; gives the way to leave it. Undefined: there is no room. */
-  takePlace(accountId: string): (() => void) | undefined {
-    if (!this.#waiting.takePart(accountId, 1, WAITING_PART)) return undefined;
-    return () => this.#waiting.give(accountId, 1);
+  takePlace(accountId: string): Leave | undefined {
+    return this.#waiting.tryEnter(accountId);
   }
 
   /** Begins the runs of a session, and returns at once. */
@@ -170,14 +166,10 @@ export class Runner {
   }
 
   async #inTurn(held: Held, input: NewSession, stopped: Promise<void>): Promise<CallEnd> {
-    const entering = this.#queue.enter(input.accountId);
-    const leave = await Promise.race([entering, stopped]);
-    if (!leave) {
-      // Its turn is given on when it comes.
-      void entering.then((turn) => turn());
-      return unmade(held.stop);
-    }
+    const turn = Promise.withResolvers<void>();
+    const leave = this.#queue.join(input.accountId, () => turn.resolve(), turn.reject);
     try {
+      await Promise.race([turn.promise, stopped]);
       return held.stop ? unmade(held.stop) : await this.#call(held, input);
     } finally {
       leave();

@@ -1,24 +1,28 @@
-import { PassLine, type Place } from '../../../src/gateway/pass-line.js';
+import { PlatformQueue, type Ticket } from '../../../src/gateway/platform-queue.js';
 
 describe('the connections to the platform', () => {
   const CONNECTIONS = 4;
   const started: string[] = [];
-  const places = new Map<string, Place>();
-  let line: PassLine;
+  const tickets = new Map<string, Ticket>();
+  let queue: PlatformQueue;
   beforeEach(() => {
     started.length = 0;
-    places.clear();
-    line = new PassLine({ platformConnections: CONNECTIONS, passedAtOncePerClient: 3, passedPerClient: 100 });
+    tickets.clear();
+    queue = new PlatformQueue({
+      platformConnections: CONNECTIONS,
+      passedAtOncePerClient: 3,
+      passedPerClient: 100,
+    });
   });
   /** `a2` is the second request of client a. */
   const ask = (...names: string[]): void => {
     for (const name of names) {
-      const place = line.enter(name.slice(0, 1))!;
-      places.set(name, place);
-      place.start(() => started.push(name));
+      const ticket = queue.enter(name.slice(0, 1))!;
+      tickets.set(name, ticket);
+      ticket.start(() => started.push(name));
     }
   };
-  const finish = (name: string): void => places.get(name)!.finish();
+  const finish = (name: string): void => tickets.get(name)!.finish();
 
   test('are never all taken by one client: the next one finds some', () => {
     ask('a1', 'a2', 'a3', 'b1', 'b2', 'c1');
@@ -45,7 +49,7 @@ describe('the connections to the platform', () => {
 
   test('are not given to who has left the line', () => {
     ask('a1', 'a2', 'a3', 'a4');
-    places.get('a3')!.leave();
+    tickets.get('a3')!.leave();
     finish('a1');
     expect(started).toEqual(['a1', 'a2', 'a4']);
   });
