@@ -4,7 +4,7 @@ import type { Loops } from '../inference/widgets/loops.js';
 import type { Sites } from '../inference/widgets/sites.js';
 import type { Visitors } from '../inference/widgets/visitors.js';
 import type { WidgetCache } from '../inference/widgets/widget-cache.js';
-import type { NetworkBudget } from '../lib/network-budget.js';
+import type { NetworkBudget } from '../lib/fair/network-budget.js';
 import type { RefusedCalls } from '../metering/refused-calls.js';
 import type { V1Deps } from './v1-deps.js';
 

@@ -1,5 +1,5 @@
 import type { WebSocket } from 'ws';
-import { SMALL_BYTES } from '../lib/reader-memory.js';
+import { SMALL_BYTES } from '../lib/fair/reader-memory.js';
 
 /** What may wait behind the message that a client is taking; the one that exceeds it waits too. */
 const MAX_WAITING_BYTES = 4 * 2 ** 20;

@@ -14,7 +14,7 @@ import { type Context, makeServer, type SubscribePayload } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import type { ServiceContext } from '../context.js';
 import { AppError, type ErrorCode } from '../errors.js';
-import { ReaderMemory } from '../lib/reader-memory.js';
+import { ReaderMemory } from '../lib/fair/reader-memory.js';
 import { toAppError } from '../lib/to-app-error.js';
 import { asWork, networkOwner } from '../lib/work-owner.js';
 import { type Credential, credentialOf } from '../rest/credential.js';

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { AppError } from '../errors.js';
-import { ReaderMemory, SMALL_BYTES } from '../lib/reader-memory.js';
+import { ReaderMemory, SMALL_BYTES } from '../lib/fair/reader-memory.js';
 import { rulesOf } from './route-guard.js';
 
 /** What an answer holds that is sent piece by piece: two pieces, and what compresses them. */

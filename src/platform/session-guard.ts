@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { requireAdmin, requireViewer } from '../context.js';
 import { AppError } from '../errors.js';
+import type { NetworkBudget } from '../lib/fair/network-budget.js';
 import { KEY_PREFIX } from '../lib/key-form.js';
-import type { NetworkBudget } from '../lib/network-budget.js';
 import { type Credential, credentialOf } from '../rest/credential.js';
 import { setSessionCookie } from '../rest/session-cookie.js';
 import { ACCOUNT_HEADER, refuseOtherAccount } from '../rest/shown-account.js';

@@ -15,7 +15,7 @@ export interface RouteRules extends RouteRulesBase {
   headers: HeaderClass;
   /**
    * What a request takes from what its account may ask in a minute (platform/rates.ts), or without a session from the budget
-   * of its network (lib/network-budget.ts); nothing below `/api` and `/graphql` is `none`. `auth`: a write, beside
+   * of its network (lib/fair/network-budget.ts); nothing below `/api` and `/graphql` is `none`. `auth`: a write, beside
    * the sign-up and log-in limits that the accounts service counts for all processes.
    */
   rate: RateClass | 'auth' | 'none';

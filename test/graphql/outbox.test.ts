@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { WebSocket, WebSocketServer } from 'ws';
 import { createOutbox } from '../../src/graphql/outbox.js';
-import { ReaderMemory } from '../../src/lib/reader-memory.js';
+import { ReaderMemory } from '../../src/lib/fair/reader-memory.js';
 import { until } from '../support/until.js';
 
 /** More than the system buffers for a client that doesn't read. */

@@ -1,15 +1,10 @@
 import { utcDay } from '../../lib/clock.js';
+import { Spent } from '../../lib/fair/rate-budget.js';
 import type { Money } from '../../lib/money.js';
 import { SlidingWindow } from '../../lib/sliding-window.js';
 import { PendingCharges } from './pending-charges.js';
 
 const MINUTE_MS = 60_000;
-
-/** What an account's refusals have taken of their budget by a time (`limits/refusal-budget.ts`). */
-export interface Refused {
-  units: number;
-  at: number;
-}
 
 /** What an edge may still give out without asking the others (`limits/local-share.ts`). */
 export interface Share {
@@ -43,10 +38,10 @@ export class AccountState {
   /** When the last reading began; 0 if there was none. */
   readAt = 0;
   readonly window: SlidingWindow;
-  /** Its calls that were refused lately; undefined: none. */
-  refused: Refused | undefined;
+  /** What its refused calls have spent of their budget (`refusal-budget.ts`). */
+  readonly refused = new Spent();
   /** Those that its plan's rate refused; counted apart, so that they never cost it a call that the plan allows. */
-  refusedByRate: Refused | undefined;
+  readonly refusedByRate = new Spent();
   #seq: bigint;
   /** The last reading, including one that arrived while our events were in transit. */
   #read: Money;

@@ -1,41 +1,63 @@
 const MINUTE_MS = 60_000;
-/** Owners that are remembered; beyond it those are forgotten whose last request is longest ago. */
+/** Owners that are remembered; beyond it those are forgotten who spent something the longest ago. */
 const MOST_OWNERS = 50_000;
 
-interface Spent {
-  units: number;
+/** What one owner has spent of a budget per minute. It comes back evenly, all of it within a minute. */
+export class Spent {
+  #units = 0;
   /** Milliseconds: when `units` were true. */
-  at: number;
-}
+  #at = 0;
 
-/** What each owner may ask in a minute: all of it at once if they like, and as much comes back in a minute. */
-export class RateBudget {
-  readonly #perMinute: number;
-  readonly #mostOwners: number;
-  /** Least recently used first. */
-  readonly #byOwner = new Map<string, Spent>();
-
-  constructor(perMinute: number, mostOwners = MOST_OWNERS) {
-    this.#perMinute = perMinute;
-    this.#mostOwners = mostOwners;
+  /** Milliseconds until so many units are there; 0: they are. */
+  waitMs(now: number, perMinute: number, units = 1): number {
+    if (this.#units === 0 && units <= perMinute) return 0;
+    this.#recover(now, perMinute);
+    const missing = this.#units + units - perMinute;
+    return missing > 0 ? Math.max(1, Math.ceil((missing / perMinute) * MINUTE_MS)) : 0;
   }
 
-  /**
-   * Takes units at `now` (milliseconds). A refused try takes nothing.
-   * @returns milliseconds until they would be there; 0 when they were taken.
-   */
-  take(owner: string, now: number, units = 1): number {
-    const spent = this.#byOwner.get(owner) ?? { units: 0, at: now };
+  /** Spends units, whether they are there or not. Nobody waits longer than a minute for one unit. */
+  add(now: number, perMinute: number, units: number): void {
+    this.#recover(now, perMinute);
+    this.#units = Math.min(this.#units + units, 2 * perMinute - 1);
+  }
+
+  #recover(now: number, perMinute: number): void {
     // A clock that has stepped back gives nothing back.
-    const back = (Math.max(0, now - spent.at) / MINUTE_MS) * this.#perMinute;
-    spent.units = Math.max(0, spent.units - back);
-    spent.at = now;
+    const back = (Math.max(0, now - this.#at) / MINUTE_MS) * perMinute;
+    this.#units = Math.max(0, this.#units - back);
+    this.#at = now;
+  }
+}
+
+/** What each owner may spend in a minute: all of it at once if they like, and as much comes back in a minute. */
+export class RateBudget {
+  /** The one who spent something the longest ago comes first. */
+  readonly #byOwner = new Map<string, Spent>();
+
+  constructor(
+    private readonly perMinute: number,
+    private readonly mostOwners = MOST_OWNERS,
+  ) {}
+
+  /** Milliseconds until `owner` has so many units; 0: now. Times are in milliseconds. */
+  waitMs(owner: string, now: number, units = 1): number {
+    return this.#byOwner.get(owner)?.waitMs(now, this.perMinute, units) ?? 0;
+  }
+
+  /** Spends units, whether they are there or not. */
+  spend(owner: string, now: number, units = 1): void {
+    const spent = this.#byOwner.get(owner) ?? new Spent();
+    spent.add(now, this.perMinute, units);
     this.#byOwner.delete(owner);
     this.#byOwner.set(owner, spent);
-    if (this.#byOwner.size > this.#mostOwners) this.#byOwner.delete(this.#byOwner.keys().next().value!);
-    const missing = spent.units + units - this.#perMinute;
-    if (missing > 0) return Math.max(1, Math.ceil((missing / this.#perMinute) * MINUTE_MS));
-    spent.units += units;
-    return 0;
+    if (this.#byOwner.size > this.mostOwners) this.#byOwner.delete(this.#byOwner.keys().next().value!);
+  }
+
+  /** Spends units if they are there. @returns milliseconds until they would be; 0 when they were spent. */
+  take(owner: string, now: number, units = 1): number {
+    const waitMs = this.waitMs(owner, now, units);
+    if (waitMs === 0) this.spend(owner, now, units);
+    return waitMs;
   }
 }

@@ -1,5 +1,5 @@
-import { MemoryPool } from './fair/memory-pool.js';
-import { accountOwner, networkOwner } from './work-owner.js';
+import { accountOwner, networkOwner } from '../work-owner.js';
+import { MemoryPool } from './memory-pool.js';
 
 /** Up to here nothing is counted, as nearly everything that is sent is smaller. */
 export const SMALL_BYTES = 1024 * 1024;
