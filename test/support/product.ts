@@ -35,12 +35,14 @@ export interface Product {
   remove(): Promise<void>;
 }
 
-export async function createProduct(env: Record<string, string> = {}): Promise<Product> {
+/** @param checkout Another built checkout than this one; its first start makes its database. */
+export async function createProduct(env: Record<string, string> = {}, checkout?: string): Promise<Product> {
+  const program = checkout === undefined ? inDist('start.js') : join(checkout, 'dist/bundle/start.js');
   const folder = mkdtempSync(join(tmpdir(), 'gateway-product-'));
   // The database runs as another user when we are root.
   chmodSync(folder, 0o755);
   const dataDir = join(folder, 'data');
-  await putCluster(dataDir);
+  if (checkout === undefined) await putCluster(dataDir);
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   let launcher: ChildProcess | undefined;
@@ -56,7 +58,7 @@ export async function createProduct(env: Record<string, string> = {}): Promise<P
     dataDir,
     async start() {
       output = '';
-      launcher = spawn(process.execPath, [inDist('start.js')], {
+      launcher = spawn(process.execPath, [program], {
         stdio: ['ignore', 'pipe', 'pipe'],
         detached: true,
         env: {

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { differential } from '../../differential/differential.js';
 import { benchAccuracy } from './bench-accuracy.js';
 import { fairness } from './fairness.js';
 import { lostEvents } from './g01-lost-events.js';
@@ -46,6 +47,7 @@ const GOALS: Record<string, Goal> = {
   G15: faultFree,
   G16: hostileLoad,
   G18: fuzzed,
+  DIFFERENTIAL: differential,
   BENCH: benchAccuracy,
   NODES: threeNodes,
   EDGES: threeEdges,

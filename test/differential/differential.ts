@@ -1,0 +1,117 @@
+import { resolve } from 'node:path';
+import type { Result } from '../faults/long/goal.js';
+import { Random } from '../hostile/fuzz/random.js';
+import { baseline } from './baseline.js';
+import type { Arrangement } from './build.js';
+import type { Difference } from './compare.js';
+import { reportOf } from './report.js';
+import { malformedBodies } from './requests/bodies.js';
+import { connectionsOf } from './requests/connections.js';
+import { otherDoors } from './requests/doors.js';
+import { failingNodes } from './requests/failures.js';
+import { plainCalls } from './requests/plain.js';
+import { refusedRequests } from './requests/refused.js';
+import { streamedCalls } from './requests/streams.js';
+import { type Outcome, run } from './run.js';
+import type { Scenario } from './scenario.js';
+import { isWanted, WANTED } from './wanted.js';
+
+const SEED = 20_261_128;
+
+const DEPLOYMENTS = {
+  'fast-a': { group: 'gateway/fast' },
+  'qwen-fast-a': { group: 'gateway/qwen-fast' },
+  'pro-a': { group: 'gateway/qwen-pro' },
+  'pro-b': { group: 'gateway/qwen-pro' },
+  'code-a': { group: 'gateway/deepseek-code', dead: true },
+  'reason-a': { group: 'gateway/deepseek-reason', params: { timeout: 1, stream_timeout: 1 } },
+  'embed-a': { group: 'gateway/embed' },
+};
+/** Nothing is parked, however often it fails. */
+const PATIENT: Arrangement = {
+  deployments: DEPLOYMENTS,
+  router: { num_retries: 2, retry_after: 0.02, allowed_fails: 1_000, cooldown_time: 1 },
+};
+const PARKING: Arrangement = {
+  deployments: {
+    ...DEPLOYMENTS,
+    'pro-b': { group: 'gateway/qwen-pro', dead: true },
+    'reason-a': { group: 'gateway/deepseek-reason', dead: true },
+  },
+  router: {
+    num_retries: 1,
+    retry_after: 0.02,
+    allowed_fails: 2,
+    cooldown_time: 3_600,
+    fallbacks: [{ 'gateway/deepseek-code': ['gateway/qwen-fast'] }],
+  },
+};
+
+/** Every scenario; each kind draws from a seed of its own, so that one more request changes no others. */
+const scenarios = (): Scenario[] =>
+  [
+    plainCalls,
+    streamedCalls,
+    malformedBodies,
+    refusedRequests,
+    otherDoors,
+    connectionsOf,
+    failingNodes,
+  ].flatMap((make, i) => make(new Random(SEED + i)));
+
+async function compareBuilds(
+  checkouts: readonly [string, string],
+  only: RegExp,
+  isListed: (difference: Difference) => boolean,
+): Promise<Outcome> {
+  const chosen = scenarios().filter(({ name }) => only.test(name));
+  const total: Outcome = { requests: 0, statuses: new Map(), differences: [], onceOnly: [] };
+  for (const [where, arrangement] of [
+    ['patient', PATIENT],
+    ['parking', PARKING],
+  ] as const) {
+    const here = chosen.filter((scenario) => (scenario.where ?? 'patient') === where);
+    if (here.length === 0) continue;
+    const outcome = await run(checkouts, arrangement, here, isListed);
+    total.requests += outcome.requests;
+    for (const [status, count] of outcome.statuses)
+      total.statuses.set(status, (total.statuses.get(status) ?? 0) + count);
+    total.differences.push(...outcome.differences);
+    total.onceOnly.push(...outcome.onceOnly);
+  }
+  return total;
+}
+
+const print = (line: string): void => void process.stderr.write(`${line}\n`);
+
+/**
+ * Compares this checkout with the baseline and prints every difference that `WANTED` doesn't list, and every entry that
+ * nothing matches any more. `DIFFERENTIAL_NOW` names another checkout, `DIFFERENTIAL_ONLY` a pattern of scenarios.
+ */
+export async function differential(): Promise<Result> {
+  const before = resolve(baseline());
+  const now = resolve(process.env.DIFFERENTIAL_NOW ?? '.');
+  const only = process.env.DIFFERENTIAL_ONLY;
+  // A build doesn't differ from itself.
+  const wanted = before === now ? [] : WANTED;
+  const isListed = (one: Difference): boolean => wanted.some((entry) => isWanted(entry, one));
+  const { requests, statuses, differences, onceOnly } = await compareBuilds(
+    [before, now],
+    new RegExp(only ?? ''),
+    isListed,
+  );
+  const unwanted = differences.filter((one) => !isListed(one));
+  const stale = only ? [] : wanted.filter((entry) => !differences.some((one) => isWanted(entry, one)));
+  for (const line of reportOf(unwanted)) print(line);
+  for (const { sentence, requests: where, part } of stale)
+    print(`no longer occurs: ${where} ${part}: ${sentence}`);
+  for (const line of reportOf(onceOnly)) print(`not again: ${line}`);
+  const counts = [...statuses].sort(([a], [b]) => a - b).map(([status, count]) => `${status}: ${count}`);
+  print(`statuses of the baseline: ${counts.join(', ')}`);
+  return {
+    goal: `DIFFERENTIAL ${requests} requests to the baseline and to this checkout`,
+    figure: '0 differences but the wanted ones, each of which occurs',
+    reached: `${unwanted.length} unwanted, ${differences.length - unwanted.length} wanted, ${stale.length} stale, ${onceOnly.length} not again`,
+    ok: unwanted.length === 0 && stale.length === 0,
+  };
+}

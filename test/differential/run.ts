@@ -1,0 +1,158 @@
+import { checkInvariants } from '../support/invariants.js';
+import { completion, EVENTS, stream, vectors, whole } from './answers.js';
+import { type Books, readBooks } from './books.js';
+import { type Account, type Arrangement, type Build, startBuild } from './build.js';
+import { type Difference, differences, type Parts } from './compare.js';
+import type { Script } from './node.js';
+import { type Performed, perform } from './perform.js';
+import type { Scenario } from './scenario.js';
+
+export interface Outcome {
+  requests: number;
+  /** How often the baseline gave each status. */
+  statuses: Map<number, number>;
+  differences: Difference[];
+  /** Of these, what did not happen again: how bytes arrive is chance on a busy machine. */
+  onceOnly: Difference[];
+}
+
+/** What one build did in a scenario. */
+interface Side {
+  account: Account;
+  performed: Performed[];
+}
+
+const AT_ONCE = 8;
+/** How often what differs is tried again. */
+const AGAIN = 2;
+
+/**
+ * Runs scenarios on two builds at the same time and compares what both did. Those that differ by more than what is listed run
+ * again, one by one.
+ */
+export async function run(
+  checkouts: readonly [baseline: string, now: string],
+  arrangement: Arrangement,
+  scenarios: readonly Scenario[],
+  isListed: (difference: Difference) => boolean,
+): Promise<Outcome> {
+  const scripts = new Map(
+    scenarios.flatMap(({ name, steps }) =>
+      steps.flatMap(({ script }, i): [string, Script][] => (script ? [[`${name}/${i}`, script]] : [])),
+    ),
+  );
+  const scriptOf = (name: string | undefined, body: string): Script =>
+    scripts.get(name ?? '') ?? usualAnswer(body);
+  const builds: Build[] = [];
+  try {
+    for (const checkout of checkouts) builds.push(await startBuild(checkout, arrangement, scriptOf));
+    const outcome = await pass(builds, scenarios, AT_ONCE);
+    for (let again = 0; again < AGAIN; again++) await leaveOutChance(builds, scenarios, outcome, isListed);
+    const [before, now] = await Promise.all(builds.map(({ pool }) => checkInvariants(pool)));
+    outcome.differences.push(
+      ...differences('invariants', { violations: before!.join('\n') }, { violations: now!.join('\n') }),
+    );
+    return outcome;
+  } finally {
+    await Promise.all(builds.map((build) => build.stop()));
+  }
+}
+
+/** Runs scenarios again that differ by more than what is listed, unless their nodes stay parked. */
+async function leaveOutChance(
+  builds: readonly Build[],
+  scenarios: readonly Scenario[],
+  outcome: Outcome,
+  isListed: (difference: Difference) => boolean,
+): Promise<void> {
+  const unlisted = outcome.differences.filter((one) => !isListed(one));
+  const scenarioOf = ({ id }: Difference): string => id.split('/', 1)[0]!;
+  const names = new Set(unlisted.map(scenarioOf));
+  const suspects = scenarios.filter(({ name, where }) => where !== 'parking' && names.has(name));
+  if (suspects.length === 0) return;
+  const { differences: found } = await pass(builds, suspects, 1);
+  const repeated = new Set(found.map(({ id, part }) => `${id} ${part}`));
+  const tried = new Set(suspects.map(({ name }) => name));
+  const gone = unlisted.filter((one) => tried.has(scenarioOf(one)) && !repeated.has(`${one.id} ${one.part}`));
+  outcome.onceOnly.push(...gone);
+  outcome.differences = outcome.differences.filter((one) => !gone.includes(one));
+}
+
+/** What a node answers whoever names no script. */
+function usualAnswer(body: string): Script {
+  if (body.includes('"messages"'))
+    return [/"stream" *: *true/.test(body) ? stream(EVENTS) : whole(completion())];
+  const { input } = JSON.parse(Buffer.from(body, 'latin1').toString()) as { input: unknown };
+  return [whole(vectors(Array.isArray(input) && typeof input[0] !== 'number' ? input.length : 1))];
+}
+
+/** Runs each scenario once, so many at a time, and compares. */
+async function pass(
+  builds: readonly Build[],
+  scenarios: readonly Scenario[],
+  atOnce: number,
+): Promise<Outcome> {
+  const sides: Side[][] = [];
+  const waiting = [...scenarios.entries()];
+  const work = async (): Promise<void> => {
+    for (let next = waiting.shift(); next; next = waiting.shift()) {
+      const [at, { name, needs, steps }] = next;
+      const accounts = await Promise.all(builds.map((build) => build.account(needs)));
+      const both = accounts.map((account): Side => ({ account, performed: [] }));
+      for (const [i, step] of steps.entries()) {
+        const act = async (build: Build, { account, performed }: Side): Promise<void> => {
+          performed.push(...(await perform(build, account, `${name}/${i}`, step)));
+        };
+        await Promise.all(builds.map((build, n) => act(build, both[n]!)));
+      }
+      sides[at] = both;
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, work));
+  await Promise.all(builds.map((build) => build.settled()));
+  const books = await Promise.all(
+    builds.map(({ pool }, n) =>
+      readBooks(
+        pool,
+        sides.map((both) => both[n]!.account),
+      ),
+    ),
+  );
+  const outcome: Outcome = { requests: 0, statuses: new Map(), differences: [], onceOnly: [] };
+  for (const [at, scenario] of scenarios.entries()) {
+    const [before, now] = sides[at]!.map((side, n) => recordOf(scenario, side, books[n]![at]!));
+    for (const [id, parts] of before!) {
+      outcome.differences.push(...differences(id, parts, now!.get(id) ?? {}));
+      if (id === scenario.name) continue;
+      const status = Number(parts.status);
+      outcome.requests++;
+      outcome.statuses.set(status, (outcome.statuses.get(status) ?? 0) + 1);
+    }
+  }
+  return outcome;
+}
+
+/** Each request with its usage event, and under the scenario's name what else was written. */
+function recordOf({ name, steps }: Scenario, { performed }: Side, books: Books): Map<string, Parts> {
+  const record = new Map<string, Parts>();
+  const { events } = books;
+  for (const { id, parts, requestId = '' } of performed) {
+    record.set(id, { ...parts, ...events.get(requestId) });
+    events.delete(requestId);
+  }
+  // Calls that go on beside the next one end in any order.
+  const isOrdered = steps.every((step) => 'sent' in step && !step.sent.leave);
+  record.set(name, {
+    balance: books.balance,
+    ledger: (isOrdered ? books.ledger : books.ledger.map(({ kind, amount }) => ({ kind, amount })))
+      .map((entry) => JSON.stringify(entry))
+      .sort(isOrdered ? () => 0 : undefined)
+      .join('\n'),
+    ...books.others,
+    'other usage': [...events.values()]
+      .map((parts) => JSON.stringify(parts))
+      .sort()
+      .join('\n'),
+  });
+  return record;
+}

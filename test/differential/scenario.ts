@@ -1,0 +1,74 @@
+import type { Needs } from './build.js';
+import type { Script } from './node.js';
+import type { Sent } from './send.js';
+
+/** One request of a scenario. */
+export type Step = {
+  /** What the nodes do with it; named in its body by `marker(id)`. */
+  script?: Script;
+} & ({ sent: Sent } | { pipelined: readonly Sent[] } | { bytes: string });
+
+/** Requests in the name of one account, one after another. Scenarios run beside each other. */
+export interface Scenario {
+  name: string;
+  needs: Needs;
+  /** `parking` runs where deployments that fail are parked. */
+  where?: 'patient' | 'parking';
+  steps: readonly Step[];
+}
+
+/** A step by its id. */
+export type MakeStep = (id: string) => Step;
+
+/** Most of an account's calls that fit into one minute of every limit. */
+const PER_ACCOUNT = 40;
+
+/** Steps as scenarios of at most `perAccount` steps each. They are made at once: what is drawn for them is drawn in order. */
+export function scenariosOf(
+  name: string,
+  steps: readonly MakeStep[],
+  { needs = {}, perAccount = PER_ACCOUNT }: { needs?: Needs; perAccount?: number } = {},
+): Scenario[] {
+  return Array.from({ length: Math.ceil(steps.length / perAccount) }, (_, i) => ({
+    name: `${name}-${i}`,
+    needs,
+    steps: steps.slice(i * perAccount, (i + 1) * perAccount).map((make, n) => make(`${name}-${i}/${n}`)),
+  }));
+}
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+const asText = (body: unknown): string | Buffer =>
+  typeof body === 'string' || body instanceof Buffer ? body : JSON.stringify(body);
+
+/** A request to `/v1` with the account's key. */
+export const toV1 = (path: string, body: unknown, headers: Record<string, string> = {}): Sent => ({
+  method: 'POST',
+  path: `/v1${path}`,
+  headers: { authorization: 'Bearer {key}', ...JSON_TYPE, ...headers },
+  body: asText(body),
+});
+
+export const chatBody = (
+  content: unknown,
+  fields: Record<string, unknown> = {},
+): Record<string, unknown> => ({
+  model: 'gateway/fast',
+  messages: [{ role: 'user', content }],
+  ...fields,
+});
+
+/** A message to the account's widget. */
+export const toWidget = (body: unknown, headers: Record<string, string> = {}): Sent => ({
+  method: 'POST',
+  path: '/api/widget/chat',
+  headers: { ...JSON_TYPE, origin: 'https://shop.example', ...headers },
+  body: asText(body),
+});
+
+/** A request to the platform in the account's session. */
+export const toPlatform = (path: string, body: unknown): Sent => ({
+  method: 'POST',
+  path,
+  headers: { authorization: 'Bearer {token}', ...JSON_TYPE },
+  body: asText(body),
+});
