@@ -1,7 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { addressInput } from './lib/email-input.js';
-import { redisUrls } from './lib/open-redis.js';
 import { isSteering } from './lib/steering-fields.js';
 
 /** Kinds of variables. Each says in plain words what it wants; the name of the variable is put before. */
@@ -41,15 +40,6 @@ export const secondsOrNever = secondsWithin((value) => value <= DAY, `from 0 to 
 /** `kind` names its protocols. */
 export const url = (protocols: RegExp, kind: string, example: string) =>
   z.url({ protocol: protocols, error: `must be a URL (${kind}), such as ${example}` });
-
-/** A Redis, or several nodes of a cluster, separated by commas. */
-export const redisNodes = z
-  .string()
-  .trim()
-  .refine(
-    (value) => redisUrls(value).every((one) => /^rediss?:$/.test(URL.parse(one)?.protocol ?? '')),
-    'must be a URL (redis), such as redis://127.0.0.1:6379, or several separated by commas',
-  );
 
 export const flag = z.enum(['0', '1'], { error: 'must be 0 or 1' }).transform((value) => value === '1');
 

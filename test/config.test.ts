@@ -121,12 +121,12 @@ describe('the configuration', () => {
     [
       'REDIS_URL',
       { REDIS_URL: 'localhost:6379' },
-      'REDIS_URL: must be a URL (redis), such as redis://127.0.0.1:6379, or several separated by commas',
+      'REDIS_URL: must be a URL (redis), such as redis://127.0.0.1:6379',
     ],
     [
       'REDIS_URL',
-      { REDIS_URL: 'redis://one:6379,two:6379' },
-      'REDIS_URL: must be a URL (redis), such as redis://127.0.0.1:6379, or several separated by commas',
+      { REDIS_URL: 'redis://one:6379,redis://two:6379' },
+      'REDIS_URL: must be a URL (redis), such as redis://127.0.0.1:6379',
     ],
     [
       'UPSTREAM_URL',

@@ -6,7 +6,7 @@ import { type Rig, startRig } from './rig/rig.js';
 import { allShare, loseEachInTurn, THREE_EDGES } from './rig/three-edges.js';
 
 /** Past one machine: RELIABILITY.md F9, F11, F13, F17; goals G3, G4, G5, G10. `npm run test:long` has the full size. */
-describeWithRedis('over a cluster of Redis', () => {
+describeWithRedis('three edges over Redis', () => {
   describeWithPgBouncer('and a PgBouncer in transaction mode', () => {
     let rig: Rig;
     let customers: TestKey[];
@@ -17,7 +17,7 @@ describeWithRedis('over a cluster of Redis', () => {
     }, 60_000);
     afterAll(() => rig?.close(), 60_000);
 
-    test('losing a Redis node, the pooler and an edge: every call is charged once, no account is overspent, no hold stays open', async () => {
+    test('losing Redis, the pooler and an edge: every call is charged once, no account is overspent, no hold stays open', async () => {
       const seen = await loseEachInTurn(rig, customers, { rounds: 1, perSecond: 12, crowd: 40 });
       expect(seen).toMatchObject({ failed: {}, overspent: [], refusedAlone: 0, open: 0 });
       // G10 says 1 s at most; this is a busy machine, and without LISTEN it would be 5 s.

@@ -73,7 +73,7 @@ export async function spendTogether(
     const slowestMs = Math.max(...(await Promise.all(workers)));
     for (const edge of edges) edge.flush();
     await until(async () => Object.keys(await redis.open()).length === 0, { what: 'nothing to be open' });
-    const settled = edges.every(({ entry: { account } }) => account.idle && account.asked === 0n);
+    const settled = edges.every(({ entry: { account } }) => account.idle);
     // A busy machine may have kept Redis just now: that loss has an end, too.
     await until(() => edges.every(isShared), { what: 'both edges to share at the end' });
     const logs = edges.map(({ log }) => log);

@@ -6,7 +6,7 @@ import { PendingCharges } from './pending-charges.js';
 
 const MINUTE_MS = 60_000;
 
-/** What an edge may still give out without asking the others (`limits/local-share.ts`). */
+/** What an edge may still give out without asking the others (`limits/shared/local-share.ts`). */
 export interface Share {
   /** Upper bound of everything charged or held here. */
   ceiling: Money;
@@ -28,13 +28,10 @@ export class AccountState {
   holds: Money = 0n;
   /** Everything ever charged here, committed or not. */
   charged: Money = 0n;
-  /** Holds that Redis was asked for and has not answered: their sum and their number. */
-  asked: Money = 0n;
+  /** Calls that Redis was asked for and that aren't decided yet. */
   asking = 0;
   /** Set from the first call that was decided alone until Redis counts it and admits another. */
   share: Share | undefined;
-  /** When it was last unknown what other edges would give back of it, by `performance.now()`. */
-  unknownAt = Number.NEGATIVE_INFINITY;
   /** When the last reading began; 0 if there was none. */
   readAt = 0;
   readonly window: SlidingWindow;
@@ -128,6 +125,7 @@ export class AccountState {
 export class DayState {
   holds: Money = 0n;
   charged: Money = 0n;
+  /** What calls would hold that Redis was asked for and that aren't decided yet. */
   asked: Money = 0n;
   /** As of an account. */
   share: Share | undefined;

@@ -104,7 +104,7 @@ class AdmissionControl implements Limits {
     payer.account.charge(cost);
     payer.day.charge(cost, at);
     if (held === 0n && cost === 0n) return;
-    this.deps.counters.changed(payer, -held, cost, at);
+    this.deps.counters.changed(payer);
     this.#waiting.wake(payer);
   }
 
@@ -178,7 +178,7 @@ class AdmissionControl implements Limits {
   #charge(payer: Payer, cost: Money, at: number): void {
     payer.account.charge(cost);
     payer.day.charge(cost, at);
-    this.deps.counters.changed(payer, 0n, cost, at);
+    this.deps.counters.changed(payer);
   }
 
   /** @returns What was held until now. */

@@ -13,17 +13,16 @@ import { createLimitsMetrics } from './limits-metrics.js';
 import { localCounters } from './local-counters.js';
 import { OpenHolds } from './open-holds.js';
 import { createPriceCeilings } from './price-ceiling.js';
-import { createRedisCounters } from './redis-counters.js';
+import { createRedisCounters } from './shared/redis-counters.js';
 
 /**
  * How long callers wait, in milliseconds: for Redis, and near the floor for a hold of another to settle. `beatMs` is the
- * time between two heartbeats, `leaseMs` how long an edge keeps to itself what it may admit without asking Redis.
+ * time between two heartbeats.
  */
 export interface Patience {
   redisMs: number;
   queueMs: number;
   beatMs?: number;
-  leaseMs?: number;
 }
 
 export interface LimitsDeps {
@@ -68,7 +67,6 @@ async function createCounters(deps: LimitsDeps): Promise<Counters> {
       url: config.redisUrl,
       timeoutMs: deps.patience?.redisMs,
       beatMs: deps.patience?.beatMs,
-      leaseMs: deps.patience?.leaseMs,
       readAgain: deps.readAgain ?? (({ hash }) => cache.renew(hash)),
       ...{ identity, clock, log, registry },
     });

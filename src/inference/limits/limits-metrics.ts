@@ -6,18 +6,6 @@ export interface LimitsMetrics {
   waited(seconds: number, outcome: 'admitted' | 'refused' | 'gone'): void;
 }
 
-/** How many edges share the limits, over Redis or on one machine. */
-export function countEdges(registry: Registry, alive: () => number): void {
-  new Gauge({
-    name: 'gateway_edges_alive',
-    help: 'Number of edges that share the limits, as last seen',
-    registers: [registry],
-    collect() {
-      this.set(alive());
-    },
-  });
-}
-
 export function createLimitsMetrics(registry: Registry, openHolds: () => number): LimitsMetrics {
   const registers = [registry];
   new Gauge({

@@ -93,8 +93,8 @@ export interface Counters {
    * @throws AdmissionError, or rejects with it
    */
   take(admission: Admission): Admission | Blocked | Promise<Admission | Blocked>;
-  /** This process's own state of the key changed: by the settling of a hold, or by a charge of `at` (milliseconds). */
-  changed(payer: Payer, holds: Money, charges: Money, at: number): void;
+  /** This process's own state of the key changed. */
+  changed(payer: Payer): void;
   /** Reported by a commit of another process's events. */
   committed(result: FlushResult): void;
   /** A key has a daily cap that had none. */

@@ -3,10 +3,9 @@ import type { Clock } from '../../lib/clock.js';
 import { limitAfterReads } from '../../lib/limit-after-reads.js';
 import type { Payer } from '../payer.js';
 import type { AccountState, DayState } from './account-state.js';
-import { GIVEN_BACK_MS } from './lease-times.js';
 import { Admission, type Blocked, CallerGoneError } from './limits.js';
 import type { LimitsMetrics } from './limits-metrics.js';
-import { creditsHeld, dailyCapHeld, keyGuardHeld, notServing } from './refusals.js';
+import { creditsHeld, dailyCapHeld, keyGuardHeld } from './refusals.js';
 import { type Outcome, type Waiter, WaitQueue } from './wait-queue.js';
 
 interface WaitingDeps {
@@ -25,8 +24,6 @@ interface WaitingDeps {
 
 /** RELIABILITY.md R1: callers near the floor wait so long for a hold of another to settle. */
 const WAIT_MS = 250;
-/** How often a waiting call checks whether other edges have given something back. */
-const HEARD_MS = 100;
 
 /** Calls that wait for holds of others to settle: one queue for each account and each key that is short. */
 export class WaitingCalls {
@@ -80,14 +77,7 @@ export class WaitingCalls {
         end('gone');
         reject(new CallerGoneError());
       };
-      // What has arrived while the process was busy may say that others hold what is missing.
-      const giveUp = (): void => {
-        const now = performance.now();
-        const isKnown = now - admission.payer.account.unknownAt > HEARD_MS;
-        if (!isKnown && now - since < GIVEN_BACK_MS) endLimit = limitAfterReads(HEARD_MS, giveUp);
-        else refuse(isKnown ? this.#held(waiter) : notServing());
-      };
-      let endLimit = limitAfterReads(this.deps.queueMs ?? WAIT_MS, giveUp);
+      const endLimit = limitAfterReads(this.deps.queueMs ?? WAIT_MS, () => refuse(this.#held(waiter)));
       this.#left.set(waiter, (outcome) => {
         if (waiter.done) {
           // It gave up while it was being admitted.

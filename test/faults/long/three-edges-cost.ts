@@ -12,16 +12,12 @@ const WARM_SECONDS = 10;
 const SECONDS = 20;
 const PER_SECOND = 450;
 
-/** What a call costs each process of three edges, with a cluster of Redis and PgBouncer, and with one Redis and neither. */
+/** What a call costs each process of three edges over Redis, with and without PgBouncer. */
 export async function threeEdgesCost(scale: number): Promise<Result[]> {
   const seconds = scaled(SECONDS, scale, 5);
   return [
-    await costOf('one Redis, no pooler', { edges: 3 }, seconds),
-    await costOf(
-      'a cluster of Redis and PgBouncer',
-      { ...THREE_EDGES, whole: false, upstream: 'scripted' },
-      seconds,
-    ),
+    await costOf('no pooler', { edges: 3 }, seconds),
+    await costOf('PgBouncer', { ...THREE_EDGES, whole: false, upstream: 'scripted' }, seconds),
   ];
 }
 
@@ -62,10 +58,9 @@ async function load(rig: Rig, customers: TestKey[], agent: Agent, seconds: numbe
 
 /** Microseconds of CPU that each part has used so far. */
 function used(rig: Rig): Record<string, number> {
-  const redis = rig.cluster?.nodes ?? (rig.redis ? [rig.redis] : []);
   return {
     edges: cpuMicros(rig.edges.map((edge) => edge.pid())),
-    Redis: cpuMicros(redis.map((server) => server.pid())),
+    Redis: cpuMicros(rig.redis ? [rig.redis.pid()] : []),
     ...(rig.pooler && { PgBouncer: cpuMicros([rig.pooler.pid()]) }),
     PostgreSQL: cpuMicros(family(leftBehind(rig.postgres.directory)!.pid)),
   };

@@ -16,7 +16,7 @@ const ROUNDS = 30;
 const PER_SECOND = 60;
 const CROWD = 500;
 
-/** G3, G4, G5 and G10 over three edges, a cluster of Redis and PgBouncer, of which one after the other is lost. */
+/** G3, G4, G5 and G10 over three edges, Redis and PgBouncer, of which one after the other is lost. */
 export const threeEdges: Goal = (scale) =>
   withRig('three edges', THREE_EDGES, async (rig, customers): Promise<Result[]> => {
     await allShare(rig);
@@ -25,7 +25,7 @@ export const threeEdges: Goal = (scale) =>
     const { books, counts } = await compareBooks(rig, { crashes: true, timeoutMs: 60_000 });
     const failed = Object.keys(seen.failed).length;
     const [p99, most] = [percentile(seen.delays, 0.99), largest(seen.delays)];
-    const what = `EDGES ${rounds} times a node of Redis, PgBouncer and an edge killed`;
+    const what = `EDGES ${rounds} times Redis, PgBouncer and an edge killed`;
     return [
       {
         goal: `${what}: G3`,
@@ -34,7 +34,7 @@ export const threeEdges: Goal = (scale) =>
         ok: failed === 0 && faultsOf(books) === 0,
       },
       {
-        goal: `${what}: G4, ${CROWD} parallel calls while a node is away, and again when it is back`,
+        goal: `${what}: G4, ${CROWD} parallel calls while Redis is away, and again when it is back`,
         figure: 'balance ≥ 0.001 − one call',
         reached: `${seen.overspent.length} of ${rounds} accounts below`,
         ok: seen.overspent.length === 0,

@@ -8,7 +8,6 @@ import { startPgBouncer, type TestPgBouncer } from '../../support/pgbouncer.js';
 import { type ProductEdge, productEdges } from '../../support/product-edges.js';
 import { type ProductProcess, productProcess } from '../../support/product-process.js';
 import { createTestRedis, type TestRedis } from '../../support/redis.js';
-import { createTestRedisCluster, type TestRedisCluster } from '../../support/redis-cluster.js';
 import { TEST_SECRETS } from '../../support/secrets.js';
 import { createTcpProxy, type TcpProxy } from '../../support/tcp-proxy.js';
 import { CallIds } from './call-ids.js';
@@ -27,7 +26,7 @@ export interface RigOptions {
   /** More than one: behind a front, and with a Redis that they share unless `redis` is false. */
   edges?: number;
   /** False: of several edges only the first is started, and the others are left to the test. */
-  redis?: boolean | 'cluster';
+  redis?: boolean;
   /** Whether a PgBouncer stands before the database. */
   pooler?: boolean;
   /** Also the platform and the jobs. */
@@ -60,8 +59,6 @@ export interface Rig {
   /** Before several edges. */
   readonly front: Front | undefined;
   readonly redis: TestRedis | undefined;
-  /** With `redis: 'cluster'`, in place of the one server. */
-  readonly cluster: TestRedisCluster | undefined;
   readonly pooler: TestPgBouncer | undefined;
   readonly platform: ProductProcess;
   readonly jobs: ProductProcess;
@@ -90,9 +87,7 @@ export async function startRig(name: string, options: RigOptions = {}): Promise<
   const postgres = await startRigPostgres(folder);
   const ids = new CallIds();
   const upstream = await startRigUpstream((order) => ids.of(order));
-  const isShared = count > 1 && options.redis !== false;
-  const redis = isShared && options.redis !== 'cluster' ? await createTestRedis() : undefined;
-  const cluster = isShared && !redis ? await createTestRedisCluster() : undefined;
+  const redis = count > 1 && options.redis !== false ? await createTestRedis() : undefined;
   const [platformPort, proxyPort] = [await freePort(), await freePort()];
   const links = {
     database: await createTcpProxy(postgres.port),
@@ -108,7 +103,6 @@ export async function startRig(name: string, options: RigOptions = {}): Promise<
   const pooler = options.pooler
     ? await startPgBouncer(postgres.url, options.direct ? postgres.port : links.database.port)
     : undefined;
-  const redisUrl = redis?.url ?? cluster?.url;
   const common = {
     ...INHERITED_ENV,
     NODE_ENV: 'development',
@@ -133,7 +127,7 @@ export async function startRig(name: string, options: RigOptions = {}): Promise<
     count,
     {
       ...common,
-      ...(redisUrl && { REDIS_URL: redisUrl }),
+      ...(redis && { REDIS_URL: redis.url }),
       ...options.edgeEnv,
     },
     options.keptOutputBytes,
@@ -142,11 +136,11 @@ export async function startRig(name: string, options: RigOptions = {}): Promise<
   const rig: Rig = {
     random: seededRandom(name),
     url: front?.url ?? edges[0]!.url,
-    ...{ postgres, upstream, edges, front, redis, cluster, pooler, links, spool, dataDir },
+    ...{ postgres, upstream, edges, front, redis, pooler, links, spool, dataDir },
     edge: edges[0]!,
     platform: start('platform', {
       ...common,
-      ...(redisUrl && { REDIS_URL: redisUrl }),
+      ...(redis && { REDIS_URL: redis.url }),
       PORT: String(edges[0]!.port),
     }),
     jobs: start('jobs'),
@@ -174,7 +168,6 @@ export async function startRig(name: string, options: RigOptions = {}): Promise<
       await Promise.all(processes.map((one) => one.running() && one.end('SIGKILL')));
       await front?.close();
       await redis?.close();
-      await cluster?.close();
       await pooler?.close();
       await upstream.close();
       await postgres.close();
@@ -187,7 +180,7 @@ export async function startRig(name: string, options: RigOptions = {}): Promise<
     // 1,000 a minute is the plan's business, not the rig's. The platform's seed would set it back.
     if (!options.seededPlans) await postgres.pool.query('update plans set requests_per_minute = 60000');
     if (kind !== 'scripted') await rig.proxy.start();
-    await Promise.all((isShared ? edges : edges.slice(0, 1)).map((edge) => edge.start()));
+    await Promise.all((redis ? edges : edges.slice(0, 1)).map((edge) => edge.start()));
   } catch (error) {
     await rig.close();
     throw error;

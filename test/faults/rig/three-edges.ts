@@ -6,9 +6,9 @@ import { until } from '../../support/until.js';
 import { type Entry, mixedCalls, outcome, steadyLoad } from './client.js';
 import type { Rig, RigOptions } from './rig.js';
 
-/** Past one machine: three edges that share a cluster of Redis, and a PgBouncer before the database of all processes. */
+/** Past one machine: three edges that share a Redis, and a PgBouncer before the database of all processes. */
 export const THREE_EDGES: RigOptions = {
-  ...{ edges: 3, redis: 'cluster', pooler: true, whole: true, upstream: 'routed' },
+  ...{ edges: 3, pooler: true, whole: true, upstream: 'routed' },
 };
 
 const FLOOR = parseMoney('0.001');
@@ -16,14 +16,14 @@ const FLOOR = parseMoney('0.001');
 const DEAR_WORDS = 8_000;
 /** A caller that is alone with its money asks at most this often. */
 const LONELY_MS = 100;
-/** A crowd spends it. Above $0.05, so that edges may give some of it out while a node of Redis is away (decision 0090). */
+/** A crowd spends it. Above $0.05, so that edges may give some of it out while Redis is away (decision 0090). */
 const POOR = '0.06';
 
 export interface Size {
-  /** In each a node of Redis, PgBouncer and an edge are killed, and keys change. */
+  /** In each Redis, PgBouncer and an edge are killed, and keys change. */
   rounds: number;
   perSecond: number;
-  /** Calls at once of an account that can't pay for all of them: while a node of Redis is away, and again when it is back. */
+  /** Calls at once of an account that can't pay for all of them: while Redis is away, and again when it is back. */
   crowd: number;
 }
 
@@ -51,7 +51,7 @@ export async function loseEachInTurn(rig: Rig, customers: TestKey[], size: Size)
     ...{ entries: [], failed: {}, overspent: [], refusedAlone: 0, open: 0, delays: [] },
   };
   let over = false;
-  // Up to $0.05 edges give out only together, and refuse while a node of Redis is away (decision 0090).
+  // Up to $0.05 edges give out only together, and refuse while Redis is away (decision 0090).
   const [alone] = (await rig.customers(1, { balance: '1' })) as [TestKey];
   const load = steadyLoad(size.perSecond, () => over, mixedCalls(rig, customers));
   const lonely = (async () => {
@@ -67,7 +67,7 @@ export async function loseEachInTurn(rig: Rig, customers: TestKey[], size: Size)
   try {
     await until(() => rig.journal.entries.length > first + 3 * customers.length);
     for (let round = 0; round < size.rounds; round++) {
-      const node = rig.cluster!.nodes[round % 3]!;
+      const redis = rig.redis!;
       const [poor] = (await rig.customers(1, { balance: POOR })) as [TestKey];
       let served = 0;
       const spend = async () => {
@@ -76,10 +76,9 @@ export async function loseEachInTurn(rig: Rig, customers: TestKey[], size: Size)
           if (entry.complete) served++;
         }
       };
-      await node.kill();
+      await redis.kill();
       await spend();
-      await node.start();
-      await rig.cluster!.whole();
+      await redis.start();
       await allShare(rig);
       await spend();
       seen.overspent.push(...(await overspent(rig, poor, served)));
@@ -111,7 +110,7 @@ export async function loseEachInTurn(rig: Rig, customers: TestKey[], size: Size)
     const held = await Promise.all(rig.edges.map((edge) => edge.metric('gateway_open_holds')));
     // What dead edges leave goes with the next word on the account. An edge's spool bears its name.
     const alive = rig.spools();
-    const inRedis = Object.keys(await rig.cluster!.open()).filter((name) =>
+    const inRedis = Object.keys(await rig.redis!.open()).filter((name) =>
       alive.some((edge) => name.endsWith(edge)),
     );
     return held.reduce((sum, count) => sum + count, 0) + inRedis.length;

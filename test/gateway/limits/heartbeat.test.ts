@@ -1,5 +1,5 @@
-import { readMembership } from '../../../src/inference/limits/edge-membership.js';
-import { SCRIPTS } from '../../../src/inference/limits/redis-scripts.js';
+import { readMembership } from '../../../src/inference/limits/shared/edge-membership.js';
+import { SCRIPTS } from '../../../src/inference/limits/shared/redis-scripts.js';
 import { createTestRedis, describeWithRedis, type TestRedis } from '../../support/redis.js';
 
 describeWithRedis('a heartbeat', () => {

@@ -2,7 +2,7 @@ import type { CatalogModel } from '../../../src/inference/catalog.js';
 import type { KeyEntry } from '../../../src/inference/keys/key-cache.js';
 import { AccountState, DayState } from '../../../src/inference/limits/account-state.js';
 import { Admission } from '../../../src/inference/limits/limits.js';
-import { LocalShare, ONLY_TOGETHER } from '../../../src/inference/limits/local-share.js';
+import { LocalShare, ONLY_TOGETHER } from '../../../src/inference/limits/shared/local-share.js';
 import { DOLLAR, type Money } from '../../../src/lib/money.js';
 import { testClock } from '../../support/clock.js';
 import { TestCaller, UNIT } from '../../support/limits.js';

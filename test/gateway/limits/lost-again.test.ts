@@ -71,23 +71,6 @@ describeWithRedis('edges that lose Redis again and again', () => {
     expect(await redis.open()).toEqual({});
   });
 
-  test('give up what they may admit without asking', async () => {
-    const patience = { redisMs: 10_000, queueMs: 50, beatMs: 20, leaseMs: 60_000 };
-    const [loser, other] = await two(new Ledger(FLOOR + 199n * UNIT), { patience });
-    const isLeased = async () => Object.keys(await redis.open()).some((name) => name.endsWith('+L'));
-    await until(async () => {
-      // With nothing open an edge says nothing of an account by itself, and so asks for no lease.
-      const admitted = await Promise.all([1, 2, 3, 4, 5, 6].map(() => loser.admit(1)));
-      for (const admission of admitted) loser.settle(admission, 0n);
-      return isLeased();
-    });
-    await loser.lose();
-    await loser.regain();
-    expect(await isLeased()).toBe(false);
-    while (await other.admit(1).catch(() => undefined));
-    await expect(loser.admit(1)).rejects.toMatchObject({ code: 'insufficient_credits' });
-  });
-
   test('give no share of what the calls of another one hold', async () => {
     const ledger = new Ledger(FLOOR + COST * 100n);
     const [holder, loser] = await two(ledger);

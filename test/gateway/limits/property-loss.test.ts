@@ -82,7 +82,6 @@ class Run {
         while (await this.#admit(at, CALL));
         return;
       case 'burst':
-        // So many that the edge is leased more.
         for (let call = 0; call < 12; call++) await this.#admit(at, 20);
         return;
       case 'flush':

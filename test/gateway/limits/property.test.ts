@@ -83,7 +83,7 @@ async function run(
   for (const edge of edges) edge.flush();
   await arrived(0n);
   for (const { entry } of edges) {
-    expect(entry.account).toMatchObject({ holds: 0n, pending: 0n, asked: 0n, asking: 0 });
+    expect(entry.account).toMatchObject({ holds: 0n, pending: 0n, asking: 0 });
     expect(entry.day).toMatchObject({ holds: 0n, pending: 0n, asked: 0n });
   }
 }

@@ -201,30 +201,4 @@ describeWithRedis('edges on their way back to Redis', () => {
     await until(() => one.log.at(-1) === 'Redis is back; limits are shared again', { intervalMs: 1 });
     expect(await exhaust(other)).toEqual([101, 'insufficient_credits']);
   }, 60_000);
-
-  test('count each call once that a suspended edge admitted out of its lease', async () => {
-    const patience = { ...PATIENCE, leaseMs: 60_000 };
-    const options = { requestsPerMinute: 400, patience };
-    const [other, one] = await two(options, { ...options, patience: { ...patience, beatMs: 2_000 } });
-    const members = () => redis.client.zrange(`gw:{${one.entry.account.id}}:rate`, 0, -1);
-    let calls = 0;
-    await until(async () => {
-      const burst = await Promise.all(Array.from({ length: 6 }, () => one.admit(1)));
-      for (const admission of burst) one.settle(admission, UNIT);
-      calls += burst.length;
-      return (await members()).length < calls;
-    });
-    const told = (await members()).length;
-    one.flush();
-    await until(async () => {
-      await silence(one, 20);
-      return (await gauge(other, 'gateway_edges_alive')) === 1;
-    });
-    await other.admit(1);
-    // Whatever was leased may have been used.
-    expect((await members()).length).toBeGreaterThan(told + 1);
-    await until(async () => (await members()).length === calls + 1);
-    await until(() => shared(one));
-    expect((await exhaust(one))[0] + (await exhaust(other))[0]).toBe(400 - calls - 1);
-  }, 60_000);
 });

@@ -1,5 +1,5 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
-import { RedisLink } from '../../../src/inference/limits/redis-link.js';
+import { RedisLink } from '../../../src/inference/limits/shared/redis-link.js';
 import { until } from '../../support/until.js';
 
 /** How many whole commands a connection has been sent: each is an array of texts with their lengths. */
@@ -57,7 +57,7 @@ describe('the connection to Redis', () => {
     link = new RedisLink({
       url: `redis://127.0.0.1:${port}`,
       onReady: () => void ready++,
-      onMisconfigured: () => undefined,
+      onUnusable: () => undefined,
       onLost: () => undefined,
     });
     return link;

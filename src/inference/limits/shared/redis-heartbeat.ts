@@ -17,8 +17,8 @@ const OTHERS_POLL_MS = 100;
 
 export interface OthersOptions {
   first: Membership;
-  /** Edges that were alive according to any of these are waited for. */
-  remembered: readonly (Membership | undefined)[];
+  /** Edges that were alive according to this are waited for. */
+  remembered: Membership | undefined;
   /** How long ago the outage began. */
   lostMs: number;
   /** The shortest wait. */
@@ -66,17 +66,9 @@ export class RedisHeartbeat {
     const heardAt = this.#heardAt;
     if (this.#dead.size > 0) await this.#buryDead(timeoutMs);
     if (this.#found.size > 0) await this.#keepFound(timeoutMs);
-    // Done before announcing this edge as alive: other edges then rely on every node having its open amounts.
-    if (this.link.isCluster) await this.link.agree(timeoutMs);
     const at = kind === 'end' ? heardAt - SILENT_MS : heardAt;
     const args = [this.edge, MEMBERSHIP_TTL_MS, kind, at];
-    const answer = await this.link.run<(string | number)[]>(
-      'beat',
-      [MEMBERSHIP_KEY],
-      args,
-      undefined,
-      timeoutMs,
-    );
+    const answer = await this.link.run<(string | number)[]>('beat', [MEMBERSHIP_KEY], args, timeoutMs);
     const membership = readMembership(answer, this.edge);
     this.#heardAt = membership.now;
     this.onHeard();
@@ -92,7 +84,7 @@ export class RedisHeartbeat {
   async others({ first, remembered, lostMs, leastMs, isOver }: OthersOptions): Promise<Membership> {
     const began = performance.now();
     const lostAt = first.now - lostMs;
-    const awaited = this.#aliveIn(remembered);
+    const awaited = remembered ? this.#aliveIn(remembered) : [];
     for (let { known } = first; ; known = true) {
       const membership = await this.beat('live', PATIENT_TIMEOUT_MS);
       if (known && !membership.known) throw new RedisUnavailableError('Redis was emptied meanwhile');
@@ -107,27 +99,20 @@ export class RedisHeartbeat {
     }
   }
 
-  /** Other edges that were alive according to any of these. */
-  #aliveIn(memberships: readonly (Membership | undefined)[]): string[] {
-    const alive = new Set<string>();
-    for (const membership of memberships) {
-      for (const [id, at] of membership?.beats ?? []) {
-        if (id !== this.edge && membership!.now - at < SILENT_MS) alive.add(id);
-      }
-    }
-    return [...alive];
+  /** Other edges that were alive. */
+  #aliveIn({ beats, now }: Membership): string[] {
+    return [...beats].filter(([id, at]) => id !== this.edge && now - at < SILENT_MS).map(([id]) => id);
   }
 
   async #buryDead(timeoutMs?: number): Promise<void> {
     const dead = [...this.#dead];
-    await this.link.run('bury', [MEMBERSHIP_KEY], [BURIED_MS, ...dead], undefined, timeoutMs);
+    await this.link.run('bury', [MEMBERSHIP_KEY], [BURIED_MS, ...dead], timeoutMs);
     for (const edge of dead) this.#dead.delete(edge);
   }
 
   async #keepFound(timeoutMs?: number): Promise<void> {
     const kept = [...this.#found].filter((edge) => !this.#buried.has(edge));
-    if (kept.length > 0)
-      await this.link.run('keep', [MEMBERSHIP_KEY], [FOUND_MS, ...kept], undefined, timeoutMs);
+    if (kept.length > 0) await this.link.run('keep', [MEMBERSHIP_KEY], [FOUND_MS, ...kept], timeoutMs);
     this.#found.clear();
   }
 }

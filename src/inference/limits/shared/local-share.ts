@@ -1,15 +1,21 @@
-import type { Clock } from '../../lib/clock.js';
-import { dayStart, utcDay } from '../../lib/clock.js';
-import { DOLLAR, type Money } from '../../lib/money.js';
-import { windowOf } from '../payer.js';
-import type { AccountState, DayState, Share } from './account-state.js';
-import { type Admission, BALANCE_FLOOR, type Blocked } from './limits.js';
-import { hold } from './local-counters.js';
-import { dailyCapExceeded, dailyCapHeld, insufficientCredits, rateExceeded, shareSpent } from './refusals.js';
+import type { Clock } from '../../../lib/clock.js';
+import { dayStart, utcDay } from '../../../lib/clock.js';
+import { DOLLAR, type Money } from '../../../lib/money.js';
+import { windowOf } from '../../payer.js';
+import type { AccountState, DayState, Share } from '../account-state.js';
+import { type Admission, BALANCE_FLOOR, type Blocked } from '../limits.js';
+import { hold } from '../local-counters.js';
+import {
+  dailyCapExceeded,
+  dailyCapHeld,
+  insufficientCredits,
+  rateExceeded,
+  shareSpent,
+} from '../refusals.js';
 
 /**
  * The last five cents of a balance or cap are only given out jointly. Redis reserves a quarter of the amount above for
- * edges that lose contact (`redis-scripts.ts`), an equal part for each.
+ * edges that lose contact (`decide-script.ts`), an equal part for each.
  */
 export const ONLY_TOGETHER: Money = DOLLAR / 20n;
 

@@ -1,10 +1,9 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { countEdges } from './limits-metrics.js';
 
 /** Metrics of limits shared over Redis. Every name is explained in docs/operations.md. */
 export interface RedisMetrics {
   shared(yes: boolean): void;
-  edges(alive: number): void;
+  edges(count: number): void;
   failed(): void;
 }
 
@@ -15,8 +14,11 @@ export function createRedisMetrics(registry: Registry): RedisMetrics {
     help: '1 while limits are shared through Redis, 0 while this edge enforces its own share',
     registers,
   });
-  let lastSeen = 0;
-  countEdges(registry, () => lastSeen);
+  const alive = new Gauge({
+    name: 'gateway_edges_alive',
+    help: 'Number of edges that share the limits, as last seen',
+    registers,
+  });
   const failures = new Counter({
     name: 'gateway_redis_failures_total',
     help: 'Limit commands that Redis did not answer within 50 ms',
@@ -24,9 +26,7 @@ export function createRedisMetrics(registry: Registry): RedisMetrics {
   });
   return {
     shared: (yes) => shared.set(yes ? 1 : 0),
-    edges(alive) {
-      lastSeen = alive;
-    },
+    edges: (count) => alive.set(count),
     failed: () => failures.inc(),
   };
 }

@@ -1,5 +1,5 @@
+import { DECIDE } from './decide-script.js';
 import { MESSAGE_SCRIPTS } from './redis-message-scripts.js';
-import { TURN } from './redis-turn-script.js';
 
 const COMMON = `
 local function time_ms()
@@ -68,7 +68,7 @@ return 1
 `;
 
 export const SCRIPTS = {
-  ...{ turn: TURN, retellRate: RETELL_RATE, beat: BEAT, bury: BURY, keep: KEEP },
+  ...{ decide: DECIDE, retellRate: RETELL_RATE, beat: BEAT, bury: BURY, keep: KEEP },
   ...MESSAGE_SCRIPTS,
 } as const;
 export type ScriptName = keyof typeof SCRIPTS;

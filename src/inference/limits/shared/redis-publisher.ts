@@ -1,10 +1,10 @@
-import type { Clock } from '../../lib/clock.js';
-import type { SlidingWindow } from '../../lib/sliding-window.js';
-import { type Payer, windowOf } from '../payer.js';
+import type { Clock } from '../../../lib/clock.js';
+import type { SlidingWindow } from '../../../lib/sliding-window.js';
+import { type Payer, windowOf } from '../../payer.js';
 import { rateKey } from './redis-keys.js';
 import { PATIENT_TIMEOUT_MS } from './redis-link.js';
 import type { RedisMode } from './redis-mode.js';
-import type { Turns } from './redis-turns.js';
+import type { Reports } from './redis-reports.js';
 
 /** After so many heartbeats open amounts are reported again, which corrects lost reports. */
 const RETELL_BEATS = 5;
@@ -34,7 +34,7 @@ export class Publisher {
   constructor(
     private readonly edge: string,
     private readonly mode: RedisMode,
-    private readonly turns: Turns,
+    private readonly reports: Reports,
     private readonly clock: Clock,
   ) {
     this.#retell = setInterval(() => this.#sweep(), RETELL_BEATS * mode.beatMs);
@@ -66,7 +66,7 @@ export class Publisher {
 
   /** Reports everything that was in use recently, including that nothing is open any longer. */
   announce(): Promise<void> {
-    return this.turns.announce([...this.#touched.values()].map(({ payer }) => payer));
+    return this.reports.announce([...this.#touched.values()].map(({ payer }) => payer));
   }
 
   /** Reports the calls of the last minute, for the others to count. */
@@ -104,7 +104,7 @@ export class Publisher {
     do {
       const some = ages.splice(0, TIMES);
       const args = [this.edge, told, ...some];
-      await this.mode.link.run('retellRate', [key], args, undefined, PATIENT_TIMEOUT_MS);
+      await this.mode.link.run('retellRate', [key], args, PATIENT_TIMEOUT_MS);
       told += some.length;
     } while (ages.length > 0);
     this.#announced.set(key, { added, told });
@@ -117,9 +117,9 @@ export class Publisher {
       const idle = payer.account.idle && payer.day.idle;
       // Keep everything while Redis is away: it may still hold amounts that have been settled since.
       if (!this.mode.connected) continue;
-      if (!idle) this.turns.restate(payer);
+      if (!idle) this.reports.tell(payer);
       else if (!touched.isSettled && now - usedAt > SETTLED_MS) {
-        this.turns.restate(payer);
+        this.reports.tell(payer);
         touched.isSettled = true;
       } else if (now - usedAt > FORGET_MS) this.#touched.delete(id);
     }

@@ -1,7 +1,7 @@
-import { type Clock, utcDay } from '../../lib/clock.js';
+import { type Clock, utcDay } from '../../../lib/clock.js';
+import type { MessageCount, MessageQuestion, MessageVerdict, SharedMessages } from '../shared-messages.js';
 import { tagOf, widgetRateKey } from './redis-keys.js';
 import type { RedisMode } from './redis-mode.js';
-import type { MessageCount, MessageQuestion, MessageVerdict, SharedMessages } from './shared-messages.js';
 
 /** Spools of dead processes are committed by then (`edge-membership.ts`). */
 const KEEP_MS = 120_000;

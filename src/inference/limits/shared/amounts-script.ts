@@ -7,7 +7,6 @@ local BASE, SHORT = 1000000000, 1000000000000000
 local floor, format, sub, match, find, run = math.floor, string.format, string.sub, string.match, string.find, redis.call
 
 local function limbs(amount)
-  if type(amount) == 'number' then return 0, amount end
   if #amount < 15 then return 0, tonumber(amount) end
   local sign = 1
   if string.byte(amount) == 45 then

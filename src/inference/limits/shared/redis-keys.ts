@@ -1,6 +1,6 @@
-import type { Payer } from '../payer.js';
+import type { Payer } from '../../payer.js';
 
-/** What all keys of an account begin with: a cluster keeps them together. */
+/** What all keys of an account begin with. */
 export const tagOf = (accountId: string): string => `gw:{${accountId}}`;
 
 /** What is left of an account and open on the edges. */

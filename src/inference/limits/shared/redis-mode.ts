@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
-import { type BackOff, jitteredMs } from '../../lib/back-off.js';
-import type { Logger } from '../../lib/logger.js';
+import { type BackOff, jitteredMs } from '../../../lib/back-off.js';
+import type { Logger } from '../../../lib/logger.js';
 import type { Membership } from './edge-membership.js';
 import { RedisHeartbeat } from './redis-heartbeat.js';
 import { RedisLink, RedisUnavailableError } from './redis-link.js';
@@ -57,31 +57,34 @@ export class RedisMode {
   #isBuried = false;
   #stopped = false;
   #timer: NodeJS.Timeout | undefined;
-  #misconfigured: string | undefined;
-  #onShared: (() => void) | undefined;
+  #unusable: string | undefined;
+  #onStarted: ((error?: Error) => void) | undefined;
 
   constructor(private readonly options: RedisModeOptions) {
     this.link = new RedisLink({
       url: options.url,
       timeoutMs: options.timeoutMs,
       onReady: () => void this.#recover(),
-      onMisconfigured: (reason) => this.#tellMisconfigured(reason),
+      onUnusable: (error) => this.#tellUnusable(error),
       onLost: () => this.#open('the connection was lost', false),
     });
     this.#heartbeat = new RedisHeartbeat(this.link, options.edge, options.onHeard);
   }
 
-  /** Resolves when limits are shared, or after `timeoutMs` without. */
+  /**
+   * Resolves when limits are shared, or after `timeoutMs` without.
+   * @throws RedisClusterError
+   */
   async start(timeoutMs: number): Promise<void> {
-    const limit = new Promise<void>((resolve) => {
+    await new Promise<void>((resolve, reject) => {
       const timer = setTimeout(resolve, timeoutMs);
-      this.#onShared = () => {
+      this.#onStarted = (error) => {
         clearTimeout(timer);
-        resolve();
+        if (error) reject(error);
+        else resolve();
       };
     });
-    await limit;
-    this.#onShared = undefined;
+    this.#onStarted = undefined;
     if (!this.shared) this.#tellOutage('no response at startup');
   }
 
@@ -101,8 +104,7 @@ export class RedisMode {
    */
   forgotten(isEmptied = false): void {
     if (!this.shared) return;
-    // The node of a cluster that knows the edges may have kept all, while another was emptied.
-    this.#isEmptied = isEmptied || this.link.isCluster;
+    this.#isEmptied = isEmptied;
     this.#leave('Redis doesn’t know what this edge has reported');
     this.#isBuried = true;
     void this.#recover();
@@ -150,11 +152,12 @@ export class RedisMode {
     this.#tellOutage(reason);
   }
 
-  /** Once: the address is tried again and again. */
-  #tellMisconfigured(reason: string): void {
-    if (reason === this.#misconfigured) return;
-    this.#misconfigured = reason;
-    this.options.log.error({ reason }, 'REDIS_URL can’t be used; this edge enforces its share of each limit');
+  /** Logged once: the address is tried again and again. */
+  #tellUnusable(error: Error): void {
+    this.#onStarted?.(error);
+    if (error.message === this.#unusable) return;
+    this.#unusable = error.message;
+    this.options.log.error(error.message);
   }
 
   #tellOutage(reason: string): void {
@@ -192,7 +195,7 @@ export class RedisMode {
         : 'limits are shared through Redis';
       this.options.log.info({ edges: membership.alive }, message);
       this.#everShared = true;
-      this.#onShared?.();
+      this.#onStarted?.();
       this.#scheduleBeat();
     } catch {
       if (!this.#stopped && life === this.life) this.#probeLater();
@@ -215,15 +218,12 @@ export class RedisMode {
 
   /** Other edges may have given out alone what Redis doesn't know yet: they are waited for. */
   #others(first: Membership, life: number): Promise<Membership> {
-    const { isCluster } = this.link;
     // Where only this edge was away, the others have nothing to report.
     const othersReport = this.#everShared && (this.#isEmptied || !this.#isBuried);
     return this.#heartbeat.others({
       first,
-      // In a cluster the node that knows the edges may have kept all, while another was emptied.
-      remembered: othersReport ? [this.#membership, isCluster ? first : undefined] : [],
-      // A cluster may have given a lost node's slots to its copy at any time up to now.
-      lostMs: isCluster ? 0 : performance.now() - this.#lostAt,
+      remembered: othersReport ? this.#membership : undefined,
+      lostMs: performance.now() - this.#lostAt,
       leastMs: this.#everShared && this.#isEmptied ? REGISTERED_BEATS * this.beatMs : 0,
       isOver: () => this.#stopped || life !== this.life,
     });

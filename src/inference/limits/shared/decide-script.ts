@@ -1,0 +1,231 @@
+import { BALANCE_FLOOR } from '../limits.js';
+import { AMOUNTS } from './amounts-script.js';
+import { STATE_TTL_MS } from './edge-membership.js';
+import { ONLY_TOGETHER } from './local-share.js';
+
+/**
+ * The Lua that records what an edge has open of one account, and decides the calls that the edge asks for.
+ *
+ *   balance  text  "<balance> <seq> <holds> <charges> <most> <before> <since>", then for each edge
+ *                  ";<id> <life> <holds> <charges>". The balance is the database's at that ledger sequence; the highest
+ *                  sequence wins. The first holds and charges are the sums over all edges.
+ *                  life: Redis's time when it began. An edge begins another life when it has lost touch with Redis.
+ *                  most, before: the most that the balance was since a time, and in a while before ('-': as it is). An edge
+ *                  that has lost touch with Redis may still use that balance.
+ *   cap      text  the same for a capped key and a UTC day, with its spend in place of the balance; most and before are the
+ *                  least. A new day begins with the holds of the day before.
+ *   rate     zset  one member per admitted call, scored by Redis's clock in milliseconds
+ *
+ * KEYS balance; for each capped key the cap of today and of the day before; the rates of the calls.
+ * ARGV edge, life, time of the edge's last heartbeat, since when all edges read their shares, ids of lost and of gone edges, each
+ *   between spaces;
+ *   balance, seq, holds, charges, number of capped keys;
+ *   for each capped key: cap, spend, holds, charges;
+ *   for each call: hold, requests a minute, member, number of its capped key or 0, number of its rate among KEYS.
+ * Holds and charges are all that the edge has open, without the calls that it asks for. Returns 1 if the edge was known with
+ * this life, then for each call: verdict, calls of the last minute, milliseconds until there is room.
+ */
+export const DECIDE = `${AMOUNTS}
+local edge, life, heard, since, lost, gone =
+  ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5], ARGV[6]
+local t = run('TIME')
+local now = t[1] * 1000 + floor(t[2] / 1000)
+local now_text, a_minute_ago = format('%d', now), format('%d', now - 60000)
+
+-- What a dead edge held is never charged. What it had recorded is, until its spool is committed. An edge that has begun another life
+-- since the last heartbeat is back.
+local function of_other(state, id, its, held, charged)
+  if tonumber(its) < heard then
+    local name = ' ' .. id .. ' '
+    if find(gone, name, 1, true) then return end
+    if find(lost, name, 1, true) then held = '0' end
+  end
+  state.others = state.others .. ';' .. id .. ' ' .. its .. ' ' .. held .. ' ' .. charged
+  -- Before 0195 edges had leases here, with a time as their last field.
+  if sub(id, -2) == '+L' then charged = '0' end
+  state.h1, state.h2 = plus(state.h1, state.h2, limbs(held))
+  state.c1, state.c2 = plus(state.c1, state.c2, limbs(charged))
+end
+
+-- Reads a state and replaces what the edge has in it. Nothing if the edge has begun a newer life.
+local function open(key, former, holds, charges)
+  local state = { key = key, others = '', seq = '-', h1 = 0, h2 = 0, c1 = 0, c2 = 0 }
+  local text = run('GET', key)
+  local begins = not text and former
+  if begins then text = run('GET', former) end
+  if text then
+    local base, seq, most, before, at, edges = match(text, '^(%S+) (%S+) %S+ %S+ (%S+) (%S+) ([^ ;]+)(.*)$')
+    if not begins then
+      state.base, state.seq = base, seq
+      if most ~= '-' then state.most, state.before, state.at = most, before, tonumber(at) end
+    end
+    for id, its, held, charged in string.gmatch(edges, ';(%S+) (%d+) (%S+) ([^ ;]+)') do
+      if id ~= edge then
+        of_other(state, id, its, held, begins and '0' or charged)
+      else
+        if tonumber(its) > life then return nil end
+        state.is_known = tonumber(its) == life
+      end
+    end
+  end
+  local high, low = carried(state.c1, state.c2)
+  state.has_others = high ~= 0 or low ~= 0
+  state.has_own = charges ~= '0'
+  state.oh1, state.oh2 = limbs(holds)
+  state.oc1, state.oc2 = limbs(charges)
+  state.h1, state.h2 = plus(state.h1, state.h2, state.oh1, state.oh2)
+  state.c1, state.c2 = plus(state.c1, state.c2, state.oc1, state.oc2)
+  return state
+end
+
+local function save(state)
+  local was = ' - - -'
+  if state.most then was = ' ' .. state.most .. ' ' .. state.before .. ' ' .. format('%d', state.at) end
+  run('SET', state.key, state.base .. ' ' .. state.seq .. ' ' .. text_of(state.h1, state.h2) .. ' '
+    .. text_of(state.c1, state.c2) .. was .. state.others .. ';' .. edge .. ' ' .. ARGV[2] .. ' '
+    .. text_of(state.oh1, state.oh2) .. ' ' .. text_of(state.oc1, state.oc2), 'PX', '${STATE_TTL_MS}')
+end
+
+local function hold(state, a, b)
+  state.oh1, state.oh2 = plus(state.oh1, state.oh2, a, b)
+  state.h1, state.h2 = plus(state.h1, state.h2, a, b)
+end
+
+-- Takes over another base, and keeps what it was.
+local function rebase(state, base, sign)
+  local was = state.base
+  base = text_of(limbs(base))
+  state.base = base
+  if not was or was == base then return end
+  if not state.most then
+    state.most, state.before, state.at = base, was, now
+  elseif beyond(base, state.most, sign) then
+    state.most = base
+  end
+end
+
+-- The most, or the least, that the base was since a time.
+local function extreme(state, sign)
+  local most = state.most
+  if not most then return state.base end
+  if state.at > since and state.at <= now then
+    return beyond(state.before, most, sign) and state.before or most
+  end
+  if most == state.base then
+    state.most = nil
+  else
+    state.before, state.most, state.at = most, state.base, now
+  end
+  return most
+end
+
+-- What calls may take: 1 if charges alone exceed it, 2 if holds do, or if it touches what is kept for edges that lose touch: a
+-- quarter of what was there, but for the last of it.
+local l1, l2 = limbs('${ONLY_TOGETHER}')
+local function short(state, top1, top2, there1, there2)
+  local a, b = top1 - state.c1, top2 - state.c2
+  if negative(a, b) then return 1 end
+  a, b = a - state.h1, b - state.h2
+  if negative(a, b) then return 2 end
+  there1, there2 = there1 - l1, there2 - l2
+  if negative(there1, there2) then return nil end
+  a, b = carried(a, b)
+  there1, there2 = carried(there1, there2)
+  if negative(4 * a - there1, 4 * b - there2) then return 2 end
+end
+
+local f1, f2 = limbs('${BALANCE_FLOOR}')
+local function short_of_balance(state)
+  local a, b = limbs(state.base)
+  local c, d = a, b
+  if state.most then c, d = limbs(extreme(state, 1)) end
+  return short(state, a - f1, b - f2, c - f1, d - f2)
+end
+
+-- Admitted while what is used is less than the cap: at least one unit must be left.
+local function short_of_cap(state)
+  local a, b = limbs(state.cap)
+  local c, d = limbs(state.base)
+  local e, f = limbs(extreme(state, -1))
+  return short(state, a - c, b - d - 1, a - e, b - f)
+end
+
+-- Whether no charge counts twice. It does from its commit, which any edge may have read, until its own edge reports that.
+local function is_sure(state)
+  return not state.has_others and (state.is_latest or not state.has_own)
+end
+
+local counts = {}
+local function count_of(rate)
+  if not counts[rate] then
+    run('ZREMRANGEBYSCORE', rate, '-inf', a_minute_ago)
+    counts[rate] = run('ZCARD', rate)
+  end
+  return counts[rate]
+end
+
+-- Milliseconds until a full minute has room.
+local function wait_for(rate, count, limit)
+  -- Times ahead of now: Redis's clock has stepped back. They count as of now, so that they are gone within a minute.
+  local ahead = run('ZRANGEBYSCORE', rate, '(' .. now_text, '+inf')
+  for _, one in ipairs(ahead) do run('ZADD', rate, now_text, one) end
+  if #ahead > 0 then run('PEXPIRE', rate, '61000') end
+  if limit == 0 then return 60000 end
+  local at = run('ZRANGE', rate, count - limit, count - limit, 'WITHSCORES')
+  return tonumber(at[2]) + 60000 - now
+end
+
+local function take(account, day, amount, limit, member, rate)
+  local lacks = short_of_balance(account)
+  if lacks then return lacks == 1 and is_sure(account) and 'poor' or 'account', 0, 0 end
+  if day then
+    lacks = short_of_cap(day)
+    if lacks then return lacks == 1 and is_sure(day) and 'capped' or 'key', 0, 0 end
+  end
+  local count = count_of(rate)
+  if count >= limit then return 'rate', count, wait_for(rate, count, limit) end
+  run('ZADD', rate, now_text, member)
+  run('PEXPIRE', rate, '61000')
+  counts[rate] = count + 1
+  local a, b = limbs(amount)
+  hold(account, a, b)
+  if day then hold(day, a, b) end
+  return 'ok', count + 1, 60000
+end
+
+local caps, i = tonumber(ARGV[11]), 12
+local account = open(KEYS[1], nil, ARGV[9], ARGV[10])
+local isStale, days = not account, {}
+for nth = 1, caps do
+  local day = open(KEYS[2 * nth], KEYS[2 * nth + 1], ARGV[i + 2], ARGV[i + 3])
+  if day then day.cap, day.spend = ARGV[i], ARGV[i + 1] else isStale = true end
+  days[nth] = day
+  i = i + 4
+end
+local answer = { not isStale and account.is_known and 1 or 0 }
+if isStale then
+  for _ = i, #ARGV, 5 do
+    answer[#answer + 1], answer[#answer + 2], answer[#answer + 3] = 'stale', 0, 0
+  end
+  return answer
+end
+
+local seq, known = tonumber(ARGV[8]), tonumber(account.seq)
+account.is_latest = not known or seq >= known
+if not known or seq > known then
+  account.seq = ARGV[8]
+  rebase(account, ARGV[7], 1)
+end
+for _, day in ipairs(days) do
+  if not day.base or less(day.base, day.spend) then rebase(day, day.spend, -1) end
+  day.is_latest = not less(day.spend, day.base)
+end
+for nth = i, #ARGV, 5 do
+  local verdict, count, wait =
+    take(account, days[tonumber(ARGV[nth + 3])], ARGV[nth], tonumber(ARGV[nth + 1]), ARGV[nth + 2], KEYS[tonumber(ARGV[nth + 4])])
+  answer[#answer + 1], answer[#answer + 2], answer[#answer + 3] = verdict, count, wait
+end
+save(account)
+for _, day in ipairs(days) do save(day) end
+return answer
+`;

@@ -1,0 +1,195 @@
+import type { Registry } from 'prom-client';
+import type { Clock } from '../../../lib/clock.js';
+import type { Logger } from '../../../lib/logger.js';
+import type { FlushResult } from '../../../metering/usage-record.js';
+import { type Payer, windowOf } from '../../payer.js';
+import type { EdgeIdentity } from '../edge-identity.js';
+import type { Admission, Blocked, Counters } from '../limits.js';
+import { hold } from '../local-counters.js';
+import { dailyCapExceeded, insufficientCredits, rateExceeded } from '../refusals.js';
+import { LocalShare } from './local-share.js';
+import { RedisUnavailableError } from './redis-link.js';
+import { RedisMessages } from './redis-messages.js';
+import { createRedisMetrics } from './redis-metrics.js';
+import { RedisMode } from './redis-mode.js';
+import { Publisher } from './redis-publisher.js';
+import { Reports, type Verdict } from './redis-reports.js';
+
+export interface RedisCountersDeps {
+  url: string;
+  timeoutMs?: number | undefined;
+  beatMs?: number | undefined;
+  identity: EdgeIdentity;
+  /** Reads the key and its account from the database, if that answers. */
+  readAgain(payer: Payer): Promise<void>;
+  clock: Clock;
+  log: Logger;
+  registry: Registry;
+}
+
+type Taken = Admission | Blocked;
+
+/** How often the head of a queue asks again: holds of other edges settle without a message to us. */
+const POLL_MS = 20;
+const START_WAIT_MS = 1_000;
+const UNKNOWN_EDGES = 4;
+
+/**
+ * Counters in Redis, one round trip a call. Every change is also kept in this process's own states, which decide alone while
+ * Redis is away.
+ */
+export async function createRedisCounters(deps: RedisCountersDeps): Promise<Counters> {
+  const counters = new RedisCounters(deps);
+  await counters.start();
+  return counters;
+}
+
+class RedisCounters implements Counters {
+  readonly pollMs = POLL_MS;
+  readonly #share: LocalShare;
+  readonly #mode: RedisMode;
+  readonly #reports: Reports;
+  readonly #publisher: Publisher;
+  readonly messages: RedisMessages;
+
+  constructor(private readonly deps: RedisCountersDeps) {
+    const metrics = createRedisMetrics(deps.registry);
+    const edge = deps.identity.id;
+    this.#share = new LocalShare(deps.clock);
+    this.#mode = new RedisMode({
+      url: deps.url,
+      timeoutMs: deps.timeoutMs,
+      beatMs: deps.beatMs,
+      edge,
+      log: deps.log,
+      metrics,
+      announce: async () => {
+        await this.#publisher.announce();
+        await this.messages.announce();
+        await this.#publisher.announceRates();
+      },
+      beforeShared: () => this.#publisher.announceLaterRates(),
+      onHeard: () => {
+        this.#share.heardAt = deps.clock.now();
+      },
+      onMembership: (membership) => {
+        this.#share.edges = membership.alive;
+        this.#reports.adopt(membership);
+        metrics.edges(membership.alive);
+      },
+    });
+    this.#reports = new Reports({ edge, mode: this.#mode, clock: deps.clock });
+    this.#publisher = new Publisher(edge, this.#mode, this.#reports, deps.clock);
+    this.messages = new RedisMessages({
+      edge,
+      mode: this.#mode,
+      clock: deps.clock,
+      // An edge that never reached Redis doesn't know how many there are.
+      edges: () => (this.#share.heardAt > 0 ? this.#share.edges : UNKNOWN_EDGES),
+    });
+    deps.identity.onFound((ids) => this.#mode.found(ids));
+    deps.identity.onReplaced((ids) => this.#mode.bury(ids));
+  }
+
+  get edges(): number {
+    return this.#share.edges;
+  }
+
+  async start(): Promise<void> {
+    try {
+      await this.#mode.start(START_WAIT_MS);
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
+  }
+
+  take(admission: Admission): Taken | Promise<Taken> {
+    this.#publisher.touch(admission.payer);
+    return this.#mode.shared ? this.#ask(admission) : this.#takeShare(admission);
+  }
+
+  changed(payer: Payer): void {
+    this.#publisher.touch(payer);
+    if (this.#mode.connected) this.#reports.tell(payer);
+  }
+
+  committed({ own }: FlushResult): void {
+    if (!this.#mode.connected) return;
+    // Until this is reported, others that have read the balance count these charges twice.
+    for (const { keyId, widgetId, cost } of own) {
+      const payer = cost === 0n ? undefined : this.#publisher.payerOf((keyId ?? widgetId)!);
+      if (payer) this.#reports.tell(payer);
+    }
+  }
+
+  capped(payer: Payer): void {
+    this.changed(payer);
+  }
+
+  async stop(): Promise<void> {
+    this.#publisher.stop();
+    await this.#reports.stop();
+    this.messages.stop();
+    await this.#mode.stop();
+  }
+
+  async #ask(admission: Admission): Promise<Taken> {
+    const { account, day, dailyLimit } = admission.payer;
+    const known = [account.share?.uses, day.share?.uses] as const;
+    account.asking++;
+    day.asked += admission.hold;
+    try {
+      const verdict = await this.#reports.ask(admission);
+      this.#mode.succeeded();
+      if (verdict.forgotten) this.#mode.forgotten();
+      if (verdict.kind === 'ok') {
+        // Redis has counted what was given out locally, and there is room for the next share.
+        if (account.share?.uses === known[0]) account.share = undefined;
+        if (dailyLimit !== null && day.share?.uses === known[1]) day.share = undefined;
+      }
+      return this.#decided(admission, verdict);
+    } catch (error) {
+      if (!(error instanceof RedisUnavailableError)) throw error;
+      this.#mode.failed(error);
+      return this.#takeShare(admission);
+    } finally {
+      account.asking--;
+      day.asked -= admission.hold;
+    }
+  }
+
+  /** @throws AdmissionError */
+  #decided(admission: Admission, { kind, count, resetMs }: Verdict): Taken | Promise<Taken> {
+    const window = windowOf(admission.payer);
+    const { limit } = window;
+    switch (kind) {
+      case 'ok':
+        window.note(this.deps.clock.now());
+        admission.rate = { allowed: true, limit, remaining: Math.max(0, limit - count), resetMs };
+        return hold(admission);
+      case 'stale':
+        return this.#takeShare(admission);
+      case 'poor':
+        throw insufficientCredits();
+      case 'capped':
+        throw dailyCapExceeded();
+      case 'rate':
+        throw rateExceeded({ allowed: false, limit, remaining: 0, resetMs: Math.max(1, resetMs) });
+      default:
+        return kind;
+    }
+  }
+
+  #takeShare(admission: Admission): Taken | Promise<Taken> {
+    if (this.#share.knows(admission)) return this.#decide(admission);
+    return this.deps.readAgain(admission.payer).then(() => this.#decide(admission));
+  }
+
+  /** Decides locally. Reports of it keep Redis right for the others as soon as it responds. */
+  #decide(admission: Admission): Taken {
+    const taken = this.#share.take(admission, this.#mode.shared);
+    if (typeof taken !== 'string' && this.#mode.connected) this.#reports.tell(admission.payer);
+    return taken;
+  }
+}

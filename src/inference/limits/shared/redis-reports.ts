@@ -1,0 +1,204 @@
+import { type Clock, dayBefore, utcDay } from '../../../lib/clock.js';
+import { type Payer, windowOf } from '../../payer.js';
+import type { AccountState } from '../account-state.js';
+import type { Admission } from '../limits.js';
+import type { Membership } from './edge-membership.js';
+import { balanceKey, capKey, rateKey } from './redis-keys.js';
+import { PATIENT_TIMEOUT_MS, RedisUnavailableError } from './redis-link.js';
+import type { RedisMode } from './redis-mode.js';
+
+/** What Redis says about a call. */
+export interface Verdict {
+  kind: 'ok' | 'poor' | 'account' | 'capped' | 'key' | 'rate' | 'stale';
+  /** Calls admitted in the last minute, this one included. */
+  count: number;
+  /** Milliseconds until the minute is empty, or has room. */
+  resetMs: number;
+  /** Redis didn't know what this edge has open, and it has something open. */
+  forgotten: boolean;
+}
+
+interface Ask {
+  admission: Admission;
+  resolve(verdict: Verdict): void;
+  reject(error: unknown): void;
+}
+
+/** What there is to say about an account. */
+interface Line {
+  /** Payers whose amounts changed, by credential. */
+  payers: Map<string, Payer>;
+  asks: Ask[];
+  /** Whether calls are unanswered: until Redis says what becomes of them, it isn't known what this edge has open. */
+  isAsking: boolean;
+}
+
+/** 1 if Redis knew this edge, then three for each call: verdict, calls of the last minute, milliseconds. */
+type Answer = [known: number, ...calls: (string | number)[]];
+
+/** Scripts under way while everything is announced. */
+const AT_ONCE = 100;
+const ANSWERS_PER_CALL = 3;
+
+export interface ReportsOptions {
+  edge: string;
+  mode: RedisMode;
+  clock: Clock;
+}
+
+/**
+ * Tells Redis what this edge has open, account by account, and asks it for calls. What changed in one turn of the event loop
+ * leaves at its end, in one script per account. Every script states all that is open, so a lost one is corrected by the next.
+ */
+export class Reports {
+  readonly #lines = new Map<AccountState, Line>();
+  readonly #underWay = new Set<Promise<void>>();
+  #immediate: NodeJS.Immediate | undefined;
+  #calls = 0;
+  #heardAt = 0;
+  #vouchedSince = 0;
+  #lost = '';
+  #gone = '';
+
+  constructor(private readonly options: ReportsOptions) {}
+
+  /** Takes over which edges are dead. */
+  adopt({ now, vouchedSince, lost, gone }: Membership): void {
+    const listOf = (ids: readonly string[]): string => (ids.length > 0 ? ` ${ids.join(' ')} ` : '');
+    this.#heardAt = now;
+    this.#vouchedSince = vouchedSince;
+    this.#lost = listOf(lost);
+    this.#gone = listOf(gone);
+  }
+
+  /**
+   * Asks for a call. The caller takes the hold in the same turn of the event loop as the verdict.
+   * @throws RedisUnavailableError
+   */
+  ask(admission: Admission): Promise<Verdict> {
+    return new Promise((resolve, reject) => {
+      this.#lineOf(admission.payer.account).asks.push({ admission, resolve, reject });
+      this.#soon();
+    });
+  }
+
+  /** Reports what a payer and its account have open. Doesn't wait for an answer. */
+  tell(payer: Payer): void {
+    this.#lineOf(payer.account).payers.set(payer.credential.id, payer);
+    this.#soon();
+  }
+
+  /** Reports what these payers and their accounts have open. */
+  async announce(payers: readonly Payer[]): Promise<void> {
+    const lines = new Map<AccountState, Line>();
+    for (const payer of payers) {
+      const line = lines.get(payer.account) ?? newLine();
+      line.payers.set(payer.credential.id, payer);
+      lines.set(payer.account, line);
+    }
+    const all = [...lines];
+    for (let i = 0; i < all.length; i += AT_ONCE) {
+      const some = all.slice(i, i + AT_ONCE);
+      await Promise.all(some.map(([account, line]) => this.#run(account, line)));
+    }
+  }
+
+  /** Sends what there is, and waits until it has arrived. */
+  async stop(): Promise<void> {
+    this.#flush();
+    while (this.#underWay.size > 0) {
+      await Promise.all(this.#underWay);
+      this.#flush();
+    }
+  }
+
+  #lineOf(account: AccountState): Line {
+    let line = this.#lines.get(account);
+    if (!line) {
+      line = newLine();
+      this.#lines.set(account, line);
+    }
+    return line;
+  }
+
+  #soon(): void {
+    this.#immediate ??= setImmediate(() => this.#flush());
+  }
+
+  #flush(): void {
+    clearImmediate(this.#immediate);
+    this.#immediate = undefined;
+    for (const [account, line] of this.#lines) {
+      if (line.isAsking) continue;
+      this.#lines.delete(account);
+      const sent = this.#send(account, line).finally(() => this.#underWay.delete(sent));
+      this.#underWay.add(sent);
+    }
+  }
+
+  async #send(account: AccountState, line: Line): Promise<void> {
+    const { mode } = this.options;
+    if (!mode.shared) rejectAll(line, new RedisUnavailableError('limits are not shared'));
+    const { payers, asks } = line;
+    if (!mode.connected || (payers.size === 0 && asks.length === 0)) return;
+    const next = newLine();
+    if (asks.length > 0) {
+      next.isAsking = true;
+      this.#lines.set(account, next);
+    }
+    const hasOpen = account.holds !== 0n || account.pending !== 0n;
+    try {
+      const [known, ...calls] = await this.#run(account, line);
+      for (const [nth, { resolve }] of asks.entries()) {
+        const [kind, count, resetMs] = calls.slice(ANSWERS_PER_CALL * nth);
+        const forgotten = known !== 1 && kind !== 'stale' && hasOpen;
+        resolve({ kind: kind as Verdict['kind'], count: Number(count), resetMs: Number(resetMs), forgotten });
+      }
+    } catch (error) {
+      if (asks.length === 0) mode.failed(error);
+      // Redis may yet carry the script out. What becomes of the calls here is reported behind it.
+      for (const { admission } of asks) next.payers.set(admission.payer.credential.id, admission.payer);
+      rejectAll(line, error);
+      rejectAll(next, error);
+    }
+    next.isAsking = false;
+    this.#soon();
+  }
+
+  #run(account: AccountState, { payers, asks }: Line): Promise<Answer> {
+    const { edge, mode, clock } = this.options;
+    const today = utcDay(clock.now());
+    const yesterday = dayBefore(today);
+    const capped: Payer[] = [];
+    const placeOf = new Map<string, number>();
+    for (const payer of [...payers.values(), ...asks.map(({ admission }) => admission.payer)]) {
+      const { id } = payer.credential;
+      if (payer.day.isCapped && !placeOf.has(id)) placeOf.set(id, capped.push(payer));
+    }
+    const keys = [balanceKey(account.id)];
+    const args: (string | number | bigint)[] = [
+      ...[edge, mode.life, this.#heardAt, this.#vouchedSince, this.#lost, this.#gone],
+      ...[account.balance, account.seq, account.holds, account.pending, capped.length],
+    ];
+    for (const payer of capped) {
+      const { day, dailyLimit } = payer;
+      keys.push(capKey(payer, today), capKey(payer, yesterday));
+      args.push(dailyLimit ?? 0n, day.spend(today), day.holds, day.pendingOf(today));
+    }
+    for (const { admission } of asks) {
+      const { payer, hold } = admission;
+      const place = payer.dailyLimit === null ? 0 : placeOf.get(payer.credential.id)!;
+      const rate = keys.push(rateKey(payer));
+      args.push(hold, windowOf(payer).limit, `${edge}:${++this.#calls}`, place, rate);
+    }
+    // No call waits while everything is announced.
+    const timeoutMs = mode.shared ? undefined : PATIENT_TIMEOUT_MS;
+    return mode.link.run<Answer>('decide', keys, args.map(String), timeoutMs);
+  }
+}
+
+function rejectAll({ asks }: Line, error: unknown): void {
+  for (const { reject } of asks.splice(0)) reject(error);
+}
+
+const newLine = (): Line => ({ payers: new Map(), asks: [], isAsking: false });
