@@ -3,6 +3,7 @@ import { edgeProcesses, faultsOf, SECRETS } from './config-faults.js';
 import { type ProcessRole, type RawConfig, readRaw } from './config-schema.js';
 import { checkDataDir, dataDirFault } from './lib/data-dir.js';
 import { generatedSecret } from './lib/generated-secret.js';
+import { CONFIG_EXIT_CODE } from './lib/lifecycle.js';
 import { PASSWORD_PROFILES, type PasswordHashing } from './lib/password-profiles.js';
 import { withoutEndSlashes } from './lib/trim-end.js';
 
@@ -160,6 +161,6 @@ function orExit<T>(load: () => T): T {
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     for (const line of error.lines) process.stderr.write(`configuration: ${line}\n`);
-    process.exit(78);
+    process.exit(CONFIG_EXIT_CODE);
   }
 }

@@ -6,8 +6,9 @@ import { isPooled } from '../db/pooled.js';
 import { waitForSchema } from '../db/wait-for-schema.js';
 import { openWithoutMigrations } from '../db/without-migrations.js';
 import { entities } from '../entities/index.js';
+import { RedisClusterError } from '../inference/limits/shared/redis-link.js';
 import { systemClock } from '../lib/clock.js';
-import { announceReady, onShutdown, PORT_TAKEN_EXIT_CODE } from '../lib/lifecycle.js';
+import { announceReady, CONFIG_EXIT_CODE, onShutdown, PORT_TAKEN_EXIT_CODE } from '../lib/lifecycle.js';
 import { createLogger } from '../lib/logger.js';
 import { createRegistry, startMetricsListener } from '../lib/metrics.js';
 import { openFilesLimit } from '../lib/open-files.js';
@@ -97,5 +98,6 @@ try {
     ? `port ${config.port} on ${config.host} is already in use: stop the other program or set PORT`
     : message;
   process.stderr.write(`edge: ${line}\n`);
+  if (error instanceof RedisClusterError) process.exit(CONFIG_EXIT_CODE);
   process.exit(inUse ? PORT_TAKEN_EXIT_CODE : 1);
 }

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config.js';
 import { ensureDatabase } from '../db/embedded.js';
 import { ensureDataDir } from '../lib/data-dir.js';
-import { PORT_TAKEN_EXIT_CODE } from '../lib/lifecycle.js';
+import { CONFIG_EXIT_CODE, PORT_TAKEN_EXIT_CODE } from '../lib/lifecycle.js';
 import { dataDirLock, LockedError, takeLock, usedBy } from '../lib/lock-file.js';
 import { waitingEvents } from '../metering/waiting.js';
 import { type Children, describeChildren, type Ports } from './children.js';
@@ -11,7 +11,7 @@ import { type KeptDatabase, keepDatabase } from './database.js';
 import { choosePorts, configuredPortFault, lostPortFault } from './ports.js';
 import type { Reporter } from './reporter.js';
 import type { RestartBackOff } from './restarts.js';
-import { type ChildSpec, CONFIG_EXIT_CODE, type SupervisedChild, supervise } from './supervisor.js';
+import { type ChildSpec, type SupervisedChild, supervise } from './supervisor.js';
 import { NOT_SIMULATED, simulatedModels, welcome } from './welcome.js';
 
 const DATABASE_NAME = 'gateway';

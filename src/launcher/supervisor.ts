@@ -1,10 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { PORT_TAKEN_EXIT_CODE } from '../lib/lifecycle.js';
+import { CONFIG_EXIT_CODE, PORT_TAKEN_EXIT_CODE } from '../lib/lifecycle.js';
 import { watchLiveness } from './liveness.js';
 import { type RestartBackOff, Restarts } from './restarts.js';
-
-/** Exit code of a process whose configuration is wrong (sysexits' EX_CONFIG): trying again can't help. */
-export const CONFIG_EXIT_CODE = 78;
 
 export interface ChildSpec {
   /** Shown to the person. */

@@ -53,6 +53,8 @@ export function onShutdown(log: Logger, stop: () => Promise<void>, { timeoutMs }
   if (process.send && !process.connected) begin('disconnect');
 }
 
+/** Exit code of a process whose configuration is wrong (sysexits' EX_CONFIG): trying again can't help. */
+export const CONFIG_EXIT_CODE = 78;
 /** Exit code of a process whose port another program has (sysexits' EX_TEMPFAIL): on another it would start. */
 export const PORT_TAKEN_EXIT_CODE = 75;
 

@@ -24,6 +24,9 @@ interface WaitingDeps {
 
 /** RELIABILITY.md R1: callers near the floor wait so long for a hold of another to settle. */
 const WAIT_MS = 250;
+/** A caller without other calls waits for what is kept for edges that lose Redis: three heartbeats and a moment. */
+const RESERVED_MS = 4_000;
+const RESERVED_AGAIN_MS = 100;
 
 /** Calls that wait for holds of others to settle: one queue for each account and each key that is short. */
 export class WaitingCalls {
@@ -77,7 +80,13 @@ export class WaitingCalls {
         end('gone');
         reject(new CallerGoneError());
       };
-      const endLimit = limitAfterReads(this.deps.queueMs ?? WAIT_MS, () => refuse(this.#held(waiter)));
+      const giveUp = (): void => {
+        const now = performance.now();
+        const isReserved = now - admission.payer.account.reservedAt < RESERVED_AGAIN_MS;
+        if (isReserved && now - since < RESERVED_MS) endLimit = limitAfterReads(RESERVED_AGAIN_MS, giveUp);
+        else refuse(this.#held(waiter));
+      };
+      let endLimit = limitAfterReads(this.deps.queueMs ?? WAIT_MS, giveUp);
       this.#left.set(waiter, (outcome) => {
         if (waiter.done) {
           // It gave up while it was being admitted.

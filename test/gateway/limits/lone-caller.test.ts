@@ -61,6 +61,19 @@ describeWithRedis(`a lone caller near the floor, over ${EDGES} edges`, () => {
     },
   );
 
+  test('is not refused either after a call that took nearly all of its balance', async () => {
+    const { key, accountId } = await createTestKey(db, { balance: '0.0575' });
+    // 31,000 tokens out of gateway/deepseek-code at $1.80 a million: 0.0558 dollars.
+    upstream.answer(chat({ usage: { prompt_tokens: 0, completion_tokens: 31_000, total_tokens: 31_000 } }));
+    const dear = await postChat(edges[0]!.url, key, { model: 'gateway/deepseek-code' });
+    upstream.answer(chat(USAGE));
+    const next = await postChat(edges[1]!.url, key);
+    expect([dear.status, next.status]).toEqual([200, 200]);
+    await Promise.all([dear, next].map((response) => response.arrayBuffer()));
+    for (const edge of edges) await edge.settled();
+    expect(Number(await balanceOf(db, accountId))).toBeCloseTo(0.0575 - 0.0558 - COST_USD, 12);
+  });
+
   test('is refused once its balance is below the floor', async () => {
     const { key } = await createTestKey(db, { balance: '0.0010008' });
     const statuses: number[] = [];

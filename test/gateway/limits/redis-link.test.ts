@@ -1,5 +1,10 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { RedisLink } from '../../../src/inference/limits/shared/redis-link.js';
+import { DOLLAR } from '../../../src/lib/money.js';
+import { freePort } from '../../support/free-port.js';
+import { Ledger, limitsEdge } from '../../support/limits.js';
+import { describeWithRedis } from '../../support/redis.js';
+import { redisServer } from '../../support/redis-server.js';
 import { until } from '../../support/until.js';
 
 /** How many whole commands a connection has been sent: each is an array of texts with their lengths. */
@@ -89,5 +94,20 @@ describe('the connection to Redis', () => {
     }
     const before = ready;
     await until(() => ready > before, { what: 'a connection' });
+  });
+});
+
+describeWithRedis('a node of a Redis Cluster', () => {
+  test('is refused at the start, in one line', async () => {
+    const port = String(await freePort());
+    const node = await redisServer(['--cluster-enabled', 'yes', '--cluster-port', port]);
+    await node.start();
+    try {
+      await expect(limitsEdge(new Ledger(DOLLAR), { redisUrl: node.url })).rejects.toThrow(
+        /^REDIS_URL is a node of a Redis Cluster, which is not supported: .+$/,
+      );
+    } finally {
+      await node.close();
+    }
   });
 });

@@ -119,8 +119,8 @@ local function extreme(state, sign)
   return most
 end
 
--- What calls may take: 1 if charges alone exceed it, 2 if holds do, or if it touches what is kept for edges that lose touch: a
--- quarter of what was there, but for the last of it.
+-- Why there is no room: 1 charges alone exceed it, 2 holds do, 3 the rest is kept for edges that lose touch: a quarter of what was
+-- there, but for the last of it. The latter passes within a few heartbeats, so a caller without other calls waits for it.
 local l1, l2 = limbs('${ONLY_TOGETHER}')
 local function short(state, top1, top2, there1, there2)
   local a, b = top1 - state.c1, top2 - state.c2
@@ -131,7 +131,10 @@ local function short(state, top1, top2, there1, there2)
   if negative(there1, there2) then return nil end
   a, b = carried(a, b)
   there1, there2 = carried(there1, there2)
-  if negative(4 * a - there1, 4 * b - there2) then return 2 end
+  if negative(4 * a - there1, 4 * b - there2) then
+    local high, low = carried(state.h1, state.h2)
+    return high == 0 and low == 0 and 3 or 2
+  end
 end
 
 local f1, f2 = limbs('${BALANCE_FLOOR}')
@@ -177,9 +180,11 @@ end
 
 local function take(account, day, amount, limit, member, rate)
   local lacks = short_of_balance(account)
+  if lacks == 3 then return 'account_reserved', 0, 0 end
   if lacks then return lacks == 1 and is_sure(account) and 'poor' or 'account', 0, 0 end
   if day then
     lacks = short_of_cap(day)
+    if lacks == 3 then return 'key_reserved', 0, 0 end
     if lacks then return lacks == 1 and is_sure(day) and 'capped' or 'key', 0, 0 end
   end
   local count = count_of(rate)

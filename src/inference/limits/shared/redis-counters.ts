@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import type { Registry } from 'prom-client';
 import type { Clock } from '../../../lib/clock.js';
 import type { Logger } from '../../../lib/logger.js';
@@ -176,6 +177,10 @@ class RedisCounters implements Counters {
         throw dailyCapExceeded();
       case 'rate':
         throw rateExceeded({ allowed: false, limit, remaining: 0, resetMs: Math.max(1, resetMs) });
+      case 'account_reserved':
+      case 'key_reserved':
+        admission.payer.account.reservedAt = performance.now();
+        return kind === 'key_reserved' ? 'key' : 'account';
       default:
         return kind;
     }

@@ -9,7 +9,7 @@ import type { RedisMode } from './redis-mode.js';
 
 /** What Redis says about a call. */
 export interface Verdict {
-  kind: 'ok' | 'poor' | 'account' | 'capped' | 'key' | 'rate' | 'stale';
+  kind: 'ok' | 'poor' | 'account' | 'account_reserved' | 'capped' | 'key' | 'key_reserved' | 'rate' | 'stale';
   /** Calls admitted in the last minute, this one included. */
   count: number;
   /** Milliseconds until the minute is empty, or has room. */
