@@ -30,8 +30,8 @@ describeWithRedis(`a lone caller near the floor, over ${EDGES} edges`, () => {
     upstream = await startScriptedUpstream();
     upstream.answer(chat(USAGE));
     const env = { REDIS_URL: redis.url };
-    // A busy machine is not a Redis that doesn't answer. The queue waits as long as the product's.
-    const options = { upstreamUrl: upstream.url, env, patience: { redisMs: 10_000, queueMs: 250 } };
+    // A busy machine is not a Redis that doesn't answer. The queue waits longer than the product’s.
+    const options = { upstreamUrl: upstream.url, env, patience: { redisMs: 10_000, queueMs: 1_000 } };
     for (let nth = 0; nth < EDGES; nth++) edges.push(await startTestEdge(db, options));
     const alive = ({ registry }: TestEdge) => registry.getSingleMetric('gateway_edges_alive')!.get();
     await until(async () =>
