@@ -1,5 +1,7 @@
+import { newId } from '../../src/lib/ids.js';
 import { DOLLAR, type Money } from '../../src/lib/money.js';
 import { flushBatch } from '../../src/metering/flush.store.js';
+import type { UsageRecord } from '../../src/metering/usage-record.js';
 import { runAudit } from '../../src/services/audit/audit.service.js';
 import { createPayer, type Payer, recordOf } from '../metering/support.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
@@ -23,9 +25,10 @@ describe('the audit of holds', () => {
   });
   afterAll(() => db.close());
 
-  const charge = async (payer: Payer, calls: Charged[]): Promise<void> => {
+  const charge = async (payer: Payer, calls: Charged[], by: Partial<UsageRecord> = {}): Promise<void> => {
     const records = calls.map(({ cents, from, to }) =>
       recordOf(payer, {
+        ...by,
         createdAt: NOON + to * 1_000,
         latencyMs: (to - from) * 1_000,
         inputTokens: cents,
@@ -74,6 +77,23 @@ describe('the audit of holds', () => {
     const payer = await createPayer(db.pool, 10n * CENT);
     await charge(payer, calls);
     expect(await violated(payer)).toBe(false);
+  });
+
+  test('takes a message of a widget down to 0 before it finds it admitted below the floor, and a call of a key to $0.001', async () => {
+    const call: Charged = { cents: 1, from: 0, to: 1 };
+    const [key, widget, poor] = [
+      await createPayer(db.pool, CENT / 20n),
+      await createPayer(db.pool, CENT / 20n),
+      await createPayer(db.pool, 1n),
+    ];
+    await charge(key, [call]);
+    expect(await violated(key)).toBe(true);
+    await charge(widget, [call], { keyId: null, widgetId: newId() });
+    expect(await violated(widget)).toBe(false);
+    await charge(poor, [call], { keyId: null, widgetId: newId() });
+    expect(await violated(poor)).toBe(false);
+    await charge(poor, [{ cents: 1, from: 10, to: 11 }], { keyId: null, widgetId: newId() });
+    expect(await violated(poor)).toBe(true);
   });
 
   test('takes no offence at calls in flight while an adjustment takes the rest, but at those long after it', async () => {

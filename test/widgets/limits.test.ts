@@ -1,5 +1,5 @@
 import { open, requestText } from '../hostile/raw.js';
-import { postChat, startTestEdge } from '../support/edge.js';
+import { balanceOf, postChat, startTestEdge } from '../support/edge.js';
 import { useEdge } from '../support/edge-suite.js';
 import { chat, type ScriptedUpstream } from '../support/scripted-upstream.js';
 import { sized } from '../support/size.js';
@@ -9,6 +9,10 @@ import { type ChatAnswer, changeWidget, createTestWidget, refusalOf, say } from 
 const FORWARDED = { TRUST_PROXY: '127.0.0.1/32' };
 /** Who waits for the owner's balance waits until the test lets it go on. */
 const PATIENCE = { redisMs: 1_000, queueMs: 20_000 };
+
+/** $0.0004 at the price of `gateway/fast`. */
+const DEAR = { usage: { prompt_tokens: 1_000, completion_tokens: 1_000, total_tokens: 2_000 } };
+const OWNER_WITHOUT_BALANCE = [503, 'widget_owner_insufficient_balance'];
 
 /** Holds further answers back. @returns how to send the last of them, once it was asked for */
 function holdAnswer(upstream: ScriptedUpstream): () => (() => void) | undefined {
@@ -257,11 +261,32 @@ describe('the limits of a widget', () => {
     expect((await visit(publicKey, '192.0.2.41')).status).toBe(200);
   });
 
-  test('stop at the floor of the balance', async () => {
-    const { publicKey } = await createTestWidget(suite.db, { balance: '0' });
+  test.each(['0', '-0.0002'])('stop at a balance of 0 and below: $%s', async (balance) => {
+    const { publicKey } = await createTestWidget(suite.db, { balance });
     const refused = await say(suite.edge.url, publicKey);
     expect(refused.headers.get('x-should-retry')).toBe('false');
     expect(await refusalOf(refused)).toEqual([503, 'widget_owner_insufficient_balance']);
+  });
+
+  test('serve while anything is left, though calls of the same account are refused below $0.001', async () => {
+    const { accountId, publicKey, key } = await createTestWidget(suite.db, { balance: '0.0005' });
+    suite.upstream.answer(chat(DEAR));
+    const call = async () => (await postChat(suite.edge.url, key)).status;
+    expect([await call(), await statusesOf(publicKey, 2), await call()]).toEqual([402, [200, 200], 402]);
+    expect(await refusalOf(await say(suite.edge.url, publicKey))).toEqual(OWNER_WITHOUT_BALANCE);
+    await suite.edge.settled();
+    // Below 0 by what the last message has cost, at most.
+    expect(await balanceOf(suite.db, accountId)).toBe('-0.000300000000');
+    expect(await refusalOf(await say(suite.edge.url, publicKey))).toEqual(OWNER_WITHOUT_BALANCE);
+  });
+
+  test('let messages that come at once take one more than the balance pays for', async () => {
+    const { accountId, publicKey } = await createTestWidget(suite.db, { balance: '0.0005' });
+    suite.upstream.answer(chat(DEAR));
+    const answers = await Promise.all(Array.from({ length: 30 }, () => say(suite.edge.url, publicKey)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(2);
+    await suite.edge.settled();
+    expect(await balanceOf(suite.db, accountId)).toBe('-0.000300000000');
   });
 
   test('come in their order: rate, day, balance', async () => {
@@ -313,7 +338,7 @@ describe('the limits of a widget', () => {
     async (fallback) => {
       // Neither the key's call, which holds $0.0024, nor an answer, which holds $0.0015, leaves room for another beside it.
       const widget = await createTestWidget(suite.db, {
-        balance: '0.0025',
+        balance: '0.0015',
         columns: {
           model_public_name: 'gateway/qwen-pro',
           rate_limit_per_minute: 2,
@@ -410,7 +435,7 @@ describe('a widget whose owner has calls in progress', () => {
 
   test('asks visitors to come again while these hold the balance: it is not used up', async () => {
     const widget = await createTestWidget(suite.db, {
-      balance: '0.0025',
+      balance: '0.002',
       columns: { model_public_name: 'gateway/qwen-pro' },
     });
     const held = holdAnswer(suite.upstream);

@@ -1,6 +1,6 @@
 import { promptsApi } from '../prompts/support.js';
 import { call, signUp } from '../support/api.js';
-import { startTestEdge, type TestEdge } from '../support/edge.js';
+import { balanceOf, postChat, startTestEdge, type TestEdge } from '../support/edge.js';
 import { ownTime } from '../support/own-time.js';
 import { usePlatform } from '../support/platform-suite.js';
 import { createTestRedis, describeWithRedis, type TestRedis } from '../support/redis.js';
@@ -80,6 +80,25 @@ describeWithRedis('a widget on two edges', () => {
     for (const edge of edges) {
       expect(await refusalOf(await say(edge.url, publicKey))).toEqual([429, 'widget_rate_limit']);
     }
+  });
+
+  test('stops when the balance of its owner reaches 0, while calls stop at $0.001', async () => {
+    const { accountId, publicKey, key } = await createTestWidget(suite.db, { balance: '0.0009' });
+    // $0.0004 each.
+    upstream.answer(chat({ usage: { prompt_tokens: 1_000, completion_tokens: 1_000, total_tokens: 2_000 } }));
+    const calls = () => Promise.all(edges.map(async ({ url }) => (await postChat(url, key)).status));
+    expect(await calls()).toEqual([402, 402]);
+    expect((await storm(edges, publicKey, 30)).filter((status) => status === 200)).toHaveLength(3);
+    const exhausted = [503, 'widget_owner_insufficient_balance'];
+    for (const edge of edges) {
+      await edge.settled();
+      await until(async () => (await refusalOf(await say(edge.url, publicKey)))[1] === exhausted[1], {
+        what: 'the end',
+      });
+    }
+    for (const edge of edges) expect(await refusalOf(await say(edge.url, publicKey))).toEqual(exhausted);
+    expect(await calls()).toEqual([402, 402]);
+    expect(await balanceOf(suite.db, accountId)).toBe('-0.000300000000');
   });
 
   test('shares the messages of a visitor, and leaves others theirs', async () => {

@@ -10,11 +10,11 @@ import { costBound } from '../usage/usage.js';
 import { takeGuarded } from './guarded.js';
 import {
   Admission,
-  BALANCE_FLOOR,
   type Blocked,
   type Caller,
   CallerGoneError,
   type Counters,
+  floorOf,
   type Limits,
 } from './limits.js';
 import type { LimitsMetrics } from './limits-metrics.js';
@@ -83,7 +83,7 @@ class AdmissionControl implements Limits {
     const model = this.#modelFor(payer, body.model);
     if (model?.kind !== KINDS[endpoint] || !payer.authorization) {
       // The counters aren't queried, but a balance below the floor is reported first.
-      if (payer.account.posted < BALANCE_FLOOR) throw insufficientCredits();
+      if (payer.account.posted < floorOf(payer)) throw insufficientCredits();
       if (!model) throw this.#notAllowed(body.model);
       throw model.kind === KINDS[endpoint] ? upstreamUnconfigured() : wrongEndpoint(model);
     }
@@ -155,7 +155,7 @@ class AdmissionControl implements Limits {
   #take(admission: Admission): Admission | Blocked | Promise<Admission | Blocked> {
     // A call that has to wait for the balance looks at it afterwards: what holds the one may hold the other.
     const { account, requireBudget } = admission.payer;
-    if (account.available >= BALANCE_FLOOR) requireBudget?.(admission.model.publicName);
+    if (account.available >= floorOf(admission.payer)) requireBudget?.(admission.model.publicName);
     if (!admission.payer.guard) return this.deps.counters.take(admission);
     const { counters, clock } = this.deps;
     return takeGuarded(admission, counters, clock.now(), (taken) => this.release(taken));

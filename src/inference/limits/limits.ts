@@ -8,6 +8,12 @@ import type { SharedMessages } from './shared-messages.js';
 
 /** SPEC section 8: the balance floor of `/v1`, $0.001. */
 export const BALANCE_FLOOR: Money = DOLLAR / 1000n;
+/** SPEC section 7: a widget stops when the balance of its owner reaches 0, so the smallest amount has to be left. */
+const WIDGET_FLOOR: Money = 1n;
+
+/** The least that has to be available for a call. */
+export const floorOf = ({ credential }: Payer): Money =>
+  credential.kind === 'widget' ? WIDGET_FLOOR : BALANCE_FLOOR;
 
 /** The client that waits for the answer, such as Node's ServerResponse. */
 export interface Caller {

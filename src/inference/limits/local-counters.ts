@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.js';
 import { utcDay } from '../../lib/clock.js';
 import { windowOf } from '../payer.js';
-import { type Admission, BALANCE_FLOOR, type Blocked, type Counters } from './limits.js';
+import { type Admission, type Blocked, type Counters, floorOf } from './limits.js';
 import { dailyCapExceeded, insufficientCredits, notServing, rateExceeded } from './refusals.js';
 
 /** Takes the hold in this process's own state. */
@@ -26,8 +26,9 @@ export function localCounters(clock: Clock, mayAdmit: () => boolean): Counters {
       if (!mayAdmit()) throw notServing();
       const now = clock.now();
       const { account, day, dailyLimit } = admission.payer;
-      if (account.available < BALANCE_FLOOR) {
-        if (account.posted < BALANCE_FLOOR) throw insufficientCredits();
+      const floor = floorOf(admission.payer);
+      if (account.available < floor) {
+        if (account.posted < floor) throw insufficientCredits();
         return 'account';
       }
       if (dailyLimit !== null) {

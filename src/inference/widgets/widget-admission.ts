@@ -1,7 +1,7 @@
 import { AppError } from '../../errors.js';
 import { type Clock, utcDay, utcMonth } from '../../lib/clock.js';
 import { VISITOR_DAILY_LIMIT, VISITOR_MINUTE } from '../../services/widgets/outcomes.rules.js';
-import { BALANCE_FLOOR } from '../limits/limits.js';
+import { floorOf } from '../limits/limits.js';
 import { AdmissionError, final } from '../limits/refusals.js';
 import type { MessageVerdict, VisitorLimits } from '../limits/shared-messages.js';
 import type { Visitors } from './visitors.js';
@@ -64,10 +64,11 @@ export interface CountedVisitor {
  * @throws AdmissionError
  */
 export function requireRoom(
-  { row, state, account }: WidgetEntry,
+  widget: WidgetEntry,
   { names, limits, isLoop }: CountedVisitor,
   { visitors, clock }: { visitors: Visitors; clock: Clock },
 ): void {
+  const { row, state, account } = widget;
   const now = clock.now();
   const rate = state.window.peek(now);
   if (!rate.allowed) throw tooManyMessages(rate.resetMs);
@@ -79,7 +80,7 @@ export function requireRoom(
   if (state.messages.used(utcDay(now)) + MESSAGE > BigInt(row.perDay) * MESSAGE) {
     throw new WidgetRefusal('widget_daily_cap_exceeded');
   }
-  if (account.posted < BALANCE_FLOOR) throw ownerWithoutBalance();
+  if (account.posted < floorOf(widget)) throw ownerWithoutBalance();
 }
 
 /**

@@ -6,6 +6,8 @@ import { rollupInvariants } from './rollup-invariants.store.js';
 
 /** Between two edges' clocks, and what rounding to milliseconds takes. */
 const ORDER_GRACE = `interval '1 second'`;
+/** What a call `u` has to find in the balance. */
+const FLOOR = `case when u.widget_id is null then 0.001 else 0 end`;
 /** How long an edge serves cached accounts while the database is unavailable. */
 const STALE_BALANCE = `interval '1 minute'`;
 
@@ -74,19 +76,19 @@ export const invariants: readonly Invariant[] = [
   {
     name: 'I7',
     guarantee:
-      'No charge takes an account further below the floor than the price of the most expensive call that started while the charged one ran.',
-    // The call that was admitted last among those charged so far saw the floor above all holds: only its own price may
+      'No charge takes an account further below the floor ($0.001; 0 for messages of widgets) than the price of the most expensive call that started while the charged one ran.',
+    // The call that was admitted last among those charged so far saw its floor above all holds: only its own price may
     // be missing. It began no sooner than the one that this entry charges. A second's grace: two edges have two clocks.
     // An adjustment may take money back that calls in flight had been promised, and an edge learns of it a little later.
     sql: `with below as materialized (
         select l.account_id, l.seq, l.balance_after, l.created_at - u.latency_ms * interval '1 millisecond' as began
         from ledger_entries l join usage_events u on u.id = l.event_id and u.created_at = l.created_at
-        where l.kind = 'usage' and l.balance_after < 0.001 - u.cost
+        where l.kind = 'usage' and l.balance_after < ${FLOOR} - u.cost
           and l.created_at - u.latency_ms * interval '1 millisecond' - ${ORDER_GRACE} >= ${KEPT_FROM})
       select distinct b.account_id as subject
       from below b
-      where b.balance_after < 0.001 - (
-          select max(u.cost) from usage_events u join ledger_entries l on l.id = u.id and l.seq <= b.seq
+      where b.balance_after < (
+          select min(${FLOOR} - u.cost) from usage_events u join ledger_entries l on l.id = u.id and l.seq <= b.seq
           where u.account_id = b.account_id and u.created_at >= b.began - ${ORDER_GRACE}
             and u.created_at - u.latency_ms * interval '1 millisecond' >= b.began - ${ORDER_GRACE})
         and not exists (

@@ -24,7 +24,12 @@ describe("an edge's share", () => {
     share.edges = 2;
   });
   const admission = (hold: bigint): Admission => {
-    const entry = { account, day: new DayState(), dailyLimit: null } as KeyEntry;
+    const entry = {
+      credential: { kind: 'api_key', id: 'k' },
+      account,
+      day: new DayState(),
+      dailyLimit: null,
+    } as KeyEntry;
     return new Admission(entry, new TestCaller(), {} as CatalogModel, '', hold);
   };
   /** Takes calls, each charged at once, until one is not admitted: how many were, and why no more. */
@@ -70,7 +75,7 @@ describe("an edge's share", () => {
     const calls = (): number => {
       for (let admitted = 0; ; admitted++) {
         const { caller, model } = admission(UNIT);
-        const entry = { account, day, dailyLimit } as KeyEntry;
+        const entry = { credential: { kind: 'api_key', id: 'k' }, account, day, dailyLimit } as KeyEntry;
         try {
           if (typeof share.take(new Admission(entry, caller, model, '', UNIT)) === 'string') return admitted;
         } catch {

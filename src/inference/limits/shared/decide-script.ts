@@ -1,4 +1,3 @@
-import { BALANCE_FLOOR } from '../limits.js';
 import { AMOUNTS } from './amounts-script.js';
 import { STATE_TTL_MS } from './edge-membership.js';
 import { ONLY_TOGETHER } from './local-share.js';
@@ -21,7 +20,8 @@ import { ONLY_TOGETHER } from './local-share.js';
  *   between spaces;
  *   balance, seq, holds, charges, number of capped keys;
  *   for each capped key: cap, spend, holds, charges;
- *   for each call: hold, requests a minute, member, number of its capped key or 0, number of its rate among KEYS.
+ *   for each call: hold, requests a minute, member, number of its capped key or 0, number of its rate among KEYS, the least that has
+ *     to be available.
  * Holds and charges are all that the edge has open, without the calls that it asks for. Returns 1 if the edge was known with
  * this life, then for each call: verdict, calls of the last minute, milliseconds until there is room.
  */
@@ -137,8 +137,8 @@ local function short(state, top1, top2, there1, there2)
   end
 end
 
-local f1, f2 = limbs('${BALANCE_FLOOR}')
-local function short_of_balance(state)
+local function short_of_balance(state, least)
+  local f1, f2 = limbs(least)
   local a, b = limbs(state.base)
   local c, d = a, b
   if state.most then c, d = limbs(extreme(state, 1)) end
@@ -178,8 +178,8 @@ local function wait_for(rate, count, limit)
   return tonumber(at[2]) + 60000 - now
 end
 
-local function take(account, day, amount, limit, member, rate)
-  local lacks = short_of_balance(account)
+local function take(account, day, amount, limit, member, rate, least)
+  local lacks = short_of_balance(account, least)
   if lacks == 3 then return 'account_reserved', 0, 0 end
   if lacks then return lacks == 1 and is_sure(account) and 'poor' or 'account', 0, 0 end
   if day then
@@ -209,7 +209,7 @@ for nth = 1, caps do
 end
 local answer = { not isStale and account.is_known and 1 or 0 }
 if isStale then
-  for _ = i, #ARGV, 5 do
+  for _ = i, #ARGV, 6 do
     answer[#answer + 1], answer[#answer + 2], answer[#answer + 3] = 'stale', 0, 0
   end
   return answer
@@ -225,9 +225,9 @@ for _, day in ipairs(days) do
   if not day.base or less(day.base, day.spend) then rebase(day, day.spend, -1) end
   day.is_latest = not less(day.spend, day.base)
 end
-for nth = i, #ARGV, 5 do
+for nth = i, #ARGV, 6 do
   local verdict, count, wait =
-    take(account, days[tonumber(ARGV[nth + 3])], ARGV[nth], tonumber(ARGV[nth + 1]), ARGV[nth + 2], KEYS[tonumber(ARGV[nth + 4])])
+    take(account, days[tonumber(ARGV[nth + 3])], ARGV[nth], tonumber(ARGV[nth + 1]), ARGV[nth + 2], KEYS[tonumber(ARGV[nth + 4])], ARGV[nth + 5])
   answer[#answer + 1], answer[#answer + 2], answer[#answer + 3] = verdict, count, wait
 end
 save(account)

@@ -3,7 +3,7 @@ import { dayStart, utcDay } from '../../../lib/clock.js';
 import { DOLLAR, type Money } from '../../../lib/money.js';
 import { windowOf } from '../../payer.js';
 import type { AccountState, DayState, Share } from '../account-state.js';
-import { type Admission, BALANCE_FLOOR, type Blocked } from '../limits.js';
+import { type Admission, BALANCE_FLOOR, type Blocked, floorOf } from '../limits.js';
 import { hold } from '../local-counters.js';
 import {
   dailyCapExceeded,
@@ -48,9 +48,11 @@ export class LocalShare {
   take(admission: Admission, careful = false): Admission | Blocked {
     const now = this.clock.now();
     const { account, day, dailyLimit } = admission.payer;
-    if (account.posted < BALANCE_FLOOR) throw insufficientCredits();
+    const floor = floorOf(admission.payer);
+    if (account.posted < floor) throw insufficientCredits();
+    // One share for all who pay out of the account: what lies below the floor of `/v1` isn't given out alone.
     const share = this.#shareOf(account, account.lowest - BALANCE_FLOOR, '');
-    if (account.available < BALANCE_FLOOR || account.claims + admission.hold > share.ceiling) {
+    if (account.available < floor || account.claims + admission.hold > share.ceiling) {
       if (careful || account.holds > 0n) return 'account';
       throw shareSpent();
     }

@@ -1,7 +1,7 @@
 import { type Clock, dayBefore, utcDay } from '../../../lib/clock.js';
 import { type Payer, windowOf } from '../../payer.js';
 import type { AccountState } from '../account-state.js';
-import type { Admission } from '../limits.js';
+import { type Admission, floorOf } from '../limits.js';
 import type { Membership } from './edge-membership.js';
 import { balanceKey, capKey, rateKey } from './redis-keys.js';
 import { PATIENT_TIMEOUT_MS, RedisUnavailableError } from './redis-link.js';
@@ -189,7 +189,7 @@ export class Reports {
       const { payer, hold } = admission;
       const place = payer.dailyLimit === null ? 0 : placeOf.get(payer.credential.id)!;
       const rate = keys.push(rateKey(payer));
-      args.push(hold, windowOf(payer).limit, `${edge}:${++this.#calls}`, place, rate);
+      args.push(hold, windowOf(payer).limit, `${edge}:${++this.#calls}`, place, rate, floorOf(payer));
     }
     // No call waits while everything is announced.
     const timeoutMs = mode.shared ? undefined : PATIENT_TIMEOUT_MS;
