@@ -6,8 +6,9 @@ import {
   MAX_ERROR_BYTES,
 } from '../lib/upstream/answer-limits.js';
 import type { UpstreamClient } from '../lib/upstream/client.js';
-import type { CallPatience, Connection, UpstreamHandler } from '../lib/upstream/connection.js';
 import type { ResponseHead } from '../lib/upstream/response-head.js';
+import type { Carrier } from '../lib/upstream/upstream.js';
+import type { CallPatience, UpstreamHandler } from '../lib/upstream/upstream-handler.js';
 import { type AnswerMemory, type AnswerShare, SMALL_ANSWER_BYTES } from './answer-memory.js';
 import { bodyOf, type ProxyError } from './answers.js';
 import type { Caller } from './caller.js';
@@ -70,7 +71,7 @@ export class Attempt implements UpstreamHandler {
   /** Never rejects. */
   readonly ended: Promise<AttemptEnd>;
   readonly #end: (end: AttemptEnd) => void;
-  #connection: Connection | undefined;
+  #connection: Carrier | undefined;
   #over = false;
   #status = 0;
   #retryAfter: string | undefined;
@@ -116,8 +117,8 @@ export class Attempt implements UpstreamHandler {
     this.#connection?.resume(this);
   }
 
-  start(client: UpstreamClient, path: string, fields: string, body: Buffer): void {
-    this.#connection = client.post(path, fields, body, this);
+  start(client: UpstreamClient, path: string, headers: Readonly<Record<string, string>>, body: Buffer): void {
+    this.#connection = client.post(path, headers, body, this);
   }
 
   onHead({ status, contentType, retryAfter }: ResponseHead): void {

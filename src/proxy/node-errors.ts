@@ -1,8 +1,8 @@
 import { errorEntry } from '../errors.js';
 import { cleanMessage, isKnownField } from '../lib/clean-message.js';
-import { UpstreamTimeoutError } from '../lib/upstream/connection.js';
 import { fieldErrors, shownFieldErrors } from '../lib/upstream/field-errors.js';
 import { saysNotTaken } from '../lib/upstream/not-taken.js';
+import { UpstreamTimeoutError } from '../lib/upstream/upstream-handler.js';
 import {
   answerTooLarge,
   bodyOf,

@@ -1,6 +1,7 @@
 import { limitAfterReads } from '../lib/limit-after-reads.js';
-import type { CallPatience, Connection, UpstreamHandler } from '../lib/upstream/connection.js';
 import type { ResponseHead } from '../lib/upstream/response-head.js';
+import type { Carrier } from '../lib/upstream/upstream.js';
+import type { CallPatience, UpstreamHandler } from '../lib/upstream/upstream-handler.js';
 import { judgeStatus } from './node-errors.js';
 import { modelValue, restampJson, UpstreamGarbage } from './restamp.js';
 import type { Deployment } from './routing.js';
@@ -15,7 +16,7 @@ const QUESTIONS: Readonly<Record<string, object>> = {
 };
 
 /** Sends a small call to a node. */
-type Send = (path: string, body: Buffer, handler: UpstreamHandler) => Connection;
+type Send = (path: string, body: Buffer, handler: UpstreamHandler) => Carrier;
 
 /** A node's answer to a small call, once it is whole. */
 class SmallAnswer implements UpstreamHandler {

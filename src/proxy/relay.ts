@@ -2,7 +2,7 @@ import { replaceValues } from '../lib/json-scan.js';
 import { withoutEndSlashes } from '../lib/trim-end.js';
 import { Turns } from '../lib/turns.js';
 import { UpstreamClient } from '../lib/upstream/client.js';
-import type { CallPatience } from '../lib/upstream/connection.js';
+import type { CallPatience } from '../lib/upstream/upstream-handler.js';
 import type { AnswerMemory } from './answer-memory.js';
 import { Attempt, type TakeTurns } from './attempt.js';
 import type { Caller } from './caller.js';
@@ -37,7 +37,7 @@ interface Wire {
   client: UpstreamClient;
   basePath: string;
   model: Buffer;
-  fields: { whole: string; stream: string };
+  headers: Record<'whole' | 'stream', Readonly<Record<string, string>>>;
 }
 
 const originOf = (deployment: Deployment): string => new URL(deployment.apiBase).origin;
@@ -72,14 +72,14 @@ export function createRelay(
     if (!wire) {
       const { origin, pathname } = new URL(deployment.apiBase);
       const { apiKey } = deployment;
-      const key = apiKey === undefined ? '' : `authorization: Bearer ${apiKey}\r\n`;
+      const key = apiKey !== undefined && { authorization: `Bearer ${apiKey}` };
       wire = {
         client: clientOf(origin),
         basePath: withoutEndSlashes(pathname),
         model: modelValue(deployment.upstreamModel),
-        fields: {
-          whole: `accept: application/json\r\n${key}`,
-          stream: `accept: text/event-stream, application/json\r\n${key}`,
+        headers: {
+          whole: { accept: 'application/json', ...key },
+          stream: { accept: 'text/event-stream, application/json', ...key },
         },
       };
       wires.set(deployment, wire);
@@ -89,7 +89,7 @@ export function createRelay(
 
   return {
     attempt(deployment, asked, patience, caller, onLeaving) {
-      const { client, basePath, fields, model } = wireOf(deployment);
+      const { client, basePath, headers, model } = wireOf(deployment);
       const attempt = new Attempt(
         deployment,
         asked,
@@ -101,13 +101,13 @@ export function createRelay(
         memory,
       );
       const body = replaceValues(asked.body, [asked.member], model);
-      attempt.start(client, basePath + asked.path, asked.stream ? fields.stream : fields.whole, body);
+      attempt.start(client, basePath + asked.path, asked.stream ? headers.stream : headers.whole, body);
       return attempt;
     },
     probe(deployment, path, timeoutMs) {
-      const { client, basePath, fields } = wireOf(deployment);
+      const { client, basePath, headers } = wireOf(deployment);
       return probe(deployment, path, timeoutMs, (to, body, handler) =>
-        client.post(basePath + to, fields.whole, body, handler),
+        client.post(basePath + to, headers.whole, body, handler),
       );
     },
     retain(deployments) {

@@ -7,7 +7,6 @@ import type { FrameReader } from '../../src/lib/link/frame-reader.js';
 import { KIND } from '../../src/lib/link/frames.js';
 import type { LinkCall } from '../../src/lib/link/link-call.js';
 import type { Outbox } from '../../src/lib/link/outbox.js';
-import type { ResponseReader } from '../../src/lib/upstream/response-reader.js';
 import type { LinkedCaller } from '../../src/proxy/link/linked-caller.js';
 import type { SseRestamper } from '../../src/proxy/restamp.js';
 
@@ -27,11 +26,7 @@ const EVENTS = [
   ),
   `${event([], { usage })}data: [DONE]\n\n`,
 ];
-const chunk = (text: string): Buffer => Buffer.from(`${text.length.toString(16)}\r\n${text}\r\n`);
-const HEAD = Buffer.from(
-  'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n',
-);
-const READS = [HEAD, ...EVENTS.map(chunk), Buffer.from('0\r\n\r\n')];
+const READS = EVENTS.map((text) => Buffer.from(text));
 
 const nothing = (): void => undefined;
 const fail = (failure: unknown): never => {
@@ -39,7 +34,6 @@ const fail = (failure: unknown): never => {
 };
 
 interface Classes {
-  ResponseReader: typeof ResponseReader;
   SseRestamper: typeof SseRestamper;
   LinkedCaller: typeof LinkedCaller;
   Outbox: typeof Outbox;
@@ -50,7 +44,6 @@ interface Classes {
   inspectAtOnce: typeof inspectAtOnce;
 }
 const FILES = [
-  'lib/upstream/response-reader.js',
   'lib/link/outbox.js',
   'lib/link/frame-reader.js',
   'lib/link/link-call.js',
@@ -69,9 +62,9 @@ const taken = (write: (bytes: Buffer) => void) => (bytes: Buffer) => {
   return true;
 };
 
-/** The proxy's part: from the reads of a node's connection to the writes of the link. */
+/** The proxy's part: from a node's events to the writes of the link. */
 function proxyPart(classes: Classes, write: (bytes: Buffer) => void): void {
-  const { ResponseReader, SseRestamper, LinkedCaller, Outbox } = classes;
+  const { SseRestamper, LinkedCaller, Outbox } = classes;
   const outbox = new Outbox(socketTo(write));
   const caller = new LinkedCaller(0, { outbox, queue: nothing, over: nothing });
   caller.servedBy('fast/a');
@@ -81,9 +74,8 @@ function proxyPart(classes: Classes, write: (bytes: Buffer) => void): void {
     restamper.push(bytes, pieces);
     caller.send(pieces);
   };
-  const reader = new ResponseReader({ onHead: nothing, onData });
   READS.forEach((read, index) => {
-    reader.read(read);
+    onData(read);
     if (index % PER_WRITE === 0) outbox.flush();
   });
   caller.endStream();

@@ -4,14 +4,8 @@ import { inDist } from '../support/dist.js';
 
 const IMPORT = /\b(?:from|import)\s*\(?"(\.{1,2}\/[^"]+\.js)"/g;
 
-/** The same without what is loaded when it is asked for. */
-const STATIC_IMPORT = /\b(?:from|import) ?"(\.{1,2}\/[^"]+\.js)"/g;
-
-/**
- * Sources of everything that a bundled program loads from `dist/bundle`, by the source maps of its chunks; with
- * `atStart`, without what a setting or a call loads later.
- */
-export function bundledSources(program: string, { atStart = false } = {}): string[] {
+/** Sources of everything that a bundled program loads from `dist/bundle`, by the source maps of its chunks. */
+export function bundledSources(program: string): string[] {
   const sources = new Set<string>();
   const seen = new Set<string>();
   const visit = (file: string): void => {
@@ -22,7 +16,7 @@ export function bundledSources(program: string, { atStart = false } = {}): strin
       const map = JSON.parse(readFileSync(`${file}.map`, 'utf8')) as { sources: string[] };
       for (const source of map.sources) sources.add(source);
     }
-    for (const [, next] of readFileSync(file, 'utf8').matchAll(atStart ? STATIC_IMPORT : IMPORT))
+    for (const [, next] of readFileSync(file, 'utf8').matchAll(IMPORT))
       visit(join(dirname(file), next!));
   };
   visit(inDist(program));

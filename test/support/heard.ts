@@ -1,6 +1,6 @@
-import type { CallPatience, UpstreamHandler } from '../../src/lib/upstream/connection.js';
 import type { ResponseHead } from '../../src/lib/upstream/response-head.js';
 import type { CallHead, Carrier } from '../../src/lib/upstream/upstream.js';
+import type { CallPatience, UpstreamHandler } from '../../src/lib/upstream/upstream-handler.js';
 import { until } from './until.js';
 
 /** A handler of a call to an upstream that notes what it hears. */
@@ -17,6 +17,10 @@ export class Heard implements UpstreamHandler {
 
   get body(): Buffer {
     return Buffer.concat(this.pieces);
+  }
+
+  get text(): string {
+    return this.body.toString('latin1');
   }
 
   get bytes(): number {

@@ -1,9 +1,9 @@
 import { type AppError, errorEntry } from '../../errors.js';
 import type { Turns, Work, WorkEnd } from '../../lib/turns.js';
 import { MAX_ERROR_BYTES } from '../../lib/upstream/answer-limits.js';
-import type { CallPatience, UpstreamHandler } from '../../lib/upstream/connection.js';
 import type { ResponseHead } from '../../lib/upstream/response-head.js';
 import type { Carrier, Upstream } from '../../lib/upstream/upstream.js';
+import type { CallPatience, UpstreamHandler } from '../../lib/upstream/upstream-handler.js';
 import { type Call, CLIENT_LEFT } from '../call.js';
 import type { CallMetrics, DroppedKind } from '../call-metrics.js';
 import type { Catalog } from '../catalog.js';

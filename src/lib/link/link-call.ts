@@ -1,7 +1,7 @@
-import { type UpstreamHandler, UpstreamTimeoutError } from '../upstream/connection.js';
 import type { Awaited } from '../upstream/late-watch.js';
 import { ResponseParseError } from '../upstream/response-head.js';
 import type { CallHead, Carrier } from '../upstream/upstream.js';
+import { type UpstreamHandler, UpstreamTimeoutError } from '../upstream/upstream-handler.js';
 import { FrameError, PIECE_BYTES, WINDOW_BYTES } from './frames.js';
 import { readHead } from './head-frame.js';
 

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
-import type { UpstreamHandler } from '../upstream/connection.js';
 import type { CallHead, Carrier } from '../upstream/upstream.js';
+import type { UpstreamHandler } from '../upstream/upstream-handler.js';
 import { FrameReader } from './frame-reader.js';
 import { FrameError, KIND, MAX_CALLS, PIECE_BYTES } from './frames.js';
 import { type CallLink, LinkCall } from './link-call.js';

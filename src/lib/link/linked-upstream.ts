@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
 import type { UpstreamClient } from '../upstream/client.js';
-import type { UpstreamHandler } from '../upstream/connection.js';
 import { LateWatch } from '../upstream/late-watch.js';
 import { destinationOf } from '../upstream/socket.js';
 import { type CallHead, type Carrier, HttpUpstream, type Upstream } from '../upstream/upstream.js';
+import type { UpstreamHandler } from '../upstream/upstream-handler.js';
 import { dial } from './dial.js';
 import { LINK_PATH } from './handshake.js';
 import { Link, type LinkOwner } from './link.js';

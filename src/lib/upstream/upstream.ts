@@ -1,5 +1,5 @@
 import type { UpstreamClient } from './client.js';
-import type { UpstreamHandler } from './connection.js';
+import type { UpstreamHandler } from './upstream-handler.js';
 
 /** A call to the model proxy, beside its body. */
 export interface CallHead {
@@ -29,8 +29,6 @@ export interface Upstream {
 }
 
 const PATHS = { chat: '/v1/chat/completions', embeddings: '/v1/embeddings' } as const;
-const ACCEPT = 'accept: application/json\r\n';
-const ACCEPT_STREAM = 'accept: text/event-stream\r\n';
 
 /** Carries each call over an HTTP connection of its own, to any model proxy. */
 export class HttpUpstream implements Upstream {
@@ -42,10 +40,13 @@ export class HttpUpstream implements Upstream {
 
   call(head: CallHead, body: Buffer, handler: UpstreamHandler): Carrier {
     const { endpoint, authorization, requestId, traceparent, stream } = head;
-    let fields = `authorization: ${authorization}\r\nx-request-id: ${requestId}\r\n`;
-    if (traceparent !== undefined) fields += `traceparent: ${traceparent}\r\n`;
-    fields += stream ? ACCEPT_STREAM : ACCEPT;
-    return this.client.post(this.basePath + PATHS[endpoint], fields, body, handler);
+    const headers = {
+      authorization,
+      'x-request-id': requestId,
+      accept: stream ? 'text/event-stream' : 'application/json',
+      ...(traceparent !== undefined && { traceparent }),
+    };
+    return this.client.post(this.basePath + PATHS[endpoint], headers, body, handler);
   }
 
   destroy(): void {

@@ -4,7 +4,7 @@ import { Link, type LinkOwner } from '../../../src/lib/link/link.js';
 import { LinkedUpstream, type LinkTimes } from '../../../src/lib/link/linked-upstream.js';
 import { readOpen } from '../../../src/lib/link/open-frame.js';
 import { UpstreamClient } from '../../../src/lib/upstream/client.js';
-import { UpstreamTimeoutError } from '../../../src/lib/upstream/connection.js';
+import { UpstreamTimeoutError } from '../../../src/lib/upstream/upstream-handler.js';
 import { callHead, Heard } from '../../support/heard.js';
 import { frame, headFrame, type LinkEnd, startLinkProxy } from '../../support/link-end.js';
 import { until } from '../../support/until.js';

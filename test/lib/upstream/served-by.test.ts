@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { parseHead } from '../../../src/lib/upstream/response-head.js';
+import { readHead } from '../../../src/lib/upstream/response-head.js';
 import {
   headerName,
   readLitellmDeployment,
@@ -48,19 +48,18 @@ describe('who served, in a header', () => {
 
   test('is read from the head of an answer, of LiteLLM too', () => {
     const node = randomUUID();
-    const head = (field: string) =>
-      parseHead(`HTTP/1.1 200 OK\r\ncontent-length: 0\r\n${field}\r\n`).servedBy;
-    expect(head(`x-gateway-served-by: ${node} 3 fast-1`)).toEqual({
+    const head = (name: string, value: string) => readHead(200, { [name]: value }).servedBy;
+    expect(head('x-gateway-served-by', `${node} 3 fast-1`)).toEqual({
       deployment: 'fast-1',
       nodeId: node,
       nodeCalls: 3,
     });
-    expect(head('X-LiteLLM-Model-Id: fast-2')).toEqual({
+    expect(head('x-litellm-model-id', 'fast-2')).toEqual({
       deployment: 'fast-2',
       nodeId: null,
       nodeCalls: null,
     });
-    expect(head('x-other-field-of-19: a')).toBeUndefined();
+    expect(head('x-other-field-of-19', 'a')).toBeUndefined();
     expect(readLitellmDeployment('a\u0000b')).toBeUndefined();
   });
 });

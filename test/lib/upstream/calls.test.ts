@@ -1,0 +1,284 @@
+import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { UpstreamClient } from '../../../src/lib/upstream/client.js';
+import type { CallPatience } from '../../../src/lib/upstream/upstream-handler.js';
+import { selfSigned } from '../../support/certificate.js';
+import { Heard } from '../../support/heard.js';
+import { until } from '../../support/until.js';
+import { CHUNKED, call, failure, OK, post, RawServer, whole } from './raw-server.js';
+
+const timeout = (connected: boolean) => [expect.objectContaining({ code: 'UPSTREAM_TIMEOUT', connected })];
+
+describe('a call to an upstream', () => {
+  let server: RawServer;
+  let client: UpstreamClient;
+  const hurry: CallPatience = { headersTimeoutMs: 200, bodyTimeoutMs: 100 };
+  beforeEach(async () => {
+    server = new RawServer();
+    await server.listen();
+    client = server.client();
+  });
+  afterEach(() => server.close());
+
+  const pausing = (patience?: CallPatience): Heard => {
+    const held = new Heard(patience);
+    held.pausing = true;
+    return held;
+  };
+  const resume = (held: Heard): void => {
+    held.pausing = false;
+    held.carrier!.resume(held);
+  };
+
+  test('is sent with its headers and the body as it is', async () => {
+    const body = `{"é":"${'\u{1f600}'}"}`;
+    expect(await call(client, body)).toMatchObject({ head: { status: 200 }, ...whole('ok') });
+    const length = Buffer.byteLength(body);
+    expect(server.received[0]).toBe(
+      `POST /v1/x HTTP/1.1\r\nhost: ${server.address}\r\nconnection: keep-alive\r\ncontent-type: application/json\r\naccept-encoding: identity\r\nx-a: 1\r\ncontent-length: ${length}\r\n\r\n${Buffer.from(body).toString('latin1')}`,
+    );
+  });
+
+  test('with a large body is sent whole', async () => {
+    const body = 'x'.repeat(3_000_000);
+    server.onBytes = (socket, at) => {
+      if (server.received[at]!.length > body.length) socket.write(OK);
+    };
+    expect(await call(client, body)).toMatchObject(whole('ok'));
+    expect(server.received[0]!.endsWith(`\r\n\r\n${body}`)).toBe(true);
+  });
+
+  test('fails once if nobody listens, or if the connection breaks', async () => {
+    const gone = new UpstreamClient({ url: new URL('http://127.0.0.1:1'), connectTimeoutMs: 5_000 });
+    expect(await call(gone)).toMatchObject({ ends: 0, errors: [{ code: 'ECONNREFUSED' }] });
+    expect(gone.unused).toBe(true);
+    server.onBytes = (socket) => socket.resetAndDestroy();
+    expect(await call(client)).toMatchObject({ ends: 0, errors: [{ code: 'ECONNRESET' }] });
+    expect(server.requests).toEqual([1]);
+  });
+
+  test('fails if a kept connection breaks once it is sent, and is not sent again', async () => {
+    await call(client);
+    server.onBytes = (socket) => socket.resetAndDestroy();
+    expect(await call(client)).toMatchObject({ ends: 0, errors: [{ code: 'ECONNRESET' }] });
+    expect(server.requests).toEqual([2]);
+  });
+
+  test('fails if the body breaks off, with what had come of it', async () => {
+    server.onBytes = (socket) => socket.end(`${CHUNKED}2\r\nok\r\n`);
+    expect(await call(client)).toMatchObject({ text: 'ok', ends: 0, errors: [expect.any(Error)] });
+  });
+
+  test('fails if the connection is reset before it ends a body without a length', async () => {
+    server.onBytes = (socket) => socket.write('HTTP/1.1 200 OK\r\n\r\nok');
+    const cut = post(client, new Heard());
+    await until(() => cut.text === 'ok');
+    server.sockets[0]!.resetAndDestroy();
+    expect(await cut.done()).toMatchObject({ ends: 0, errors: [{ code: 'ECONNRESET' }] });
+  });
+
+  test('is given up if the upstream is silent before its response or in the middle of it', async () => {
+    server.onBytes = () => undefined;
+    const silent = await post(client, new Heard(hurry)).done();
+    expect(silent).toMatchObject({ head: undefined, errors: timeout(true) });
+    await until(() => server.sockets[0]!.destroyed);
+    server.onBytes = (socket) => socket.write(`${CHUNKED}2\r\nok\r\n`);
+    expect(await post(client, new Heard(hurry)).done()).toMatchObject({ text: 'ok', errors: timeout(true) });
+  });
+
+  test('is not given up while its response is not taken', async () => {
+    server.onBytes = (socket) => socket.write(`${CHUNKED}2\r\nok\r\n`);
+    const held = post(client, pausing(hurry));
+    await until(() => held.text === 'ok');
+    // Others run into their timeouts meanwhile.
+    for (let i = 0; i < 3; i++) await post(client, new Heard(hurry)).done();
+    expect(held.errors).toEqual([]);
+    resume(held);
+    server.sockets[0]!.write('0\r\n\r\n');
+    expect(await held.done()).toMatchObject(whole('ok'));
+  });
+
+  test('is given up in its own time', async () => {
+    const patient = post(client, new Heard());
+    await until(() => server.received[0]);
+    server.onBytes = () => undefined;
+    const waiting = post(client, new Heard());
+    const began = performance.now();
+    expect(await post(client, new Heard(hurry)).done()).toMatchObject({ errors: timeout(true) });
+    expect(performance.now() - began).toBeGreaterThanOrEqual(hurry.headersTimeoutMs);
+    expect(await patient.done()).toMatchObject(whole('ok'));
+    expect(waiting.over).toBe(false);
+  });
+
+  test('that is not connected in time says so', async () => {
+    // It takes the connection and says nothing to the handshake.
+    server.onBytes = () => undefined;
+    const mute = server.client({ url: new URL(`https://${server.address}`), connectTimeoutMs: 100 });
+    expect(await call(mute)).toMatchObject({ ends: 0, errors: timeout(false) });
+    expect(mute.unused).toBe(true);
+  });
+
+  test('is not given up before what arrived while the process was busy is read', async () => {
+    server.onBytes = (socket) => {
+      socket.write(OK);
+      for (const end = performance.now() + 2 * hurry.headersTimeoutMs; performance.now() < end; );
+    };
+    expect(await post(client, new Heard(hurry)).done()).toMatchObject(whole('ok'));
+  });
+
+  test.each([
+    ['a head in pieces without end', 'HTTP/1.1 200 OK\r\nx: ', 'y'],
+    ['informational responses without end', '', 'HTTP/1.1 102 Processing\r\n\r\n'],
+    ['an empty body behind a stream’s head', `${CHUNKED}5;x=`, 'y'],
+  ])('is given up where the upstream sends %s', async (_what, first, then) => {
+    let dripping: NodeJS.Timeout | undefined;
+    server.onBytes = (socket) => {
+      socket.write(first);
+      dripping = setInterval(() => socket.write(then), 20);
+    };
+    expect(await post(client, new Heard(hurry)).done()).toMatchObject({ text: '', errors: timeout(true) });
+    clearInterval(dripping);
+  });
+
+  test('is given up where nothing but what prolongs no wait follows the head', async () => {
+    const commented = new (class extends Heard {
+      readonly movedOn = false;
+    })({ headersTimeoutMs: 300, bodyTimeoutMs: 100_000 });
+    let dripping: NodeJS.Timeout | undefined;
+    server.onBytes = (socket) => {
+      socket.write(CHUNKED);
+      dripping = setInterval(() => socket.write('3\r\n:\n\n\r\n'), 20);
+    };
+    expect(await post(client, commented).done()).toMatchObject({ ends: 0, errors: timeout(true) });
+    expect(commented.bytes).toBeGreaterThan(3);
+    clearInterval(dripping);
+  });
+
+  test.each([
+    ['with chunks', CHUNKED, '2\r\nok\r\n', '0\r\n\r\n'],
+    ['to the end of the connection', 'HTTP/1.1 200 OK\r\n\r\n', 'ok', ''],
+  ])(
+    'whose response %s ends while it is paused is whole once it is resumed',
+    async (_how, head, body, end) => {
+      server.onBytes = (socket) => socket.write(head + body);
+      const held = post(client, pausing());
+      await until(() => held.text === 'ok');
+      server.sockets[0]!.end(end);
+      // Another's answer comes later than what was sent before it.
+      server.onBytes = (socket) => socket.write(OK);
+      await call(server.client());
+      expect(held).toMatchObject({ ends: 0, errors: [] });
+      resume(held);
+      expect(await held.done()).toMatchObject(whole('ok'));
+    },
+  );
+
+  test('takes nothing while it is paused, and the rest is not read', async () => {
+    const megabyte = 'x'.repeat(2 ** 20);
+    server.onBytes = (socket) => {
+      socket.write(CHUNKED);
+      for (let i = 0; i < 32; i++) socket.write(`100000\r\n${megabyte}\r\n`);
+      socket.write('0\r\n\r\n');
+    };
+    const held = post(client, pausing());
+    await until(() => held.bytes > 0);
+    const taken = held.bytes;
+    await call(server.client()).catch(() => undefined);
+    expect(held.bytes).toBe(taken);
+    expect(server.sockets[0]!.writableLength).toBeGreaterThan(8 * 2 ** 20);
+    resume(held);
+    expect(await held.done()).toMatchObject({ bytes: 32 * 2 ** 20, ends: 1, errors: [] });
+  });
+
+  test('in tiny chunks holds no more memory than twice its bytes', async () => {
+    server.onBytes = (socket) => {
+      socket.write(CHUNKED);
+      for (let i = 0; i < 10; i++) socket.write('1\r\nx\r\n'.repeat(10_000));
+      socket.write('0\r\n\r\n');
+    };
+    const { pieces, bytes } = await call(client);
+    const held = new Set(pieces.map(({ buffer }) => buffer));
+    const heldBytes = [...held].reduce((sum, { byteLength }) => sum + byteLength, 0);
+    expect(bytes).toBe(100_000);
+    expect(heldBytes).toBeLessThanOrEqual(200_000);
+  });
+
+  test('that is aborted hears nothing more, and its connection ends', async () => {
+    server.onBytes = (socket) => socket.write(`${CHUNKED}2\r\nok\r\n`);
+    const aborted = new (class extends Heard {
+      override onData(chunk: Buffer): void {
+        super.onData(chunk);
+        this.carrier!.abort(this);
+      }
+    })();
+    post(client, aborted);
+    await until(() => server.sockets[0]?.destroyed);
+    expect(aborted).toMatchObject({ text: 'ok', ends: 0, errors: [] });
+    server.onBytes = (socket) => socket.write(OK);
+    const next = await call(client);
+    // Whose call is over has no say in what uses the connection now.
+    aborted.carrier!.abort(aborted);
+    next.carrier!.abort(aborted);
+    expect(await call(client)).toMatchObject(whole('ok'));
+    expect(server.sockets).toHaveLength(2);
+  });
+
+  test('that is aborted at once is not sent, on a new connection or one that rested', async () => {
+    for (let i = 0; i < 2; i++) {
+      const aborted = post(client, new Heard());
+      aborted.carrier!.abort(aborted);
+      expect(await call(client)).toMatchObject(whole('ok'));
+      expect(aborted).toMatchObject({ head: undefined, ends: 0, errors: [] });
+    }
+    expect(server.requests.reduce((sum, count) => sum + count)).toBe(2);
+  });
+
+  test('whose handler throws fails with what it threw, alone', async () => {
+    const thrower = new (class extends Heard {
+      override onHead(): void {
+        throw new Error('thrown in the head');
+      }
+    })();
+    expect(await post(client, thrower).done()).toMatchObject(failure('thrown in the head'));
+    const late = new (class extends Heard {
+      override onEnd(): void {
+        throw new Error('thrown at the end');
+      }
+    })();
+    expect(await post(client, late).done()).toMatchObject(failure('thrown at the end'));
+    expect(await call(client)).toMatchObject(whole('ok'));
+  });
+
+  test.each(['TLSv1.2', 'TLSv1.3'] as const)(
+    'goes over %s to whom it knows, and to nobody else',
+    async (version) => {
+      const pair = selfSigned('localhost');
+      // Another test's certificate of the same name would be taken for this one.
+      const authorities = getCACertificates();
+      const tls = createTlsServer({ ...pair, minVersion: version, maxVersion: version });
+      const secure = new RawServer(tls, 'secureConnection');
+      await secure.listen();
+      const client = secure.client({ url: new URL(`https://localhost:${secure.address.split(':')[1]}`) });
+      const unknown = { ends: 0, errors: [{ code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }] };
+      try {
+        for (let i = 0; i < 3; i++) expect(await call(client)).toMatchObject(unknown);
+        setDefaultCACertificates([pair.cert]);
+        secure.onBytes = (socket) => socket.end(OK);
+        // Sessions that the upstream has forgotten cost a handshake, and no call.
+        for (let i = 0; i < 4; i++) {
+          expect(await call(client)).toMatchObject(whole('ok'));
+          if (i === 1) tls.setTicketKeys(Buffer.alloc(48, 1));
+        }
+        expect(secure.received.join('')).toMatch(/^(?:POST [^\0]*?\{\}){4}$/);
+        secure.onBytes = (socket) => socket.write(`${CHUNKED}2\r\nok\r\n`);
+        const held = post(client, pausing());
+        await until(() => held.text === 'ok');
+        resume(held);
+        secure.sockets.at(-1)!.write('0\r\n\r\n');
+        expect(await held.done()).toMatchObject(whole('ok'));
+      } finally {
+        setDefaultCACertificates(authorities);
+        await secure.close();
+      }
+    },
+  );
+});

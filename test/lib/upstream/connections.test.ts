@@ -1,0 +1,215 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { Heard } from '../../support/heard.js';
+import { ownTime } from '../../support/own-time.js';
+import { until } from '../../support/until.js';
+import { CHUNKED, call, failure, OK, post, RawServer, whole } from './raw-server.js';
+
+describe('connections to an upstream', () => {
+  let server: RawServer;
+  let client: ReturnType<RawServer['client']>;
+  beforeEach(async () => {
+    server = new RawServer();
+    await server.listen();
+    client = server.client();
+  });
+  afterEach(() => server.close());
+
+  test('carry one call after another, and as many as there are calls at once', async () => {
+    for (let i = 0; i < 5; i++) await call(client);
+    expect(server.sockets).toHaveLength(1);
+    const both = [post(client, new Heard()), post(client, new Heard())];
+    for (const one of both) expect(await one.done()).toMatchObject(whole('ok'));
+    expect(server.sockets).toHaveLength(2);
+    await call(client);
+    expect(server.sockets).toHaveLength(2);
+  });
+
+  test.each([
+    ['whose response says so', OK.replace('\r\n', '\r\nconnection: close\r\n')],
+    ['of HTTP/1.0', OK.replace('1.1', '1.0')],
+    ['that brings more than its response', `${OK}HTTP/1.1 200 OK\r\n`],
+    ['that brings noise after its response', `${OK}x`],
+    ['that may bring the body of a 204', 'HTTP/1.1 204 X\r\ncontent-length: 2\r\n\r\n'],
+    ['that the upstream closes in a second', OK.replace('\r\n', '\r\nkeep-alive: timeout=1\r\n')],
+  ])('close one %s', async (_which, response) => {
+    server.onBytes = (socket) => socket.write(response);
+    expect(await call(client)).toMatchObject({ ends: 1, errors: [] });
+    await until(() => server.sockets[0]!.destroyed);
+    server.onBytes = (socket) => socket.write(OK);
+    expect(await call(client)).toMatchObject(whole('ok'));
+    expect(server.sockets).toHaveLength(2);
+  });
+
+  test('close one at rest that brings bytes, or that the upstream closes', async () => {
+    await call(client);
+    server.sockets[0]!.write('HTTP/1.1 200 OK\r\n');
+    await until(() => server.sockets[0]!.destroyed);
+    expect(await call(client)).toMatchObject(whole('ok'));
+    server.sockets[1]!.end();
+    await until(() => server.sockets[1]!.destroyed);
+    expect(await call(client)).toMatchObject(whole('ok'));
+    expect(server.sockets).toHaveLength(3);
+  });
+
+  test.each<[string, (server: RawServer) => void]>([
+    ['a stray response', ({ sockets }) => sockets[0]!.write(OK.replace('ok', 'no'))],
+    ['noise', ({ sockets }) => sockets[0]!.write('noise')],
+    ['its end', ({ sockets }) => sockets[0]!.destroy()],
+    ['a reset', ({ sockets }) => sockets[0]!.resetAndDestroy()],
+  ])('at rest that bring %s carry no call, which is sent once on another one', async (_what, bring) => {
+    // Before the call is made, while it waits for the end of the turn, and while the connection is being checked.
+    for (const moment of ['before', 'with', 'after']) {
+      const own = new RawServer();
+      await own.listen();
+      const kept = own.client();
+      await call(kept);
+      if (moment === 'before') bring(own);
+      const next = post(kept, new Heard());
+      if (moment === 'with') bring(own);
+      if (moment === 'after') setImmediate(() => bring(own));
+      expect(await next.done()).toMatchObject(whole('ok'));
+      expect(own.requests).toEqual([1, 1]);
+      await own.close();
+    }
+  });
+
+  test('send nothing after a body whose response came before it had left', async () => {
+    server.onBytes = (socket) => {
+      socket.pause();
+      socket.write('HTTP/1.1 413 Too Large\r\ncontent-length: 0\r\n\r\n');
+    };
+    expect(await call(client, 'x'.repeat(20_000_000))).toMatchObject({ head: { status: 413 }, ends: 1 });
+    server.onBytes = (socket) => socket.write(OK);
+    expect(await call(client)).toMatchObject(whole('ok'));
+    expect(server.sockets).toHaveLength(2);
+  });
+
+  test('carry no other call once a response began before its request had left', async () => {
+    const body = 'x'.repeat(20_000_000);
+    let size = 0;
+    server.onBytes = (socket, at) => {
+      if (size === 0) {
+        size = server.received[at]!.indexOf('\r\n\r\n') + 4 + body.length;
+        socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\no');
+      }
+      // The rest comes when nothing of the request is left on its way.
+      if (socket.bytesRead === size) socket.write('k');
+    };
+    expect(await call(client, body)).toMatchObject(whole('ok'));
+    server.onBytes = (socket) => socket.write(OK);
+    expect(await call(client)).toMatchObject(whole('ok'));
+    expect(server.sockets).toHaveLength(2);
+  });
+
+  test('close at rest before the upstream would close them', async () => {
+    server.onBytes = (socket) => socket.write(OK.replace('\r\n', '\r\nkeep-alive: timeout=2\r\n'));
+    await call(client);
+    const time = ownTime();
+    const start = time.now();
+    await until(() => server.sockets[0]!.destroyed, { intervalMs: 20 });
+    const restedMs = time.now() - start;
+    time.stop();
+    expect(restedMs).toBeLessThan(2_000);
+  });
+
+  test('let calls end once the client is retired, and rest no more', async () => {
+    await Promise.all([call(client), call(client)]);
+    server.onBytes = (socket) => socket.write(`${CHUNKED}2\r\nok\r\n`);
+    const last = post(client, new Heard());
+    await until(() => last.text === 'ok');
+    client.retire();
+    await until(() => server.sockets.filter(({ destroyed }) => destroyed).length === 1);
+    expect([client.unused, last.over]).toEqual([false, false]);
+    server.sockets.find(({ destroyed }) => !destroyed)!.write('0\r\n\r\n');
+    expect(await last.done()).toMatchObject(whole('ok'));
+    server.onBytes = (socket) => socket.write(OK);
+    expect(await call(client)).toMatchObject(whole('ok'));
+    expect(client.unused).toBe(true);
+    await until(() => server.sockets.every(({ destroyed }) => destroyed));
+  });
+
+  test('end with the client, and their calls too', async () => {
+    server.onBytes = () => undefined;
+    const waiting = post(client, new Heard());
+    await until(() => server.received[0]);
+    client.destroy();
+    expect(waiting).toMatchObject(failure('closed'));
+    expect(await call(client)).toMatchObject(failure('closed'));
+    await until(() => server.sockets[0]!.destroyed);
+  });
+
+  describe('of several accounts', () => {
+    class Owned extends Heard {
+      constructor(
+        readonly accountId: string,
+        readonly requestId: string,
+      ) {
+        super();
+      }
+    }
+    const named = (id: string, from = client) => post(from, new Owned('account', id)).done();
+    const owned = (account: string, from = client, id = account) => post(from, new Owned(account, id)).done();
+    const answerTo = (id: string) => OK.replace('\r\n', `\r\nX-Request-ID: ${id} \r\n`);
+    const another = { head: undefined, text: '', ...failure('to another call') };
+
+    test('bring no response to another call once the upstream names calls, and close after one', async () => {
+      server.onBytes = (socket) => socket.write(answerTo('a'));
+      expect(await named('a')).toMatchObject(whole('ok'));
+      expect(await named('b')).toMatchObject(another);
+      await until(() => server.sockets[0]!.destroyed);
+      expect(await named('a')).toMatchObject(whole('ok'));
+      server.onBytes = (socket) => socket.write(OK);
+      expect(await named('c')).toMatchObject(another);
+      expect(server.sockets).toHaveLength(2);
+    });
+
+    test('bring none from the first call on where the upstream is known to name them', async () => {
+      server.onBytes = (socket) => socket.write(answerTo('a'));
+      expect(await named('b', server.client({ echoes: true }))).toMatchObject(another);
+    });
+
+    test('bring all responses of an upstream that has ids of its own', async () => {
+      server.onBytes = (socket) => socket.write(answerTo('req_1'));
+      for (const id of ['a', 'b']) expect(await named(id)).toMatchObject(whole('ok'));
+    });
+
+    test('are not shared where the upstream names no calls', async () => {
+      for (const account of ['a', 'b', 'a', 'b']) expect(await owned(account)).toMatchObject(whole('ok'));
+      expect(server.sockets).toHaveLength(2);
+    });
+
+    test.each([
+      [60_000, 2],
+      [0, 1],
+    ])('are shared once they have rested for %i ms', async (sharedAfterMs, connections) => {
+      const sharing = server.client({ sharedAfterMs });
+      for (const account of ['a', 'b', 'a', 'b'])
+        expect(await owned(account, sharing)).toMatchObject(whole('ok'));
+      expect(server.sockets).toHaveLength(connections);
+    });
+
+    test('are shared, those at rest too, once the upstream names calls', async () => {
+      for (const account of ['a', 'b']) expect(await owned(account)).toMatchObject(whole('ok'));
+      server.onBytes = (socket) => socket.write(answerTo('id'));
+      expect(await owned('a', client, 'id')).toMatchObject(whole('ok'));
+      const others = await Promise.all(['c', 'd'].map((account) => owned(account, client, 'id')));
+      for (const other of others) expect(other).toMatchObject(whole('ok'));
+      expect(server.sockets).toHaveLength(2);
+    });
+  });
+
+  test('are opened, and written to, after what the caller left for the end of the turn', async () => {
+    const order: string[] = [];
+    server.onBytes = (socket) => {
+      order.push('sent');
+      socket.write(OK);
+    };
+    // From both phases of the event loop, on a new connection and on one that rested.
+    for (let i = 0; i < 4; i++) {
+      if (i % 2 === 0) await turn();
+      setImmediate(() => order.push('intent'));
+      await call(client);
+    }
+    expect(order).toEqual(Array.from({ length: 4 }, () => ['intent', 'sent']).flat());
+  });
+});
