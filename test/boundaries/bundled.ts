@@ -16,8 +16,7 @@ export function bundledSources(program: string): string[] {
       const map = JSON.parse(readFileSync(`${file}.map`, 'utf8')) as { sources: string[] };
       for (const source of map.sources) sources.add(source);
     }
-    for (const [, next] of readFileSync(file, 'utf8').matchAll(IMPORT))
-      visit(join(dirname(file), next!));
+    for (const [, next] of readFileSync(file, 'utf8').matchAll(IMPORT)) visit(join(dirname(file), next!));
   };
   visit(inDist(program));
   return [...sources];
