@@ -3,8 +3,8 @@ import { MAX_ANSWER_BYTES } from '../lib/upstream/answer-limits.js';
 
 /** Whole answers up to here aren't counted, as nearly every one is. */
 export const SMALL_ANSWER_BYTES = 64 * 1024;
-/** The most that one read of a connection brings. */
-const READ_BYTES = 64 * 1024;
+/** The most that one read of a connection brings: what its socket keeps, and a read. */
+const READ_BYTES = 128 * 1024;
 /** Of all answers together, as at the edge. */
 const MOST_BYTES = 192 * 1024 * 1024;
 /** What is left beside the answer that has the turn. */

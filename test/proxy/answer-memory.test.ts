@@ -2,7 +2,7 @@ import { AnswerMemory } from '../../src/proxy/answer-memory.js';
 import fc from '../support/fast-check.js';
 
 const KIB = 1024;
-const READ_BYTES = 64 * KIB;
+const READ_BYTES = 128 * KIB;
 
 describe('the memory for large answers', () => {
   test('stays bounded, and every answer has its turn', () => {

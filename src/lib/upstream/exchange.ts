@@ -64,7 +64,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#paused = false;
     this.#wait();
     this.#deliverSoon();
-    this.#controller?.resume();
   }
 
   /** The connection is closed, since the rest of the response would follow. */
@@ -143,6 +142,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#end === 'whole') this.#complete();
     else if (this.#end) this.#fail(this.#end);
     else this.#moveOn();
+    if (!this.#paused) this.#controller?.resume();
   };
 
   /** Whoever keeps a few bytes must not keep the memory of all that was read with them. */
