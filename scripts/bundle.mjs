@@ -17,7 +17,7 @@ const programs = [
   'start',
   'launcher/edges',
   'launcher/restart-edges',
-  ...['gateway', 'platform', 'jobs', 'proxy'].map((name) => `${name}/main`),
+  ...['gateway', 'platform', 'jobs', 'proxy', 'worker'].map((name) => `${name}/main`),
   ...readdirSync(join(compiled, 'cli'))
     .filter((name) => name.endsWith('.js'))
     .map((name) => `cli/${name.slice(0, -'.js'.length)}`),

@@ -83,19 +83,6 @@ export function answerJson(
   response.end(body);
 }
 
-/** Ends an answer with JSON that is too large for one buffer. */
-export function answerInParts(
-  response: ServerResponse,
-  headers: AnswerHeaders,
-  parts: readonly Buffer[],
-): void {
-  const length = parts.reduce((sum, part) => sum + part.length, 0);
-  headers.push('content-type', 'application/json; charset=utf-8', 'content-length', String(length));
-  response.writeHead(200, headers);
-  for (const part of parts) response.write(part);
-  response.end();
-}
-
 /** OpenAI's SDKs 4 and 5 ignore waits of a minute or more: they retry immediately, and then give up. */
 const MAX_RETRY_SECONDS = 59;
 const MAX_RETRY_MS = 59_999;

@@ -20,12 +20,13 @@ import { cutConnections } from '../lib/cut-connections.js';
 import { NetworkBudget } from '../lib/fair/network-budget.js';
 import { idleCloser } from '../lib/lifecycle.js';
 import { LinkedUpstream } from '../lib/link/linked-upstream.js';
+import { JsonReader } from '../lib/json-reader.js';
 import type { Logger } from '../lib/logger.js';
 import { Pace } from '../lib/pace.js';
 import { requireRules } from '../lib/route-rules.js';
 import { SlotSet } from '../lib/slot-set.js';
 import type { Tracing } from '../lib/tracing/tracing.js';
-import { Turns } from '../lib/turns.js';
+import { WorkerThread } from '../lib/worker-thread.js';
 import { UpstreamClient } from '../lib/upstream/client.js';
 import type { MeterOptions } from '../metering/meter.js';
 import { RefusedCalls } from '../metering/refused-calls.js';
@@ -197,7 +198,9 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     checkIntervalMs,
   });
   const patience = { headersTimeoutMs: config.upstreamTimeoutMs, bodyTimeoutMs: config.upstreamIdleMs };
-  const relay = { upstream, patience, catalog, metrics, turns: new Turns() };
+  const thread = new WorkerThread(log);
+  const json = new JsonReader(thread);
+  const relay = { upstream, patience, catalog, metrics, json };
   const pace = new Pace({
     bytesPerSecond: bounds.uploadBytesPerSecond,
     stallMs: bounds.uploadStallMs,
@@ -209,8 +212,8 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     reader: { stalledReaderMs, readPace },
     allowedFields: new Set(config.allowedBodyFields),
     media: { allowPrivate: config.mediaAllowPrivate },
-    translate: config.responsesApi
-      ? (await import('./responses/responses.js')).createTranslate(clock)
+    responses: config.responsesApi
+      ? (await import('./responses/responses.js')).createResponses(clock, json)
       : undefined,
   };
   v1Routes(app, v1);
@@ -262,6 +265,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
       payers.stop();
       await routes.stop();
       upstream.destroy();
+      await thread.close();
     },
   };
 }

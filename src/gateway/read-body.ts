@@ -2,16 +2,18 @@ import type { ServerResponse } from 'node:http';
 import type { Catalog } from '../inference/catalog.js';
 import type { KeyEntry } from '../inference/keys/key-cache.js';
 import { movedModel } from '../inference/limits/guarded.js';
+import { CallerGoneError } from '../inference/limits/limits.js';
 import type { AllowedFields } from '../inference/request/body-fields.js';
 import type { MediaRules } from '../inference/request/media-addresses.js';
-import { type InspectedBody, inspectBody } from '../inference/request/request-body.js';
+import { READ_REQUEST } from '../inference/request/read-request.js';
+import { type InspectedBody, movedTo } from '../inference/request/request-body.js';
 import type { Clock } from '../lib/clock.js';
-import type { Turns, Work, WorkEnd } from '../lib/turns.js';
-import { inTurn } from './in-turn.js';
-import type { Translate, Translated } from './responses/responses.js';
+import type { JsonReader } from '../lib/json-reader.js';
+import type { ReadResponsesRequest } from './responses/read-request.js';
+import type { Responses } from './responses/responses.js';
 
 export interface ReadDeps {
-  relay: { turns: Turns };
+  relay: { json: JsonReader };
   catalog: Catalog;
   clock: Clock;
   /** Additional body fields to forward. */
@@ -19,30 +21,40 @@ export interface ReadDeps {
   media: MediaRules;
 }
 
-/** Reads a body, in slices if that takes long. If the client disconnects, nothing is kept. */
+/** The body of a call. What the answer repeats of it is there for calls of the Responses API. */
+export type ReadBody = InspectedBody & Partial<Pick<ReadResponsesRequest, 'echo'>>;
+
+/**
+ * Reads a body, which must not be used afterwards. One that waits for the worker thread is dropped when the client disconnects.
+ * @param translated Set for a call of the Responses API.
+ * @throws AppError `invalid_body`, CallerGoneError
+ */
 export function readBody(
   deps: ReadDeps,
   response: ServerResponse,
   payer: KeyEntry,
   body: Buffer,
-  done: WorkEnd<InspectedBody>,
-  isAgain = false,
-): void {
-  const moves = payer.guard
-    ? (asked: string) => movedModel(payer, asked, deps.catalog, deps.clock.now())
-    : undefined;
-  const work = inspectBody(body, deps.allowedFields, deps.media, moves);
-  inTurn(deps.relay.turns, payer.account.id, response, work, (error, inspected) => {
-    // Other calls may have brought the guard to act while this body was read.
-    const isOld = inspected && moves && moves(inspected.model) !== inspected.movedTo;
-    if (isOld && !isAgain) readBody(deps, response, payer, body, done, true);
-    else done(error, inspected);
-  });
+  translated?: Pick<Responses, 'read'>,
+): ReadBody | Promise<ReadBody> {
+  const input = { body, allowed: deps.allowedFields, media: deps.media };
+  const job = translated?.read ?? READ_REQUEST;
+  const read = deps.relay.json.read<typeof input, ReadBody>(payer.account.id, job, input, () =>
+    whileOpen(response),
+  );
+  return read instanceof Promise
+    ? read.then((inspected) => guarded(deps, payer, inspected))
+    : guarded(deps, payer, read);
 }
 
-/** Translates a request of the Responses API as work of two steps: it is parsed as a whole, and many may arrive together. */
-export function* translation(translate: Translate, body: Buffer): Work<Translated> {
-  // Nothing more fits into a turn whose time is over.
-  yield;
-  return translate(body);
+/** The key's guard may name another model by now. */
+function guarded({ catalog, clock }: ReadDeps, payer: KeyEntry, body: ReadBody): ReadBody {
+  const model = payer.guard ? movedModel(payer, body.model, catalog, clock.now()) : null;
+  return model === null ? body : movedTo(body, model);
+}
+
+/** Aborted with a `CallerGoneError` when the client disconnects. */
+export function whileOpen(response: ServerResponse): AbortSignal {
+  const controller = new AbortController();
+  response.once('close', () => controller.abort(new CallerGoneError()));
+  return controller.signal;
 }

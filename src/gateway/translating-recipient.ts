@@ -3,13 +3,9 @@ import type { UpstreamFailure } from '../inference/relay/upstream-failure.js';
 
 /** A recipient that translates the answer and delegates everything else to the inner recipient. */
 export abstract class TranslatingRecipient implements Recipient {
-  /** A large answer that was read ahead. */
-  #ahead: object | undefined;
-
   constructor(protected readonly inner: Recipient) {}
 
-  /** What the caller gets in place of a whole answer. */
-  protected abstract translated(answer: object): Buffer;
+  abstract translate(answer: Buffer): Promise<Buffer>;
   abstract send(events: Buffer): void;
   abstract endStream(event: Buffer): void;
 
@@ -30,16 +26,7 @@ export abstract class TranslatingRecipient implements Recipient {
   }
 
   answer(body: Buffer): void {
-    this.inner.answer(this.translated(parsedAnswer(body)));
-  }
-
-  readAhead(parts: readonly Buffer[]): boolean {
-    this.#ahead = parsed(Buffer.concat(parts));
-    return this.#ahead !== undefined;
-  }
-
-  answerInParts(): void {
-    this.inner.answer(this.translated(this.#ahead ?? {}));
+    this.inner.answer(body);
   }
 
   refuse(failure: UpstreamFailure): void {
@@ -65,14 +52,10 @@ export abstract class TranslatingRecipient implements Recipient {
 
 /** What an answer or an event says. The relay has looked at the members that it knows and not at all of it. */
 export function parsedAnswer<Shape extends object>(data: Buffer | undefined): Partial<Shape> {
-  return ((data && parsed(data)) ?? {}) as Partial<Shape>;
-}
-
-/** Undefined for what isn't JSON. */
-function parsed(data: Buffer): object | undefined {
+  if (!data) return {};
   try {
-    return (JSON.parse(data.toString()) ?? {}) as object;
+    return (JSON.parse(data.toString()) ?? {}) as Partial<Shape>;
   } catch {
-    return undefined;
+    return {};
   }
 }

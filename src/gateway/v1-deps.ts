@@ -14,7 +14,7 @@ import type { SlotSet } from '../lib/slot-set.js';
 import type { Tracing } from '../lib/tracing/tracing.js';
 import type { RefusedCalls } from '../metering/refused-calls.js';
 import type { Meter } from '../metering/usage-record.js';
-import type { Translate } from './responses/responses.js';
+import type { Responses } from './responses/responses.js';
 import type { ReaderBounds } from './v1-recipient.js';
 
 /** What the routes of `/v1` work with. */
@@ -37,7 +37,7 @@ export interface V1Deps {
   allowedFields: AllowedFields;
   media: MediaRules;
   pace: Pace;
-  /** Translates calls of the Responses API; absent: there is none. */
-  translate?: Translate | undefined;
+  /** Absent unless RESPONSES_API is set. */
+  responses?: Responses | undefined;
   tracing: Tracing | undefined;
 }

@@ -3,7 +3,7 @@ import type { CallInput } from '../inference/call.js';
 import type { Recipient } from '../inference/relay/recipient.js';
 import type { UpstreamFailure } from '../inference/relay/upstream-failure.js';
 import type { Pace } from '../lib/pace.js';
-import { type AnswerHeaders, answerError, answerInParts, answerJson, v1Headers } from './answer.js';
+import { type AnswerHeaders, answerError, answerJson, v1Headers } from './answer.js';
 import { TakenBytes } from './taken-bytes.js';
 
 export interface ReaderBounds {
@@ -54,10 +54,6 @@ export class V1Recipient implements Recipient {
 
   answer(body: Buffer): void {
     answerJson(this.response, 200, this.#headers(), body);
-  }
-
-  answerInParts(parts: readonly Buffer[]): void {
-    answerInParts(this.response, this.#headers(), parts);
   }
 
   refuse({ code, options }: UpstreamFailure): void {

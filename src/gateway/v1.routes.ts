@@ -8,17 +8,14 @@ import { refuseBeyondBudget, refuseLarge, refuseOverRate } from '../inference/li
 import { BodyShare } from '../inference/memory/body-budget.js';
 import type { Payer } from '../inference/payer.js';
 import { Relay } from '../inference/relay/relay.js';
-import type { InspectedBody } from '../inference/request/request-body.js';
 import { matchedRules } from '../lib/route-rules.js';
 import { uuidOf } from '../lib/uuid.js';
 import type { Endpoint } from '../metering/usage-record.js';
 import { answerJson, answerPreflight, v1Headers } from './answer.js';
 import { authenticate, authenticateAgain } from './authenticate.js';
 import { Exchange } from './exchange.js';
-import { inTurn } from './in-turn.js';
-import { readBody, translation } from './read-body.js';
+import { type ReadBody, readBody } from './read-body.js';
 import { askForBody, originForm } from './request-guard.js';
-import type { Translated } from './responses/responses.js';
 import { type RouteRules, rules, V1_BODY_LIMIT_BYTES } from './route-rules.js';
 import { checkAnnounced, requireUnencoded, takeBody } from './take-body.js';
 import type { V1Deps } from './v1-deps.js';
@@ -41,7 +38,7 @@ export function v1Routes(app: FastifyInstance, deps: V1Deps): void {
   const call = { bodyLimitBytes: V1_BODY_LIMIT_BYTES };
   app.post('/v1/chat/completions', rules('key', { ...call, endpoint: 'chat' }), NEVER_REACHED);
   app.post('/v1/embeddings', rules('key', { ...call, endpoint: 'embeddings' }), NEVER_REACHED);
-  if (deps.translate) {
+  if (deps.responses) {
     const translated = rules('key', { ...call, endpoint: 'chat', isTranslated: true });
     app.post('/v1/responses', translated, NEVER_REACHED);
   }
@@ -128,26 +125,14 @@ function takeCall(deps: V1Deps, exchange: Exchange, endpoint: Endpoint, entry: K
     authenticateAgain(entry, deps.cache, (unread, found) => {
       try {
         const current = activeKey(exchange, unread, found);
-        const read = (translated?: Translated): void =>
-          readBody(deps, response, current, translated?.chat ?? body, (error, inspected) => {
-            try {
-              if (!inspected) throw translated ? translated.inCallersNames(error, body) : error;
-              exchange.model = inspected.model;
-              const call = translated ? translated.withDropped(inspected) : inspected;
-              forward(deps, exchange, endpoint, current, call, share, failed, translated);
-            } catch (thrown) {
-              failed(thrown);
-            }
-          });
-        if (!exchange.isTranslated || !deps.translate) {
-          read();
-          return;
-        }
-        const work = translation(deps.translate, body);
-        inTurn(deps.relay.turns, current.account.id, response, work, (error, translated) => {
-          if (translated) read(translated);
-          else failed(error);
-        });
+        const translated = exchange.isTranslated ? deps.responses : undefined;
+        const call = (read: ReadBody): void => {
+          exchange.model = read.model;
+          forward(deps, exchange, endpoint, current, read, share, failed);
+        };
+        const read = readBody(deps, response, current, body, translated);
+        if (read instanceof Promise) read.then(call).catch(failed);
+        else call(read);
       } catch (thrown) {
         failed(thrown);
       }
@@ -155,10 +140,10 @@ function takeCall(deps: V1Deps, exchange: Exchange, endpoint: Endpoint, entry: K
   });
 }
 
-function notSupported({ translate }: V1Deps, request: IncomingMessage): AppError {
+function notSupported({ responses }: V1Deps, request: IncomingMessage): AppError {
   const [path] = originForm(request).split('?', 1);
   const asked = `${request.method} ${path!.slice(0, 100)}`;
-  const posted = `POST /v1/chat/completions, ${translate ? 'POST /v1/responses, ' : ''}POST /v1/embeddings`;
+  const posted = `POST /v1/chat/completions, ${responses ? 'POST /v1/responses, ' : ''}POST /v1/embeddings`;
   const message = `${asked} is not supported. Supported endpoints are ${posted} and GET /v1/models.`;
   return new AppError('endpoint_not_supported', { message });
 }
@@ -187,10 +172,9 @@ function forward(
   { id, request, response }: Exchange,
   endpoint: Endpoint,
   payer: Payer,
-  body: InspectedBody,
+  body: ReadBody,
   share: BodyShare,
   failed: (error: unknown) => void,
-  translated?: Translated,
 ): void {
   if (endpoint === 'embeddings' && body.stream) {
     throw new AppError('invalid_body', {
@@ -199,13 +183,15 @@ function forward(
     });
   }
   if (!deps.meter.accepting()) throw new AppError('service_unavailable', { retryAfterSeconds: 1 });
-  if (translated) share.grow(translated.echoedBytes);
+  const { responses } = deps;
+  const { echo } = body;
+  if (responses && echo !== undefined) share.grow(responses.echoedBytes(echo, body.stream));
   const start = (admission: Admission): void => {
     const promptVersionId = namedVersion(deps, request);
     const span = deps.tracing?.of(request);
     const input = { id, endpoint, payer, admission, body, promptVersionId, span };
     const client = new V1Recipient(response, input, deps.reader);
-    const recipient = translated ? translated.recipient(client, input) : client;
+    const recipient = responses && echo !== undefined ? responses.recipient(client, input, echo) : client;
     const call = new Call(deps, input);
     const relay = new Relay(deps.relay, recipient, call, share, (over) => deps.active.delete(slot, over));
     const slot = deps.active.add(relay);

@@ -4,12 +4,11 @@ import { type BodyBudget, BodyShare } from '../inference/memory/body-budget.js';
 import type { History } from '../inference/widgets/history.js';
 import type { WidgetEntry } from '../inference/widgets/widget-cache.js';
 import { zodFieldIssues } from '../lib/field-issues.js';
-import { jsonAmbiguity } from '../lib/json-ambiguity.js';
-import { hasMoreValues } from '../lib/json-values.js';
+import type { JsonReader } from '../lib/json-reader.js';
 import type { Pace } from '../lib/pace.js';
-import type { Turns, Work } from '../lib/turns.js';
 import { type WidgetChatInput, widgetChatInput } from '../services/widgets/widget-chat.inputs.js';
-import { inTurn } from './in-turn.js';
+import { READ_CHAT } from './read-chat.js';
+import { whileOpen } from './read-body.js';
 import { askForBody } from './request-guard.js';
 import { WIDGET_BODY_LIMIT_BYTES } from './route-rules.js';
 import { checkAnnounced, requireUnencoded, takeBody } from './take-body.js';
@@ -17,9 +16,6 @@ import type { WidgetExchange } from './widget-exchange.js';
 
 /** Longest answer to a visitor, in tokens (CONTRACT.md, "widget limits"). */
 const MAX_TOKENS = 1_024;
-/** A chat has a few hundred. They, not the bytes, decide how long a body takes to parse. */
-const MOST_VALUES = 16_384;
-
 /**
  * Reads the body of a chat. Until its widget is known it counts for the widest network that sends it, since one customer of a
  * hoster has thousands of the narrow ones, and apart from calls: many networks together would leave them little.
@@ -27,7 +23,7 @@ const MOST_VALUES = 16_384;
  */
 export function readChatBody(
   exchange: WidgetExchange,
-  { strangerBodies, pace, relay }: { strangerBodies: BodyBudget; pace: Pace; relay: { turns: Turns } },
+  { strangerBodies, pace, relay }: { strangerBodies: BodyBudget; pace: Pace; relay: { json: JsonReader } },
 ): Promise<Record<string, unknown>> {
   const sender = exchange.networks.at(-1) ?? exchange.address;
   const share = new BodyShare(strangerBodies, sender);
@@ -41,58 +37,8 @@ export function readChatBody(
       else resolve(body);
     });
   })
-    .then((body) => readInTurn(exchange, relay.turns, sender, parsed(body)))
+    .then((body) => relay.json.read(sender, READ_CHAT, { body }, () => whileOpen(exchange.response)))
     .finally(() => share.release());
-}
-
-/** A byte order mark stays, and isn't JSON: some readers would skip it. */
-const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
-function* parsed(body: Buffer): Work<Record<string, unknown>> {
-  if (hasTooManyValues(body)) {
-    const message = `The body has more than ${MOST_VALUES.toLocaleString('en')} values.`;
-    throw new AppError('invalid_body', { message });
-  }
-  yield;
-  let text: string;
-  let value: unknown;
-  try {
-    text = UTF8.decode(body);
-    value = JSON.parse(text);
-  } catch {
-    throw new AppError('invalid_body', { message: 'The body is not valid JSON.' });
-  }
-  yield;
-  const ambiguity = jsonAmbiguity(text);
-  if (ambiguity !== undefined) {
-    throw new AppError('invalid_body', { message: `The body is ambiguous: ${ambiguity}.` });
-  }
-  // What is no object names no widget, which is the first check of a chat (CONTRACT.md, "widget checks").
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-}
-
-function hasTooManyValues(body: Buffer): boolean {
-  try {
-    return hasMoreValues(body, MOST_VALUES);
-  } catch {
-    // A text in it doesn't end: the parser says so.
-    return false;
-  }
-}
-
-/** Reads a body by and by, in the turns of `owner`. Of a visitor who leaves meanwhile nothing is kept. */
-export function readInTurn<T>(
-  { response }: WidgetExchange,
-  turns: Turns,
-  owner: string,
-  work: Work<T>,
-): Promise<T> {
-  return new Promise((resolve, reject) => {
-    inTurn(turns, owner, response, work, (error, result) => {
-      if (result) resolve(result);
-      else reject(error as Error);
-    });
-  });
 }
 
 /** @throws AppError `validation_error` */

@@ -4,7 +4,8 @@ import { type Admission, CallerGoneError } from '../inference/limits/limits.js';
 import type { MessageQuestion } from '../inference/limits/shared-messages.js';
 import { BodyShare } from '../inference/memory/body-budget.js';
 import { Relay } from '../inference/relay/relay.js';
-import { type InspectedBody, inspectBody } from '../inference/request/request-body.js';
+import { READ_REQUEST } from '../inference/request/read-request.js';
+import type { InspectedBody } from '../inference/request/request-body.js';
 import { Reservation } from '../inference/widgets/reservation.js';
 import { visitorLimits } from '../inference/widgets/visitors.js';
 import {
@@ -23,9 +24,10 @@ import { allowsSite, siteOf } from '../services/widgets/domains.rules.js';
 import { ANSWERED } from '../services/widgets/outcomes.rules.js';
 import type { WidgetChatInput } from '../services/widgets/widget-chat.inputs.js';
 import { hasPublicKeyForm } from '../services/widgets/widgets.rules.js';
+import { whileOpen } from './read-body.js';
 import { V1Recipient } from './v1-recipient.js';
 import { widgetHeaders } from './widget-answer.js';
-import { checkChat, readChatBody, readInTurn, upstreamBody } from './widget-body.js';
+import { checkChat, readChatBody, upstreamBody } from './widget-body.js';
 import type { WidgetDeps } from './widget-deps.js';
 import type { WidgetExchange } from './widget-exchange.js';
 import { WidgetRecipient } from './widget-recipient.js';
@@ -158,6 +160,8 @@ export function countOutcome(
   outcomes.count({ accountId, keyId: id, code, model: site, at: clock.now(), cost });
 }
 
+const NO_FIELDS: ReadonlySet<string> = new Set();
+
 async function forward(
   deps: WidgetDeps,
   exchange: WidgetExchange,
@@ -170,8 +174,10 @@ async function forward(
   exchange.response.on('close', () => share.release());
   try {
     share.receive(bytes.length);
-    const reading = inspectBody(bytes, new Set());
-    const body = await readInTurn(exchange, deps.relay.turns, widget.account.id, reading);
+    const asked = { body: bytes, allowed: NO_FIELDS };
+    const body = await deps.relay.json.read(widget.account.id, READ_REQUEST, asked, () =>
+      whileOpen(exchange.response),
+    );
     const payer = { ...widget, requireBudget: (model: string) => requireBudget(widget, model, deps.clock) };
     const admission = await deps.limits.admit(payer, body, exchange.response, 'chat');
     try {
@@ -209,6 +215,8 @@ function start(
   const position = (input.offset ?? 0) + input.messages.length;
   const recipient = new WidgetRecipient(
     new V1Recipient(response, call, deps.reader, () => widgetHeaders(id, reader)),
+    deps.relay.json,
+    widget.account.id,
     {
       id,
       sessionId,

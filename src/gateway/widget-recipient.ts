@@ -1,8 +1,10 @@
 import { errorBody, errorEntry } from '../errors.js';
 import type { Recipient } from '../inference/relay/recipient.js';
 import type { UpstreamFailure } from '../inference/relay/upstream-failure.js';
+import type { JsonReader } from '../lib/json-reader.js';
 import { eventData, isDone } from '../lib/upstream/sse-event.js';
 import { SseSplitter } from '../lib/upstream/sse-splitter.js';
+import { countsOf, READ_SAID } from './widget-said.js';
 import { parsedAnswer, TranslatingRecipient } from './translating-recipient.js';
 
 /** What a widget's answer adds to what the model says. */
@@ -14,11 +16,6 @@ export interface Signature {
   id: string;
 }
 
-interface ChatAnswer {
-  choices?: { message?: { content?: unknown } | null }[];
-  usage?: unknown;
-}
-
 interface ChatChunk {
   choices?: ({ delta?: { role?: unknown; content?: unknown } | null; finish_reason?: unknown } | null)[];
   model?: unknown;
@@ -28,7 +25,6 @@ interface ChatChunk {
 }
 
 const FINISH_REASONS: readonly unknown[] = ['stop', 'length', 'content_filter', 'tool_calls'];
-const COUNTS = ['prompt_tokens', 'completion_tokens', 'total_tokens'] as const;
 /** Keeps a connection busy while a model reasons. */
 const COMMENT = ':\n\n';
 
@@ -44,17 +40,18 @@ export class WidgetRecipient extends TranslatingRecipient {
 
   constructor(
     inner: Recipient,
+    private readonly json: JsonReader,
+    private readonly accountId: string,
     private readonly signature: Signature,
   ) {
     super(inner);
   }
 
-  protected translated({ choices, usage }: ChatAnswer): Buffer {
-    const said = choices?.[0]?.message?.content;
-    const content = typeof said === 'string' ? said : '';
+  async translate(answer: Buffer): Promise<Buffer> {
+    const { content, usage } = await this.json.read(this.accountId, READ_SAID, { body: answer });
     const { sessionId, sign } = this.signature;
     const message = { role: 'assistant', content, mac: sign(content) };
-    return Buffer.from(JSON.stringify({ session_id: sessionId, message, usage: countsOf(usage) }));
+    return Buffer.from(JSON.stringify({ session_id: sessionId, message, usage }));
   }
 
   override refuse({ code, options: { status, retryAfterSeconds, noRetry } }: UpstreamFailure): void {
@@ -117,15 +114,6 @@ export class WidgetRecipient extends TranslatingRecipient {
     const object = 'chat.completion.chunk';
     return `data: ${JSON.stringify({ id, object, created, model, choices, ...more })}\n\n`;
   }
-}
-
-/** The counts of a usage, and nothing else that a node puts there. */
-function countsOf(usage: unknown): Record<string, number> | undefined {
-  if (typeof usage !== 'object' || usage === null) return undefined;
-  const counts = usage as Record<string, unknown>;
-  return Object.fromEntries(
-    COUNTS.flatMap((name) => (typeof counts[name] === 'number' ? [[name, counts[name]]] : [])),
-  );
 }
 
 function failureEvent(code: unknown): Buffer {

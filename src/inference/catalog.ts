@@ -16,6 +16,8 @@ export interface CatalogModel {
 export interface Catalog {
   get(publicName: string): CatalogModel | undefined;
   all(): CatalogModel[];
+  /** The public names of all. */
+  readonly names: ReadonlySet<string>;
   /** Reads the table again. A failed reading keeps what is known. */
   reload(): Promise<void>;
   stop(): void;
@@ -53,9 +55,11 @@ async function readModels(pool: Pool): Promise<Map<string, CatalogModel>> {
 /** Loads the catalog and keeps it fresh. */
 export async function createCatalog(pool: Pool, log: Logger, contact: DatabaseContact): Promise<Catalog> {
   let models = await readModels(pool);
+  let names = new Set(models.keys());
   const reload = async (): Promise<void> => {
     try {
       models = await readModels(pool);
+      names = new Set(models.keys());
       contact.heard();
     } catch (error) {
       log.debug({ err: error }, 'failed to reload the model table');
@@ -66,6 +70,9 @@ export async function createCatalog(pool: Pool, log: Logger, contact: DatabaseCo
   return {
     get: (publicName) => models.get(publicName),
     all: () => [...models.values()],
+    get names() {
+      return names;
+    },
     reload,
     stop: () => clearInterval(timer),
   };

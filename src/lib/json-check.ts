@@ -1,6 +1,5 @@
 import type { Member } from './json-scan.js';
 import { JsonScanError, readKey, skipSpace } from './json-tokens.js';
-import type { Work } from './turns.js';
 
 /**
  * Checks JSON without building anything. JSON.parse makes an object of every two bytes of `[],[],…`: ten megabytes of
@@ -37,19 +36,46 @@ for (const byte of bytesOf('0123456789abcdefABCDEF')) HEX[byte] = 1;
 /** NUL behind the end, which nothing takes. One read beyond the end makes all others twice as slow. */
 const byteAt = (json: Buffer, at: number): number => (at < json.length ? json[at]! : 0);
 
+/** What ends a string, or needs a closer look. */
+const ODD = /["\\\x00-\x1f]/;
+/** Walked byte by byte; what is longer is searched by native code, in blocks from 256 bytes to 64 KiB. */
+const SHORT_BYTES = 64;
+const FIRST_BLOCK_BYTES = 256;
+const LAST_BLOCK_BYTES = 64 * 1024;
+
 function skipString(json: Buffer, from: number): number {
-  for (let at = from + 1; at < json.length; at++) {
-    const byte = byteAt(json, at);
-    if (byte === QUOTE) return at + 1;
-    if (byte < 0x20) throw new JsonScanError('a string contains a control character');
-    if (byte !== BACKSLASH) continue;
-    at++;
-    if (byteAt(json, at) === LOWER_U) {
-      for (const end = at + 4; at < end; )
-        if (!HEX[byteAt(json, ++at)]) throw new JsonScanError('an escape is not valid');
-    } else if (!ESCAPED[byteAt(json, at)]) throw new JsonScanError('an escape is not valid');
+  let at = from + 1;
+  for (;;) {
+    for (const near = Math.min(json.length, at + SHORT_BYTES); at < near; at++) {
+      const byte = json[at]!;
+      if (byte > BACKSLASH) continue;
+      if (byte === QUOTE) return at + 1;
+      if (byte < 0x20) throw new JsonScanError('a string contains a control character');
+      if (byte === BACKSLASH) at = skipEscape(json, at);
+    }
+    if (at >= json.length) throw new JsonScanError('a string is not terminated');
+    for (let bytes = FIRST_BLOCK_BYTES; at < json.length; bytes = Math.min(2 * bytes, LAST_BLOCK_BYTES)) {
+      const odd = json.toString('latin1', at, at + bytes).search(ODD);
+      if (odd >= 0) {
+        at += odd;
+        break;
+      }
+      at += bytes;
+    }
   }
-  throw new JsonScanError('a string is not terminated');
+}
+
+/** Offset of the last byte of the escape that begins at `from`. */
+function skipEscape(json: Buffer, from: number): number {
+  const at = from + 1;
+  if (byteAt(json, at) !== LOWER_U) {
+    if (!ESCAPED[byteAt(json, at)]) throw new JsonScanError('an escape is not valid');
+    return at;
+  }
+  const end = at + 4;
+  for (let digit = at + 1; digit <= end; digit++)
+    if (!HEX[byteAt(json, digit)]) throw new JsonScanError('an escape is not valid');
+  return end;
 }
 
 const isDigit = (byte: number): boolean => byte >= ZERO && byte <= NINE;
@@ -87,39 +113,32 @@ function skipLiteral(json: Buffer, from: number): number {
   return from + word.length;
 }
 
+const FIRST_DEPTH = 64;
+
+function grown(open: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  const larger = new Uint8Array(2 * open.length);
+  larger.set(open);
+  return larger;
+}
+
 /**
  * The members of the object that fills `json`, in order, duplicates included. It takes what JSON.parse takes, up to a
  * depth and a number of members; whether the bytes are UTF-8 is another question.
  * @throws JsonScanError
  */
-export function checkedMembers(json: Buffer, maxDepth: number, maxMembers: number): Member[] {
-  const check = checkInParts(json, maxDepth, maxMembers, json.length);
-  for (;;) {
-    const { done, value } = check.next();
-    if (done) return value;
-  }
-}
-
-/** The same with pauses, each after `partBytes` or the one value that is longer. */
-export function* checkInParts(
+export function checkedMembers(
   json: Buffer,
-  maxDepth: number,
-  maxMembers: number,
-  partBytes: number,
-): Work<Member[]> {
+  maxDepth = Number.POSITIVE_INFINITY,
+  maxMembers = Number.POSITIVE_INFINITY,
+): Member[] {
   const members: Member[] = [];
   /** What is open: 1 for an object, 0 for an array. */
-  const open = new Uint8Array(maxDepth + 1);
+  let open = new Uint8Array(Math.min(maxDepth, FIRST_DEPTH) + 1);
   let depth = 0;
   let at = skipSpace(json, 0);
   if (byteAt(json, at) !== OPEN_BRACE) throw new JsonScanError('not an object');
   let nameNext = false;
-  let pauseAt = partBytes;
   for (;;) {
-    if (at > pauseAt) {
-      yield;
-      pauseAt = at + partBytes;
-    }
     if (nameNext) {
       const start = skipSpace(json, at);
       if (byteAt(json, start) !== QUOTE) throw new JsonScanError('a key is missing');
@@ -138,6 +157,7 @@ export function* checkInParts(
     const byte = byteAt(json, at);
     if (byte === OPEN_BRACKET || byte === OPEN_BRACE) {
       if (depth === maxDepth) throw new JsonScanError(`nested deeper than ${maxDepth} levels`);
+      if (depth + 1 === open.length) open = grown(open);
       const isObject = byte === OPEN_BRACE;
       open[++depth] = isObject ? 1 : 0;
       at = skipSpace(json, at + 1);

@@ -1,5 +1,4 @@
 import { crossBrackets, JsonScanError, readKey, skipSpace, skipString, skipWord } from './json-tokens.js';
-import type { Work } from './turns.js';
 
 const CLOSE_BRACE = 0x7d;
 const CLOSE_BRACKET = 0x5d;
@@ -12,7 +11,7 @@ const QUOTE = 0x22;
 /**
  * Finds the members of a JSON object without building it, so that bodies can be changed by splicing bytes and
  * everything else stays as it came. It checks the structure (strings, brackets, depth), not numbers or literals:
- * whoever needs full validity parses as well. JSON of many megabytes is walked over with pauses.
+ * whoever needs full validity parses or checks as well (json-check.ts).
  */
 
 export interface Member {
@@ -31,117 +30,44 @@ export interface ScannedObject {
   end: number;
 }
 
-/** Bytes between two pauses, or the one string that is longer. */
-const PART_BYTES = 64 * 1024;
-
 /**
  * The members of the object that fills `json`, in order, duplicates included. `latin1` is all of it, where it is there
- * already.
+ * already. Answers of a model may nest as they like.
  * @throws JsonScanError
  */
 export function scanMembers(json: Buffer, maxDepth = 64, latin1?: string): Member[] {
-  const scan = new ObjectScan(json, skipSpace(json, 0), maxDepth, latin1);
-  scan.run(json.length);
-  return scan.filling();
-}
-
-/**
- * The same with pauses. It may nest as it likes, as answers of a model do.
- * @throws JsonScanError
- */
-export function* scanMembersInParts(json: Buffer): Work<Member[]> {
-  const scan = new ObjectScan(json, skipSpace(json, 0), Number.POSITIVE_INFINITY);
-  while (!scan.run(PART_BYTES)) yield;
-  return scan.filling();
+  const { members, end } = scanObject(json, skipSpace(json, 0), maxDepth, latin1);
+  if (skipSpace(json, end) !== json.length) throw new JsonScanError('text after the object');
+  return members;
 }
 
 /**
  * The members of the object that begins at `from`.
  * @throws JsonScanError
  */
-export function scanObject(json: Buffer, from: number, maxDepth: number): ScannedObject {
-  const scan = new ObjectScan(json, from, maxDepth);
-  scan.run(json.length);
-  return scan;
-}
-
-/**
- * The same with pauses, of one that may nest as it likes.
- * @throws JsonScanError
- */
-export function* scanObjectInParts(json: Buffer, from: number): Work<ScannedObject> {
-  const scan = new ObjectScan(json, from, Number.POSITIVE_INFINITY);
-  while (!scan.run(PART_BYTES)) yield;
-  return scan;
-}
-
-/** A walk over an object that can pause anywhere but within a string. */
-class ObjectScan implements ScannedObject {
-  readonly members: Member[] = [];
-  end = -1;
-  #at: number;
-  /** The member whose value is being walked over, and the brackets that are open in it. */
-  #member: Member | undefined;
-  #open: number[] | undefined;
-
-  constructor(
-    private readonly json: Buffer,
-    from: number,
-    private readonly maxDepth: number,
-    private readonly latin1?: string,
-  ) {
-    if (json[from] !== OPEN_BRACE) throw new JsonScanError('not an object');
-    this.#at = skipSpace(json, from + 1);
-    if (json[this.#at] === CLOSE_BRACE) this.end = this.#at + 1;
-  }
-
-  /** Walks on for about so many bytes. @returns Whether the object is over. @throws JsonScanError */
-  run(bytes: number): boolean {
-    const { json, members, latin1 } = this;
-    let at = this.#at;
-    const until = Math.min(json.length, at + bytes);
-    while (this.end < 0) {
-      let member = this.#member;
-      if (!member) {
-        if (json[at] !== QUOTE) throw new JsonScanError('a key is missing');
-        const start = at;
-        const keyEnd = skipString(json, at);
-        at = skipSpace(json, keyEnd);
-        if (json[at] !== COLON) throw new JsonScanError('a colon is missing');
-        at = skipSpace(json, at + 1);
-        member = { key: readKey(json, start, keyEnd, latin1), start, valueStart: at, end: 0 };
-        members.push(member);
-      }
-      const byte = json[at];
-      if (this.#open || byte === OPEN_BRACE || byte === OPEN_BRACKET) {
-        const open = this.#open ?? [];
-        at = crossBrackets(json, at, until, this.maxDepth, open);
-        if (open.length > 0 || at === member.valueStart) return this.#pause(at, member, open);
-        this.#open = undefined;
-        this.#member = undefined;
-      } else at = byte === QUOTE ? skipString(json, at) : skipWord(json, at);
-      member.end = at;
-      at = skipSpace(json, at);
-      if (json[at] === CLOSE_BRACE) this.end = at + 1;
-      else if (json[at] !== COMMA) throw new JsonScanError('a comma is missing');
-      else at = skipSpace(json, at + 1);
-      if (at > until) return this.#pause(at);
-    }
-    return true;
-  }
-
-  #pause(at: number, member?: Member, open: number[] = []): boolean {
-    if (open.length > 0 && at >= this.json.length) throw new JsonScanError('a bracket does not close');
-    this.#at = at;
-    this.#member = member;
-    this.#open = open.length > 0 ? open : undefined;
-    return this.end >= 0;
-  }
-
-  /** The members of an object that must fill the text. @throws JsonScanError */
-  filling(): Member[] {
-    if (skipSpace(this.json, this.end) !== this.json.length) throw new JsonScanError('text after the object');
-    return this.members;
+export function scanObject(
+  json: Buffer,
+  from: number,
+  maxDepth = Number.POSITIVE_INFINITY,
+  latin1?: string,
+): ScannedObject {
+  if (json[from] !== OPEN_BRACE) throw new JsonScanError('not an object');
+  const members: Member[] = [];
+  let at = skipSpace(json, from + 1);
+  if (json[at] === CLOSE_BRACE) return { members, end: at + 1 };
+  for (;;) {
+    if (json[at] !== QUOTE) throw new JsonScanError('a key is missing');
+    const start = at;
+    const keyEnd = skipString(json, at);
+    at = skipSpace(json, keyEnd);
+    if (json[at] !== COLON) throw new JsonScanError('a colon is missing');
+    const valueStart = skipSpace(json, at + 1);
+    const end = skipValue(json, valueStart, maxDepth);
+    members.push({ key: readKey(json, start, keyEnd, latin1), start, valueStart, end });
+    at = skipSpace(json, end);
+    if (json[at] === CLOSE_BRACE) return { members, end: at + 1 };
+    if (json[at] !== COMMA) throw new JsonScanError('a comma is missing');
+    at = skipSpace(json, at + 1);
   }
 }
 
@@ -149,14 +75,12 @@ class ObjectScan implements ScannedObject {
  * Walks over the array that begins at `from`. `take` reads the element at an offset and returns the offset just past it.
  * @throws JsonScanError, and what `take` throws
  */
-export function* eachElement(json: Buffer, from: number, take: (start: number) => Work<number>): Work<void> {
+export function eachElement(json: Buffer, from: number, take: (start: number) => number): void {
   if (json[from] !== OPEN_BRACKET) throw new JsonScanError('not an array');
   let at = skipSpace(json, from + 1);
   if (json[at] === CLOSE_BRACKET) return;
   for (;;) {
-    const end = yield* take(at);
-    yield;
-    at = skipSpace(json, end);
+    at = skipSpace(json, take(at));
     if (json[at] === CLOSE_BRACKET) return;
     if (json[at] !== COMMA) throw new JsonScanError('a comma is missing');
     at = skipSpace(json, at + 1);
@@ -164,21 +88,15 @@ export function* eachElement(json: Buffer, from: number, take: (start: number) =
 }
 
 /**
- * Offset just past the value that begins at `from`, with pauses.
+ * Offset just past the value that begins at `from`.
  * @throws JsonScanError
  */
-export function* skipValueInParts(json: Buffer, from: number): Work<number> {
+export function skipValue(json: Buffer, from: number, maxDepth = Number.POSITIVE_INFINITY): number {
   const first = json[from];
   if (first === QUOTE) return skipString(json, from);
-  if (first !== OPEN_BRACE && first !== OPEN_BRACKET) return skipWord(json, from);
-  const open: number[] = [];
-  for (let at = from; ; ) {
-    const until = Math.min(json.length, at + PART_BYTES);
-    at = crossBrackets(json, at, until, Number.POSITIVE_INFINITY, open);
-    if (open.length === 0) return at;
-    if (at >= json.length) throw new JsonScanError('a bracket does not close');
-    yield;
-  }
+  return first === OPEN_BRACE || first === OPEN_BRACKET
+    ? crossBrackets(json, from, maxDepth)
+    : skipWord(json, from);
 }
 
 /**

@@ -1,5 +1,4 @@
 import { skipString } from './json-tokens.js';
-import type { Work } from './turns.js';
 
 /** An object or array that encloses a value. */
 export interface JsonLevel {
@@ -30,25 +29,13 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
-/**
- * Visits each key and each string value inside the object or array that opens at `from`. The JSON must be valid. It
- * pauses after every `partBytes`.
- */
-export function* visitStrings(
-  json: Buffer,
-  from: number,
-  partBytes: number,
-  visitor: JsonVisitor,
-): Work<void> {
+
+/** Visits each key and each string value inside the object or array that opens at `from`. The JSON must be valid. */
+export function visitStrings(json: Buffer, from: number, visitor: JsonVisitor): void {
   const levels: JsonLevel[] = [];
   const spare: JsonLevel[] = [];
   let keyNext = false;
-  let pauseAt = from + partBytes;
   for (let at = from; at < json.length; at++) {
-    if (at > pauseAt) {
-      yield;
-      pauseAt = at + partBytes;
-    }
     const byte = json[at]!;
     if (byte === QUOTE) {
       const end = skipString(json, at);

@@ -52,20 +52,12 @@ export function skipString(json: Buffer, from: number): number {
 }
 
 /**
- * Walks from `from` until the last open bracket has closed, or to the first value that begins at `until` or behind it.
- * `open` holds the brackets that are open, before and after.
- * @returns The offset to go on from.
+ * Offset just past the object or array that opens at `from`.
  * @throws JsonScanError
  */
-export function crossBrackets(
-  json: Buffer,
-  from: number,
-  until: number,
-  maxDepth: number,
-  open: number[],
-): number {
-  let at = from;
-  while (at < until) {
+export function crossBrackets(json: Buffer, from: number, maxDepth: number): number {
+  const open: number[] = [];
+  for (let at = from; at < json.length; ) {
     const byte = json[at]!;
     if (byte === QUOTE) {
       at = skipString(json, at);
@@ -82,8 +74,11 @@ export function crossBrackets(
     }
     at++;
   }
-  return at;
+  throw new JsonScanError('a bracket does not close');
 }
+
+const endsWord = (byte: number): boolean =>
+  byte === COMMA || byte === CLOSE_BRACE || byte === CLOSE_BRACKET || isSpace(byte);
 
 /**
  * Offset just past the number or literal that begins at `from`.
@@ -91,7 +86,7 @@ export function crossBrackets(
  */
 export function skipWord(json: Buffer, from: number): number {
   let at = from;
-  while (at < json.length && json[at] !== COMMA && json[at] !== CLOSE_BRACE && !isSpace(json[at])) at++;
+  while (at < json.length && !endsWord(json[at]!)) at++;
   if (at === from) throw new JsonScanError('a value is missing');
   return at;
 }

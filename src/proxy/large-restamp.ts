@@ -1,8 +1,8 @@
 import { joinInParts } from '../lib/join-in-parts.js';
-import { type Member, scanMembersInParts } from '../lib/json-scan.js';
+import { choicesErrorInParts, scanMembersInParts } from '../lib/json-in-parts.js';
+import type { Member } from '../lib/json-scan.js';
 import { JsonScanError } from '../lib/json-tokens.js';
 import type { Work } from '../lib/turns.js';
-import { choicesErrorInParts } from '../lib/upstream/choices-error.js';
 import {
   choicesAmong,
   type ErrorSink,

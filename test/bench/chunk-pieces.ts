@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { V1Recipient } from '../../src/gateway/v1-recipient.js';
 import type { StreamAnswer } from '../../src/inference/relay/relay-stream.js';
-import type { inspectAtOnce } from '../../src/inference/request/request-body.js';
+import type { inspectBody } from '../../src/inference/request/request-body.js';
 import type { FrameReader } from '../../src/lib/link/frame-reader.js';
 import { KIND } from '../../src/lib/link/frames.js';
 import type { LinkCall } from '../../src/lib/link/link-call.js';
@@ -41,7 +41,7 @@ interface Classes {
   LinkCall: typeof LinkCall;
   StreamAnswer: typeof StreamAnswer;
   V1Recipient: typeof V1Recipient;
-  inspectAtOnce: typeof inspectAtOnce;
+  inspectBody: typeof inspectBody;
 }
 const FILES = [
   'lib/link/outbox.js',
@@ -126,7 +126,7 @@ export async function chunkPiecesOf(dist: string): Promise<Record<'proxy' | 'edg
   );
   const classes = Object.assign({}, ...modules) as Classes;
   const asked = { model: MODEL, stream: true, messages: [{ role: 'user', content: 'Hi' }] };
-  const body = classes.inspectAtOnce(Buffer.from(JSON.stringify(asked)), new Set());
+  const body = classes.inspectBody(Buffer.from(JSON.stringify(asked)), new Set());
   const writes: Buffer[] = [];
   proxyPart(classes, (bytes) => writes.push(Buffer.from(bytes)));
   return {

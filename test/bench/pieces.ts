@@ -4,7 +4,8 @@ import { pathToFileURL } from 'node:url';
 import type { Recipient } from '../../src/inference/relay/recipient.js';
 import type { JsonAnswer } from '../../src/inference/relay/relay-json.js';
 import type { StreamAnswer } from '../../src/inference/relay/relay-stream.js';
-import type { inspectAtOnce } from '../../src/inference/request/request-body.js';
+import type { inspectBody } from '../../src/inference/request/request-body.js';
+import type { JsonJob } from '../../src/lib/json-reader.js';
 import { CHUNKS, chunkPiecesOf } from './chunk-pieces.js';
 import { median, quantile } from './measure.js';
 
@@ -46,7 +47,7 @@ const BODY = json({
 interface Classes {
   JsonAnswer: typeof JsonAnswer;
   StreamAnswer: typeof StreamAnswer;
-  inspectAtOnce: typeof inspectAtOnce;
+  inspectBody: typeof inspectBody;
 }
 const NAMES = ['body', 'answer', 'chunk', 'proxy', 'edge'] as const;
 type Pieces = Record<(typeof NAMES)[number], () => void>;
@@ -59,9 +60,16 @@ const fail = (failure: unknown): never => {
 
 /** What an answer asks of its relay, its call and its recipient, where nothing goes wrong. */
 function surroundings(body: unknown) {
-  const context = { requestId: ID, servedModel: (name: string) => name, keep: yes };
+  const context = {
+    ...{ requestId: ID, servedModel: (name: string) => name, keep: yes, shrink: nothing },
+    json: { read: (_owner: string, job: JsonJob<object, object>, input: object) => job.run(input) },
+    models: new Set([base.model]),
+    answerRoom: 0,
+    whole: (read: () => Promise<void>) => void read(),
+  };
   const rest = { dropped: nothing, fail, refuse: fail, unrecorded: fail, sent: nothing };
-  const input = { id: ID, endpoint: 'chat', body, admission: { model: { publicName: base.model } } };
+  const payer = { account: { id: ID } };
+  const input = { id: ID, endpoint: 'chat', body, payer, admission: { model: { publicName: base.model } } };
   const recipient: Pick<Recipient, 'full' | 'answer' | 'startStream' | 'send' | 'endStream'> = {
     full: false,
     answer: nothing,
@@ -81,19 +89,19 @@ async function piecesOf(dist: string): Promise<Pieces> {
   const [relayJson, relayStream, requestBody] = await Promise.all(
     ['relay/relay-json.js', 'relay/relay-stream.js', 'request/request-body.js'].map(load),
   );
-  const { JsonAnswer, StreamAnswer, inspectAtOnce }: Classes = {
+  const { JsonAnswer, StreamAnswer, inspectBody }: Classes = {
     ...relayJson,
     ...relayStream,
     ...requestBody,
   };
   const allowed = new Set<string>();
-  const { context, call, recipient } = surroundings(inspectAtOnce(BODY, allowed));
+  const { context, call, recipient } = surroundings(inspectBody(BODY, allowed));
   const repeated = (run: () => void) => (): void => {
     for (let i = 0; i < CHUNKS; i++) run();
   };
   return {
     ...(await chunkPiecesOf(dist)),
-    body: repeated(() => inspectAtOnce(BODY, allowed)),
+    body: repeated(() => inspectBody(BODY, allowed)),
     answer: repeated(() => {
       const answer = new JsonAnswer(context, recipient, call);
       answer.data(ANSWER);

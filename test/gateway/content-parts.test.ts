@@ -1,5 +1,5 @@
 import { AppError } from '../../src/errors.js';
-import { inspectAtOnce } from '../../src/inference/request/request-body.js';
+import { inspectBody } from '../../src/inference/request/request-body.js';
 import fc from '../support/fast-check.js';
 
 const NONE = new Set<string>();
@@ -12,7 +12,7 @@ const withParts = (...parts: unknown[]): string =>
 /** A body that is parsed, and the same beyond the size of those. */
 const bothSizes = (text: string): string[] => [text, text.replace('{', `{${PADDING}`)];
 
-const inputOf = (text: string) => inspectAtOnce(Buffer.from(text), NONE).input;
+const inputOf = (text: string) => inspectBody(Buffer.from(text), NONE).input;
 
 /** What the media of a body count for: images, or "any number" of tokens. */
 function countOf(text: string): number | string {
@@ -157,7 +157,7 @@ function timeOf(text: string): number {
   const body = Buffer.from(text);
   const times = Array.from({ length: 7 }, () => {
     const start = process.cpuUsage();
-    inspectAtOnce(body, NONE);
+    inspectBody(body, NONE);
     const { user, system } = process.cpuUsage(start);
     return user + system;
   });

@@ -1,10 +1,10 @@
-import { inspectAtOnce } from '../../src/inference/request/request-body.js';
+import { inspectBody } from '../../src/inference/request/request-body.js';
 import fc from '../support/fast-check.js';
 
 const NONE = new Set<string>();
 const PADDING = ' '.repeat(70_000);
 const inspect = (body: unknown, allowed = NONE) =>
-  inspectAtOnce(Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)), allowed);
+  inspectBody(Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)), allowed);
 const sent = (body: unknown, allowed = NONE) => {
   const { forward, dropped } = inspect(body, allowed);
   return { body: JSON.parse(forward.toString()) as Record<string, unknown>, dropped };
@@ -24,7 +24,7 @@ describe('tools', () => {
     for (const tools of [null, [], [FUNCTION], [FUNCTION, custom, { ...flat, cache_control: {} }]]) {
       for (const text of bothSizes({ tools })) {
         const body = Buffer.from(text);
-        expect(inspectAtOnce(body, NONE).forward).toBe(body);
+        expect(inspectBody(body, NONE).forward).toBe(body);
       }
     }
   });
@@ -99,7 +99,7 @@ describe('the arguments of a chat template', () => {
     const known = { enable_thinking: false, thinking: true, reasoning_effort: 'high', thinking_budget: 512 };
     for (const args of [known, {}, null, { ...known, date_string: null }]) {
       const body = Buffer.from(JSON.stringify({ model: 'm', chat_template_kwargs: args }, null, 2));
-      expect(inspectAtOnce(body, NONE)).toMatchObject({ forward: body, dropped: undefined });
+      expect(inspectBody(body, NONE)).toMatchObject({ forward: body, dropped: undefined });
     }
   });
 

@@ -1,12 +1,11 @@
 import { AppError } from '../../src/errors.js';
-import { inspectAtOnce, inspectBody } from '../../src/inference/request/request-body.js';
+import { inspectBody } from '../../src/inference/request/request-body.js';
 import { isSteering } from '../../src/lib/steering-fields.js';
 import fc from '../support/fast-check.js';
-import { inTurns } from '../support/in-turns.js';
 
 const NONE = new Set<string>();
 const inspect = (body: unknown) =>
-  inspectAtOnce(Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)), NONE);
+  inspectBody(Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)), NONE);
 const forwarded = (body: unknown) => JSON.parse(inspect(body).forward.toString());
 
 /** Members that SDKs send and nodes document, whatever they hold. */
@@ -85,8 +84,8 @@ describe('the body that goes upstream', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.constantFrom(...PASSING), fc.jsonValue()), (extra) => {
         const body = Buffer.from(JSON.stringify({ ...extra, model: 'gateway/fast' }, null, 1));
-        expect(inspectAtOnce(body, NONE)).toMatchObject({ forward: body, dropped: undefined });
-        expect(inspectAtOnce(body, NONE).forward).toBe(body);
+        expect(inspectBody(body, NONE)).toMatchObject({ forward: body, dropped: undefined });
+        expect(inspectBody(body, NONE).forward).toBe(body);
       }),
     );
   });
@@ -102,7 +101,7 @@ describe('the body that goes upstream', () => {
 
   test('has what the operator allows', () => {
     const body = Buffer.from('{"model":"m","lora_path":"x","priority":1}');
-    const { forward, dropped } = inspectAtOnce(body, new Set(['lora_path']));
+    const { forward, dropped } = inspectBody(body, new Set(['lora_path']));
     expect(JSON.parse(forward.toString())).toEqual({ model: 'm', lora_path: 'x' });
     expect(dropped).toBe('priority');
   });
@@ -132,7 +131,7 @@ describe('the body that goes upstream', () => {
       ...include,
     });
     const asked = Buffer.from('{"model":"m","stream":true,"stream_options":{"include_usage":true}}');
-    expect(inspectAtOnce(asked, NONE)).toMatchObject({ usageAsked: true, forward: asked });
+    expect(inspectBody(asked, NONE)).toMatchObject({ usageAsked: true, forward: asked });
     expect(inspect({ model: 'm', stream: false }).usageAsked).toBe(false);
   });
 
@@ -204,7 +203,7 @@ describe('a body', () => {
 
   test('that is not UTF-8 is refused', () => {
     const body = Buffer.concat([Buffer.from('{"model":"a'), Buffer.from([0xff]), Buffer.from('"}')]);
-    expect(() => inspectAtOnce(body, NONE)).toThrow(AppError);
+    expect(() => inspectBody(body, NONE)).toThrow(AppError);
   });
 
   test('of any kind never does anything but pass or be refused', () => {
@@ -217,7 +216,7 @@ describe('a body', () => {
         ),
         (body) => {
           try {
-            inspectAtOnce(Buffer.from(body), NONE);
+            inspectBody(Buffer.from(body), NONE);
           } catch (error) {
             expect(error).toBeInstanceOf(AppError);
             expect((error as AppError).code).toBe('invalid_body');
@@ -264,8 +263,9 @@ describe('a large body', () => {
 
   const outcome = (text: string) => {
     try {
-      const { forward, ...read } = inspectAtOnce(Buffer.from(text), NONE);
-      return { ...read, forward: forward.toString().replaceAll(PADDING, '') };
+      const { forward, modelAt, ...read } = inspectBody(Buffer.from(text), NONE);
+      const named = forward.toString('utf8', modelAt.start, modelAt.end);
+      return { ...read, named, forward: forward.toString().replaceAll(PADDING, '') };
     } catch (error) {
       expect(error).toBeInstanceOf(AppError);
       return (error as AppError).options.param ?? 'refused';
@@ -307,36 +307,6 @@ describe('a large body', () => {
     ],
     ['bytes that are no UTF-8', Buffer.from(`{"model":"m","a":"\xff${'x'.repeat(70_000)}"}`, 'latin1')],
   ])('is refused with %s', (_what, body) => {
-    expect(() => inspectAtOnce(Buffer.from(body as string), NONE)).toThrow(AppError);
-  });
-});
-
-describe('a body of megabytes', () => {
-  const long = (rest: string) => `{"model":"gateway/fast","messages":[${'1,'.repeat(2 ** 21)}${rest}`;
-
-  test('is read like any other, by and by: others have their turns', async () => {
-    const body = Buffer.from(long('1],"stream":true,"metadata":{}}'));
-    let turns = 0;
-    let over = false;
-    const count = (): void => {
-      turns++;
-      if (!over) setImmediate(count);
-    };
-    count();
-    const { forward, ...read } = await inTurns(inspectBody(body, NONE));
-    over = true;
-    const { forward: forwardAtOnce, ...readAtOnce } = inspectAtOnce(body, NONE);
-    expect(read).toEqual(readAtOnce);
-    expect(forward.equals(forwardAtOnce)).toBe(true);
-    expect(turns).toBeGreaterThanOrEqual(4);
-  });
-
-  test('is refused like any other', async () => {
-    await expect(inTurns(inspectBody(Buffer.from(long('1]')), NONE))).rejects.toMatchObject({
-      code: 'invalid_body',
-    });
-    await expect(inTurns(inspectBody(Buffer.from(long('1],"model":"b"}')), NONE))).rejects.toMatchObject({
-      code: 'invalid_body',
-    });
+    expect(() => inspectBody(Buffer.from(body as string), NONE)).toThrow(AppError);
   });
 });

@@ -1,4 +1,4 @@
-import { checkedMembers, checkInParts } from '../../src/lib/json-check.js';
+import { checkedMembers } from '../../src/lib/json-check.js';
 import { scanMembers } from '../../src/lib/json-scan.js';
 import { JsonScanError } from '../../src/lib/json-tokens.js';
 import { anyText } from '../support/any-text.js';
@@ -99,24 +99,6 @@ describe('JSON that is checked and not built', () => {
       }),
       { numRuns: 3_000 },
     );
-  });
-
-  test('is the same in parts of any size', () => {
-    fc.assert(
-      fc.property(objectText, fc.nat(9), (text, partBytes) => {
-        const check = checkInParts(Buffer.from(text, 'latin1'), 64, 1e6, partBytes);
-        let step = check.next();
-        while (!step.done) step = check.next();
-        expect(step.value).toEqual(read(text, 64, 1e6));
-      }),
-    );
-  });
-
-  test('stops after each part', () => {
-    const check = checkInParts(Buffer.from(`{"a":[${'1,'.repeat(1_000)}1]}`), 64, 10, 100);
-    let pauses = 0;
-    while (!check.next().done) pauses++;
-    expect(pauses).toBeGreaterThanOrEqual(19);
   });
 
   test('has a bound for its depth and for its members', () => {

@@ -152,7 +152,7 @@ export async function limitsEdge(ledger: Ledger, options: LimitsEdgeOptions = {}
       upstreamIdleMs: 0,
     },
     cache,
-    catalog: { get: () => MODEL, all: () => [MODEL], reload: async () => undefined, stop: () => undefined },
+    catalog: { get: () => MODEL, all: () => [MODEL], names: new Set<string>(), reload: async () => undefined, stop: () => undefined },
     routes: { fallbacksOf: () => [], version: () => 0 },
     clock,
     log,

@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.js';
 import { itemsOfMessages } from './chat-request.js';
-import { responsesRequest } from './request-schema.js';
+import type { ResponsesRequest } from './request-schema.js';
 
 /** Members of a chat request that a request to the Responses API calls otherwise. */
 const CALLERS_NAMES: Readonly<Record<string, string>> = {
@@ -18,12 +18,12 @@ const PART_NAMES: Readonly<Record<string, string>> = {
 };
 const PART = /^messages\[(\d+)\]\.content(\[\d+\])(.*)$/;
 
-/** What the inspection says about the chat request, in the names of the sound request that the caller sent as `body`. */
-export function inCallersNames(error: unknown, body: Buffer): unknown {
+/** What the inspection says about the chat request, in the names of the `request` that the caller sent. */
+export function inCallersNames(error: unknown, request: ResponsesRequest): unknown {
   if (!(error instanceof AppError) || error.code !== 'invalid_body') return error;
   const { param } = error.options;
   if (typeof param !== 'string') return error;
-  const name = placeOfPart(param, body) ?? CALLERS_NAMES[/^\w+/.exec(param)?.[0] ?? ''];
+  const name = placeOfPart(param, request) ?? CALLERS_NAMES[/^\w+/.exec(param)?.[0] ?? ''];
   if (name === undefined) return error;
   return new AppError('invalid_body', {
     message: error.message.replace(`"${param}"`, `"${name}"`),
@@ -31,14 +31,10 @@ export function inCallersNames(error: unknown, body: Buffer): unknown {
   });
 }
 
-/**
- * The place of a part of a message, such as `input[0].content[1].image_url`; undefined for what isn't one. The request is parsed
- * once more for it, since few are refused and parsed ones would take up memory until their calls end.
- */
-function placeOfPart(param: string, body: Buffer): string | undefined {
+/** The place of a part of a message, such as `input[0].content[1].image_url`; undefined for what isn't one. */
+function placeOfPart(param: string, request: ResponsesRequest): string | undefined {
   const [, message, part, member = ''] = PART.exec(param) ?? [];
   if (message === undefined) return undefined;
-  const request = responsesRequest.parse(JSON.parse(body.toString()));
   const index = itemsOfMessages(request)[Number(message)];
   const item = index === undefined ? undefined : request.input[index];
   if (typeof item !== 'object') return undefined;

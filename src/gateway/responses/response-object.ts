@@ -42,15 +42,19 @@ export const echoOf = (request: ResponsesRequest): Record<string, unknown> => ({
   user: request.user ?? null,
 });
 
-/**
- * Makes the JSON of one response, from what it repeats of its request and its progress so far.
- * @param echo JSON, written once: a stream has it three times, and it may be long
- */
-export function responseTexts(
-  echo: string,
-  requestId: string,
-  createdAt: number,
-): (progress: Progress) => string {
+/** What a response has from its request, whatever the model says. */
+export interface ResponseFrame {
+  /** JSON that it repeats of the request, written once: a stream has it three times, and it may be long. */
+  echo: string;
+  requestId: string;
+  /** In seconds. */
+  createdAt: number;
+  /** The public name of the model that was asked. */
+  model: string;
+}
+
+/** Makes the JSON of one response from its progress so far. */
+export function responseTexts({ echo, requestId, createdAt }: ResponseFrame): (progress: Progress) => string {
   const id = `resp_${requestId.replaceAll('-', '')}`;
   const constant = joined(JSON.stringify({ id, object: 'response', created_at: createdAt }), echo);
   return ({ status, finish, model, output, usage, error }) =>

@@ -2,48 +2,37 @@ import { type ErrorCode, errorEntry } from '../../errors.js';
 import type { Recipient } from '../../inference/relay/recipient.js';
 import { eventData, isDone } from '../../lib/upstream/sse-event.js';
 import { SseSplitter } from '../../lib/upstream/sse-splitter.js';
+import type { JsonReader } from '../../lib/json-reader.js';
 import { parsedAnswer, TranslatingRecipient } from '../translating-recipient.js';
-import { type ChatOutput, Output, type OutputEvent } from './output.js';
-import { type ChatUsage, type Progress, statusOf } from './response-object.js';
-
-interface ChatAnswer {
-  model?: unknown;
-  choices?: ({ message?: ChatOutput | null; delta?: ChatOutput | null; finish_reason?: unknown } | null)[];
-  usage?: ChatUsage | null;
-  error?: { code?: unknown; message?: unknown };
-}
+import type { OutputEvent } from './output.js';
+import type { ResponseFrame } from './response-object.js';
+import { type ChatAnswer, ResponseState, TRANSLATE_ANSWER } from './response-state.js';
 
 /** Translates what `/v1/chat/completions` would send into the Responses API. */
 export class ResponsesRecipient extends TranslatingRecipient {
   readonly #splitter = new SseSplitter();
-  readonly #output: Output;
+  readonly #state: ResponseState;
   #events: string[] = [];
   #sequence = 0;
-  #model: string;
-  #finish: string | null = null;
-  #usage: ChatUsage | null = null;
 
   constructor(
     inner: Recipient,
-    /** Makes the JSON of the response as it is. */
-    private readonly responseOf: (progress: Progress) => string,
-    { requestId, model }: { requestId: string; model: string },
+    private readonly json: JsonReader,
+    private readonly accountId: string,
+    private readonly frame: ResponseFrame,
   ) {
     super(inner);
-    this.#model = model;
-    this.#output = new Output(requestId, (event) => this.#emit(event));
+    this.#state = new ResponseState(frame, (event) => this.#emit(event));
   }
 
-  protected translated(answer: ChatAnswer): Buffer {
-    this.#read(answer);
-    this.#output.end();
-    this.#events = [];
-    return Buffer.from(this.#response(statusOf(this.#finish)));
+  async translate(answer: Buffer): Promise<Buffer> {
+    const input = { ...this.frame, body: answer };
+    return (await this.json.read(this.accountId, TRANSLATE_ANSWER, input)).body;
   }
 
   override startStream(): void {
     super.startStream();
-    const response = this.#response('in_progress');
+    const response = this.#state.text('in_progress');
     this.#emitWhole('response.created', response);
     this.#emitWhole('response.in_progress', response);
     this.inner.send(this.#take());
@@ -52,7 +41,7 @@ export class ResponsesRecipient extends TranslatingRecipient {
   send(events: Buffer): void {
     this.#splitter.push(events, (event) => {
       const data = eventData(event);
-      if (data) this.#read(parsedAnswer<ChatAnswer>(data));
+      if (data) this.#state.add(parsedAnswer<ChatAnswer>(data));
     });
     if (this.#events.length > 0) this.inner.send(this.#take());
   }
@@ -64,20 +53,9 @@ export class ResponsesRecipient extends TranslatingRecipient {
     this.inner.endStream(this.#take());
   }
 
-  #read({ model, choices, usage }: ChatAnswer): void {
-    if (typeof model === 'string') this.#model = model;
-    if (usage) this.#usage = usage;
-    const choice = choices?.[0];
-    if (!choice) return;
-    const output = choice.message ?? choice.delta;
-    if (output) this.#output.add(output);
-    if (typeof choice.finish_reason === 'string') this.#finish = choice.finish_reason;
-  }
-
   #complete(): void {
-    this.#output.end();
-    const status = statusOf(this.#finish);
-    this.#emitWhole(`response.${status}`, this.#response(status));
+    const status = this.#state.end();
+    this.#emitWhole(`response.${status}`, this.#state.text(status));
   }
 
   /** Some clients wait for `response.failed`; SDKs throw on `error`. */
@@ -85,19 +63,8 @@ export class ResponsesRecipient extends TranslatingRecipient {
     const code = typeof error?.code === 'string' ? error.code : 'upstream_error';
     const message =
       typeof error?.message === 'string' ? error.message : errorEntry('upstream_error' as ErrorCode).message;
-    this.#emitWhole('response.failed', this.#response('failed', { code, message }));
+    this.#emitWhole('response.failed', this.#state.text('failed', { code, message }));
     this.#emit({ type: 'error', code, message, param: null, error });
-  }
-
-  #response(status: Progress['status'], error: Progress['error'] = null): string {
-    return this.responseOf({
-      status,
-      finish: this.#finish,
-      model: this.#model,
-      output: this.#output.items,
-      usage: this.#usage,
-      error,
-    });
   }
 
   #emit(event: OutputEvent): void {

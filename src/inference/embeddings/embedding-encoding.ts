@@ -1,3 +1,4 @@
+import { eachElement, scanObject } from '../../lib/json-scan.js';
 import { skipSpace } from '../../lib/json-tokens.js';
 
 const COLON = 0x3a;
@@ -9,10 +10,6 @@ const QUOTE = 0x22;
  * supports both: an answer in the other encoding is converted.
  */
 export type EmbeddingEncoding = 'float' | 'base64';
-
-interface EmbeddingItem {
-  embedding: number[] | string;
-}
 
 const KEY = '"embedding"';
 
@@ -42,11 +39,8 @@ function toFloats(text: string): number[] {
   return vector;
 }
 
-/**
- * The JSON of one vector in the requested encoding; undefined if it already has it.
- * @throws SyntaxError
- */
-export function convertVector(json: Buffer, wanted: EmbeddingEncoding): Buffer | undefined {
+/** The JSON of one vector in the requested encoding; undefined if it already has it. */
+function convertVector(json: Buffer, wanted: EmbeddingEncoding): Buffer | undefined {
   const vector = JSON.parse(json.toString('latin1')) as unknown;
   if (wanted === 'base64' && Array.isArray(vector)) return Buffer.from(`"${toBase64(vector)}"`, 'latin1');
   if (wanted === 'float' && typeof vector === 'string')
@@ -54,13 +48,36 @@ export function convertVector(json: Buffer, wanted: EmbeddingEncoding): Buffer |
   return undefined;
 }
 
-/** The same answer with its vectors in the form asked for. */
-export function convertEmbeddings(answer: Buffer, wanted: EmbeddingEncoding): Buffer {
-  const body = JSON.parse(answer.toString()) as { data: EmbeddingItem[] };
-  for (const item of body.data) {
-    if (wanted === 'base64' && Array.isArray(item.embedding)) item.embedding = toBase64(item.embedding);
-    else if (wanted === 'float' && typeof item.embedding === 'string')
-      item.embedding = toFloats(item.embedding);
-  }
-  return Buffer.from(JSON.stringify(body));
+/**
+ * The array `data` of an answer, from `from` to `end`, with its vectors in the requested encoding; every other byte stays as it
+ * came. In pieces, or null if they are larger than `mostBytes`.
+ * @throws JsonScanError, SyntaxError
+ */
+export function convertVectors(
+  answer: Buffer,
+  from: number,
+  end: number,
+  wanted: EmbeddingEncoding,
+  mostBytes: number,
+): Buffer[] | null {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  let copied = from;
+  eachElement(answer, from, (start) => {
+    const item = scanObject(answer, start);
+    const vector = item.members.findLast(({ key }) => key === 'embedding');
+    // Nothing more is converted once there is no room.
+    const converted =
+      vector && bytes <= mostBytes
+        ? convertVector(answer.subarray(vector.valueStart, vector.end), wanted)
+        : undefined;
+    if (vector && converted) {
+      parts.push(answer.subarray(copied, vector.valueStart), converted);
+      bytes += vector.valueStart - copied + converted.length;
+      copied = vector.end;
+    }
+    return item.end;
+  });
+  parts.push(answer.subarray(copied, end));
+  return bytes <= mostBytes ? parts : null;
 }

@@ -67,6 +67,12 @@ export class BodyShare {
     return this.#answer.bytes > 0;
   }
 
+  /** Bytes by which its answer may grow at the moment, if its account has no other. */
+  get answerRoom(): number {
+    const { size, used } = this.budget.answers;
+    return (size - used - this.#answer.bytes) / 2;
+  }
+
   /** What the reader of its large answer has to take within its patience: all of it while memory is scarce. */
   get dueBytes(): number {
     return this.budget.answersAreScarce ? this.#answer.bytes : 0;
@@ -79,7 +85,7 @@ export class BodyShare {
     const bytes = piece + PIECE_BYTES;
     if (this.#large.bytes === 0 && this.#fitsSmall(bytes, BODY_PART)) return;
     // It is a large request from here on.
-    if (!this.#large.take(this.#small.bytes + bytes)) throw full();
+    if (!this.#large.take(this.#small.bytes + bytes)) throw noRoom();
     this.#small.release();
   }
 
@@ -87,7 +93,7 @@ export class BodyShare {
   grow(bytes: number): void {
     if (this.#over && !this.#pinned) return;
     if (!this.holdsAnswer && this.#fitsSmall(bytes, ANSWER_PART)) return;
-    if (!this.#answer.take(bytes)) throw full();
+    if (!this.#answer.take(bytes)) throw noRoom();
   }
 
   /** Gives back bytes of a large answer. */
@@ -117,7 +123,8 @@ export class BodyShare {
   }
 }
 
-const full = (): AppError =>
+/** What refuses a request or an answer that the budget has no room for. */
+export const noRoom = (): AppError =>
   new AppError('service_unavailable', {
     message: 'Too many large requests are in progress. Try again in a moment.',
     retryAfterSeconds: RETRY_AFTER_SECONDS,

@@ -18,25 +18,6 @@ export interface AnswerMembers {
   content: Member | undefined;
 }
 
-/** A whole answer whose members are sorted out. */
-export interface SortedAnswer {
-  members: AnswerMembers;
-  /** The model that the upstream named. */
-  named: string | undefined;
-  /** The public name of the model that served. */
-  served: string;
-}
-
-/** The upstream's answer is none. */
-export class GarbageError extends Error {}
-
-/** The upstream reported an error, regardless of its status. */
-export class ToldError extends Error {
-  constructor(readonly payload: Buffer) {
-    super('the upstream reported an error');
-  }
-}
-
 /** Filters the fields of an answer or chunk. `form` defines what may pass; `callId` becomes part of our own ids. */
 export function readAnswer(json: Buffer, members: Member[], form: AnswerForm, callId: string): AnswerMembers {
   const answer: AnswerMembers = {
@@ -81,10 +62,6 @@ export function rewrite(answer: AnswerMembers, member: Member, json: string): vo
 /** How many members and values of an answer don't pass. */
 export const leftOut = ({ dropped, rewritten }: AnswerMembers): number => dropped + (rewritten?.size ?? 0);
 
-/** Whether an answer passes byte for byte. */
-export const passesAsItCame = ({ members, named, served }: SortedAnswer): boolean =>
-  leftOut(members) === 0 && (members.model === undefined || named === served);
-
 /** An answer rebuilt from the members that pass. */
 export interface RebuiltAnswer {
   json: Buffer;
@@ -96,19 +73,16 @@ const OPEN = Buffer.from('{');
 const COMMA = Buffer.from(',');
 const CLOSE = Buffer.from('}');
 
-/** Rebuilds an answer from the members that pass, with `model` as its model's name. */
-export function rebuildAnswer(json: Buffer, answer: AnswerMembers, model: string): RebuiltAnswer {
-  const { parts, length, contentAt } = rebuiltParts(json, answer, model);
-  return { json: Buffer.concat(parts, length), contentAt };
-}
-
-/** The same without a copy: pieces of the answer itself, and with `content` in place of its value where that is given. */
-export function rebuiltParts(
+/**
+ * Rebuilds an answer from the members that pass, with `model` as its model's name and, where it is given, `content` in place of that
+ * member's value.
+ */
+export function rebuildAnswer(
   json: Buffer,
   answer: AnswerMembers,
   model: string,
   content?: readonly Buffer[],
-): { parts: Buffer[]; length: number; contentAt: number } {
+): RebuiltAnswer {
   const parts: Buffer[] = [];
   let length = 0;
   let contentAt = -1;
@@ -131,5 +105,5 @@ export function rebuiltParts(
   }
   if (parts.length === 0) add(OPEN);
   add(CLOSE);
-  return { parts, length, contentAt };
+  return { json: Buffer.concat(parts, length), contentAt };
 }

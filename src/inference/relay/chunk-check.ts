@@ -1,5 +1,5 @@
 import { memberText, memberValue, scanMembers } from '../../lib/json-scan.js';
-import { choicesError } from '../../lib/upstream/choices-error.js';
+import { choicesErrorIn } from '../../lib/upstream/choices-error.js';
 import { LayoutUse } from '../../lib/upstream/event-layout.js';
 import { eventData, isDataAlone, isDone, otherLines, withoutBlanks } from '../../lib/upstream/sse-event.js';
 import type { InspectedBody } from '../request/request-body.js';
@@ -106,7 +106,7 @@ export class ChunkCheck {
   #readChunk(event: Buffer, payload: Buffer, answer: AnswerMembers, plain: boolean): EventKind {
     const { content } = answer;
     const texts = content ? generatedText(payload, content.valueStart, content.end) : NO_TEXT;
-    const error = texts.saysError ? choicesError(parsed(payload, content!)) : undefined;
+    const error = texts.saysError ? choicesErrorIn(payload, content!) : undefined;
     if (error) {
       this.error = error;
       return 'error';

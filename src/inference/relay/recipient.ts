@@ -9,15 +9,10 @@ export interface Recipient {
   /** Called once: everything was sent, or it left. */
   onClose(listener: () => void): void;
   onDrain(listener: () => void): void;
-  /** Sends a whole answer. */
+  /** Sends a whole answer, translated where that applies. */
   answer(body: Buffer): void;
-  /**
-   * Reads a large answer, whose content the relay has only looked over, before it is charged. False: it can't be read, so the
-   * node has failed. Absent where an answer is passed on as it came.
-   */
-  readAhead?(parts: readonly Buffer[]): boolean;
-  /** Sends a whole answer that is too large for one buffer. */
-  answerInParts(parts: readonly Buffer[]): void;
+  /** Makes what the caller gets of a whole answer, before the call is charged; absent: that is the answer itself. */
+  translate?(answer: Buffer): Promise<Buffer>;
   /** Sends a failure in place of an answer. */
   refuse(failure: UpstreamFailure): void;
   /** Begins a stream, before its first events are sent. */

@@ -1,5 +1,5 @@
 import type { AppError } from '../../errors.js';
-import type { Work, WorkEnd } from '../../lib/turns.js';
+import type { JsonReader } from '../../lib/json-reader.js';
 import type { DroppedKind } from '../call-metrics.js';
 import type { UpstreamFailure } from './upstream-failure.js';
 
@@ -28,12 +28,18 @@ export interface RelayContext {
   fail(failure: UpstreamFailure): void;
   /** Counts bytes of an answer that stay in memory until it has left; false: there is no room, and the call has failed. */
   keep(bytes: number): boolean;
-  /** The same in the middle of work. @throws AppError when there is no room */
-  grow(bytes: number): void;
   /** Gives back bytes of a large answer. */
   shrink(bytes: number): void;
-  /** Does long work on a whole answer in turns. The call is charged by what comes of it, even if the client leaves. */
-  work<T>(work: Work<T>, end: WorkEnd<T>): void;
+  readonly json: JsonReader;
+  /** Bytes that a large answer may have in addition at the moment. */
+  readonly answerRoom: number;
+  /** The models that an answer may name. */
+  readonly models: ReadonlySet<string>;
+  /**
+   * Reads a whole answer. It stays in memory until that is done, and the call is charged by what comes of it, even if the client
+   * leaves. Fails the call if `read` throws.
+   */
+  whole(read: () => Promise<void>): void;
   /** Ends the call with one of our errors. */
   refuse(error: AppError): void;
   /** Ends the answer of a call whose event could not be kept. */

@@ -1,31 +1,10 @@
-import { AppError } from '../../errors.js';
-import { type Member, memberText, memberValue, scanMembers } from '../../lib/json-scan.js';
-import { LARGE_ANSWER_BYTES, MAX_ANSWER_BYTES } from '../../lib/upstream/answer-limits.js';
-import { choicesError } from '../../lib/upstream/choices-error.js';
-import { type Call, CLIENT_LEFT, type Success } from '../call.js';
-import { convertEmbeddings, encodingOf } from '../embeddings/embedding-encoding.js';
-import { generatedText } from '../usage/generated-text.js';
-import { estimateTokens } from '../usage/usage.js';
-import { type AnswerForm, CHAT, EMBEDDINGS } from './answer-forms.js';
-import {
-  GarbageError,
-  leftOut,
-  passesAsItCame,
-  readAnswer,
-  rebuildAnswer,
-  type SortedAnswer,
-  ToldError,
-} from './answer-members.js';
-import { type LargeAnswer, readLargeAnswer } from './large-answer.js';
+import { MAX_ANSWER_BYTES } from '../../lib/upstream/answer-limits.js';
+import { type Call, CLIENT_LEFT } from '../call.js';
+import { noRoom } from '../memory/body-budget.js';
+import { READ_ANSWER } from './read-answer.js';
 import type { Recipient } from './recipient.js';
 import type { RelayAnswer, RelayContext } from './relay-answer.js';
-import { tellUsage } from './told-usage.js';
 import { mapErrorChunk } from './upstream-failure.js';
-
-interface Answer {
-  body: Buffer;
-  success: Success;
-}
 
 /** A whole JSON answer: kept until its usage event is written, then sent in one write. */
 export class JsonAnswer implements RelayAnswer {
@@ -47,25 +26,10 @@ export class JsonAnswer implements RelayAnswer {
   }
 
   end(): void {
-    if (this.#bytes > LARGE_ANSWER_BYTES) {
-      this.#endLarge();
-      return;
-    }
-    const body = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks);
-    // Until the client has read it, the answer is in memory once.
+    const body = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks, this.#bytes);
+    // The answer is in memory once.
     this.#chunks = [];
-    let answer: Answer;
-    try {
-      answer = this.call.input.endpoint === 'chat' ? this.#chat(body) : this.#embeddings(body);
-    } catch (error) {
-      this.#failed(error);
-      return;
-    }
-    this.call.succeed(answer.success, (error) => {
-      if (error) this.context.unrecorded();
-      else this.recipient.answer(answer.body);
-      this.context.sent();
-    });
+    this.context.whole(() => this.#read(body));
   }
 
   fail(): boolean {
@@ -78,91 +42,44 @@ export class JsonAnswer implements RelayAnswer {
     over();
   }
 
-  #endLarge(): void {
-    const { context } = this;
-    const work = readLargeAnswer(this.#chunks, this.#bytes, this.call.input, {
-      sort: (body, members, form) => this.#sort(body, members, form),
-      grow: (bytes) => context.grow(bytes),
-      shrink: (bytes) => context.shrink(bytes),
+  async #read(body: Buffer): Promise<void> {
+    const { context, recipient, call } = this;
+    const { id, endpoint, payer, admission, body: asked } = call.input;
+    const answer = await context.json.read(payer.account.id, READ_ANSWER, {
+      body,
+      endpoint,
+      encoding: asked.encoding,
+      callId: id,
+      model: admission.model.publicName,
+      models: context.models,
+      mostBytes: this.#bytes + Math.max(0, context.answerRoom),
     });
-    context.work(work, (error, answer) => {
-      if (answer) this.#sendLarge(answer);
-      else this.#failed(error);
-    });
-  }
-
-  #sendLarge({ parts, success }: LargeAnswer): void {
-    if (this.recipient.readAhead?.(parts) === false) {
-      this.#failed(new GarbageError());
+    if (call.settled) return;
+    if (answer.kind === 'error') {
+      context.fail(mapErrorChunk(answer.body));
       return;
     }
-    this.call.succeed(success, (error) => {
-      if (error) this.context.unrecorded();
-      else this.recipient.answerInParts(parts);
-      this.context.sent();
+    if (answer.kind === 'garbage') {
+      context.fail({ code: 'upstream_error', options: {} });
+      return;
+    }
+    if (answer.kind === 'too_large') throw noRoom();
+    if (answer.dropped > 0) context.dropped('member', answer.dropped);
+    const sent = recipient.translate ? await recipient.translate(answer.body) : answer.body;
+    if (call.settled || !this.#keep(sent.length)) return;
+    const { usage, servedModel, outputTokens } = answer;
+    call.succeed({ usage, servedModel, estimateOutput: () => outputTokens }, (error) => {
+      if (error) context.unrecorded();
+      else recipient.answer(sent);
+      context.sent();
     });
   }
 
-  #failed(error: unknown): void {
-    if (error instanceof AppError) this.context.refuse(error);
-    else if (error instanceof ToldError) this.context.fail(mapErrorChunk(error.payload));
-    else this.context.fail({ code: 'upstream_error', options: {} });
-  }
-
-  #chat(body: Buffer): Answer {
-    const text = body.toString('latin1');
-    const fields = JSON.parse(text) as Record<string, unknown> | null;
-    const sorted = this.#read(body, CHAT, text);
-    if (!Array.isArray(fields?.choices)) throw new GarbageError();
-    const choices: unknown[] = fields.choices;
-    const error = choicesError(choices);
-    if (error) throw new ToldError(error);
-    const checked = this.#checked(body, sorted, fields.usage, text);
-    const { content } = sorted.members;
-    return {
-      body: checked,
-      success: {
-        usage: sorted.members.usage && fields.usage,
-        servedModel: sorted.served,
-        estimateOutput: () =>
-          estimateTokens(content ? generatedText(body, content.valueStart, content.end).bytes : 0),
-      },
-    };
-  }
-
-  #embeddings(body: Buffer): Answer {
-    const sorted = this.#read(body, EMBEDDINGS);
-    const { content, usage: told } = sorted.members;
-    if (!content || body[content.valueStart] !== 0x5b) throw new GarbageError();
-    const usage = told && memberValue(body, told);
-    const checked = this.#checked(body, sorted, usage);
-    const wanted = this.call.input.body.encoding;
-    const kind = encodingOf(checked);
-    return {
-      body: kind !== undefined && kind !== wanted ? convertEmbeddings(checked, wanted) : checked,
-      success: { usage, servedModel: sorted.served, estimateOutput: () => 0 },
-    };
-  }
-
-  /** The members of an answer that pass, and the model that served. */
-  #read(body: Buffer, form: AnswerForm, latin1?: string): SortedAnswer {
-    // Schemas and tool results are the model's, which may nest as they like.
-    return this.#sort(body, scanMembers(body, Number.POSITIVE_INFINITY, latin1), form, latin1);
-  }
-
-  #sort(body: Buffer, scanned: Member[], form: AnswerForm, latin1?: string): SortedAnswer {
-    const members = readAnswer(body, scanned, form, this.context.requestId);
-    if (members.isError) throw new ToldError(body);
-    const left = leftOut(members);
-    if (left > 0) this.context.dropped('member', left);
-    const named = members.model && memberText(body, members.model, latin1);
-    return { members, named, served: this.context.servedModel(named ?? '') };
-  }
-
-  /** The answer with what passes and nothing else, under the name of the model that served. */
-  #checked(body: Buffer, sorted: SortedAnswer, usage: unknown, latin1?: string): Buffer {
-    const { members, served } = sorted;
-    tellUsage(body, members, usage, latin1);
-    return passesAsItCame(sorted) ? body : rebuildAnswer(body, members, served).json;
+  /** Counts what is sent in place of what came. False: there is no room for it. */
+  #keep(bytes: number): boolean {
+    const more = bytes - this.#bytes;
+    if (more > 0) return this.context.keep(more);
+    this.context.shrink(-more);
+    return true;
   }
 }

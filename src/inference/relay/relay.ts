@@ -1,5 +1,5 @@
-import { type AppError, errorEntry } from '../../errors.js';
-import type { Turns, Work, WorkEnd } from '../../lib/turns.js';
+import { AppError, errorEntry } from '../../errors.js';
+import type { JsonReader } from '../../lib/json-reader.js';
 import { MAX_ERROR_BYTES } from '../../lib/upstream/answer-limits.js';
 import type { ResponseHead } from '../../lib/upstream/response-head.js';
 import type { Carrier, Upstream } from '../../lib/upstream/upstream.js';
@@ -21,7 +21,7 @@ export interface RelayDeps {
   patience: CallPatience;
   catalog: Catalog;
   metrics: CallMetrics;
-  turns: Turns;
+  json: JsonReader;
 }
 
 /** Carries one call to the model proxy and its answer back. Nothing is retried after a forwarded byte. */
@@ -34,8 +34,8 @@ export class Relay implements UpstreamHandler, RelayContext {
   #errorBytes = 0;
   #ended = false;
   #counted = false;
-  /** Gives up the work on a whole answer, while there is some. */
-  #giveUp: (() => void) | undefined;
+  /** Whether a whole answer is being read. */
+  #isWhole = false;
 
   constructor(
     private readonly deps: RelayDeps,
@@ -60,6 +60,18 @@ export class Relay implements UpstreamHandler, RelayContext {
 
   get movedOn(): boolean {
     return this.#answer?.movedOn ?? true;
+  }
+
+  get json(): JsonReader {
+    return this.deps.json;
+  }
+
+  get answerRoom(): number {
+    return this.share.answerRoom;
+  }
+
+  get models(): ReadonlySet<string> {
+    return this.deps.catalog.names;
   }
 
   start(): void {
@@ -147,7 +159,6 @@ export class Relay implements UpstreamHandler, RelayContext {
   fail(failure: UpstreamFailure): void {
     if (this.#ended || this.call.settled) return;
     this.#ended = true;
-    this.#giveUp?.();
     if (!this.#answer?.fail(failure)) {
       const httpStatus = failure.options.status ?? errorEntry(failure.code).status;
       this.call.fail({ code: failure.code, httpStatus }, () => this.recipient.refuse(failure));
@@ -168,32 +179,22 @@ export class Relay implements UpstreamHandler, RelayContext {
     }
   }
 
-  grow(bytes: number): void {
-    this.share.grow(bytes);
-  }
-
   shrink(bytes: number): void {
     this.share.shrink(bytes);
   }
 
-  work<T>(work: Work<T>, end: WorkEnd<T>): void {
+  whole(read: () => Promise<void>): void {
     const unpin = this.share.pin();
-    const over = (): void => {
-      this.#giveUp = undefined;
-      unpin();
-    };
-    const giveUp = this.deps.turns.take<T>(this.accountId, work, (error, result) => {
-      over();
-      try {
-        end(error, result);
-      } catch (thrown) {
-        this.onError(thrown as Error);
-      }
-    });
-    this.#giveUp = () => {
-      giveUp();
-      over();
-    };
+    this.#isWhole = true;
+    read()
+      .catch((error: unknown) => {
+        if (error instanceof AppError) this.refuse(error);
+        else this.onError(error as Error);
+      })
+      .finally(() => {
+        this.#isWhole = false;
+        unpin();
+      });
   }
 
   refuse({ code, message, options }: AppError): void {
@@ -215,7 +216,7 @@ export class Relay implements UpstreamHandler, RelayContext {
       this.onOver(this);
     }
     // A complete answer is charged, even if its recipient has left.
-    else if (!this.#giveUp) this.#clientGone();
+    else if (!this.#isWhole) this.#clientGone();
   }
 
   /** The client left before the answer was whole. */

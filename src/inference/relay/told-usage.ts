@@ -14,15 +14,11 @@ export function toldUsage(json: string, usage: unknown): string {
   return USUAL.test(json) ? json : JSON.stringify(tokenCounts(usage));
 }
 
-/**
- * Leaves of the usage of an answer what a caller may see. `usage` is its value; `latin1` is all of `json`, where it is
- * there already.
- */
-export function tellUsage(json: Buffer, answer: AnswerMembers, usage: unknown, latin1?: string): void {
+/** Leaves of the usage of an answer what a caller may see. `usage` is its value. */
+export function tellUsage(json: Buffer, answer: AnswerMembers, usage: unknown): void {
   if (!answer.usage) return;
   const { valueStart, end } = answer.usage;
-  const text =
-    latin1 === undefined ? json.toString('latin1', valueStart, end) : latin1.slice(valueStart, end);
+  const text = json.toString('latin1', valueStart, end);
   const told = toldUsage(text, usage);
   if (told !== text) rewrite(answer, answer.usage, told);
 }

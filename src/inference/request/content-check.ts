@@ -2,7 +2,6 @@ import { AppError } from '../../errors.js';
 import type { Member } from '../../lib/json-scan.js';
 import { type JsonLevel, type JsonVisitor, visitStrings } from '../../lib/json-strings.js';
 import { readKey, skipSpace } from '../../lib/json-tokens.js';
-import type { Work } from '../../lib/turns.js';
 import { shownName } from './body-fields.js';
 import * as names from './content-names.js';
 import { pathOf } from './content-place.js';
@@ -17,13 +16,8 @@ export interface Media {
   unbounded: boolean;
 }
 
-/** What a body of texts names. */
-export const NO_MEDIA: Media = { images: 0, batchImages: 0, unbounded: false };
-
 /** Members that a node may take media from. */
 const WITH_MEDIA = new Set(['messages', 'input']);
-/** Bytes between two pauses: each piece takes a fraction of a millisecond, addresses included. */
-const PART_BYTES = 16 * 1024;
 
 const OPEN_BRACE = 0x7b;
 const OPEN_BRACKET = 0x5b;
@@ -34,13 +28,13 @@ const LOWER_N = 0x6e;
  * and names of media that a node has kept from other calls.
  * @throws AppError `invalid_body`
  */
-export function* checkContent(body: Buffer, members: readonly Member[], rules: MediaRules): Work<Media> {
-  const media = { ...NO_MEDIA };
+export function checkContent(body: Buffer, members: readonly Member[], rules: MediaRules): Media {
+  const media: Media = { images: 0, batchImages: 0, unbounded: false };
   for (const { key, valueStart } of members) {
     if (!WITH_MEDIA.has(key)) continue;
     if (body[valueStart] !== OPEN_BRACKET && body[valueStart] !== OPEN_BRACE) continue;
     const reader = new ContentReader(body, key, rules);
-    yield* visitStrings(body, valueStart, PART_BYTES, reader);
+    visitStrings(body, valueStart, reader);
     media.unbounded ||= reader.unbounded;
     if (key === 'input') media.batchImages += reader.images;
     else media.images += reader.images;

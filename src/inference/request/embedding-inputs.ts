@@ -1,7 +1,6 @@
 import { AppError } from '../../errors.js';
-import { type Member, skipValueInParts } from '../../lib/json-scan.js';
+import { type Member, skipValue } from '../../lib/json-scan.js';
 import { skipSpace } from '../../lib/json-tokens.js';
-import type { Work } from '../../lib/turns.js';
 
 /** Most inputs of one call, as in OpenAI's API. */
 const MAX_INPUTS = 2_048;
@@ -15,20 +14,15 @@ const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const QUOTE = 0x22;
+
 /**
- * Refuses a call for more embeddings than one answer can hold. `parsed` is the value of `input` where the body was
- * parsed; of others the entries are counted by and by. The body must be valid JSON and name `input` once.
+ * Refuses a call for more embeddings than one answer can hold. The body must be valid JSON and name `input` once.
  * @throws AppError `invalid_body`
  */
-export function* checkInputs(
-  body: Buffer,
-  members: readonly Member[],
-  parsed: unknown,
-  dimensions: unknown,
-): Work<void> {
+export function checkInputs(body: Buffer, members: readonly Member[], dimensions: unknown): void {
   const member = members.find(({ key }) => key === 'input');
   if (!member) return;
-  const inputs = parsed === undefined ? yield* countInputs(body, member) : countParsed(parsed);
+  const inputs = countInputs(body, member);
   if (inputs > MAX_INPUTS) {
     const message = `"input" has more than ${MAX_INPUTS.toLocaleString('en-US')} entries. Send them in several requests.`;
     throw new AppError('invalid_body', { message, param: 'input' });
@@ -43,23 +37,15 @@ export function* checkInputs(
   throw new AppError('invalid_body', { message, param: most > 0 ? 'input' : 'dimensions' });
 }
 
-/** A list of numbers is one text as tokens. */
-const countParsed = (input: unknown): number =>
-  !Array.isArray(input) || isScalar(input[0]) ? 1 : input.length;
-
-const isScalar = (value: unknown): boolean =>
-  value === null || typeof value === 'number' || typeof value === 'boolean';
-
-/** Vectors that an `input` asks for, counted no further than is needed. */
-function* countInputs(json: Buffer, { valueStart }: Member): Work<number> {
+/** Vectors that an `input` asks for, counted no further than is needed. A list of numbers is one text as tokens. */
+function countInputs(json: Buffer, { valueStart }: Member): number {
   if (json[valueStart] !== OPEN_BRACKET) return 1;
   let at = skipSpace(json, valueStart + 1);
   if (json[at] === CLOSE_BRACKET) return 0;
   if (json[at] !== QUOTE && json[at] !== OPEN_BRACKET && json[at] !== OPEN_BRACE) return 1;
   for (let inputs = 1; ; inputs++) {
-    at = skipSpace(json, yield* skipValueInParts(json, at));
+    at = skipSpace(json, skipValue(json, at));
     if (inputs > MAX_INPUTS || json[at] !== COMMA) return inputs;
-    yield;
     at = skipSpace(json, at + 1);
   }
 }

@@ -1,18 +1,16 @@
 import { isUtf8 } from 'node:buffer';
 import { AppError } from '../../errors.js';
-import { checkInParts } from '../../lib/json-check.js';
-import { type Member, scanMembers } from '../../lib/json-scan.js';
+import { checkedMembers } from '../../lib/json-check.js';
+import type { Member } from '../../lib/json-scan.js';
 import { JsonScanError } from '../../lib/json-tokens.js';
-import type { Work } from '../../lib/turns.js';
 import type { EmbeddingEncoding } from '../embeddings/embedding-encoding.js';
 import type { InputSize } from '../usage/usage.js';
 import type { AllowedFields } from './body-fields.js';
-import { checkContent, NO_MEDIA } from './content-check.js';
+import { checkContent } from './content-check.js';
 import { checkInputs } from './embedding-inputs.js';
-import { forwardedBody } from './forwarded-body.js';
+import { forwardedBody, type Place } from './forwarded-body.js';
 import { inputSize } from './input-size.js';
 import type { MediaRules } from './media-addresses.js';
-import { arePlain, isPlainInput } from './plain-content.js';
 import { TEMPLATE_ARGUMENTS } from './template-arguments.js';
 import { checkTools } from './tool-kinds.js';
 
@@ -33,6 +31,8 @@ export interface InspectedBody {
   input: InputSize;
   /** What goes upstream. */
   forward: Buffer;
+  /** Place of the model's name in it. */
+  modelAt: Place;
   /** Names of members that don't, as the value of a header; undefined when there are none. */
   dropped: string | undefined;
 }
@@ -52,99 +52,66 @@ const READ = new Set(DECIDING);
 const MAX_DEPTH = 64;
 /** At the top level, where each is looked at; the API has some forty. */
 const MAX_MEMBERS = 1_024;
-/** Larger bodies are not parsed: what JSON.parse makes of them can take most of a second (RELIABILITY.md G17). */
-const PARSED_BYTES = 64 * 1024;
-/** Of a member that is read of such a body. */
+/** Of a member that is read. */
 const LONGEST_READ_BYTES = 16 * 1024;
-/** Checked between two looks at the time, a fraction of a millisecond. */
-const PART_BYTES = 64 * 1024;
 
 const invalid = (message: string, param?: string): AppError =>
   new AppError('invalid_body', { message, param });
 
 const PUBLIC_MEDIA: MediaRules = { allowPrivate: false };
 
-/** Says which model a call runs on in place of the one that it asks for; null: on that. */
-export type Moves = (asked: string) => string | null;
-
-/** @throws AppError `invalid_body` */
-export function inspectAtOnce(body: Buffer, allowed: AllowedFields, media = PUBLIC_MEDIA): InspectedBody {
-  return toItsEnd(inspectBody(body, allowed, media));
-}
-
-function toItsEnd<T>(work: Work<T>): T {
-  for (;;) {
-    const { done, value } = work.next();
-    if (done) return value;
-  }
-}
-
 /**
  * Reads a body of `/v1` and prepares what goes upstream: raw bytes as they came, but for members that are neither
- * known nor `allowed`, the option that asks for usage in streams, and a model that `moves` replaces.
+ * known nor `allowed` and the option that asks for usage in streams.
  * @throws AppError `invalid_body`
  */
-export function* inspectBody(
-  body: Buffer,
-  allowed: AllowedFields,
-  media: MediaRules = PUBLIC_MEDIA,
-  moves?: Moves,
-): Work<InspectedBody> {
+export function inspectBody(body: Buffer, allowed: AllowedFields, media = PUBLIC_MEDIA): InspectedBody {
   if (body.length === 0) throw invalid('The body is empty. Send a JSON object with "model".');
-  // latin1 keeps V8 on its one-byte path; texts that matter are decoded where they are read.
-  const text = body.length > PARSED_BYTES ? undefined : body.toString('latin1');
-  const isLarge = text === undefined;
-  const members = isLarge ? yield* scanLarge(body) : scanSmall(body, text);
-  yield;
+  const members = membersOf(body);
   checkOnce(members, ONCE);
-  const fields = isLarge ? readFields(body, members) : parse(body, text);
-  yield* checkInputs(body, members, fields.input, fields.dimensions);
-  yield* checkTools(body, members, fields.tools);
+  if (!isUtf8(body)) throw invalid('The body is not valid UTF-8.');
+  const fields = readFields(body, members);
+  checkInputs(body, members, fields.dimensions);
+  checkTools(body, members);
   const stream = readBoolean(fields, 'stream');
   const options = readOptions(fields);
-  const usageAsked = stream && options?.include_usage === true;
-  const movedTo = moves && typeof fields.model === 'string' ? moves(readModel(fields)) : null;
-  const { kept, bytes, dropped } = forwardedBody(body, members, allowed, { stream, options, movedTo });
-  yield;
-  const isPlain = !isLarge && arePlain(fields.messages) && isPlainInput(fields.input);
+  const { kept, bytes, modelAt, dropped } = forwardedBody(body, members, allowed, { stream, options });
   return {
     model: readModel(fields),
-    movedTo,
+    movedTo: null,
     stream,
     choices: Math.max(readCount(fields, 'n', 128) ?? 1, readCount(fields, 'best_of', 128) ?? 1),
     maxTokens: readMaxTokens(fields),
-    usageAsked,
+    usageAsked: stream && options?.include_usage === true,
     encoding: fields.encoding_format === 'base64' ? 'base64' : 'float',
-    input: inputSize(body, kept, isPlain ? NO_MEDIA : yield* checkContent(body, members, media)),
+    input: inputSize(body, kept, checkContent(body, members, media)),
     forward: bytes,
+    modelAt,
     dropped,
   };
 }
 
-/** @throws AppError `invalid_body` where it is no JSON. */
-function* scanLarge(body: Buffer): Work<Member[]> {
+/** The body of a call that runs on another model than the one that it asks for. */
+export function movedTo(body: InspectedBody, model: string): InspectedBody {
+  const value = Buffer.from(JSON.stringify(model));
+  const { start, end } = body.modelAt;
+  const { forward } = body;
+  const moved = Buffer.concat([forward.subarray(0, start), value, forward.subarray(end)]);
+  return { ...body, movedTo: model, forward: moved, modelAt: { start, end: start + value.length } };
+}
+
+/** @throws AppError `invalid_body` */
+function membersOf(body: Buffer): Member[] {
   try {
-    return yield* checkInParts(body, MAX_DEPTH, MAX_MEMBERS, PART_BYTES);
+    return checkedMembers(body, MAX_DEPTH, MAX_MEMBERS);
   } catch (error) {
-    throw refusal(error);
+    if (!(error instanceof JsonScanError)) throw error;
+    throw invalid(`The body is not a valid JSON object: ${error.message}.`);
   }
 }
 
-/** Likewise. */
-function scanSmall(body: Buffer, text: string): Member[] {
-  try {
-    return scanMembers(body, MAX_DEPTH, text);
-  } catch (error) {
-    throw refusal(error);
-  }
-}
-
-const refusal = (error: unknown): unknown =>
-  error instanceof JsonScanError ? invalid(`The body is not a valid JSON object: ${error.message}.`) : error;
-
-/** The fields that are read here, of a body whose members have been checked. */
+/** The fields that are read here. The others may take megabytes, and JSON.parse would take a second for them. */
 function readFields(body: Buffer, members: Member[]): Record<string, unknown> {
-  if (!isUtf8(body)) throw invalid('The body is not valid UTF-8.');
   const read = members.filter(({ key }) => READ.has(key));
   for (const { key, valueStart, end } of read) {
     if (end - valueStart > LONGEST_READ_BYTES) throw invalid(`"${key}" is longer than 16 KiB.`, key);
@@ -161,19 +128,9 @@ function readFields(body: Buffer, members: Member[]): Record<string, unknown> {
 export function createWholeCheck(names: readonly string[]): (body: Buffer) => void {
   const bits = bitsOf(names);
   return (body) => {
-    checkOnce(scanSmall(body, body.toString('latin1')), bits);
+    checkOnce(membersOf(body), bits);
     if (!isUtf8(body)) throw invalid('The body is not valid UTF-8.');
   };
-}
-
-/** `text` is the body in latin1. */
-function parse(body: Buffer, text: string): Record<string, unknown> {
-  if (!isUtf8(body)) throw invalid('The body is not valid UTF-8.');
-  try {
-    return JSON.parse(text) as Record<string, unknown>;
-  } catch {
-    throw invalid('The body is not valid JSON.');
-  }
 }
 
 function checkOnce(members: Member[], bits: ReadonlyMap<string, number>): void {

@@ -1,7 +1,6 @@
 import { AppError } from '../../errors.js';
-import { eachElement, type Member, scanObjectInParts } from '../../lib/json-scan.js';
+import { eachElement, type Member, scanObject } from '../../lib/json-scan.js';
 import { readKey } from '../../lib/json-tokens.js';
-import type { Work } from '../../lib/turns.js';
 import { shownName } from './body-fields.js';
 
 /** Kinds of tools that the caller runs. All others run at the upstream, at the operator's cost and from its network. */
@@ -22,47 +21,26 @@ const invalid = (message: string, param: string): AppError =>
   new AppError('invalid_body', { message, param });
 
 /**
- * Refuses tools that the upstream would run itself, such as `mcp` with its `server_url`. `parsed` is the value of
- * `tools` where the body was parsed; of others, which are large, the bytes are read by and by. The body must be valid
- * JSON and name `tools` once.
+ * Refuses tools that the upstream would run itself, such as `mcp` with its `server_url`. The body must be valid JSON and name
+ * `tools` once.
  * @throws AppError `invalid_body`
  */
-export function* checkTools(body: Buffer, members: readonly Member[], parsed: unknown): Work<void> {
-  if (parsed !== undefined) {
-    checkParsed(parsed);
-    return;
-  }
+export function checkTools(body: Buffer, members: readonly Member[]): void {
   const member = members.find(({ key }) => key === 'tools');
   if (!member || body[member.valueStart] === LOWER_N) return;
-  if (body[member.valueStart] !== OPEN_BRACKET) throw NO_LIST();
+  if (body[member.valueStart] !== OPEN_BRACKET) throw invalid('"tools" must be an array.', 'tools');
   if (member.end - member.valueStart > MOST_BYTES) throw invalid('"tools" is longer than 1 MiB.', 'tools');
-  yield* checkBytes(body, member.valueStart);
-}
-
-const NO_LIST = (): AppError => invalid('"tools" must be an array.', 'tools');
-
-/** Null is no list, and asks for nothing. */
-function checkParsed(tools: unknown): void {
-  if (tools === null) return;
-  if (!Array.isArray(tools)) throw NO_LIST();
-  tools.forEach((tool: unknown, index) => {
-    if (typeof tool !== 'object' || tool === null || Array.isArray(tool)) throw noObject(index);
-    checkTool(Object.keys(tool), [(tool as { type?: unknown }).type], index);
-  });
-}
-
-function* checkBytes(body: Buffer, from: number): Work<void> {
   let index = 0;
-  yield* eachElement(body, from, function* (start) {
+  eachElement(body, member.valueStart, (start) => {
     if (body[start] !== OPEN_BRACE) throw noObject(index);
-    const { members, end } = yield* scanObjectInParts(body, start);
-    if (members.length > MOST_MEMBERS)
+    const { members: fields, end } = scanObject(body, start);
+    if (fields.length > MOST_MEMBERS)
       throw invalid(`"tools[${index}]" has more than ${MOST_MEMBERS} properties.`, `tools[${index}]`);
-    const types = members
+    const types = fields
       .filter(({ key }) => key === 'type')
       .map(({ valueStart, end: stop }) => typeOf(body, valueStart, stop));
     checkTool(
-      members.map(({ key }) => key),
+      fields.map(({ key }) => key),
       types,
       index++,
     );
@@ -70,7 +48,7 @@ function* checkBytes(body: Buffer, from: number): Work<void> {
   });
 }
 
-/** Names that stand more than once included. */
+/** Repeated names count. */
 const MOST_MEMBERS = 64;
 /** A longer text is none of the kinds. */
 const LONGEST_TYPE = 256;

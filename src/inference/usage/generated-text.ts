@@ -71,13 +71,6 @@ export function generatedText(json: Buffer, from: number, end: number): Generate
   return found;
 }
 
-/** Bytes of the generated texts in a message, the value between two offsets of scanned JSON. */
-export function messageBytes(json: Buffer, from: number, end: number): number {
-  const found = new FoundTexts(json);
-  if (json[from] === OPEN_BRACE) takeMessage(json, from, end, found);
-  return found.bytes;
-}
-
 /** Takes the texts of the object that opens at `from`. Returns the offset just past it. */
 function takeMessage(json: Buffer, from: number, end: number, found: FoundTexts): number {
   found.nextMessage();

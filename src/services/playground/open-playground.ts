@@ -33,7 +33,7 @@ export function openPlayground(deps: PlaygroundDeps): Playground {
   const { config, clock, log, registry, signals, em, stopPatienceMs } = deps;
   const bus = openRunBus(config.redisUrl, log);
   const mirrors = new Mirrors({ bus, em, log });
-  const calls = new ModelCalls(config, clock, registry);
+  const calls = new ModelCalls(config, clock, registry, log);
   const runner = new Runner({ calls, bus, signals, em, log, stopPatienceMs });
   return {
     runner,

@@ -205,6 +205,7 @@ function asCatalog(rows: readonly Model[]): Catalog {
   return {
     get: (name) => models.get(name),
     all: () => [...models.values()],
+    names: new Set(models.keys()),
     reload: async () => undefined,
     stop: () => undefined,
   };

@@ -1,5 +1,5 @@
 import { createPriceCeilings } from '../../../src/inference/limits/price-ceiling.js';
-import { type InspectedBody, inspectAtOnce } from '../../../src/inference/request/request-body.js';
+import { type InspectedBody, inspectBody } from '../../../src/inference/request/request-body.js';
 import { costBound, estimateInput } from '../../../src/inference/usage/usage.js';
 import { costOf, type Money } from '../../../src/lib/money.js';
 import { anyText } from '../../support/any-text.js';
@@ -104,7 +104,7 @@ const embeddings = fc.record({
 
 /** What an operator may let through beside the known members, and counts by more than its bytes. */
 const ALLOWED = new Set(['chat_template', 'mm_processor_kwargs', 'web_search_options']);
-const read = (body: Buffer): InspectedBody => inspectAtOnce(body, ALLOWED);
+const read = (body: Buffer): InspectedBody => inspectBody(body, ALLOWED);
 
 const holdsFor = (
   body: Record<string, unknown>,
@@ -172,6 +172,7 @@ describe('the hold is at least what a truthful node can report', () => {
             {
               get: (name) => models[Number(name)],
               all: () => models,
+              names: new Set<string>(),
               reload: async () => undefined,
               stop: () => undefined,
             },

@@ -26,6 +26,7 @@ const MODELS = [
 const catalog = {
   get: (name: string) => MODELS.find(({ publicName }) => publicName === name),
   all: () => MODELS,
+  names: new Set<string>(),
   reload: async () => undefined,
   stop: () => undefined,
 };

@@ -10,15 +10,18 @@ import { Admission, type Caller } from '../../../inference/limits/limits.js';
 import { BodyBudget, BodyShare } from '../../../inference/memory/body-budget.js';
 import type { Payer } from '../../../inference/payer.js';
 import { Relay } from '../../../inference/relay/relay.js';
-import { type InspectedBody, inspectBody } from '../../../inference/request/request-body.js';
+import { READ_REQUEST } from '../../../inference/request/read-request.js';
+import type { InspectedBody } from '../../../inference/request/request-body.js';
 import type { Clock } from '../../../lib/clock.js';
 import { newId } from '../../../lib/ids.js';
+import { JsonReader } from '../../../lib/json-reader.js';
+import type { Logger } from '../../../lib/logger.js';
 import type { Money } from '../../../lib/money.js';
 import { activeSpan } from '../../../lib/tracing/active-span.js';
-import { Turns } from '../../../lib/turns.js';
 import { UpstreamClient } from '../../../lib/upstream/client.js';
 import { HttpUpstream, type Upstream } from '../../../lib/upstream/upstream.js';
 import type { CallPatience } from '../../../lib/upstream/upstream-handler.js';
+import { WorkerThread } from '../../../lib/worker-thread.js';
 import type { Meter, UsageRecord } from '../../../metering/usage-record.js';
 import { createRunMetrics, type RunMetrics } from './run-metrics.js';
 import { type RunFailure, RunRecipient } from './run-recipient.js';
@@ -82,7 +85,8 @@ const NO_CALLER: Caller = {
 export class ModelCalls {
   readonly #upstream: Upstream;
   readonly #patience: CallPatience;
-  readonly #turns = new Turns();
+  readonly #thread: WorkerThread;
+  readonly #json: JsonReader;
   readonly #bodies = new BodyBudget(BODY_BOUNDS);
   readonly #metrics: RunMetrics;
 
@@ -90,7 +94,10 @@ export class ModelCalls {
     config: Pick<Config, 'upstreamUrl' | 'upstreamTimeoutMs' | 'upstreamIdleMs' | 'externalUpstream'>,
     private readonly clock: Clock,
     registry: Registry,
+    log: Logger,
   ) {
+    this.#thread = new WorkerThread(log);
+    this.#json = new JsonReader(this.#thread);
     const url = new URL(config.upstreamUrl);
     const client = new UpstreamClient({
       url,
@@ -107,7 +114,7 @@ export class ModelCalls {
     const open = new RunningCall(call, onText, {
       upstream: this.#upstream,
       patience: this.#patience,
-      turns: this.#turns,
+      json: this.#json,
       bodies: this.#bodies,
       clock: this.clock,
       metrics: this.#metrics.ofCalls,
@@ -120,19 +127,22 @@ export class ModelCalls {
     return { ended, cancel: () => open.cancel(), fail: (failure) => open.fail(failure) };
   }
 
-  destroy(): void {
+  async destroy(): Promise<void> {
     this.#upstream.destroy();
+    await this.#thread.close();
   }
 }
 
 interface CallRoom {
   upstream: Upstream;
   patience: CallPatience;
-  turns: Turns;
+  json: JsonReader;
   bodies: BodyBudget;
   clock: Clock;
   metrics: CallMetrics;
 }
+
+const NO_FIELDS: ReadonlySet<string> = new Set();
 
 class RunningCall {
   readonly ended: Promise<CallEnd>;
@@ -175,11 +185,16 @@ class RunningCall {
       this.#refuse(error);
       return;
     }
-    this.room.turns.begin(accountId, inspectBody(body, new Set()), (error, inspected) => {
-      if (this.#cancelled || this.#failure) this.#over();
-      else if (inspected) this.#send(inspected);
-      else this.#refuse(error);
-    });
+    this.#read(accountId, body)
+      .then((inspected) => {
+        if (this.#cancelled || this.#failure) this.#over();
+        else this.#send(inspected);
+      })
+      .catch((error: unknown) => this.#refuse(error));
+  }
+
+  async #read(accountId: string, body: Buffer): Promise<InspectedBody> {
+    return this.room.json.read(accountId, READ_REQUEST, { body, allowed: NO_FIELDS });
   }
 
   cancel(): void {
@@ -217,8 +232,8 @@ class RunningCall {
       input,
     );
     this.#counted = counted;
-    const { upstream, patience, metrics, turns } = room;
-    const deps = { upstream, patience, catalog, metrics, turns };
+    const { upstream, patience, metrics, json } = room;
+    const deps = { upstream, patience, catalog, metrics, json };
     new Relay(deps, this.#recipient, counted, this.#share, () => this.#over()).start();
   }
 

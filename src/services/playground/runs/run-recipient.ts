@@ -72,10 +72,6 @@ export class RunRecipient implements Recipient {
     this.#unexpected();
   }
 
-  answerInParts(): void {
-    this.#unexpected();
-  }
-
   awaitReader(): void {
     // Nobody reads slowly here.
   }

@@ -141,7 +141,7 @@ export class Runner {
     await this.#leases.stop();
     this.#broadcast.stop();
     this.deps.bus.stop();
-    this.deps.calls.destroy();
+    await this.deps.calls.destroy();
   }
 
   /** Makes one run from its turn to its end. Never rejects. */

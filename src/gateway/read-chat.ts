@@ -1,0 +1,42 @@
+import { AppError } from '../errors.js';
+import { jsonAmbiguity } from '../lib/json-ambiguity.js';
+import type { JsonJob } from '../lib/json-reader.js';
+import { hasMoreValues } from '../lib/json-values.js';
+
+/** A chat has a few hundred. They, not the bytes, decide how long a body takes to parse. */
+const MOST_VALUES = 16_384;
+
+/** A byte order mark stays, and isn't JSON: some readers would skip it. */
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Reads the body of a message to a widget. @throws AppError `invalid_body` */
+export const READ_CHAT: JsonJob<{ body: Buffer }, Record<string, unknown>> = {
+  name: 'widget-chat',
+  run: ({ body }) => {
+    if (hasTooManyValues(body)) throw invalid(`has more than ${MOST_VALUES.toLocaleString('en')} values`);
+    let text: string;
+    let value: unknown;
+    try {
+      text = UTF8.decode(body);
+      value = JSON.parse(text);
+    } catch {
+      throw invalid('is not valid JSON');
+    }
+    const ambiguity = jsonAmbiguity(text);
+    if (ambiguity !== undefined) throw invalid(`is ambiguous: ${ambiguity}`);
+    // What is no object names no widget, which is the first check of a chat (CONTRACT.md, "widget checks").
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  },
+};
+
+const invalid = (fault: string): AppError =>
+  new AppError('invalid_body', { message: `The body ${fault}.` });
+
+function hasTooManyValues(body: Buffer): boolean {
+  try {
+    return hasMoreValues(body, MOST_VALUES);
+  } catch {
+    // A text in it doesn't end: the parser says so.
+    return false;
+  }
+}

@@ -1,0 +1,102 @@
+import { checkedMembers } from '../../lib/json-check.js';
+import type { JsonJob } from '../../lib/json-reader.js';
+import { type Member, memberText, memberValue } from '../../lib/json-scan.js';
+import { choicesErrorIn } from '../../lib/upstream/choices-error.js';
+import type { Endpoint } from '../../metering/usage-record.js';
+import { convertVectors, type EmbeddingEncoding, encodingOf } from '../embeddings/embedding-encoding.js';
+import { generatedText } from '../usage/generated-text.js';
+import { estimateTokens, readUsage } from '../usage/usage.js';
+import { CHAT, EMBEDDINGS } from './answer-forms.js';
+import { leftOut, readAnswer, rebuildAnswer } from './answer-members.js';
+import { tellUsage } from './told-usage.js';
+
+/** A whole answer of the upstream, and what reading it takes. */
+export interface AnswerToRead {
+  body: Buffer;
+  endpoint: Endpoint;
+  /** The form of vectors that the caller asks for. */
+  encoding: EmbeddingEncoding;
+  callId: string;
+  /** The public name of the model that was asked, and of all others that may have served. */
+  model: string;
+  models: ReadonlySet<string>;
+  /** The most bytes that the answer may have after a conversion. */
+  mostBytes: number;
+}
+
+/** What a whole answer is. */
+export type AnswerRead =
+  | {
+      kind: 'answer';
+      /** What the client gets: what passes and nothing else, under the name of the model that served. */
+      body: Buffer;
+      /** The upstream's `usage`, unchecked. */
+      usage: unknown;
+      servedModel: string;
+      /** Estimated from the answer's texts; 0 where `usage` says. */
+      outputTokens: number;
+      /** How many members and values don't pass. */
+      dropped: number;
+    }
+  /** The upstream reported an error, regardless of its status. */
+  | { kind: 'error'; body: Buffer }
+  | { kind: 'garbage' }
+  /** Converted, it is larger than `mostBytes`. */
+  | { kind: 'too_large' };
+
+/** Reads a whole answer. */
+export const READ_ANSWER: JsonJob<AnswerToRead, AnswerRead> = {
+  name: 'answer',
+  run(asked) {
+    try {
+      return read(asked);
+    } catch {
+      // Not JSON, or not in the form that an answer has.
+      return { kind: 'garbage' };
+    }
+  },
+};
+
+const OPEN_BRACKET = 0x5b;
+
+/** @throws JsonScanError, SyntaxError */
+function read({ body, endpoint, encoding, callId, model, models, mostBytes }: AnswerToRead): AnswerRead {
+  const isChat = endpoint === 'chat';
+  const members = readAnswer(body, checkedMembers(body), isChat ? CHAT : EMBEDDINGS, callId);
+  if (members.isError) return { kind: 'error', body };
+  const { content } = members;
+  if (!content || body[content.valueStart] !== OPEN_BRACKET) return { kind: 'garbage' };
+  const error = isChat ? choicesErrorIn(body, content) : undefined;
+  if (error) return { kind: 'error', body: error };
+  const dropped = leftOut(members);
+  const named = members.model && memberText(body, members.model);
+  const servedModel = named !== undefined && models.has(named) ? named : model;
+  const usage = members.usage && memberValue(body, members.usage);
+  tellUsage(body, members, usage);
+  const isCounted = !isChat || readUsage(usage, endpoint) !== undefined;
+  const outputTokens = isCounted ? 0 : estimateTokens(generatedText(body, content.valueStart, content.end).bytes);
+  const vectors = isChat ? undefined : converted(body, content, encoding, mostBytes);
+  if (vectors === null) return { kind: 'too_large' };
+  const passes = leftOut(members) === 0 && (!members.model || named === servedModel) && !vectors;
+  return {
+    kind: 'answer',
+    body: passes ? body : rebuildAnswer(body, members, servedModel, vectors).json,
+    usage,
+    servedModel,
+    outputTokens,
+    dropped,
+  };
+}
+
+/** The vectors in the form that is asked for; undefined: they have it; null: they take up more than there is room for. */
+function converted(
+  body: Buffer,
+  { valueStart, end }: Member,
+  wanted: EmbeddingEncoding,
+  mostBytes: number,
+): Buffer[] | undefined | null {
+  const have = encodingOf(body.subarray(valueStart, end));
+  return have === undefined || have === wanted
+    ? undefined
+    : convertVectors(body, valueStart, end, wanted, mostBytes);
+}

@@ -1,0 +1,43 @@
+import type { WorkerThread } from './worker-thread.js';
+
+/**
+ * A pure function that reads JSON, which the worker thread knows by its name. Input and output are plain data, with their buffers at
+ * the top level.
+ */
+export interface JsonJob<Input extends object, Output extends object> {
+  name: string;
+  run(input: Input): Output;
+}
+
+/** Read at once in a turn of the event loop, altogether: some milliseconds, whatever it is. */
+export const AT_ONCE_BYTES = 256 * 1024;
+
+/** Reads JSON: small texts at once, large ones and those that come in crowds in the worker thread. */
+export class JsonReader {
+  /** Read in this turn of the event loop. */
+  #bytes = 0;
+
+  constructor(private readonly thread: Pick<WorkerThread, 'run'>) {}
+
+  /**
+   * Reads `body`, which must not be used afterwards. In the worker thread, the owners' texts take turns. If `signal` is aborted
+   * there, the result is rejected with its reason.
+   * @throws what the job throws
+   */
+  read<Input extends { body: Buffer }, Output extends object>(
+    owner: string,
+    job: JsonJob<Input, Output>,
+    input: Input,
+    signal?: () => AbortSignal,
+  ): Output | Promise<Output> {
+    const bytes = this.#bytes + input.body.length;
+    if (bytes > AT_ONCE_BYTES) return this.thread.run<Output>(owner, job.name, input, signal?.());
+    if (this.#bytes === 0) setImmediate(this.#newTurn);
+    this.#bytes = bytes;
+    return job.run(input);
+  }
+
+  readonly #newTurn = (): void => {
+    this.#bytes = 0;
+  };
+}

@@ -1,0 +1,28 @@
+/** Plain data for another thread. Its buffers are members of the top level. */
+type Message = Record<string, unknown>;
+
+/**
+ * Prepares a message: its buffers are handed over, not copied, where they have their memory to themselves. They are empty here
+ * afterwards.
+ */
+export function packed(message: object): { message: Message; transfer: ArrayBuffer[] } {
+  const ready: Message = { ...message };
+  const transfer: ArrayBuffer[] = [];
+  for (const [name, value] of Object.entries(ready)) {
+    if (!(value instanceof Uint8Array)) continue;
+    // A slice would take all of its memory along, that of others included.
+    const own = value.byteLength === value.buffer.byteLength ? value : new Uint8Array(value);
+    ready[name] = own;
+    transfer.push(own.buffer as ArrayBuffer);
+  }
+  return { message: ready, transfer };
+}
+
+/** The message as it was: buffers arrive as plain arrays of bytes. */
+export function unpacked<Shape extends object>(message: object): Shape {
+  const read: Message = { ...message };
+  for (const [name, value] of Object.entries(read)) {
+    if (value instanceof Uint8Array) read[name] = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+  }
+  return read as Shape;
+}

@@ -1,0 +1,127 @@
+import { Worker } from 'node:worker_threads';
+import { AppError, type ErrorCode, type ErrorOptions } from '../errors.js';
+import { FairQueue } from './fair-queue.js';
+import type { Logger } from './logger.js';
+import { packed, unpacked } from './worker-message.js';
+
+/** What the worker thread answers to a job. */
+export type WorkerAnswer =
+  | { result: object }
+  /** An `AppError`. */
+  | { refused: { code: ErrorCode; options: ErrorOptions } }
+  /** A bug. */
+  | { failed: string };
+
+interface Task {
+  name: string;
+  /** Undefined once it was handed over, or nobody wants it any more. */
+  input: object | undefined;
+  resolve(output: never): void;
+  reject(error: Error): void;
+}
+
+/** In dist/bundle and build/src alike, one folder below the root. */
+const ENTRY = new URL('../worker/main.js', import.meta.url);
+/** Of objects. Buffers aren't among them. */
+const MOST_MEMORY_MB = 512;
+
+/**
+ * The process's worker thread for long synchronous work (src/worker/main.ts). It starts with the first job and does one at a time;
+ * owners take turns. If it dies, the job that it had fails, and the next one starts it again.
+ */
+export class WorkerThread {
+  readonly #queue = new FairQueue({ atOnce: 1 });
+  #worker: Worker | undefined;
+  #running: { task: Task; over: () => void } | undefined;
+  #closed = false;
+
+  constructor(
+    private readonly log: Pick<Logger, 'error'>,
+    private readonly memoryMb = MOST_MEMORY_MB,
+  ) {}
+
+  /**
+   * Runs the job `name`. Buffers of `input` are handed over and empty afterwards. A `signal` that is aborted rejects with its reason,
+   * and a job that waits doesn't keep its input.
+   * @throws AppError that the job throws; `internal_error` or `service_unavailable` if the worker dies
+   */
+  run<Output extends object>(owner: string, name: string, input: object, signal?: AbortSignal): Promise<Output> {
+    return new Promise((resolve, reject) => {
+      const task: Task = { name, input, resolve, reject };
+      signal?.addEventListener('abort', () => {
+        task.input = undefined;
+        reject(signal.reason as Error);
+      });
+      void this.#queue.run(owner, () => this.#start(task));
+    });
+  }
+
+  /** Ends the thread and fails what it has to do. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#worker?.terminate();
+  }
+
+  async #start(task: Task): Promise<void> {
+    const { name, input } = task;
+    if (!input) return;
+    task.input = undefined;
+    if (this.#closed) {
+      task.reject(unavailable('The service is restarting. Try again.'));
+      return;
+    }
+    const { message, transfer } = packed(input);
+    await new Promise<void>((over) => {
+      this.#running = { task, over };
+      this.#thread().postMessage({ name, input: message }, transfer);
+    });
+  }
+
+  #thread(): Worker {
+    if (this.#worker) return this.#worker;
+    const worker = new Worker(ENTRY, { env: {}, resourceLimits: { maxOldGenerationSizeMb: this.memoryMb } });
+    // Work that nobody waits for doesn't keep the process.
+    worker.unref();
+    let fault: Error | undefined;
+    worker.on('message', (answer: WorkerAnswer) => this.#answered(answer));
+    worker.on('error', (error: Error) => {
+      fault = error;
+    });
+    worker.on('exit', () => {
+      this.#worker = undefined;
+      this.#died(fault);
+    });
+    this.#worker = worker;
+    return worker;
+  }
+
+  #answered(answer: WorkerAnswer): void {
+    if ('result' in answer) this.#end(({ resolve }) => resolve(unpacked(answer.result) as never));
+    else if ('refused' in answer) {
+      const { code, options } = answer.refused;
+      this.#end(({ reject }) => reject(new AppError(code as 'internal_error', options)));
+    } else this.#end(({ reject }) => reject(new Error(answer.failed)));
+  }
+
+  #died(fault: Error | undefined): void {
+    if (!this.#closed) this.log.error({ err: fault }, 'the worker thread ended; the next job starts it again');
+    const isOutOfMemory = (fault as { code?: string } | undefined)?.code === 'ERR_WORKER_OUT_OF_MEMORY';
+    const error = isOutOfMemory
+      ? unavailable('This takes more memory to read than there is. Try again with less.')
+      : this.#closed
+        ? unavailable('The service is restarting. Try again.')
+        : new AppError('internal_error');
+    this.#end(({ reject }) => reject(error));
+  }
+
+  #end(settle: (task: Task) => void): void {
+    const running = this.#running;
+    if (!running) return;
+    this.#running = undefined;
+    settle(running.task);
+    running.over();
+  }
+}
+
+const unavailable = (message: string): AppError =>
+  new AppError('service_unavailable', { message, retryAfterSeconds: 1 });

@@ -1,0 +1,38 @@
+import { parentPort } from 'node:worker_threads';
+import { AppError } from '../errors.js';
+import type { JsonJob } from '../lib/json-reader.js';
+import { packed, unpacked } from '../lib/worker-message.js';
+import type { WorkerAnswer } from '../lib/worker-thread.js';
+
+/** The worker thread of a process: runs the jobs of `lib/json-reader.ts` by their names, one at a time. */
+
+/** Each is loaded when it is first asked for. */
+const JOBS: Record<string, () => Promise<unknown>> = {
+  request: async () => (await import('../inference/request/read-request.js')).READ_REQUEST,
+  answer: async () => (await import('../inference/relay/read-answer.js')).READ_ANSWER,
+  'responses-request': async () =>
+    (await import('../gateway/responses/read-request.js')).READ_RESPONSES_REQUEST,
+  'responses-answer': async () => (await import('../gateway/responses/response-state.js')).TRANSLATE_ANSWER,
+  'widget-chat': async () => (await import('../gateway/read-chat.js')).READ_CHAT,
+  'widget-answer': async () => (await import('../gateway/widget-said.js')).READ_SAID,
+};
+
+async function answer(name: string, input: object): Promise<WorkerAnswer> {
+  try {
+    const job = (await JOBS[name]!()) as JsonJob<object, object>;
+    return { result: job.run(unpacked(input)) };
+  } catch (error) {
+    if (error instanceof AppError) return { refused: { code: error.code, options: error.options } };
+    return { failed: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+  }
+}
+
+parentPort?.on('message', async ({ name, input }: { name: string; input: object }) => {
+  const answered = await answer(name, input);
+  if (!('result' in answered)) {
+    parentPort!.postMessage(answered);
+    return;
+  }
+  const { message, transfer } = packed(answered.result);
+  parentPort!.postMessage({ result: message }, transfer);
+});
