@@ -29,8 +29,7 @@ export const READ_CHAT: JsonJob<{ body: Buffer }, Record<string, unknown>> = {
   },
 };
 
-const invalid = (fault: string): AppError =>
-  new AppError('invalid_body', { message: `The body ${fault}.` });
+const invalid = (fault: string): AppError => new AppError('invalid_body', { message: `The body ${fault}.` });
 
 function hasTooManyValues(body: Buffer): boolean {
   try {

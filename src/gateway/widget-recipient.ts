@@ -4,8 +4,8 @@ import type { UpstreamFailure } from '../inference/relay/upstream-failure.js';
 import type { JsonReader } from '../lib/json-reader.js';
 import { eventData, isDone } from '../lib/upstream/sse-event.js';
 import { SseSplitter } from '../lib/upstream/sse-splitter.js';
-import { countsOf, READ_SAID } from './widget-said.js';
 import { parsedAnswer, TranslatingRecipient } from './translating-recipient.js';
+import { countsOf, READ_SAID } from './widget-said.js';
 
 /** What a widget's answer adds to what the model says. */
 export interface Signature {

@@ -37,7 +37,7 @@ for (const byte of bytesOf('0123456789abcdefABCDEF')) HEX[byte] = 1;
 const byteAt = (json: Buffer, at: number): number => (at < json.length ? json[at]! : 0);
 
 /** What ends a string, or needs a closer look. */
-const ODD = /["\\\x00-\x1f]/;
+const ODD = /[^ !#-[\]-\xff]/;
 /** Walked byte by byte; what is longer is searched by native code, in blocks from 256 bytes to 64 KiB. */
 const SHORT_BYTES = 64;
 const FIRST_BLOCK_BYTES = 256;

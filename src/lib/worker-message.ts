@@ -22,7 +22,8 @@ export function packed(message: object): { message: Message; transfer: ArrayBuff
 export function unpacked<Shape extends object>(message: object): Shape {
   const read: Message = { ...message };
   for (const [name, value] of Object.entries(read)) {
-    if (value instanceof Uint8Array) read[name] = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+    if (value instanceof Uint8Array)
+      read[name] = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
   }
   return read as Shape;
 }

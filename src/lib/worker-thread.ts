@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { AppError, type ErrorCode, type ErrorOptions } from '../errors.js';
-import { FairQueue } from './fair-queue.js';
+import { FairQueue } from './fair/fair-queue.js';
 import type { Logger } from './logger.js';
 import { packed, unpacked } from './worker-message.js';
 
@@ -45,7 +45,12 @@ export class WorkerThread {
    * and a job that waits doesn't keep its input.
    * @throws AppError that the job throws; `internal_error` or `service_unavailable` if the worker dies
    */
-  run<Output extends object>(owner: string, name: string, input: object, signal?: AbortSignal): Promise<Output> {
+  run<Output extends object>(
+    owner: string,
+    name: string,
+    input: object,
+    signal?: AbortSignal,
+  ): Promise<Output> {
     return new Promise((resolve, reject) => {
       const task: Task = { name, input, resolve, reject };
       signal?.addEventListener('abort', () => {
@@ -79,7 +84,11 @@ export class WorkerThread {
 
   #thread(): Worker {
     if (this.#worker) return this.#worker;
-    const worker = new Worker(ENTRY, { env: {}, resourceLimits: { maxOldGenerationSizeMb: this.memoryMb } });
+    const worker = new Worker(ENTRY, {
+      env: {},
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: this.memoryMb },
+    });
     // Work that nobody waits for doesn't keep the process.
     worker.unref();
     let fault: Error | undefined;
@@ -104,7 +113,8 @@ export class WorkerThread {
   }
 
   #died(fault: Error | undefined): void {
-    if (!this.#closed) this.log.error({ err: fault }, 'the worker thread ended; the next job starts it again');
+    if (!this.#closed)
+      this.log.error({ err: fault }, 'the worker thread ended; the next job starts it again');
     const isOutOfMemory = (fault as { code?: string } | undefined)?.code === 'ERR_WORKER_OUT_OF_MEMORY';
     const error = isOutOfMemory
       ? unavailable('This takes more memory to read than there is. Try again with less.')

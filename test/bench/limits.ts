@@ -94,7 +94,13 @@ async function subject(
   const limits = await build.createLimits({
     config: { redisUrl, upstreamTimeoutMs: 60_000, upstreamIdleMs: 0 },
     cache: cache as never,
-    catalog: { get: () => MODEL, all: () => [MODEL], names: new Set<string>(), reload: async () => undefined, stop: () => undefined },
+    catalog: {
+      get: () => MODEL,
+      all: () => [MODEL],
+      names: new Set<string>(),
+      reload: async () => undefined,
+      stop: () => undefined,
+    },
     routes: { fallbacksOf: () => [], version: () => 0 },
     clock: systemClock,
     log: createLogger('edge', 'silent'),

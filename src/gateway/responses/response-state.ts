@@ -1,7 +1,13 @@
 import type { JsonJob } from '../../lib/json-reader.js';
 import { parsedAnswer } from '../translating-recipient.js';
 import { type ChatOutput, Output, type OutputEvent } from './output.js';
-import { type ChatUsage, type Progress, type ResponseFrame, responseTexts, statusOf } from './response-object.js';
+import {
+  type ChatUsage,
+  type Progress,
+  type ResponseFrame,
+  responseTexts,
+  statusOf,
+} from './response-object.js';
 
 /** A chat answer or a chunk of one, as a node sends it: no member can be relied on. */
 export interface ChatAnswer {

@@ -1,8 +1,8 @@
 import { type ErrorCode, errorEntry } from '../../errors.js';
 import type { Recipient } from '../../inference/relay/recipient.js';
+import type { JsonReader } from '../../lib/json-reader.js';
 import { eventData, isDone } from '../../lib/upstream/sse-event.js';
 import { SseSplitter } from '../../lib/upstream/sse-splitter.js';
-import type { JsonReader } from '../../lib/json-reader.js';
 import { parsedAnswer, TranslatingRecipient } from '../translating-recipient.js';
 import type { OutputEvent } from './output.js';
 import type { ResponseFrame } from './response-object.js';

@@ -74,7 +74,9 @@ function read({ body, endpoint, encoding, callId, model, models, mostBytes }: An
   const usage = members.usage && memberValue(body, members.usage);
   tellUsage(body, members, usage);
   const isCounted = !isChat || readUsage(usage, endpoint) !== undefined;
-  const outputTokens = isCounted ? 0 : estimateTokens(generatedText(body, content.valueStart, content.end).bytes);
+  const outputTokens = isCounted
+    ? 0
+    : estimateTokens(generatedText(body, content.valueStart, content.end).bytes);
   const vectors = isChat ? undefined : converted(body, content, encoding, mostBytes);
   if (vectors === null) return { kind: 'too_large' };
   const passes = leftOut(members) === 0 && (!members.model || named === servedModel) && !vectors;
