@@ -56,6 +56,16 @@ module.exports = {
       },
     },
     {
+      name: 'worker-lean',
+      severity: 'error',
+      comment: 'The worker thread reads JSON: no database, no server, no package but zod and what reads addresses.',
+      from: { path: '^(dist|build/src)/worker/main\\.js$' },
+      to: {
+        path: `node_modules/(?!zod/|ipaddr\\.js/)|${folders('db/', 'entities/', 'services/', 'limits/', ...TRANSPORTS)}`,
+        reachable: true,
+      },
+    },
+    {
       name: 'proxy-imports',
       severity: 'error',
       comment: 'The model proxy stands alone, as LiteLLM would in its place.',

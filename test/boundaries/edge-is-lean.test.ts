@@ -13,6 +13,12 @@ const HEAVY = [
   /^@fastify\/swagger/,
 ];
 
+/** What the worker thread loads by and by. */
+const WORKER_JOBS = [
+  ...['inference/request/read-request.js', 'inference/relay/read-answer.js', 'gateway/read-chat.js'],
+  ...['gateway/widget-said.js', 'gateway/responses/read-request.js', 'gateway/responses/response-state.js'],
+].map((name) => join(compiled, name));
+
 describe('the edge', () => {
   test('loads nothing of what only the platform needs, not even through a package', async () => {
     const files = compiledFiles(join(compiled, 'gateway'));
@@ -44,6 +50,12 @@ describe('the edge', () => {
     expect(packages.filter((name) => HEAVY.some((pattern) => pattern.test(name)))).toEqual([]);
     // The instrument sees it where it is.
     expect(packagesOf(bundledSources('platform/main.js'))).toContain('graphql');
+  });
+
+  test('has a worker thread that loads hardly a package', async () => {
+    const loaded = await loadedBy([join(compiled, 'worker/main.js'), ...WORKER_JOBS]);
+    expect(packagesOf(loaded)).toEqual(['ipaddr.js', 'zod']);
+    expect(packagesOf(bundledSources('worker/main.js'))).toEqual(['ipaddr.js', 'zod']);
   });
 
   test('would be caught: the instrument sees a package behind a package', async () => {
