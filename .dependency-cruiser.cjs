@@ -28,6 +28,7 @@ module.exports = {
           folders('gateway/', 'inference/', 'entities/', 'metering/', ...GROUND),
           '^(dist|build/src)/db/(bounded|connection|pooled|without-migrations|listen|locks|invalidation|migrate|wait|wait-for-schema)\\.js$',
           files('\\.rules\\.js', '\\.store\\.js', '\\.inputs\\.js'),
+          folders('router/', 'proxy/simulator/on-demand\\.js'),
           ...NODE_OR_PACKAGE,
         ],
       },
@@ -39,7 +40,7 @@ module.exports = {
       from: { path: folders('inference/') },
       to: {
         path: [
-          folders('gateway/', 'proxy/', ...TRANSPORTS),
+          folders('gateway/', 'proxy/', 'router/', ...TRANSPORTS),
           'node_modules/(fastify|@fastify)/',
           '^(node:)?https?$',
         ],
@@ -66,11 +67,37 @@ module.exports = {
       },
     },
     {
+      name: 'router-imports',
+      severity: 'error',
+      comment: 'The router is a library: it knows neither who runs it nor how a call came.',
+      from: { path: folders('router/') },
+      to: {
+        pathNot: [folders('router/', 'db/', 'entities/', ...GROUND), ...NODE_OR_PACKAGE],
+      },
+    },
+    {
+      name: 'router-knows-no-server',
+      severity: 'error',
+      comment: 'HTTP in front of it is the business of proxy/.',
+      from: { path: folders('router/') },
+      to: { path: ['node_modules/(fastify|@fastify)/', '^(node:)?https?$'] },
+    },
+    {
+      name: 'router-doors',
+      severity: 'error',
+      comment: 'Whoever runs the router opens it, and reads what it publishes. The rest is its own.',
+      from: { path: '^(dist|build/src)/', pathNot: folders('router/', 'proxy/', 'launcher/', 'cli/') },
+      to: {
+        path: folders('router/'),
+        pathNot: folders('router/(open-router|routing|deployment-reports|virtual-keys)\\.js'),
+      },
+    },
+    {
       name: 'proxy-imports',
       severity: 'error',
-      comment: 'The model proxy stands alone, as LiteLLM would in its place.',
+      comment: 'The model proxy is HTTP over the router, as LiteLLM would be in its place.',
       from: { path: folders('proxy/') },
-      to: { pathNot: [folders('proxy/', 'db/', 'entities/', ...GROUND), ...NODE_OR_PACKAGE] },
+      to: { pathNot: [folders('proxy/', 'router/', 'db/', 'entities/', ...GROUND), ...NODE_OR_PACKAGE] },
     },
     {
       name: 'services-know-no-transport',

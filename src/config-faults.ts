@@ -58,9 +58,6 @@ function roleFaults(raw: RawConfig, role: ProcessRole): string[] {
       'PLATFORM_URL: must be set when the edge is started on its own, for example http://127.0.0.1:8081',
     );
   }
-  if ((role === 'edge' || role === 'platform') && raw.UPSTREAM_URL === undefined && !raw.PROXY_PORT) {
-    faults.push('UPSTREAM_URL: must be set (or PROXY_PORT, for a bundled model proxy on this machine)');
-  }
   return faults;
 }
 
@@ -84,8 +81,8 @@ export function edgeProcesses({ EDGE_PROCESSES: edges }: RawConfig): number {
   return edges === 'auto' ? Math.min(MOST_EDGES, Math.max(1, availableParallelism() - 1)) : edges;
 }
 
-/** `npm start` gives its processes the metrics ports N to N+3, and N+4 and up to further edges. */
-const METRICS_PORTS = 4;
+/** `npm start` gives its processes the metrics ports N to N+2, and N+3 and up to further edges. */
+const METRICS_PORTS = 3;
 
 /** Listeners of one installation whose ports must differ. */
 function portFaults(raw: RawConfig): string[] {
@@ -95,11 +92,11 @@ function portFaults(raw: RawConfig): string[] {
   const last = first && first + next;
   if (last && last > 65_535) {
     faults.push(
-      `METRICS_PORT: ${first} is too high: npm start uses it and the next ${next === 3 ? 'three' : next}; the maximum is ${65_535 - next}`,
+      `METRICS_PORT: ${first} is too high: npm start uses it and the next ${next === 2 ? 'two' : next}; the maximum is ${65_535 - next}`,
     );
   }
   const seen = new Map<number, string>();
-  for (const name of ['PORT', 'PLATFORM_PORT', 'PROXY_PORT'] as const) {
+  for (const name of ['PORT', 'PLATFORM_PORT'] as const) {
     const value = raw[name];
     if (!value) continue;
     const twin = seen.get(value);

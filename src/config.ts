@@ -11,6 +11,8 @@ import { withoutEndSlashes } from './lib/trim-end.js';
 
 /** What is small is kept so long, or as long as usage. */
 const HISTORY_MONTHS = 26;
+/** Of `npm run start:proxy`, as LiteLLM's. */
+const PROXY_PORT = 4_000;
 
 /** Every fault of the environment at once, one line each, naming the variable. */
 export class ConfigError extends Error {
@@ -67,12 +69,11 @@ export function loadConfig(env: NodeJS.ProcessEnv, role: ProcessRole) {
     redisUrl: raw.REDIS_URL ?? null,
     platformUrl: raw.PLATFORM_URL ?? null,
     platformPort: raw.PLATFORM_PORT ?? 0,
-    proxyPort: raw.PROXY_PORT ?? 0,
+    proxyPort: raw.PROXY_PORT ?? PROXY_PORT,
     trustProxy: raw.TRUST_PROXY,
     proxyConfigPath: resolve(raw.PROXY_CONFIG),
-    /** Whether an external model proxy stands upstream. */
-    externalUpstream: raw.UPSTREAM_URL !== undefined,
-    upstreamUrl: withoutEndSlashes(raw.UPSTREAM_URL ?? `http://127.0.0.1:${raw.PROXY_PORT ?? 0}`),
+    /** The model proxy that calls go to, without a slash at the end; null: the router runs in edge and platform. */
+    upstreamUrl: raw.UPSTREAM_URL === undefined ? null : withoutEndSlashes(raw.UPSTREAM_URL),
     upstreamMasterKey: secrets.UPSTREAM_MASTER_KEY,
     upstreamTimeoutMs: raw.UPSTREAM_TIMEOUT_SECONDS * 1000,
     upstreamIdleMs: raw.UPSTREAM_IDLE_SECONDS * 1000,

@@ -280,11 +280,7 @@ describe('the configuration', () => {
   });
 
   test('of a process that is started alone says what the launcher would have set', () => {
-    expect(faults({}, 'edge').map((line) => line.split(':')[0])).toEqual([
-      'DATABASE_URL',
-      'PLATFORM_URL',
-      'UPSTREAM_URL',
-    ]);
+    expect(faults({}, 'edge').map((line) => line.split(':')[0])).toEqual(['DATABASE_URL', 'PLATFORM_URL']);
     expect(faults({}, 'jobs').map((line) => line.split(':')[0])).toEqual(['DATABASE_URL']);
   });
 
@@ -307,26 +303,23 @@ describe('the configuration', () => {
 
   test.each<[NodeJS.ProcessEnv, string[]]>([
     [
-      { METRICS_PORT: '65533' },
-      ['METRICS_PORT: 65533 is too high: npm start uses it and the next three; the maximum is 65532'],
+      { METRICS_PORT: '65534' },
+      ['METRICS_PORT: 65534 is too high: npm start uses it and the next two; the maximum is 65533'],
     ],
-    [{ METRICS_PORT: '65532' }, []],
+    [{ METRICS_PORT: '65533' }, []],
     [
       { METRICS_PORT: '65532', EDGE_PROCESSES: '3', REDIS_URL: 'redis://127.0.0.1' },
-      ['METRICS_PORT: 65532 is too high: npm start uses it and the next 5; the maximum is 65530'],
+      ['METRICS_PORT: 65532 is too high: npm start uses it and the next 4; the maximum is 65531'],
     ],
-    [{ METRICS_PORT: '8080' }, ['METRICS_PORT: npm start uses 8080 to 8083, and 8080 is PORT']],
-    [{ METRICS_PORT: '8077' }, ['METRICS_PORT: npm start uses 8077 to 8080, and 8080 is PORT']],
-    [{ METRICS_PORT: '8076' }, []],
+    [{ METRICS_PORT: '8080' }, ['METRICS_PORT: npm start uses 8080 to 8082, and 8080 is PORT']],
+    [{ METRICS_PORT: '8078' }, ['METRICS_PORT: npm start uses 8078 to 8080, and 8080 is PORT']],
+    [{ METRICS_PORT: '8077' }, []],
     [
-      { METRICS_PORT: '9090', PLATFORM_PORT: '9091', PROXY_PORT: '9093' },
-      [
-        'METRICS_PORT: npm start uses 9090 to 9093, and 9091 is PLATFORM_PORT',
-        'METRICS_PORT: npm start uses 9090 to 9093, and 9093 is PROXY_PORT',
-      ],
+      { METRICS_PORT: '9090', PLATFORM_PORT: '9091' },
+      ['METRICS_PORT: npm start uses 9090 to 9092, and 9091 is PLATFORM_PORT'],
     ],
-    [{ PORT: '9000', PROXY_PORT: '9000' }, ['PROXY_PORT: 9000 is also the value of PORT']],
-    [{ PORT: '0', PLATFORM_PORT: '0', PROXY_PORT: '0', METRICS_PORT: '0' }, []],
+    [{ PORT: '9000', PLATFORM_PORT: '9000' }, ['PLATFORM_PORT: 9000 is also the value of PORT']],
+    [{ PORT: '0', PLATFORM_PORT: '0', METRICS_PORT: '0' }, []],
   ])('of npm start has a port for each listener: %j', (env, lines) => {
     expect(faults(env)).toEqual(lines);
     // Alone, a process has one of them.

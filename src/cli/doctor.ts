@@ -3,20 +3,13 @@ import { request } from 'undici';
 import { z } from 'zod';
 import { type Config, loadConfigOrExit } from '../config.js';
 import { formatMoney } from '../lib/money.js';
-import {
-  masterKeyFault,
-  parseRouting,
-  RoutingFileError,
-  readRoutingText,
-  SIMULATOR_VARIABLE,
-  simulatorFault,
-} from '../proxy/config-file.js';
-import { costPerToken } from '../proxy/config-schema.js';
-import { comparePrices, type PricedDeployment, unservedFault } from '../proxy/price-check.js';
+import { masterKeyFault, RoutingFileError, readRouting, simulatorFault } from '../router/config-file.js';
+import { costPerToken } from '../router/config-schema.js';
+import { comparePrices, type PricedDeployment, unservedFault } from '../router/price-check.js';
 import { withDatabase } from './database.js';
 
 /**
- * `npm run doctor`: reads the routing as the model proxy would and compares its prices with the model table's. With
+ * `npm run doctor`: reads the routing as the router would and compares its prices with the model table's. With
  * `UPSTREAM_URL` it asks the model proxy there, unless `--file` stands behind. Exit code 1 when something is wrong, 2 when
  * it can't look.
  */
@@ -26,13 +19,11 @@ const PRICE_WIDTH = 12;
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** The deployments of the routing file, and what would stop the proxy's start. */
-function fromFile({ proxyConfigPath, environment, ...rest }: Config) {
+/** The deployments of the routing file, and what would stop the start. */
+function fromFile(config: Config) {
   try {
-    const { text, name } = readRoutingText(proxyConfigPath);
-    const simulator = environment[SIMULATOR_VARIABLE] || 'http://127.0.0.1/v1';
-    const routing = parseRouting(text, name, { ...environment, [SIMULATOR_VARIABLE]: simulator });
-    const faults = [simulatorFault(routing, rest), masterKeyFault(routing, name, rest)];
+    const { routing, name } = readRouting(config);
+    const faults = [simulatorFault(routing, config), masterKeyFault(routing, name, config)];
     return { deployments: routing.deployments, faults: faults.filter((fault) => fault !== undefined) };
   } catch (error) {
     if (!(error instanceof RoutingFileError)) throw error;
@@ -55,7 +46,7 @@ const modelInfo = z.object({
 });
 
 /** The same of a model proxy of somebody else's, asked by its interface. @throws Error when it doesn't tell */
-async function fromUpstream({ upstreamUrl, upstreamMasterKey }: Config) {
+async function fromUpstream(upstreamUrl: string, { upstreamMasterKey }: Config) {
   const answer = await request(`${upstreamUrl}/v1/model/info`, {
     headers: { authorization: `Bearer ${upstreamMasterKey}` },
     headersTimeout: TIMEOUT_MS,
@@ -111,8 +102,9 @@ async function examine(
 }
 
 try {
-  const ask = config.externalUpstream && !process.argv.includes('--file');
-  const told = ask ? await fromUpstream(config) : fromFile(config);
+  const { upstreamUrl } = config;
+  const byFile = upstreamUrl === null || process.argv.includes('--file');
+  const told = byFile ? fromFile(config) : await fromUpstream(upstreamUrl, config);
   process.exitCode = await withDatabase(config, 'doctor', (orm) => examine(orm, told));
 } catch (error) {
   process.stderr.write(`doctor: ${(error as Error).message}\n`);

@@ -16,6 +16,9 @@ import { createServices } from '../services.js';
 /** Nobody is called: the platform is built only to be asked for its routes. */
 const NOWHERE = 'http://127.0.0.1:9';
 const SECRET = 'only-for-a-platform-that-never-listens';
+const notCalled = (): never => {
+  throw new Error('nobody is called');
+};
 
 /** Builds the platform without starting it, and hands it to `inspect`. It makes no connection. */
 export async function inspectPlatform<T>(inspect: (platform: Platform) => T): Promise<T> {
@@ -33,7 +36,8 @@ export async function inspectPlatform<T>(inspect: (platform: Platform) => T): Pr
   const log = createLogger('openapi', 'silent');
   const registry = createRegistry('openapi');
   const em = () => orm.em.fork();
-  const playground = openPlayground({ config, clock: systemClock, log, registry, signals, em });
+  const upstream = { call: notCalled };
+  const playground = openPlayground({ config, clock: systemClock, log, registry, signals, em, upstream });
   const services = createServices({
     config,
     clock: systemClock,
@@ -43,6 +47,7 @@ export async function inspectPlatform<T>(inspect: (platform: Platform) => T): Pr
     pseudonyms: createPseudonyms(Buffer.from(SECRET)),
     virtualKeys: createVirtualKeyClient({ url: NOWHERE, masterKey: SECRET }),
     modelRoutes: { simulated: () => [] },
+    askRouting: notCalled,
     signals,
     egress: createEgress({ allowPrivate: config.webhookAllowPrivate }),
   });

@@ -7,7 +7,7 @@ import { DatabaseContact } from '../inference/database-contact.js';
 import { createLimits, type Patience } from '../inference/limits/create-limits.js';
 import { EdgeIdentity } from '../inference/limits/edge-identity.js';
 import { BodyBudget } from '../inference/memory/body-budget.js';
-import { createModelRoutes } from '../inference/model-routes.js';
+import type { ModelRoutes } from '../inference/model-routes.js';
 import { Payers } from '../inference/payers.js';
 import type { Relay } from '../inference/relay/relay.js';
 import { History } from '../inference/widgets/history.js';
@@ -20,13 +20,12 @@ import { cutConnections } from '../lib/cut-connections.js';
 import { NetworkBudget } from '../lib/fair/network-budget.js';
 import { JsonReader } from '../lib/json-reader.js';
 import { idleCloser } from '../lib/lifecycle.js';
-import { LinkedUpstream } from '../lib/link/linked-upstream.js';
 import type { Logger } from '../lib/logger.js';
 import { Pace } from '../lib/pace.js';
 import { requireRules } from '../lib/route-rules.js';
 import { SlotSet } from '../lib/slot-set.js';
 import type { Tracing } from '../lib/tracing/tracing.js';
-import { UpstreamClient } from '../lib/upstream/client.js';
+import type { Upstream } from '../lib/upstream/upstream.js';
 import { WorkerThread } from '../lib/worker-thread.js';
 import type { MeterOptions } from '../metering/meter.js';
 import { RefusedCalls } from '../metering/refused-calls.js';
@@ -53,6 +52,9 @@ export interface EdgeDeps {
   clock: Clock;
   log: Logger;
   registry: Registry;
+  upstream: Upstream;
+  /** What is said of the models there. */
+  routes: ModelRoutes;
   /** The product's unless a test can't wait for them. */
   bounds?: Partial<EdgeBounds>;
   /** Likewise. */
@@ -79,7 +81,6 @@ export interface Edge {
   close(drainMs: number): Promise<void>;
 }
 
-const CONNECT_TIMEOUT_MS = 5_000;
 const TOO_MANY_REFUSALS = 'Too many refused messages from this network. Try again later.';
 const FLUSH_ON_STOP_MS = 5_000;
 /**
@@ -90,7 +91,7 @@ const LAST_ANSWERS_MS = 500;
 
 /** The edge as a function of its dependencies: `/v1`, `/health`, and the way to the platform. */
 export async function createEdge(deps: EdgeDeps): Promise<Edge> {
-  const { config, pool, clock, log, registry, tracing } = deps;
+  const { config, pool, clock, log, registry, upstream, routes, tracing } = deps;
   const bounds: EdgeBounds = { ...EDGE_BOUNDS, ...deps.bounds };
   const metrics = createCallMetrics(registry);
   const contact = new DatabaseContact(clock);
@@ -98,23 +99,6 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   const envelope = createEnvelope('virtual-key', config.encryptionKey, config.encryptionKeyPrevious);
   const payers = new Payers({ pool, envelope, clock, log, contact });
   const { keys, widgets } = payers;
-  const upstreamUrl = new URL(config.upstreamUrl);
-  const basePath = upstreamUrl.pathname.replace(/\/$/, '');
-  const upstream = new LinkedUpstream({
-    url: upstreamUrl,
-    basePath,
-    masterKey: config.upstreamMasterKey,
-    timeoutMs: CONNECT_TIMEOUT_MS,
-    client: new UpstreamClient({
-      url: upstreamUrl,
-      connectTimeoutMs: CONNECT_TIMEOUT_MS,
-      echoes: !config.externalUpstream,
-    }),
-  });
-  const routes = createModelRoutes(upstreamUrl.origin, basePath, config.upstreamMasterKey);
-  upstream.ask();
-  metrics.upstreamLinked(() => upstream.linked);
-  await routes.ready;
   const mayAdmit = (): boolean => deps.lock?.mayAdmit() ?? true;
   // The database knows what another edge has admitted in the meantime.
   deps.lock?.onRegained(() => payers.invalidateAll());
@@ -263,8 +247,6 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
       await listener.stop();
       catalog.stop();
       payers.stop();
-      await routes.stop();
-      upstream.destroy();
       await thread.close();
     },
   };

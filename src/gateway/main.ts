@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
+import type { MikroORM } from '@mikro-orm/postgresql';
 import { loadConfigOrExit } from '../config.js';
 import { pgPool } from '../db/connection.js';
 import { isPooled } from '../db/pooled.js';
@@ -7,6 +8,7 @@ import { waitForSchema } from '../db/wait-for-schema.js';
 import { openWithoutMigrations } from '../db/without-migrations.js';
 import { entities } from '../entities/index.js';
 import { RedisClusterError } from '../inference/limits/shared/redis-link.js';
+import { openModelProxy } from '../inference/model-proxy.js';
 import { systemClock } from '../lib/clock.js';
 import { announceReady, CONFIG_EXIT_CODE, onShutdown, PORT_TAKEN_EXIT_CODE } from '../lib/lifecycle.js';
 import { createLogger } from '../lib/logger.js';
@@ -15,6 +17,8 @@ import { openFilesLimit } from '../lib/open-files.js';
 import { openTracing } from '../lib/tracing/open-tracing.js';
 import { within } from '../lib/within.js';
 import { createMeter } from '../metering/meter.js';
+import { simulatorOnDemand } from '../proxy/simulator/on-demand.js';
+import { loadRouting, openRouter } from '../router/open-router.js';
 import { createEdge } from './app.js';
 import { socketsWithin } from './edge-bounds.js';
 import { holdEdgeLock } from './single-edge.js';
@@ -35,6 +39,18 @@ setFlagsFromString('--heap-growing-percent=200');
 const config = loadConfigOrExit('edge');
 const log = createLogger('edge', config.logLevel);
 const registry = createRegistry('edge');
+// Without a model proxy the router runs here. A faulty routing file ends the process before anything has started.
+const routing = config.upstreamUrl === null ? await loadRouting(config, simulatorOnDemand) : undefined;
+
+async function openModels(orm: MikroORM) {
+  if (routing) {
+    const timeouts = { firstByteMs: config.upstreamTimeoutMs, idleMs: config.upstreamIdleMs };
+    return openRouter(routing, { ...{ config, orm, log, registry, timeouts }, logsPrices: true });
+  }
+  const proxy = openModelProxy(config.upstreamUrl!, config.upstreamMasterKey);
+  await proxy.routes.ready;
+  return proxy;
+}
 
 try {
   const orm = openWithoutMigrations(
@@ -45,8 +61,11 @@ try {
   const lock = config.redisUrl ? undefined : await holdEdgeLock(config.databaseDirectUrl!, log);
   const pool = await pgPool(orm);
   const tracing = await openTracing(config.tracing, 'edge', log);
+  const models = await openModels(orm);
   const edge = await createEdge({
     config,
+    upstream: models.upstream,
+    routes: models.routes,
     pool,
     clock: systemClock,
     log,
@@ -84,6 +103,7 @@ try {
     async () => {
       serving = false;
       await edge.close(DRAIN_MS);
+      await within(GOODBYE_MS, models.close());
       await lock?.release();
       await within(GOODBYE_MS, tracing?.close() ?? Promise.resolve());
       // Everything is written; a frozen database must not hold up the end.

@@ -21,8 +21,6 @@ export interface CallMetrics {
   malformedVersion(): void;
   /** Says where the gauge of request bodies in memory reads from. */
   bodyBytes(read: () => number): void;
-  /** `read` says whether calls go to the model proxy over a link. */
-  upstreamLinked(read: () => boolean): void;
 }
 
 /**
@@ -131,16 +129,6 @@ export function createCallMetrics(registry: Registry): CallMetrics {
         registers,
         collect() {
           this.set(read());
-        },
-      });
-    },
-    upstreamLinked(read) {
-      new Gauge({
-        name: 'gateway_upstream_linked',
-        help: '1 while calls go to the model proxy over a link, 0 while each has an HTTP connection',
-        registers,
-        collect() {
-          this.set(read() ? 1 : 0);
         },
       });
     },

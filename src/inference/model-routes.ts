@@ -1,18 +1,22 @@
 import { Pool } from 'undici';
 import { z } from 'zod';
 
-/** What the model proxy tells of its models. */
+/** What is known of the models that can be called. */
 export interface ModelRoutes {
-  /** Settles once the model proxy has answered, or can't be reached. Never rejects. */
-  ready: Promise<unknown>;
   /** Who answers for a model: `simulator` where the model proxy says so, that nobody takes it for a model. */
   ownerOf(publicName: string): string;
   /** Public names of the models that the simulator answers. */
   simulated(): string[];
   /** The models that may stand in for one; undefined: the model proxy doesn't tell (an external LiteLLM). */
   fallbacksOf(publicName: string): readonly string[] | undefined;
-  /** Rises whenever an answer differs from the one before. */
+  /** Rises whenever that may have changed. */
   version(): number;
+}
+
+/** The same, asked of a model proxy now and then. */
+export interface AskedRoutes extends ModelRoutes {
+  /** Settles once the model proxy has answered, or can't be reached. Never rejects. */
+  ready: Promise<unknown>;
   stop(): Promise<void>;
 }
 
@@ -29,7 +33,7 @@ const infoSchema = z.object({
 });
 
 /** Asks the model proxy now and then; what it doesn't say belongs to the gateway. */
-export function createModelRoutes(origin: string, basePath: string, masterKey: string): ModelRoutes {
+export function createModelRoutes(origin: string, basePath: string, masterKey: string): AskedRoutes {
   const upstream = new Pool(origin);
   let owners = new Map<string, string>();
   let fallbacks = new Map<string, readonly string[]>();

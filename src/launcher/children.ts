@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Config } from '../config.js';
 import { productRoot } from '../lib/product-root.js';
+import { SIMULATOR_VARIABLE } from '../router/config-file.js';
 import type { ChildSpec } from './supervisor.js';
 
 /** Of the launcher's own build (scripts/bundle.mjs). */
@@ -9,15 +10,13 @@ const programs = join(productRoot(), 'dist', 'bundle');
 export interface Ports {
   edge: number;
   platform: number;
-  proxy: number;
 }
 
-/** The processes of one installation. A proxy of someone else's makes ours superfluous. */
+/** The processes of one installation. */
 export interface Children {
   edge: ChildSpec;
   platform: ChildSpec;
   jobs: ChildSpec;
-  proxy: ChildSpec | null;
 }
 
 /** Longest drain of the edge (35 s) and what it needs to write and close afterwards. */
@@ -26,7 +25,7 @@ export const EDGE_STOP_MS = 40_000;
 const PLATFORM_STOP_MS = 35_000;
 const STOP_MS = 20_000;
 /** Each process's port for metrics, from `METRICS_PORT` on. */
-export const METRICS_OFFSET = { edge: 0, platform: 1, jobs: 2, proxy: 3 } as const;
+export const METRICS_OFFSET = { edge: 0, platform: 1, jobs: 2 } as const;
 
 /** One edge, or the process that runs several on one port. */
 const programOf = (name: keyof typeof METRICS_OFFSET, edges: number): string => {
@@ -36,10 +35,15 @@ const programOf = (name: keyof typeof METRICS_OFFSET, edges: number): string => 
 
 /** Metrics port of the nth edge, from 0: `METRICS_PORT` itself, then those after the other processes'. */
 export const edgeMetricsPort = (first: number, nth: number): number =>
-  nth === 0 ? first : first + METRICS_OFFSET.proxy + nth;
+  nth === 0 ? first : first + METRICS_OFFSET.jobs + nth;
 
-/** The environment and program of each child. */
-export function describeChildren(config: Config, databaseUrl: string, ports: Ports): Children {
+/** The environment and program of each child. `simulatorUrl` is that of the simulator that runs for all of them. */
+export function describeChildren(
+  config: Config,
+  databaseUrl: string,
+  ports: Ports,
+  simulatorUrl?: string,
+): Children {
   const common: NodeJS.ProcessEnv = {
     ...config.environment,
     DATABASE_URL: databaseUrl,
@@ -48,7 +52,7 @@ export function describeChildren(config: Config, databaseUrl: string, ports: Por
     PUBLIC_BASE_URL: config.environment.PUBLIC_BASE_URL || `http://localhost:${ports.edge}`,
     PLATFORM_PORT: String(ports.platform),
     PLATFORM_URL: `http://127.0.0.1:${ports.platform}`,
-    PROXY_PORT: String(ports.proxy),
+    ...(simulatorUrl !== undefined && { [SIMULATOR_VARIABLE]: simulatorUrl }),
     // Structured logs would bury what the launcher says; in production they are wanted.
     LOG_LEVEL: config.environment.LOG_LEVEL || (config.production ? 'info' : 'warn'),
   };
@@ -73,6 +77,5 @@ export function describeChildren(config: Config, databaseUrl: string, ports: Por
     edge: child('edge', { HOST: config.host }, EDGE_STOP_MS),
     platform: child('platform', internal, PLATFORM_STOP_MS),
     jobs: child('jobs', internal, STOP_MS),
-    proxy: config.externalUpstream ? null : child('proxy', internal, STOP_MS),
   };
 }

@@ -17,6 +17,9 @@ const STOP_TIMEOUT_MS = EDGE_STOP_MS - 2_000;
 /** What SIGUSR2 does. Until all edges serve there is nothing to restart, but the signal must not end this process. */
 let restartAll = (): unknown => undefined;
 process.on('SIGUSR2', () => restartAll());
+/** What SIGHUP does: each edge reads its routing file again. */
+let reloadAll = (): unknown => undefined;
+process.on('SIGHUP', () => reloadAll());
 
 /**
  * `EDGE_PROCESSES` edges on one public port, which share their limits over Redis. This process accepts connections, hands
@@ -54,6 +57,9 @@ const start = (nth: number, hasServed = false): SupervisedChild => {
 async function serve(): Promise<void> {
   // The first one finds out whether edges can start at all; the others follow.
   const edges = [start(0)];
+  reloadAll = () => {
+    for (const edge of edges) if (edge.serves()) process.kill(edge.pid()!, 'SIGHUP');
+  };
   let stopping = false;
   onShutdown(
     log,

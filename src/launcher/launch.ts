@@ -6,6 +6,9 @@ import { ensureDataDir } from '../lib/data-dir.js';
 import { CONFIG_EXIT_CODE, PORT_TAKEN_EXIT_CODE } from '../lib/lifecycle.js';
 import { dataDirLock, LockedError, takeLock, usedBy } from '../lib/lock-file.js';
 import { waitingEvents } from '../metering/waiting.js';
+import { simulatorOnDemand } from '../proxy/simulator/on-demand.js';
+import { RoutingFileError } from '../router/config-file.js';
+import { createRoutingSource, printFaults } from '../router/routing-source.js';
 import { type Children, describeChildren, type Ports } from './children.js';
 import { type KeptDatabase, keepDatabase } from './database.js';
 import { choosePorts, configuredPortFault, lostPortFault } from './ports.js';
@@ -40,7 +43,7 @@ export interface Launcher {
   readonly ended: Promise<number>;
   /** Restarts several edges one by one; the others take the calls meanwhile. A single edge goes on. */
   restartEdges(): void;
-  /** Ends everything in order: edge, jobs and platform, proxy, database. Again: says what it waits for. */
+  /** Ends everything in order: edge, jobs and platform, simulator, database. Again: says what it waits for. */
   stop(reason: string): void;
 }
 
@@ -63,6 +66,8 @@ export function launch(options: LaunchOptions): Launcher {
   let releaseLock: (() => void) | undefined;
   let waitingFor: string[] = [];
   let exitCode = 0;
+  const routing = createRoutingSource(config, simulatorOnDemand);
+  let simulated = NOT_SIMULATED;
 
   const fail = (message: string, code: number): void => {
     if (giveUp.signal.aborted) return;
@@ -73,6 +78,7 @@ export function launch(options: LaunchOptions): Launcher {
 
   const start = async (): Promise<{ url: string; databaseUrl: string }> => {
     await prepare();
+    await readRoutingFile();
     const databaseUrl = config.databaseUrl ?? (await openDatabase());
     const ports = await startChildren(databaseUrl);
     return {
@@ -91,6 +97,18 @@ export function launch(options: LaunchOptions): Launcher {
     }
     const fault = await configuredPortFault(config, giveUp.signal, portPatienceMs);
     if (fault && !giveUp.signal.aborted) throw new StartFailure(fault, CONFIG_EXIT_CODE);
+  };
+
+  /** A faulty file ends the start before anything runs. The simulator, where it refers to one, runs here for all. */
+  const readRoutingFile = async (): Promise<void> => {
+    if (config.upstreamUrl !== null || giveUp.signal.aborted) return;
+    try {
+      simulated = simulatedModels((await routing.load()).deployments);
+    } catch (error) {
+      if (!(error instanceof RoutingFileError)) throw error;
+      printFaults(error);
+      throw new StartFailure('the routing file is faulty (see above)', CONFIG_EXIT_CODE);
+    }
   };
 
   const openDatabase = async (): Promise<string> => {
@@ -130,7 +148,7 @@ export function launch(options: LaunchOptions): Launcher {
   const startAll = async (specs: Children, lost: AbortController): Promise<void> => {
     // Jobs may come when they come; the public port opens when what it needs is there.
     const jobs = startOne(specs.jobs, lost).catch((error: Error) => fail(error.message, 1));
-    await Promise.all([specs.platform, specs.proxy].map((spec) => spec && startOne(spec, lost)));
+    await startOne(specs.platform, lost);
     await startOne(specs.edge, lost);
     await Promise.race([jobs, delay(JOBS_PATIENCE_MS, undefined, { ref: false })]);
   };
@@ -148,7 +166,7 @@ export function launch(options: LaunchOptions): Launcher {
       for (;;) {
         const ports = await choosePorts(config);
         const lost = new AbortController();
-        await startAll(describe(config, databaseUrl, ports), lost);
+        await startAll(describe(config, databaseUrl, ports, routing.simulatorUrl()), lost);
         if (!lost.signal.aborted || giveUp.signal.aborted) return ports;
         reporter.note(
           'restart',
@@ -162,7 +180,7 @@ export function launch(options: LaunchOptions): Launcher {
   };
 
   const stopChildren = async (): Promise<void> => {
-    for (const names of [['edge'], ['jobs', 'platform'], ['proxy']]) {
+    for (const names of [['edge'], ['jobs', 'platform']]) {
       const group = names.flatMap((name) => children.get(name) ?? []);
       waitingFor = group.map((child) => child.name);
       await Promise.all(group.map((child) => child.stop()));
@@ -171,6 +189,7 @@ export function launch(options: LaunchOptions): Launcher {
 
   const stopAll = async (): Promise<void> => {
     await stopChildren();
+    await routing.close();
     waitingFor = ['database'];
     await database?.stop();
     releaseLock?.();
@@ -181,9 +200,7 @@ export function launch(options: LaunchOptions): Launcher {
     started.then(
       ({ url, databaseUrl }) => {
         if (giveUp.signal.aborted) return;
-        reporter.lines(
-          welcome(url, config.externalUpstream ? NOT_SIMULATED : simulatedModels(config.proxyConfigPath)),
-        );
+        reporter.lines(welcome(url, simulated));
         done({ url, children, databaseUrl });
       },
       (error: Error) => fail(error.message, error instanceof StartFailure ? error.exitCode : 1),

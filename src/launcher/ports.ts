@@ -9,7 +9,7 @@ const PATIENCE_MS = 5_000;
 const LOOPBACK = '127.0.0.1';
 
 interface Setting {
-  name: 'PORT' | 'PLATFORM_PORT' | 'PROXY_PORT' | 'METRICS_PORT';
+  name: 'PORT' | 'PLATFORM_PORT' | 'METRICS_PORT';
   host: string;
   port: number;
 }
@@ -17,24 +17,23 @@ interface Setting {
 const settingOf = (config: Config): Record<keyof Ports, Setting> => ({
   edge: { name: 'PORT', host: config.host, port: config.port },
   platform: { name: 'PLATFORM_PORT', host: LOOPBACK, port: config.platformPort },
-  proxy: { name: 'PROXY_PORT', host: LOOPBACK, port: config.externalUpstream ? 0 : config.proxyPort },
 });
 
 function metricsSettings({ metricsPort, metricsHost: host, ...config }: Config): Setting[] {
   if (!metricsPort) return [];
-  const { platform, jobs, proxy } = METRICS_OFFSET;
+  const { platform, jobs } = METRICS_OFFSET;
   const ports = [
     ...Array.from({ length: config.edgeProcesses }, (_, nth) => edgeMetricsPort(metricsPort, nth)),
-    ...[platform, jobs, ...(config.externalUpstream ? [] : [proxy])].map((offset) => metricsPort + offset),
+    ...[platform, jobs].map((offset) => metricsPort + offset),
   ];
   return ports.map((port) => ({ name: 'METRICS_PORT', host, port }));
 }
 
 /** Each configured port, and free ones of the moment for the others. */
 export async function choosePorts(config: Config): Promise<Ports> {
-  const { edge, platform, proxy } = settingOf(config);
+  const { edge, platform } = settingOf(config);
   const choose = ({ host, port }: Setting): number | Promise<number> => port || freePort(host);
-  return { edge: await choose(edge), platform: await choose(platform), proxy: await choose(proxy) };
+  return { edge: await choose(edge), platform: await choose(platform) };
 }
 
 /** Waits, `patienceMs` at most, until every configured port can be taken. Gives a line for the person if one can't. */

@@ -1,13 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { parse } from 'yaml';
-
-/** How a deployment names the bundled simulator; the launcher's word for it, the proxy's is in its own room. */
-const SIMULATOR = 'os.environ/SIMULATOR_API_BASE';
-
-interface Entry {
-  model_name?: string;
-  litellm_params?: { api_base?: string };
-}
+import type { Deployment } from '../router/routing.js';
 
 /** The models of a routing file that the bundled simulator answers, once each, and whether those are all. */
 export interface SimulatedModels {
@@ -18,20 +9,15 @@ export interface SimulatedModels {
 /** All models are real, as far as is known here. */
 export const NOT_SIMULATED: SimulatedModels = { names: [], all: false };
 
-/** Which models of a routing file are simulated. None of a file that can't be read. */
-export function simulatedModels(proxyConfigPath: string): SimulatedModels {
-  try {
-    // With merge keys, as the proxy reads it.
-    const { model_list: entries = [] } = parse(readFileSync(proxyConfigPath, 'utf8'), { merge: true }) as {
-      model_list?: Entry[];
-    };
-    const simulated = entries.filter(({ litellm_params: params }) => params?.api_base === SIMULATOR);
-    const names = new Set(simulated.map(({ model_name: name }) => name ?? ''));
-    return { names: [...names], all: simulated.length === entries.length };
-  } catch {
-    // The proxy itself says what is wrong with its configuration.
-    return NOT_SIMULATED;
-  }
+/** Which models the simulator answers. */
+export function simulatedModels(
+  deployments: readonly Pick<Deployment, 'group' | 'simulated'>[],
+): SimulatedModels {
+  const simulated = deployments.filter((one) => one.simulated);
+  return {
+    names: [...new Set(simulated.map(({ group }) => group))],
+    all: simulated.length === deployments.length,
+  };
 }
 
 function simulatedLine({ names, all }: SimulatedModels): string[] {

@@ -97,8 +97,6 @@ export function tellParent(line: string): void {
 }
 
 export interface ClosingOptions {
-  /** Connections that no longer speak HTTP: somebody else ends them. */
-  isKept?(socket: Socket): boolean;
   /**
    * Milliseconds that must have passed since the last answer of a connection before it is closed: until then the next request
    * may be under way, and its caller would get a reset. Its answer has to say `connection: close`.
@@ -146,7 +144,7 @@ interface Connection {
  * yet read, and those whose next request is on its way. With this the first two are waited for by `shut`, and the others by
  * a `closeIdleConnections` that knows.
  */
-function doorOf(server: Server, { isKept = () => false, restMs = 0 }: ClosingOptions): Door {
+function doorOf(server: Server, { restMs = 0 }: ClosingOptions): Door {
   const connections = new Map<Socket, Connection>();
   let taken = 0;
   let shutAt = Number.POSITIVE_INFINITY;
@@ -168,7 +166,6 @@ function doorOf(server: Server, { isKept = () => false, restMs = 0 }: ClosingOpt
     const shutFor = Date.now() - shutAt;
     const restsSince = performance.now() - restMs;
     for (const [socket, { answer, answeredAt }] of connections) {
-      if (isKept(socket)) continue;
       // A request that is still on its way gets a while to become whole: Node's own limits end with its `close()`.
       const unborn = shutFor > (socket.bytesRead === 0 ? 0 : UNBORN_MS);
       const rests = answer?.writableFinished === true && answeredAt <= restsSince;

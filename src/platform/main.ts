@@ -5,17 +5,23 @@ import { openOrm } from '../db/orm.js';
 import { isPooled } from '../db/pooled.js';
 import { databaseReadiness } from '../db/readiness.js';
 import { waitForDatabase } from '../db/wait.js';
-import { createModelRoutes, type ModelRoutes } from '../inference/model-routes.js';
+import { openModelProxy } from '../inference/model-proxy.js';
 import { systemClock } from '../lib/clock.js';
 import { createEgress } from '../lib/egress/egress.js';
 import { announceReady, onShutdown, startOrExit } from '../lib/lifecycle.js';
 import { createLogger } from '../lib/logger.js';
 import { createRegistry, startMetricsListener } from '../lib/metrics.js';
 import { openTracing } from '../lib/tracing/open-tracing.js';
+import type { Upstream } from '../lib/upstream/upstream.js';
 import { within } from '../lib/within.js';
 import { loadWebBuild } from '../pages/web-build.js';
+import { simulatorOnDemand } from '../proxy/simulator/on-demand.js';
+import { loadRouting, openRouter } from '../router/open-router.js';
 import { createPasswords } from '../services/accounts/passwords.js';
+import { routingOfFile, routingOfProxy } from '../services/admin/routing.js';
+import type { ServiceDeps } from '../services/deps.js';
 import { createEnvelopes } from '../services/envelopes.js';
+import { storedVirtualKeys } from '../services/keys/stored-virtual-keys.js';
 import { createVirtualKeyClient } from '../services/keys/virtual-keys.js';
 import { type OpenSignals, openSignals } from '../services/live/open-signals.js';
 import { openPlayground, type Playground } from '../services/playground/open-playground.js';
@@ -30,6 +36,8 @@ const GOODBYE_MS = 1_000;
 
 const config = loadConfigOrExit('platform');
 const log = createLogger('platform', config.logLevel);
+// Without a model proxy the router runs here, for the playground.
+const routing = config.upstreamUrl === null ? await loadRouting(config, simulatorOnDemand) : undefined;
 const tracing = await openTracing(config.tracing, 'platform', log);
 const registry = createRegistry('platform');
 const orm = openOrm({
@@ -41,8 +49,32 @@ const orm = openOrm({
 let platform: Platform | undefined;
 let signals: OpenSignals | undefined;
 let playground: Playground | undefined;
-let modelRoutes: ModelRoutes | undefined;
+let models: Models | undefined;
 let serving = false;
+
+/** What carries the calls of the playground, and what is known of models. */
+interface Models extends Pick<ServiceDeps, 'virtualKeys' | 'askRouting'> {
+  upstream: Upstream;
+  routes: ServiceDeps['modelRoutes'];
+  close(): Promise<void>;
+}
+
+async function openModels(): Promise<Models> {
+  const { upstreamUrl, upstreamMasterKey: masterKey } = config;
+  if (!routing) {
+    const url = upstreamUrl!;
+    const virtualKeys = createVirtualKeyClient({ url, masterKey });
+    return { ...openModelProxy(url, masterKey), virtualKeys, askRouting: routingOfProxy(url, masterKey) };
+  }
+  const timeouts = { firstByteMs: config.upstreamTimeoutMs, idleMs: config.upstreamIdleMs };
+  const { router, keys, upstream, routes, close } = await openRouter(routing, {
+    ...{ config, orm, log, registry, timeouts },
+    // The edge logs them.
+    logsPrices: false,
+  });
+  const askRouting = routingOfFile(() => router.routing());
+  return { upstream, routes, virtualKeys: storedVirtualKeys(keys), askRouting, close };
+}
 
 onShutdown(
   log,
@@ -50,7 +82,7 @@ onShutdown(
     serving = false;
     // Requests wait for runs, so both end together.
     await Promise.all([platform?.close(), playground?.stop()]);
-    await Promise.all([signals?.stop(), modelRoutes?.stop()]);
+    await Promise.all([signals?.stop(), within(GOODBYE_MS, models?.close() ?? Promise.resolve())]);
     await within(GOODBYE_MS, tracing?.close() ?? Promise.resolve());
     await orm.close(true);
   },
@@ -69,13 +101,9 @@ await startOrExit('platform', async () => {
 
   signals = openSignals(config, log);
   const em = () => orm.em.fork();
-  playground = openPlayground({ config, clock: systemClock, log, registry, signals, em });
-  const upstream = new URL(config.upstreamUrl);
-  modelRoutes = createModelRoutes(
-    upstream.origin,
-    upstream.pathname.replace(/\/$/, ''),
-    config.upstreamMasterKey,
-  );
+  models = await openModels();
+  const { upstream } = models;
+  playground = openPlayground({ config, clock: systemClock, log, registry, signals, em, upstream });
   const services = createServices({
     config,
     clock: systemClock,
@@ -83,8 +111,9 @@ await startOrExit('platform', async () => {
     envelopes: createEnvelopes(config),
     passwords,
     pseudonyms,
-    virtualKeys: createVirtualKeyClient({ url: config.upstreamUrl, masterKey: config.upstreamMasterKey }),
-    modelRoutes,
+    virtualKeys: models.virtualKeys,
+    modelRoutes: models.routes,
+    askRouting: models.askRouting,
     signals,
     egress: createEgress({ allowPrivate: config.webhookAllowPrivate }),
   });

@@ -1,6 +1,5 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Fastify from 'fastify';
-import type { Registry } from 'prom-client';
 import type { ErrorCode } from '../errors.js';
 import { CONNECTION_BOUNDS, cutConnections, type RequestBounds } from '../lib/cut-connections.js';
 import { fastifyLogger, NO_JSON_SCHEMAS } from '../lib/fastify-options.js';
@@ -9,24 +8,15 @@ import { idleCloser } from '../lib/lifecycle.js';
 import type { Logger } from '../lib/logger.js';
 import { matchedRules, requireRules } from '../lib/route-rules.js';
 import type { Tracing } from '../lib/tracing/tracing.js';
-import { type Access, bearerOf, createAccess } from './access.js';
-import { AnswerMemory } from './answer-memory.js';
-import { type ProxyError, refusalOf, sendError } from './answers.js';
-import type { CallTimeouts } from './call.js';
-import type { Random } from './group.js';
+import { type ProxyError, refusalOf } from '../router/answers.js';
+import type { ModelRouter } from '../router/model-router.js';
+import type { VirtualKeys } from '../router/virtual-keys.js';
+import { type Access, createAccess } from './access.js';
 import { inferenceRoutes } from './inference-routes.js';
 import { keyRoutes } from './key-routes.js';
-import { acceptLinks, asksForLink } from './link/accept-links.js';
 import { modelInfoRoutes } from './model-info-routes.js';
-import { createProxyMetrics } from './proxy-metrics.js';
-import { createRelay } from './relay.js';
 import { type RouteRules, rules } from './route-rules.js';
-import { createRouter, type Router, type RouterDeps } from './router.js';
-import type { Routing } from './routing.js';
-import { Sites, type SteeringNode } from './sites.js';
-import type { InferenceDeps } from './take-call.js';
-import { type ProxyTime, processTime } from './time.js';
-import type { VirtualKeys } from './virtual-keys.js';
+import { sendError } from './send-error.js';
 
 const DRAIN_TIMEOUT_MS = 30_000;
 /** The same as the edge's: this port may be reachable by others than the edge. */
@@ -36,27 +26,16 @@ const BOUNDS: Readonly<RequestBounds> = {
   requestTimeoutMs: 60_000,
   keepAliveMs: 72_000,
 };
-/** Above what a node that serves takes for one token, and short enough for a call to wait for. */
-const MAX_PROBE_MS = 5_000;
 
 export interface ProxyDeps {
-  routing: Routing;
+  router: ModelRouter;
   keys: VirtualKeys;
   masterKey: string;
-  /** Where the routing file says nothing. */
-  timeouts: Omit<CallTimeouts, 'totalMs'>;
   log: Logger;
-  registry?: Registry;
-  /** The process's own unless a test moves it by hand. */
-  time?: ProxyTime;
-  /** Decides the shuffle. */
-  random?: Random;
   /** Milliseconds that calls in flight have to end when it closes. */
   drainTimeoutMs?: number;
   /** The product's unless a test can't wait for them. */
   bounds?: Partial<RequestBounds> | undefined;
-  /** Bytes for large whole answers beside the one that has the turn; the product's unless a test wants to fill them. */
-  answerBytes?: number | undefined;
   tracing?: Tracing | undefined;
 }
 
@@ -64,17 +43,7 @@ export interface ModelProxy {
   app: FastifyInstance;
   /** False once it drains; for its own port and the metrics port. Known keys are served without a database. */
   ready(): boolean;
-  /** Routes by another reading of the file from the next try on; calls in flight go on. */
-  reload(routing: Routing): void;
-  /** Goes by another reading of the node registry, from the next try on. */
-  steer(nodes: readonly SteeringNode[]): void;
-  /** Calls under way at a host and port (lib/endpoint-key.ts). */
-  inFlight(endpointKey: string): number;
-  /** How many deployments of the routing file are there. */
-  deploymentsAt(endpointKey: string): number;
-  /** Called whenever the last call to a node ends that takes no new ones. */
-  onNodeIdle(listener: () => void): void;
-  /** Stops accepting, lets calls in flight end, then cuts what is left. */
+  /** Stops accepting, lets calls in flight end, then cuts what is left, and closes the router. */
   close(): Promise<void>;
 }
 
@@ -119,9 +88,9 @@ function requireAuth(access: Access) {
   };
 }
 
-/** The model proxy as a function of its dependencies; it doesn't listen yet. */
+/** A router behind HTTP, as a function of its dependencies; it doesn't listen yet. */
 export function createProxy(deps: ProxyDeps): ModelProxy {
-  const { keys, log } = deps;
+  const { router, keys, log, tracing } = deps;
   const access = createAccess(keys, deps.masterKey);
   const bounds: RequestBounds = { ...BOUNDS, ...deps.bounds };
   const app: FastifyInstance = Fastify({
@@ -135,36 +104,14 @@ export function createProxy(deps: ProxyDeps): ModelProxy {
       maxHeaderSize: MAX_HEADER_BYTES,
       headersTimeout: bounds.headersTimeoutMs,
       connectionsCheckingInterval: bounds.checkIntervalMs,
-      // Any other request for an upgrade is answered as if it asked for none.
-      shouldUpgradeCallback: asksForLink,
+      // A request for an upgrade is answered as if it asked for none.
+      shouldUpgradeCallback: () => false,
     },
     // A call that reaches us while we drain is served; the answer says that the connection closes.
     return503OnClosing: false,
   });
-  const closing = idleCloser(app.server, { isKept: (socket) => links.has(socket) });
+  const closing = idleCloser(app.server);
   cutConnections(app.server, bounds);
-  const answers = new AnswerMemory(deps.answerBytes);
-  const relay = createRelay((authorization) => keys.ownerOf(bearerOf(authorization) ?? ''), answers);
-  const time = deps.time ?? processTime;
-  let { routing } = deps;
-  let router: Router;
-  const metrics = createProxyMetrics(deps.registry, () => router.states());
-  metrics.answers(() => answers.usedBytes);
-  const firstByteMs = (): number => routing.settings.timeoutMs ?? deps.timeouts.firstByteMs;
-  const ending = new AbortController();
-  let nodeIsIdle = (): void => undefined;
-  const sites = new Sites(() => nodeIsIdle());
-  const routerDeps: RouterDeps = {
-    time,
-    sites,
-    ending: ending.signal,
-    log,
-    metrics,
-    asking: new Map(),
-    probe: (deployment, path) =>
-      relay.probe(deployment, path, Math.min(MAX_PROBE_MS, deployment.timeoutMs ?? firstByteMs())),
-  };
-  router = createRouter(routing, routerDeps);
   let draining = false;
   const ready = (): boolean => !draining;
 
@@ -188,50 +135,21 @@ export function createProxy(deps: ProxyDeps): ModelProxy {
   );
   app.get('/health/liveliness', rules('none'), () => JSON.stringify("I'm alive!"));
 
-  deps.tracing?.watch(app.server);
-  const inference: InferenceDeps = {
-    tracing: deps.tracing,
-    router: () => router,
-    relay,
-    time,
-    random: deps.random ?? Math.random,
-    metrics,
-    timeouts: () => ({
-      firstByteMs: firstByteMs(),
-      totalMs: deps.timeouts.firstByteMs,
-      idleMs: deps.timeouts.idleMs,
-    }),
-  };
-  inferenceRoutes(app, inference);
-  const links = acceptLinks(app.server, { inference, access, bounds, log });
+  tracing?.watch(app.server);
+  inferenceRoutes(app, { keys, tracing, calls: router.calls });
   keyRoutes(app, keys);
-  modelInfoRoutes(app, () => router);
+  modelInfoRoutes(app, () => router.current());
 
   return {
     app,
     ready,
-    reload(next) {
-      routing = next;
-      router = createRouter(next, routerDeps, router);
-      relay.retain(next.deployments);
-    },
-    steer: (nodes) => router.steer(nodes),
-    inFlight: (key) => sites.inFlight(key),
-    deploymentsAt: (key) => router.deploymentsAt(key),
-    onNodeIdle(listener) {
-      nodeIsIdle = listener;
-    },
     async close() {
       draining = true;
-      ending.abort();
-      links.drain();
-      const cut = setTimeout(() => {
-        app.server.closeAllConnections();
-        links.destroy();
-      }, deps.drainTimeoutMs ?? DRAIN_TIMEOUT_MS);
+      router.drain();
+      const cut = setTimeout(() => app.server.closeAllConnections(), deps.drainTimeoutMs ?? DRAIN_TIMEOUT_MS);
       await closing(() => app.close());
       clearTimeout(cut);
-      relay.close();
+      router.close();
     },
   };
 }

@@ -1,28 +1,41 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { sendError } from './answers.js';
-import { HttpCaller } from './caller.js';
+import type { Tracing } from '../lib/tracing/tracing.js';
+import type { CallDeps } from '../router/call.js';
+import { bearerOf } from '../router/key-check.js';
+import { readCall, runCall } from '../router/take-call.js';
+import type { VirtualKeys } from '../router/virtual-keys.js';
+import { HttpCaller } from './http-caller.js';
 import { INFERENCE_BYTES, rules } from './route-rules.js';
-import { type InferenceDeps, readCall, runCall } from './take-call.js';
+import { sendError } from './send-error.js';
+
+export interface InferenceDeps {
+  calls: CallDeps;
+  keys: Pick<VirtualKeys, 'ownerOf'>;
+  tracing: Tracing | undefined;
+}
 
 /** When these models were first listed; SDKs want a number. */
 const MODELS_CREATED = 1_763_683_200;
 
 /** Calls of models over HTTP, and which models there are. */
-export function inferenceRoutes(app: FastifyInstance, deps: InferenceDeps): void {
+export function inferenceRoutes(app: FastifyInstance, { calls, keys, tracing }: InferenceDeps): void {
   const forward = (path: string) => async (request: FastifyRequest, reply: FastifyReply) => {
-    const asked = readCall(deps, path, request.body, request.headers.authorization);
+    const owner = keys.ownerOf(bearerOf(request.headers.authorization) ?? '');
+    const asked = readCall(calls, path, request.body, owner);
     // The call alone decides how long it is kept.
     request.body = undefined;
     if (!('member' in asked)) return sendError(reply, asked);
     reply.hijack();
-    await runCall(deps, asked, new HttpCaller(reply.raw), deps.tracing?.of(request.raw));
+    const span = tracing?.of(request.raw);
+    span?.note({ 'http.route': path });
+    await runCall(calls, asked, new HttpCaller(reply.raw), span);
   };
 
   app.post('/v1/chat/completions', rules('key', INFERENCE_BYTES), forward('/chat/completions'));
   app.post('/v1/embeddings', rules('key', INFERENCE_BYTES), forward('/embeddings'));
   app.get('/v1/models', rules('key'), () => ({
     object: 'list',
-    data: deps
+    data: calls
       .router()
       .models()
       .map(({ name, ownedBy }) => ({

@@ -1,9 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { plainWords } from '../lib/field-issues.js';
-import { badRequest, keysUnavailable, type ProxyError, sendError } from './answers.js';
+import { badRequest, keysUnavailable, type ProxyError } from '../router/answers.js';
+import type { VirtualKeyInfo, VirtualKeys } from '../router/virtual-keys.js';
 import { KEYS_BYTES, rules } from './route-rules.js';
-import type { VirtualKeyInfo, VirtualKeys } from './virtual-keys.js';
+import { sendError } from './send-error.js';
 
 /** Management of virtual keys in LiteLLM's shapes; only the master key opens these routes. */
 

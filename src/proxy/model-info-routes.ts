@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { formatMoney } from '../lib/money.js';
+import type { Router } from '../router/router.js';
 import { rules } from './route-rules.js';
-import type { Router } from './router.js';
 
 const MS_PER_SECOND = 1000;
 
@@ -17,7 +17,7 @@ export function modelInfoRoutes(app: FastifyInstance, router: () => Router): voi
       .states()
       .map(({ deployment, fails, parkedForMs, standing, inFlight }) => ({
         model_name: deployment.group,
-        litellm_params: { model: deployment.upstreamModel, weight: deployment.weight },
+        litellm_params: { model: deployment.node.read().upstreamModel, weight: deployment.weight },
         model_info: {
           id: deployment.id,
           input_cost_per_token: Number(formatMoney(deployment.inputCost)),

@@ -5,6 +5,7 @@ import type { Envelope } from '../lib/crypto.js';
 import type { Egress } from '../lib/egress/egress.js';
 import type { Passwords } from './accounts/passwords.js';
 import type { Pseudonyms } from './accounts/pseudonyms.rules.js';
+import type { AskRouting } from './admin/routing.js';
 import type { VirtualKeyClient } from './keys/virtual-keys.js';
 import type { Signals } from './live/signals.js';
 import type { Playground } from './playground/open-playground.js';
@@ -25,8 +26,9 @@ export interface ServiceDeps {
   /** Names of mails and networks, under the key that the database holds. */
   pseudonyms: Pseudonyms;
   virtualKeys: VirtualKeyClient;
-  /** What the model proxy says of its models. */
+  /** What is known of the models that can be called. */
   modelRoutes: Pick<ModelRoutes, 'simulated'>;
+  askRouting: AskRouting;
   /** Returns what is wrong with a URL entered by a customer. */
   egress: Pick<Egress, 'checkDestination'>;
   /** Live signals from other processes. */

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { commandLineContext, runCommand, UsageError } from '../../src/cli/admin/commands.js';
 import { newId } from '../../src/lib/ids.js';
 import type { JobOutput, RoutedModelOutput } from '../../src/services/admin/admin.outputs.js';
-import { routingView } from '../../src/services/admin/routing.js';
+import { routedOf, routingView } from '../../src/services/admin/routing.js';
 import { dataOf } from '../graphql/support.js';
 import { signUpAdmin } from '../support/admin.js';
 import { call, type ErrorAnswer, signUp } from '../support/api.js';
@@ -79,7 +79,7 @@ describe('the routing view', () => {
     ...more,
   });
   const view = (one: ReturnType<typeof told>) =>
-    routingView([one] as never, [MODEL] as never, Date.UTC(2026, 0, 1))[0]!.deployments[0]!;
+    routingView([routedOf(one)], [MODEL] as never, Date.UTC(2026, 0, 1))[0]!.deployments[0]!;
 
   test.each([
     [1e-7, 3e-7, true],

@@ -6,15 +6,14 @@ import type { JsonAnswer } from '../../src/inference/relay/relay-json.js';
 import type { StreamAnswer } from '../../src/inference/relay/relay-stream.js';
 import type { inspectBody } from '../../src/inference/request/request-body.js';
 import type { JsonJob } from '../../src/lib/json-reader.js';
-import { CHUNKS, chunkPiecesOf } from './chunk-pieces.js';
 import { median, quantile } from './measure.js';
 
 /**
  * `node build/test/bench/pieces.js <dist> [<dist of another build>]`: microseconds that an edge of each build spends on
- * reading a body, a whole answer and a chunk of a stream, and on a chunk's whole way through the proxy and the edge, without
- * sockets and database. Both are builds of about the same sources. They take turns in bursts of a few hundred microseconds,
+ * reading a body, a whole answer and a chunk of a stream, without sockets and database. Both are builds of about the same sources. They take turns in bursts of a few hundred microseconds,
  * the shortest of which no neighbour has disturbed: a busy machine moves it by a few percent.
  */
+const CHUNKS = 100;
 const ROUNDS = 3_000;
 const WARM_ROUNDS = 1_000;
 const ID = '019aa000-0000-7000-8000-000000000000';
@@ -49,7 +48,7 @@ interface Classes {
   StreamAnswer: typeof StreamAnswer;
   inspectBody: typeof inspectBody;
 }
-const NAMES = ['body', 'answer', 'chunk', 'proxy', 'edge'] as const;
+const NAMES = ['body', 'answer', 'chunk'] as const;
 type Pieces = Record<(typeof NAMES)[number], () => void>;
 
 const nothing = (): void => undefined;
@@ -100,7 +99,6 @@ async function piecesOf(dist: string): Promise<Pieces> {
     for (let i = 0; i < CHUNKS; i++) run();
   };
   return {
-    ...(await chunkPiecesOf(dist)),
     body: repeated(() => inspectBody(BODY, allowed)),
     answer: repeated(() => {
       const answer = new JsonAnswer(context, recipient, call);
@@ -119,7 +117,7 @@ const dists = process.argv.slice(2);
 if (dists.length === 0) throw new Error('name the folder of at least one build');
 const builds: { dist: string; pieces: Pieces; times: Record<keyof Pieces, number[]> }[] = [];
 for (const dist of dists) {
-  const times = { body: [], answer: [], chunk: [], proxy: [], edge: [] };
+  const times = { body: [], answer: [], chunk: [] };
   builds.push({ dist, pieces: await piecesOf(dist), times });
 }
 for (let round = 0; round < ROUNDS; round++) {

@@ -19,7 +19,7 @@ async function eventNumber(count: number): Promise<UsageRow> {
 }
 
 const nodeIdle = () =>
-  soonerThan(1_000, () => suite.product.stack.proxy.simulator.stats().running === 0, 'the node is left');
+  soonerThan(1_000, () => suite.product.stack.router.simulator.stats().running === 0, 'the node is left');
 
 describe('openai: leaving', () => {
   test('a stream aborted after tokens is charged for them and flagged', async () => {
@@ -84,7 +84,7 @@ describe('openai: leaving', () => {
           { signal: controller.signal },
         ),
     );
-    await until(() => suite.product.stack.proxy.simulator.stats().running === 1, {
+    await until(() => suite.product.stack.router.simulator.stats().running === 1, {
       what: 'the node to begin',
     });
     controller.abort();

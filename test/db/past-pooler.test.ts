@@ -18,7 +18,7 @@ describe('with DATABASE_DIRECT_URL', () => {
   beforeAll(async () => {
     db = await createTestDatabase('template0');
     await db.pool.query(`create role ${pooled} superuser login`);
-    const [port, platformPort, proxyPort] = await freePorts(3);
+    const [port, platformPort] = await freePorts(2);
     const through = new URL(db.url);
     through.username = pooled;
     const env = {
@@ -31,10 +31,9 @@ describe('with DATABASE_DIRECT_URL', () => {
       PORT: String(port),
       PLATFORM_PORT: String(platformPort),
       PLATFORM_URL: `http://127.0.0.1:${platformPort}`,
-      PROXY_PORT: String(proxyPort),
       ...TEST_SECRETS,
     };
-    processes = (['platform', 'jobs', 'proxy', 'gateway'] as const).map((name) => productProcess(name, env));
+    processes = (['platform', 'jobs', 'gateway'] as const).map((name) => productProcess(name, env));
     await Promise.all(processes.map((one) => one.start()));
   }, 60_000);
   afterAll(async () => {
@@ -58,18 +57,12 @@ describe('with DATABASE_DIRECT_URL', () => {
       }
       return rows.filter(({ name }) => name === 'gateway-listen').length;
     };
-    await until(async () => (await look()) === 4 && seen.has('gateway-jobs-schedule'), {
-      what: 'four listeners',
+    await until(async () => (await look()) === 5 && seen.has('gateway-jobs-schedule'), {
+      what: 'five listeners',
     });
     for (const name of ['gateway-listen', 'gateway-edge-lock'])
       expect([name, seen.get(name)]).toEqual([name, false]);
-    for (const name of [
-      'gateway-edge',
-      'gateway-platform',
-      'gateway-jobs',
-      'gateway-proxy',
-      'gateway-jobs-schedule',
-    ]) {
+    for (const name of ['gateway-edge', 'gateway-platform', 'gateway-jobs', 'gateway-jobs-schedule']) {
       await until(async () => (await look()) > 0 && seen.has(name), { what: name });
       expect([name, seen.get(name)]).toEqual([name, true]);
     }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { parseRouting } from '../../src/proxy/config-file.js';
-import { comparePrices } from '../../src/proxy/price-check.js';
+import { parseRouting } from '../../src/router/config-file.js';
+import { comparePrices } from '../../src/router/price-check.js';
 import { ask, post } from '../proxy/support.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { startTestProxy } from '../support/proxy.js';
@@ -48,7 +48,8 @@ describe('the configurations of docs/nodes.md', () => {
       const config = text.replaceAll(/(api_base: )https?:\/\/[^/\s]+/g, `$1${node.url}`);
       const proxy = await startTestProxy(db, { config, environment, random: Math.random });
       try {
-        for (const { group, upstreamModel, apiBase, apiKey } of deployments) {
+        for (const { group, node: access } of deployments) {
+          const { upstreamModel, apiBase, apiKey } = access.read();
           const kind = group === 'gateway/embed' ? 'embeddings' : 'chat/completions';
           node.answer(raw(200, JSON.stringify({ model: upstreamModel, data: [], choices: [] })));
           const response = await post(`${proxy.url}/v1/${kind}`, proxy.masterKey, ask('x', { model: group }));

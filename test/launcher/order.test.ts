@@ -20,10 +20,10 @@ describe('the launcher', () => {
       .filter((line) => line.event === event)
       .map((line) => line.name);
 
-  test('opens the public port last, and stops edge, then jobs and platform, then proxy', async () => {
+  test('opens the public port last, and stops edge, then jobs and platform', async () => {
     const { launcher, output } = testLaunch(join(folder.path, 'new', 'data'), fakeChildren(folder.path));
     await launcher.ready;
-    await until(() => events('started').length === 4);
+    await until(() => events('started').length === 3);
     // Nothing waits for jobs: they start beside the others, on a busy machine behind them.
     expect(
       events('started')
@@ -35,7 +35,6 @@ describe('the launcher', () => {
     const stopped = events('stopped');
     expect(stopped[0]).toBe('edge');
     expect(stopped.slice(1, 3).sort()).toEqual(['jobs', 'platform']);
-    expect(stopped[3]).toBe('proxy');
     expect(output()).toContain('/docs/api');
     expect(output()).toContain('SIGTERM: finishing requests in progress');
     expect(output()).toContain('all requests finished, all usage events written');
@@ -45,7 +44,7 @@ describe('the launcher', () => {
     const gate = join(folder.path, 'gate');
     const wait = `while (!existsSync(${JSON.stringify(gate)})) await new Promise((done) => setTimeout(done, 10));`;
     const { launcher } = testLaunch(folder.path, fakeChildren(folder.path, { platform: wait }));
-    await until(() => events('started').length === 3);
+    await until(() => events('started').length === 2);
     expect(events('started')).not.toContain('edge');
     writeFileSync(gate, '');
     await launcher.ready;
@@ -106,7 +105,7 @@ describe('the launcher', () => {
   test('a stop in the middle of the start ends what had been started', async () => {
     const never = 'await new Promise(() => undefined);';
     const { launcher } = testLaunch(folder.path, fakeChildren(folder.path, { platform: never }));
-    await until(() => events('started').length === 3);
+    await until(() => events('started').length === 2);
     launcher.stop('SIGTERM');
     expect(await launcher.ended).toBe(0);
     expect(readJournal(folder.path).every(({ pid }) => !isRunning(pid))).toBe(true);
@@ -217,7 +216,7 @@ describe('the launcher', () => {
           expect.stringContaining(` ${name}: ${other.port} on 127.0.0.1 is in use by another program`),
         ]);
       };
-      await Promise.all(['PORT', 'PLATFORM_PORT', 'PROXY_PORT', 'METRICS_PORT'].map(launchWith));
+      await Promise.all(['PORT', 'PLATFORM_PORT', 'METRICS_PORT'].map(launchWith));
       expect(events('started')).toEqual([]);
       await other.close();
     });

@@ -64,7 +64,7 @@ export function spec(folder: string, name: string, behaviour = '', limits: Limit
   return { name, entry, env: process.env, stopPatienceMs: 5_000, hungAfterMs: 0, ...limits };
 }
 
-/** Four small processes in the places of edge, platform, jobs and proxy. */
+/** Three small processes in the places of edge, platform and jobs. */
 export function fakeChildren(
   folder: string,
   behaviour: Partial<Record<keyof Children, string>> = {},
@@ -73,7 +73,6 @@ export function fakeChildren(
     edge: spec(folder, 'edge', behaviour.edge),
     platform: spec(folder, 'platform', behaviour.platform),
     jobs: spec(folder, 'jobs', behaviour.jobs),
-    proxy: spec(folder, 'proxy', behaviour.proxy),
   });
 }
 

@@ -27,7 +27,7 @@ describe('the launcher whose choice of ports others were faster to take', () => 
 
   test('begins again with others, which everybody who needs them is told', async () => {
     const attempts: Ports[] = [];
-    const taken: (keyof Ports)[] = ['platform', 'proxy', 'edge'];
+    const taken: (keyof Ports)[] = ['platform', 'edge'];
     launched = testLaunch(
       folder.path,
       (config, databaseUrl, ports) => {
@@ -47,7 +47,7 @@ describe('the launcher whose choice of ports others were faster to take', () => 
     expect(attempts.length).toBeGreaterThan(taken.length);
     for (const name of taken) expect(output()).toContain(`another program took the port of ${name};`);
     expect(url).toBe(`http://localhost:${attempts.at(-1)!.edge}`);
-    // From the edge to the platform, from there to the proxy for the virtual key, and from the edge to the proxy.
+    // From the edge to the platform, and from the edge to the simulator.
     const signup = await call<{ access_token: string }>(url, 'POST', '/api/auth/signup', {
       body: { email: 'first@example.com', password: 'a customer of the tests', name: 'First' },
     });

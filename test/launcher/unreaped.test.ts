@@ -84,7 +84,7 @@ describe('a process that was killed and that nobody reaps', () => {
     mkdirSync(dataDir);
     await putCluster(dataDir);
     // Lock and database are what a start meets of an earlier one: the other processes may be small.
-    const program = launcherProgram(folder.path, ['edge', 'platform', 'jobs', 'proxy']);
+    const program = launcherProgram(folder.path, ['edge', 'platform', 'jobs']);
     const env = { ...INHERITED_ENV, DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'error' };
     unreaped = await startUnreaped(process.execPath, [program], env);
     const { pid, output, kill } = unreaped;

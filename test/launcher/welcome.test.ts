@@ -1,36 +1,21 @@
 import { execFile } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { NOT_SIMULATED, simulatedModels, welcome } from '../../src/launcher/welcome.js';
-import { temporaryFolder } from './support.js';
 
 describe('the end of the start', () => {
   test('says which models are simulated', () => {
-    const folder = temporaryFolder();
-    const path = join(folder.path, 'proxy.config.yaml');
-    const told = (text: string) => {
-      writeFileSync(path, text);
-      const line = welcome('http://localhost:1', simulatedModels(path))
+    const told = (deployments: { group: string; simulated: boolean }[]) => {
+      const line = welcome('http://localhost:1', simulatedModels(deployments))
         .split('\n')
         .find((one) => one.includes('Models'));
       return /simulated on this machine[^.]*/.exec(line ?? '')?.[0];
     };
-    const entry = (name: string, base: string) =>
-      `  - { model_name: gateway/${name}, litellm_params: { api_base: ${base} } }\n`;
-    const real = entry('fast', 'http://10.0.0.5:8000/v1');
-    const simulated = entry('embed', 'os.environ/SIMULATOR_API_BASE');
-    expect(simulatedModels(path)).toEqual(NOT_SIMULATED);
-    expect(told(`model_list:\n${real}`)).toBeUndefined();
-    expect(told(`model_list:\n${simulated}`)).toBe('simulated on this machine');
-    expect(told(`model_list:\n${real}${simulated}${simulated}`)).toBe(
-      'simulated on this machine: gateway/embed',
-    );
-    const merged = `x: &x { api_base: os.environ/SIMULATOR_API_BASE }
-model_list: [{ model_name: gateway/fast, litellm_params: { <<: *x, model: openai/a } }]`;
-    expect(told(merged)).toBe('simulated on this machine');
-    folder.remove();
+    const real = { group: 'gateway/fast', simulated: false };
+    const simulated = { group: 'gateway/embed', simulated: true };
+    expect(told([real])).toBeUndefined();
+    expect(told([simulated])).toBe('simulated on this machine');
+    expect(told([real, simulated, simulated])).toBe('simulated on this machine: gateway/embed');
   });
 
   test('shows commands that work as they are: the key of the second is the bearer of the third', async () => {

@@ -9,7 +9,7 @@ import { until } from '../support/until.js';
 import { launcherProgram, readJournal, temporaryFolder } from './support.js';
 
 /** Of the children jobs alone is real, and only where something of it is looked at. */
-const SMALL = ['edge', 'platform', 'jobs', 'proxy'] as const;
+const SMALL = ['edge', 'platform', 'jobs'] as const;
 
 /** The launcher in a process of its own, with its real database. */
 describe('npm start', () => {
@@ -34,7 +34,7 @@ describe('npm start', () => {
     Number(readFileSync(join(dataDir(), 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]);
 
   const start = (
-    small: readonly (keyof Children)[] = ['edge', 'platform', 'proxy'],
+    small: readonly (keyof Children)[] = ['edge', 'platform'],
   ): { process: ChildProcess; output(): string } => {
     const program = launcherProgram(folder.path, small);
     const launcher = spawn(process.execPath, [program], {
@@ -67,7 +67,6 @@ describe('npm start', () => {
     expect(children.filter(({ event }) => event === 'stopped').map(({ name }) => name)).toEqual([
       'edge',
       'platform',
-      'proxy',
     ]);
     expect(children.some(({ pid }) => isRunning(pid))).toBe(false);
     expect(existsSync(join(dataDir(), 'launcher.lock'))).toBe(false);

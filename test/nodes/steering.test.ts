@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ProxyTime } from '../../src/proxy/time.js';
+import type { ProxyTime } from '../../src/router/time.js';
 import { routes } from '../proxy/routes.js';
 import { ask, post } from '../proxy/support.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';

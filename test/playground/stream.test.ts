@@ -36,7 +36,7 @@ describe('runs that are followed over a socket', () => {
   /** Through the edge, as everybody comes. */
   const client = (who = token) => socketClient(suite.url, { token: who });
   const ended = (one: Watched) => until(() => one.followed.ended, { what: 'the subscription to end' });
-  const simulator = () => suite.stack.proxy.simulator.stats();
+  const simulator = () => suite.stack.router.simulator.stats();
 
   test('the mutation returns at once, and the answers come piece by piece with time to first token and final metrics', async () => {
     const socket = client();

@@ -1,4 +1,4 @@
-import { AnswerMemory } from '../../src/proxy/answer-memory.js';
+import { AnswerMemory } from '../../src/router/answer-memory.js';
 import fc from '../support/fast-check.js';
 
 const KIB = 1024;

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { formatMoney, parseMoney } from '../../src/lib/money.js';
-import { parseRouting, RoutingFileError, simulatorFault } from '../../src/proxy/config-file.js';
-import { costPerToken } from '../../src/proxy/config-schema.js';
+import { parseRouting, RoutingFileError, simulatorFault } from '../../src/router/config-file.js';
+import { costPerToken } from '../../src/router/config-schema.js';
+import type { Routing } from '../../src/router/routing.js';
 import { createTestDatabase } from '../support/database.js';
 
 const SIMULATOR = { SIMULATOR_API_BASE: 'http://127.0.0.1:9/v1' };
@@ -34,10 +35,14 @@ function faultsOf(text: string, environment: Record<string, string> = { NODE_KEY
   return [];
 }
 
+/** Its deployments, with what is kept from logs. */
+const shown = ({ deployments }: Routing) =>
+  deployments.map(({ node, ...rest }) => ({ ...rest, ...node.read() }));
+
 describe('the routing file', () => {
   test('is read in the form of LiteLLM, keys that only it knows included', () => {
     const routing = parseRouting(valid, 'routing.yaml', { NODE_KEY: 'node-secret' });
-    expect(routing.deployments).toEqual([
+    expect(shown(routing)).toEqual([
       {
         id: 'fast-node-1',
         headerName: 'fast-node-1',
@@ -57,7 +62,7 @@ describe('the routing file', () => {
     expect(routing.settings).toMatchObject({ numRetries: 2, retryAfterMs: 5_000, allowedFails: 3 });
     expect(routing.settings.cooldownMs).toBe(60_000);
     const withKey = parseRouting(valid, 'r', { NODE_KEY: 'k', UPSTREAM_MASTER_KEY: 'sk-m' });
-    expect(withKey.masterKey).toBe('sk-m');
+    expect(withKey.masterKey?.read()).toBe('sk-m');
   });
 
   test('is read with its merge keys: a map counts before what it merges, and of a list the first', () => {
@@ -79,7 +84,7 @@ model_list:
     model_info: { id: two }
 `;
     const environment = { ...SIMULATOR, NODE_KEY: 'k' };
-    const [one, two] = parseRouting(text, 'routing.yaml', environment).deployments;
+    const [one, two] = shown(parseRouting(text, 'routing.yaml', environment));
     expect(one).toMatchObject({
       upstreamModel: 'gemma-3-4b',
       apiBase: 'http://10.0.0.5:8000/v1',
@@ -112,7 +117,7 @@ model_list:
     expect(
       routing.deployments.map((one) => [
         one.group,
-        one.upstreamModel,
+        one.node.read().upstreamModel,
         perMillion(one.inputCost),
         perMillion(one.outputCost),
       ]),

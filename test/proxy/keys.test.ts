@@ -2,7 +2,7 @@ import { openOrm } from '../../src/db/orm.js';
 import type { Clock } from '../../src/lib/clock.js';
 import { sha256 } from '../../src/lib/crypto.js';
 import { createLogger } from '../../src/lib/logger.js';
-import { createVirtualKeys } from '../../src/proxy/virtual-keys.js';
+import { createVirtualKeys } from '../../src/router/virtual-keys.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { startLink } from '../support/link.js';
 import { startTestProxy, type TestProxy } from '../support/proxy.js';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { parseRouting } from '../../src/proxy/config-file.js';
-import { routingFaults } from '../../src/proxy/price-check.js';
+import { parseRouting } from '../../src/router/config-file.js';
+import { routingFaults } from '../../src/router/price-check.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 
 describe('prices of the routing file and of the model table', () => {

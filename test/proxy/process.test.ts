@@ -87,6 +87,7 @@ describe('the process of the model proxy', () => {
         DATABASE_URL: db.url,
         DATA_DIR: directory,
         UPSTREAM_MASTER_KEY: MASTER_KEY,
+        PROXY_PORT: '0',
         LOG_LEVEL: 'error',
         ...environment,
       },

@@ -1,5 +1,5 @@
 import { AnswerTooLargeError } from '../../src/lib/upstream/answer-limits.js';
-import { SseRestamper, UpstreamGarbage } from '../../src/proxy/restamp.js';
+import { SseRestamper, UpstreamGarbage } from '../../src/router/restamp.js';
 import fc from '../support/fast-check.js';
 
 const PUBLIC = 'gateway/fast';

@@ -1,4 +1,4 @@
-import type { ProxyTime } from '../../src/proxy/time.js';
+import type { ProxyTime } from '../../src/router/time.js';
 
 /** A deployment of a routing file that a test makes. */
 export interface Node {

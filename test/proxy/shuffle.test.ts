@@ -1,8 +1,8 @@
-import { Group } from '../../src/proxy/group.js';
-import { Health } from '../../src/proxy/health.js';
-import { Gate, Site } from '../../src/proxy/node-gate.js';
-import type { Deployment } from '../../src/proxy/routing.js';
 import { chanceOf } from '../../src/proxy/simulator/random.js';
+import { Group } from '../../src/router/group.js';
+import { Health } from '../../src/router/health.js';
+import { Gate, Site } from '../../src/router/node-gate.js';
+import type { Deployment } from '../../src/router/routing.js';
 
 const DRAWS = 30_000;
 /** Value that chi-square passes with probability 0.001, by degrees of freedom. */

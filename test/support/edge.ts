@@ -6,6 +6,7 @@ import { type Config, loadConfig } from '../../src/config.js';
 import { pgPool } from '../../src/db/connection.js';
 import { createEdge, type Edge, type EdgeDeps } from '../../src/gateway/app.js';
 import type { EdgeBounds } from '../../src/gateway/edge-bounds.js';
+import { openModelProxy } from '../../src/inference/model-proxy.js';
 import { type Clock, systemClock } from '../../src/lib/clock.js';
 import { createEnvelope, sha256 } from '../../src/lib/crypto.js';
 import { newId } from '../../src/lib/ids.js';
@@ -28,7 +29,10 @@ export interface TestEdge {
 }
 
 export interface TestEdgeOptions {
-  upstreamUrl: string;
+  /** A model proxy; without one, `models`. */
+  upstreamUrl?: string | undefined;
+  /** A router in this process, closed by whoever started it. */
+  models?: Pick<EdgeDeps, 'upstream' | 'routes'> | undefined;
   platformUrl?: string;
   env?: Record<string, string>;
   clock?: Clock;
@@ -51,7 +55,7 @@ export async function startTestEdge(db: TestDatabase, options: TestEdgeOptions):
       DATA_DIR: directory,
       DATABASE_URL: db.url,
       PLATFORM_URL: options.platformUrl ?? 'http://127.0.0.1:9',
-      UPSTREAM_URL: options.upstreamUrl,
+      ...(options.upstreamUrl !== undefined && { UPSTREAM_URL: options.upstreamUrl }),
       LOG_LEVEL: 'silent',
       ...TEST_SECRETS,
       ...(options.masterKey ? { UPSTREAM_MASTER_KEY: options.masterKey } : {}),
@@ -63,8 +67,13 @@ export async function startTestEdge(db: TestDatabase, options: TestEdgeOptions):
   const registry = new Registry();
   const pool = await pgPool(db.sql);
   let meter: Meter | undefined;
+  const proxy = options.models ? undefined : openModelProxy(config.upstreamUrl!, config.upstreamMasterKey);
+  await proxy?.routes.ready;
+  const { upstream, routes } = options.models ?? proxy!;
   const edge = await createEdge({
     config,
+    upstream,
+    routes,
     pool,
     clock: options.clock ?? systemClock,
     log,
@@ -103,6 +112,7 @@ export async function startTestEdge(db: TestDatabase, options: TestEdgeOptions):
     },
     async close() {
       await edge.close(2_000);
+      await proxy?.close();
       rmSync(directory, { recursive: true, force: true });
     },
   };

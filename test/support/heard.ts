@@ -73,7 +73,7 @@ export const callHead = (changes: Partial<CallHead> = {}): CallHead => ({
   endpoint: 'chat',
   authorization: 'Bearer sk-virtual-of-the-tests',
   requestId: '0199d2f0-7a3c-7c1e-8f7e-2a6f1c9b4d10',
-  traceparent: undefined,
+  span: undefined,
   stream: false,
   ...changes,
 });

@@ -8,11 +8,14 @@ import { type Clock, systemClock } from '../../src/lib/clock.js';
 import { createEgress } from '../../src/lib/egress/egress.js';
 import { createLogger, type Logger } from '../../src/lib/logger.js';
 import { createRegistry } from '../../src/lib/metrics.js';
+import { UpstreamClient } from '../../src/lib/upstream/client.js';
+import { HttpUpstream, type Upstream } from '../../src/lib/upstream/upstream.js';
 import { loadWebBuild, type WebBuild } from '../../src/pages/web-build.js';
 import { createPlatform, type Platform, type PlatformDeps } from '../../src/platform/app.js';
 import { createPasswords } from '../../src/services/accounts/passwords.js';
 import { openPseudonymKey } from '../../src/services/accounts/pseudonym-key.store.js';
 import { createPseudonyms } from '../../src/services/accounts/pseudonyms.rules.js';
+import { type AskRouting, routingOfProxy } from '../../src/services/admin/routing.js';
 import { createEnvelopes } from '../../src/services/envelopes.js';
 import type { VirtualKeyClient } from '../../src/services/keys/virtual-keys.js';
 import { openSignals } from '../../src/services/live/open-signals.js';
@@ -26,6 +29,9 @@ export interface TestPlatformOptions {
   env?: Record<string, string>;
   clock?: Clock;
   virtualKeys?: VirtualKeyClient;
+  /** Carries the calls of the playground; by default, HTTP to `UPSTREAM_URL`. */
+  upstream?: Upstream;
+  askRouting?: AskRouting;
   registry?: Registry;
   socketBounds?: Partial<SocketBounds>;
   /** What playground runs get to end when it closes; nothing unless told. */
@@ -70,6 +76,8 @@ export async function startTestPlatform(
     env,
     clock = systemClock,
     virtualKeys = noVirtualKeys,
+    upstream: given,
+    askRouting,
     registry = createRegistry('test'),
     socketBounds,
     bounds,
@@ -81,7 +89,10 @@ export async function startTestPlatform(
   const log = createLogger('test', config.logLevel);
   const signals = openSignals(config, log);
   const em = () => db.orm.em.fork();
-  const playground = openPlayground({ config, clock, log, registry, signals, em, stopPatienceMs });
+  const url = new URL(config.upstreamUrl!);
+  const http = new HttpUpstream(new UpstreamClient({ url, connectTimeoutMs: 5_000 }), '');
+  const upstream = given ?? http;
+  const playground = openPlayground({ config, clock, log, registry, signals, em, upstream, stopPatienceMs });
   const services = createServices({
     config,
     clock,
@@ -91,6 +102,7 @@ export async function startTestPlatform(
     pseudonyms: createPseudonyms(await openPseudonymKey(db.orm.em.fork(), config)),
     virtualKeys,
     modelRoutes: { simulated: () => [] },
+    askRouting: askRouting ?? routingOfProxy(config.upstreamUrl!, config.upstreamMasterKey),
     envelopes: createEnvelopes(config),
     egress: createEgress({ allowPrivate: config.webhookAllowPrivate }),
   });
@@ -107,15 +119,16 @@ export async function startTestPlatform(
     ready: () => schemaIsCurrent(db.orm),
     web: web === undefined ? loadWebBuild() : (web ?? undefined),
   });
-  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  const address = await app.listen({ host: '127.0.0.1', port: 0 });
   return {
-    url,
+    url: address,
     app,
     config,
     services,
     log,
     async close() {
       await Promise.all([close(), playground.stop()]);
+      http.destroy();
       await signals.stop();
     },
   };

@@ -18,7 +18,7 @@ export interface ProductOptions {
   env?: Record<string, string>;
 }
 
-/** Edge, platform, jobs and model proxy with its simulator, each a process of `dist/`, over one database. */
+/** Edge, platform and jobs, each a process of `dist/`, over one database. Edge and platform have a simulator each. */
 export interface RunningProduct extends StackCallers {
   /** The edge's address, and the public one: the only one that a customer has. */
   url: string;
@@ -37,7 +37,7 @@ export async function startProduct({ env }: ProductOptions = {}): Promise<Runnin
   const folder = mkdtempSync(join(tmpdir(), 'gateway-running-'));
   chmodSync(folder, 0o755);
   const db = await createTestDatabase();
-  const [port, platformPort, proxyPort, metricsPort] = await freePorts(4);
+  const [port, platformPort, metricsPort] = await freePorts(3);
   const url = `http://127.0.0.1:${port}`;
   const adminEmail = `${randomUUID()}@example.com`;
   const common = {
@@ -50,8 +50,6 @@ export async function startProduct({ env }: ProductOptions = {}): Promise<Runnin
     PUBLIC_BASE_URL: url,
     PLATFORM_PORT: String(platformPort),
     PLATFORM_URL: `http://127.0.0.1:${platformPort}`,
-    PROXY_PORT: String(proxyPort),
-    UPSTREAM_URL: `http://127.0.0.1:${proxyPort}`,
     PROXY_CONFIG: patientRouting(folder),
     ADMIN_EMAIL: adminEmail,
     ADMIN_PASSWORD: PASSWORD,
@@ -64,7 +62,6 @@ export async function startProduct({ env }: ProductOptions = {}): Promise<Runnin
     productProcess('platform', common),
     // Receivers of tests are of this machine; whoever subscribes is still told that such an address won't do.
     productProcess('jobs', { ...common, WEBHOOK_ALLOW_PRIVATE: '1' }),
-    productProcess('proxy', common),
   ];
   const callers = stackCallers(url, async (api) => {
     const credentials = { email: adminEmail, password: PASSWORD };

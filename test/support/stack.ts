@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../src/lib/clock.js';
-import { createVirtualKeyClient } from '../../src/services/keys/virtual-keys.js';
+import { storedVirtualKeys } from '../../src/services/keys/stored-virtual-keys.js';
 import { migrateAndSeed } from '../../src/services/startup.js';
 import { PASSWORD, type SessionAnswer } from './api.js';
 import type { TestDatabase } from './database.js';
 import { startTestEdge, type TestEdge } from './edge.js';
 import { startTestPlatform, type TestPlatform } from './platform.js';
-import { startTestProxy, type TestProxy } from './proxy.js';
+import { startTestRouter, type TestRouter } from './router.js';
 import { type StackCallers, stackCallers } from './stack-callers.js';
 
 export interface TestStack extends StackCallers {
   /** The edge's address: the only one that a customer has. */
   url: string;
-  proxy: TestProxy;
+  router: TestRouter;
   platform: TestPlatform;
   edge: TestEdge;
   /** Waits until every recorded call is committed. */
@@ -25,17 +25,18 @@ export interface TestStackOptions {
   clock?: Clock;
 }
 
-/** The whole path in process: edge, platform, model proxy and simulator, each the real one, over one database. */
+/** The whole path in process: edge, platform, router and simulator, each the real one, over one database. */
 export async function startTestStack(db: TestDatabase, options: TestStackOptions = {}): Promise<TestStack> {
   // Calls are broken on purpose here: that must not take long, nor park what the next call needs.
-  const proxy = await startTestProxy(db, { settings: { retryAfterMs: 20, allowedFails: 1_000 } });
+  const router = await startTestRouter(db, { settings: { retryAfterMs: 20, allowedFails: 1_000 } });
   const adminEmail = `${randomUUID()}@example.com`;
   const platform = await startTestPlatform(db, {
-    env: { UPSTREAM_URL: proxy.url, ADMIN_EMAIL: adminEmail, ADMIN_PASSWORD: PASSWORD },
-    virtualKeys: createVirtualKeyClient({ url: proxy.url, masterKey: proxy.masterKey }),
+    env: { ADMIN_EMAIL: adminEmail, ADMIN_PASSWORD: PASSWORD },
+    upstream: router.upstream,
+    virtualKeys: storedVirtualKeys(router.keys),
   });
   const edge = await startTestEdge(db, {
-    upstreamUrl: proxy.url,
+    models: router,
     platformUrl: platform.url,
     ...(options.clock && { clock: options.clock }),
   });
@@ -49,7 +50,7 @@ export async function startTestStack(db: TestDatabase, options: TestStackOptions
 
   return {
     url,
-    proxy,
+    router,
     platform,
     edge,
     ...callers,
@@ -57,7 +58,7 @@ export async function startTestStack(db: TestDatabase, options: TestStackOptions
     async close() {
       await edge.close();
       await platform.close();
-      await proxy.close();
+      await router.close();
     },
   };
 }

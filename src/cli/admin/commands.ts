@@ -2,22 +2,20 @@ import type { MikroORM } from '@mikro-orm/postgresql';
 import type { z } from 'zod';
 import type { Config } from '../../config.js';
 import { COMMAND_LINE_SESSION, localContext, type ServiceContext } from '../../context.js';
-import { AppError } from '../../errors.js';
 import { WHOLE_INPUT, zodFieldIssues } from '../../lib/field-issues.js';
 import { createLogger } from '../../lib/logger.js';
 import { uuidOf } from '../../lib/uuid.js';
+import { readRouting } from '../../router/config-file.js';
 import { listUsersInput, updateUserInput } from '../../services/accounts/accounts.inputs.js';
 import { createUsersService } from '../../services/accounts/users.service.js';
 import { adjustCreditInput, listActionsInput } from '../../services/admin/admin.inputs.js';
 import { createAdminService } from '../../services/admin/admin.service.js';
+import { routingOfFile, routingOfProxy } from '../../services/admin/routing.js';
 import { createBillingService } from '../../services/billing/billing.service.js';
 import { createNodeInput, heartbeatsInput, updateNodeInput } from '../../services/nodes/nodes.inputs.js';
 import { createNodesService } from '../../services/nodes/nodes.service.js';
 import { notFound } from '../../services/not-found.js';
 
-/** `npm start` gives the model proxy a free port where none is set. */
-const NO_PROXY =
-  'The address of the model proxy is not known here. Start the product with PROXY_PORT and set the same one, set UPSTREAM_URL, or ask GET /api/admin/routing.';
 /** Belongs to no account. */
 const NOBODY = '00000000-0000-0000-0000-000000000000';
 
@@ -62,7 +60,11 @@ export async function runCommand(
   config: Config,
   [command, ...words]: readonly string[],
 ): Promise<unknown> {
-  const admin = createAdminService({ config }, createBillingService());
+  const askRouting =
+    config.upstreamUrl === null
+      ? routingOfFile(() => readRouting(config).routing)
+      : routingOfProxy(config.upstreamUrl, config.upstreamMasterKey);
+  const admin = createAdminService({ askRouting }, createBillingService());
   const nodes = createNodesService({ config });
   const [first, ...rest] = words;
   switch (command) {
@@ -92,8 +94,6 @@ export async function runCommand(
     case 'jobs':
       return admin.jobs(context);
     case 'routing':
-      if (new URL(config.upstreamUrl).port === '0')
-        throw new AppError('service_unavailable', { message: NO_PROXY });
       return admin.routing(context);
     default:
       throw new UsageError(command === undefined ? 'name a command' : `there is no command ${command}`);

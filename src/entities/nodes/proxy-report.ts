@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 
-/** What one model proxy says of one node. */
+/** What one process that routes reports of one node. */
 export interface NodeReport {
   /** Calls that it has there at the moment. */
   in_flight: number;
@@ -8,7 +8,10 @@ export interface NodeReport {
   revision: number;
 }
 
-/** What a running model proxy says of the nodes, by node. A row that isn't renewed belongs to a proxy that is gone. */
+/**
+ * What a running process that routes (an edge, a platform, a model proxy) reports, by node and by deployment. A row that isn't
+ * renewed belongs to a process that is gone.
+ */
 const ProxyReportSchema = defineEntity({
   name: 'ProxyReport',
   tableName: 'proxy_reports',
@@ -16,6 +19,7 @@ const ProxyReportSchema = defineEntity({
     proxyId: p.uuid().primary(),
     reportedAt: p.datetime(6),
     nodes: p.json<Record<string, NodeReport>>(),
+    deployments: p.json<Record<string, object>>(),
   },
 });
 

@@ -83,7 +83,7 @@ export class Relay implements UpstreamHandler, RelayContext {
         endpoint,
         authorization: admission.authorization,
         requestId: id,
-        traceparent: span?.traceparent,
+        span,
         stream: body.stream,
       },
       body.forward,

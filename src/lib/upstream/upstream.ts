@@ -1,13 +1,15 @@
+import type { Span } from '../tracing/tracing.js';
 import type { UpstreamClient } from './client.js';
 import type { UpstreamHandler } from './upstream-handler.js';
 
-/** A call to the model proxy, beside its body. */
+/** A call of a model, beside its body. */
 export interface CallHead {
   endpoint: 'chat' | 'embeddings';
   /** Value of the header; latin1 without line ends, as the other texts here. */
   authorization: string;
   requestId: string;
-  traceparent: string | undefined;
+  /** What traces the call, where anything does. */
+  span: Span | undefined;
   stream: boolean;
 }
 
@@ -20,12 +22,10 @@ export interface Carrier {
   abort(handler: UpstreamHandler): void;
 }
 
-/** Carries calls to the model proxy. */
+/** Carries calls: to a model proxy over HTTP, or by the router of this process. */
 export interface Upstream {
   /** Sends a call at the end of this turn of the event loop. The handler is called later, never from here. */
   call(head: CallHead, body: Buffer, handler: UpstreamHandler): Carrier;
-  /** Ends all calls; those that come later fail. */
-  destroy(): void;
 }
 
 const PATHS = { chat: '/v1/chat/completions', embeddings: '/v1/embeddings' } as const;
@@ -39,16 +39,17 @@ export class HttpUpstream implements Upstream {
   ) {}
 
   call(head: CallHead, body: Buffer, handler: UpstreamHandler): Carrier {
-    const { endpoint, authorization, requestId, traceparent, stream } = head;
+    const { endpoint, authorization, requestId, span, stream } = head;
     const headers = {
       authorization,
       'x-request-id': requestId,
       accept: stream ? 'text/event-stream' : 'application/json',
-      ...(traceparent !== undefined && { traceparent }),
+      ...(span && { traceparent: span.traceparent }),
     };
     return this.client.post(this.basePath + PATHS[endpoint], headers, body, handler);
   }
 
+  /** Ends all calls; those that come later fail. */
   destroy(): void {
     this.client.destroy();
   }

@@ -12,11 +12,11 @@ import type { AdjustCreditInput, ListActionsInput } from './admin.inputs.js';
 import type { ActionOutput, AdjustmentOutput, JobOutput, RoutedModelOutput } from './admin.outputs.js';
 import { listActions, recordAction } from './admin-actions.store.js';
 import { listJobs } from './jobs.store.js';
-import { askProxy, routingView } from './routing.js';
+import { routingView } from './routing.js';
 
 /** What administrators do to run the installation. Every method throws AppError `unauthorized` and `forbidden`. */
 export function createAdminService(
-  { config }: { config: Pick<ServiceDeps['config'], 'upstreamUrl' | 'upstreamMasterKey'> },
+  { askRouting }: Pick<ServiceDeps, 'askRouting'>,
   billing: { models(context: ServiceContext): Promise<ModelOutput[]> },
 ) {
   return {
@@ -79,11 +79,11 @@ export function createAdminService(
       return listJobs(context.em);
     },
 
-    /** Where calls go, as one model proxy sees it. @throws AppError `service_unavailable` */
+    /** Where calls go. @throws AppError `service_unavailable` */
     async routing(context: ServiceContext): Promise<RoutedModelOutput[]> {
       requireAdmin(context);
-      const told = await askProxy(config);
-      return routingView(told, await billing.models(context), context.clock.now());
+      const routed = await askRouting(context.em);
+      return routingView(routed, await billing.models(context), context.clock.now());
     },
   };
 }

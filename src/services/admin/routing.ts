@@ -1,10 +1,12 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { request } from 'undici';
 import { z } from 'zod';
-import type { Config } from '../../config.js';
 import { AppError } from '../../errors.js';
 import { formatTimestamp } from '../../lib/clock.js';
 import { formatMoney, parseMoney } from '../../lib/money.js';
 import { decimalText } from '../../lib/money-input.js';
+import { type DeploymentReport, readReports } from '../../router/deployment-reports.js';
+import type { Routing } from '../../router/routing.js';
 import type { ModelOutput } from '../billing/billing.outputs.js';
 import type { RoutedModelOutput } from './admin.outputs.js';
 
@@ -12,7 +14,7 @@ const TIMEOUT_MS = 5_000;
 const MS_PER_SECOND = 1_000;
 const MILLION = 1_000_000n;
 const NO_ANSWER =
-  'The model proxy does not answer. Check that it runs, and that UPSTREAM_URL or PROXY_PORT is its address.';
+  'The model proxy does not answer. Check that it runs, and that UPSTREAM_URL is its address.';
 
 /** As the bundled proxy and LiteLLM answer; LiteLLM says less. */
 const infoSchema = z.object({
@@ -33,25 +35,72 @@ const infoSchema = z.object({
     }),
   ),
 });
+
 type Told = z.output<typeof infoSchema>['data'][number];
 
-/** What the model proxy says of its deployments. @throws AppError `service_unavailable` */
-export async function askProxy({
-  upstreamUrl,
-  upstreamMasterKey,
-}: Pick<Config, 'upstreamUrl' | 'upstreamMasterKey'>): Promise<Told[]> {
-  try {
-    const { statusCode, body } = await request(`${upstreamUrl}/v1/model/info`, {
-      headers: { authorization: `Bearer ${upstreamMasterKey}` },
-      headersTimeout: TIMEOUT_MS,
-      bodyTimeout: TIMEOUT_MS,
-    });
-    if (statusCode !== 200) throw new Error(`the model proxy answered ${statusCode}`);
-    return infoSchema.parse(await body.json()).data;
-  } catch (cause) {
-    throw new AppError('service_unavailable', { message: NO_ANSWER, cause });
-  }
+/** A deployment, its prices per million tokens as the routing has them, and how it fares where that is known. */
+export interface RoutedDeployment {
+  model: string;
+  id: string;
+  fallbacks: readonly string[];
+  input: string | null;
+  output: string | null;
+  report: Partial<DeploymentReport>;
 }
+
+/** Gives where calls go. @throws AppError `service_unavailable` */
+export type AskRouting = (em: EntityManager) => Promise<RoutedDeployment[]>;
+
+/** A deployment as a model proxy tells of it. */
+export function routedOf(told: Told): RoutedDeployment {
+  const { status, parked_for_seconds: seconds = 0, model_info: info } = told;
+  return {
+    model: told.model_name,
+    id: info.id,
+    fallbacks: told.fallbacks ?? [],
+    input: perMillion(info.input_cost_per_token),
+    output: perMillion(info.output_cost_per_token),
+    report: {
+      ...(status && { parkedForMs: status === 'parked' ? seconds * MS_PER_SECOND : 0 }),
+      fails: told.consecutive_failures,
+      takesCalls: told.takes_calls,
+      calls: told.node_calls_in_flight,
+    },
+  };
+}
+
+/** As a model proxy of its own answers. */
+export const routingOfProxy =
+  (upstreamUrl: string, masterKey: string): AskRouting =>
+  async () => {
+    try {
+      const { statusCode, body } = await request(`${upstreamUrl}/v1/model/info`, {
+        headers: { authorization: `Bearer ${masterKey}` },
+        headersTimeout: TIMEOUT_MS,
+        bodyTimeout: TIMEOUT_MS,
+      });
+      if (statusCode !== 200) throw new Error(`the model proxy answered ${statusCode}`);
+      return infoSchema.parse(await body.json()).data.map(routedOf);
+    } catch (cause) {
+      throw new AppError('service_unavailable', { message: NO_ANSWER, cause });
+    }
+  };
+
+/** As the routing file says, with what all processes that route report of its deployments. */
+export const routingOfFile =
+  (routing: () => Pick<Routing, 'deployments' | 'settings'>): AskRouting =>
+  async (em) => {
+    const { deployments, settings } = routing();
+    const reports = await readReports(em);
+    return deployments.map(({ id, headerName, group, inputCost, outputCost }) => ({
+      model: group,
+      id,
+      fallbacks: settings.fallbacks.get(group) ?? [],
+      input: formatMoney(inputCost * MILLION),
+      output: formatMoney(outputCost * MILLION),
+      report: reports.get(headerName) ?? {},
+    }));
+  };
 
 /** Dollars per million tokens, of a JSON number of dollars per token; null for none, or one that is finer than prices are. */
 function perMillion(cost: number | null | undefined): string | null {
@@ -63,36 +112,33 @@ function perMillion(cost: number | null | undefined): string | null {
   }
 }
 
-/** Routing by model, with the prices of the model table beside those of the file. */
+/** Routing by model, with the prices of the model table beside those of the routing. */
 export function routingView(
-  told: readonly Told[],
+  routed: readonly RoutedDeployment[],
   models: readonly ModelOutput[],
   now: number,
 ): RoutedModelOutput[] {
   const prices = new Map(models.map((model) => [model.model_public_name, model]));
-  const groups = Map.groupBy(told, ({ model_name }) => model_name);
+  const groups = Map.groupBy(routed, ({ model }) => model);
   return [...groups].map(([name, members]) => ({
     model_public_name: name,
-    fallbacks: members[0]!.fallbacks ?? [],
-    deployments: members.map((one) => {
-      const input = perMillion(one.model_info.input_cost_per_token);
-      const output = perMillion(one.model_info.output_cost_per_token);
+    fallbacks: [...members[0]!.fallbacks],
+    deployments: members.map(({ id, input, output, report }) => {
+      const { parkedForMs, takesCalls, fails, calls } = report;
       const price = prices.get(name);
       return {
-        id: one.model_info.id,
-        status: one.status ?? null,
-        takes_calls: one.takes_calls ?? null,
-        consecutive_failures: one.consecutive_failures ?? null,
-        parked_until: one.parked_for_seconds
-          ? formatTimestamp(now + one.parked_for_seconds * MS_PER_SECOND)
-          : null,
-        parked_for_seconds: one.parked_for_seconds || null,
-        calls_in_flight: one.node_calls_in_flight ?? null,
+        id,
+        status:
+          parkedForMs === undefined ? null : parkedForMs > 0 ? ('parked' as const) : ('serving' as const),
+        takes_calls: takesCalls ?? null,
+        consecutive_failures: fails ?? null,
+        parked_until: parkedForMs ? formatTimestamp(now + parkedForMs) : null,
+        parked_for_seconds: parkedForMs ? Math.ceil(parkedForMs / MS_PER_SECOND) : null,
+        calls_in_flight: calls ?? null,
         input_price_per_million_usd: input,
         output_price_per_million_usd: output,
         price_matches:
-          typeof one.model_info.input_cost_per_token !== 'number' ||
-          typeof one.model_info.output_cost_per_token !== 'number'
+          input === null || output === null
             ? null
             : price?.input_price_per_million_usd === input && price.output_price_per_million_usd === output,
       };

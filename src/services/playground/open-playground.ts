@@ -3,6 +3,7 @@ import type { Registry } from 'prom-client';
 import type { Config } from '../../config.js';
 import type { Clock } from '../../lib/clock.js';
 import type { Logger } from '../../lib/logger.js';
+import type { Upstream } from '../../lib/upstream/upstream.js';
 import type { Signals } from '../live/signals.js';
 import { Mirrors } from './runs/mirrors.js';
 import { ModelCalls } from './runs/model-calls.js';
@@ -25,15 +26,17 @@ export interface PlaygroundDeps {
   signals: Signals;
   /** A fork of its own. */
   em(): EntityManager;
+  /** Carries the calls; it is closed by whoever opened it, after `stop`. */
+  upstream: Upstream;
   stopPatienceMs?: number | undefined;
 }
 
 /** Waits for nothing: what it needs of others it connects to by and by. */
 export function openPlayground(deps: PlaygroundDeps): Playground {
-  const { config, clock, log, registry, signals, em, stopPatienceMs } = deps;
+  const { config, clock, log, registry, signals, em, upstream, stopPatienceMs } = deps;
   const bus = openRunBus(config.redisUrl, log);
   const mirrors = new Mirrors({ bus, em, log });
-  const calls = new ModelCalls(config, clock, registry, log);
+  const calls = new ModelCalls(upstream, config, clock, registry, log);
   const runner = new Runner({ calls, bus, signals, em, log, stopPatienceMs });
   return {
     runner,

@@ -18,8 +18,7 @@ import { JsonReader } from '../../../lib/json-reader.js';
 import type { Logger } from '../../../lib/logger.js';
 import type { Money } from '../../../lib/money.js';
 import { activeSpan } from '../../../lib/tracing/active-span.js';
-import { UpstreamClient } from '../../../lib/upstream/client.js';
-import { HttpUpstream, type Upstream } from '../../../lib/upstream/upstream.js';
+import type { Upstream } from '../../../lib/upstream/upstream.js';
 import type { CallPatience } from '../../../lib/upstream/upstream-handler.js';
 import { WorkerThread } from '../../../lib/worker-thread.js';
 import type { Meter, UsageRecord } from '../../../metering/usage-record.js';
@@ -64,7 +63,6 @@ export interface OpenCall {
   fail(failure: RunFailure): void;
 }
 
-const CONNECT_TIMEOUT_MS = 5_000;
 const MIB = 1024 * 1024;
 /** For prompts on their way: the largest is some 600 KiB. */
 const BODY_BOUNDS = { smallBodyBytes: 16 * MIB, largeBodyBytes: 64 * MIB, answerBytes: 0 };
@@ -83,7 +81,6 @@ const NO_CALLER: Caller = {
 
 /** Makes calls for the model playground: the edge's way upstream, without its admission and without a charge. */
 export class ModelCalls {
-  readonly #upstream: Upstream;
   readonly #patience: CallPatience;
   readonly #thread: WorkerThread;
   readonly #json: JsonReader;
@@ -91,20 +88,14 @@ export class ModelCalls {
   readonly #metrics: RunMetrics;
 
   constructor(
-    config: Pick<Config, 'upstreamUrl' | 'upstreamTimeoutMs' | 'upstreamIdleMs' | 'externalUpstream'>,
+    private readonly upstream: Upstream,
+    config: Pick<Config, 'upstreamTimeoutMs' | 'upstreamIdleMs'>,
     private readonly clock: Clock,
     registry: Registry,
     log: Logger,
   ) {
     this.#thread = new WorkerThread(log);
     this.#json = new JsonReader(this.#thread);
-    const url = new URL(config.upstreamUrl);
-    const client = new UpstreamClient({
-      url,
-      connectTimeoutMs: CONNECT_TIMEOUT_MS,
-      echoes: !config.externalUpstream,
-    });
-    this.#upstream = new HttpUpstream(client, url.pathname.replace(/\/$/, ''));
     this.#patience = { headersTimeoutMs: config.upstreamTimeoutMs, bodyTimeoutMs: config.upstreamIdleMs };
     this.#metrics = createRunMetrics(registry);
   }
@@ -112,7 +103,7 @@ export class ModelCalls {
   /** Begins a call. It always ends, and never rejects. */
   begin(call: ModelCall, onText: OnText): OpenCall {
     const open = new RunningCall(call, onText, {
-      upstream: this.#upstream,
+      upstream: this.upstream,
       patience: this.#patience,
       json: this.#json,
       bodies: this.#bodies,
@@ -128,7 +119,6 @@ export class ModelCalls {
   }
 
   async destroy(): Promise<void> {
-    this.#upstream.destroy();
     await this.#thread.close();
   }
 }

@@ -23,7 +23,6 @@ export function createRunMetrics(registry: Registry): RunMetrics {
       recorded: nothing,
       dropped: nothing,
       bodyBytes: nothing,
-      upstreamLinked: nothing,
       refusalsLost: nothing,
       malformedVersion: nothing,
     },

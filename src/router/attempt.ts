@@ -1,0 +1,266 @@
+import type { Work, WorkEnd } from '../lib/turns.js';
+import {
+  AnswerTooLargeError,
+  LARGE_ANSWER_BYTES,
+  MAX_ANSWER_BYTES,
+  MAX_ERROR_BYTES,
+} from '../lib/upstream/answer-limits.js';
+import type { UpstreamClient } from '../lib/upstream/client.js';
+import type { ResponseHead } from '../lib/upstream/response-head.js';
+import type { Carrier } from '../lib/upstream/upstream.js';
+import type { CallPatience, UpstreamHandler } from '../lib/upstream/upstream-handler.js';
+import { type AnswerMemory, type AnswerShare, SMALL_ANSWER_BYTES } from './answer-memory.js';
+import { bodyOf, type ProxyError } from './answers.js';
+import type { Caller } from './caller.js';
+import { restampInParts } from './large-restamp.js';
+import { judgeFailure, judgePayload, judgeStatus, tooLarge, type Verdict } from './node-errors.js';
+import type { Asked } from './request.js';
+import { modelValue, restampJson, SseRestamper, UpstreamGarbage } from './restamp.js';
+import type { Deployment } from './routing.js';
+
+/** How one call to one node ended. */
+export type AttemptEnd =
+  /** The answer is whole. */
+  | { kind: 'ok' }
+  | { kind: 'client_gone' }
+  /** The node rejected the caller's request, and the caller has been told. */
+  | { kind: 'refused'; outcome: string }
+  /**
+   * It failed before a byte was sent, so the caller can still get any response. `certain`: no request can have caused
+   * it. `own`: this process lacks what a connection takes, so it says nothing of the node.
+   */
+  | { kind: 'failed'; error: ProxyError; reason: string; certain: boolean; own?: true }
+  /** It failed after bytes had left; the answer has been cut. */
+  | { kind: 'broken'; reason: string }
+  /** It exceeded the size limit after bytes were sent; the answer has been cut off. */
+  | { kind: 'too_large' };
+
+/** Does work for a call in turns. The returned function gives it up. */
+export type TakeTurns = <T>(asked: Asked, work: Work<T>, end: WorkEnd<T>) => () => void;
+
+/** An error instead of an answer; nothing was sent yet. */
+class ErrorAnswer extends Error {
+  constructor(readonly verdict: Verdict) {
+    super('the node answered with an error');
+  }
+}
+
+/** Only an error may come whole. The edge would take anything else for garbage, when no other node can be tried. */
+const noStream = (): UpstreamGarbage => new UpstreamGarbage('a whole answer where a stream was asked for');
+
+function verdictOn(failure: unknown): Verdict {
+  if (failure instanceof ErrorAnswer) return failure.verdict;
+  return failure instanceof AnswerTooLargeError ? tooLarge : judgeFailure(failure);
+}
+
+const mediaType = (contentType: string): string => {
+  const end = contentType.indexOf(';');
+  return (end < 0 ? contentType : contentType.slice(0, end)).trim().toLowerCase();
+};
+
+const isJson = (type: string): boolean =>
+  type === 'application/json' || /^application\/[\w.-]+\+json$/.test(type);
+
+/**
+ * One call to one node, from the request's last byte to the answer's: takes the answer and writes it to the caller.
+ * Nothing leaves before it is known to be an answer.
+ */
+export class Attempt implements UpstreamHandler {
+  /** Whether anything but comments came with what it took last. */
+  movedOn = true;
+  /** Never rejects. */
+  readonly ended: Promise<AttemptEnd>;
+  readonly #end: (end: AttemptEnd) => void;
+  #connection: Carrier | undefined;
+  #over = false;
+  #status = 0;
+  #retryAfter: string | undefined;
+  /** An unstreamed answer, as far as it has arrived; none for a stream. */
+  #chunks: Buffer[] = [];
+  #bytes = 0;
+  /** What it takes of the memory for large answers, once it is one. */
+  #share: AnswerShare | undefined;
+  #stream: SseRestamper | undefined;
+  /** What leaves of a stream next. */
+  #pieces: Buffer[] = [];
+  /** Why the stream that the caller gets is invalid, although it continues. */
+  #spoilt: string | undefined;
+  /** Gives up the work on a large answer, while there is some. */
+  #giveUp: (() => void) | undefined;
+
+  constructor(
+    private readonly deployment: Deployment,
+    private readonly asked: Asked,
+    readonly patience: CallPatience,
+    private readonly caller: Caller,
+    /** Called whenever some of the answer leaves: the node is at work, and from the first on there is no other try. */
+    private readonly onLeaving: () => void,
+    private readonly takeTurns: TakeTurns,
+    private readonly memory: AnswerMemory,
+  ) {
+    let end!: (end: AttemptEnd) => void;
+    this.ended = new Promise((resolve) => {
+      end = resolve;
+    });
+    this.#end = end;
+  }
+
+  /** Nodes name no calls in their answers: what one sends too much must not reach another account. */
+  get accountId(): string {
+    return this.asked.owner;
+  }
+
+  /** The caller left. */
+  abandon(): void {
+    this.#finish(this.#spoilt ? { kind: 'broken', reason: this.#spoilt } : { kind: 'client_gone' });
+  }
+
+  /** The caller takes bytes again. */
+  resume(): void {
+    this.#connection?.resume(this);
+  }
+
+  start(client: UpstreamClient, path: string, headers: Readonly<Record<string, string>>, body: Buffer): void {
+    this.#connection = client.post(path, headers, body, this);
+  }
+
+  onHead({ status, contentType, retryAfter }: ResponseHead): void {
+    this.#status = status;
+    this.#retryAfter = retryAfter;
+    if (status > 299) return;
+    const type = mediaType(contentType);
+    if (isJson(type)) return;
+    if (this.asked.stream && type === 'text/event-stream') {
+      this.#stream = new SseRestamper(this.deployment.group, (payload) => this.#errorEvent(payload));
+      this.movedOn = false;
+    } else this.#fail(new UpstreamGarbage('an answer of another content type'));
+  }
+
+  onData(chunk: Buffer): void {
+    if (this.#stream) {
+      this.movedOn = this.#stream.push(chunk, this.#pieces);
+      this.#send();
+      return;
+    }
+    this.#bytes += chunk.length;
+    if (this.#status > 299 && this.#bytes > MAX_ERROR_BYTES) this.#fail(this.#error(''));
+    else if (this.#bytes > MAX_ANSWER_BYTES) this.#fail(new AnswerTooLargeError('more than 64 MiB'));
+    else {
+      this.#chunks.push(chunk);
+      if (this.#bytes > SMALL_ANSWER_BYTES) this.#keep();
+    }
+  }
+
+  onEnd(): void {
+    if (this.#stream) this.#endStream(this.#stream);
+    else this.#endWhole();
+  }
+
+  onError(error: Error): void {
+    // An error that breaks off has already shown whose fault it is.
+    this.#fail(this.#status > 299 ? this.#error('') : error);
+  }
+
+  /** Counts a large answer. While there is no room for more of it, its node is held back. */
+  #keep(): void {
+    this.#share ??= this.memory.enter(this.accountId, () => this.#connection?.resume(this));
+    if (!this.#share.grow(this.#bytes)) this.#connection?.pause(this);
+  }
+
+  #endWhole(): void {
+    if (this.#status <= 299 && this.#bytes > LARGE_ANSWER_BYTES) {
+      this.#endLarge();
+      return;
+    }
+    const body = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks);
+    this.#chunks = [];
+    if (this.#status > 299) {
+      this.#fail(this.#error(body.toString('utf8')));
+      return;
+    }
+    const answer = restampJson(body, modelValue(this.deployment.group), (payload) => this.#told(payload));
+    if (this.asked.stream) throw noStream();
+    this.caller.answer(200, answer);
+    this.#finish({ kind: 'ok' });
+  }
+
+  #endLarge(): void {
+    const model = modelValue(this.deployment.group);
+    const work = restampInParts(this.#chunks, this.#bytes, model, (payload) => this.#told(payload));
+    this.#giveUp = this.takeTurns(this.asked, work, (error, parts) => {
+      if (!parts || this.asked.stream) {
+        this.#fail(parts ? noStream() : error);
+        return;
+      }
+      this.caller.answerInParts(parts);
+      this.#finish({ kind: 'ok' });
+    });
+  }
+
+  #told(payload: Buffer): never {
+    throw new ErrorAnswer(judgePayload(payload, this.deployment));
+  }
+
+  /** The status says whose fault an error is; words that are too many, or cut, are left out. */
+  #error(text: string): ErrorAnswer {
+    return new ErrorAnswer(judgeStatus(this.#status, text, this.#retryAfter, this.deployment));
+  }
+
+  #endStream(stream: SseRestamper): void {
+    this.movedOn = stream.end(this.#pieces);
+    this.#send();
+    if (!this.caller.begun) throw new UpstreamGarbage('an empty stream');
+    this.caller.endStream();
+    const reason = this.#spoilt ?? (stream.complete ? undefined : 'stream_cut');
+    this.#finish(reason === undefined ? { kind: 'ok' } : { kind: 'broken', reason });
+  }
+
+  /** The head is sent with the first byte, so that a node that fails earlier still gets the right status. */
+  #send(): void {
+    const pieces = this.#pieces;
+    if (pieces.length === 0) return;
+    this.#pieces = [];
+    if (this.movedOn) this.onLeaving();
+    if (!this.caller.send(pieces)) this.#connection?.pause(this);
+  }
+
+  /**
+   * An error in a stream: as its first event, it is handled like any other error; a later one is forwarded in our
+   * words.
+   */
+  #errorEvent(payload: Buffer): Buffer {
+    const verdict = judgePayload(payload, this.deployment);
+    if (!this.caller.begun && this.#pieces.length === 0) throw new ErrorAnswer(verdict);
+    if (verdict.kind === 'failed') this.#spoilt = verdict.reason;
+    const told = verdict.kind === 'failed' ? bodyOf(verdict.error) : verdict.body;
+    return Buffer.from(JSON.stringify(told));
+  }
+
+  #fail(failure: unknown): void {
+    if (this.caller.begun) {
+      // A clean end would say that the answer is whole.
+      this.caller.cut();
+      const large = this.#spoilt === undefined && failure instanceof AnswerTooLargeError;
+      const reason = this.#spoilt ?? judgeFailure(failure).reason;
+      this.#finish(large ? { kind: 'too_large' } : { kind: 'broken', reason });
+      return;
+    }
+    const verdict = verdictOn(failure);
+    if (verdict.kind === 'refused') {
+      this.caller.answer(verdict.status, Buffer.from(JSON.stringify(verdict.body)));
+    }
+    this.#finish(verdict);
+  }
+
+  #finish(end: AttemptEnd): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#chunks = [];
+    this.#giveUp?.();
+    this.#connection?.abort(this);
+    const share = this.#share;
+    if (share && end.kind === 'ok') this.caller.onOver(() => share.release());
+    else share?.release();
+    this.#end(end);
+  }
+}

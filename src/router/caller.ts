@@ -1,0 +1,25 @@
+/** Where the answer of a call goes: an HTTP response, or whoever runs the router in process. */
+export interface Caller {
+  /** It left before it had everything. */
+  readonly gone: boolean;
+  /** Whether an answer has begun: its status is told. */
+  readonly begun: boolean;
+  /** Called once, if it leaves before it has everything. */
+  onLeft(listener: () => void): void;
+  /** Called once, as soon as nothing waits for it any more: it has everything, or has left. */
+  onOver(listener: () => void): void;
+  /** Called when it takes more of a stream, after `send` said that it doesn't. */
+  onDrain(listener: () => void): void;
+  /** Notes which deployment answers (lib/upstream/served-by.ts); the last before the answer begins counts. */
+  servedBy(value: string): void;
+  /** Sends a whole JSON answer; nothing if it has left. */
+  answer(status: number, body: Buffer, retryAfterSeconds?: number): void;
+  /** Sends one with 200 that is too large to be copied into one piece. */
+  answerInParts(parts: readonly Buffer[]): void;
+  /** Sends the next bytes of a stream, and its head with the first. False: it takes no more for now. */
+  send(pieces: Buffer[]): boolean;
+  /** Ends a stream. */
+  endStream(): void;
+  /** Ends an answer that isn't whole, so that nobody takes it for one. */
+  cut(): void;
+}

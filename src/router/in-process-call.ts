@@ -1,0 +1,128 @@
+import type { UpstreamHandler } from '../lib/upstream/upstream-handler.js';
+import { readServedBy } from '../lib/upstream/served-by.js';
+import type { Carrier } from '../lib/upstream/upstream.js';
+import type { Caller } from './caller.js';
+
+/** A call of this process: hands its answer to the handler as it comes. A handler that pauses holds the node back. */
+export class InProcessCall implements Caller, Carrier {
+  begun = false;
+  gone = false;
+  /** Of the answer; 0: none has begun. */
+  status = 0;
+  /** Undefined once nothing more may be handed over. */
+  #handler: UpstreamHandler | undefined;
+  #paused = false;
+  #servedBy = '';
+  #onLeft: (() => void) | undefined;
+  #onOver: (() => void) | undefined;
+  #onDrain: (() => void) | undefined;
+
+  constructor(handler: UpstreamHandler) {
+    this.#handler = handler;
+  }
+
+  onLeft(listener: () => void): void {
+    this.#onLeft = listener;
+  }
+
+  onOver(listener: () => void): void {
+    if (this.#handler) this.#onOver = listener;
+    else listener();
+  }
+
+  onDrain(listener: () => void): void {
+    this.#onDrain = listener;
+  }
+
+  servedBy(value: string): void {
+    this.#servedBy = value;
+  }
+
+  answer(status: number, body: Buffer, retryAfterSeconds?: number): void {
+    this.#begin(status, 'application/json', retryAfterSeconds);
+    this.#data(body);
+    this.endStream();
+  }
+
+  answerInParts(parts: readonly Buffer[]): void {
+    this.#begin(200, 'application/json');
+    for (const part of parts) this.#data(part);
+    this.endStream();
+  }
+
+  send(pieces: Buffer[]): boolean {
+    if (!this.begun) this.#begin(200, 'text/event-stream');
+    this.#data(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces));
+    return !this.#paused;
+  }
+
+  endStream(): void {
+    const handler = this.#finish();
+    try {
+      handler?.onEnd();
+    } catch (error) {
+      handler?.onError(error as Error);
+    }
+  }
+
+  cut(): void {
+    this.#finish()?.onError(new Error('the answer was cut off'));
+  }
+
+  abort(handler: UpstreamHandler): void {
+    if (this.#handler === handler) this.#leave();
+  }
+
+  pause(handler: UpstreamHandler): void {
+    if (this.#handler === handler) this.#paused = true;
+  }
+
+  resume(handler: UpstreamHandler): void {
+    if (this.#handler !== handler || !this.#paused) return;
+    this.#paused = false;
+    this.#onDrain?.();
+  }
+
+  #begin(status: number, contentType: string, retryAfterSeconds?: number): void {
+    this.begun = true;
+    this.status = status;
+    const head = {
+      status,
+      contentType,
+      retryAfter: retryAfterSeconds === undefined ? undefined : String(retryAfterSeconds),
+      requestId: undefined,
+      servedBy: readServedBy(this.#servedBy),
+    };
+    this.#tell((handler) => handler.onHead(head));
+  }
+
+  #data(bytes: Buffer): void {
+    if (bytes.length > 0) this.#tell((handler) => handler.onData(bytes));
+  }
+
+  /** A handler that throws gets its error, and the call ends: the node is not to blame. */
+  #tell(what: (handler: UpstreamHandler) => void): void {
+    const handler = this.#handler;
+    if (!handler) return;
+    try {
+      what(handler);
+    } catch (error) {
+      if (this.#handler !== handler) return;
+      this.#leave();
+      handler.onError(error as Error);
+    }
+  }
+
+  #leave(): void {
+    this.gone = true;
+    this.#finish();
+    this.#onLeft?.();
+  }
+
+  #finish(): UpstreamHandler | undefined {
+    const handler = this.#handler;
+    this.#handler = undefined;
+    if (handler) this.#onOver?.();
+    return handler;
+  }
+}

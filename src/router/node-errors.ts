@@ -1,0 +1,141 @@
+import { errorEntry } from '../errors.js';
+import { cleanMessage, isKnownField } from '../lib/clean-message.js';
+import { fieldErrors, shownFieldErrors } from '../lib/upstream/field-errors.js';
+import { saysNotTaken } from '../lib/upstream/not-taken.js';
+import { UpstreamTimeoutError } from '../lib/upstream/upstream-handler.js';
+import {
+  answerTooLarge,
+  bodyOf,
+  notTaken,
+  type ProxyError,
+  tableError,
+  upstreamFailed,
+  upstreamTooSlow,
+} from './answers.js';
+import { UpstreamGarbage } from './restamp.js';
+import type { Deployment } from './routing.js';
+
+const MAX_RETRY_AFTER_SECONDS = 3_600;
+const DEFAULT_RETRY_AFTER_SECONDS = 5;
+const MAX_READ = 8_192;
+/** Parsing more keeps others waiting. */
+const MAX_PARSED_BYTES = 1024 * 1024;
+
+/** Classifies a failure to get a complete answer. */
+export function judgeFailure(failure: unknown): Extract<Verdict, { kind: 'failed' }> {
+  if (failure instanceof UpstreamTimeoutError)
+    return { kind: 'failed', error: upstreamTooSlow, reason: 'timeout', certain: !failure.connected };
+  const reason = failure instanceof UpstreamGarbage ? 'garbage' : 'connection';
+  const code = String((failure as { code?: unknown } | null)?.code);
+  if (OWN_LACK.has(code))
+    return { kind: 'failed', error: noRoom, reason: 'own_limit', certain: false, own: true };
+  return { kind: 'failed', error: upstreamFailed, reason, certain: UNREACHED.has(code) };
+}
+
+/** This machine or process has no file descriptor or memory for a connection. */
+const OWN_LACK = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM']);
+const noRoom = tableError('upstream_unavailable', 503, 1);
+
+/** No byte of the request has left. Later a node may break off for what the request is. */
+const UNREACHED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
+
+function retryAfterOf(header: string | undefined): number {
+  const seconds = header !== undefined && /^\d{1,6}$/.test(header) ? Number(header) : Number.NaN;
+  if (Number.isNaN(seconds)) return DEFAULT_RETRY_AFTER_SECONDS;
+  return Math.min(Math.max(seconds, 1), MAX_RETRY_AFTER_SECONDS);
+}
+
+/** OpenAI says `error.message`, others `error` or `message`, FastAPI `detail`, as a text or as a list of fields. */
+function messageOf(body: Record<string, unknown>, told: Record<string, unknown>): string {
+  const text = [told.message, body.message, body.error, body.detail].find((one) => typeof one === 'string');
+  // Behind the errors of fields Python shows what was sent: it is cut away before it is looked through.
+  const message = ((text as string | undefined) ?? '').slice(0, MAX_READ);
+  return fieldErrors(body.detail) ?? shownFieldErrors(message) ?? message;
+}
+
+/** The node's own 400 or 422: the caller's fault, so its words go on, as far as they are known to be harmless. */
+function refusal(text: string, { node, group }: Deployment): Record<string, unknown> {
+  const body = objectOf(text);
+  const told = typeof body.error === 'object' ? ((body.error ?? {}) as Record<string, unknown>) : {};
+  const message = cleanMessage(messageOf(body, told), { from: node.read().upstreamModel, to: group });
+  const { type, message: refused } = errorEntry('invalid_request');
+  const param = typeof told.param === 'string' && isKnownField(told.param) ? told.param : null;
+  const code = typeof told.code === 'number' ? told.code : 'invalid_request';
+  return { error: { message: message ?? refused, type, param, code } };
+}
+
+function objectOf(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+/** Whose fault a node's error is, and what the caller gets. */
+export type Verdict =
+  /** The caller's own: another deployment would say the same, and this one is none the worse for it. */
+  | { kind: 'refused'; status: number; body: Record<string, unknown>; outcome: string }
+  /** The deployment's: another may do better. `certain`: no request can have caused it. `own`: it is ours, and none can. */
+  | { kind: 'failed'; error: ProxyError; reason: string; certain: boolean; own?: true };
+
+/** The answer exceeded the size limit. */
+export const tooLarge: Extract<Verdict, { kind: 'refused' }> = {
+  kind: 'refused',
+  status: answerTooLarge.status,
+  body: bodyOf(answerTooLarge),
+  outcome: 'answer_too_large',
+};
+
+/** Judges the node's answer other than 2xx. */
+export function judgeStatus(
+  status: number,
+  text: string,
+  retryAfter: string | undefined,
+  deployment: Deployment,
+): Verdict {
+  const outcome = `upstream_${status}`;
+  if (status === 400 || status === 422)
+    return { kind: 'refused', status, body: refusal(text, deployment), outcome };
+  if (saysNotTaken(status))
+    return { kind: 'refused', status: notTaken.status, body: bodyOf(notTaken), outcome };
+  const reason = `status_${status}`;
+  if (status === 429) {
+    return {
+      kind: 'failed',
+      error: tableError('upstream_unavailable', 503, retryAfterOf(retryAfter)),
+      reason,
+      certain: false,
+    };
+  }
+  return {
+    kind: 'failed',
+    error: status === 408 || status === 504 ? upstreamTooSlow : upstreamFailed,
+    reason,
+    certain: false,
+  };
+}
+
+/** Judges an error object that came with a 200, in a stream or for a whole answer. Its code may be a status. */
+export function judgePayload(payload: Buffer, deployment: Deployment): Verdict {
+  const text = payload.length > MAX_PARSED_BYTES ? '' : payload.toString('utf8');
+  return judgeStatus(statusIn(text), text, undefined, deployment);
+}
+
+interface ToldStatus {
+  code?: unknown;
+  status?: unknown;
+}
+
+function statusIn(text: string): number {
+  try {
+    const told = JSON.parse(text) as ToldStatus & { error?: ToldStatus };
+    // With `object: "error"` the answer itself is the error.
+    const { code: named, status } = told.error || told;
+    const code = Number(named ?? status);
+    return Number.isInteger(code) && code >= 400 && code <= 599 ? code : 502;
+  } catch {
+    return 502;
+  }
+}

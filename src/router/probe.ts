@@ -1,0 +1,99 @@
+import { limitAfterReads } from '../lib/limit-after-reads.js';
+import type { ResponseHead } from '../lib/upstream/response-head.js';
+import type { Carrier } from '../lib/upstream/upstream.js';
+import type { CallPatience, UpstreamHandler } from '../lib/upstream/upstream-handler.js';
+import { judgeStatus } from './node-errors.js';
+import { modelValue, restampJson, UpstreamGarbage } from './restamp.js';
+import type { Deployment } from './routing.js';
+
+/** A vector of some thousand numbers. */
+const MAX_BYTES = 1024 * 1024;
+
+/** The smallest calls there are. */
+const QUESTIONS: Readonly<Record<string, object>> = {
+  '/chat/completions': { messages: [{ role: 'user', content: 'ping' }], max_tokens: 1 },
+  '/embeddings': { input: 'ping' },
+};
+
+/** Sends a small call to a node. */
+type Send = (path: string, body: Buffer, handler: UpstreamHandler) => Carrier;
+
+/** A node's answer to a small call, once it is whole. */
+class SmallAnswer implements UpstreamHandler {
+  readonly patience: CallPatience;
+  /** Rejects when none comes in time, or too much of it. */
+  readonly whole: Promise<Buffer>;
+  status = 0;
+  #chunks: Buffer[] = [];
+  #bytes = 0;
+  #resolve!: (body: Buffer) => void;
+  #reject!: (error: Error) => void;
+
+  constructor(timeoutMs: number) {
+    this.patience = { headersTimeoutMs: timeoutMs, bodyTimeoutMs: timeoutMs };
+    this.whole = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+  }
+
+  onHead({ status }: ResponseHead): void {
+    this.status = status;
+  }
+
+  onData(chunk: Buffer): void {
+    this.#bytes += chunk.length;
+    if (this.#bytes > MAX_BYTES) throw new UpstreamGarbage('too much for one token');
+    this.#chunks.push(chunk);
+  }
+
+  onEnd(): void {
+    this.#resolve(Buffer.concat(this.#chunks));
+  }
+
+  onError(error: Error): void {
+    this.#reject(error);
+  }
+}
+
+async function asked(
+  deployment: Deployment,
+  path: string,
+  timeoutMs: number,
+  send: Send,
+): Promise<'answered' | 'refused'> {
+  const question = { model: deployment.node.read().upstreamModel, ...QUESTIONS[path] };
+  const answer = new SmallAnswer(timeoutMs);
+  const connection = send(path, Buffer.from(JSON.stringify(question)), answer);
+  // Pieces that come one by one may take long together.
+  const endLimit = limitAfterReads(timeoutMs, () => {
+    connection.abort(answer);
+    answer.onError(new Error('it took too long'));
+  });
+  const body = await answer.whole.finally(endLimit);
+  if (answer.status > 299) {
+    const { kind } = judgeStatus(answer.status, '', undefined, deployment);
+    if (kind === 'refused') return 'refused';
+    throw new Error(`status ${answer.status}`);
+  }
+  restampJson(body, modelValue(deployment.group), () => {
+    throw new UpstreamGarbage('an error with 200');
+  });
+  return 'answered';
+}
+
+/**
+ * Whether a node works: it answers the kind of call that it last served, or says what it needs instead. If it hasn't
+ * served anything yet, it is unknown whether it is a chat or an embedding model, so either answer counts. Never
+ * rejects.
+ */
+export async function probe(
+  deployment: Deployment,
+  path: string | undefined,
+  timeoutMs: number,
+  send: Send,
+): Promise<boolean> {
+  const paths = path === undefined ? Object.keys(QUESTIONS) : [path];
+  const ends = await Promise.allSettled(paths.map((one) => asked(deployment, one, timeoutMs, send)));
+  return ends.some((end) => end.status === 'fulfilled' && (end.value === 'answered' || path !== undefined));
+}

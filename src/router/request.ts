@@ -1,0 +1,40 @@
+import { findMembers, type Member } from '../lib/json-scan.js';
+import { badRequest, type ProxyError } from './answers.js';
+
+/** A call as it was asked for: what the proxy must know of it, without parsing it. */
+export interface Asked {
+  /** `/chat/completions` or `/embeddings`. */
+  path: string;
+  body: Buffer;
+  /** The public name. */
+  model: string;
+  /** Its position in the body. */
+  member: Member;
+  /** Whether its answer comes as a stream: of chat alone. */
+  stream: boolean;
+  /** Whose call it is: an account, or a key of nobody's. */
+  owner: string;
+}
+
+const QUOTE = 0x22;
+/** Reads a request's body, or says what is wrong with it. */
+export function readRequest(path: string, body: unknown, owner: string): Asked | ProxyError {
+  const members = Buffer.isBuffer(body) ? findMembers(body, ['model', 'stream']) : undefined;
+  if (!Buffer.isBuffer(body) || !members) return badRequest('The request body must be a JSON object.');
+  const models = members.filter(({ key }) => key === 'model');
+  const streams = members.filter(({ key }) => key === 'stream');
+  if (models.length > 1 || streams.length > 1) return badRequest('model and stream may be given once only.');
+  const member = models[0];
+  if (!member || body[member.valueStart] !== QUOTE) return badRequest('model must be a string.', 'model');
+  let model: string;
+  try {
+    model = JSON.parse(body.toString('utf8', member.valueStart, member.end)) as string;
+  } catch {
+    return badRequest('model must be a string.', 'model');
+  }
+  const asksForStream = streams.some(
+    ({ valueStart, end }) => body.toString('latin1', valueStart, end) === 'true',
+  );
+  const stream = asksForStream && path !== '/embeddings';
+  return { path, body, model, member, stream, owner };
+}

@@ -1,0 +1,54 @@
+import type { Logger } from '../lib/logger.js';
+import type { Span } from '../lib/tracing/tracing.js';
+import type { UpstreamHandler } from '../lib/upstream/upstream-handler.js';
+import type { CallHead, Carrier, Upstream } from '../lib/upstream/upstream.js';
+import { bodyOf, type ProxyError, refusalOf } from './answers.js';
+import type { CallDeps } from './call.js';
+import { InProcessCall } from './in-process-call.js';
+import { bearerOf, keyRefusal } from './key-check.js';
+import { readCall, runCall } from './take-call.js';
+import type { VirtualKeys } from './virtual-keys.js';
+
+const PATHS = { chat: '/chat/completions', embeddings: '/embeddings' } as const;
+const LEAST_FAILURE = 500;
+
+/** Carries calls by the router of this process, each checked as if it had come over HTTP. */
+export class RouterUpstream implements Upstream {
+  constructor(
+    private readonly calls: CallDeps,
+    private readonly keys: Pick<VirtualKeys, 'check'>,
+    private readonly log: Logger,
+  ) {}
+
+  call(head: CallHead, body: Buffer, handler: UpstreamHandler): Carrier {
+    const call = new InProcessCall(handler);
+    // At the end of this turn: by then the call's intent is in the spool.
+    setImmediate(() => void this.#begin(head, body, call, handler.accountId));
+    return call;
+  }
+
+  async #begin(head: CallHead, body: Buffer, call: InProcessCall, accountId: string | undefined) {
+    try {
+      const key = bearerOf(head.authorization);
+      let refusal = keyRefusal(this.keys, key);
+      if (refusal instanceof Promise) refusal = await refusal;
+      if (call.gone) return;
+      const asked = refusal ?? readCall(this.calls, PATHS[head.endpoint], body, accountId ?? key ?? '');
+      if (!('member' in asked)) {
+        refuse(call, asked);
+        return;
+      }
+      const span: Span | undefined = head.span?.child('route');
+      await runCall(this.calls, asked, call, span);
+      span?.note({ 'http.response.status_code': call.status });
+      span?.end(call.status >= LEAST_FAILURE);
+    } catch (error) {
+      this.log.error({ error }, 'a call failed in the router');
+      if (!call.begun) refuse(call, refusalOf('internal_error'));
+    }
+  }
+}
+
+function refuse(call: InProcessCall, error: ProxyError): void {
+  call.answer(error.status, Buffer.from(JSON.stringify(bodyOf(error))), error.retryAfterSeconds);
+}

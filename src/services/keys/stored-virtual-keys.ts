@@ -1,0 +1,12 @@
+import type { VirtualKeys } from '../../router/virtual-keys.js';
+import type { VirtualKeyClient } from './virtual-keys.js';
+
+/** Virtual keys of the router in this process: they are made and removed in its table. */
+export const storedVirtualKeys = (keys: Pick<VirtualKeys, 'generate' | 'remove'>): VirtualKeyClient => ({
+  async generate({ accountId, alias }) {
+    return (await keys.generate({ userId: accountId, keyAlias: alias })).key;
+  },
+  async remove(virtualKeys) {
+    await keys.remove(virtualKeys);
+  },
+});

@@ -1,0 +1,200 @@
+import { UpstreamClient } from '../../src/lib/upstream/client.js';
+import { type CallHead, HttpUpstream, type Upstream } from '../../src/lib/upstream/upstream.js';
+import { routes } from '../proxy/routes.js';
+import { ask } from '../proxy/support.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { callHead, Heard } from '../support/heard.js';
+import { startTestProxy, type TestProxy } from '../support/proxy.js';
+import {
+  chat,
+  DONE_EVENT,
+  delta,
+  FULL_STREAM,
+  raw,
+  type Script,
+  type ScriptedUpstream,
+  startScriptedUpstream,
+  stream,
+} from '../support/scripted-upstream.js';
+import { soonerThan } from '../support/sooner-than.js';
+import { until } from '../support/until.js';
+
+const MIB = 1024 * 1024;
+
+describe('the router in process', () => {
+  let db: TestDatabase;
+  let node: ScriptedUpstream;
+  /** The same router over HTTP too. */
+  let proxy: TestProxy;
+  let key: string;
+  let http: HttpUpstream;
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    node = await startScriptedUpstream();
+    const models = ['gateway/fast', 'gateway/embed'];
+    proxy = await startTestProxy(db, {
+      config: routes(models.map((model, index) => ({ model, id: `node-${index}`, url: node.url }))),
+      settings: { numRetries: 0, allowedFails: 1_000 },
+    });
+    key = await proxy.newKey();
+    http = new HttpUpstream(new UpstreamClient({ url: new URL(proxy.url), connectTimeoutMs: 5_000 }), '');
+  });
+  afterAll(async () => {
+    http.destroy();
+    await proxy.close();
+    await node.close();
+    await db.close();
+  });
+
+  function call(upstream: Upstream, body: unknown, head: Partial<CallHead> = {}, heard = new Heard()): Heard {
+    const bytes = Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body));
+    heard.carrier = upstream.call(callHead({ authorization: `Bearer ${key}`, ...head }), bytes, heard);
+    return heard;
+  }
+
+  const large = (bytes: number): Script => chat({ padding: 'x'.repeat(bytes) });
+  const broken: Script = (_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(delta('Hel'), () => response.destroy());
+  };
+  const embedding: Script = raw(200, '{"object":"list","model":"x","data":[]}');
+  const streamed = { stream: true };
+  const none = { authorization: 'Bearer sk-nobody-0123456789' };
+
+  const answers: [string, Script, unknown, Partial<CallHead>?][] = [
+    ['a whole answer', chat(), ask('Hi')],
+    ['a stream', stream(FULL_STREAM), ask('Hi', streamed), streamed],
+    [
+      'a stream of large events',
+      stream([delta('x'.repeat(700_000)), DONE_EVENT]),
+      ask('Hi', streamed),
+      streamed,
+    ],
+    ['embeddings', embedding, { model: 'gateway/embed', input: 'x' }, { endpoint: 'embeddings' }],
+    ['an answer of 300 KiB', large(300 * 1024), ask('Hi')],
+    ['an answer of 40 MiB', large(40 * MIB), ask('Hi')],
+    ['an answer above 64 MiB', large(64 * MIB), ask('Hi')],
+    ['a body of 5 MiB', chat(), ask('x'.repeat(5 * MIB))],
+    ['a stream that breaks', broken, ask('Hi', streamed), streamed],
+    [
+      'an error in a stream',
+      stream([FULL_STREAM[0]!, 'data: {"error":{"message":"no"}}\n\n']),
+      ask('Hi', streamed),
+      streamed,
+    ],
+    ["a node's refusal", raw(400, '{"error":{"message":"max_tokens is too large"}}'), ask('Hi')],
+    ["a node's failure", raw(500, '{"error":{"message":"10.0.0.7 is down"}}'), ask('Hi')],
+    ['a node that is busy', raw(429, '{}', { 'retry-after': '7' }), ask('Hi')],
+    ['garbage', raw(200, 'garbage'), ask('Hi')],
+    ['another content type', raw(200, 'x', { 'content-type': 'text/html' }), ask('Hi')],
+    ['a model that does not exist', chat(), ask('Hi', { model: 'none' })],
+    ['a body that is not an object', chat(), []],
+    ['an empty body', chat(), Buffer.alloc(0)],
+    ['an unknown key', chat(), ask('Hi'), none],
+    ['no key', chat(), ask('Hi'), { authorization: 'Basic x' }],
+  ];
+  test.each(answers)(
+    'answers as over HTTP: %s',
+    async (_what, script, body, head = {}) => {
+      node.answer(script);
+      const expected = (await call(http, body, head).done()).told;
+      const { told } = await call(proxy.upstream, body, head).done();
+      expect(told.body === expected.body).toBe(true);
+      expect({ ...told, body: '' }).toEqual({ ...expected, body: '' });
+      expect(told.status).toBeGreaterThanOrEqual(200);
+    },
+    60_000,
+  );
+
+  test('sends the node the same bytes as over HTTP', async () => {
+    node.answer(chat());
+    const body = ask('x'.repeat(3 * MIB));
+    await call(http, body).done();
+    await call(proxy.upstream, body).done();
+    const [overHttp, inProcess] = node.seen.slice(-2);
+    expect(inProcess!.body === overHttp!.body).toBe(true);
+    expect(inProcess!.headers).toEqual(overHttp!.headers);
+  });
+
+  test('calls the handler after `call` has returned, and no node before the end of the turn', async () => {
+    node.answer(chat());
+    const before = node.begun();
+    const refused = call(proxy.upstream, [], none);
+    expect([refused.head, refused.over]).toEqual([undefined, false]);
+    const left = call(proxy.upstream, ask('Hi'));
+    left.carrier!.abort(left);
+    await refused.done();
+    await call(proxy.upstream, ask('Hi')).done();
+    // The one that was left in the turn in which it was made never reached it.
+    expect(node.begun()).toBe(before + 1);
+    expect([left.head, left.over]).toEqual([undefined, false]);
+  });
+
+  test('cuts the node off when the handler aborts, before the first byte and in a stream', async () => {
+    const aborted = () => node.seen.at(-1)!.aborted;
+    const before = node.seen.length;
+    node.answer(() => undefined);
+    const waiting = call(proxy.upstream, ask('Hi'));
+    await until(() => node.seen.length === before + 1);
+    waiting.carrier!.abort(waiting);
+    await soonerThan(1_000, aborted, 'the node is left');
+    node.answer(stream([delta('Hel')], { finish: false }));
+    const reading = call(proxy.upstream, ask('Hi', streamed), streamed);
+    await until(() => reading.bytes > 0);
+    reading.carrier!.abort(reading);
+    await soonerThan(1_000, aborted, 'the node is left');
+    expect([waiting.over, reading.over]).toEqual([false, false]);
+  });
+
+  test('gives a handler that throws its own error, and blames no node for it', async () => {
+    const own = new Error('of the handler');
+    class Throwing extends Heard {
+      override onData(): void {
+        throw own;
+      }
+    }
+    node.answer(stream(FULL_STREAM));
+    const thrown = await call(proxy.upstream, ask('Hi', streamed), streamed, new Throwing()).done();
+    expect(thrown.errors).toEqual([own]);
+    const { fails } = proxy.router.current().states()[0]!;
+    expect(fails).toBe(0);
+  });
+
+  test('holds a node back whose answer is not taken, and no other call', async () => {
+    const event = delta('x'.repeat(10_000));
+    let sent = 0;
+    node.answer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      const write = (): void => {
+        for (let open = true; open && sent < 4_000; sent++) open = response.write(event);
+        if (sent === 4_000) response.end(DONE_EVENT);
+        else response.once('drain', write);
+      };
+      write();
+    });
+    const slow = new Heard();
+    slow.pausing = true;
+    call(proxy.upstream, ask('Hi', streamed), streamed, slow);
+    await until(() => slow.pieces.length > 0);
+    let last = -1;
+    await until(
+      () => {
+        const stands = last === sent;
+        last = sent;
+        return stands;
+      },
+      { intervalMs: 200 },
+    );
+    // The rest is in the buffers of the system, on the way from the node.
+    expect(sent).toBeLessThan(2_000);
+    expect(slow.bytes).toBeLessThan(1_000_000);
+    const before = sent;
+    node.answer(chat());
+    expect((await call(proxy.upstream, ask('Hi')).done()).head?.status).toBe(200);
+    expect(sent).toBe(before);
+    slow.pausing = false;
+    slow.carrier!.resume(slow);
+    await slow.done();
+    expect([slow.ends, slow.bytes]).toEqual([1, 4_000 * event.length + DONE_EVENT.length]);
+  });
+});
