@@ -1,4 +1,4 @@
-# One image for edge, platform, jobs and model proxy: docker-compose.yml says which of them a container is.
+# One image for edge, platform, jobs and a model proxy apart: docker-compose.yml says which of them a container is.
 # Node comes twice: the base image's runs npm, the product runs on the one that its packages bring.
 
 FROM node:24.11.1-bookworm-slim@sha256:48abc13a19400ca3985071e287bd405a1d99306770eb81d61202fb6b65cf0b57 AS build

@@ -31,9 +31,13 @@ describe('an edge with the router in process', () => {
     db = await createTestDatabase();
     node = await startScriptedUpstream();
     router = await startTestRouter(db, {
-      config: routes([{ model: 'gateway/fast', id: 'node-0', url: node.url }]),
+      config: routes([
+        { model: 'gateway/fast', id: 'node-0', url: node.url },
+        { model: 'gateway/qwen-fast', id: 'node-1', url: node.url, streamTimeout: 1 },
+      ]),
       settings: { numRetries: 0, allowedFails: 1_000 },
-      idleMs: 1_000,
+      idleMs: 60_000,
+      timeoutMs: 60_000,
     });
     virtualKey = await router.newKey();
     edge = await startTestEdge(db, { models: router });
@@ -118,7 +122,7 @@ describe('an edge with the router in process', () => {
       const comments = setInterval(() => response.write(': ping\n\n'), 20);
       response.on('close', () => clearInterval(comments));
     });
-    const text = await (await postChat(edge.url, caller.key, { stream: true })).text();
+    const text = await (await postChat(edge.url, caller.key, { stream: true, model: 'gateway/qwen-fast' })).text();
     expect(text).toContain(':\n\n');
     expect(text).toContain('"code":"upstream_');
     expect(text).not.toContain('[DONE]');

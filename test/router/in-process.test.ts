@@ -1,5 +1,7 @@
+import { createLogger } from '../../src/lib/logger.js';
 import { UpstreamClient } from '../../src/lib/upstream/client.js';
 import { type CallHead, HttpUpstream, type Upstream } from '../../src/lib/upstream/upstream.js';
+import { RouterUpstream } from '../../src/router/router-upstream.js';
 import { routes } from '../proxy/routes.js';
 import { ask } from '../proxy/support.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
@@ -158,6 +160,14 @@ describe('the router in process', () => {
     expect(thrown.errors).toEqual([own]);
     const { fails } = proxy.router.current().states()[0]!;
     expect(fails).toBe(0);
+  });
+
+  test('answers a failure of its own with an error that does not show it', async () => {
+    const failing = { ...proxy.router.calls, router: () => { throw new Error('of ours'); } };
+    const upstream = new RouterUpstream(failing, proxy.keys, createLogger('router', 'silent'));
+    const { told } = await call(upstream, ask('Hi')).done();
+    expect(told.status).toBe(500);
+    expect(told.body).not.toContain('of ours');
   });
 
   test('holds a node back whose answer is not taken, and no other call', async () => {

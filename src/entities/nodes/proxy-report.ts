@@ -19,7 +19,7 @@ const ProxyReportSchema = defineEntity({
     proxyId: p.uuid().primary(),
     reportedAt: p.datetime(6),
     nodes: p.json<Record<string, NodeReport>>(),
-    deployments: p.json<Record<string, object>>(),
+    deployments: p.json<Record<string, object>>().defaultRaw(`'{}'`),
   },
 });
 

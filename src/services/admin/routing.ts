@@ -43,6 +43,9 @@ export interface RoutedDeployment {
   model: string;
   id: string;
   fallbacks: readonly string[];
+  /** Whether the routing has prices. */
+  priced: boolean;
+  /** Null also for a price that is finer than ours can be. */
   input: string | null;
   output: string | null;
   report: Partial<DeploymentReport>;
@@ -58,6 +61,7 @@ export function routedOf(told: Told): RoutedDeployment {
     model: told.model_name,
     id: info.id,
     fallbacks: told.fallbacks ?? [],
+    priced: typeof info.input_cost_per_token === 'number' && typeof info.output_cost_per_token === 'number',
     input: perMillion(info.input_cost_per_token),
     output: perMillion(info.output_cost_per_token),
     report: {
@@ -96,6 +100,7 @@ export const routingOfFile =
       model: group,
       id,
       fallbacks: settings.fallbacks.get(group) ?? [],
+      priced: true,
       input: formatMoney(inputCost * MILLION),
       output: formatMoney(outputCost * MILLION),
       report: reports.get(headerName) ?? {},
@@ -123,7 +128,7 @@ export function routingView(
   return [...groups].map(([name, members]) => ({
     model_public_name: name,
     fallbacks: [...members[0]!.fallbacks],
-    deployments: members.map(({ id, input, output, report }) => {
+    deployments: members.map(({ id, priced, input, output, report }) => {
       const { parkedForMs, takesCalls, fails, calls } = report;
       const price = prices.get(name);
       return {
@@ -137,10 +142,9 @@ export function routingView(
         calls_in_flight: calls ?? null,
         input_price_per_million_usd: input,
         output_price_per_million_usd: output,
-        price_matches:
-          input === null || output === null
-            ? null
-            : price?.input_price_per_million_usd === input && price.output_price_per_million_usd === output,
+        price_matches: priced
+          ? price?.input_price_per_million_usd === input && price.output_price_per_million_usd === output
+          : null,
       };
     }),
   }));
