@@ -89,8 +89,6 @@ export class WorkerThread {
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: this.memoryMb },
     });
-    // Work that nobody waits for doesn't keep the process.
-    worker.unref();
     let fault: Error | undefined;
     worker.on('message', (answer: WorkerAnswer) => this.#answered(answer));
     worker.on('error', (error: Error) => {
@@ -100,6 +98,8 @@ export class WorkerThread {
       this.#worker = undefined;
       this.#died(fault);
     });
+    // It doesn't keep the process alive. A listener would undo that, so it comes last.
+    worker.unref();
     this.#worker = worker;
     return worker;
   }
