@@ -122,7 +122,9 @@ describe('an edge with the router in process', () => {
       const comments = setInterval(() => response.write(': ping\n\n'), 20);
       response.on('close', () => clearInterval(comments));
     });
-    const text = await (await postChat(edge.url, caller.key, { stream: true, model: 'gateway/qwen-fast' })).text();
+    const text = await (
+      await postChat(edge.url, caller.key, { stream: true, model: 'gateway/qwen-fast' })
+    ).text();
     expect(text).toContain(':\n\n');
     expect(text).toContain('"code":"upstream_');
     expect(text).not.toContain('[DONE]');

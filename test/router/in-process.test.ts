@@ -163,7 +163,12 @@ describe('the router in process', () => {
   });
 
   test('answers a failure of its own with an error that does not show it', async () => {
-    const failing = { ...proxy.router.calls, router: () => { throw new Error('of ours'); } };
+    const failing = {
+      ...proxy.router.calls,
+      router: () => {
+        throw new Error('of ours');
+      },
+    };
     const upstream = new RouterUpstream(failing, proxy.keys, createLogger('router', 'silent'));
     const { told } = await call(upstream, ask('Hi')).done();
     expect(told.status).toBe(500);
