@@ -22,6 +22,9 @@ import { soonerThan } from '../support/sooner-than.js';
 import { until } from '../support/until.js';
 
 const MIB = 1024 * 1024;
+/** Nothing here is late, however busy the machine is. */
+const PATIENCE_MS = 120_000;
+const patient = (): Heard => new Heard({ headersTimeoutMs: PATIENCE_MS, bodyTimeoutMs: PATIENCE_MS });
 
 describe('the router in process', () => {
   let db: TestDatabase;
@@ -37,6 +40,8 @@ describe('the router in process', () => {
     proxy = await startTestProxy(db, {
       config: routes(models.map((model, index) => ({ model, id: `node-${index}`, url: node.url }))),
       settings: { numRetries: 0, allowedFails: 1_000 },
+      timeoutMs: PATIENCE_MS,
+      idleMs: PATIENCE_MS,
     });
     key = await proxy.newKey();
     http = new HttpUpstream(new UpstreamClient({ url: new URL(proxy.url), connectTimeoutMs: 5_000 }), '');
@@ -48,7 +53,7 @@ describe('the router in process', () => {
     await db.close();
   });
 
-  function call(upstream: Upstream, body: unknown, head: Partial<CallHead> = {}, heard = new Heard()): Heard {
+  function call(upstream: Upstream, body: unknown, head: Partial<CallHead> = {}, heard = patient()): Heard {
     const bytes = Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body));
     heard.carrier = upstream.call(callHead({ authorization: `Bearer ${key}`, ...head }), bytes, heard);
     return heard;
@@ -187,7 +192,7 @@ describe('the router in process', () => {
       };
       write();
     });
-    const slow = new Heard();
+    const slow = patient();
     slow.pausing = true;
     call(proxy.upstream, ask('Hi', streamed), streamed, slow);
     await until(() => slow.pieces.length > 0);
