@@ -52,7 +52,7 @@ const ENV = {
   RESPONSES_API: '1',
   DISABLE_BACKGROUND_TASKS: '1',
   SIGNUPS_PER_NETWORK_PER_DAY: '1000000',
-  UPSTREAM_IDLE_SECONDS: '3',
+  UPSTREAM_IDLE_SECONDS: '10',
   LOG_LEVEL: 'error',
 };
 const ADMIN = { email: 'differential@example.com', password: PASSWORD };

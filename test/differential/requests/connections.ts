@@ -75,17 +75,17 @@ function pace(): MakeStep[] {
       () => ({ sent: { ...chat({ stream: true }), slowBytes } }),
     ]),
     ...[0, 1, 2, 3].map((n) =>
-      leaving(held([...Array.from({ length: n }, () => text)]), { stream: true }, { ms: 400 }),
+      leaving(held([...Array.from({ length: n }, () => text)]), { stream: true }, { ms: 2_000 }),
     ),
-    leaving(held([text, usageEvent()]), { stream: true }, { ms: 400 }),
+    leaving(held([text, usageEvent()]), { stream: true }, { ms: 2_000 }),
     leaving(
       held([text, delta({}, 0, 'stop')]),
       { stream: true, stream_options: { include_usage: true } },
-      { ms: 400 },
+      { ms: 2_000 },
     ),
     leaving(held([text]), { stream: true, model: 'gateway/qwen-pro' }, { bytes: 10 }),
-    leaving([nothing('silent')], {}, { ms: 300 }),
-    leaving([nothing('silent')], { stream: true }, { ms: 300 }),
+    leaving([nothing('silent')], {}, { ms: 2_000 }),
+    leaving([nothing('silent')], { stream: true }, { ms: 2_000 }),
   ];
 }
 
