@@ -3,6 +3,7 @@ import { request } from 'undici';
 import { z } from 'zod';
 import { type Config, loadConfigOrExit } from '../config.js';
 import { formatMoney } from '../lib/money.js';
+import { evictionFault, evictionPolicy, openRedis } from '../lib/open-redis.js';
 import { masterKeyFault, RoutingFileError, readRouting, simulatorFault } from '../router/config-file.js';
 import { costPerToken } from '../router/config-schema.js';
 import { comparePrices, type PricedDeployment, unservedFault } from '../router/price-check.js';
@@ -11,7 +12,7 @@ import { withDatabase } from './database.js';
 /**
  * `npm run doctor`: reads the routing as the router would and compares its prices with the model table's. With
  * `UPSTREAM_URL` it asks the model proxy there, unless `--file` stands behind. Exit code 1 when something is wrong, 2 when
- * it can't look.
+ * it can't look. A Redis that isn't fit for limits is a warning.
  */
 const config = loadConfigOrExit('cli');
 const TIMEOUT_MS = 10_000;
@@ -78,6 +79,26 @@ async function fromUpstream(upstreamUrl: string, { upstreamMasterKey }: Config) 
   return { deployments, faults };
 }
 
+/** What is wrong with the Redis of the limits. */
+async function warningOfRedis({ redisUrl }: Config): Promise<string | undefined> {
+  if (!redisUrl) return undefined;
+  const redis = openRedis(redisUrl, {
+    lazyConnect: true,
+    connectTimeout: TIMEOUT_MS,
+    commandTimeout: TIMEOUT_MS,
+    retryStrategy: () => null,
+  });
+  redis.on('error', () => undefined);
+  try {
+    await redis.connect();
+    return evictionFault(evictionPolicy(await redis.info('memory')));
+  } catch (error) {
+    return `REDIS_URL can't be read (${(error as Error).message})`;
+  } finally {
+    redis.disconnect();
+  }
+}
+
 async function examine(
   orm: MikroORM,
   { deployments, faults }: { deployments: PricedDeployment[]; faults: string[] },
@@ -106,6 +127,8 @@ try {
   const byFile = upstreamUrl === null || process.argv.includes('--file');
   const told = byFile ? fromFile(config) : await fromUpstream(upstreamUrl, config);
   process.exitCode = await withDatabase(config, 'doctor', (orm) => examine(orm, told));
+  const warning = await warningOfRedis(config);
+  if (warning) say(`warning  ${warning}`);
 } catch (error) {
   process.stderr.write(`doctor: ${(error as Error).message}\n`);
   process.exitCode = 2;

@@ -25,7 +25,7 @@ interface WaitingDeps {
 /** RELIABILITY.md R1: callers near the floor wait so long for a hold of another to settle. */
 const WAIT_MS = 250;
 /** A caller without other calls waits for what is kept for edges that lose Redis: three heartbeats and a moment. */
-const RESERVED_MS = 4_000;
+const RESERVED_MS = 5_000;
 const RESERVED_AGAIN_MS = 100;
 
 /** Calls that wait for holds of others to settle: one queue for each account and each key that is short. */
@@ -81,9 +81,9 @@ export class WaitingCalls {
         reject(new CallerGoneError());
       };
       const giveUp = (): void => {
-        const now = performance.now();
-        const isReserved = now - admission.payer.account.reservedAt < RESERVED_AGAIN_MS;
-        if (isReserved && now - since < RESERVED_MS) endLimit = limitAfterReads(RESERVED_AGAIN_MS, giveUp);
+        const { isReserved } = admission.payer.account;
+        if (isReserved && performance.now() - since < RESERVED_MS)
+          endLimit = limitAfterReads(RESERVED_AGAIN_MS, giveUp);
         else refuse(this.#held(waiter));
       };
       let endLimit = limitAfterReads(this.deps.queueMs ?? WAIT_MS, giveUp);

@@ -1,6 +1,10 @@
 import { AMOUNTS } from './amounts-script.js';
 import { STATE_TTL_MS } from './edge-membership.js';
 import { ONLY_TOGETHER } from './local-share.js';
+import { OPEN_KEY } from './redis-keys.js';
+
+/** Longer than a heartbeat takes to come round. */
+const LOST_STATE_MS = 2_000;
 
 /**
  * The Lua that records what an edge has open of one account, and decides the calls that the edge asks for.
@@ -14,18 +18,22 @@ import { ONLY_TOGETHER } from './local-share.js';
  *   cap      text  the same for a capped key and a UTC day, with its spend in place of the balance; most and before are the
  *                  least. A new day begins with the holds of the day before.
  *   rate     zset  one member per admitted call, scored by Redis's clock in milliseconds
+ *   gw:open  hash  one field per state in which anything is open. If a state is missing that has a field, or that this
+ *                  edge has written lately, Redis has lost it, by eviction for example: nothing is admitted out of it until every
+ *                  edge has had a heartbeat to state its part again.
  *
  * KEYS balance; for each capped key the cap of today and of the day before; the rates of the calls.
  * ARGV edge, life, time of the edge's last heartbeat, since when all edges read their shares, ids of lost and of gone edges, each
  *   between spaces;
- *   balance, seq, holds, charges, number of capped keys;
- *   for each capped key: cap, spend, holds, charges;
+ *   balance, seq, holds, charges, 1 if the state must exist, number of capped keys;
+ *   for each capped key: cap, spend, holds, charges, 1 if the state must exist;
  *   for each call: hold, requests a minute, member, number of its capped key or 0, number of its rate among KEYS, the least that has
  *     to be available.
- * Holds and charges are all that the edge has open, without the calls that it asks for. Returns 1 if the edge was known with
- * this life, then for each call: verdict, calls of the last minute, milliseconds until there is room.
+ * Holds and charges are all that the edge has open, without the calls that it asks for. Returns 0 if Redis doesn't know the edge with
+ * this life and hasn't noticed why, then for each call: verdict, calls of the last minute, milliseconds until there is room.
  */
 export const DECIDE = `${AMOUNTS}
+local OPEN = '${OPEN_KEY}'
 local edge, life, heard, since, lost, gone =
   ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5], ARGV[6]
 local t = run('TIME')
@@ -48,11 +56,12 @@ local function of_other(state, id, its, held, charged)
 end
 
 -- Reads a state and replaces what the edge has in it. Nothing if the edge has begun a newer life.
-local function open(key, former, holds, charges)
+local function open(key, former, holds, charges, expected)
   local state = { key = key, others = '', seq = '-', h1 = 0, h2 = 0, c1 = 0, c2 = 0 }
   local text = run('GET', key)
   local begins = not text and former
   if begins then text = run('GET', former) end
+  if not text and (expected == '1' or run('HEXISTS', OPEN, key) == 1) then state.lost_at = now end
   if text then
     local base, seq, most, before, at, edges = match(text, '^(%S+) (%S+) %S+ %S+ (%S+) (%S+) ([^ ;]+)(.*)$')
     if not begins then
@@ -60,7 +69,9 @@ local function open(key, former, holds, charges)
       if most ~= '-' then state.most, state.before, state.at = most, before, tonumber(at) end
     end
     for id, its, held, charged in string.gmatch(edges, ';(%S+) (%d+) (%S+) ([^ ;]+)') do
-      if id ~= edge then
+      if id == 'lost' then
+        if now - tonumber(its) < ${LOST_STATE_MS} then state.lost_at = tonumber(its) end
+      elseif id ~= edge then
         of_other(state, id, its, held, begins and '0' or charged)
       else
         if tonumber(its) > life then return nil end
@@ -79,6 +90,9 @@ local function open(key, former, holds, charges)
 end
 
 local function save(state)
+  local high, low = carried(state.h1 + state.c1, state.h2 + state.c2)
+  if high == 0 and low == 0 then run('HDEL', OPEN, state.key) else run('HSET', OPEN, state.key, '1') end
+  if state.lost_at then state.others = state.others .. ';lost ' .. format('%d', state.lost_at) .. ' 0 0' end
   local was = ' - - -'
   if state.most then was = ' ' .. state.most .. ' ' .. state.before .. ' ' .. format('%d', state.at) end
   run('SET', state.key, state.base .. ' ' .. state.seq .. ' ' .. text_of(state.h1, state.h2) .. ' '
@@ -179,6 +193,8 @@ local function wait_for(rate, count, limit)
 end
 
 local function take(account, day, amount, limit, member, rate, least)
+  if account.lost_at then return 'account_reserved', 0, 0 end
+  if day and day.lost_at then return 'key_reserved', 0, 0 end
   local lacks = short_of_balance(account, least)
   if lacks == 3 then return 'account_reserved', 0, 0 end
   if lacks then return lacks == 1 and is_sure(account) and 'poor' or 'account', 0, 0 end
@@ -198,16 +214,16 @@ local function take(account, day, amount, limit, member, rate, least)
   return 'ok', count + 1, 60000
 end
 
-local caps, i = tonumber(ARGV[11]), 12
-local account = open(KEYS[1], nil, ARGV[9], ARGV[10])
+local caps, i = tonumber(ARGV[12]), 13
+local account = open(KEYS[1], nil, ARGV[9], ARGV[10], ARGV[11])
 local isStale, days = not account, {}
 for nth = 1, caps do
-  local day = open(KEYS[2 * nth], KEYS[2 * nth + 1], ARGV[i + 2], ARGV[i + 3])
+  local day = open(KEYS[2 * nth], KEYS[2 * nth + 1], ARGV[i + 2], ARGV[i + 3], ARGV[i + 4])
   if day then day.cap, day.spend = ARGV[i], ARGV[i + 1] else isStale = true end
   days[nth] = day
-  i = i + 4
+  i = i + 5
 end
-local answer = { not isStale and account.is_known and 1 or 0 }
+local answer = { not isStale and (account.is_known or account.lost_at) and 1 or 0 }
 if isStale then
   for _ = i, #ARGV, 6 do
     answer[#answer + 1], answer[#answer + 2], answer[#answer + 3] = 'stale', 0, 0

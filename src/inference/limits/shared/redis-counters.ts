@@ -1,4 +1,3 @@
-import { performance } from 'node:perf_hooks';
 import type { Registry } from 'prom-client';
 import type { Clock } from '../../../lib/clock.js';
 import type { Logger } from '../../../lib/logger.js';
@@ -162,8 +161,10 @@ class RedisCounters implements Counters {
 
   /** @throws AdmissionError */
   #decided(admission: Admission, { kind, count, resetMs }: Verdict): Taken | Promise<Taken> {
+    const { account } = admission.payer;
     const window = windowOf(admission.payer);
     const { limit } = window;
+    account.isReserved = kind === 'account_reserved' || kind === 'key_reserved';
     switch (kind) {
       case 'ok':
         window.note(this.deps.clock.now());
@@ -179,7 +180,6 @@ class RedisCounters implements Counters {
         throw rateExceeded({ allowed: false, limit, remaining: 0, resetMs: Math.max(1, resetMs) });
       case 'account_reserved':
       case 'key_reserved':
-        admission.payer.account.reservedAt = performance.now();
         return kind === 'key_reserved' ? 'key' : 'account';
       default:
         return kind;

@@ -3,6 +3,9 @@ import type { Payer } from '../../payer.js';
 /** What all keys of an account begin with. */
 export const tagOf = (accountId: string): string => `gw:{${accountId}}`;
 
+/** Which states have anything open. */
+export const OPEN_KEY = 'gw:open';
+
 /** What is left of an account and open on the edges. */
 export const balanceKey = (accountId: string): string => `${tagOf(accountId)}:balance`;
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { type BackOff, jitteredMs } from '../../../lib/back-off.js';
-import { openRedis } from '../../../lib/open-redis.js';
+import { evictionPolicy, openRedis } from '../../../lib/open-redis.js';
 import { SCRIPTS, type ScriptName } from './redis-scripts.js';
 
 /** Redis did not answer in time, or not at all. */
@@ -21,8 +21,8 @@ export interface RedisLinkOptions {
   url: string;
   /** How long a caller waits for an answer. */
   timeoutMs?: number | undefined;
-  /** Connected, with every script loaded. */
-  onReady(): void;
+  /** Connected, with every script loaded. `policy`: what the server does when its memory is full, if it says. */
+  onReady(policy: string | undefined): void;
   /** The server can't be used. It is tried again, since it may be replaced. */
   onUnusable(error: Error): void;
   /** The connection is lost. */
@@ -106,14 +106,16 @@ export class RedisLink {
   async #open(redis: Redis): Promise<void> {
     const limit = setTimeout(() => redis.disconnect(), OPEN_TIMEOUT_MS);
     try {
-      const about = redis.info('cluster').catch(() => '');
+      const about = Promise.all([redis.info('cluster'), redis.info('memory')])
+        .then((sections) => sections.join('\n'))
+        .catch(() => '');
       const loaded = Object.values(SCRIPTS).map((text) => redis.script('LOAD', text));
       const [text] = await Promise.all([about, ...loaded]);
       if ((text as string).includes('cluster_enabled:1')) throw new RedisClusterError();
       if (redis !== this.#redis) return;
       this.#tries = 0;
       this.#isReady = true;
-      this.options.onReady();
+      this.options.onReady(evictionPolicy(text as string));
     } catch (error) {
       if (error instanceof RedisClusterError) this.options.onUnusable(error);
       redis.disconnect();

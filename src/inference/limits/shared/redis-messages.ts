@@ -5,7 +5,7 @@ import type { RedisMode } from './redis-mode.js';
 
 /** Spools of dead processes are committed by then (`edge-membership.ts`). */
 const KEEP_MS = 120_000;
-const RETELL_MS = 30_000;
+const RETELL_MS = 1_000;
 const TTL_MS = 25 * 3_600_000;
 
 interface Deps {

@@ -5,6 +5,8 @@ export interface RedisMetrics {
   shared(yes: boolean): void;
   edges(count: number): void;
   failed(): void;
+  /** Whether Redis removes keys when its memory is full. */
+  evicts(yes: boolean): void;
 }
 
 export function createRedisMetrics(registry: Registry): RedisMetrics {
@@ -19,6 +21,11 @@ export function createRedisMetrics(registry: Registry): RedisMetrics {
     help: 'Number of edges that share the limits, as last seen',
     registers,
   });
+  const evicts = new Gauge({
+    name: 'gateway_redis_evicts',
+    help: '1 if the maxmemory-policy of Redis is not noeviction',
+    registers,
+  });
   const failures = new Counter({
     name: 'gateway_redis_failures_total',
     help: 'Limit commands that Redis did not answer within 50 ms',
@@ -28,5 +35,6 @@ export function createRedisMetrics(registry: Registry): RedisMetrics {
     shared: (yes) => shared.set(yes ? 1 : 0),
     edges: (count) => alive.set(count),
     failed: () => failures.inc(),
+    evicts: (yes) => evicts.set(yes ? 1 : 0),
   };
 }

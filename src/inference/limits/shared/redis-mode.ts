@@ -1,6 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { type BackOff, jitteredMs } from '../../../lib/back-off.js';
 import type { Logger } from '../../../lib/logger.js';
+import { evictionFault } from '../../../lib/open-redis.js';
 import type { Membership } from './edge-membership.js';
 import { RedisHeartbeat } from './redis-heartbeat.js';
 import { RedisLink, RedisUnavailableError } from './redis-link.js';
@@ -58,13 +59,17 @@ export class RedisMode {
   #stopped = false;
   #timer: NodeJS.Timeout | undefined;
   #unusable: string | undefined;
+  #policy: string | undefined;
   #onStarted: ((error?: Error) => void) | undefined;
 
   constructor(private readonly options: RedisModeOptions) {
     this.link = new RedisLink({
       url: options.url,
       timeoutMs: options.timeoutMs,
-      onReady: () => void this.#recover(),
+      onReady: (policy) => {
+        this.#tellPolicy(policy);
+        void this.#recover();
+      },
       onUnusable: (error) => this.#tellUnusable(error),
       onLost: () => this.#open('the connection was lost', false),
     });
@@ -157,7 +162,17 @@ export class RedisMode {
     this.#onStarted?.(error);
     if (error.message === this.#unusable) return;
     this.#unusable = error.message;
-    this.options.log.error(error.message);
+    this.options.log.error({ reason: error.name }, error.message);
+  }
+
+  /** Logged once for each policy, since Redis may have been given another. */
+  #tellPolicy(policy = 'unknown'): void {
+    if (policy === this.#policy) return;
+    this.#policy = policy;
+    const fault = evictionFault(policy === 'unknown' ? undefined : policy);
+    this.options.metrics.evicts(fault !== undefined);
+    if (fault) this.options.log.warn({ policy }, fault);
+    else if (policy === 'unknown') this.options.log.debug({}, 'Redis does not report its maxmemory-policy');
   }
 
   #tellOutage(reason: string): void {

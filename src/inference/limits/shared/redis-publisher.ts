@@ -1,7 +1,7 @@
-import type { Clock } from '../../../lib/clock.js';
+import { type Clock, utcDay } from '../../../lib/clock.js';
 import type { SlidingWindow } from '../../../lib/sliding-window.js';
 import { type Payer, windowOf } from '../../payer.js';
-import { rateKey } from './redis-keys.js';
+import { balanceKey, capKey, rateKey } from './redis-keys.js';
 import { PATIENT_TIMEOUT_MS } from './redis-link.js';
 import type { RedisMode } from './redis-mode.js';
 import type { Reports } from './redis-reports.js';
@@ -30,6 +30,7 @@ export class Publisher {
   /** By window, during recovery: its number of calls at the last report, and how many calls were reported. */
   readonly #announced = new Map<string, { added: number; told: number }>();
   readonly #retell: NodeJS.Timeout;
+  readonly #check: NodeJS.Timeout;
 
   constructor(
     private readonly edge: string,
@@ -39,6 +40,8 @@ export class Publisher {
   ) {
     this.#retell = setInterval(() => this.#sweep(), RETELL_BEATS * mode.beatMs);
     this.#retell.unref();
+    this.#check = setInterval(() => void this.#restoreMissing(), mode.beatMs);
+    this.#check.unref();
   }
 
   /** What is known of a key in use. */
@@ -48,6 +51,7 @@ export class Publisher {
 
   stop(): void {
     clearInterval(this.#retell);
+    clearInterval(this.#check);
   }
 
   /** Notes that a key is in use. */
@@ -108,6 +112,46 @@ export class Publisher {
       told += some.length;
     } while (ages.length > 0);
     this.#announced.set(key, { added, told });
+  }
+
+  /** Reports again what Redis has lost of what is open, or was admitted in the last minute: it may evict single keys. */
+  async #restoreMissing(): Promise<void> {
+    if (!this.mode.shared) return;
+    const { life } = this.mode;
+    const now = this.clock.now();
+    const today = utcDay(now);
+    /** By key: whose it is, and how many calls of the last minute it has at least. */
+    const told = new Map<string, { payer: Payer; calls: number }>();
+    for (const { payer } of this.#touched.values()) {
+      const { account, day } = payer;
+      const calls = windowOf(payer).times(now).length;
+      if (calls > 0) told.set(rateKey(payer), { payer, calls });
+      if (account.idle && day.idle) continue;
+      told.set(balanceKey(account.id), { payer, calls: 0 });
+      if (day.isCapped) told.set(capKey(payer, today), { payer, calls: 0 });
+    }
+    const all = [...told];
+    for (let i = 0; i < all.length && life === this.mode.life; i += CHUNK) {
+      const some = all.slice(i, i + CHUNK);
+      const args = [`;${this.edge} ${life} `, ...some.map(([, { calls }]) => calls)];
+      const missing = await this.mode.link
+        .run<number[]>(
+          'missing',
+          some.map(([key]) => key),
+          args,
+          PATIENT_TIMEOUT_MS,
+        )
+        .catch((): number[] => []);
+      for (const nth of missing) this.#restore(...some[nth - 1]!);
+    }
+  }
+
+  #restore(key: string, { payer, calls }: { payer: Payer; calls: number }): void {
+    if (calls === 0) this.reports.tell(payer);
+    else {
+      this.#announced.delete(key);
+      this.#tellRate(key, windowOf(payer)).catch((error: unknown) => this.mode.failed(error));
+    }
   }
 
   #sweep(): void {

@@ -1,8 +1,9 @@
+import { performance } from 'node:perf_hooks';
 import { type Clock, dayBefore, utcDay } from '../../../lib/clock.js';
 import { type Payer, windowOf } from '../../payer.js';
-import type { AccountState } from '../account-state.js';
+import type { AccountState, DayState } from '../account-state.js';
 import { type Admission, floorOf } from '../limits.js';
-import type { Membership } from './edge-membership.js';
+import { type Membership, STATE_TTL_MS } from './edge-membership.js';
 import { balanceKey, capKey, rateKey } from './redis-keys.js';
 import { PATIENT_TIMEOUT_MS, RedisUnavailableError } from './redis-link.js';
 import type { RedisMode } from './redis-mode.js';
@@ -53,6 +54,8 @@ export interface ReportsOptions {
 export class Reports {
   readonly #lines = new Map<AccountState, Line>();
   readonly #underWay = new Set<Promise<void>>();
+  /** When Redis last wrote a state, and in which life. */
+  readonly #written = new WeakMap<AccountState | DayState, { life: number; at: number }>();
   #immediate: NodeJS.Immediate | undefined;
   #calls = 0;
   #heardAt = 0;
@@ -165,7 +168,7 @@ export class Reports {
     this.#soon();
   }
 
-  #run(account: AccountState, { payers, asks }: Line): Promise<Answer> {
+  async #run(account: AccountState, { payers, asks }: Line): Promise<Answer> {
     const { edge, mode, clock } = this.options;
     const today = utcDay(clock.now());
     const yesterday = dayBefore(today);
@@ -178,12 +181,19 @@ export class Reports {
     const keys = [balanceKey(account.id)];
     const args: (string | number | bigint)[] = [
       ...[edge, mode.life, this.#heardAt, this.#vouchedSince, this.#lost, this.#gone],
-      ...[account.balance, account.seq, account.holds, account.pending, capped.length],
+      ...[
+        account.balance,
+        account.seq,
+        account.holds,
+        account.pending,
+        this.#mustExist(account),
+        capped.length,
+      ],
     ];
     for (const payer of capped) {
       const { day, dailyLimit } = payer;
       keys.push(capKey(payer, today), capKey(payer, yesterday));
-      args.push(dailyLimit ?? 0n, day.spend(today), day.holds, day.pendingOf(today));
+      args.push(dailyLimit ?? 0n, day.spend(today), day.holds, day.pendingOf(today), this.#mustExist(day));
     }
     for (const { admission } of asks) {
       const { payer, hold } = admission;
@@ -193,7 +203,19 @@ export class Reports {
     }
     // No call waits while everything is announced.
     const timeoutMs = mode.shared ? undefined : PATIENT_TIMEOUT_MS;
-    return mode.link.run<Answer>('decide', keys, args.map(String), timeoutMs);
+    const { life } = mode;
+    const answer = await mode.link.run<Answer>('decide', keys, args.map(String), timeoutMs);
+    const written = { life, at: performance.now() };
+    for (const state of [account, ...capped.map(({ day }) => day)]) this.#written.set(state, written);
+    return answer;
+  }
+
+  /** 1 if Redis wrote the state so lately that it can't have expired. */
+  #mustExist(state: AccountState | DayState): 0 | 1 {
+    const { mode } = this.options;
+    const written = this.#written.get(state);
+    if (!mode.shared || written?.life !== mode.life) return 0;
+    return performance.now() - written.at < STATE_TTL_MS / 2 ? 1 : 0;
   }
 }
 

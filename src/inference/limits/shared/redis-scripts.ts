@@ -1,4 +1,5 @@
 import { DECIDE } from './decide-script.js';
+import { OPEN_KEY } from './redis-keys.js';
 import { MESSAGE_SCRIPTS } from './redis-message-scripts.js';
 
 const COMMON = `
@@ -42,6 +43,7 @@ if at > now then at = now end
 if kind ~= 'look' then redis.call('ZADD', membership, string.format('%.0f', at), edge) end
 redis.call('ZREMRANGEBYSCORE', membership, '-inf', string.format('%.0f', now - keep))
 redis.call('PEXPIRE', membership, keep)
+redis.call('PEXPIRE', '${OPEN_KEY}', keep)
 local answer = {string.format('%.0f', now), string.format('%.0f', stood)}
 for _, value in ipairs(redis.call('ZRANGE', membership, 0, -1, 'WITHSCORES')) do answer[#answer + 1] = value end
 return answer
@@ -67,8 +69,28 @@ end
 return 1
 `;
 
+/**
+ * Which of KEYS lack what an edge has told: their numbers. Those looked at count as used, so that a Redis which evicts keeps them.
+ * ARGV what the edge's part of a state begins with, then for each key 0 if it is a state, or how many calls of the last minute it
+ * has at least.
+ */
+const MISSING = `
+local missing = {}
+for i, key in ipairs(KEYS) do
+  local calls, lacks = tonumber(ARGV[i + 1])
+  if calls > 0 then
+    lacks = redis.call('ZCARD', key) < calls
+  else
+    local text = redis.call('GET', key)
+    lacks = not text or not string.find(text, ARGV[1], 1, true)
+  end
+  if lacks then missing[#missing + 1] = i end
+end
+return missing
+`;
+
 export const SCRIPTS = {
-  ...{ decide: DECIDE, retellRate: RETELL_RATE, beat: BEAT, bury: BURY, keep: KEEP },
+  ...{ decide: DECIDE, retellRate: RETELL_RATE, missing: MISSING, beat: BEAT, bury: BURY, keep: KEEP },
   ...MESSAGE_SCRIPTS,
 } as const;
 export type ScriptName = keyof typeof SCRIPTS;
