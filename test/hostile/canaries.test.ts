@@ -45,13 +45,13 @@ const ALLOWED: { canary: RegExp; where: RegExp; because: string }[] = [
   },
   {
     canary: /^deployment of/,
-    where: /^log of proxy$/,
+    where: /^log of gateway$/,
     because: 'the operator named it, and is told whose price is wrong',
   },
   {
     canary: /^deployment of/,
-    where: /^(?:database public\.(?:usage_events\w*|node_hours)|file .*\/spool\/|trace)/,
-    because: 'usage events and traces keep who served, for administrators',
+    where: /^(?:database public\.(?:usage_events\w*|node_hours|proxy_reports)|file .*\/spool\/|trace)/,
+    because: 'usage events, reports and traces keep who served, for administrators',
   },
   {
     canary: /mail|name/,
@@ -85,14 +85,14 @@ describe('canaries', () => {
     rig = await startRig('canaries', {
       direct: true,
       whole: true,
-      upstream: 'proxy',
+      upstream: 'router',
       env,
       keptOutputBytes: 2 ** 28,
     });
     traffic = new Traffic(rig, aviary, env.ENCRYPTION_KEY);
     [starts] = await Promise.all([failingStarts(folder, aviary, rig.postgres.port), everything()]);
     dump = await dumpTables(rig.postgres.pool);
-    const processes = [rig.edge, rig.platform, rig.jobs, rig.proxy];
+    const processes = [rig.edge, rig.platform, rig.jobs];
     outputs = processes.map((one) => [one.name, one.output()]);
   }, 240_000);
   afterAll(async () => {
@@ -102,7 +102,7 @@ describe('canaries', () => {
     rmSync(folder, { recursive: true, force: true });
   }, 60_000);
 
-  /** Secrets of the installation, and a model proxy whose only node is ours. */
+  /** Secrets of the installation, and a routing file whose only node is ours. */
   async function environment() {
     const nodes = [
       ['gateway/fast', node.url],
@@ -281,9 +281,6 @@ describe('canaries', () => {
     await rig.platform.end('SIGKILL');
     await traffic.ask('ada', 'GET', '/api/auth/me', { token: ada.token });
     await rig.platform.start();
-    await rig.proxy.end('SIGKILL');
-    await traffic.chat(ada, 'whole');
-    await rig.proxy.start();
     await rig.jobs.end('SIGTERM');
     await rig.jobs.start();
   }

@@ -20,9 +20,9 @@ import { type RigUpstream, startRigUpstream } from './upstream.js';
 export interface RigOptions {
   /**
    * `scripted`: an upstream in the driver. `proxy`: the product's own model proxy and simulator. `routed`: the
-   * product's model proxy, with the upstream in the driver as its node.
+   * product's model proxy, with the upstream in the driver as its node. `router`: edge and platform route by themselves.
    */
-  upstream?: 'scripted' | 'proxy' | 'routed';
+  upstream?: 'scripted' | 'proxy' | 'routed' | 'router';
   /** More than one: behind a front, and with a Redis that they share unless `redis` is false. */
   edges?: number;
   /** False: of several edges only the first is started, and the others are left to the test. */
@@ -92,7 +92,7 @@ export async function startRig(name: string, options: RigOptions = {}): Promise<
   const links = {
     database: await createTcpProxy(postgres.port),
     upstream:
-      kind === 'scripted'
+      kind === 'scripted' || kind === 'router'
         ? await createTcpProxy(upstream.port)
         : await createTcpProxy(proxyPort, ids.observe),
     platform: await createTcpProxy(platformPort),
@@ -114,7 +114,9 @@ export async function startRig(name: string, options: RigOptions = {}): Promise<
     PLATFORM_PORT: String(platformPort),
     PROXY_PORT: String(proxyPort),
     PLATFORM_URL: at(links.platform, platformPort),
-    UPSTREAM_URL: at(links.upstream, kind === 'scripted' ? upstream.port : proxyPort),
+    ...(kind !== 'router' && {
+      UPSTREAM_URL: at(links.upstream, kind === 'scripted' ? upstream.port : proxyPort),
+    }),
     ...(kind === 'routed' && { PROXY_CONFIG: routingTo(upstream.url, folder) }),
     ...TEST_SECRETS,
     ...options.env,
@@ -179,7 +181,7 @@ export async function startRig(name: string, options: RigOptions = {}): Promise<
     if (options.whole) await Promise.all([rig.platform.start(), rig.jobs.start()]);
     // 1,000 a minute is the plan's business, not the rig's. The platform's seed would set it back.
     if (!options.seededPlans) await postgres.pool.query('update plans set requests_per_minute = 60000');
-    if (kind !== 'scripted') await rig.proxy.start();
+    if (kind === 'proxy' || kind === 'routed') await rig.proxy.start();
     await Promise.all((redis ? edges : edges.slice(0, 1)).map((edge) => edge.start()));
   } catch (error) {
     await rig.close();

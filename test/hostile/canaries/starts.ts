@@ -107,6 +107,8 @@ export async function failingStarts(folder: string, aviary: Aviary, databasePort
     ['jobs', bad[2]!],
     ['platform', bad[7]!],
     ['proxy', bad[9]!],
+    // Edge and platform read it themselves.
+    ['edge', { ...bad[9]!, UPSTREAM_URL: '' }],
   ];
   // All print what is wrong with their settings by one function, and the launcher is loaded in a fifth of the time.
   const refused = [bad[3]!, bad[4]!, bad[5]!, bad[6]!, bad[8]!, bad[10]!];
