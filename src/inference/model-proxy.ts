@@ -1,3 +1,4 @@
+import { createMessageMask } from '../lib/message-mask.js';
 import { UpstreamClient } from '../lib/upstream/client.js';
 import { HttpUpstream, type Upstream } from '../lib/upstream/upstream.js';
 import { type AskedRoutes, createModelRoutes } from './model-routes.js';
@@ -16,7 +17,8 @@ export function openModelProxy(upstreamUrl: string, masterKey: string): ModelPro
   const url = new URL(upstreamUrl);
   const basePath = url.pathname.replace(/\/$/, '');
   const client = new UpstreamClient({ url, connectTimeoutMs: CONNECT_TIMEOUT_MS });
-  const upstream = new HttpUpstream(client, basePath);
+  const mask = createMessageMask({ addresses: [upstreamUrl], keys: [masterKey] });
+  const upstream = new HttpUpstream(client, basePath, mask);
   const routes = createModelRoutes(url.origin, basePath, masterKey);
   return {
     upstream,

@@ -1,3 +1,4 @@
+import type { MessageMask } from '../lib/message-mask.js';
 import type { Work, WorkEnd } from '../lib/turns.js';
 import {
   AnswerTooLargeError,
@@ -97,6 +98,7 @@ export class Attempt implements UpstreamHandler {
     private readonly onLeaving: () => void,
     private readonly takeTurns: TakeTurns,
     private readonly memory: AnswerMemory,
+    private readonly mask: MessageMask,
   ) {
     let end!: (end: AttemptEnd) => void;
     this.ended = new Promise((resolve) => {
@@ -198,12 +200,12 @@ export class Attempt implements UpstreamHandler {
   }
 
   #told(payload: Buffer): never {
-    throw new ErrorAnswer(judgePayload(payload, this.deployment));
+    throw new ErrorAnswer(judgePayload(payload, this.deployment, this.mask));
   }
 
   /** The status says whose fault an error is; words that are too many, or cut, are left out. */
   #error(text: string): ErrorAnswer {
-    return new ErrorAnswer(judgeStatus(this.#status, text, this.#retryAfter, this.deployment));
+    return new ErrorAnswer(judgeStatus(this.#status, text, this.#retryAfter, this.deployment, this.mask));
   }
 
   #endStream(stream: SseRestamper): void {
@@ -229,7 +231,7 @@ export class Attempt implements UpstreamHandler {
    * words.
    */
   #errorEvent(payload: Buffer): Buffer {
-    const verdict = judgePayload(payload, this.deployment);
+    const verdict = judgePayload(payload, this.deployment, this.mask);
     if (!this.caller.begun && this.#pieces.length === 0) throw new ErrorAnswer(verdict);
     if (verdict.kind === 'failed') this.#spoilt = verdict.reason;
     const told = verdict.kind === 'failed' ? bodyOf(verdict.error) : verdict.body;

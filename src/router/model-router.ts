@@ -3,6 +3,7 @@ import type { Logger } from '../lib/logger.js';
 import { AnswerMemory } from './answer-memory.js';
 import type { CallDeps, CallTimeouts } from './call.js';
 import type { Random } from './group.js';
+import { NodeMask } from './node-mask.js';
 import { createRelay } from './relay.js';
 import { createRouter, type Router, type RouterDeps } from './router.js';
 import { createRouterMetrics } from './router-metrics.js';
@@ -55,7 +56,8 @@ export interface ModelRouter {
 export function createModelRouter(deps: ModelRouterDeps): ModelRouter {
   const { log } = deps;
   const answers = new AnswerMemory(deps.answerBytes);
-  const relay = createRelay(answers);
+  const mask = new NodeMask(deps.routing);
+  const relay = createRelay(answers, mask.apply);
   const time = deps.time ?? processTime;
   let { routing } = deps;
   let router: Router;
@@ -96,8 +98,12 @@ export function createModelRouter(deps: ModelRouterDeps): ModelRouter {
       routing = next;
       router = createRouter(next, routerDeps, router);
       relay.retain(next.deployments);
+      mask.reload(next);
     },
-    steer: (nodes) => router.steer(nodes),
+    steer(nodes) {
+      router.steer(nodes);
+      mask.steer(nodes);
+    },
     inFlight: (key) => sites.inFlight(key),
     deploymentsAt: (key) => router.deploymentsAt(key),
     onNodeIdle(listener) {

@@ -1,5 +1,5 @@
 import { errorEntry } from '../errors.js';
-import { cleanMessage, isKnownField } from '../lib/clean-message.js';
+import { type MessageMask, maskedParam } from '../lib/message-mask.js';
 import { fieldErrors, shownFieldErrors } from '../lib/upstream/field-errors.js';
 import { saysNotTaken } from '../lib/upstream/not-taken.js';
 import { UpstreamTimeoutError } from '../lib/upstream/upstream-handler.js';
@@ -53,15 +53,15 @@ function messageOf(body: Record<string, unknown>, told: Record<string, unknown>)
   return fieldErrors(body.detail) ?? shownFieldErrors(message) ?? message;
 }
 
-/** The node's own 400 or 422: the caller's fault, so its words go on, as far as they are known to be harmless. */
-function refusal(text: string, { node, group }: Deployment): Record<string, unknown> {
+/** The node's own 400 or 422: the caller's fault, so its words go on, without what is the operator's. */
+function refusal(text: string, { node, group }: Deployment, mask: MessageMask): Record<string, unknown> {
   const body = objectOf(text);
   const told = typeof body.error === 'object' ? ((body.error ?? {}) as Record<string, unknown>) : {};
-  const message = cleanMessage(messageOf(body, told), { from: node.read().upstreamModel, to: group });
+  const message = mask(messageOf(body, told), { from: node.read().upstreamModel, to: group });
   const { type, message: refused } = errorEntry('invalid_request');
-  const param = typeof told.param === 'string' && isKnownField(told.param) ? told.param : null;
+  const param = maskedParam(told.param, mask) ?? null;
   const code = typeof told.code === 'number' ? told.code : 'invalid_request';
-  return { error: { message: message ?? refused, type, param, code } };
+  return { error: { message: message || refused, type, param, code } };
 }
 
 function objectOf(text: string): Record<string, unknown> {
@@ -94,10 +94,11 @@ export function judgeStatus(
   text: string,
   retryAfter: string | undefined,
   deployment: Deployment,
+  mask: MessageMask,
 ): Verdict {
   const outcome = `upstream_${status}`;
   if (status === 400 || status === 422)
-    return { kind: 'refused', status, body: refusal(text, deployment), outcome };
+    return { kind: 'refused', status, body: refusal(text, deployment, mask), outcome };
   if (saysNotTaken(status))
     return { kind: 'refused', status: notTaken.status, body: bodyOf(notTaken), outcome };
   const reason = `status_${status}`;
@@ -118,9 +119,9 @@ export function judgeStatus(
 }
 
 /** Judges an error object that came with a 200, in a stream or for a whole answer. Its code may be a status. */
-export function judgePayload(payload: Buffer, deployment: Deployment): Verdict {
+export function judgePayload(payload: Buffer, deployment: Deployment, mask: MessageMask): Verdict {
   const text = payload.length > MAX_PARSED_BYTES ? '' : payload.toString('utf8');
-  return judgeStatus(statusIn(text), text, undefined, deployment);
+  return judgeStatus(statusIn(text), text, undefined, deployment, mask);
 }
 
 interface ToldStatus {

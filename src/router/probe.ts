@@ -1,3 +1,4 @@
+import { GENERAL_MASK } from '../lib/message-mask.js';
 import { limitAfterReads } from '../lib/limit-after-reads.js';
 import type { ResponseHead } from '../lib/upstream/response-head.js';
 import type { Carrier } from '../lib/upstream/upstream.js';
@@ -72,7 +73,7 @@ async function asked(
   });
   const body = await answer.whole.finally(endLimit);
   if (answer.status > 299) {
-    const { kind } = judgeStatus(answer.status, '', undefined, deployment);
+    const { kind } = judgeStatus(answer.status, '', undefined, deployment, GENERAL_MASK);
     if (kind === 'refused') return 'refused';
     throw new Error(`status ${answer.status}`);
   }

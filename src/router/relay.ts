@@ -1,4 +1,5 @@
 import { replaceValues } from '../lib/json-scan.js';
+import type { MessageMask } from '../lib/message-mask.js';
 import { withoutEndSlashes } from '../lib/trim-end.js';
 import { Turns } from '../lib/turns.js';
 import { UpstreamClient } from '../lib/upstream/client.js';
@@ -42,8 +43,8 @@ interface Wire {
 
 const originOf = (deployment: Deployment): string => new URL(deployment.node.read().apiBase).origin;
 
-/** `memory` bounds what large answers take. */
-export function createRelay(memory: AnswerMemory): Relay {
+/** `memory` bounds what large answers take; `mask` hides what is the operator's in refusals. */
+export function createRelay(memory: AnswerMemory, mask: MessageMask): Relay {
   const turns = new Turns();
   const takeTurns: TakeTurns = ({ owner }, work, end) => turns.take(owner, work, end);
   /** By origin: one node may serve under several paths. */
@@ -86,7 +87,7 @@ export function createRelay(memory: AnswerMemory): Relay {
   return {
     attempt(deployment, asked, patience, caller, onLeaving) {
       const { client, basePath, headers, model } = wireOf(deployment);
-      const attempt = new Attempt(deployment, asked, patience, caller, onLeaving, takeTurns, memory);
+      const attempt = new Attempt(deployment, asked, patience, caller, onLeaving, takeTurns, memory, mask);
       const body = replaceValues(asked.body, [asked.member], model);
       attempt.start(client, basePath + asked.path, asked.stream ? headers.stream : headers.whole, body);
       return attempt;

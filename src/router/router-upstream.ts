@@ -1,4 +1,5 @@
 import type { Logger } from '../lib/logger.js';
+import { GENERAL_MASK } from '../lib/message-mask.js';
 import type { Span } from '../lib/tracing/tracing.js';
 import type { UpstreamHandler } from '../lib/upstream/upstream-handler.js';
 import type { CallHead, Carrier, Upstream } from '../lib/upstream/upstream.js';
@@ -14,6 +15,9 @@ const LEAST_FAILURE = 500;
 
 /** Carries calls by the router of this process, each checked as if it had come over HTTP. */
 export class RouterUpstream implements Upstream {
+  /** The router has masked what it answers with. */
+  readonly mask = GENERAL_MASK;
+
   constructor(
     private readonly calls: CallDeps,
     private readonly keys: Pick<VirtualKeys, 'check'>,

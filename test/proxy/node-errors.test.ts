@@ -89,9 +89,9 @@ describe('what a node does wrong', () => {
   });
 
   test.each([400, 422])(
-    'its %i goes on with the words that are known, and without its own names',
+    'its %i goes on with its message, without what is the operator's',
     async (status) => {
-      const message = `gemma-3-4b does not support n above 3 in one request (http://${nodeHost}/v1, 10.1.2.3:8000, gpu-7.eu.acme.cloud, unix:/run/vllm.sock)`;
+      const message = `gemma-3-4b: n über 3 wird nicht unterstützt (http://${nodeHost}/v1, 10.1.2.3:8000, gpu-7.eu.acme.cloud, unix:/run/vllm.sock, node-secret)`;
       act = answerWith(
         status,
         JSON.stringify({ error: { message, type: 'BadRequestError', param: 'n', code: 400 } }),
@@ -100,7 +100,7 @@ describe('what a node does wrong', () => {
       expect(response.status).toBe(status);
       expect(await response.json()).toEqual({
         error: {
-          message: 'gateway/fast does not support n above 3 in one request ([…], […], […], […])',
+          message: 'gateway/fast: n über 3 wird nicht unterstützt ([…], […], […], […], […])',
           type: 'invalid_request_error',
           param: 'n',
           code: 400,
@@ -122,8 +122,12 @@ describe('what a node does wrong', () => {
       }),
       'messages.0.content: Input should be a valid string',
     ],
-    ['{"detail":[{"loc":["body"],"msg":"out of memory on gpu-7.eu.acme.cloud"}]}', REFUSED],
-    ['{"error":{"message":"CUDA error at worker7","param":"gpu-7.eu.acme.cloud","code":"worker7"}}', REFUSED],
+    ['{"detail":[{"loc":["body"],"msg":"out of memory on gpu-7.eu.acme.cloud"}]}', 'out of memory on […]'],
+    [
+      '{"error":{"message":"CUDA error at gpu-7.eu.acme.cloud:1","param":"gpu-7.eu.acme.cloud","code":"worker7"}}',
+      'CUDA error at […]',
+    ],
+    ['{"error":{"message":"http://10.0.0.5:8000/v1"}}', REFUSED],
     ['<html>bad</html>', REFUSED],
     ['', REFUSED],
   ])('its 400 in another form is put into ours: %s', async (body, message) => {

@@ -1,5 +1,6 @@
 import type { AppError } from '../../errors.js';
 import type { JsonReader } from '../../lib/json-reader.js';
+import type { MessageMask } from '../../lib/message-mask.js';
 import type { DroppedKind } from '../call-metrics.js';
 import type { UpstreamFailure } from './upstream-failure.js';
 
@@ -20,6 +21,7 @@ export interface RelayAnswer {
 /** What the answers ask of the relay. */
 export interface RelayContext {
   readonly requestId: string;
+  readonly mask: MessageMask;
   /** The public name that served, from what the upstream's answer says. */
   servedModel(name: string): string;
   /** Counts what is dropped from the upstream's answer. */

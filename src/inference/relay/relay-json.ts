@@ -56,7 +56,7 @@ export class JsonAnswer implements RelayAnswer {
     });
     if (call.settled) return;
     if (answer.kind === 'error') {
-      context.fail(mapErrorChunk(answer.body));
+      context.fail(mapErrorChunk(answer.body, context.mask));
       return;
     }
     if (answer.kind === 'garbage') {

@@ -129,7 +129,7 @@ export class StreamAnswer implements RelayAnswer, WholeEventSink {
         this.#complete();
         return;
       case 'error':
-        this.#break(mapErrorChunk(this.#check.error));
+        this.#break(mapErrorChunk(this.#check.error, this.context.mask));
         return;
       case 'garbage':
         this.#break({ code: 'upstream_error', options: {} });

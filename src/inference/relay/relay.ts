@@ -1,5 +1,6 @@
 import { AppError, errorEntry } from '../../errors.js';
 import type { JsonReader } from '../../lib/json-reader.js';
+import type { MessageMask } from '../../lib/message-mask.js';
 import { MAX_ERROR_BYTES } from '../../lib/upstream/answer-limits.js';
 import type { ResponseHead } from '../../lib/upstream/response-head.js';
 import type { Carrier, Upstream } from '../../lib/upstream/upstream.js';
@@ -56,6 +57,10 @@ export class Relay implements UpstreamHandler, RelayContext {
 
   get patience(): CallPatience {
     return this.deps.patience;
+  }
+
+  get mask(): MessageMask {
+    return this.deps.upstream.mask;
   }
 
   get movedOn(): boolean {
@@ -206,7 +211,7 @@ export class Relay implements UpstreamHandler, RelayContext {
   }
 
   #refused(): void {
-    this.fail(mapStatus(this.#status, Buffer.concat(this.#errorBody), this.#retryAfter));
+    this.fail(mapStatus(this.#status, Buffer.concat(this.#errorBody), this.#retryAfter, this.mask));
   }
 
   #closed(): void {

@@ -1,5 +1,5 @@
 import type { ErrorCode, ErrorOptions } from '../../errors.js';
-import { cleanMessage, isKnownField } from '../../lib/clean-message.js';
+import { type MessageMask, maskedParam } from '../../lib/message-mask.js';
 import { fieldErrors } from '../../lib/upstream/field-errors.js';
 import { NOT_TAKEN, NOT_TAKEN_CODE, saysNotTaken } from '../../lib/upstream/not-taken.js';
 import { unwrapMessage } from './upstream-words.js';
@@ -28,10 +28,15 @@ const NOT_ROUTED = /^(?:\{'error': ["'])?(?:\/[\w/]+: )?Invalid model name passe
 const TRY_AGAIN = /Try again in (\d{1,6}(?:\.\d+)?) seconds/;
 
 /**
- * Maps an error response of the model proxy. Its 400 and 422 are the caller's to fix: same status, and the message as
- * far as its words are known. Everything else gets our own message, so that nothing of the upstream leaks.
+ * Maps an error response of the model proxy. Its 400 and 422 are the caller's to fix: same status, and the message
+ * without what is the operator's. Everything else gets our own message, so that nothing of the upstream leaks.
  */
-export function mapStatus(status: number, body: Buffer, retryAfter: string | undefined): UpstreamFailure {
+export function mapStatus(
+  status: number,
+  body: Buffer,
+  retryAfter: string | undefined,
+  mask: MessageMask,
+): UpstreamFailure {
   const { message = '', type, code, param } = readError(body);
   const unavailable =
     status === 429 ||
@@ -45,8 +50,8 @@ export function mapStatus(status: number, body: Buffer, retryAfter: string | und
     return { code: 'upstream_unavailable', options: { retryAfterSeconds: readRetryAfter(told) } };
   }
   if (status === 400 || status === 422) {
-    const words = cleanMessage(unwrapMessage(message) ?? '');
-    return { code: 'invalid_request', options: { status, message: words, param } };
+    const masked = mask(unwrapMessage(message) ?? '') || undefined;
+    return { code: 'invalid_request', options: { status, message: masked, param: maskedParam(param, mask) } };
   }
   if (saysNotTaken(status) || code === NOT_TAKEN_CODE)
     return { code: 'upstream_error', options: { message: NOT_TAKEN, noRetry: true } };
@@ -66,13 +71,14 @@ export function mapTransportError(error: unknown): UpstreamFailure {
 }
 
 /** Maps an error object that came where a stream's first chunk should be; its code may be the status. */
-export function mapErrorChunk(payload: Buffer): UpstreamFailure {
+export function mapErrorChunk(payload: Buffer, mask: MessageMask): UpstreamFailure {
   const { code } = readError(payload);
   const status = Number(code);
   return mapStatus(
     Number.isInteger(status) && status >= 400 && status <= 599 ? status : 502,
     payload,
     undefined,
+    mask,
   );
 }
 
@@ -100,7 +106,7 @@ function readError(body: Buffer): ErrorFields {
       message: textOf(message),
       type: textOf(type),
       code: typeof code === 'string' || typeof code === 'number' ? String(code) : undefined,
-      param: typeof param === 'string' && isKnownField(param) ? param : undefined,
+      param: textOf(param),
     };
   } catch {
     return {};

@@ -1,14 +1,25 @@
-import { isKnownField } from '../clean-message.js';
-
 const MAX_SHOWN = 5;
-const INDEX = /^\d{1,4}$/;
+/** A member of the request, or an index. The types that pydantic names in between look like no member, or are Python's. */
+const STEP = /^(?:[a-z_][a-z0-9_]{0,63}|\d{1,4})$/;
+const TYPES = new Set([
+  'body',
+  'str',
+  'int',
+  'float',
+  'bool',
+  'list',
+  'dict',
+  'tuple',
+  'bytes',
+  'nullable',
+  'constrained',
+  'json_or_python',
+]);
 /** pydantic's errors as Python shows them; vLLM sends them as a message. */
 const SHOWN = /'loc': \(([^()]{1,200})\), 'msg': (?:'([^']{1,200})'|"([^"]{1,200})")/g;
 
-/** The context of the field, and the type names that pydantic inserts, are left out. */
 function pathOf(parts: readonly string[]): string {
-  const known = parts.filter((part) => part !== 'body' && (isKnownField(part) || INDEX.test(part)));
-  return known.join('.');
+  return parts.filter((part) => STEP.test(part) && !TYPES.has(part)).join('.');
 }
 
 function told(errors: readonly { path: string; message: string }[]): string | undefined {

@@ -1,3 +1,4 @@
+import { GENERAL_MASK, type MessageMask } from '../message-mask.js';
 import type { Span } from '../tracing/tracing.js';
 import type { UpstreamClient } from './client.js';
 import type { UpstreamHandler } from './upstream-handler.js';
@@ -24,6 +25,8 @@ export interface Carrier {
 
 /** Carries calls: to a model proxy over HTTP, or by the router of this process. */
 export interface Upstream {
+  /** Hides what is the operator's in the messages of its refusals. */
+  readonly mask: MessageMask;
   /** Sends a call at the end of this turn of the event loop. The handler is called later, never from here. */
   call(head: CallHead, body: Buffer, handler: UpstreamHandler): Carrier;
 }
@@ -36,6 +39,7 @@ export class HttpUpstream implements Upstream {
   constructor(
     private readonly client: UpstreamClient,
     private readonly basePath: string,
+    readonly mask = GENERAL_MASK,
   ) {}
 
   call(head: CallHead, body: Buffer, handler: UpstreamHandler): Carrier {

@@ -1,0 +1,151 @@
+import {
+  createMessageMask,
+  GENERAL_MASK,
+  MAX_MESSAGE_CHARACTERS,
+  maskedParam,
+} from '../../src/lib/message-mask.js';
+import { CONTROL_NAMES } from '../../src/proxy/simulator/controls.js';
+import fc from '../support/fast-check.js';
+
+const mask = createMessageMask({
+  addresses: [
+    'http://gpu-7.eu.acme.cloud:8123/pool-a/v1',
+    'http://worker7:9000/v1',
+    'https://[fd00::77]:8443/v1',
+    'not an address',
+  ],
+  keys: ['correcthorse', 'Zm9vYmFyYmF6cXV4', 'EMPTY'],
+});
+
+const HIDDEN = [
+  'http://10.0.0.5:8000/v1/chat',
+  'https://node-7.internal.example.com/v1?key=1',
+  'HTTP://[fe80::1]:8000/v1',
+  '10.0.0.5',
+  '10.0.0.5:8000',
+  '192.168.1.77/health',
+  'node-7.gpu.svc.cluster.local:8000',
+  'vllm-0.vllm.svc',
+  'gpu-7.eu.acme.cloud',
+  'GPU-7.EU.ACME.CLOUD:443',
+  'gpu-8.eu.acme.cloud',
+  'gpu-7',
+  'worker7',
+  'worker7:9000',
+  '/pool-a/v1/chat/completions',
+  'unix:/run/vllm.sock',
+  '/run/vllm.sock',
+  'localhost:11434',
+  '[fe80::1ff:fe23:4567:890a]:8000',
+  '2001:db8::8a2e:370:7334',
+  '[::1]:8000',
+  '::ffff:10.1.2.3',
+  'postgresql://user:pass@db:5432/x',
+  'sk-1234567890abcdef',
+  'hf_abcdefghijklmnop',
+  'Zm9vYmFyYmF6cXV4',
+  'correcthorse',
+  '/usr/local/lib/python3.11/site-packages/vllm/engine.py',
+  '/root/.cache/huggingface/model.bin',
+  'C:\\models\\qwen.gguf',
+];
+const AROUND = [
+  (secret: string) => `temperature must be below 2, got 3.5 (${secret}); the input is too long`,
+  (secret: string) => `This model's maximum context length is 8192 tokens: ${secret}`,
+  (secret: string) => `{'message': '${secret}', 'type': 'invalid'}`,
+  (secret: string) => `max_tokens=${secret} is not a valid number`,
+  (secret: string) => `Fehler bei ${secret}: abgebrochen。${secret}`,
+  (secret: string) => `\`${secret}\`, "${secret}" <${secret}>`,
+  (secret: string) => secret,
+];
+
+describe('a message of a node', () => {
+  test.each(HIDDEN)('never shows %s', (secret) => {
+    const parts = secret.split(/[[\]]/).filter((part) => part.length > 2 && !/^:\d+$/.test(part));
+    for (const around of AROUND) {
+      const shown = mask(around(secret)).toLowerCase();
+      for (const part of parts) expect(shown).not.toContain(part.toLowerCase());
+    }
+  });
+
+  test.each([
+    "HTTPConnectionPool(host='worker7', port=9000): Max retries exceeded",
+    'connect to port 9000 failed',
+    'listening at :9000',
+    'Authorization: Bearer abc',
+    'mask.invalid.example:8123 is taken',
+  ])('hides hosts, ports and tokens in: %s', (message) => {
+    expect(mask(message)).toContain('[…]');
+    expect(mask(message)).not.toMatch(/worker7|\b9000\b|\babc\b|8123/);
+  });
+
+  test.each([
+    "This model's maximum context length is 9000 tokens. However, you requested 9007 tokens: exceeded by 7 tokens.",
+    "Invalid schema for function 'get_weather': 'strng' is not valid under any of the given schemas",
+    'Die maximale Kontextlänge von 8192 Token wurde um 7 überschritten.',
+    '超出模型的最大上下文长度：请求了 9000 个 token。',
+    'max_tokens:9000 is too large; "max_tokens":9000, messages.0.content[1].image_url.url',
+    'The model `gateway/qwen-fast` does not support tools; std::vector, Foo::bar, 12:30:45, ratio 3:4, EMPTY.',
+    "1 validation error: ('body', 'messages', 0, 'content'): Input should be a valid string at /messages/0/content",
+    'version 0.6.3.post1 of qwen3:8b and llama3.1:70b; top_p must be in (0, 1], got 2.0.',
+    `unknown simulator control x; known are ${CONTROL_NAMES.join(', ')}`,
+    '\\u00e9 \\n 50 % <tool_call> {"a": [1, 2]} ¿qué?',
+  ])('passes as it is: %s', (message) => expect(mask(message)).toBe(message));
+
+  test("has the model's public name in place of the node's own", () => {
+    const renamed = { from: 'qwen3:8b', to: 'gateway/fast' };
+    expect(mask('"qwen3:8b" has no tools; qwen3:8b. not qwen3:8b-node', renamed)).toBe(
+      '"gateway/fast" has no tools; gateway/fast. not qwen3:8b-node',
+    );
+  });
+
+  test('is masked once: a second mask changes nothing', () => {
+    fc.assert(
+      fc.property(fc.array(fc.oneof(fc.string(), fc.constantFrom(...HIDDEN)), { maxLength: 20 }), (parts) => {
+        const once = mask(parts.join(' '));
+        expect(mask(once)).toBe(once);
+      }),
+    );
+  });
+
+  test('says nothing where only signs are left', () => {
+    expect(mask('http://10.0.0.5:8000/v1: (worker7)')).toBe('');
+    expect(mask('')).toBe('');
+  });
+
+  test.each(['n', 'messages', 'messages.0.content', 'tools[0].function.name', 'metadata.user-id'])(
+    'names the member %s',
+    (param) => expect(maskedParam(param, mask)).toBe(param),
+  );
+
+  test.each([
+    'messages.10.0.0.5',
+    'messages[10][0][0][5]',
+    'worker7',
+    'gpu-7.eu.acme.cloud',
+    'a b',
+    '',
+    7,
+    null,
+  ])('names no member %p', (param) => expect(maskedParam(param, mask)).toBeUndefined());
+
+  test('hides by its form what no routing file names', () => {
+    expect(
+      GENERAL_MASK('out of memory on gpu-7.eu.acme.cloud (10.1.2.3:8000), see https://x.example/y'),
+    ).toBe('out of memory on […] ([…]), see […]');
+  });
+
+  test('is bounded, on one line and free of control characters', () => {
+    expect(mask('must '.repeat(100_000))).toHaveLength(MAX_MESSAGE_CHARACTERS);
+    expect(mask('must\u0000be\r\nan\u202earray')).toBe('must be an array');
+  });
+
+  test.each(['a.', 'a-', ':', '1.', '/a', 'a:', 'http', '[', 'gpu-7.'])(
+    'of %s over and over is read in no time',
+    (piece) => {
+      const started = process.cpuUsage();
+      mask(piece.repeat(100_000));
+      expect(process.cpuUsage(started).user).toBeLessThan(50_000);
+    },
+  );
+});
