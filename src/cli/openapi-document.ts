@@ -3,6 +3,7 @@ import { openOrm } from '../db/orm.js';
 import { systemClock } from '../lib/clock.js';
 import { createEgress } from '../lib/egress/egress.js';
 import { createLogger } from '../lib/logger.js';
+import { GENERAL_MASK } from '../lib/message-mask.js';
 import { createRegistry } from '../lib/metrics.js';
 import { createPlatform, type Platform } from '../platform/app.js';
 import { createPasswords } from '../services/accounts/passwords.js';
@@ -36,7 +37,7 @@ export async function inspectPlatform<T>(inspect: (platform: Platform) => T): Pr
   const log = createLogger('openapi', 'silent');
   const registry = createRegistry('openapi');
   const em = () => orm.em.fork();
-  const upstream = { call: notCalled };
+  const upstream = { mask: GENERAL_MASK, call: notCalled };
   const playground = openPlayground({ config, clock: systemClock, log, registry, signals, em, upstream });
   const services = createServices({
     config,

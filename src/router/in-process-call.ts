@@ -1,6 +1,6 @@
-import type { UpstreamHandler } from '../lib/upstream/upstream-handler.js';
 import { readServedBy } from '../lib/upstream/served-by.js';
 import type { Carrier } from '../lib/upstream/upstream.js';
+import type { UpstreamHandler } from '../lib/upstream/upstream-handler.js';
 import type { Caller } from './caller.js';
 
 /** A call of this process: hands its answer to the handler as it comes. A handler that pauses holds the node back. */

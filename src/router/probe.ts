@@ -1,5 +1,5 @@
-import { GENERAL_MASK } from '../lib/message-mask.js';
 import { limitAfterReads } from '../lib/limit-after-reads.js';
+import { GENERAL_MASK } from '../lib/message-mask.js';
 import type { ResponseHead } from '../lib/upstream/response-head.js';
 import type { Carrier } from '../lib/upstream/upstream.js';
 import type { CallPatience, UpstreamHandler } from '../lib/upstream/upstream-handler.js';

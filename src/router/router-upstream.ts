@@ -1,8 +1,8 @@
 import type { Logger } from '../lib/logger.js';
 import { GENERAL_MASK } from '../lib/message-mask.js';
 import type { Span } from '../lib/tracing/tracing.js';
-import type { UpstreamHandler } from '../lib/upstream/upstream-handler.js';
 import type { CallHead, Carrier, Upstream } from '../lib/upstream/upstream.js';
+import type { UpstreamHandler } from '../lib/upstream/upstream-handler.js';
 import { bodyOf, type ProxyError, refusalOf } from './answers.js';
 import type { CallDeps } from './call.js';
 import { InProcessCall } from './in-process-call.js';

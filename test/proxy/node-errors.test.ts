@@ -88,26 +88,23 @@ describe('what a node does wrong', () => {
     ]);
   });
 
-  test.each([400, 422])(
-    'its %i goes on with its message, without what is the operator's',
-    async (status) => {
-      const message = `gemma-3-4b: n über 3 wird nicht unterstützt (http://${nodeHost}/v1, 10.1.2.3:8000, gpu-7.eu.acme.cloud, unix:/run/vllm.sock, node-secret)`;
-      act = answerWith(
-        status,
-        JSON.stringify({ error: { message, type: 'BadRequestError', param: 'n', code: 400 } }),
-      );
-      const response = await call(ask('x'));
-      expect(response.status).toBe(status);
-      expect(await response.json()).toEqual({
-        error: {
-          message: 'gateway/fast: n über 3 wird nicht unterstützt ([…], […], […], […], […])',
-          type: 'invalid_request_error',
-          param: 'n',
-          code: 400,
-        },
-      });
-    },
-  );
+  test.each([400, 422])("its %i goes on with its message, without what is the operator's", async (status) => {
+    const message = `gemma-3-4b: n über 3 wird nicht unterstützt (http://${nodeHost}/v1, 10.1.2.3:8000, gpu-7.eu.acme.cloud, unix:/run/vllm.sock, node-secret)`;
+    act = answerWith(
+      status,
+      JSON.stringify({ error: { message, type: 'BadRequestError', param: 'n', code: 400 } }),
+    );
+    const response = await call(ask('x'));
+    expect(response.status).toBe(status);
+    expect(await response.json()).toEqual({
+      error: {
+        message: 'gateway/fast: n über 3 wird nicht unterstützt ([…], […], […], […], […])',
+        type: 'invalid_request_error',
+        param: 'n',
+        code: 400,
+      },
+    });
+  });
 
   test.each([
     ['{"detail":"n is too large"}', 'n is too large'],
