@@ -2,9 +2,11 @@ import { loadConfig } from '../config.js';
 import { openOrm } from '../db/orm.js';
 import { systemClock } from '../lib/clock.js';
 import { createEgress } from '../lib/egress/egress.js';
+import { JsonReader } from '../lib/json-reader.js';
 import { createLogger } from '../lib/logger.js';
 import { GENERAL_MASK } from '../lib/message-mask.js';
 import { createRegistry } from '../lib/metrics.js';
+import { WorkerThread } from '../lib/worker-thread.js';
 import { createPlatform, type Platform } from '../platform/app.js';
 import { createPasswords } from '../services/accounts/passwords.js';
 import { createPseudonyms } from '../services/accounts/pseudonyms.rules.js';
@@ -37,8 +39,18 @@ export async function inspectPlatform<T>(inspect: (platform: Platform) => T): Pr
   const log = createLogger('openapi', 'silent');
   const registry = createRegistry('openapi');
   const em = () => orm.em.fork();
+  const json = new JsonReader(new WorkerThread(log));
   const upstream = { mask: GENERAL_MASK, call: notCalled };
-  const playground = openPlayground({ config, clock: systemClock, log, registry, signals, em, upstream });
+  const playground = openPlayground({
+    config,
+    clock: systemClock,
+    log,
+    registry,
+    json,
+    signals,
+    em,
+    upstream,
+  });
   const services = createServices({
     config,
     clock: systemClock,

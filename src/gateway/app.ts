@@ -18,7 +18,7 @@ import type { Clock } from '../lib/clock.js';
 import { createEnvelope } from '../lib/crypto.js';
 import { cutConnections } from '../lib/cut-connections.js';
 import { NetworkBudget } from '../lib/fair/network-budget.js';
-import { JsonReader } from '../lib/json-reader.js';
+import type { JsonReader } from '../lib/json-reader.js';
 import { idleCloser } from '../lib/lifecycle.js';
 import type { Logger } from '../lib/logger.js';
 import { Pace } from '../lib/pace.js';
@@ -26,7 +26,6 @@ import { requireRules } from '../lib/route-rules.js';
 import { SlotSet } from '../lib/slot-set.js';
 import type { Tracing } from '../lib/tracing/tracing.js';
 import type { Upstream } from '../lib/upstream/upstream.js';
-import { WorkerThread } from '../lib/worker-thread.js';
 import type { MeterOptions } from '../metering/meter.js';
 import { RefusedCalls } from '../metering/refused-calls.js';
 import { addRefusedCalls } from '../metering/refused-calls.store.js';
@@ -52,6 +51,8 @@ export interface EdgeDeps {
   clock: Clock;
   log: Logger;
   registry: Registry;
+  /** The process's own. */
+  json: JsonReader;
   upstream: Upstream;
   /** What is said of the models there. */
   routes: ModelRoutes;
@@ -91,7 +92,7 @@ const LAST_ANSWERS_MS = 500;
 
 /** The edge as a function of its dependencies: `/v1`, `/health`, and the way to the platform. */
 export async function createEdge(deps: EdgeDeps): Promise<Edge> {
-  const { config, pool, clock, log, registry, upstream, routes, tracing } = deps;
+  const { config, pool, clock, log, registry, json, upstream, routes, tracing } = deps;
   const bounds: EdgeBounds = { ...EDGE_BOUNDS, ...deps.bounds };
   const metrics = createCallMetrics(registry);
   const contact = new DatabaseContact(clock);
@@ -182,8 +183,6 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     checkIntervalMs,
   });
   const patience = { headersTimeoutMs: config.upstreamTimeoutMs, bodyTimeoutMs: config.upstreamIdleMs };
-  const thread = new WorkerThread(log);
-  const json = new JsonReader(thread);
   const relay = { upstream, patience, catalog, metrics, json };
   const pace = new Pace({
     bytesPerSecond: bounds.uploadBytesPerSecond,
@@ -247,7 +246,6 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
       await listener.stop();
       catalog.stop();
       payers.stop();
-      await thread.close();
     },
   };
 }

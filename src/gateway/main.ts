@@ -10,12 +10,14 @@ import { entities } from '../entities/index.js';
 import { RedisClusterError } from '../inference/limits/shared/redis-link.js';
 import { openModelProxy } from '../inference/model-proxy.js';
 import { systemClock } from '../lib/clock.js';
+import { JsonReader } from '../lib/json-reader.js';
 import { announceReady, CONFIG_EXIT_CODE, onShutdown, PORT_TAKEN_EXIT_CODE } from '../lib/lifecycle.js';
 import { createLogger } from '../lib/logger.js';
 import { createRegistry, startMetricsListener } from '../lib/metrics.js';
 import { openFilesLimit } from '../lib/open-files.js';
 import { openTracing } from '../lib/tracing/open-tracing.js';
 import { within } from '../lib/within.js';
+import { WorkerThread } from '../lib/worker-thread.js';
 import { createMeter } from '../metering/meter.js';
 import { simulatorOnDemand } from '../proxy/simulator/on-demand.js';
 import { loadRouting, openRouter } from '../router/open-router.js';
@@ -39,13 +41,14 @@ setFlagsFromString('--heap-growing-percent=200');
 const config = loadConfigOrExit('edge');
 const log = createLogger('edge', config.logLevel);
 const registry = createRegistry('edge');
+const json = new JsonReader(new WorkerThread(log));
 // Without a model proxy the router runs here. A faulty routing file ends the process before anything has started.
 const routing = config.upstreamUrl === null ? await loadRouting(config, simulatorOnDemand) : undefined;
 
 async function openModels(orm: MikroORM) {
   if (routing) {
     const timeouts = { firstByteMs: config.upstreamTimeoutMs, idleMs: config.upstreamIdleMs };
-    return openRouter(routing, { ...{ config, orm, log, registry, timeouts }, logsPrices: true });
+    return openRouter(routing, { ...{ config, orm, log, registry, json, timeouts }, logsPrices: true });
   }
   const proxy = openModelProxy(config.upstreamUrl!, config.upstreamMasterKey);
   await proxy.routes.ready;
@@ -70,6 +73,7 @@ try {
     clock: systemClock,
     log,
     registry,
+    json,
     bounds: { sockets: socketsWithin(openFilesLimit()) },
     lock,
     tracing,
@@ -103,6 +107,7 @@ try {
     async () => {
       serving = false;
       await edge.close(DRAIN_MS);
+      await json.close();
       await within(GOODBYE_MS, models.close());
       await lock?.release();
       await within(GOODBYE_MS, tracing?.close() ?? Promise.resolve());

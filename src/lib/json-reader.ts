@@ -17,7 +17,7 @@ export class JsonReader {
   /** Read in this turn of the event loop. */
   #bytes = 0;
 
-  constructor(private readonly thread: Pick<WorkerThread, 'run'>) {}
+  constructor(private readonly thread: Pick<WorkerThread, 'run' | 'close'>) {}
 
   /**
    * Reads `body`, which must not be used afterwards. In the worker thread, the owners' texts take turns. If `signal` is aborted
@@ -35,6 +35,11 @@ export class JsonReader {
     if (this.#bytes === 0) setImmediate(this.#newTurn);
     this.#bytes = bytes;
     return job.run(input);
+  }
+
+  /** Ends the worker thread and fails what it has to do. */
+  close(): Promise<void> {
+    return this.thread.close();
   }
 
   readonly #newTurn = (): void => {

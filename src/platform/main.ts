@@ -8,12 +8,14 @@ import { waitForDatabase } from '../db/wait.js';
 import { openModelProxy } from '../inference/model-proxy.js';
 import { systemClock } from '../lib/clock.js';
 import { createEgress } from '../lib/egress/egress.js';
+import { JsonReader } from '../lib/json-reader.js';
 import { announceReady, onShutdown, startOrExit } from '../lib/lifecycle.js';
 import { createLogger } from '../lib/logger.js';
 import { createRegistry, startMetricsListener } from '../lib/metrics.js';
 import { openTracing } from '../lib/tracing/open-tracing.js';
 import type { Upstream } from '../lib/upstream/upstream.js';
 import { within } from '../lib/within.js';
+import { WorkerThread } from '../lib/worker-thread.js';
 import { loadWebBuild } from '../pages/web-build.js';
 import { simulatorOnDemand } from '../proxy/simulator/on-demand.js';
 import { loadRouting, openRouter } from '../router/open-router.js';
@@ -40,6 +42,7 @@ const log = createLogger('platform', config.logLevel);
 const routing = config.upstreamUrl === null ? await loadRouting(config, simulatorOnDemand) : undefined;
 const tracing = await openTracing(config.tracing, 'platform', log);
 const registry = createRegistry('platform');
+const json = new JsonReader(new WorkerThread(log));
 const orm = openOrm({
   databaseUrl: config.databaseUrl!,
   pooled: isPooled(config),
@@ -68,7 +71,7 @@ async function openModels(): Promise<Models> {
   }
   const timeouts = { firstByteMs: config.upstreamTimeoutMs, idleMs: config.upstreamIdleMs };
   const { router, keys, upstream, routes, close } = await openRouter(routing, {
-    ...{ config, orm, log, registry, timeouts },
+    ...{ config, orm, log, registry, json, timeouts },
     // The edge logs them.
     logsPrices: false,
   });
@@ -103,7 +106,7 @@ await startOrExit('platform', async () => {
   const em = () => orm.em.fork();
   models = await openModels();
   const { upstream } = models;
-  playground = openPlayground({ config, clock: systemClock, log, registry, signals, em, upstream });
+  playground = openPlayground({ config, clock: systemClock, log, registry, json, signals, em, upstream });
   const services = createServices({
     config,
     clock: systemClock,

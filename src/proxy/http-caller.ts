@@ -50,14 +50,6 @@ export class HttpCaller implements Caller {
     this.response.writeHead(status, headers).end(body);
   }
 
-  answerInParts(parts: readonly Buffer[]): void {
-    if (this.response.destroyed) return;
-    const length = parts.reduce((sum, part) => sum + part.length, 0);
-    this.response.writeHead(200, { 'content-type': 'application/json', 'content-length': length });
-    for (const part of parts) this.response.write(part);
-    this.response.end();
-  }
-
   send(pieces: Buffer[]): boolean {
     const { response } = this;
     if (!response.headersSent) {

@@ -2,11 +2,13 @@ import { loadConfigOrExit } from '../config.js';
 import { isPooled } from '../db/pooled.js';
 import { waitForSchema } from '../db/wait-for-schema.js';
 import { openWithoutMigrations } from '../db/without-migrations.js';
+import { JsonReader } from '../lib/json-reader.js';
 import { announceReady, onShutdown, startOrExit } from '../lib/lifecycle.js';
 import { createLogger } from '../lib/logger.js';
 import { createRegistry, startMetricsListener } from '../lib/metrics.js';
 import { openTracing } from '../lib/tracing/open-tracing.js';
 import { within } from '../lib/within.js';
+import { WorkerThread } from '../lib/worker-thread.js';
 import { loadRouting, openRouter } from '../router/open-router.js';
 import { createProxy } from './app.js';
 import { simulatorOnDemand } from './simulator/on-demand.js';
@@ -31,13 +33,14 @@ await startOrExit('proxy', async () => {
   });
   await waitForSchema(orm);
   const registry = createRegistry('proxy');
+  const json = new JsonReader(new WorkerThread(log));
   const tracing = await openTracing(config.tracing, 'proxy', log);
   const timeouts = {
     firstByteMs: beforeTheEdge(config.upstreamTimeoutMs),
     idleMs: beforeTheEdge(config.upstreamIdleMs),
   };
   const { router, keys, close } = await openRouter(loaded, {
-    ...{ config, orm, log, registry, timeouts },
+    ...{ config, orm, log, registry, json, timeouts },
     logsPrices: true,
   });
   const proxy = createProxy({ router, keys, masterKey: config.upstreamMasterKey, log, tracing });

@@ -1,11 +1,6 @@
+import type { JsonReader } from '../lib/json-reader.js';
 import type { MessageMask } from '../lib/message-mask.js';
-import type { Work, WorkEnd } from '../lib/turns.js';
-import {
-  AnswerTooLargeError,
-  LARGE_ANSWER_BYTES,
-  MAX_ANSWER_BYTES,
-  MAX_ERROR_BYTES,
-} from '../lib/upstream/answer-limits.js';
+import { AnswerTooLargeError, MAX_ANSWER_BYTES, MAX_ERROR_BYTES } from '../lib/upstream/answer-limits.js';
 import type { UpstreamClient } from '../lib/upstream/client.js';
 import type { ResponseHead } from '../lib/upstream/response-head.js';
 import type { Carrier } from '../lib/upstream/upstream.js';
@@ -13,10 +8,9 @@ import type { CallPatience, UpstreamHandler } from '../lib/upstream/upstream-han
 import { type AnswerMemory, type AnswerShare, SMALL_ANSWER_BYTES } from './answer-memory.js';
 import { bodyOf, type ProxyError } from './answers.js';
 import type { Caller } from './caller.js';
-import { restampInParts } from './large-restamp.js';
 import { judgeFailure, judgePayload, judgeStatus, tooLarge, type Verdict } from './node-errors.js';
 import type { Asked } from './request.js';
-import { modelValue, restampJson, SseRestamper, UpstreamGarbage } from './restamp.js';
+import { RESTAMP, type Restamped, SseRestamper, UpstreamGarbage } from './restamp.js';
 import type { Deployment } from './routing.js';
 
 /** How one call to one node ended. */
@@ -35,9 +29,6 @@ export type AttemptEnd =
   | { kind: 'broken'; reason: string }
   /** It exceeded the size limit after bytes were sent; the answer has been cut off. */
   | { kind: 'too_large' };
-
-/** Does work for a call in turns. The returned function gives it up. */
-export type TakeTurns = <T>(asked: Asked, work: Work<T>, end: WorkEnd<T>) => () => void;
 
 /** An error instead of an answer; nothing was sent yet. */
 class ErrorAnswer extends Error {
@@ -86,8 +77,6 @@ export class Attempt implements UpstreamHandler {
   #pieces: Buffer[] = [];
   /** Why the stream that the caller gets is invalid, although it continues. */
   #spoilt: string | undefined;
-  /** Gives up the work on a large answer, while there is some. */
-  #giveUp: (() => void) | undefined;
 
   constructor(
     private readonly deployment: Deployment,
@@ -96,7 +85,7 @@ export class Attempt implements UpstreamHandler {
     private readonly caller: Caller,
     /** Called whenever some of the answer leaves: the node is at work, and from the first on there is no other try. */
     private readonly onLeaving: () => void,
-    private readonly takeTurns: TakeTurns,
+    private readonly json: JsonReader,
     private readonly memory: AnswerMemory,
     private readonly mask: MessageMask,
   ) {
@@ -170,37 +159,25 @@ export class Attempt implements UpstreamHandler {
   }
 
   #endWhole(): void {
-    if (this.#status <= 299 && this.#bytes > LARGE_ANSWER_BYTES) {
-      this.#endLarge();
-      return;
-    }
-    const body = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks);
+    const body = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks, this.#bytes);
     this.#chunks = [];
     if (this.#status > 299) {
       this.#fail(this.#error(body.toString('utf8')));
       return;
     }
-    const answer = restampJson(body, modelValue(this.deployment.group), (payload) => this.#told(payload));
+    const read = this.json.read(this.accountId, RESTAMP, { body, model: this.deployment.group });
+    if (read instanceof Promise)
+      read.then((answer) => this.#answer(answer)).catch((error) => this.#fail(error));
+    else this.#answer(read);
+  }
+
+  #answer(answer: Restamped): void {
+    if (this.#over) return;
+    if (answer.kind === 'garbage') throw new UpstreamGarbage('not a JSON object');
+    if (answer.kind === 'error') throw new ErrorAnswer(judgePayload(answer.body, this.deployment, this.mask));
     if (this.asked.stream) throw noStream();
-    this.caller.answer(200, answer);
+    this.caller.answer(200, answer.body);
     this.#finish({ kind: 'ok' });
-  }
-
-  #endLarge(): void {
-    const model = modelValue(this.deployment.group);
-    const work = restampInParts(this.#chunks, this.#bytes, model, (payload) => this.#told(payload));
-    this.#giveUp = this.takeTurns(this.asked, work, (error, parts) => {
-      if (!parts || this.asked.stream) {
-        this.#fail(parts ? noStream() : error);
-        return;
-      }
-      this.caller.answerInParts(parts);
-      this.#finish({ kind: 'ok' });
-    });
-  }
-
-  #told(payload: Buffer): never {
-    throw new ErrorAnswer(judgePayload(payload, this.deployment, this.mask));
   }
 
   /** The status says whose fault an error is; words that are too many, or cut, are left out. */
@@ -239,6 +216,7 @@ export class Attempt implements UpstreamHandler {
   }
 
   #fail(failure: unknown): void {
+    if (this.#over) return;
     if (this.caller.begun) {
       // A clean end would say that the answer is whole.
       this.caller.cut();
@@ -258,7 +236,6 @@ export class Attempt implements UpstreamHandler {
     if (this.#over) return;
     this.#over = true;
     this.#chunks = [];
-    this.#giveUp?.();
     this.#connection?.abort(this);
     const share = this.#share;
     if (share && end.kind === 'ok') this.caller.onOver(() => share.release());

@@ -14,8 +14,6 @@ export interface Caller {
   servedBy(value: string): void;
   /** Sends a whole JSON answer; nothing if it has left. */
   answer(status: number, body: Buffer, retryAfterSeconds?: number): void;
-  /** Sends one with 200 that is too large to be copied into one piece. */
-  answerInParts(parts: readonly Buffer[]): void;
   /** Sends the next bytes of a stream, and its head with the first. False: it takes no more for now. */
   send(pieces: Buffer[]): boolean;
   /** Ends a stream. */

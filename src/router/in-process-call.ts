@@ -44,12 +44,6 @@ export class InProcessCall implements Caller, Carrier {
     this.endStream();
   }
 
-  answerInParts(parts: readonly Buffer[]): void {
-    this.#begin(200, 'application/json');
-    for (const part of parts) this.#data(part);
-    this.endStream();
-  }
-
   send(pieces: Buffer[]): boolean {
     if (!this.begun) this.#begin(200, 'text/event-stream');
     this.#data(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces));

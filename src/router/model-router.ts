@@ -1,4 +1,5 @@
 import type { Registry } from 'prom-client';
+import type { JsonReader } from '../lib/json-reader.js';
 import type { Logger } from '../lib/logger.js';
 import { AnswerMemory } from './answer-memory.js';
 import type { CallDeps, CallTimeouts } from './call.js';
@@ -19,6 +20,8 @@ export interface ModelRouterDeps {
   /** Where the routing file says nothing. */
   timeouts: Omit<CallTimeouts, 'totalMs'>;
   log: Logger;
+  /** The process's own. */
+  json: JsonReader;
   registry?: Registry | undefined;
   /** The process's own unless a test moves it by hand. */
   time?: ProxyTime | undefined;
@@ -57,7 +60,7 @@ export function createModelRouter(deps: ModelRouterDeps): ModelRouter {
   const { log } = deps;
   const answers = new AnswerMemory(deps.answerBytes);
   const mask = new NodeMask(deps.routing);
-  const relay = createRelay(answers, mask.apply);
+  const relay = createRelay(answers, deps.json, mask.apply);
   const time = deps.time ?? processTime;
   let { routing } = deps;
   let router: Router;

@@ -1,4 +1,4 @@
-import { errorEntry } from '../errors.js';
+import { AppError, errorEntry } from '../errors.js';
 import { type MessageMask, maskedParam } from '../lib/message-mask.js';
 import { fieldErrors, shownFieldErrors } from '../lib/upstream/field-errors.js';
 import { saysNotTaken } from '../lib/upstream/not-taken.js';
@@ -26,6 +26,9 @@ export function judgeFailure(failure: unknown): Extract<Verdict, { kind: 'failed
   if (failure instanceof UpstreamTimeoutError)
     return { kind: 'failed', error: upstreamTooSlow, reason: 'timeout', certain: !failure.connected };
   const reason = failure instanceof UpstreamGarbage ? 'garbage' : 'connection';
+  // The worker thread has died: nobody's fault but ours.
+  if (failure instanceof AppError)
+    return { kind: 'failed', error: noRoom, reason: 'own_limit', certain: false, own: true };
   const code = String((failure as { code?: unknown } | null)?.code);
   if (OWN_LACK.has(code))
     return { kind: 'failed', error: noRoom, reason: 'own_limit', certain: false, own: true };

@@ -2,6 +2,7 @@ import type { MikroORM } from '@mikro-orm/postgresql';
 import type { Registry } from 'prom-client';
 import type { Config } from '../config.js';
 import { systemClock } from '../lib/clock.js';
+import type { JsonReader } from '../lib/json-reader.js';
 import type { Logger } from '../lib/logger.js';
 import { within } from '../lib/within.js';
 import { followFile } from './follow-file.js';
@@ -26,6 +27,7 @@ export interface RouterProcess {
   orm: MikroORM;
   log: Logger;
   registry: Registry;
+  json: JsonReader;
   /** Milliseconds that a call waits where the routing file says nothing. */
   timeouts: { firstByteMs: number; idleMs: number };
   /** Whether this process logs prices that differ from the model table's. One kind of process does. */
@@ -69,9 +71,9 @@ export async function loadRouting(config: Config, startSimulator: StartSimulator
 /** Opens the router of a process. The database has the schema already. */
 export async function openRouter(
   { source, routing }: LoadedRouting,
-  { config, orm, log, registry, timeouts, logsPrices }: RouterProcess,
+  { config, orm, log, registry, json, timeouts, logsPrices }: RouterProcess,
 ): Promise<OpenRouter> {
-  const router = createModelRouter({ routing, timeouts, log, registry });
+  const router = createModelRouter({ routing, timeouts, log, registry, json });
   const keys = createVirtualKeys({ orm, clock: systemClock, log });
   const logPrices = async ({ deployments }: Routing): Promise<void> => {
     if (!logsPrices) return;

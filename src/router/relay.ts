@@ -1,11 +1,11 @@
+import type { JsonReader } from '../lib/json-reader.js';
 import { replaceValues } from '../lib/json-scan.js';
 import type { MessageMask } from '../lib/message-mask.js';
 import { withoutEndSlashes } from '../lib/trim-end.js';
-import { Turns } from '../lib/turns.js';
 import { UpstreamClient } from '../lib/upstream/client.js';
 import type { CallPatience } from '../lib/upstream/upstream-handler.js';
 import type { AnswerMemory } from './answer-memory.js';
-import { Attempt, type TakeTurns } from './attempt.js';
+import { Attempt } from './attempt.js';
 import type { Caller } from './caller.js';
 import { probe } from './probe.js';
 import type { Asked } from './request.js';
@@ -44,9 +44,7 @@ interface Wire {
 const originOf = (deployment: Deployment): string => new URL(deployment.node.read().apiBase).origin;
 
 /** `memory` bounds what large answers take; `mask` hides what is the operator's in refusals. */
-export function createRelay(memory: AnswerMemory, mask: MessageMask): Relay {
-  const turns = new Turns();
-  const takeTurns: TakeTurns = ({ owner }, work, end) => turns.take(owner, work, end);
+export function createRelay(memory: AnswerMemory, json: JsonReader, mask: MessageMask): Relay {
   /** By origin: one node may serve under several paths. */
   const clients = new Map<string, UpstreamClient>();
   let leaving: UpstreamClient[] = [];
@@ -87,7 +85,7 @@ export function createRelay(memory: AnswerMemory, mask: MessageMask): Relay {
   return {
     attempt(deployment, asked, patience, caller, onLeaving) {
       const { client, basePath, headers, model } = wireOf(deployment);
-      const attempt = new Attempt(deployment, asked, patience, caller, onLeaving, takeTurns, memory, mask);
+      const attempt = new Attempt(deployment, asked, patience, caller, onLeaving, json, memory, mask);
       const body = replaceValues(asked.body, [asked.member], model);
       attempt.start(client, basePath + asked.path, asked.stream ? headers.stream : headers.whole, body);
       return attempt;

@@ -1,3 +1,4 @@
+import type { JsonJob } from '../lib/json-reader.js';
 import { findMembers, type Member, replacedParts } from '../lib/json-scan.js';
 import { skipSpace } from '../lib/json-tokens.js';
 import { choicesErrorIn } from '../lib/upstream/choices-error.js';
@@ -37,6 +38,27 @@ export function restampJson(body: Buffer, model: Buffer, onError: ErrorSink): Bu
   return error ? onError(error) : Buffer.concat(stampedParts(body, namesAmong(members), model));
 }
 
+/** What a whole answer is: restamped, an error that it or one of its choices reports, or no answer. */
+export type Restamped = { kind: 'answer' | 'error'; body: Buffer } | { kind: 'garbage' };
+
+/** Restamps a whole answer. */
+export const RESTAMP: JsonJob<{ body: Buffer; model: string }, Restamped> = {
+  name: 'restamp',
+  run({ body, model }) {
+    let error: Buffer | undefined;
+    try {
+      const restamped = restampJson(body, modelValue(model), (payload) => {
+        error = payload;
+        return payload;
+      });
+      return error ? { kind: 'error', body: error } : { kind: 'answer', body: restamped };
+    } catch (thrown) {
+      if (thrown instanceof UpstreamGarbage) return { kind: 'garbage' };
+      throw thrown;
+    }
+  },
+};
+
 /** The members that count here. @throws UpstreamGarbage */
 function membersOf(body: Buffer): Member[] {
   const members = findMembers(body, MEMBERS);
@@ -65,22 +87,21 @@ function eventError(data: Buffer, members: readonly Member[]): Buffer | undefine
 }
 
 /** Whether an object is an error by itself. */
-export const isError = (body: Buffer, members: readonly Member[]): boolean =>
+const isError = (body: Buffer, members: readonly Member[]): boolean =>
   members.some((member) => saysError(body, member));
 
 /** The choices that count: the last, where there are several. */
-export const choicesAmong = (members: readonly Member[]): Member | undefined =>
+const choicesAmong = (members: readonly Member[]): Member | undefined =>
   members.findLast(({ key }) => key === 'choices');
 
 /** The members that name the model. */
-export const namesAmong = (members: readonly Member[]): Member[] =>
-  members.filter(({ key }) => key === 'model');
+const namesAmong = (members: readonly Member[]): Member[] => members.filter(({ key }) => key === 'model');
 
 /**
  * An object in pieces, with `model` as the value of `names`, or of a member in front of all others if there are none: the edge
  * takes an answer without a name for one of the model that was asked for, and charges its price.
  */
-export function stampedParts(json: Buffer, names: readonly Member[], model: Buffer): Buffer[] {
+function stampedParts(json: Buffer, names: readonly Member[], model: Buffer): Buffer[] {
   if (names.length > 0) return replacedParts(json, names, model);
   const at = json.indexOf(OPEN_BRACE) + 1;
   const between = json[skipSpace(json, at)] === CLOSE_BRACE ? [] : [COMMA];

@@ -13,6 +13,7 @@ const JOBS: Record<string, () => Promise<unknown>> = {
   'responses-request': async () =>
     (await import('../gateway/responses/read-request.js')).READ_RESPONSES_REQUEST,
   'responses-answer': async () => (await import('../gateway/responses/response-state.js')).TRANSLATE_ANSWER,
+  restamp: async () => (await import('../router/restamp.js')).RESTAMP,
   'widget-chat': async () => (await import('../gateway/read-chat.js')).READ_CHAT,
   'widget-answer': async () => (await import('../gateway/widget-said.js')).READ_SAID,
 };

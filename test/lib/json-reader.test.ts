@@ -21,6 +21,7 @@ describe('a JSON reader', () => {
   const sent: string[] = [];
   const reader = () =>
     new JsonReader({
+      close: async () => undefined,
       run: async (owner: string, name: string) => {
         sent.push(`${owner} ${name}`);
         return { length: -1 } as never;

@@ -10,8 +10,10 @@ import { openModelProxy } from '../../src/inference/model-proxy.js';
 import { type Clock, systemClock } from '../../src/lib/clock.js';
 import { createEnvelope, sha256 } from '../../src/lib/crypto.js';
 import { newId } from '../../src/lib/ids.js';
+import { JsonReader } from '../../src/lib/json-reader.js';
 import { newApiKey, shownParts } from '../../src/lib/key-form.js';
 import { createLogger, type Logger } from '../../src/lib/logger.js';
+import { WorkerThread } from '../../src/lib/worker-thread.js';
 import { createMeter } from '../../src/metering/meter.js';
 import type { Meter } from '../../src/metering/usage-record.js';
 import type { TestDatabase } from './database.js';
@@ -70,6 +72,7 @@ export async function startTestEdge(db: TestDatabase, options: TestEdgeOptions):
   const proxy = options.models ? undefined : openModelProxy(config.upstreamUrl!, config.upstreamMasterKey);
   await proxy?.routes.ready;
   const { upstream, routes } = options.models ?? proxy!;
+  const json = new JsonReader(new WorkerThread(log));
   const edge = await createEdge({
     config,
     upstream,
@@ -78,6 +81,7 @@ export async function startTestEdge(db: TestDatabase, options: TestEdgeOptions):
     clock: options.clock ?? systemClock,
     log,
     registry,
+    json,
     // A stop would wait for connections that tests have just used.
     bounds: { restMs: 0, ...options.bounds },
     patience: options.patience,
@@ -112,6 +116,7 @@ export async function startTestEdge(db: TestDatabase, options: TestEdgeOptions):
     },
     async close() {
       await edge.close(2_000);
+      await json.close();
       await proxy?.close();
       rmSync(directory, { recursive: true, force: true });
     },

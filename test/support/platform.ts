@@ -6,10 +6,12 @@ import { schemaIsCurrent } from '../../src/db/schema-version.js';
 import type { SocketBounds } from '../../src/graphql/socket.js';
 import { type Clock, systemClock } from '../../src/lib/clock.js';
 import { createEgress } from '../../src/lib/egress/egress.js';
+import { JsonReader } from '../../src/lib/json-reader.js';
 import { createLogger, type Logger } from '../../src/lib/logger.js';
 import { createRegistry } from '../../src/lib/metrics.js';
 import { UpstreamClient } from '../../src/lib/upstream/client.js';
 import { HttpUpstream, type Upstream } from '../../src/lib/upstream/upstream.js';
+import { WorkerThread } from '../../src/lib/worker-thread.js';
 import { loadWebBuild, type WebBuild } from '../../src/pages/web-build.js';
 import { createPlatform, type Platform, type PlatformDeps } from '../../src/platform/app.js';
 import { createPasswords } from '../../src/services/accounts/passwords.js';
@@ -92,7 +94,18 @@ export async function startTestPlatform(
   const url = new URL(config.upstreamUrl!);
   const http = new HttpUpstream(new UpstreamClient({ url, connectTimeoutMs: 5_000 }), '');
   const upstream = given ?? http;
-  const playground = openPlayground({ config, clock, log, registry, signals, em, upstream, stopPatienceMs });
+  const json = new JsonReader(new WorkerThread(log));
+  const playground = openPlayground({
+    config,
+    clock,
+    log,
+    registry,
+    json,
+    signals,
+    em,
+    upstream,
+    stopPatienceMs,
+  });
   const services = createServices({
     config,
     clock,

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { systemClock } from '../../src/lib/clock.js';
+import { JsonReader } from '../../src/lib/json-reader.js';
 import { createLogger } from '../../src/lib/logger.js';
+import { WorkerThread } from '../../src/lib/worker-thread.js';
 import type { Simulator } from '../../src/proxy/simulator/server.js';
 import { startSimulator } from '../../src/proxy/simulator/server.js';
 import { parseRouting } from '../../src/router/config-file.js';
@@ -61,10 +63,11 @@ export async function startTestRouter(
     return { ...routing, settings: { ...routing.settings, ...options.settings } };
   };
   const { registry, time, random, answerBytes } = options;
+  const json = new JsonReader(new WorkerThread(log));
   const router = createModelRouter({
     routing: read(text),
     timeouts: { firstByteMs: options.timeoutMs ?? 10_000, idleMs: options.idleMs ?? 10_000 },
-    ...{ log, registry, time, random, answerBytes },
+    ...{ log, registry, json, time, random, answerBytes },
   });
   const keys = createVirtualKeys({ orm: options.orm ?? db.sql, clock: systemClock, log });
   const steering = options.followNodes
@@ -86,6 +89,7 @@ export async function startTestRouter(
     },
     async close() {
       router.close();
+      await json.close();
       await steering?.stop();
       await simulator.close();
     },

@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Registry } from 'prom-client';
 import type { Config } from '../../config.js';
 import type { Clock } from '../../lib/clock.js';
+import type { JsonReader } from '../../lib/json-reader.js';
 import type { Logger } from '../../lib/logger.js';
 import type { Upstream } from '../../lib/upstream/upstream.js';
 import type { Signals } from '../live/signals.js';
@@ -23,6 +24,8 @@ export interface PlaygroundDeps {
   clock: Clock;
   log: Logger;
   registry: Registry;
+  /** The process's own. */
+  json: JsonReader;
   signals: Signals;
   /** A fork of its own. */
   em(): EntityManager;
@@ -33,10 +36,10 @@ export interface PlaygroundDeps {
 
 /** Waits for nothing: what it needs of others it connects to by and by. */
 export function openPlayground(deps: PlaygroundDeps): Playground {
-  const { config, clock, log, registry, signals, em, upstream, stopPatienceMs } = deps;
+  const { config, clock, log, registry, json, signals, em, upstream, stopPatienceMs } = deps;
   const bus = openRunBus(config.redisUrl, log);
   const mirrors = new Mirrors({ bus, em, log });
-  const calls = new ModelCalls(upstream, config, clock, registry, log);
+  const calls = new ModelCalls(upstream, json, config, clock, registry);
   const runner = new Runner({ calls, bus, signals, em, log, stopPatienceMs });
   return {
     runner,

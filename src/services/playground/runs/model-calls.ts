@@ -14,13 +14,11 @@ import { READ_REQUEST } from '../../../inference/request/read-request.js';
 import type { InspectedBody } from '../../../inference/request/request-body.js';
 import type { Clock } from '../../../lib/clock.js';
 import { newId } from '../../../lib/ids.js';
-import { JsonReader } from '../../../lib/json-reader.js';
-import type { Logger } from '../../../lib/logger.js';
+import type { JsonReader } from '../../../lib/json-reader.js';
 import type { Money } from '../../../lib/money.js';
 import { activeSpan } from '../../../lib/tracing/active-span.js';
 import type { Upstream } from '../../../lib/upstream/upstream.js';
 import type { CallPatience } from '../../../lib/upstream/upstream-handler.js';
-import { WorkerThread } from '../../../lib/worker-thread.js';
 import type { Meter, UsageRecord } from '../../../metering/usage-record.js';
 import { createRunMetrics, type RunMetrics } from './run-metrics.js';
 import { type RunFailure, RunRecipient } from './run-recipient.js';
@@ -82,20 +80,16 @@ const NO_CALLER: Caller = {
 /** Makes calls for the model playground: the edge's way upstream, without its admission and without a charge. */
 export class ModelCalls {
   readonly #patience: CallPatience;
-  readonly #thread: WorkerThread;
-  readonly #json: JsonReader;
   readonly #bodies = new BodyBudget(BODY_BOUNDS);
   readonly #metrics: RunMetrics;
 
   constructor(
     private readonly upstream: Upstream,
+    private readonly json: JsonReader,
     config: Pick<Config, 'upstreamTimeoutMs' | 'upstreamIdleMs'>,
     private readonly clock: Clock,
     registry: Registry,
-    log: Logger,
   ) {
-    this.#thread = new WorkerThread(log);
-    this.#json = new JsonReader(this.#thread);
     this.#patience = { headersTimeoutMs: config.upstreamTimeoutMs, bodyTimeoutMs: config.upstreamIdleMs };
     this.#metrics = createRunMetrics(registry);
   }
@@ -105,7 +99,7 @@ export class ModelCalls {
     const open = new RunningCall(call, onText, {
       upstream: this.upstream,
       patience: this.#patience,
-      json: this.#json,
+      json: this.json,
       bodies: this.#bodies,
       clock: this.clock,
       metrics: this.#metrics.ofCalls,
@@ -116,10 +110,6 @@ export class ModelCalls {
     });
     open.start();
     return { ended, cancel: () => open.cancel(), fail: (failure) => open.fail(failure) };
-  }
-
-  async destroy(): Promise<void> {
-    await this.#thread.close();
   }
 }
 

@@ -141,7 +141,6 @@ export class Runner {
     await this.#leases.stop();
     this.#broadcast.stop();
     this.deps.bus.stop();
-    await this.deps.calls.destroy();
   }
 
   /** Makes one run from its turn to its end. Never rejects. */
