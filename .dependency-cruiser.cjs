@@ -85,8 +85,8 @@ module.exports = {
     {
       name: 'router-doors',
       severity: 'error',
-      comment: 'Whoever runs the router opens it, and reads what it publishes. The rest is its own.',
-      from: { path: '^(dist|build/src)/', pathNot: folders('router/', 'proxy/', 'launcher/', 'cli/') },
+      comment: 'Whoever runs the router opens it, and reads what it publishes. Its worker job is the rest that others load.',
+      from: { path: '^(dist|build/src)/', pathNot: folders('router/', 'proxy/', 'launcher/', 'cli/', 'worker/') },
       to: {
         path: folders('router/'),
         pathNot: folders('router/(open-router|routing|deployment-reports|virtual-keys)\\.js'),
