@@ -59,7 +59,8 @@ module.exports = {
     {
       name: 'worker-lean',
       severity: 'error',
-      comment: 'The worker thread reads JSON: no database, no server, no package but zod and what reads addresses.',
+      comment:
+        'The worker thread reads JSON: no database, no server, no package but zod and what reads addresses.',
       from: { path: '^(dist|build/src)/worker/main\\.js$' },
       to: {
         path: `node_modules/(?!zod/|ipaddr\\.js/)|${folders('db/', 'entities/', 'services/', 'limits/', ...TRANSPORTS)}`,
@@ -85,8 +86,12 @@ module.exports = {
     {
       name: 'router-doors',
       severity: 'error',
-      comment: 'Whoever runs the router opens it, and reads what it publishes. Its worker job is the rest that others load.',
-      from: { path: '^(dist|build/src)/', pathNot: folders('router/', 'proxy/', 'launcher/', 'cli/', 'worker/') },
+      comment:
+        'Whoever runs the router opens it, and reads what it publishes. Its worker job is the rest that others load.',
+      from: {
+        path: '^(dist|build/src)/',
+        pathNot: folders('router/', 'proxy/', 'launcher/', 'cli/', 'worker/'),
+      },
       to: {
         path: folders('router/'),
         pathNot: folders('router/(open-router|routing|deployment-reports|virtual-keys)\\.js'),

@@ -143,7 +143,10 @@ const ANSWERS: [string, string, object, () => string][] = [
     'calls of tools, translated',
     'responses',
     { model: 'gateway/fast', input: 'Hi' },
-    () => whole(`{"message":{"tool_calls":[${repeated(`{"function":{"name":"f","arguments":"${'x'.repeat(1_000)}"}}`)}]}}`),
+    () =>
+      whole(
+        `{"message":{"tool_calls":[${repeated(`{"function":{"name":"f","arguments":"${'x'.repeat(1_000)}"}}`)}]}}`,
+      ),
   ],
   [
     'vectors that become base64',
