@@ -1,4 +1,5 @@
 import { isIPv6 } from 'node:net';
+import { withoutEndSlashes } from './trim-end.js';
 
 /** What a message mask knows of an operator's machines, beside what it recognises by its form. */
 export interface OperatorFacts {
@@ -19,64 +20,56 @@ const MASK = '[…]';
 /** `tools[0].function.name`. */
 const PARAM = /^[A-Za-z_][\w.[\]-]{0,99}$/;
 /** Several indices in a row may be an address. */
-const ADDRESS_IN_PATH = /(?:[.[]\d+\]?){2}/;
+const ADDRESS_IN_PATH = /(?:[.[]\d{1,9}\]?){2}/;
 /** Shorter keys are placeholders such as `EMPTY`, and may be words of a message. */
 const SHORTEST_KEY = 6;
 const MIN_LABEL = 4;
 
 const CONTROL = /[\p{Cc}\p{Cf}]+/gu;
-/** Of an address up to here, the rest of the token belongs to it. */
-const REST = String.raw`[^\s'"\x60<>(){}[\],;]*`;
-
 const SAYS_SOMETHING = /[\p{L}\p{N}]/u;
+const WORD = /[\w-]/;
 
-/** What is masked wherever it comes from, each with what it is replaced by. */
+/** What is masked by its form, wherever it comes from. */
 const FORMS: readonly (readonly [RegExp, string])[] = [
-  [new RegExp(String.raw`\b[a-z][a-z0-9+.-]*://(?:\[[0-9a-f:.]+\])?${REST}`, 'gi'), MASK],
-  [/\b(bearer|basic) +[^\s'"`,;]+/gi, `$1 ${MASK}`],
+  [/\b[a-z][a-z0-9+.-]{0,15}:\/\/(?:\[[0-9a-f:.]{2,45}\])?[^\s'"`<>(){}[\],;]*/gi, MASK],
+  [/\b(bearer|basic) {1,5}[^\s'"`,;]+/gi, `$1 ${MASK}`],
   [/\b(?:sk|hf|gsk|nvapi|xai)[-_][A-Za-z0-9_-]{8,}/g, MASK],
-  [
-    new RegExp(String.raw`(?<!\d)(?<!\d\.)(?:\d{1,3}\.){3}\d{1,3}(?!\d|\.\d)(?::\d{1,5})?(?:/${REST})?`, 'g'),
-    MASK,
-  ],
-  // A host with its port: one that has a dot, and `localhost`.
-  [
-    new RegExp(String.raw`(?<![\w.-])(?:[a-z0-9-]+(?:\.[a-z0-9-]+)+|localhost):\d{2,5}\b(?:/${REST})?`, 'gi'),
-    MASK,
-  ],
-  [/(?<![\w.-])(?:[a-z0-9-]+\.)+(?:internal|local|localdomain|lan|svc|corp|home|intranet)(?![\w-])/gi, MASK],
-  // A long name of a machine; paths to members have no hyphens.
-  [
-    /(?<![\w.-])(?=(?:[a-z0-9-]+\.)*[a-z0-9]*-[a-z0-9]*\d[a-z0-9-]*\.)(?:[a-z0-9-]{1,63}\.){2,8}[a-z]{2,24}(?![\w-]|\.\w)/gi,
-    MASK,
-  ],
+  [/(?<!\d)(?<!\d\.)(?:\d{1,3}\.){3}\d{1,3}(?!\d|\.\d)(?::\d{1,5})?(?:\/[^\s'"`<>(){}[\],;]*)?/g, MASK],
+  [/\blocalhost:\d{1,5}(?:\/[^\s'"`<>(){}[\],;]*)?/gi, MASK],
   // Files of the machine.
   [
-    new RegExp(
-      String.raw`(?:\bunix:|(?<![\w.\]]))/(?:usr|root|home|opt|var|run|mnt|srv|tmp|etc|app|data|models?|workspace|lib)/${REST}`,
-      'g',
-    ),
+    /(?:\bunix:|(?<![\w.\]]))\/(?:usr|root|home|opt|var|run|mnt|srv|tmp|etc|app|data|models?|workspace|lib)\/[^\s'"`<>(){}[\],;]*/g,
     MASK,
   ],
-  [new RegExp(String.raw`\b[A-Z]:\\${REST}`, 'g'), MASK],
+  [/\b[A-Z]:\\[^\s'"`<>(){}[\],;]*/g, MASK],
 ];
+/** Names with a dot, with the port and path behind them. */
+const NAMES = /(?<![\w.-])([\w-]+(?:\.[\w-]+)+)(:\d{1,5}(?:\/[^\s'"`<>(){}[\],;]*)?)?/g;
+const INTERNAL = new Set(['internal', 'local', 'localdomain', 'lan', 'svc', 'corp', 'home', 'intranet']);
+const LAST_LABEL = /^[a-z]{2,24}$/i;
+const NUMBERED = /-[a-z]{0,20}\d|\d[a-z]{0,20}-/i;
 /** What may be an IPv6 address, in brackets with its port or bare. */
-const IPV6 = /(?<![\w:.])(\[?)([0-9a-f]*:[0-9a-f:.]+)(?![\w:.])(\](?::\d{1,5})?)?/gi;
+const IPV6 = /(?<![\w:.])(\[?)([0-9a-f]{0,4}:[0-9a-f:.]{1,60})(?![\w:.])(\](?::\d{1,5})?)?/gi;
+const NAMED_PORT = /(\bport['"]?[\s=:]{1,5}['"]?)(\d{1,5})\b/gi;
+const BARE_PORT = /((?:^|[^\w"']):)(\d{1,5})\b/g;
+
+/** Whether a name with a dot is a machine's: with a port, below an internal domain, or long and numbered as `gpu-7.eu.acme.cloud`. */
+function isMachine(name: string, port: string | undefined): boolean {
+  if (port !== undefined) return true;
+  const labels = name.split('.');
+  const last = labels.at(-1)!;
+  if (INTERNAL.has(last.toLowerCase())) return true;
+  return labels.length > 2 && LAST_LABEL.test(last) && NUMBERED.test(name);
+}
 
 /** Masks an IPv6 address with the brackets and the port around it, and keeps what ends the sentence. */
 function ipv6Masked(whole: string, open: string, run: string, close = ''): string {
-  const address = run.replace(/[:.]+$/, '');
-  if (isIPv6(address)) return `${close ? '' : open}${MASK}${run.slice(address.length)}`;
+  let end = run.length;
+  while (end > 0 && (run[end - 1] === ':' || run[end - 1] === '.')) end--;
+  if (isIPv6(run.slice(0, end))) return `${close ? '' : open}${MASK}${run.slice(end)}`;
   // `::` at the end belongs to the address.
-  return isIPv6(run) && /\w/.test(run) ? MASK : whole;
+  return isIPv6(run) && SAYS_SOMETHING.test(run) ? MASK : whole;
 }
-
-const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/-]/g, String.raw`\$&`);
-const anyOf = (texts: Iterable<string>): string =>
-  [...new Set(texts)]
-    .sort((a, b) => b.length - a.length)
-    .map(escaped)
-    .join('|');
 
 /** Names by which a machine may call itself: its host, and a first label that is no plain word. */
 function namesOf(host: string): string[] {
@@ -89,38 +82,54 @@ function namesOf(host: string): string[] {
 const domainsOf = (host: string): string[] =>
   /[a-z]/i.test(host) && host.split('.').length > 2 ? [host.split('.').slice(-2).join('.')] : [];
 
+/** Replaces a text wherever it is a word of its own; `before` says which characters in front of it belong to it. */
+function replaceWord(text: string, word: string, by: string, before?: RegExp): string {
+  const lower = text.toLowerCase();
+  const [where, what] = lower.length === text.length ? [lower, word.toLowerCase()] : [text, word];
+  let shown = '';
+  let from = 0;
+  for (let at = where.indexOf(what); at >= 0; at = where.indexOf(what, at + what.length)) {
+    const end = at + what.length;
+    let start = at;
+    while (before && start > from && before.test(text[start - 1]!)) start--;
+    if (WORD.test(text[start - 1] ?? ' ') || WORD.test(text[end] ?? ' ')) continue;
+    shown += text.slice(from, start) + by;
+    from = end;
+  }
+  return shown + text.slice(from);
+}
+
+const LABELS = /[\w.-]/;
+const unique = (texts: Iterable<string>): string[] =>
+  [...new Set(texts)].filter(Boolean).sort((a, b) => b.length - a.length);
+
 /**
  * A mask for what nodes say to callers. It hides URLs, IP addresses, hosts with their ports, bearer tokens, files of the machine,
- * and every host, port, path and key that it was made with. Everything else passes as it is, in any
- * language; nothing does where only signs would be left.
+ * and every host, port, path and key that it was made with. Everything else passes as it is, in any language; nothing does where
+ * only signs would be left.
  */
 export function createMessageMask({ addresses, keys }: OperatorFacts): MessageMask {
   const urls = [...addresses].flatMap((address) => (URL.canParse(address) ? [new URL(address)] : []));
   const hosts = urls.map(({ hostname }) => hostname.replace(/^\[|\]$/g, ''));
-  const names = anyOf(hosts.flatMap(namesOf));
-  const domains = anyOf(hosts.flatMap(domainsOf));
-  const ports = anyOf(urls.flatMap(({ port }) => (port === '' ? [] : [port])));
-  const paths = anyOf(
-    urls
-      .map(({ pathname }) => pathname.replace(/\/+$/, '').replace(/\/v1$/, ''))
-      .filter((path) => path.length > 1),
-  );
-  const secrets = anyOf([...keys].filter((key) => key.length >= SHORTEST_KEY));
-  const known: [RegExp, string][] = [];
-  if (secrets) known.push([new RegExp(secrets, 'g'), MASK]);
-  if (domains)
-    known.push([new RegExp(String.raw`(?<![\w-])(?:[\w-]+\.)*(?:${domains})(?![\w-])(?::\d+)?`, 'gi'), MASK]);
-  if (names) known.push([new RegExp(String.raw`(?<![\w-])(?:${names})(?![\w-])(?::\d+)?`, 'gi'), MASK]);
-  if (paths) known.push([new RegExp(String.raw`(?<!\w)(?:${paths})(?![\w-])${REST}`, 'g'), MASK]);
-  if (ports)
-    known.push([
-      new RegExp(String.raw`(\bport['"]?(?:\s*[=:]\s*|\s+)['"]?|(?<![\w"'])\s?:)(?:${ports})\b`, 'gi'),
-      `$1${MASK}`,
-    ]);
+  const names = unique(hosts.flatMap(namesOf));
+  const domains = unique(hosts.flatMap(domainsOf));
+  const ports = new Set(urls.flatMap(({ port }) => (port === '' ? [] : [port])));
+  const paths = unique(urls.map(({ pathname }) => withoutEndSlashes(pathname).replace(/\/v1$/, '')));
+  const secrets = unique(keys).filter((key) => key.length >= SHORTEST_KEY);
+  const maskedPort = (whole: string, before: string, port: string): string =>
+    ports.has(port) ? before + MASK : whole;
   return (text, renamed) => {
     let masked = text.slice(0, MAX_READ).replace(CONTROL, ' ');
-    if (renamed) masked = withoutOwnName(masked, renamed);
-    for (const [form, by] of [...FORMS, ...known]) masked = masked.replace(form, by);
+    if (renamed && renamed.from !== '') masked = replaceWord(masked, renamed.from, renamed.to);
+    for (const secret of secrets) masked = masked.replaceAll(secret, MASK);
+    for (const [form, by] of FORMS) masked = masked.replace(form, by);
+    masked = masked.replace(NAMES, (whole, name: string, port?: string) =>
+      isMachine(name, port) ? MASK : whole,
+    );
+    for (const domain of domains) masked = replaceWord(masked, domain, MASK, LABELS);
+    for (const name of names) masked = replaceWord(masked, name, MASK);
+    for (const path of paths) masked = replaceWord(masked, path, MASK);
+    masked = masked.replace(NAMED_PORT, maskedPort).replace(BARE_PORT, maskedPort);
     masked = masked.replace(IPV6, ipv6Masked).trim();
     if (!SAYS_SOMETHING.test(masked.replaceAll(MASK, ''))) return '';
     return masked.length > MAX_MESSAGE_CHARACTERS
@@ -135,12 +144,6 @@ export function createMessageMask({ addresses, keys }: OperatorFacts): MessageMa
 export function maskedParam(param: unknown, mask: MessageMask): string | undefined {
   if (typeof param !== 'string' || !PARAM.test(param) || ADDRESS_IN_PATH.test(param)) return undefined;
   return mask(param) === param ? param : undefined;
-}
-
-/** The public name of a model in place of the node's own, where that is a word of its own. */
-function withoutOwnName(text: string, { from, to }: { from: string; to: string }): string {
-  if (from === '' || from === to) return text;
-  return text.replace(new RegExp(String.raw`(?<![\w/-])${escaped(from)}(?![\w/-])`, 'g'), () => to);
 }
 
 /** For who knows nothing of the operator's machines but what is masked by its form. */

@@ -1,3 +1,5 @@
+import type { ErrorCode, ErrorOptions } from '../errors.js';
+
 /** Plain data for another thread. Its buffers are members of the top level. */
 type Message = Record<string, unknown>;
 
@@ -27,3 +29,11 @@ export function unpacked<Shape extends object>(message: object): Shape {
   }
   return read as Shape;
 }
+
+/** What the worker thread answers to a job. */
+export type WorkerAnswer =
+  | { result: object }
+  /** An `AppError`. */
+  | { refused: { code: ErrorCode; options: ErrorOptions } }
+  /** A bug. */
+  | { failed: string };

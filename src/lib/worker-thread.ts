@@ -1,16 +1,8 @@
 import { Worker } from 'node:worker_threads';
-import { AppError, type ErrorCode, type ErrorOptions } from '../errors.js';
+import { AppError } from '../errors.js';
 import { FairQueue } from './fair/fair-queue.js';
 import type { Logger } from './logger.js';
-import { packed, unpacked } from './worker-message.js';
-
-/** What the worker thread answers to a job. */
-export type WorkerAnswer =
-  | { result: object }
-  /** An `AppError`. */
-  | { refused: { code: ErrorCode; options: ErrorOptions } }
-  /** A bug. */
-  | { failed: string };
+import { packed, unpacked, type WorkerAnswer } from './worker-message.js';
 
 interface Task {
   name: string;

@@ -1,8 +1,7 @@
 import { parentPort } from 'node:worker_threads';
 import { AppError } from '../errors.js';
 import type { JsonJob } from '../lib/json-reader.js';
-import { packed, unpacked } from '../lib/worker-message.js';
-import type { WorkerAnswer } from '../lib/worker-thread.js';
+import { packed, unpacked, type WorkerAnswer } from '../lib/worker-message.js';
 
 /** The worker thread of a process: runs the jobs of `lib/json-reader.ts` by their names, one at a time. */
 

@@ -97,7 +97,7 @@ describe('the Dockerfile', () => {
     );
     variables.ALLOW_SIMULATOR = '1';
     const ports = new Map<string, number>();
-    for (const name of ['platform', 'proxy', ...ours.map(([service]) => `${service} metrics`), 'edge-1']) {
+    for (const name of ['platform', ...ours.map(([service]) => `${service} metrics`), 'edge-1']) {
       ports.set(name, await freePort());
     }
     const local = (name: string): string => `http://127.0.0.1:${ports.get(name)}`;
@@ -117,11 +117,9 @@ describe('the Dockerfile', () => {
         TRUST_PROXY: '127.0.0.1/32',
         DATABASE_URL: db.url,
         DATA_DIR: dataDir,
-        UPSTREAM_URL: local('proxy'),
         METRICS_PORT: String(ports.get(`${name} metrics`)),
         ...place('PLATFORM_URL', local('platform')),
         ...place('PLATFORM_PORT', String(ports.get('platform'))),
-        ...place('PROXY_PORT', String(ports.get('proxy'))),
         ...place('PROXY_CONFIG', join(app, 'proxy.config.yaml')),
         ...place('PORT', String(ports.get('edge-1'))),
       };
@@ -158,7 +156,7 @@ describe('the Dockerfile', () => {
       await until(() => healthy(name), { timeoutMs: START_MS, what: `${name} to be healthy` });
     };
 
-    const inside = ['platform', 'jobs', 'proxy'].map((name) => [name, start(name)] as const);
+    const inside = ['platform', 'jobs'].map((name) => [name, start(name)] as const);
     await Promise.all(inside.map(([name, child]) => ready(name, child)));
     const edge = start('edge-1');
     await ready('edge-1', edge);
