@@ -1,5 +1,3 @@
-import type { WorkerThread } from './worker-thread.js';
-
 /**
  * A pure function that reads JSON, which the worker thread knows by its name. Input and output are plain data, with their buffers at
  * the top level.
@@ -7,6 +5,17 @@ import type { WorkerThread } from './worker-thread.js';
 export interface JsonJob<Input extends object, Output extends object> {
   name: string;
   run(input: Input): Output;
+}
+
+/** A thread that runs jobs by their names (lib/worker-thread.ts). */
+interface JobThread {
+  run<Output extends object>(
+    owner: string,
+    name: string,
+    input: object,
+    signal?: AbortSignal,
+  ): Promise<Output>;
+  close(): Promise<void>;
 }
 
 /** Read at once in a turn of the event loop, altogether: some milliseconds, whatever it is. */
@@ -17,7 +26,7 @@ export class JsonReader {
   /** Read in this turn of the event loop. */
   #bytes = 0;
 
-  constructor(private readonly thread: Pick<WorkerThread, 'run' | 'close'>) {}
+  constructor(private readonly thread: JobThread) {}
 
   /**
    * Reads `body`, which must not be used afterwards. In the worker thread, the owners' texts take turns. If `signal` is aborted

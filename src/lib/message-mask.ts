@@ -44,7 +44,7 @@ const FORMS: readonly (readonly [RegExp, string])[] = [
   [/\b[A-Z]:\\[^\s'"`<>(){}[\],;]*/g, MASK],
 ];
 /** Names with a dot, with the port and path behind them. */
-const NAMES = /(?<![\w.-])([\w-]+(?:\.[\w-]+)+)(:\d{1,5}(?:\/[^\s'"`<>(){}[\],;]*)?)?/g;
+const NAMES = /(?<![\w.-])([\w-]+(?:\.[\w-]+)+)(:\d{1,5}(?!\w)(?:\/[^\s'"`<>(){}[\],;]*)?)?/g;
 const INTERNAL = new Set(['internal', 'local', 'localdomain', 'lan', 'svc', 'corp', 'home', 'intranet']);
 const LAST_LABEL = /^[a-z]{2,24}$/i;
 const NUMBERED = /-[a-z]{0,20}\d|\d[a-z]{0,20}-/i;
@@ -142,7 +142,9 @@ export function createMessageMask({ addresses, keys }: OperatorFacts): MessageMa
  * The member of a request that a node's error is about; undefined where that isn't a path, or hides something of the operator's.
  */
 export function maskedParam(param: unknown, mask: MessageMask): string | undefined {
-  if (typeof param !== 'string' || !PARAM.test(param) || ADDRESS_IN_PATH.test(param)) return undefined;
+  // `None` is what Python shows of no member.
+  if (typeof param !== 'string' || param === 'None' || !PARAM.test(param) || ADDRESS_IN_PATH.test(param))
+    return undefined;
   return mask(param) === param ? param : undefined;
 }
 

@@ -127,8 +127,8 @@ export function expectOneCallTooMuchAtMost({
 }: Spent): void {
   // However often a busy machine kept Redis once more.
   expect(overspent).toBeLessThanOrEqual(mostOfOneCall);
-  // A wait of a quarter of a second for room, and 50 ms for Redis, in a busy process.
-  expect(slowestMs).toBeLessThan(600);
+  // An account whose state Redis has lost waits 2 s for the other edges (0195); then a quarter of a second for room.
+  expect(slowestMs).toBeLessThan(2_600);
   for (const log of logs) expectLossesToEnd(log);
   expect(settled).toBe(true);
 }
