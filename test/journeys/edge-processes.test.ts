@@ -31,11 +31,11 @@ const FLOOD = 400;
 /** Soon for one that hangs, long for one that waits for a processor. */
 const HUNG_AFTER_SECONDS = 5;
 
-/** `METRICS_PORT` and the four ports after it: the first edge, the other processes, the second edge. */
+/** `METRICS_PORT` and the three ports after it: the first edge, the other processes, the second edge. */
 async function metricsPorts(): Promise<[first: number, second: number]> {
   for (let ports = [await freePort()]; ; ports.push(await freePort())) {
     if (ports.at(-1)! - ports.at(-2)! !== 1) ports = ports.slice(-1);
-    if (ports.length === EDGES + 3) return [ports[0]!, ports.at(-1)!];
+    if (ports.length === EDGES + 2) return [ports[0]!, ports.at(-1)!];
   }
 }
 

