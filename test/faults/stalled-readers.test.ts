@@ -73,7 +73,8 @@ describe('a reader that takes nothing', () => {
 
   /** Lets the time pass after which the edge cuts, then reads: gives the bytes that had left until then. */
   async function readLate(socket: Socket): Promise<number> {
-    await pause(4 * STALLED_MS);
+    // Before, a whole answer is read in the worker thread.
+    await pause(10 * STALLED_MS);
     socket.resume();
     await new Promise((resolve) => socket.once('close', resolve));
     return socket.bytesRead;
