@@ -47,7 +47,7 @@ describe('the configuration', () => {
       databaseUrl: null,
       production: false,
       backgroundTasks: true,
-      externalUpstream: false,
+      upstreamUrl: null,
     });
   });
 

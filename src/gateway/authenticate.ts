@@ -42,35 +42,15 @@ function countAuthorization(rawHeaders: string[]): number {
 }
 
 /**
- * Called with a key, active or not; null if it doesn't exist or can't be looked up, in which case there is an error.
+ * Looks up the key that a request presents, active or not. Null: there is none, or none that exists.
+ * @throws RowUnavailableError
  */
-type Found = (error: Error | null, entry: KeyEntry | null) => void;
-
-/** Calls back with the key that a request presents, or null: `invalid_api_key`. In the same turn when the key is warm. */
-export function authenticate(request: IncomingMessage, cache: KeyCache, done: Found): void {
+export async function authenticate(request: IncomingMessage, cache: KeyCache): Promise<KeyEntry | null> {
   const credential = presented(request);
-  if (credential === null) {
-    done(null, null);
-    return;
-  }
+  if (credential === null) return null;
   const { key, hashed } = credential;
   const known = cache.peek(hashed);
-  if (known !== undefined) done(null, known);
+  if (known !== undefined) return known;
   // A key that is known has the form; any other is looked up only if it has.
-  else if (!hasKeyForm(key)) done(null, null);
-  else load(cache, hashed, done);
-}
-
-/** Looks again at a key that was active a while ago: one reading of a Map, unless it has changed. */
-export function authenticateAgain({ hash: hashed }: KeyEntry, cache: KeyCache, done: Found): void {
-  const known = cache.peek(hashed);
-  if (known !== undefined) done(null, known);
-  else load(cache, hashed, done);
-}
-
-function load(cache: KeyCache, hashed: string, done: Found): void {
-  cache.load(hashed).then(
-    (entry) => done(null, entry),
-    (error: Error) => done(error, null),
-  );
+  return hasKeyForm(key) ? cache.load(hashed) : null;
 }

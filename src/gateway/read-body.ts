@@ -9,6 +9,7 @@ import { READ_REQUEST } from '../inference/request/read-request.js';
 import { type InspectedBody, movedTo } from '../inference/request/request-body.js';
 import type { Clock } from '../lib/clock.js';
 import type { JsonReader } from '../lib/json-reader.js';
+import type { Exchange } from './exchange.js';
 import type { ReadResponsesRequest } from './responses/read-request.js';
 import type { Responses } from './responses/responses.js';
 
@@ -19,6 +20,8 @@ export interface ReadDeps {
   /** Additional body fields to forward. */
   allowedFields: AllowedFields;
   media: MediaRules;
+  /** Absent unless RESPONSES_API is set. */
+  responses?: Pick<Responses, 'read'> | undefined;
 }
 
 /** The body of a call. What the answer repeats of it is there for calls of the Responses API. */
@@ -26,24 +29,20 @@ export type ReadBody = InspectedBody & Partial<Pick<ReadResponsesRequest, 'echo'
 
 /**
  * Reads a body, which must not be used afterwards. One that waits for the worker thread is dropped when the client disconnects.
- * @param translated Set for a call of the Responses API.
  * @throws AppError `invalid_body`, CallerGoneError
  */
-export function readBody(
+export async function readBody(
   deps: ReadDeps,
-  response: ServerResponse,
+  { response, isTranslated }: Exchange,
   payer: KeyEntry,
   body: Buffer,
-  translated?: Pick<Responses, 'read'>,
-): ReadBody | Promise<ReadBody> {
+): Promise<ReadBody> {
+  const job = isTranslated ? deps.responses!.read : READ_REQUEST;
   const input = { body, allowed: deps.allowedFields, media: deps.media };
-  const job = translated?.read ?? READ_REQUEST;
-  const read = deps.relay.json.read<typeof input, ReadBody>(payer.account.id, job, input, () =>
+  const read = await deps.relay.json.read<typeof input, ReadBody>(payer.account.id, job, input, () =>
     whileOpen(response),
   );
-  return read instanceof Promise
-    ? read.then((inspected) => guarded(deps, payer, inspected))
-    : guarded(deps, payer, read);
+  return guarded(deps, payer, read);
 }
 
 /** The key's guard may name another model by now. */

@@ -1,15 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError } from '../errors.js';
+import { CallerGoneError } from '../inference/limits/limits.js';
 import { type BodyShare, SMALL_BODY_BYTES } from '../inference/memory/body-budget.js';
 import { largerThan } from '../lib/larger-than.js';
 import type { Pace } from '../lib/pace.js';
 import type { Exchange } from './exchange.js';
+import { askForBody } from './request-guard.js';
 import { V1_BODY_LIMIT_BYTES } from './route-rules.js';
 
 /** Long enough for an honest client to notice its answer, too short to be worth sending into. */
 const LINGER_MS = 2_000;
 
-/** Of a header that is said back. */
+/** Maximum length of an echoed header value. */
 const LONGEST_SHOWN = 64;
 
 const tooLarge = (limitBytes: number): AppError =>
@@ -27,7 +29,7 @@ export interface TakeBodyOptions {
   pace: Pace;
   /** Called once, as soon as the body is known to be larger than 64 KiB. What it throws refuses the rest. */
   onLarge(): void;
-  /** Those of `/v1` unless told. */
+  /** By default the limit of `/v1`. */
   limitBytes?: number;
 }
 
@@ -42,61 +44,64 @@ export function requireUnencoded({ headers }: IncomingMessage): void {
 }
 
 /**
- * Rejects a body by its announced length. The announcement takes nothing from the budget.
- * @throws AppError `body_too_large`, and what `onLarge` throws
+ * Asks for the body if the client waits for that, and collects it. The rest of a rejected body is discarded, so that the
+ * client can read its response.
+ * @throws AppError `body_too_large`, SlowBodyError, what `onLarge` and the share throw; CallerGoneError
  */
-export function checkAnnounced(
-  { headers }: IncomingMessage,
-  { onLarge, limitBytes = V1_BODY_LIMIT_BYTES }: TakeBodyOptions,
-): void {
-  const announced = Number(headers['content-length'] ?? 0);
+export async function takeBody(exchange: Exchange, options: TakeBodyOptions): Promise<Buffer> {
+  const { request, response } = exchange;
+  const { pace, onLarge, limitBytes = V1_BODY_LIMIT_BYTES } = options;
+  // What a client announces takes nothing from the budget.
+  const announced = Number(request.headers['content-length'] ?? 0);
   if (announced > limitBytes) throw tooLarge(limitBytes);
   if (announced > SMALL_BODY_BYTES) onLarge();
+  askForBody(request, response);
+  return new Promise((resolve, reject) => {
+    let pieces: Buffer[] = [];
+    const unwatch = pace.watch(exchange, () => fail(new SlowBodyError()));
+    /** Ends the collecting, and keeps nothing of the body: the request lives as long as its answer. */
+    const end = (): Buffer[] => {
+      unwatch();
+      request.off('data', take).off('end', complete);
+      const collected = pieces;
+      pieces = [];
+      return collected;
+    };
+    const fail = (error: unknown): void => {
+      end();
+      reject(error);
+    };
+    const complete = (): void => {
+      const collected = end();
+      // Nearly every body comes in one piece.
+      resolve(collected.length === 1 ? collected[0]! : Buffer.concat(collected));
+    };
+    const take = (chunk: Buffer): void => {
+      try {
+        receive(exchange, chunk, options);
+        pieces.push(chunk);
+      } catch (error) {
+        fail(error);
+      }
+    };
+    request.on('data', take).on('end', complete);
+    request.on('error', () => fail(new CallerGoneError()));
+  });
 }
 
-/**
- * Collects a body and calls back once, with the whole body or with an error, or with null if the client disconnects.
- * The rest of a rejected body is discarded, so that the client can read its response.
- */
-export function takeBody(
+/** Counts a piece of a body. @throws AppError, and what `onLarge` and the share throw */
+function receive(
   exchange: Exchange,
-  { share, pace, onLarge, limitBytes = V1_BODY_LIMIT_BYTES }: TakeBodyOptions,
-  done: (error: unknown, body: Buffer | null) => void,
+  chunk: Buffer,
+  { share, onLarge, limitBytes = V1_BODY_LIMIT_BYTES }: TakeBodyOptions,
 ): void {
-  const { request } = exchange;
-  const announced = request.headers['content-length'] !== undefined;
-  let first: Buffer | undefined;
-  let more: Buffer[] | undefined;
-  let over = false;
-  const end = (error: unknown, body: Buffer | null): void => {
-    if (over) return;
-    over = true;
-    unwatch();
-    first = undefined;
-    more = undefined;
-    done(error, body);
-  };
-  const unwatch = pace.watch(exchange, () => end(new SlowBodyError(), null));
-  request.on('data', (chunk: Buffer) => {
-    if (over) return;
-    const before = exchange.bodyBytes;
-    const bytes = before + chunk.length;
-    exchange.bodyBytes = bytes;
-    try {
-      if (bytes > limitBytes) throw tooLarge(limitBytes);
-      if (!announced && before <= SMALL_BODY_BYTES && bytes > SMALL_BODY_BYTES) onLarge();
-      share.receive(chunk.length);
-    } catch (error) {
-      end(error, null);
-      return;
-    }
-    // Nearly every body comes in one piece.
-    if (!first) first = chunk;
-    else if (more) more.push(chunk);
-    else more = [first, chunk];
-  });
-  request.on('end', () => end(null, more ? Buffer.concat(more, exchange.bodyBytes) : (first ?? EMPTY)));
-  request.on('error', () => end(null, null));
+  const before = exchange.bodyBytes;
+  exchange.bodyBytes += chunk.length;
+  const { bodyBytes, request } = exchange;
+  if (bodyBytes > limitBytes) throw tooLarge(limitBytes);
+  const isAnnounced = request.headers['content-length'] !== undefined;
+  if (!isAnnounced && before <= SMALL_BODY_BYTES && bodyBytes > SMALL_BODY_BYTES) onLarge();
+  share.receive(chunk.length);
 }
 
 /**
@@ -117,5 +122,3 @@ function cutLater(request: IncomingMessage): void {
   cut.unref();
   request.once('close', () => clearTimeout(cut));
 }
-
-const EMPTY = Buffer.alloc(0);

@@ -12,12 +12,12 @@ import { matchedRules } from '../lib/route-rules.js';
 import { uuidOf } from '../lib/uuid.js';
 import type { Endpoint } from '../metering/usage-record.js';
 import { answerJson, answerPreflight, v1Headers } from './answer.js';
-import { authenticate, authenticateAgain } from './authenticate.js';
+import { authenticate } from './authenticate.js';
 import { Exchange } from './exchange.js';
 import { type ReadBody, readBody } from './read-body.js';
-import { askForBody, originForm } from './request-guard.js';
+import { originForm } from './request-guard.js';
 import { type RouteRules, rules, V1_BODY_LIMIT_BYTES } from './route-rules.js';
-import { checkAnnounced, requireUnencoded, takeBody } from './take-body.js';
+import { requireUnencoded, takeBody } from './take-body.js';
 import type { V1Deps } from './v1-deps.js';
 import { answerFailure } from './v1-failure.js';
 import { V1Recipient } from './v1-recipient.js';
@@ -50,94 +50,67 @@ const NEVER_REACHED = (): void => {
   throw new Error('failed to hijack a request');
 };
 
-/** Answers any request of `/v1`. Never throws. */
+/** Answers any request of `/v1`. */
 export function answer(deps: V1Deps, exchange: Exchange): void {
-  attempt(deps, exchange, () => check(deps, exchange));
+  handle(deps, exchange)
+    .catch((error: unknown) => answerFailure(deps, error, exchange))
+    // An exception while sending an error response closes this connection instead of ending the process.
+    .catch((error: unknown) => {
+      deps.log.error({ err: error, reqId: exchange.id }, 'failed to answer a /v1 request');
+      exchange.response.destroy();
+    });
 }
 
-function attempt(deps: V1Deps, exchange: Exchange, step: () => void): void {
-  try {
-    step();
-  } catch (error) {
-    answerFailure(deps, error, exchange);
-  }
-}
-
-/** Preflights, then the key, then whether the endpoint exists: all of it before the body. */
-function check(deps: V1Deps, exchange: Exchange): void {
+/** Handles a request, with the checks in the order of SPEC 7. @throws AppError, CallerGoneError */
+async function handle(deps: V1Deps, exchange: Exchange): Promise<void> {
   const { request, response, endpoint, id } = exchange;
   deps.tracing?.of(request)?.note({ 'http.route': `/v1 ${endpoint}` });
   if (request.method === 'OPTIONS') {
     answerPreflight(response, id, request.headers['access-control-request-headers']);
     return;
   }
-  authenticate(request, deps.cache, (error, found) =>
-    attempt(deps, exchange, () => {
-      const entry = activeKey(exchange, error, found);
-      refuseBeyondBudget(entry.account, deps.clock.now());
-      if (endpoint === 'other') throw notSupported(deps, request);
-      requireUnencoded(request);
-      if (endpoint === 'models') listModels(deps, exchange, entry);
-      else takeCall(deps, exchange, endpoint, entry);
-    }),
-  );
-}
-
-/** What a look-up of the key found, after which the client may be gone. */
-function activeKey(exchange: Exchange, error: Error | null, entry: KeyEntry | null): KeyEntry {
-  if (exchange.gone) throw new CallerGoneError();
-  if (error) throw new AppError('service_unavailable', { retryAfterSeconds: 1 });
-  exchange.presentedKey = entry;
-  exchange.keyEntry = entry?.active ? entry : null;
-  if (!exchange.keyEntry) throw new AppError('invalid_api_key');
-  return exchange.keyEntry;
-}
-
-/** Reads the body, within the budget that all bodies share, and forwards the call. */
-function takeCall(deps: V1Deps, exchange: Exchange, endpoint: Endpoint, entry: KeyEntry): void {
-  const { request, response } = exchange;
-  const share = new BodyShare(deps.bodies, entry.account.id);
-  // Sent once, however and wherever the request ends, including responses that wait behind another one.
-  response.on('close', () => share.release());
-  const failed = (error: unknown): void => {
-    share.release();
-    answerFailure(deps, error, exchange);
-  };
-  const options = {
-    share,
-    pace: deps.pace,
-    onLarge: () => refuseLarge(entry.account, deps.clock.now()),
-  };
-  try {
-    refuseOverRate(entry.account, deps.clock.now());
-    checkAnnounced(request, options);
-    askForBody(request, response);
-  } catch (error) {
-    failed(error);
+  const key = await activeKey(exchange, authenticate(request, deps.cache));
+  refuseBeyondBudget(key.account, deps.clock.now());
+  if (endpoint === 'other') throw notSupported(deps, request);
+  requireUnencoded(request);
+  if (endpoint === 'models') {
+    listModels(deps, exchange, key);
     return;
   }
-  takeBody(exchange, options, (error, body) => {
-    if (!body) {
-      failed(error ?? new CallerGoneError());
-      return;
-    }
+  refuseOverRate(key.account, deps.clock.now());
+  const share = new BodyShare(deps.bodies, key.account.id);
+  // Sent once, however and wherever the request ends, including responses that wait behind another one.
+  response.on('close', () => share.release());
+  try {
+    const onLarge = (): void => refuseLarge(key.account, deps.clock.now());
+    const bytes = await takeBody(exchange, { share, pace: deps.pace, onLarge });
     // An upload may take its time, in which the key can have changed.
-    authenticateAgain(entry, deps.cache, (unread, found) => {
-      try {
-        const current = activeKey(exchange, unread, found);
-        const translated = exchange.isTranslated ? deps.responses : undefined;
-        const call = (read: ReadBody): void => {
-          exchange.model = read.model;
-          forward(deps, exchange, endpoint, current, read, share, failed);
-        };
-        const read = readBody(deps, response, current, body, translated);
-        if (read instanceof Promise) read.then(call).catch(failed);
-        else call(read);
-      } catch (thrown) {
-        failed(thrown);
-      }
-    });
+    const payer = await activeKey(exchange, deps.cache.find(key.hash));
+    const body = await readBody(deps, exchange, payer, bytes);
+    exchange.model = body.model;
+    if (endpoint === 'embeddings' && body.stream) throw notStreamed();
+    if (!deps.meter.accepting()) throw new AppError('service_unavailable', { retryAfterSeconds: 1 });
+    if (body.echo !== undefined) share.grow(deps.responses!.echoedBytes(body.echo, body.stream));
+    const admission = await deps.limits.admit(payer, body, response, endpoint);
+    startRelay(deps, exchange, { endpoint, payer, admission, body }, share);
+  } catch (error) {
+    share.release();
+    throw error;
+  }
+}
+
+/**
+ * The key that a look-up finds, if it is active. The client may be gone by then.
+ * @throws AppError `invalid_api_key`, RowUnavailableError, CallerGoneError
+ */
+async function activeKey(exchange: Exchange, lookUp: Promise<KeyEntry | null>): Promise<KeyEntry> {
+  const found = await lookUp.finally(() => {
+    if (exchange.gone) throw new CallerGoneError();
   });
+  exchange.presentedKey = found;
+  exchange.keyEntry = found?.active ? found : null;
+  if (!exchange.keyEntry) throw new AppError('invalid_api_key');
+  return exchange.keyEntry;
 }
 
 function notSupported({ responses }: V1Deps, request: IncomingMessage): AppError {
@@ -167,39 +140,28 @@ function listModels(deps: V1Deps, { id, response }: Exchange, payer: Payer): voi
 /** OpenAI's list has a creation time; ours is the product's first day. */
 const MODELS_CREATED = Date.UTC(2026, 10, 21) / 1000;
 
-function forward(
+const notStreamed = (): AppError =>
+  new AppError('invalid_body', {
+    message: 'Embeddings can\'t be streamed: omit "stream".',
+    param: 'stream',
+  });
+
+/** Forwards an admitted call and passes its answer on. */
+function startRelay(
   deps: V1Deps,
   { id, request, response }: Exchange,
-  endpoint: Endpoint,
-  payer: Payer,
-  body: ReadBody,
+  admitted: { endpoint: Endpoint; payer: Payer; admission: Admission; body: ReadBody },
   share: BodyShare,
-  failed: (error: unknown) => void,
 ): void {
-  if (endpoint === 'embeddings' && body.stream) {
-    throw new AppError('invalid_body', {
-      message: 'Embeddings can\'t be streamed: omit "stream".',
-      param: 'stream',
-    });
-  }
-  if (!deps.meter.accepting()) throw new AppError('service_unavailable', { retryAfterSeconds: 1 });
-  const { responses } = deps;
-  const { echo } = body;
-  if (responses && echo !== undefined) share.grow(responses.echoedBytes(echo, body.stream));
-  const start = (admission: Admission): void => {
-    const promptVersionId = namedVersion(deps, request);
-    const span = deps.tracing?.of(request);
-    const input = { id, endpoint, payer, admission, body, promptVersionId, span };
-    const client = new V1Recipient(response, input, deps.reader);
-    const recipient = responses && echo !== undefined ? responses.recipient(client, input, echo) : client;
-    const call = new Call(deps, input);
-    const relay = new Relay(deps.relay, recipient, call, share, (over) => deps.active.delete(slot, over));
-    const slot = deps.active.add(relay);
-    relay.start();
-  };
-  const admitted = deps.limits.admit(payer, body, response, endpoint);
-  if (admitted instanceof Promise) admitted.then(start).catch(failed);
-  else start(admitted);
+  const promptVersionId = namedVersion(deps, request);
+  const input = { id, ...admitted, promptVersionId, span: deps.tracing?.of(request) };
+  const client = new V1Recipient(response, input, deps.reader);
+  const { echo } = admitted.body;
+  const recipient = echo === undefined ? client : deps.responses!.recipient(client, input, echo);
+  const call = new Call(deps, input);
+  const relay = new Relay(deps.relay, recipient, call, share, (over) => deps.active.delete(slot, over));
+  const slot = deps.active.add(relay);
+  relay.start();
 }
 
 /**

@@ -1,5 +1,4 @@
 import { AppError } from '../errors.js';
-import { CallerGoneError } from '../inference/limits/limits.js';
 import { type BodyBudget, BodyShare } from '../inference/memory/body-budget.js';
 import type { History } from '../inference/widgets/history.js';
 import type { WidgetEntry } from '../inference/widgets/widget-cache.js';
@@ -9,36 +8,32 @@ import type { Pace } from '../lib/pace.js';
 import { type WidgetChatInput, widgetChatInput } from '../services/widgets/widget-chat.inputs.js';
 import { whileOpen } from './read-body.js';
 import { READ_CHAT } from './read-chat.js';
-import { askForBody } from './request-guard.js';
 import { WIDGET_BODY_LIMIT_BYTES } from './route-rules.js';
-import { checkAnnounced, requireUnencoded, takeBody } from './take-body.js';
+import { requireUnencoded, takeBody } from './take-body.js';
 import type { WidgetExchange } from './widget-exchange.js';
 
 /** Longest answer to a visitor, in tokens (CONTRACT.md, "widget limits"). */
 const MAX_TOKENS = 1_024;
+
 /**
  * Reads the body of a chat. Until its widget is known it counts for the widest network that sends it, since one customer of a
  * hoster has thousands of the narrow ones, and apart from calls: many networks together would leave them little.
  * @throws AppError, CallerGoneError
  */
-export function readChatBody(
+export async function readChatBody(
   exchange: WidgetExchange,
   { strangerBodies, pace, relay }: { strangerBodies: BodyBudget; pace: Pace; relay: { json: JsonReader } },
 ): Promise<Record<string, unknown>> {
+  requireUnencoded(exchange.request);
   const sender = exchange.networks.at(-1) ?? exchange.address;
   const share = new BodyShare(strangerBodies, sender);
   const options = { share, pace, limitBytes: WIDGET_BODY_LIMIT_BYTES, onLarge: () => undefined };
-  return new Promise<Buffer>((resolve, reject) => {
-    requireUnencoded(exchange.request);
-    checkAnnounced(exchange.request, options);
-    askForBody(exchange.request, exchange.response);
-    takeBody(exchange, options, (error, body) => {
-      if (!body) reject(error ?? new CallerGoneError());
-      else resolve(body);
-    });
-  })
-    .then((body) => relay.json.read(sender, READ_CHAT, { body }, () => whileOpen(exchange.response)))
-    .finally(() => share.release());
+  try {
+    const body = await takeBody(exchange, options);
+    return await relay.json.read(sender, READ_CHAT, { body }, () => whileOpen(exchange.response));
+  } finally {
+    share.release();
+  }
 }
 
 /** @throws AppError `validation_error` */

@@ -128,18 +128,14 @@ async function takePlace(
   if (exchange.gone) throw new CallerGoneError();
 }
 
-/** @throws AppError `widget_not_found`, `service_unavailable` */
+/** @throws AppError `widget_not_found`, RowUnavailableError, CallerGoneError */
 export async function findWidget(
   { widgets }: Pick<WidgetDeps, 'widgets'>,
   exchange: WidgetExchange,
   publicKey: unknown,
 ): Promise<WidgetEntry> {
   const hasForm = typeof publicKey === 'string' && hasPublicKeyForm(publicKey);
-  const widget = hasForm
-    ? await widgets.find(publicKey).catch(() => {
-        throw new AppError('service_unavailable', { retryAfterSeconds: 1 });
-      })
-    : null;
+  const widget = hasForm ? await widgets.find(publicKey) : null;
   if (exchange.gone) throw new CallerGoneError();
   if (!widget) throw new AppError('widget_not_found');
   exchange.widget = widget;

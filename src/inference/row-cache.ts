@@ -2,6 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import type { Invalidation } from '../db/invalidation.js';
+import { AppError } from '../errors.js';
 import { type Clock, utcDay } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
 import type { AccountRow } from './accounts.js';
@@ -10,7 +11,11 @@ import type { Payer } from './payer.js';
 import { RowSlots, type Slot } from './row-slots.js';
 
 /** The database can't be asked, and nothing that is fresh enough is known. */
-export class RowUnavailableError extends Error {}
+export class RowUnavailableError extends AppError {
+  constructor() {
+    super('service_unavailable', { retryAfterSeconds: 1 });
+  }
+}
 
 /** A row of whoever pays for calls, with its account and plan. */
 export interface PayerRow extends AccountRow {
@@ -288,7 +293,7 @@ export abstract class RowCache<Row extends PayerRow, Entry extends CachedPayer> 
     const isUsable = slot && !slot.changed && now - slot.entry.readAt <= STALE_MS;
     for (const waiter of waiters) {
       if (isUsable) waiter.resolve(slot.entry);
-      else waiter.reject(new RowUnavailableError('the database did not respond'));
+      else waiter.reject(new RowUnavailableError());
     }
   }
 }

@@ -61,7 +61,7 @@ export async function reloadForNewBuild(): Promise<void> {
 }
 
 /**
- * Loads this page anew for a part that is missing, if the server answers: the browser doesn't ask again for a module that it
+ * Reloads this page for a part that is missing, if the server answers: some browsers don't fetch a module again that they
  * couldn't fetch. Once, should that not help, and never where it would lose what was typed. Ends if it doesn't.
  * @returns whether the server answers
  */

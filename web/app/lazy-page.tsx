@@ -126,7 +126,7 @@ export function fetchPagesWhenIdle(isAdmin: boolean): (() => void) | undefined {
   const waiting = parts.filter(({ audience }) => audience === 'users' || (isAdmin && audience === 'admins'));
   const next = (): void => {
     const part = waiting.shift();
-    // The browser doesn't ask again for what it couldn't fetch: while the server is away, all others are better left for later.
+    // Some browsers don't fetch again what they couldn't fetch: while the server is away, all others are better left for later.
     if (part && navigator.onLine) void part.fetch().then(() => part.isThere() && whenIdle(next));
   };
   const timer = setTimeout(() => whenIdle(next), SETTLED_MS);

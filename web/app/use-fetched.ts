@@ -12,8 +12,8 @@ const NOT_FETCHED: ShownError = {
 
 /**
  * Fetches a dialog before it opens, so that a page never fails with it. While the server is away `error` says so; where it
- * has another build, the page is loaded anew (build.ts). So it is by another try once the server is back: the browser doesn't
- * ask again for a module that it couldn't fetch.
+ * has another build, the page is reloaded (build.ts). Another try reloads it, too, if the dialog is still missing once the
+ * server is back: some browsers don't fetch a module again that they couldn't fetch.
  */
 export function useFetched(dialog: FetchedPart) {
   const [error, setError] = useState<ShownError | null>(null);

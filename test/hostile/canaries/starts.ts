@@ -15,7 +15,7 @@ const MAINS = {
 } as const;
 /** Who waits for a database says so at once, and after a minute the same again. */
 const WAITS = /waiting up to|waits for/;
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 60_000;
 /** Beside the traffic, which waits half of its time. */
 const AT_ONCE = 2;
 
