@@ -19,7 +19,7 @@ export default {
   globalTeardown: '<rootDir>/build/test/support/global-teardown.js',
   testTimeout: 30_000,
   // Each serves queues of its own first (test/support/jest/runner.ts), and waits for half of its time.
-  maxWorkers: 5,
+  maxWorkers: 4,
   // A worker ends by stopping what its files shared (test/support/once-per-worker.ts), while others may use all of a slow machine.
   workerGracefulExitTimeout: 60_000,
   // A test that leaves a handle open hides a leak of the product: closing is part of what is tested.

@@ -3,7 +3,7 @@ import { request } from 'undici';
 import { z } from 'zod';
 import { type Config, loadConfigOrExit } from '../config.js';
 import { formatMoney } from '../lib/money.js';
-import { evictionFault, evictionPolicy, openRedis } from '../lib/open-redis.js';
+import { redisFault } from '../lib/open-redis.js';
 import { masterKeyFault, RoutingFileError, readRouting, simulatorFault } from '../router/config-file.js';
 import { costPerToken } from '../router/config-schema.js';
 import { comparePrices, type PricedDeployment, unservedFault } from '../router/price-check.js';
@@ -79,26 +79,6 @@ async function fromUpstream(upstreamUrl: string, { upstreamMasterKey }: Config) 
   return { deployments, faults };
 }
 
-/** What is wrong with the Redis of the limits. */
-async function warningOfRedis({ redisUrl }: Config): Promise<string | undefined> {
-  if (!redisUrl) return undefined;
-  const redis = openRedis(redisUrl, {
-    lazyConnect: true,
-    connectTimeout: TIMEOUT_MS,
-    commandTimeout: TIMEOUT_MS,
-    retryStrategy: () => null,
-  });
-  redis.on('error', () => undefined);
-  try {
-    await redis.connect();
-    return evictionFault(evictionPolicy(await redis.info('memory')));
-  } catch (error) {
-    return `REDIS_URL can't be read (${(error as Error).message})`;
-  } finally {
-    redis.disconnect();
-  }
-}
-
 async function examine(
   orm: MikroORM,
   { deployments, faults }: { deployments: PricedDeployment[]; faults: string[] },
@@ -127,7 +107,7 @@ try {
   const byFile = upstreamUrl === null || process.argv.includes('--file');
   const told = byFile ? fromFile(config) : await fromUpstream(upstreamUrl, config);
   process.exitCode = await withDatabase(config, 'doctor', (orm) => examine(orm, told));
-  const warning = await warningOfRedis(config);
+  const warning = config.redisUrl ? await redisFault(config.redisUrl) : undefined;
   if (warning) say(`warning  ${warning}`);
 } catch (error) {
   process.stderr.write(`doctor: ${(error as Error).message}\n`);

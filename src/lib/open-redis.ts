@@ -13,6 +13,28 @@ export function evictionFault(policy: string | undefined): string | undefined {
   return `Redis evicts keys when its memory is full (maxmemory-policy ${policy}), and forgets what calls hold: set maxmemory-policy to noeviction`;
 }
 
+const CHECK_TIMEOUT_MS = 5_000;
+
+/** What makes a Redis unfit for limits, asked over a connection of its own. Undefined: nothing. Never rejects. */
+export async function redisFault(url: string): Promise<string | undefined> {
+  const redis = openRedis(url, {
+    lazyConnect: true,
+    connectTimeout: CHECK_TIMEOUT_MS,
+    commandTimeout: CHECK_TIMEOUT_MS,
+    retryStrategy: () => null,
+  });
+  redis.on('error', () => undefined);
+  try {
+    await redis.connect();
+    return evictionFault(evictionPolicy(await redis.info('memory')));
+  } catch (error) {
+    const { code = (error as Error).message } = error as { code?: string };
+    return `Redis can't be asked (${code}): check that it runs, and that REDIS_URL is its address`;
+  } finally {
+    redis.disconnect();
+  }
+}
+
 /**
  * A client of a Redis server. The package is loaded by the first of them: most installations have no Redis, and it takes a
  * tenth of a process's start.

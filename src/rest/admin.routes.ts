@@ -13,6 +13,7 @@ import {
   adjustmentOutput,
   jobsOutput,
   routingOutput,
+  warningsOutput,
 } from '../services/admin/admin.outputs.js';
 import { routesOf } from './operations.js';
 import { reads, writes } from './route-rules.js';
@@ -84,9 +85,18 @@ export const adminRoutes = routesOf('Administration', (route, { accounts, admin 
     operationId: 'getRouting',
     summary: 'Get the routing',
     description:
-      'Returns models, deployments and fallbacks as the model proxy sees them, and whether its prices are those that calls are charged with. With several proxies, one of them answers. Requires an administrator.',
+      'Returns models, deployments and fallbacks, and whether the prices of the routing are those that calls are charged with. Behind `UPSTREAM_URL`, the model proxy there is asked. Requires an administrator.',
     returns: { 200: routingOutput },
     run: ({ context }) => admin.routing(context),
+  });
+
+  route('GET /api/admin/warnings', reads({ auth: 'admin' }), {
+    operationId: 'listInstallationWarnings',
+    summary: 'List warnings',
+    description:
+      'Returns what an administrator should fix, such as a Redis that evicts keys. Requires an administrator.',
+    returns: { 200: warningsOutput },
+    run: ({ context }) => admin.warnings(context),
   });
 });
 

@@ -12,6 +12,7 @@ import { inDist } from '../support/dist.js';
 import { INHERITED_ENV } from '../support/inherited-env.js';
 import { usePlatform } from '../support/platform-suite.js';
 import { useProduct } from '../support/product-suite.js';
+import { createTestRedis, describeWithRedis, type TestRedis } from '../support/redis.js';
 import { TEST_SECRETS } from '../support/secrets.js';
 
 describe('running the product', () => {
@@ -64,6 +65,34 @@ describe('without a model proxy', () => {
     const { token } = await signUpAdmin(suite);
     const answer = await call<ErrorAnswer>(suite.url, 'GET', '/api/admin/routing', { token });
     expect([answer.status, answer.body.error.code]).toEqual([503, 'service_unavailable']);
+  });
+});
+
+describeWithRedis('with a Redis that evicts keys', () => {
+  let redis: TestRedis;
+  beforeAll(async () => {
+    redis = await createTestRedis();
+    await redis.client.config('SET', 'maxmemory-policy', 'allkeys-lru');
+  });
+  afterAll(() => redis.close());
+  const suite = usePlatform(() => ({ env: { REDIS_URL: redis.url } }));
+
+  test('administrators are warned, until it is mended', async () => {
+    const { token } = await signUpAdmin(suite);
+    const warnings = async (): Promise<string[]> => {
+      const { body } = await call<{ message: string }[]>(suite.url, 'GET', '/api/admin/warnings', { token });
+      const query = '{ installationWarnings { message } }';
+      const answer = await dataOf<{ installationWarnings: typeof body }>(suite.url, query, { token });
+      expect(answer.installationWarnings).toEqual(body);
+      return body.map(({ message }) => message);
+    };
+    expect(await warnings()).toEqual([
+      expect.stringMatching(/maxmemory-policy allkeys-lru.*set maxmemory-policy to noeviction/),
+    ]);
+    await redis.client.config('SET', 'maxmemory-policy', 'noeviction');
+    expect(await warnings()).toEqual([]);
+    await redis.kill();
+    expect(await warnings()).toEqual([expect.stringMatching(/Redis can't be asked.*REDIS_URL/)]);
   });
 });
 

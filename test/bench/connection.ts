@@ -34,11 +34,7 @@ export class Connection {
   #left = 0;
   closed = false;
 
-  /** `key` is what its requests present: a client keeps its own. */
-  constructor(
-    port: number,
-    readonly key: string,
-  ) {
+  constructor(port: number) {
     this.#socket = connect({ port, host: '127.0.0.1', noDelay: true });
     this.#socket.setEncoding('latin1');
     this.#socket.on('data', (text: unknown) => this.#read(text as string));

@@ -19,7 +19,7 @@ export const SECRETS = {
   UPSTREAM_MASTER_KEY: random(),
 };
 
-const ACCOUNTS = 200;
+const ACCOUNTS = 300;
 /** Far above what one account gets to do here; every check runs and none refuses. */
 const REQUESTS_PER_MINUTE = 20_000;
 const BALANCE = '100000';

@@ -36,10 +36,9 @@ function count(result: Result, { status, id, text }: Answer, isGood = true): voi
 }
 
 let turn = 0;
+/** Each call presents another key, as through a balancer: what a server remembers of a connection helps it less than of one client. */
+const nextKey = (target: Target): string => target.keys[turn++ % target.keys.length]!;
 const heads = new Map<string, string>();
-
-const connect = (target: Target): Connection =>
-  new Connection(target.port, target.keys[turn++ % target.keys.length]!);
 
 function headOf(target: Target, key: string, body: string): string {
   const name = `${target.port} ${key} ${body.length}`;
@@ -62,11 +61,11 @@ class Connections {
     let connection = this.#free.pop();
     while (connection?.closed) connection = this.#free.pop();
     if (!connection) {
-      connection = connect(this.target);
+      connection = new Connection(this.target.port);
       this.#all.push(connection);
     }
     const used = connection;
-    used.request(headOf(this.target, used.key, body), body, {
+    used.request(headOf(this.target, nextKey(this.target), body), body, {
       body: listener.body,
       end: (answer) => {
         if (!used.closed) this.#free.push(used);
@@ -186,10 +185,10 @@ function hold(job: Extract<Job, { kind: 'hold' }>): Promise<Result> {
   return new Promise((resolve) => {
     const open = (): void => {
       if (held.length === job.count) return;
-      const connection = connect(job.target);
+      const connection = new Connection(job.target.port);
       held.push(connection);
       let begun = false;
-      connection.request(headOf(job.target, connection.key, IDLE_STREAM), IDLE_STREAM, {
+      connection.request(headOf(job.target, nextKey(job.target), IDLE_STREAM), IDLE_STREAM, {
         body: () => {
           if (begun) return;
           begun = true;

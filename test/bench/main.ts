@@ -25,10 +25,10 @@ import { type Findings, renderNotes, renderTable } from './report.js';
 import {
   NO_KEY,
   type RunningTarget,
-  startChain,
   startEdge,
   startEdges,
   startNginx,
+  startWholePath,
   type TargetContext,
 } from './targets.js';
 import { measureVisibility } from './visible.js';
@@ -128,12 +128,14 @@ async function startTargets(context: TargetContext, ledgers: Ledgers) {
   if (wants('chain')) {
     const ledger = await ledgers('bench_chain');
     targets.push(
-      await startChain(context, { name: 'edge + proxy', ledger, dist: DIST, nodeOptions: profiling }),
+      await startWholePath(context, { name: 'edge + router', ledger, dist: DIST, nodeOptions: profiling }),
     );
   }
   if (options.before && wants('chain')) {
     const ledger = await ledgers('bench_chain_before', options.before);
-    targets.push(await startChain(context, { name: 'edge + proxy before', ledger, dist: options.before }));
+    targets.push(
+      await startWholePath(context, { name: 'edge + router before', ledger, dist: options.before }),
+    );
   }
   if (options.peers) targets.push(...(await startPortkeys(context, runtimes)));
   return { targets, node20 };
@@ -262,7 +264,7 @@ moves by up to 25 % between runs. What each part of the edge costs, what has hel
 - Load average of that machine at the end: ${load}. One run takes about 2.5 of it by itself; whatever is beyond that
   was other work, and figures in milliseconds say as much about that work as about the targets.
 - edge: this product's edge process with everything on: key, balance, rate, daily cap, hold, spool with fsync, usage and
-  ledger in the embedded PostgreSQL (fsync on), 200 accounts. PostgreSQL's CPU is not included in its figures but listed separately.
+  ledger in the embedded PostgreSQL (fsync on), 300 accounts, each call with another's key. PostgreSQL's CPU is not included in its figures but listed separately.
 - bare: node:http in front, undici.request behind, nothing else. nginx: one worker, no buffering, kept-alive upstream.
 - Portkey: @portkey-ai/gateway 1.15.2 from npm, with @hono/node-server 1.12.2 since later ones answer 500 to streams.
 - The goals were set with peers on Node 20, while the edge runs on its own Node, as it ships. So each goal against a peer
@@ -271,7 +273,8 @@ moves by up to 25 % between runs. What each part of the edge costs, what has hel
   where a peer does worse on that one, though, the row on Node 20 is the harder goal. bare on Node 20 has undici 7,
   since undici 8 doesn't load there.
 - two edges: two edges on one port and their Redis, on all cores, which they share with the generator.
-- edge + proxy: the same edge in front of the bundled model proxy; the CPU and memory of both are added.
+- edge + router: the same edge with its router, as it ships: the whole path of a call. Builds that routed in a process of their own: both
+  processes are added.
 - "added" is beyond the same call made straight to the mock upstream. Answers: 600 bytes; streams: 100 chunks, 10 ms apart.
 
 ${table}

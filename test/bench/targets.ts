@@ -82,7 +82,8 @@ export interface EdgeOptions {
   ledger: Ledger;
   /** Compiled product. */
   dist: string;
-  upstreamUrl: string;
+  /** Absent: the edge routes by itself, to the same upstream. */
+  upstreamUrl?: string;
   env?: NodeJS.ProcessEnv;
   nodeOptions?: string[];
 }
@@ -155,7 +156,9 @@ function productEnv(context: TargetContext, options: EdgeOptions, port: number):
     DATA_DIR: join(context.folder, options.name),
     DATABASE_URL: options.ledger.url,
     PLATFORM_URL: 'http://127.0.0.1:9',
-    UPSTREAM_URL: options.upstreamUrl,
+    ...(options.upstreamUrl === undefined
+      ? { SIMULATOR_API_BASE: `http://127.0.0.1:${context.upstreamPort}/v1`, ALLOW_SIMULATOR: '1' }
+      : { UPSTREAM_URL: options.upstreamUrl }),
     ...SECRETS,
     ...options.env,
   };
@@ -172,10 +175,8 @@ export async function startProxy(
   const child = start(process.execPath, args, {
     cores: context.cores,
     env: {
-      ...productEnv(context, { ...options, upstreamUrl: url }, port),
+      ...productEnv(context, options, port),
       PROXY_PORT: String(port),
-      SIMULATOR_API_BASE: `http://127.0.0.1:${context.upstreamPort}/v1`,
-      ALLOW_SIMULATOR: '1',
     },
   });
   await listening(port, child);
@@ -187,8 +188,23 @@ export async function startProxy(
   };
 }
 
-/** An edge in front of the bundled model proxy, in front of the same upstream. */
-export async function startChain(
+/**
+ * The whole path of a call to the same upstream: an edge that routes by itself, or in builds that can't, an edge in front of the
+ * bundled model proxy.
+ */
+export async function startWholePath(
+  context: TargetContext,
+  options: Omit<EdgeOptions, 'upstreamUrl'>,
+): Promise<RunningTarget> {
+  if (!existsSync(join(options.dist, 'router'))) return startChain(context, options);
+  // It makes the virtual key, of which the database keeps the hash.
+  const proxy = await startProxy(context, { ...options, name: `${options.name} keys` });
+  await options.ledger.seal(proxy.target.keys[0]!);
+  await proxy.stop();
+  return startEdge(context, options);
+}
+
+async function startChain(
   context: TargetContext,
   options: Omit<EdgeOptions, 'upstreamUrl'>,
 ): Promise<RunningTarget> {

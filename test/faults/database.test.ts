@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { newApiKey } from '../../src/lib/key-form.js';
+import { onBusyMachine } from '../support/busy.js';
 import { createTestKey, type TestKey } from '../support/edge.js';
 import { until } from '../support/until.js';
 import { CLEAN, compareBooks } from './rig/books.js';
@@ -81,7 +82,7 @@ describe('while PostgreSQL', () => {
     expect(refusals.length).toBeGreaterThan(0);
     expect(refusals.every((entry) => entry.retryAfter === '1')).toBe(true);
     // Two readings of 2 s at most; the rest is for a busy machine. Who hangs does so for much longer.
-    expect(Math.max(...unknown.map((entry) => entry.tookMs))).toBeLessThan(8_000);
+    expect(Math.max(...unknown.map((entry) => entry.tookMs))).toBeLessThan(onBusyMachine(8_000));
   }
 
   test('is down, known keys are served, unknown ones told to come back, and all is charged after', async () => {
@@ -90,7 +91,7 @@ describe('while PostgreSQL', () => {
       await pause(6_000);
       expect(await healthOf()).toMatchObject({ status: 'ok' });
       await rig.postgres.start();
-      expect(await recovery()).toBeLessThan(5_000);
+      expect(await recovery()).toBeLessThan(onBusyMachine(5_000));
     });
     expectServed(outage);
     expect((await compareBooks(rig)).books).toEqual(CLEAN);
@@ -102,7 +103,7 @@ describe('while PostgreSQL', () => {
         await rig.postgres.kill();
         await pause(rig.random.between(0, 300));
         await rig.postgres.start();
-        expect(await recovery()).toBeLessThan(5_000);
+        expect(await recovery()).toBeLessThan(onBusyMachine(5_000));
       }
     });
     const { known } = outage;
@@ -131,7 +132,7 @@ describe('while PostgreSQL', () => {
       } finally {
         await Promise.all(held.map((client) => client.end()));
       }
-      expect(await recovery()).toBeLessThan(5_000);
+      expect(await recovery()).toBeLessThan(onBusyMachine(5_000));
     });
     expect(rig.journal.tally(outage.known)).toEqual({ '200': outage.known.length });
     expect(outage.unknown.filter((entry) => ![401, 503].includes(entry.status))).toEqual([]);
@@ -144,10 +145,10 @@ describe('while PostgreSQL', () => {
       await pause(7_000);
       expect(await healthOf()).toMatchObject({ status: 'ok' });
       rig.postgres.resume();
-      expect(await recovery()).toBeLessThan(5_000);
+      expect(await recovery()).toBeLessThan(onBusyMachine(5_000));
     });
     expectServed(outage);
-    expect(Math.max(...outage.known.map((entry) => entry.tookMs))).toBeLessThan(3_000);
+    expect(Math.max(...outage.known.map((entry) => entry.tookMs))).toBeLessThan(onBusyMachine(3_000));
     expect((await compareBooks(rig)).books).toEqual(CLEAN);
   }, 60_000);
 

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { onBusyMachine } from '../support/busy.js';
 import type { TestKey } from '../support/edge.js';
 import { sized } from '../support/size.js';
 import { until } from '../support/until.js';
@@ -11,6 +12,8 @@ import { type Rig, startRig } from './rig/rig.js';
 const PER_SECOND = 40;
 const KILLS = sized(2, 10);
 const RESTARTS = sized(1, 5);
+/** Longer than the start of an edge takes on a busy machine. */
+const PATIENCE_MS = 40_000;
 
 describe('an edge under load', () => {
   let rig: Rig;
@@ -33,7 +36,7 @@ describe('an edge under load', () => {
           rig.url,
           customers[i % customers.length]!.key,
           { words: 1 + (i % 20), ttftMs: i % 30, chunkMs: i % 3 },
-          { stream: streams && i % 2 === 0, patienceMs: 15_000 },
+          { stream: streams && i % 2 === 0, patienceMs: PATIENCE_MS },
         ),
     );
     try {
@@ -61,7 +64,7 @@ describe('an edge under load', () => {
     const entries = rig.journal.entries.slice(first);
     const { books } = await compareBooks(rig, { crashes: true });
     expect(books).toEqual(CLEAN);
-    expect(performance.now() - lastStart).toBeLessThan(10_000);
+    expect(performance.now() - lastStart).toBeLessThan(onBusyMachine(10_000));
     // Whoever was cut off was in flight at a kill; everybody else was served.
     expect(entries.every((entry) => outcome(entry) === '200' || entry.broken !== undefined)).toBe(true);
     expect(entries.some((entry) => outcome(entry) !== '200')).toBe(true);
@@ -77,7 +80,7 @@ describe('an edge under load', () => {
       }
     });
     expect(stops.map((stop) => stop.code)).toEqual(Array(RESTARTS).fill(0));
-    expect(Math.max(...stops.map((stop) => stop.tookMs))).toBeLessThan(35_000);
+    expect(Math.max(...stops.map((stop) => stop.tookMs))).toBeLessThan(onBusyMachine(35_000));
     // A connection that the system takes in the very moment of the close is reset by it; nothing of it is ever seen.
     const failed = rig.journal.entries.slice(first).filter((entry) => outcome(entry) !== '200');
     expect(failed.filter((entry) => entry.broken !== 'ECONNRESET' || entry.id !== undefined)).toEqual([]);

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { call, signUp } from '../support/api.js';
+import { onBusyMachine } from '../support/busy.js';
 import type { TestKey } from '../support/edge.js';
 import { checkInvariants } from '../support/invariants.js';
 import { sized } from '../support/size.js';
@@ -62,7 +63,7 @@ describe('while calls go on', () => {
         const answer = await plans();
         expect(answer.status).toBe(502);
         // For a platform that is there the edge waits for a minute.
-        expect(answer.tookMs).toBeLessThan(5_000);
+        expect(answer.tookMs).toBeLessThan(onBusyMachine(5_000));
         await rig.platform.start();
         await until(async () => (await plans()).status === 200, { timeoutMs: 5_000 });
       }
@@ -85,7 +86,7 @@ describe('while calls go on', () => {
     });
     const allowed = ['200', '502 upstream_error', 'error event upstream_error'];
     expect(entries.filter((entry) => !allowed.includes(outcome(entry))).map(outcome)).toEqual([]);
-    expect(Math.max(...entries.map((entry) => entry.tookMs))).toBeLessThan(10_000);
+    expect(Math.max(...entries.map((entry) => entry.tookMs))).toBeLessThan(onBusyMachine(10_000));
     const failed = entries.filter((entry) => outcome(entry) !== '200');
     const outside = failed.filter(
       (entry) =>
@@ -113,7 +114,9 @@ describe('while calls go on', () => {
     rig.postgres.resume();
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 503));
     expect(later.status).toBe(503);
-    expect(Math.max(later.tookMs, ...answers.map(({ tookMs }) => tookMs))).toBeLessThan(API_ANSWERS_MS);
+    expect(Math.max(later.tookMs, ...answers.map(({ tookMs }) => tookMs))).toBeLessThan(
+      onBusyMachine(API_ANSWERS_MS),
+    );
     await until(async () => (await ask('/api/billing/balance')).status === 200, { timeoutMs: 5_000 });
     expect([rig.platform.running(), rig.jobs.running()]).toEqual([true, true]);
     expect(await checkInvariants(rig.postgres.pool)).toEqual([]);
@@ -140,7 +143,7 @@ describe('while calls go on', () => {
         const back = performance.now();
         await until(async () => (await plans()).status === 200, { timeoutMs: 5_000 });
         await until(async () => (await fetch(`${rig.url}/health/ready`)).ok, { timeoutMs: 5_000 });
-        expect(performance.now() - back).toBeLessThan(5_000);
+        expect(performance.now() - back).toBeLessThan(onBusyMachine(5_000));
       }
     });
     const processes = [rig.edge, rig.platform, rig.jobs, rig.proxy];

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseMoney } from '../../src/lib/money.js';
+import { onBusyMachine } from '../support/busy.js';
 import type { TestKey } from '../support/edge.js';
 import { describeWithRedis } from '../support/redis.js';
 import { sized } from '../support/size.js';
@@ -79,7 +80,7 @@ describeWithRedis('two edges behind one front', () => {
     rig.front!.retriesUnanswered = false;
     expect(rig.journal.tally(entries)).toEqual({ '200': entries.length });
     expect(stops.map(({ code }) => code)).toEqual(Array(RESTARTS).fill(0));
-    expect(Math.max(...stops.map(({ tookMs }) => tookMs))).toBeLessThan(35_000);
+    expect(Math.max(...stops.map(({ tookMs }) => tookMs))).toBeLessThan(onBusyMachine(35_000));
     // One folder each: what ended in order left nothing behind.
     expect(rig.spools()).toHaveLength(2);
     // What the front sent to another edge had not been read by the first.
@@ -117,7 +118,7 @@ describeWithRedis('two edges behind one front', () => {
     // Redis is away for a good part of the time: were it waited for, more than one call in ten would show it.
     const times = entries.map(({ tookMs }) => tookMs).sort((one, other) => one - other);
     expect(times[Math.floor(0.9 * times.length)]).toBeLessThan(FROZEN_MS / 2);
-    expect(times.at(-1)).toBeLessThan(10_000);
+    expect(times.at(-1)).toBeLessThan(onBusyMachine(10_000));
     expect((await compareBooks(rig)).books).toEqual(CLEAN);
   }, 60_000);
 
@@ -163,7 +164,7 @@ describeWithRedis('two edges behind one front', () => {
       { timeoutMs: 30_000 },
     );
     // Looked for every 5 s. Without it the holds of a silent edge go after 60 s.
-    expect(served - killed).toBeLessThan(10_000);
+    expect(served - killed).toBeLessThan(onBusyMachine(10_000));
     await first.start();
     expect((await compareBooks(rig, { crashes: true })).books).toEqual(CLEAN);
   }, 60_000);

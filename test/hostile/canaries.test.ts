@@ -120,6 +120,7 @@ describe('canaries', () => {
     );
     return {
       LOG_LEVEL: 'trace',
+      RESPONSES_API: '1',
       OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
       OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer%20${aviary.make('token of the trace receiver')}`,
       PROXY_CONFIG: routing,

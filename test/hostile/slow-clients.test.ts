@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Rig, startRig } from '../faults/rig/rig.js';
+import { onBusyMachine } from '../support/busy.js';
 import { createTestKey, usageOf } from '../support/edge.js';
 import { chat, DONE_EVENT } from '../support/scripted-upstream.js';
 import { until } from '../support/until.js';
@@ -29,7 +30,7 @@ describe('clients that send or read slowly, against the processes of the product
       toTheEnd: false,
     });
     expect(result.cuts.headersMs).toHaveLength(LORIS / 2);
-    expect(Math.max(...result.cuts.headersMs)).toBeLessThan(15_000);
+    expect(Math.max(...result.cuts.headersMs)).toBeLessThan(onBusyMachine(15_000));
     expect(Math.min(...result.cuts.headersMs)).toBeGreaterThan(5_000);
     expect(result.during.requests).toBeGreaterThan(100);
     expect(result.during.p99).toBeLessThan(Math.max(2 * result.before.p99, result.before.p99 + NOISE_MS));

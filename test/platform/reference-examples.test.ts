@@ -78,7 +78,9 @@ describe('the examples of /docs/api', () => {
     await suite.db.pool.query(`update accounts set role = 'admin' where email = $1`, [email]);
     const accountId = await logIn();
     await paste('updateUser adjustCredit getUser', { id: accountId });
-    await paste('listUsers listAdminActions listScheduledJobs getRouting recomputeLeaderboard');
+    await paste(
+      'listUsers listAdminActions listScheduledJobs getRouting listInstallationWarnings recomputeLeaderboard',
+    );
     const fast = { family: 'gateway', name: 'fast' };
     await paste('updateModel updateModelByShortName', fast);
     await paste('getLeaderboard getLeaderboardMix');

@@ -64,7 +64,7 @@ export async function runCommand(
     config.upstreamUrl === null
       ? routingOfFile(() => readRouting(config).routing)
       : routingOfProxy(config.upstreamUrl, config.upstreamMasterKey);
-  const admin = createAdminService({ askRouting }, createBillingService());
+  const admin = createAdminService({ askRouting, config }, createBillingService());
   const nodes = createNodesService({ config });
   const [first, ...rest] = words;
   switch (command) {

@@ -8,6 +8,7 @@ import {
   jobOutput,
   routedDeploymentOutput,
   routedModelOutput,
+  warningOutput,
 } from '../../services/admin/admin.outputs.js';
 import { shown, shownAs } from '../case.js';
 import { listCost } from '../connections.js';
@@ -40,6 +41,7 @@ const AdminAction = objectType('AdminAction', actionOutput);
 const ScheduledJob = objectType('ScheduledJob', jobOutput);
 objectType('RoutedDeployment', routedDeploymentOutput);
 const RoutedModel = objectType('RoutedModel', routedModelOutput);
+const InstallationWarning = objectType('InstallationWarning', warningOutput);
 objectType('CreditAdjustment', adjustmentOutput);
 
 /** What administrators do to run the installation. */
@@ -56,8 +58,12 @@ export const adminResolvers = [
     run: ({ services, service }) => shown(services.admin.jobs(service)),
   }),
   query('routing', 'admin', [RoutedModel], {
-    description: 'Routing as one model proxy sees it, by model. Requires an administrator.',
+    description: 'Where calls go, by model. Requires an administrator.',
     run: ({ services, service }) => shown(services.admin.routing(service)),
+  }),
+  query('installationWarnings', 'admin', [InstallationWarning], {
+    description: 'What an administrator should fix. Requires an administrator.',
+    run: ({ services, service }) => shown(services.admin.warnings(service)),
   }),
   mutation('adjustCredit', 'admin', {
     description:

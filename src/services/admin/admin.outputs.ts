@@ -73,7 +73,10 @@ export const routedDeploymentOutput = z
       .number()
       .nullable()
       .describe('Seconds until it takes calls again. Null if it is not parked.'),
-    calls_in_flight: z.int().nullable().describe('Calls in flight to its host and port, of this proxy.'),
+    calls_in_flight: z
+      .int()
+      .nullable()
+      .describe('Calls in flight to its host and port, from all processes that route.'),
     input_price_per_million_usd: decimal(
       'Input price of the routing file in US dollars per million tokens.',
     ).nullable(),
@@ -102,6 +105,12 @@ export const routedModelOutput = z
   })
   .meta({ id: 'RoutedModel', description: 'Where calls of a model go.' });
 export type RoutedModelOutput = z.infer<typeof routedModelOutput>;
-export const routingOutput = z
-  .array(routedModelOutput)
-  .describe('Routing as one model proxy sees it, by model.');
+export const routingOutput = z.array(routedModelOutput).describe('Where calls go, by model.');
+
+export const warningOutput = z
+  .object({ message: z.string().describe('What is wrong, and how to fix it.') })
+  .meta({ id: 'InstallationWarning', description: 'Something that an administrator should fix.' });
+export type WarningOutput = z.infer<typeof warningOutput>;
+export const warningsOutput = z
+  .array(warningOutput)
+  .describe('What an administrator should fix. Empty if there is nothing.');

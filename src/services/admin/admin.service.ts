@@ -2,6 +2,7 @@ import { requireAdmin, type ServiceContext } from '../../context.js';
 import { notifyInvalidation } from '../../db/invalidation.js';
 import { AppError } from '../../errors.js';
 import { formatMoney } from '../../lib/money.js';
+import { redisFault } from '../../lib/open-redis.js';
 import { lockById } from '../accounts/accounts.store.js';
 import { requireActingAdmin } from '../accounts/acting.js';
 import type { ModelOutput } from '../billing/billing.outputs.js';
@@ -9,14 +10,20 @@ import { findEntryByKey, postLedgerEntry } from '../billing/ledger.store.js';
 import type { ServiceDeps } from '../deps.js';
 import { idOf, notFound } from '../not-found.js';
 import type { AdjustCreditInput, ListActionsInput } from './admin.inputs.js';
-import type { ActionOutput, AdjustmentOutput, JobOutput, RoutedModelOutput } from './admin.outputs.js';
+import type {
+  ActionOutput,
+  AdjustmentOutput,
+  JobOutput,
+  RoutedModelOutput,
+  WarningOutput,
+} from './admin.outputs.js';
 import { listActions, recordAction } from './admin-actions.store.js';
 import { listJobs } from './jobs.store.js';
 import { routingView } from './routing.js';
 
 /** What administrators do to run the installation. Every method throws AppError `unauthorized` and `forbidden`. */
 export function createAdminService(
-  { askRouting }: Pick<ServiceDeps, 'askRouting'>,
+  { askRouting, config }: Pick<ServiceDeps, 'askRouting' | 'config'>,
   billing: { models(context: ServiceContext): Promise<ModelOutput[]> },
 ) {
   return {
@@ -77,6 +84,13 @@ export function createAdminService(
     async jobs(context: ServiceContext): Promise<JobOutput[]> {
       requireAdmin(context);
       return listJobs(context.em);
+    },
+
+    /** What an administrator should fix, as `npm run doctor` reports it. */
+    async warnings(context: ServiceContext): Promise<WarningOutput[]> {
+      requireAdmin(context);
+      const message = config.redisUrl ? await redisFault(config.redisUrl) : undefined;
+      return message ? [{ message }] : [];
     },
 
     /** Where calls go. @throws AppError `service_unavailable` */

@@ -52,7 +52,8 @@ export async function startCanaryNode(secrets: NodeSecrets): Promise<CanaryNode>
         endless.add(response);
         response.once('close', () => endless.delete(response));
       }
-      answer(behaviour, request.url!.endsWith('/embeddings'), body, secrets, response);
+      const asked = `${request.headers.authorization} ${request.headers.host}${request.url} ${body}`;
+      answer(behaviour, request.url!.endsWith('/embeddings'), asked, secrets, response);
     });
   });
   server.listen(0, '127.0.0.1');
@@ -80,7 +81,7 @@ function answer(
 ): void {
   const json = (status: number, body: unknown) =>
     void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-  // Nodes repeat what they were asked in their errors.
+  // Nodes repeat what they were asked in their errors, with key, address and model.
   const fault = {
     error: {
       message: `Traceback /srv/${stack}/app.py http://${address}.internal:8000/v1 asked: ${asked.slice(0, 3_000)}`,
@@ -93,7 +94,7 @@ function answer(
   if (behaviour === 'refuse')
     json(400, {
       error: {
-        message: `too long, says http://${address}.internal:8000`,
+        message: `too long, says http://${address}.internal:8000, asked: ${asked.slice(0, 1_500)}`,
         param: 'messages',
         traceback: stack,
       },

@@ -168,6 +168,20 @@ export class Traffic {
       token: person.key,
       body: { model: 'gateway/embed', input: [this.aviary.make('embedding input', person.name)] },
     });
+    for (const behaviour of ['refuse', 'crash'] as const) {
+      const input = `behave:${behaviour} ${this.aviary.make(`embedding input ${behaviour}`, person.name)}`;
+      const body = { model: 'gateway/embed', input };
+      await this.ask(person.name, 'POST', '/v1/embeddings', { token: person.key, body });
+    }
+    for (const behaviour of ['whole', 'refuse', 'crash', 'garbage', 'stream', 'error-chunk'] as const) {
+      const input = `behave:${behaviour} ${this.aviary.make(`input of a response ${behaviour}`, person.name)}`;
+      const body = {
+        model: 'gateway/fast',
+        input,
+        stream: behaviour === 'stream' || behaviour === 'error-chunk',
+      };
+      await this.ask(person.name, 'POST', '/v1/responses', { token: person.key, body });
+    }
     await this.ask(person.name, 'GET', `/v1/models?key=${this.aviary.make('query of models', person.name)}`, {
       token: person.key,
     });

@@ -17,8 +17,8 @@ type Queue = 'loaded' | 'browser' | 'platform' | 'edge';
 
 /** The queue of a file is the first that matches. The longest file of a queue comes first, see sequencer.ts. */
 const QUEUES: readonly (readonly [Queue, RegExp])[] = [
-  // Starts processes of its own, loads them and measures what callers see. More than two at once would be a busier machine
-  // than any that these files are about.
+  // Starts processes of its own, loads them and measures what callers see. Several at once would be a busier machine than
+  // any that these files are about.
   [
     'loaded',
     /^(?:(?:journeys|hostile|faults|deploy|launcher|db|metering)\/|web\/build|proxy\/(?:doctor|process)|gateway\/(?:passed|bodies)\/)/,
@@ -40,7 +40,6 @@ const QUEUES: readonly (readonly [Queue, RegExp])[] = [
  */
 const WORKERS: readonly (readonly Queue[])[] = [
   ['loaded', 'edge', 'platform'],
-  ['loaded', 'platform', 'edge'],
   ['browser', 'platform', 'edge'],
   ['platform', 'edge', 'browser'],
   ['edge', 'platform', 'loaded'],

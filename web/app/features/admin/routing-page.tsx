@@ -73,7 +73,7 @@ export function RoutingPage(): ReactNode {
     <>
       <PageHead
         title="Routing"
-        lead="Where calls go, as one model proxy sees it. To change it, edit the routing file and send the proxy SIGHUP."
+        lead="Where calls go. To change it, edit the routing file: it is read again as soon as you save it."
       />
       {error && <LoadError error={error} onRetry={refresh} />}
       {wrong.length > 0 && (
