@@ -20,6 +20,8 @@ interface JobThread {
 
 /** Read at once in a turn of the event loop, altogether: some milliseconds, whatever it is. */
 export const AT_ONCE_BYTES = 256 * 1024;
+/** Texts of this size have as much again for themselves, so that they don't wait behind large ones of others. */
+const SMALL_BYTES = 16 * 1024;
 
 /** Reads JSON: small texts at once, large ones and those that come in crowds in the worker thread. */
 export class JsonReader {
@@ -40,7 +42,8 @@ export class JsonReader {
     signal?: () => AbortSignal,
   ): Output | Promise<Output> {
     const bytes = this.#bytes + input.body.length;
-    if (bytes > AT_ONCE_BYTES) return this.thread.run<Output>(owner, job.name, input, signal?.());
+    const most = input.body.length > SMALL_BYTES ? AT_ONCE_BYTES : 2 * AT_ONCE_BYTES;
+    if (bytes > most) return this.thread.run<Output>(owner, job.name, input, signal?.());
     if (this.#bytes === 0) setImmediate(this.#newTurn);
     this.#bytes = bytes;
     return job.run(input);

@@ -49,7 +49,7 @@ export class WorkerThread {
         task.input = undefined;
         reject(signal.reason as Error);
       });
-      void this.#queue.run(owner, () => this.#start(task));
+      this.#queue.run(owner, () => this.#start(task)).catch(reject);
     });
   }
 
@@ -68,10 +68,14 @@ export class WorkerThread {
       return;
     }
     const { message, transfer } = packed(input);
-    await new Promise<void>((over) => {
-      this.#running = { task, over };
-      this.#thread().postMessage({ name, input: message }, transfer);
-    });
+    try {
+      await new Promise<void>((over) => {
+        this.#running = { task, over };
+        this.#thread().postMessage({ name, input: message }, transfer);
+      });
+    } finally {
+      this.#running = undefined;
+    }
   }
 
   #thread(): Worker {

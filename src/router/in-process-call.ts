@@ -1,6 +1,7 @@
+import { Deadline } from '../lib/upstream/deadline.js';
 import { readServedBy } from '../lib/upstream/served-by.js';
 import type { Carrier } from '../lib/upstream/upstream.js';
-import type { UpstreamHandler } from '../lib/upstream/upstream-handler.js';
+import { type UpstreamHandler, UpstreamTimeoutError } from '../lib/upstream/upstream-handler.js';
 import type { Caller } from './caller.js';
 
 /** A call of this process: hands its answer to the handler as it comes. A handler that pauses holds the node back. */
@@ -16,9 +17,12 @@ export class InProcessCall implements Caller, Carrier {
   #onLeft: (() => void) | undefined;
   #onOver: (() => void) | undefined;
   #onDrain: (() => void) | undefined;
+  /** Until the answer begins, whatever the router waits for: the node, the worker thread or memory. */
+  readonly #deadline = new Deadline(() => this.#fail(new UpstreamTimeoutError(true)));
 
   constructor(handler: UpstreamHandler) {
     this.#handler = handler;
+    this.#deadline.at = performance.now() + handler.patience.headersTimeoutMs;
   }
 
   onLeft(listener: () => void): void {
@@ -79,6 +83,7 @@ export class InProcessCall implements Caller, Carrier {
 
   #begin(status: number, contentType: string, retryAfterSeconds?: number): void {
     this.begun = true;
+    this.#deadline.clear();
     this.status = status;
     const head = {
       status,
@@ -101,10 +106,15 @@ export class InProcessCall implements Caller, Carrier {
     try {
       what(handler);
     } catch (error) {
-      if (this.#handler !== handler) return;
-      this.#leave();
-      handler.onError(error as Error);
+      if (this.#handler === handler) this.#fail(error as Error);
     }
+  }
+
+  /** Ends the call for a reason that isn't the node's. */
+  #fail(error: Error): void {
+    const handler = this.#handler;
+    this.#leave();
+    handler?.onError(error);
   }
 
   #leave(): void {
@@ -116,6 +126,7 @@ export class InProcessCall implements Caller, Carrier {
   #finish(): UpstreamHandler | undefined {
     const handler = this.#handler;
     this.#handler = undefined;
+    this.#deadline.clear();
     if (handler) this.#onOver?.();
     return handler;
   }

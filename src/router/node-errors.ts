@@ -2,6 +2,7 @@ import { AppError, errorEntry } from '../errors.js';
 import { type MessageMask, maskedParam } from '../lib/message-mask.js';
 import { fieldErrors, shownFieldErrors } from '../lib/upstream/field-errors.js';
 import { saysNotTaken } from '../lib/upstream/not-taken.js';
+import { unwrapMessage } from '../lib/upstream/unwrap-message.js';
 import { UpstreamTimeoutError } from '../lib/upstream/upstream-handler.js';
 import {
   answerTooLarge,
@@ -60,7 +61,9 @@ function messageOf(body: Record<string, unknown>, told: Record<string, unknown>)
 function refusal(text: string, { node, group }: Deployment, mask: MessageMask): Record<string, unknown> {
   const body = objectOf(text);
   const told = typeof body.error === 'object' ? ((body.error ?? {}) as Record<string, unknown>) : {};
-  const message = mask(messageOf(body, told), { from: node.read().upstreamModel, to: group });
+  // Unwrapped first: behind an escape a name isn't a word of its own.
+  const said = unwrapMessage(messageOf(body, told)) ?? '';
+  const message = mask(said, { from: node.read().upstreamModel, to: group });
   const { type, message: refused } = errorEntry('invalid_request');
   const param = maskedParam(told.param, mask) ?? null;
   const code = typeof told.code === 'number' ? told.code : 'invalid_request';

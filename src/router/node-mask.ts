@@ -2,37 +2,72 @@ import { createMessageMask, type MessageMask } from '../lib/message-mask.js';
 import type { Routing } from './routing.js';
 import type { SteeringNode } from './sites.js';
 
-/** Masks what the routing file and the node registry say of nodes in the messages that nodes send. */
+/** Calls of a former routing may still end with an error. Of the facts of former routings, the latest are kept. */
+const MAX_FACTS = 10_000;
+
+/** Facts in the order in which they were last given. */
+class Facts {
+  readonly #texts = new Set<string>();
+
+  /** Returns whether one is new. */
+  add(texts: Iterable<string>): boolean {
+    const before = this.#texts.size;
+    let isNew = false;
+    for (const text of texts) {
+      isNew ||= !this.#texts.has(text);
+      this.#texts.delete(text);
+      this.#texts.add(text);
+    }
+    for (const oldest of this.#texts) {
+      if (this.#texts.size <= Math.max(MAX_FACTS, before)) break;
+      this.#texts.delete(oldest);
+    }
+    return isNew;
+  }
+
+  [Symbol.iterator](): Iterator<string> {
+    return this.#texts[Symbol.iterator]();
+  }
+}
+
+/** Masks what routing file and node registry say, or have said, of nodes in the messages that nodes send. */
 export class NodeMask {
-  #nodes: readonly string[] = [];
+  readonly #addresses = new Facts();
+  readonly #keys = new Facts();
+  readonly #names = new Facts();
+  #groups: ReadonlySet<string> = new Set();
   /** Made at the first refusal after a change. */
   #mask: MessageMask | undefined;
 
-  constructor(private routing: Pick<Routing, 'deployments' | 'masterKey'>) {}
+  constructor(routing: Pick<Routing, 'deployments' | 'masterKey'>) {
+    this.reload(routing);
+  }
 
   readonly apply: MessageMask = (text, renamed) => {
-    this.#mask ??= this.#make();
+    this.#mask ??= createMessageMask({
+      addresses: this.#addresses,
+      keys: this.#keys,
+      names: [...this.#names].filter((name) => !this.#groups.has(name)),
+    });
     return this.#mask(text, renamed);
   };
 
-  reload(routing: Pick<Routing, 'deployments' | 'masterKey'>): void {
-    this.routing = routing;
+  reload({ deployments, masterKey }: Pick<Routing, 'deployments' | 'masterKey'>): void {
+    const access = deployments.map(({ node }) => node.read());
+    this.#addresses.add(access.map(({ apiBase }) => apiBase));
+    this.#keys.add([
+      ...access.flatMap(({ apiKey }) => apiKey ?? []),
+      ...(masterKey ? [masterKey.read()] : []),
+    ]);
+    this.#names.add([
+      ...access.map(({ upstreamModel }) => upstreamModel),
+      ...deployments.map(({ id }) => id),
+    ]);
+    this.#groups = new Set(deployments.map(({ group }) => group));
     this.#mask = undefined;
   }
 
   steer(nodes: readonly SteeringNode[]): void {
-    const keys = nodes.map(({ endpointKey }) => endpointKey);
-    if (keys.length === this.#nodes.length && keys.every((key, i) => key === this.#nodes[i])) return;
-    this.#nodes = keys;
-    this.#mask = undefined;
-  }
-
-  #make(): MessageMask {
-    const { deployments, masterKey } = this.routing;
-    const access = deployments.map(({ node }) => node.read());
-    return createMessageMask({
-      addresses: [...access.map(({ apiBase }) => apiBase), ...this.#nodes.map((key) => `http://${key}`)],
-      keys: [...access.flatMap(({ apiKey }) => apiKey ?? []), ...(masterKey ? [masterKey.read()] : [])],
-    });
+    if (this.#addresses.add(nodes.map(({ endpointKey }) => `http://${endpointKey}`))) this.#mask = undefined;
   }
 }

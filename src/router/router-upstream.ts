@@ -7,6 +7,7 @@ import { bodyOf, type ProxyError, refusalOf } from './answers.js';
 import type { CallDeps } from './call.js';
 import { InProcessCall } from './in-process-call.js';
 import { bearerOf, keyRefusal } from './key-check.js';
+import type { Asked } from './request.js';
 import { readCall, runCall } from './take-call.js';
 import type { VirtualKeys } from './virtual-keys.js';
 
@@ -27,29 +28,31 @@ export class RouterUpstream implements Upstream {
   call(head: CallHead, body: Buffer, handler: UpstreamHandler): Carrier {
     const call = new InProcessCall(handler);
     // At the end of this turn: by then the call's intent is in the spool.
-    setImmediate(() => void this.#begin(head, body, call, handler.accountId));
+    setImmediate(() => {
+      this.#begin(head, body, call, handler.accountId).catch((error: unknown) => {
+        this.log.error({ error }, 'a call failed in the router');
+        if (call.begun) call.cut();
+        else refuse(call, refusalOf('internal_error'));
+      });
+    });
     return call;
   }
 
   async #begin(head: CallHead, body: Buffer, call: InProcessCall, accountId: string | undefined) {
-    try {
-      const key = bearerOf(head.authorization);
-      let refusal = keyRefusal(this.keys, key);
-      if (refusal instanceof Promise) refusal = await refusal;
-      if (call.gone) return;
-      const asked = refusal ?? readCall(this.calls, PATHS[head.endpoint], body, accountId ?? key ?? '');
-      if (!('member' in asked)) {
-        refuse(call, asked);
-        return;
-      }
-      const span: Span | undefined = head.span?.child('route');
-      await runCall(this.calls, asked, call, span);
-      span?.note({ 'http.response.status_code': call.status });
-      span?.end(call.status >= LEAST_FAILURE);
-    } catch (error) {
-      this.log.error({ error }, 'a call failed in the router');
-      if (!call.begun) refuse(call, refusalOf('internal_error'));
-    }
+    const key = bearerOf(head.authorization);
+    const refusal = await keyRefusal(this.keys, key);
+    if (call.gone) return;
+    const asked = refusal ?? readCall(this.calls, PATHS[head.endpoint], body, accountId ?? key ?? '');
+    if ('member' in asked) void this.#run(asked, call, head.span);
+    else refuse(call, asked);
+  }
+
+  /** Runs a call, of which it keeps no more of the body than the router does. Never rejects. */
+  async #run(asked: Asked, call: InProcessCall, traced: Span | undefined): Promise<void> {
+    const span = traced?.child('route');
+    await runCall(this.calls, asked, call, span);
+    span?.note({ 'http.response.status_code': call.status });
+    span?.end(call.status >= LEAST_FAILURE);
   }
 }
 

@@ -12,9 +12,12 @@ const mask = createMessageMask({
     'http://gpu-7.eu.acme.cloud:8123/pool-a/v1',
     'http://worker7:9000/v1',
     'https://[fd00::77]:8443/v1',
+    'http://vllm.acme.site.:8000/v1',
+    'http://günther.de',
     'not an address',
   ],
-  keys: ['correcthorse', 'Zm9vYmFyYmF6cXV4', 'EMPTY'],
+  keys: ['correcthorse', 'Zm9vYmFyYmF6cXV4', 'Kx&"9-7f', 'EMPTY'],
+  names: ['acme/llama-3-70b-internal', 'dep-fast-1', 'basic', 'model'],
 });
 
 const HIDDEN = [
@@ -48,6 +51,17 @@ const HIDDEN = [
   '/usr/local/lib/python3.11/site-packages/vllm/engine.py',
   '/root/.cache/huggingface/model.bin',
   'C:\\models\\qwen.gguf',
+  'acme/llama-3-70b-internal',
+  'llama-3-70b-internal',
+  'dep-fast-1',
+  'vllm.acme.site',
+  'günther.de',
+  'xn--gnther-3ya.de',
+  'ip-10-0-0-5',
+  'worker12:29500',
+  'Kx&"9-7f',
+  'http://svc:Pa,ssw0rd@squid-1:3128',
+  '/vllm-workspace/model.bin',
 ];
 const AROUND = [
   (secret: string) => `temperature must be below 2, got 3.5 (${secret}); the input is too long`,
@@ -56,6 +70,10 @@ const AROUND = [
   (secret: string) => `max_tokens=${secret} is not a valid number`,
   (secret: string) => `Fehler bei ${secret}: abgebrochen。${secret}`,
   (secret: string) => `\`${secret}\`, "${secret}" <${secret}>`,
+  (secret: string) => `two lines:\\n${secret}\\nand\\t${secret}`,
+  (secret: string) => `two lines:\n${secret}\nand\t${secret}`,
+  (secret: string) => `split​ ${secret}​ by what isn't seen`,
+  (secret: string) => `İİ ${secret}`,
   (secret: string) => secret,
 ];
 
@@ -74,6 +92,13 @@ describe('a message of a node', () => {
     'listening at :9000',
     'Authorization: Bearer abc',
     'mask.invalid.example:8123 is taken',
+    `"Bearer": "abc"`,
+    "Connect call failed ('10.0.0.5', 8123)",
+    'port is 9000',
+    'http%3A%2F%2Fworker7%3A9000 is down',
+    'http:\\/\\/worker7:9000 is down',
+    'worker\u200b7:9000 is down',
+    'api_key=abc is wrong',
   ])('hides hosts, ports and tokens in: %s', (message) => {
     expect(mask(message)).toContain('[…]');
     expect(mask(message)).not.toMatch(/worker7|\b9000\b|\babc\b|8123/);
@@ -90,6 +115,8 @@ describe('a message of a node', () => {
     'version 0.6.3.post1 of qwen3:8b and llama3.1:70b; top_p must be in (0, 1], got 2.0.',
     `unknown simulator control x; known are ${CONTROL_NAMES.join(', ')}`,
     '\\u00e9 \\n 50 % <tool_call> {"a": [1, 2]} ¿qué?',
+    'Only basic math is supported by this model; hf_overrides is not known',
+    'Basic authentication is required, or the header is missing.',
   ])('passes as it is: %s', (message) => expect(mask(message)).toBe(message));
 
   test("has the model's public name in place of the node's own", () => {
@@ -97,6 +124,18 @@ describe('a message of a node', () => {
     expect(mask('"qwen3:8b" has no tools; qwen3:8b. not qwen3:8b-node', renamed)).toBe(
       '"gateway/fast" has no tools; gateway/fast. not qwen3:8b-node',
     );
+  });
+
+  test("has no public name where the node's own is a plain word, unless it is quoted", () => {
+    const renamed = { from: 'model', to: 'gateway/pro' };
+    expect(mask('This model has no tools: "model" is too small', renamed)).toBe(
+      'This model has no tools: "gateway/pro" is too small',
+    );
+  });
+
+  test('ends before a secret that is cut', () => {
+    for (let length = 3_900; length < 4_000; length += 3)
+      expect(mask(`see https://a.example/${'x'.repeat(length)} at correcthorse-battery`)).not.toMatch(/corr/);
   });
 
   test('is masked once: a second mask changes nothing', () => {
@@ -137,7 +176,7 @@ describe('a message of a node', () => {
 
   test('is bounded, on one line and free of control characters', () => {
     expect(mask('must '.repeat(100_000))).toHaveLength(MAX_MESSAGE_CHARACTERS);
-    expect(mask('must\u0000be\r\nan\u202earray')).toBe('must be an array');
+    expect(mask('must\u0000be\r\nan\u2028ar\u202eray')).toBe('must be an array');
   });
 
   test.each(['a.', 'a-', ':', '1.', '/a', 'a:', 'http', '[', 'gpu-7.'])(

@@ -32,8 +32,6 @@ export class AccountState {
   asking = 0;
   /** Set from the first call that was decided alone until Redis counts it and admits another. */
   share: Share | undefined;
-  /** Whether Redis kept what is left, when it was last asked: a few heartbeats make that free. */
-  isReserved = false;
   /** When the last reading began; 0 if there was none. */
   readAt = 0;
   readonly window: SlidingWindow;

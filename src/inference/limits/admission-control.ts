@@ -129,7 +129,7 @@ class AdmissionControl implements Limits {
   }
 
   capped(payer: Payer): void {
-    this.deps.counters.capped(payer);
+    this.deps.counters.changed(payer);
   }
 
   get messages(): SharedMessages | undefined {

@@ -30,6 +30,8 @@ export class Admission {
   rate: WindowDecision | undefined;
   /** Whether `hold` counts against balance and daily cap at the moment. */
   held = false;
+  /** Whether Redis kept the rest in reserve, or had lost the state, when this call last asked: both pass within seconds. */
+  isReserved = false;
   /** Milliseconds by the clock after which an unsettled hold counts as leaked. */
   deadline = 0;
   /** Its place among the open holds. */
@@ -103,8 +105,6 @@ export interface Counters {
   changed(payer: Payer): void;
   /** Reported by a commit of another process's events. */
   committed(result: FlushResult): void;
-  /** A key has a daily cap that had none. */
-  capped(payer: Payer): void;
   /** Milliseconds after which a blocked call tries again even if none of our calls was settled; undefined: never. */
   readonly pollMs: number | undefined;
   /** How many edges admit calls, this one included. */

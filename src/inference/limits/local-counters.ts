@@ -43,7 +43,6 @@ export function localCounters(clock: Clock, mayAdmit: () => boolean): Counters {
     },
     changed: () => undefined,
     committed: () => undefined,
-    capped: () => undefined,
     stop: () => Promise.resolve(),
   };
 }

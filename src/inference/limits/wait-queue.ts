@@ -53,7 +53,7 @@ export class WaitQueue {
       return;
     }
     for (;;) {
-      const head = this.#head();
+      const { head } = this;
       if (!head) return;
       this.#wokenWhileTrying = false;
       this.#trying = true;
@@ -81,9 +81,10 @@ export class WaitQueue {
     return true;
   }
 
-  #head(): Waiter | undefined {
-    for (const waiter of this.#waiters) return waiter;
-    return undefined;
+  /** The one that tries next. */
+  get head(): Waiter | undefined {
+    const [head] = this.#waiters;
+    return head;
   }
 
   #schedule(): void {

@@ -5,7 +5,7 @@ import type { Payer } from '../payer.js';
 import type { AccountState, DayState } from './account-state.js';
 import { Admission, type Blocked, CallerGoneError } from './limits.js';
 import type { LimitsMetrics } from './limits-metrics.js';
-import { creditsHeld, dailyCapHeld, keyGuardHeld } from './refusals.js';
+import { creditsHeld, dailyCapHeld, keyGuardHeld, notCounted } from './refusals.js';
 import { type Outcome, type Waiter, WaitQueue } from './wait-queue.js';
 
 interface WaitingDeps {
@@ -81,10 +81,11 @@ export class WaitingCalls {
         reject(new CallerGoneError());
       };
       const giveUp = (): void => {
-        const { isReserved } = admission.payer.account;
-        if (isReserved && performance.now() - since < RESERVED_MS)
+        const isReserved = this.#queue(waiter).head?.admission.isReserved ?? false;
+        if (!isReserved) refuse(this.#held(waiter));
+        else if (performance.now() - since < RESERVED_MS)
           endLimit = limitAfterReads(RESERVED_AGAIN_MS, giveUp);
-        else refuse(this.#held(waiter));
+        else refuse(notCounted());
       };
       let endLimit = limitAfterReads(this.deps.queueMs ?? WAIT_MS, giveUp);
       this.#left.set(waiter, (outcome) => {

@@ -94,6 +94,8 @@ export class Relay implements UpstreamHandler, RelayContext {
       body.forward,
       this,
     );
+    // The upstream has it now, for as long as it may try again.
+    body.forward = NOTHING;
   }
 
   /** The end of our shutdown: who is still waiting gets an error and pays nothing. */
@@ -227,8 +229,6 @@ export class Relay implements UpstreamHandler, RelayContext {
   /** The client left before the answer was whole. */
   #clientGone(): void {
     this.#answered('client_closed_request');
-    // Returns its memory for bodies now.
-    this.call.input.body.forward = NOTHING;
     if (this.#answer) {
       this.#answer.clientGone(() => this.#left());
       // If it continues to read, no slow reader delays it any longer.

@@ -2,7 +2,7 @@ import type { ErrorCode, ErrorOptions } from '../../errors.js';
 import { type MessageMask, maskedParam } from '../../lib/message-mask.js';
 import { fieldErrors } from '../../lib/upstream/field-errors.js';
 import { NOT_TAKEN, NOT_TAKEN_CODE, saysNotTaken } from '../../lib/upstream/not-taken.js';
-import { unwrapMessage } from './upstream-words.js';
+import { unwrapMessage } from '../../lib/upstream/unwrap-message.js';
 
 export interface FailureOptions extends ErrorOptions {
   /** The status when it isn't the code's own. */

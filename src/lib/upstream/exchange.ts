@@ -87,7 +87,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.connection.hasUnsentBytes) this.#early = true;
   }
 
-  onResponseStart(_: unknown, status: number, headers: ResponseHeaders): void {
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: ResponseHeaders): void {
+    // They are views of the first read, which would stay in memory as long as the response.
+    controller.rawHeaders = undefined;
     if (status < 200) return;
     const head = readHead(status, headers);
     const { requestId } = this.handler;
@@ -111,7 +113,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseError(_: unknown, error: Error): void {
     if (this.#over) return;
-    if (!this.#controller && this.#reused) {
+    if (!this.#controller && this.#reused && !this.connection.isOpen) {
       // An open connection broke before the request left: it gets a new one.
       setImmediate(() => this.send());
       return;

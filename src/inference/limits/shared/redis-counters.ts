@@ -123,10 +123,6 @@ class RedisCounters implements Counters {
     }
   }
 
-  capped(payer: Payer): void {
-    this.changed(payer);
-  }
-
   async stop(): Promise<void> {
     this.#publisher.stop();
     await this.#reports.stop();
@@ -161,10 +157,9 @@ class RedisCounters implements Counters {
 
   /** @throws AdmissionError */
   #decided(admission: Admission, { kind, count, resetMs }: Verdict): Taken | Promise<Taken> {
-    const { account } = admission.payer;
     const window = windowOf(admission.payer);
     const { limit } = window;
-    account.isReserved = kind === 'account_reserved' || kind === 'key_reserved';
+    admission.isReserved = kind === 'account_reserved' || kind === 'key_reserved';
     switch (kind) {
       case 'ok':
         window.note(this.deps.clock.now());

@@ -1,5 +1,5 @@
-import { unwrapMessage } from '../../src/inference/relay/upstream-words.js';
-import { threadTimeMs } from '../support/thread-time.js';
+import { unwrapMessage } from '../../../src/lib/upstream/unwrap-message.js';
+import { threadTimeMs } from '../../support/thread-time.js';
 
 const VLLM = "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens.";
 const TAIL = '. Received Model Group=gateway/fast\nAvailable Model Group Fallbacks=None';
