@@ -52,6 +52,13 @@ describe('the worker thread', () => {
     expect(shared.subarray(0, 6).toString()).toBe('before');
   });
 
+  test('fails a job that can not be sent to it, and does the next', async () => {
+    const thread = start();
+    const unsendable = { body: bodyOf('m'), allowed: () => true };
+    await expect(thread.run('one', 'request', unsendable)).rejects.toThrow(/could not be cloned/);
+    expect(await thread.run('one', 'request', asked(bodyOf('m')))).toMatchObject({ model: 'm' });
+  });
+
   test('throws what the job throws', async () => {
     await expect(start().run('one', 'request', asked(Buffer.from('{"model":1}')))).rejects.toMatchObject({
       name: 'AppError',

@@ -1,6 +1,7 @@
 import { createLogger } from '../../src/lib/logger.js';
 import { UpstreamClient } from '../../src/lib/upstream/client.js';
 import { type CallHead, HttpUpstream, type Upstream } from '../../src/lib/upstream/upstream.js';
+import { UpstreamTimeoutError } from '../../src/lib/upstream/upstream-handler.js';
 import { RouterUpstream } from '../../src/router/router-upstream.js';
 import { routes } from '../proxy/routes.js';
 import { ask } from '../proxy/support.js';
@@ -151,6 +152,18 @@ describe('the router in process', () => {
     reading.carrier!.abort(reading);
     await soonerThan(1_000, aborted, 'the node is left');
     expect([waiting.over, reading.over]).toEqual([false, false]);
+  });
+
+  test('ends a whole answer that goes on and on when its handler has waited long enough', async () => {
+    node.answer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      const pad = setInterval(() => response.write(' '), 20);
+      response.once('close', () => clearInterval(pad));
+    });
+    const hurried = new Heard({ headersTimeoutMs: 500, bodyTimeoutMs: PATIENCE_MS });
+    const heard = await call(proxy.upstream, ask('Hi'), {}, hurried).done();
+    expect([heard.head, heard.errors]).toEqual([undefined, [expect.any(UpstreamTimeoutError)]]);
+    await until(() => node.seen.at(-1)!.aborted, { what: 'the node to be left' });
   });
 
   test('gives a handler that throws its own error, and blames no node for it', async () => {

@@ -20,13 +20,6 @@ export const final = (error: AdmissionError): AdmissionError => {
 export const notServing = (): AdmissionError =>
   new AdmissionError('service_unavailable', { retryAfterSeconds: 1 });
 
-/** Redis keeps what is left until it knows that all edges have reported. No call of the caller's is the reason. */
-export const notCounted = (): AdmissionError =>
-  new AdmissionError('service_unavailable', {
-    message: "The balance can't be checked right now. Try again in a moment.",
-    retryAfterSeconds: 1,
-  });
-
 export const insufficientCredits = (): AdmissionError => new AdmissionError('insufficient_credits');
 
 /** Calls in flight hold the rest, and none was settled in time. */
@@ -36,7 +29,7 @@ export const creditsHeld = (): AdmissionError =>
     retryAfterSeconds: 1,
   });
 
-/** Edges can't compare their counts at the moment, and this one has given out its part. */
+/** Edges can't compare their counts at the moment, and this one has given out its part; or Redis keeps the rest for them. */
 export const shareSpent = (): AdmissionError =>
   new AdmissionError('insufficient_credits', {
     message: "The balance can't be checked right now. Try again in a moment.",

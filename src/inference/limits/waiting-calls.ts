@@ -5,7 +5,7 @@ import type { Payer } from '../payer.js';
 import type { AccountState, DayState } from './account-state.js';
 import { Admission, type Blocked, CallerGoneError } from './limits.js';
 import type { LimitsMetrics } from './limits-metrics.js';
-import { creditsHeld, dailyCapHeld, keyGuardHeld, notCounted } from './refusals.js';
+import { creditsHeld, dailyCapHeld, keyGuardHeld, shareSpent } from './refusals.js';
 import { type Outcome, type Waiter, WaitQueue } from './wait-queue.js';
 
 interface WaitingDeps {
@@ -85,7 +85,7 @@ export class WaitingCalls {
         if (!isReserved) refuse(this.#held(waiter));
         else if (performance.now() - since < RESERVED_MS)
           endLimit = limitAfterReads(RESERVED_AGAIN_MS, giveUp);
-        else refuse(notCounted());
+        else refuse(waiter.blocked === 'account' ? shareSpent() : this.#held(waiter));
       };
       let endLimit = limitAfterReads(this.deps.queueMs ?? WAIT_MS, giveUp);
       this.#left.set(waiter, (outcome) => {

@@ -74,6 +74,27 @@ describeWithRedis(`a lone caller near the floor, over ${EDGES} edges`, () => {
     expect(Number(await balanceOf(db, accountId))).toBeCloseTo(0.0575 - 0.0558 - COST_USD, 12);
   });
 
+  test('is not refused at a daily cap for its own finished call, while another key of the account calls', async () => {
+    const { key, accountId } = await createTestKey(db, { balance: '100', dailyLimit: '0.0575' });
+    const other = await createTestKey(db, { accountId });
+    upstream.answer(chat({ usage: { prompt_tokens: 0, completion_tokens: 31_000, total_tokens: 31_000 } }));
+    const dear = await postChat(edges[0]!.url, key, { model: 'gateway/deepseek-code' });
+    await dear.arrayBuffer();
+    upstream.answer(chat(USAGE));
+    let over = false;
+    const others = (async () => {
+      while (!over) await (await postChat(edges[1]!.url, other.key)).arrayBuffer();
+    })();
+    try {
+      const next = await postChat(edges[1]!.url, key);
+      await next.arrayBuffer();
+      expect([dear.status, next.status]).toEqual([200, 200]);
+    } finally {
+      over = true;
+      await others;
+    }
+  });
+
   test('is refused once its balance is below the floor', async () => {
     const { key } = await createTestKey(db, { balance: '0.0010008' });
     const statuses: number[] = [];

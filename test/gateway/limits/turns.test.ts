@@ -204,8 +204,8 @@ describeWithRedis('the turns of two edges', () => {
     for (const admission of admitted) edge.limits.settle(admission, 1n, Date.now());
     await ask();
     const taken = (await scripts()) - before;
-    // Heartbeats of both edges may come in between.
-    expect([taken >= 20, taken <= 22]).toEqual([true, true]);
+    // Heartbeats of both edges come in between, on a busy machine several. A script for each call would be 40, and more to settle.
+    expect([taken >= 20, taken <= 32]).toEqual([true, true]);
   });
 
   test('tell of a settled hold though no call follows', async () => {
