@@ -113,7 +113,7 @@ export async function notifyNodeNews(em: EntityManager): Promise<void> {
   await sql`select pg_notify(${NODE_NEWS_CHANNEL}, '')`.execute(em.getKysely());
 }
 
-/** Notifies every model proxy when the current transaction commits. */
+/** Notifies every process that routes when the transaction commits. */
 export async function notifyNodes(em: EntityManager): Promise<void> {
   await sql`select pg_notify(${NODES_CHANNEL}, '')`.execute(em.getKysely());
 }

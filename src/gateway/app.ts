@@ -54,11 +54,11 @@ export interface EdgeDeps {
   /** The process's own. */
   json: JsonReader;
   upstream: Upstream;
-  /** What is said of the models there. */
+  /** Owners and fallbacks of its models. */
   routes: ModelRoutes;
   /** The product's unless a test can't wait for them. */
   bounds?: Partial<EdgeBounds>;
-  /** Likewise. */
+  /** The product's unless a test changes it. */
   patience?: Patience | undefined;
   /** Without Redis: what keeps this edge the only one. */
   lock?: Pick<EdgeLock, 'mayAdmit' | 'onRegained'> | undefined;

@@ -42,7 +42,8 @@ function countAuthorization(rawHeaders: string[]): number {
 }
 
 /**
- * Looks up the key that a request presents, active or not. Null: there is none, or none that exists.
+ * Looks up the key that a request presents, active or not. Null if the request has no key or the key doesn't
+ * exist.
  * @throws RowUnavailableError
  */
 export async function authenticate(request: IncomingMessage, cache: KeyCache): Promise<KeyEntry | null> {

@@ -85,14 +85,14 @@ export const EDGE_BOUNDS: Readonly<EdgeBounds> = {
 };
 
 /**
- * What an edge has open besides connections of clients, to the upstream and to the platform: to the database, Redis and the
- * process that counts, its spool, its ports and what Node needs. About 40 at rest.
+ * What an edge has open besides connections of clients, to the upstream and to the platform: to the database and Redis, its
+ * spool, its ports and what Node needs. About 40 at rest.
  */
 const OWN_FILES = 112;
 
 /**
- * How many connections of clients a limit of open files leaves room for. Each may need a second one: its call, to an upstream
- * without a link; its WebSocket, to the platform. All other requests share `platformConnections`. A limit that is too low for that
+ * How many connections of clients a limit of open files leaves room for. Each may need a second one: for its call, to a node or
+ * model proxy; for its WebSocket, to the platform. All other requests share `platformConnections`. A limit that is too low for that
  * much leaves clients a quarter.
  */
 export function socketsWithin(openFiles: number): number {

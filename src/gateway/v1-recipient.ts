@@ -1,16 +1,26 @@
 import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { CallInput } from '../inference/call.js';
 import type { Recipient } from '../inference/relay/recipient.js';
 import type { UpstreamFailure } from '../inference/relay/upstream-failure.js';
 import type { Pace } from '../lib/pace.js';
 import { type AnswerHeaders, answerError, answerJson, v1Headers } from './answer.js';
-import { TakenBytes } from './taken-bytes.js';
 
 export interface ReaderBounds {
   /** Milliseconds after which a reader that takes nothing is cut (RELIABILITY.md F23). */
   stalledReaderMs: number;
   /** Finds clients that read a large answer too slowly. */
   readPace: Pace;
+}
+
+/** What the system has taken of all that was sent on a connection, which is about what the client has read. */
+class TakenBytes {
+  constructor(private readonly socket: Socket) {}
+
+  get bodyBytes(): number {
+    const handle = (this.socket as { _handle?: { bytesWritten: number; writeQueueSize: number } })._handle;
+    return handle ? handle.bytesWritten - handle.writeQueueSize : 0;
+  }
 }
 
 /** The client of a call of `/v1`. */

@@ -165,8 +165,8 @@ function startRelay(
 }
 
 /**
- * The version of a prompt that a caller says it has sent (docs/decisions/0123-prompt-versions-of-calls.md). Not looked up here:
- * whose it is decides the flush.
+ * The version of a prompt that a caller says it has sent (docs/decisions/0123-prompt-versions-of-calls.md). Not looked up here;
+ * the flush checks who owns it.
  */
 function namedVersion({ metrics }: V1Deps, { headers }: IncomingMessage): string | null {
   const named = headers['x-gateway-prompt-version'];

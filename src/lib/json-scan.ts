@@ -146,8 +146,3 @@ export function memberText(json: Buffer, { valueStart, end }: Member, latin1?: s
     return undefined;
   }
 }
-
-/** Replaces the value of one member; every other byte stays. */
-export function replaceValue(json: Buffer, member: Member, value: unknown): Buffer {
-  return replaceValues(json, [member], Buffer.from(JSON.stringify(value)));
-}

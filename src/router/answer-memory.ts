@@ -39,7 +39,7 @@ export class AnswerShare {
     return true;
   }
 
-  /** Goes on if it waits and there is room for a read. False: there is none. */
+  /** Resumes a waiting answer if there is room for one more read. Returns false if there isn't. */
   retry(): boolean {
     if (!this.#waits) return true;
     if (!this.memory.take(this, READ_BYTES)) return false;

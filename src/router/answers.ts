@@ -43,7 +43,7 @@ export const modelNotFound = (model: string): ProxyError => ({
   param: 'model',
 });
 
-/** A refusal of the proxy's own, as the shared table (src/errors.ts) has it. */
+/** A refusal by the router itself, from the shared table (src/errors.ts). */
 export function refusalOf(code: ErrorCode): ProxyError {
   const { status, type, message } = errorEntry(code);
   return { status, type, code, message };

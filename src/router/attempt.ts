@@ -180,7 +180,7 @@ export class Attempt implements UpstreamHandler {
     this.#finish({ kind: 'ok' });
   }
 
-  /** The status says whose fault an error is; words that are too many, or cut, are left out. */
+  /** The status decides whose fault the error is. A text that is too long or cut off is dropped. */
   #error(text: string): ErrorAnswer {
     return new ErrorAnswer(judgeStatus(this.#status, text, this.#retryAfter, this.deployment, this.mask));
   }

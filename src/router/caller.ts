@@ -2,11 +2,11 @@
 export interface Caller {
   /** It left before it had everything. */
   readonly gone: boolean;
-  /** Whether an answer has begun: its status is told. */
+  /** Whether an answer has begun, so its status is fixed. */
   readonly begun: boolean;
   /** Called once, if it leaves before it has everything. */
   onLeft(listener: () => void): void;
-  /** Called once, as soon as nothing waits for it any more: it has everything, or has left. */
+  /** Called once, when the caller has everything or has left. */
   onOver(listener: () => void): void;
   /** Called when it takes more of a stream, after `send` said that it doesn't. */
   onDrain(listener: () => void): void;

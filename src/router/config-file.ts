@@ -37,7 +37,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** Whether a pair merges other maps, as YAML 1.1 has it, which LiteLLM reads. In quotes `<<` is a name like any other. */
 const isMerge = ({ key }: Pair): boolean => isScalar(key) && key.value === '<<' && key.type === Scalar.PLAIN;
 
-/** What the file says, with references resolved where this proxy reads, and the faults met on the way. */
+/** What the file says, with the references that the router reads resolved, and the faults found. */
 class Reader {
   readonly faults: string[] = [];
   readonly simulated = new Set<number>();

@@ -26,8 +26,8 @@ export const reportOf = ({ parkedForMs, fails, standing, inFlight }: DeploymentS
 });
 
 /**
- * What all running processes report of the deployments, by `headerName`. Each learns by itself how a deployment fares: shown is the
- * worst that one of them knows, and the sum of their calls.
+ * Reports of all running processes, by `headerName`. Processes judge health separately, so this returns the worst state that any
+ * reports, and the sum of their calls.
  */
 export async function readReports(em: EntityManager): Promise<Map<string, DeploymentReport>> {
   const { rows } = await sql<{ id: string; parked: number; fails: number; rank: number; calls: number }>`

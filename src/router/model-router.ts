@@ -37,7 +37,7 @@ export interface ModelRouter {
   readonly calls: CallDeps;
   /** The file in force. */
   routing(): Routing;
-  /** Where calls may go by it. */
+  /** The router for that file. */
   current(): Router;
   /** Routes by another reading of the file from the next try on; calls in flight go on. */
   reload(routing: Routing): void;

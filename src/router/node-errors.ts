@@ -40,7 +40,7 @@ export function judgeFailure(failure: unknown): Extract<Verdict, { kind: 'failed
 const OWN_LACK = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM']);
 const noRoom = tableError('upstream_unavailable', 503, 1);
 
-/** No byte of the request has left. Later a node may break off for what the request is. */
+/** No byte of the request was sent. After that, the request itself may make a node break off. */
 const UNREACHED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
 
 function retryAfterOf(header: string | undefined): number {
@@ -57,7 +57,7 @@ function messageOf(body: Record<string, unknown>, told: Record<string, unknown>)
   return fieldErrors(body.detail) ?? shownFieldErrors(message) ?? message;
 }
 
-/** The node's own 400 or 422: the caller's fault, so its words go on, without what is the operator's. */
+/** The node's own 400 or 422 is the caller's fault: its message is passed on, masked. */
 function refusal(text: string, { node, group }: Deployment, mask: MessageMask): Record<string, unknown> {
   const body = objectOf(text);
   const told = typeof body.error === 'object' ? ((body.error ?? {}) as Record<string, unknown>) : {};

@@ -5,11 +5,11 @@ export type Wanted = 'closed' | 'avoided' | 'open';
 export class Site {
   /** As the node registry says; `open` where it says nothing. */
   wanted: Wanted = 'open';
-  /** Whether a node of the registry stands here. */
+  /** Whether the registry has a node at this host and port that affects routing. */
   governed = false;
   /** The node that was registered here last. */
   nodeId: string | undefined;
-  /** Calls of other model proxies here, by their last reports. */
+  /** Calls here from other processes that route, by their last reports. */
   elsewhere = 0;
   #inFlight = 0;
 
@@ -20,7 +20,7 @@ export class Site {
     return this.#inFlight;
   }
 
-  /** The same with those of other model proxies. */
+  /** Calls here from all processes. */
   get calls(): number {
     return this.#inFlight + this.elsewhere;
   }

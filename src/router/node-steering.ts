@@ -33,9 +33,9 @@ interface NodeRow extends SteeringNode {
 }
 
 /**
- * Lets a router go by the node registry: at once when it changes, and every 2 s in case a notification was lost. Says in
- * turn how many calls and deployments it has at each node, and when the last call has left one that takes no more. While the
- * database can't be asked, routing goes by what was read last.
+ * Steers a router by the node registry: at once when the registry changes, and every 2 s in case a notification was lost.
+ * Reports the calls and deployments of this process at each node, and when a closing node has no calls left. While the
+ * database is unavailable, the last reading applies.
  */
 export function followNodes({ orm, databaseUrl, router, log, pollMs = POLL_MS }: SteeringDeps): Steering {
   const proxyId = randomUUID();

@@ -1,7 +1,7 @@
 import { findMembers, type Member } from '../lib/json-scan.js';
 import { badRequest, type ProxyError } from './answers.js';
 
-/** A call as it was asked for: what the proxy must know of it, without parsing it. */
+/** A call as requested: what the router must know without parsing it. */
 export interface Asked {
   /** `/chat/completions` or `/embeddings`. */
   path: string;

@@ -35,7 +35,7 @@ export interface Router {
   failed(candidate: Candidate, failure: CallFailure): Promise<void> | undefined;
   /** Whether a deployment has answered anyone since then; if it hasn't, it is asked. Never rejects. */
   serves(candidate: Candidate, since: number): boolean | Promise<boolean>;
-  /** Goes by another reading of the node registry, from the next try on. */
+  /** Applies a new reading of the node registry, from the next try on. */
   steer(nodes: readonly SteeringNode[]): void;
   /** Asks a deployment whose node came back until it answers; until then others are preferred. */
   readmit(candidate: Candidate): void;

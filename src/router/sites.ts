@@ -1,7 +1,7 @@
 import { endpointKey } from '../lib/endpoint-key.js';
 import { Site, type Wanted } from './node-gate.js';
 
-/** A node of the registry, as far as routing goes by it. */
+/** The fields of a registered node that routing uses. */
 export interface SteeringNode {
   id: string;
   endpointKey: string;
@@ -12,7 +12,7 @@ export interface SteeringNode {
   heard: boolean;
   /** When it was registered, in milliseconds. */
   registeredAt: number;
-  /** Calls that other model proxies have there, as they said last. */
+  /** Calls there from other processes, by their last reports. */
   elsewhere: number;
 }
 
@@ -30,7 +30,7 @@ function wantedOf(nodes: readonly SteeringNode[]): Wanted | undefined {
 /** Every host and port that deployments have, with what the node registry wants of it. */
 export class Sites {
   readonly #sites = new Map<string, Site>();
-  /** Before the first reading nothing is known of any node: none comes back. */
+  /** False before the first reading: until then, no node counts as back. */
   #steered = false;
 
   /** `onIdle` is called when the last call to a closed site ends. */
@@ -46,7 +46,7 @@ export class Sites {
     return this.#sites.get(key)?.inFlight ?? 0;
   }
 
-  /** Goes by another reading of the registry. @returns The sites whose node is back, and must show that it serves. */
+  /** Applies a new reading of the registry. @returns The sites whose node is back, and must show that it serves. */
   steer(nodes: readonly SteeringNode[]): ReadonlySet<Site> {
     const byKey = Map.groupBy(nodes, (node) => node.endpointKey);
     const back = new Set<Site>();

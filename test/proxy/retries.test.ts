@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
-import { LARGE_ANSWER_BYTES } from '../../src/lib/upstream/answer-limits.js';
+import { AT_ONCE_BYTES } from '../../src/lib/json-reader.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { startTestProxy, type TestProxy, type TestProxyOptions } from '../support/proxy.js';
 import {
@@ -92,10 +92,7 @@ describe('a call that fails', () => {
     ['an error whose name is escaped', raw(200, '{"err\\u006fr":{"message":"x","code":500}}')],
     ['a choice that failed', raw(200, choiceError('error'))],
     ['a choice that failed, whose name for it is escaped', raw(200, choiceError('err\\u006fr'))],
-    [
-      'a choice that failed in a large answer',
-      raw(200, choiceError('error', 'x'.repeat(LARGE_ANSWER_BYTES))),
-    ],
+    ['a choice that failed in a large answer', raw(200, choiceError('error', 'x'.repeat(AT_ONCE_BYTES)))],
     ['a reset', (_request: unknown, response: ServerResponse) => void response.socket!.resetAndDestroy()],
   ])('with %s is tried at once on another healthy deployment', async (_what, script) => {
     await start({ 'gateway/fast': [0, 1] });
@@ -113,7 +110,7 @@ describe('a call that fails', () => {
     ['no event', stream([])],
     ['an event that is no JSON', stream(['data: what\n\n'])],
     ['a whole answer', chat()],
-    ['a large whole answer', chat({ id: 'x'.repeat(LARGE_ANSWER_BYTES) })],
+    ['a large whole answer', chat({ id: 'x'.repeat(AT_ONCE_BYTES) })],
   ])('as a stream with %s is tried on another', async (_what, script) => {
     await start({ 'gateway/fast': [0, 1] });
     nodes[0]!.answer(script);
@@ -134,7 +131,7 @@ describe('a call that fails', () => {
   test('is none that has an answer in which an error is only spoken of', async () => {
     await start({ 'gateway/fast': [0, 1] });
     const message = { role: 'assistant', content: '{"error":"\u0001"}' };
-    for (const id of ['a', 'x'.repeat(LARGE_ANSWER_BYTES)]) {
+    for (const id of ['a', 'x'.repeat(AT_ONCE_BYTES)]) {
       nodes[0]!.answer(chat({ id, choices: [{ index: 0, message, finish_reason: 'stop', error: null }] }));
       expect((await call()).status).toBe(200);
     }

@@ -49,7 +49,7 @@ const GpuNodeSchema = defineEntity({
     healthStatus: p.text().$type<NodeHealth>().default('unhealthy'),
     /** Whether routing uses it although it is unhealthy: too many went silent at once to believe it. */
     keptInRouting: p.boolean().default(false),
-    /** Raised by each change of `status`, so that a proxy can say which one it has applied. */
+    /** Raised by each change of `status`, so that a process can report which one it has applied. */
     revision: p.integer().default(0),
     readings: p.json<StoredReadings>().defaultRaw(`'{}'`),
     lastHeartbeatAt: p.datetime(6).nullable(),

@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 
-/** A virtual key of the bundled model proxy, known by its SHA-256 only. */
+/** A virtual key of the router, stored as its SHA-256 only. */
 const VirtualKeySchema = defineEntity({
   name: 'VirtualKey',
   tableName: 'virtual_keys',

@@ -25,7 +25,7 @@ export interface RelayDeps {
   json: JsonReader;
 }
 
-/** Carries one call to the model proxy and its answer back. Nothing is retried after a forwarded byte. */
+/** Sends one call to its upstream and passes the answer back. Nothing is retried after a forwarded byte. */
 export class Relay implements UpstreamHandler, RelayContext {
   #carrier: Carrier | undefined;
   #answer: RelayAnswer | undefined;

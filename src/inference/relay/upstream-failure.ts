@@ -28,7 +28,7 @@ const NOT_ROUTED = /^(?:\{'error': ["'])?(?:\/[\w/]+: )?Invalid model name passe
 const TRY_AGAIN = /Try again in (\d{1,6}(?:\.\d+)?) seconds/;
 
 /**
- * Maps an error response of the model proxy. Its 400 and 422 are the caller's to fix: same status, and the message
+ * Maps an error response of the upstream. Its 400 and 422 are the caller's to fix: same status, and the message
  * without what is the operator's. Everything else gets our own message, so that nothing of the upstream leaks.
  */
 export function mapStatus(

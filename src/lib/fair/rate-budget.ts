@@ -1,14 +1,14 @@
 const MINUTE_MS = 60_000;
-/** Owners that are remembered; beyond it those are forgotten who spent something the longest ago. */
+/** Beyond this many owners, the one that spent longest ago is forgotten. */
 const MOST_OWNERS = 50_000;
 
 /** What one owner has spent of a budget per minute. It comes back evenly, all of it within a minute. */
 export class Spent {
   #units = 0;
-  /** Milliseconds: when `units` were true. */
+  /** When `units` was last updated, in milliseconds. */
   #at = 0;
 
-  /** Milliseconds until so many units are there; 0: they are. */
+  /** Milliseconds until `units` are available; 0 if they are. */
   waitMs(now: number, perMinute: number, units = 1): number {
     if (this.#units === 0 && units <= perMinute) return 0;
     this.#recover(now, perMinute);

@@ -9,9 +9,6 @@ export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 /** Of an error, for the words in it. */
 export const MAX_ERROR_BYTES = 64 * 1024;
 
-/** Larger answers are read in turns, so that others are served in between. */
-export const LARGE_ANSWER_BYTES = 256 * 1024;
-
 /** The answer, or a piece of it, is larger than what is taken. */
 export class AnswerTooLargeError extends Error {
   override name = 'AnswerTooLargeError';

@@ -7,7 +7,7 @@ const LONGEST_ERROR_BYTES = '"\\u0065\\u0072\\u0072\\u006f\\u0072"'.length;
 
 /**
  * Whether a member of an answer or chunk makes it an error: `error` with any content, the common form, or `object: "error"`, the
- * form of older vLLM and SGLang. Edge and model proxy must agree, or a call that failed would not be tried elsewhere.
+ * form of older vLLM and SGLang. Edge and router must agree, or a call that failed would not be tried elsewhere.
  */
 export function saysError(json: Buffer, member: Member): boolean {
   const { key, valueStart, end } = member;

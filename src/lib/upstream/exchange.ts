@@ -14,11 +14,11 @@ export interface ExchangeOwner {
 }
 
 /**
- * One request and its response. What undici reads is kept until the end of the read, or until its handler takes bytes
- * again, and then given to the handler in one piece.
+ * One request and its response. Collects what undici reads until the read ends or a paused handler resumes, then passes it
+ * on in one piece.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
-  /** There once the request leaves. */
+  /** Set once undici starts the request. */
   #controller: Dispatcher.DispatchController | undefined;
   #head: ResponseHead | undefined;
   #pieces: Buffer[] = [];
@@ -32,7 +32,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #reused = false;
   /** Whether a response began before all of the request had left. It may be a stray one. */
   #early = false;
-  /** When the body has to begin at the latest, while only the head is there. */
+  /** Latest time for the body to begin once the head has arrived. */
   #beginBy = Number.POSITIVE_INFINITY;
   readonly #deadline = new Deadline(() =>
     this.#fail(new UpstreamTimeoutError(this.#controller !== undefined)),

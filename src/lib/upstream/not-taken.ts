@@ -7,7 +7,7 @@ const STATUSES = new Set([411, 413, 414, 415, 431]);
 /** Whether a node's status says so. */
 export const saysNotTaken = (status: number): boolean => STATUSES.has(status);
 
-/** How the bundled model proxy, whose status is 502 then, tells the edge. */
+/** The router's error code for this, with status 502. */
 export const NOT_TAKEN_CODE = 'request_not_taken';
 
 /** What the caller is told. */

@@ -10,7 +10,7 @@ export interface ServedBy {
   nodeCalls: number | null;
 }
 
-/** The header in which the bundled model proxy says so. */
+/** The header in which the router names the deployment. */
 export const SERVED_BY_HEADER = 'x-gateway-served-by';
 /** The header in which LiteLLM names a deployment. */
 export const LITELLM_DEPLOYMENT_HEADER = 'x-litellm-model-id';
@@ -28,7 +28,7 @@ export const headerName = (deployment: string): string => encodeURIComponent(dep
 export const servedByValue = (name: string, nodeId: string | undefined, nodeCalls: number): string =>
   `${nodeId ?? NONE} ${nodeCalls} ${name}`;
 
-/** Reads the header of the bundled model proxy. Undefined for anything else: an upstream may send what it likes. */
+/** Reads the router's header. Undefined for anything else: an upstream may send what it likes. */
 export function readServedBy(value: string): ServedBy | undefined {
   const [, nodeId = '', calls = '', name = ''] = VALUE.exec(value) ?? [];
   const deployment = decoded(name);

@@ -8,18 +8,20 @@ export interface CallHead {
   endpoint: 'chat' | 'embeddings';
   /** Value of the header; latin1 without line ends, as the other texts here. */
   authorization: string;
+  /** Over HTTP only. */
   requestId: string;
-  /** What traces the call, where anything does. */
+  /** The call's span, if it is traced. */
   span: Span | undefined;
+  /** Over HTTP only. */
   stream: boolean;
 }
 
-/** What carries a call: takes orders from the handler that it was given, and from no other. */
+/** Controls a call in progress. Only the call's own handler may use it. */
 export interface Carrier {
   /** Stops delivery of the answer, and its timeouts, until `resume`. */
   pause(handler: UpstreamHandler): void;
   resume(handler: UpstreamHandler): void;
-  /** Ends the call; its handler hears nothing more. */
+  /** Ends the call. Its handler isn't called again. */
   abort(handler: UpstreamHandler): void;
 }
 

@@ -87,12 +87,12 @@ export const routedDeploymentOutput = z
       .boolean()
       .nullable()
       .describe(
-        "Whether these are the prices that calls are charged with. Null if the proxy doesn't report prices.",
+        "Whether these are the prices that calls are charged with. Null if the prices aren't known, as for a proxy that doesn't report them.",
       ),
   })
   .meta({
     id: 'RoutedDeployment',
-    description: "A deployment of a model. Values that the model proxy doesn't report are null.",
+    description: 'A deployment of a model. Null: not reported.',
   });
 
 export const routedModelOutput = z

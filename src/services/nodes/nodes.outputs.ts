@@ -56,12 +56,14 @@ export const nodeOutput = z
     in_flight: z
       .int()
       .nullable()
-      .describe('Calls in flight to the node. Null if no bundled model proxy reports on it.'),
+      .describe(
+        'Calls in flight to the node. Null if no process that routes reports on it, for example behind LiteLLM.',
+      ),
     deployments: z
       .int()
       .nullable()
       .describe(
-        'Deployments in the routing file with the host and port of `endpoint_url`. With 0, the node gets no calls. Null if no bundled model proxy reports on it.',
+        'Deployments in the routing file with the host and port of `endpoint_url`. With 0, the node gets no calls. Null if no process that routes reports on it, for example behind LiteLLM.',
       ),
     drained_at: timestamp(
       'Time the last call ended after the node stopped taking new ones. Null if it takes calls, or calls are in flight.',

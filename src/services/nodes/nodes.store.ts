@@ -5,6 +5,7 @@ import { UNTRACKED } from '../../db/untracked.js';
 import { GpuHeartbeat } from '../../entities/nodes/gpu-heartbeat.js';
 import { GpuNode } from '../../entities/nodes/gpu-node.js';
 import type { PageInput } from '../../lib/page-input.js';
+import { REPORT_SECONDS } from '../../router/deployment-reports.js';
 
 /** Numbers of nodes. */
 export interface NodeCounts {
@@ -15,10 +16,8 @@ export interface NodeCounts {
 }
 
 const NEWEST_FIRST = { createdAt: 'desc', id: 'desc' } as const;
-/** A proxy without a report for this long counts as gone. */
-const REPORT_SECONDS = 10;
 
-/** What running model proxies say of a node. */
+/** What processes that route report of a node. */
 export interface NodeReport {
   /** Calls in flight there. */
   calls: number;
@@ -81,7 +80,7 @@ export async function countNodes(em: EntityManager): Promise<NodeCounts> {
   return rows[0]!;
 }
 
-/** What running model proxies say, by node. */
+/** The same, by node. */
 export async function nodeReports(em: EntityManager): Promise<Map<string, NodeReport>> {
   const { rows } = await sumUpReports.execute(em.getKysely());
   return new Map(rows.map(({ node, ...report }) => [node, report]));

@@ -29,8 +29,9 @@ const LOST_STATE_MS = 2_000;
  *   for each capped key: cap, spend, holds, charges, 1 if the state must exist;
  *   for each call: hold, requests a minute, member, number of its capped key or 0, number of its rate among KEYS, the least that has
  *     to be available.
- * Holds and charges are all that the edge has open, without the calls that it asks for. Returns 0 if Redis doesn't know the edge with
- * this life and hasn't noticed why, then for each call: verdict, calls of the last minute, milliseconds until there is room.
+ * Holds and charges are all that the edge has open, without the calls that it asks for. Returns 1 if Redis has this edge's
+ * report from this life, or knows that it lost the account's state; else 0. Then for each call: verdict, calls of the last
+ * minute, milliseconds until there is room.
  */
 export const DECIDE = `${AMOUNTS}
 local OPEN = '${OPEN_KEY}'
@@ -167,7 +168,7 @@ local function short_of_cap(state)
   return short(state, a - c, b - d - 1, a - e, b - f)
 end
 
--- Whether no charge counts twice. It does from its commit, which any edge may have read, until its own edge reports that.
+-- Whether no charge can count twice: a charge can between its commit and its own edge's next report.
 local function is_sure(state)
   return not state.has_others and (state.is_latest or not state.has_own)
 end

@@ -34,7 +34,7 @@ const GONE_MS = 120_000;
 export const FOUND_MS = LOST_MS;
 /**
  * How long an edge is reported as silent once its spool is committed: its holds are released immediately. Its recorded
- * charges follow 10 s later, when every edge has read the balances again (key-cache.ts).
+ * charges follow 10 s later, when every edge has read the balances again (row-cache.ts).
  */
 export const BURIED_MS = GONE_MS - 10_000;
 /** Dead edges are remembered longer than an unused state in which they may appear. */

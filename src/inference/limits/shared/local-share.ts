@@ -30,7 +30,7 @@ const OVER_MIDNIGHT_MS = 10 * 60_000;
 export class LocalShare {
   /** Edges that share; as they were when last heard of. */
   edges = 1;
-  /** When Redis was last heard of: it keeps what an edge may need that goes by a reading since then, not by an older. */
+  /** When Redis last answered. Its reserve covers balances read since then, not older ones. */
   heardAt = 0;
 
   constructor(private readonly clock: Clock) {}

@@ -17,7 +17,7 @@ export const capKey = ({ account, credential }: Payer, day: string): string =>
 export const widgetRateKey = (accountId: string, name: string): string => `${tagOf(accountId)}:rate:${name}`;
 
 /** The calls of an account in the last minute, whatever key they were made with. */
-export const accountRateKey = (accountId: string): string => `${tagOf(accountId)}:rate`;
+const accountRateKey = (accountId: string): string => `${tagOf(accountId)}:rate`;
 
 /** What a payer's calls of the last minute are counted in. */
 export const rateKey = ({ account, rate }: Payer): string =>

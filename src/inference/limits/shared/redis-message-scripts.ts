@@ -6,8 +6,8 @@
  *                   are in flight or not yet committed, and when it last said so
  *   session, address  zset  a visitor's messages of the day, scored by Redis's clock in milliseconds
  *
- * An edge always says how many it has open in all, so a word that went astray comes right with the next one. A dead edge's
- * messages count until its spool is committed by another.
+ * An edge always reports its total, so the next report corrects a lost one. A dead edge's messages count until its
+ * spool is committed by another.
  */
 const COMMON = `
 local function time_ms()

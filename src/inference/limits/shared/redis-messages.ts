@@ -102,12 +102,12 @@ export class RedisMessages implements SharedMessages {
     else this.#asking.set(widgetId, asking);
   }
 
-  /** What is open without what is being asked for. */
+  /** Open messages, excluding pending requests. */
   #openOf(count: MessageCount): number {
     return Math.max(0, count.open(this.#day) - (this.#asking.get(count.widgetId) ?? 0));
   }
 
-  /** All messages that were ever given a place, without what is being asked for. */
+  /** All messages ever admitted, excluding pending requests. */
   #givenBy(count: MessageCount): number {
     return count.given() - (this.#asking.get(count.widgetId) ?? 0);
   }

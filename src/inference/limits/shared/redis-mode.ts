@@ -52,7 +52,7 @@ export class RedisMode {
   #membership: Membership | undefined;
   #lostAt = 0;
   #everShared = false;
-  /** Whether Redis has been seen without what it was told. */
+  /** Whether Redis was found without this edge's reports. */
   #isEmptied = false;
   /** Whether limits ceased to be shared only because other edges had taken this one for dead. */
   #isBuried = false;
@@ -128,7 +128,7 @@ export class RedisMode {
 
   async stop(): Promise<void> {
     clearTimeout(this.#timer);
-    // In the order of the connection: when this is answered, everything told before has arrived.
+    // Commands keep their order, so once this is answered, all earlier reports have arrived.
     if (this.connected) await this.#heartbeat.beat('end').catch(() => undefined);
     this.#stopped = true;
     this.connected = false;

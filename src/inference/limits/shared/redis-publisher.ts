@@ -10,7 +10,7 @@ import type { Reports } from './redis-reports.js';
 const RETELL_BEATS = 5;
 /** A key that was unused for so long and has nothing open isn't reported; its rate window is empty, too. */
 const FORGET_MS = 65_000;
-/** A key that was unused for so long and has nothing open is reported once more: the word that said so may have been lost. */
+/** A key that was unused for so long and has nothing open is reported once more, in case the last report was lost. */
 const SETTLED_MS = 5_000;
 /** Calls of the last minute that are about to be forgotten aren't looked for. */
 const FORGETTING_MS = 1_000;

@@ -25,12 +25,12 @@ interface Ask {
   reject(error: unknown): void;
 }
 
-/** What there is to say about an account. */
+/** What the next script of an account reports and asks. */
 interface Line {
   /** Payers whose amounts changed, by credential. */
   payers: Map<string, Payer>;
   asks: Ask[];
-  /** Whether calls are unanswered: until Redis says what becomes of them, it isn't known what this edge has open. */
+  /** True while calls await a verdict. Until then this edge can't state its holds. */
   isAsking: boolean;
 }
 

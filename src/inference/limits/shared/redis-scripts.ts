@@ -30,8 +30,8 @@ return 1
 
 /**
  * An edge is alive. KEYS the membership of edges. ARGV edge, how long to remember, 'live', 'look' to leave it as it is, or
- * 'end', and Redis's time as the edge last heard it: that stands in the membership, so that a word which arrives late says
- * nothing about what the edge knows. Answers {Redis's time, what stood there or 0, id, time, id, time, …}.
+ * 'end', and Redis's time as the edge last heard it. That time is stored, so a late heartbeat can't claim more than the
+ * edge knew. Answers {Redis's time, the stored time or 0, id, time, id, time, …}.
  */
 const BEAT = `${COMMON}
 local membership, edge, keep, kind, at = KEYS[1], ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4])
