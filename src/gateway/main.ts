@@ -50,6 +50,8 @@ async function openModels(orm: MikroORM) {
     const timeouts = { firstByteMs: config.upstreamTimeoutMs, idleMs: config.upstreamIdleMs };
     return openRouter(routing, { ...{ config, orm, log, registry, json, timeouts }, logsPrices: true });
   }
+  // There is no routing file to read again, and the signal must not end the process.
+  process.on('SIGHUP', () => undefined);
   const proxy = openModelProxy(config.upstreamUrl!, config.upstreamMasterKey);
   await proxy.routes.ready;
   return proxy;

@@ -19,6 +19,8 @@ export type MessageMask = (text: string, renamed?: { from: string; to: string })
 export const MAX_MESSAGE_CHARACTERS = 2_000;
 /** How much of a message is read: masking may make it shorter. */
 const MAX_READ = 2 * MAX_MESSAGE_CHARACTERS;
+/** Longer words without a space are those of languages that have none. */
+const LONGEST_WORD = 500;
 /** `tools[0].function.name`. */
 const PARAM = /^[A-Za-z_][\w.[\]-]{0,99}$/;
 /** Several indices in a row may be an address. */
@@ -46,10 +48,16 @@ const ESCAPED_SPACE = /\\[nrt]/g;
 const BOUNDARY = '\u200b';
 const QUOTES = '"\'`';
 
+/** As much of a text as is read. A word that is cut may be a part of a secret. */
+function beginning(text: string): string {
+  if (text.length <= MAX_READ) return text;
+  const read = text.slice(0, MAX_READ);
+  return read.slice(0, Math.max(read.lastIndexOf(' '), read.lastIndexOf('\n'), MAX_READ - LONGEST_WORD));
+}
+
 /** The text that is looked through: on one line, without what hides or splits words. */
 function readable(text: string): string {
-  // A word that is cut may be a part of a secret.
-  let plain = text.length > MAX_READ ? text.slice(0, MAX_READ).replace(/\S{1,4000}$/, '') : text;
+  let plain = beginning(text);
   for (let escaped = ''; escaped !== plain; ) {
     escaped = plain;
     plain = escaped.replace(

@@ -65,6 +65,8 @@ interface Models extends Pick<ServiceDeps, 'virtualKeys' | 'askRouting'> {
 async function openModels(): Promise<Models> {
   const { upstreamUrl, upstreamMasterKey: masterKey } = config;
   if (!routing) {
+    // There is no routing file to read again, and the signal must not end the process.
+    process.on('SIGHUP', () => undefined);
     const url = upstreamUrl!;
     const virtualKeys = createVirtualKeyClient({ url, masterKey });
     return { ...openModelProxy(url, masterKey), virtualKeys, askRouting: routingOfProxy(url, masterKey) };

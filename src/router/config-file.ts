@@ -70,7 +70,11 @@ class Reader {
       return Object.fromEntries(entries.map(([name, value]) => [name, this.read(value, [...path, name])]));
     }
     if (isSeq(node)) return node.items.map((item, index) => this.read(item, [...path, index]));
-    if (isAlias(node)) return this.read(this.target(node), path);
+    if (isAlias(node)) {
+      const target = this.target(node);
+      if (target === undefined) this.fault(path, 'the alias names no anchor');
+      return this.read(target, path);
+    }
     if (!isScalar(node)) return undefined;
     if (typeof node.value === 'number') {
       // A price never passes through a float: its own text is the number.
@@ -176,6 +180,9 @@ function crossFaults(file: RoutingFile, reader: Reader): void {
   }
 }
 
+/** `BAD_INDENT` becomes `not valid YAML (bad indent)`. */
+const yamlFault = (code: string): string => `not valid YAML (${code.toLowerCase().replaceAll('_', ' ')})`;
+
 /**
  * Reads a routing file's text in the form that LiteLLM's proxy reads.
  * @throws RoutingFileError with one line per fault.
@@ -185,7 +192,8 @@ export function parseRouting(text: string, name: string, environment: Environmen
   const document = parseDocument(text, { lineCounter: counter, prettyErrors: false });
   if (document.errors.length > 0) {
     throw new RoutingFileError(
-      document.errors.map((error) => `${name}:${counter.linePos(error.pos[0]).line}: ${error.message}`),
+      // The parser's messages quote the file, keys of nodes included.
+      document.errors.map(({ code, pos }) => `${name}:${counter.linePos(pos[0]).line}: ${yamlFault(code)}`),
     );
   }
   const reader = new Reader(document, counter, name, environment);

@@ -10,7 +10,8 @@ const SETTLE_MS = 300;
 
 /**
  * Reads the routing file again on SIGHUP and when it changes, and gives it to `onRouting`. A faulty one changes nothing.
- * The file is looked at by its path each second, so that files which are renamed and links which are swapped are seen.
+ * The file is looked at by its path each second, so that files which are renamed and links which are swapped are seen. What has
+ * changed since the file was read for the start counts, too.
  * @returns Stops it.
  */
 export function followFile(
@@ -41,6 +42,7 @@ export function followFile(
   };
   process.on('SIGHUP', read);
   watchFile(source.path, { interval: POLL_MS, persistent: false }, changed);
+  if (source.isOutdated()) changed();
   return () => {
     process.off('SIGHUP', read);
     unwatchFile(source.path, changed);

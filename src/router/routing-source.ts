@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import type { Config } from '../config.js';
 import {
   masterKeyFault,
@@ -21,6 +22,8 @@ export interface RoutingSource {
   readonly path: string;
   /** Reads the file. @throws RoutingFileError when it is faulty or must not serve; then nothing has changed. */
   load(): Promise<Routing>;
+  /** Whether the file has changed since it was last read. */
+  isOutdated(): boolean;
   /** Address of the simulator that runs for this source, if one does. */
   simulatorUrl(): string | undefined;
   close(): Promise<void>;
@@ -42,11 +45,20 @@ export type StartSimulator = (models: string[], config: SourceConfig) => Promise
 /** sysexits' EX_CONFIG, as config.ts uses it. */
 const EXIT_CONFIG = 78;
 
+/** What tells one version of a file from the next; undefined while there is none. */
+function versionOf(path: string): string | undefined {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats && `${stats.ino} ${stats.size} ${stats.mtimeMs}`;
+}
+
 export function createRoutingSource(config: SourceConfig, startSimulator: StartSimulator): RoutingSource {
+  const path = config.proxyConfigPath;
   let simulator: RunningSimulator | undefined;
+  let lastRead: string | undefined;
   return {
-    path: config.proxyConfigPath,
+    path,
     async load() {
+      lastRead = versionOf(path);
       const given = config.environment[SIMULATOR_VARIABLE] || simulator?.url;
       const read = () =>
         readRouting({
@@ -65,6 +77,7 @@ export function createRoutingSource(config: SourceConfig, startSimulator: StartS
       simulator = await startSimulator([...new Set(models)], config);
       return read().routing;
     },
+    isOutdated: () => versionOf(path) !== lastRead,
     simulatorUrl: () => simulator?.url,
     async close() {
       await simulator?.close();

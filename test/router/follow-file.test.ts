@@ -1,0 +1,89 @@
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Logger } from '../../src/lib/logger.js';
+import { followFile } from '../../src/router/follow-file.js';
+import { createRoutingSource } from '../../src/router/routing-source.js';
+import { until } from '../support/until.js';
+
+const fileWith = (...ids: string[]): string =>
+  `model_list:\n${ids
+    .map(
+      (id) => `  - model_name: gateway/fast
+    litellm_params: { model: openai/m, api_base: "http://10.0.0.5:8000/v1", input_cost_per_token: 0.0000001, output_cost_per_token: 0.0000003 }
+    model_info: { id: ${id} }`,
+    )
+    .join('\n')}\n`;
+
+describe('a routing file that is followed', () => {
+  let folder: string;
+  let path: string;
+  const stops: (() => void)[] = [];
+  const faults: object[] = [];
+  const log = {
+    info: () => undefined,
+    error: (fields: object) => void faults.push(fields),
+  } as never as Logger;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'gateway-routing-'));
+    path = join(folder, 'routing.yaml');
+    writeFileSync(path, fileWith('one'));
+  });
+  afterEach(() => {
+    for (const stop of stops.splice(0)) stop();
+    faults.length = 0;
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** Reads the file as at a start, lets something happen, then follows it; gives the ids of each reading that came since. */
+  async function follow(before: () => void = () => undefined): Promise<string[][]> {
+    const config = {
+      ...{ proxyConfigPath: path, environment: {}, production: true },
+      ...{ allowSimulator: false, simulatorControls: false, upstreamMasterKey: 'master' },
+    };
+    const source = createRoutingSource(config, () => Promise.reject(new Error('no simulator')));
+    const readings: string[][] = [];
+    await source.load();
+    before();
+    stops.push(
+      followFile(source, log, ({ deployments }) => {
+        readings.push(deployments.map(({ id }) => id));
+      }),
+    );
+    return readings;
+  }
+  const replace = (text: string): void => {
+    writeFileSync(`${path}.next`, text);
+    renameSync(`${path}.next`, path);
+  };
+
+  test('is read again when it is written, and when another is renamed to it', async () => {
+    const readings = await follow();
+    writeFileSync(path, fileWith('one', 'two'));
+    await until(() => readings.length === 1, { what: 'the written file' });
+    replace(fileWith('three'));
+    await until(() => readings.length === 2, { what: 'the renamed file' });
+    expect(readings).toEqual([['one', 'two'], ['three']]);
+  });
+
+  test('is read again though it changed before it was followed', async () => {
+    const readings = await follow(() => replace(fileWith('later')));
+    await until(() => readings.length === 1, { what: 'the file that changed' });
+    expect(readings).toEqual([['later']]);
+  });
+
+  test('changes nothing while it is faulty or gone, and is read once it is right', async () => {
+    const readings = await follow();
+    writeFileSync(path, 'model_list: [sk-of-a-node');
+    process.emit('SIGHUP');
+    await until(() => faults.length === 1, { what: 'the faulty file' });
+    rmSync(path);
+    process.emit('SIGHUP');
+    await until(() => faults.length >= 2, { what: 'the missing file' });
+    expect(readings).toEqual([]);
+    expect(JSON.stringify(faults)).not.toContain('sk-of-a-node');
+    writeFileSync(path, fileWith('back'));
+    await until(() => readings.length > 0, { what: 'the file that is right' });
+    expect(readings[0]).toEqual(['back']);
+  });
+});
