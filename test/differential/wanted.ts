@@ -45,6 +45,23 @@ export const WANTED: readonly Wanted[] = [
     part: /^header content-length$/,
     sentence: 'The same two: their messages are longer or shorter',
   },
+  {
+    requests: /^(?:embedding-)?failures-\d+\//,
+    part: /^body$/,
+    now: /^\{"error":\{"message":"[^"]+","type":"invalid_request_error","param":null,"code":"invalid_request"\}\}$/,
+    sentence: "HOUSE: a node's message passes as it is; what is masked is what is the operator's",
+  },
+  {
+    requests: /^stream-(?:forms|drawn)-\d+\//,
+    part: /^body$/,
+    now: /"error":\{"message":"[^"]+","type":"invalid_request_error"/,
+    sentence: 'The same, of an error in a stream or in place of one',
+  },
+  {
+    requests: /^(?:(?:embedding-)?failures|stream-(?:forms|drawn))-\d+\//,
+    part: /^header content-length$/,
+    sentence: 'The same two: their messages are longer or shorter',
+  },
 ];
 
 export const isWanted = ({ requests, part, now }: Wanted, difference: Difference): boolean =>
