@@ -1,17 +1,14 @@
-import { unwatchFile, watchFile } from 'node:fs';
 import type { Logger } from '../lib/logger.js';
 import { RoutingFileError } from './config-file.js';
 import type { Routing } from './routing.js';
 import type { RoutingSource } from './routing-source.js';
 
-const POLL_MS = 1_000;
-/** An editor may still be writing, or be between removing the file and renaming another to it. */
-const SETTLE_MS = 300;
+const POLL_MS = 800;
 
 /**
  * Reads the routing file again on SIGHUP and when it changes, and gives it to `onRouting`. A faulty one changes nothing.
- * The file is looked at by its path each second, so that files which are renamed and links which are swapped are seen. What has
- * changed since the file was read for the start counts, too.
+ * The file is looked at by its path, so that files which are renamed and links which are swapped are seen, and what has changed
+ * since it was read for the start.
  * @returns Stops it.
  */
 export function followFile(
@@ -20,7 +17,7 @@ export function followFile(
   onRouting: (routing: Routing) => void | Promise<void>,
 ): () => void {
   let reading = Promise.resolve();
-  let settling: NodeJS.Timeout | undefined;
+  let seen: string | undefined;
   const readAgain = async (): Promise<void> => {
     try {
       const next = await source.load();
@@ -33,19 +30,19 @@ export function followFile(
     }
   };
   const read = (): void => {
-    clearTimeout(settling);
     reading = reading.then(readAgain);
   };
-  const changed = (): void => {
-    clearTimeout(settling);
-    settling = setTimeout(read, SETTLE_MS).unref();
+  const look = async (): Promise<void> => {
+    const version = await source.version();
+    // One that is still being written has changed again.
+    if (version !== source.readVersion && version === seen) read();
+    seen = version;
   };
   process.on('SIGHUP', read);
-  watchFile(source.path, { interval: POLL_MS, persistent: false }, changed);
-  if (source.isOutdated()) changed();
+  const timer = setInterval(() => void look(), POLL_MS);
+  timer.unref();
   return () => {
     process.off('SIGHUP', read);
-    unwatchFile(source.path, changed);
-    clearTimeout(settling);
+    clearInterval(timer);
   };
 }

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import type { Config } from '../config.js';
 import {
   masterKeyFault,
@@ -20,10 +20,12 @@ export interface RunningSimulator {
 /** The routing file, and the bundled simulator if the file refers to it and nothing else provides it. */
 export interface RoutingSource {
   readonly path: string;
+  /** What tells this version of the file from others; undefined while there is none. */
+  version(): Promise<string | undefined>;
+  /** The version that was read last. */
+  readonly readVersion: string | undefined;
   /** Reads the file. @throws RoutingFileError when it is faulty or must not serve; then nothing has changed. */
   load(): Promise<Routing>;
-  /** Whether the file has changed since it was last read. */
-  isOutdated(): boolean;
   /** Address of the simulator that runs for this source, if one does. */
   simulatorUrl(): string | undefined;
   close(): Promise<void>;
@@ -45,20 +47,23 @@ export type StartSimulator = (models: string[], config: SourceConfig) => Promise
 /** sysexits' EX_CONFIG, as config.ts uses it. */
 const EXIT_CONFIG = 78;
 
-/** What tells one version of a file from the next; undefined while there is none. */
-function versionOf(path: string): string | undefined {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  return stats && `${stats.ino} ${stats.size} ${stats.mtimeMs}`;
-}
-
 export function createRoutingSource(config: SourceConfig, startSimulator: StartSimulator): RoutingSource {
   const path = config.proxyConfigPath;
   let simulator: RunningSimulator | undefined;
-  let lastRead: string | undefined;
+  let readVersion: string | undefined;
+  const version = (): Promise<string | undefined> =>
+    stat(path).then(
+      ({ ino, size, mtimeMs }) => `${ino} ${size} ${mtimeMs}`,
+      () => undefined,
+    );
   return {
     path,
+    version,
+    get readVersion() {
+      return readVersion;
+    },
     async load() {
-      lastRead = versionOf(path);
+      readVersion = await version();
       const given = config.environment[SIMULATOR_VARIABLE] || simulator?.url;
       const read = () =>
         readRouting({
@@ -77,7 +82,6 @@ export function createRoutingSource(config: SourceConfig, startSimulator: StartS
       simulator = await startSimulator([...new Set(models)], config);
       return read().routing;
     },
-    isOutdated: () => versionOf(path) !== lastRead,
     simulatorUrl: () => simulator?.url,
     async close() {
       await simulator?.close();
