@@ -25,7 +25,8 @@ export interface Form {
     /** Calls that the node gets of a router that tries twice; 1 unless given. */
     tries?: number;
   };
-  charged: 'nothing' | { input: number; output: number; estimated?: boolean; anomalous?: boolean };
+  /** Input tokens that are estimated depend on the door. */
+  charged: 'nothing' | { input?: number; output: number; estimated?: boolean; anomalous?: boolean };
 }
 
 /** What a caller gets. */
@@ -35,7 +36,7 @@ export interface Received {
   text?: string;
   finish?: string;
   vectors?: number[][];
-  /** Total tokens of the usage that the caller sees. */
+  /** Total tokens of the usage that the caller of a stream sees. */
   usage?: number;
   /** Code of the error. */
   error?: string;
