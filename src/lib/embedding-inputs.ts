@@ -11,11 +11,7 @@ const QUOTE = 0x22;
  * Vectors that an `input` asks for, counted up to `most` and one more. A list of numbers is one text as tokens.
  * @throws JsonScanError
  */
-export function countInputs(
-  json: Buffer,
-  { valueStart }: Member,
-  most = Number.POSITIVE_INFINITY,
-): number {
+export function countInputs(json: Buffer, { valueStart }: Member, most = Number.POSITIVE_INFINITY): number {
   if (json[valueStart] !== OPEN_BRACKET) return 1;
   let at = skipSpace(json, valueStart + 1);
   if (json[at] === CLOSE_BRACKET) return 0;

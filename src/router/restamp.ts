@@ -52,7 +52,10 @@ export const RESTAMP: JsonJob<AnswerToRestamp, Restamped> = {
       if (error) return { kind: 'error', body: error };
       const isWhole = path === '/embeddings' ? hasVectors(body, members, answers) : hasChoice(body, members);
       if (!isWhole) return { kind: 'garbage' };
-      return { kind: 'answer', body: Buffer.concat(stampedParts(body, namesAmong(members), modelValue(model))) };
+      return {
+        kind: 'answer',
+        body: Buffer.concat(stampedParts(body, namesAmong(members), modelValue(model))),
+      };
     } catch (thrown) {
       if (thrown instanceof UpstreamGarbage || thrown instanceof JsonScanError) return { kind: 'garbage' };
       throw thrown;

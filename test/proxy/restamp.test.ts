@@ -245,14 +245,17 @@ describe('a restamped stream', () => {
     ['no choice finished', 1, finish(0, null) + finish(0, ''), false],
     ['one of two choices finished, twice', 2, finish(0, 'stop') + finish(0, 'stop'), false],
     ['both choices finished', 2, finish(1, 'length') + finish(0, 'stop'), true],
-  ])('that ends properly without [DONE] gets it if the answer is whole: %s', (_what, choices, text, whole) => {
-    const restamper = new SseRestamper(PUBLIC, (payload) => payload, choices);
-    const out: Buffer[] = [];
-    restamper.push(Buffer.from(text), out);
-    restamper.end(out);
-    expect(restamper.complete).toBe(whole);
-    expect(Buffer.concat(out).toString()).toBe(whole ? `${text}data: [DONE]\n\n` : text);
-  });
+  ])(
+    'that ends properly without [DONE] gets it if the answer is whole: %s',
+    (_what, choices, text, whole) => {
+      const restamper = new SseRestamper(PUBLIC, (payload) => payload, choices);
+      const out: Buffer[] = [];
+      restamper.push(Buffer.from(text), out);
+      restamper.end(out);
+      expect(restamper.complete).toBe(whole);
+      expect(Buffer.concat(out).toString()).toBe(whole ? `${text}data: [DONE]\n\n` : text);
+    },
+  );
 
   test('has a comment in place of events that are no part of the answer', () => {
     const ping = 'data: {"type":"ping"}\n\n';

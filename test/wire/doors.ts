@@ -31,7 +31,7 @@ interface Answer {
 }
 
 const DONE = 'data: [DONE]\n\n';
-const isStream = ({ head }: Form): boolean => head.type === 'text/event-stream';
+export const isStream = ({ head }: Form): boolean => head.type === 'text/event-stream';
 const isEmbedding = ({ ask }: Form): boolean => ask?.input !== undefined;
 
 const post = (url: string, key: string, body: object): Promise<Response> =>
@@ -124,7 +124,7 @@ async function readResponses(response: Response): Promise<Received> {
   return received;
 }
 
-const isOfChat = ({ ask }: Form): boolean => ask === undefined;
+export const isOfChat = ({ ask }: Form): boolean => ask === undefined;
 
 export const DOORS: readonly Door[] = [
   { name: 'plain', takes: (form) => !isStream(form) && !isEmbedding(form), call: plain },

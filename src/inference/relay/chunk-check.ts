@@ -97,7 +97,8 @@ export class ChunkCheck {
       this.error = payload;
       return 'error';
     }
-    if (hasChoices(payload, answer)) return this.#readChunk(event, payload, answer, alone && payload === data);
+    if (hasChoices(payload, answer))
+      return this.#readChunk(event, payload, answer, alone && payload === data);
     // SDKs expect choices in every event: usage alone becomes the usage chunk, anything else a comment.
     if (!hasValue(payload, answer.usage)) return 'comment';
     const chunk = withoutChoice(payload);

@@ -68,7 +68,16 @@ const hasElement = (json: Buffer, { valueStart }: Member): boolean =>
   json[skipSpace(json, valueStart + 1)] !== CLOSE_BRACKET;
 
 /** @throws JsonScanError, SyntaxError */
-function read({ body, endpoint, encoding, inputs, callId, model, models, mostBytes }: AnswerToRead): AnswerRead {
+function read({
+  body,
+  endpoint,
+  encoding,
+  inputs,
+  callId,
+  model,
+  models,
+  mostBytes,
+}: AnswerToRead): AnswerRead {
   const isChat = endpoint === 'chat';
   const members = readAnswer(body, checkedMembers(body), isChat ? CHAT : EMBEDDINGS, callId);
   if (members.isError) return { kind: 'error', body };
