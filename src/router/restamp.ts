@@ -37,7 +37,7 @@ export type ErrorSink = (payload: Buffer) => Buffer;
 export type Restamped = { kind: 'answer' | 'error'; body: Buffer } | { kind: 'garbage' };
 
 /** A whole answer, and what the caller asked for. */
-export interface AnswerToRestamp extends Pick<Asked, 'path' | 'answers'> {
+interface AnswerToRestamp extends Pick<Asked, 'path' | 'answers'> {
   body: Buffer;
   model: string;
 }

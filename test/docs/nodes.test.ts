@@ -4,7 +4,12 @@ import { comparePrices } from '../../src/router/price-check.js';
 import { ask, post } from '../proxy/support.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { startTestProxy } from '../support/proxy.js';
-import { chat, embeddings, type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.js';
+import {
+  chat,
+  embeddings,
+  type ScriptedUpstream,
+  startScriptedUpstream,
+} from '../support/scripted-upstream.js';
 
 const environment = { NODE_KEY: 'node-secret', PROVIDER_KEY: 'provider-secret' };
 /** Heading and configuration of each section of docs/nodes.md that has one. */
