@@ -14,6 +14,8 @@ export interface CallMetrics {
   /** A finished `/v1` answer; `code` is `ok` or the error code. */
   answered(endpoint: string, code: string): void;
   recorded(record: UsageRecord): void;
+  /** An answer whose node reported zero tokens for it; without a deployment where the upstream doesn't name it. */
+  uncounted(deployment: string | undefined): void;
   dropped(endpoint: Endpoint, kind: DroppedKind, count: number): void;
   /** Refused calls that are not counted for their owners: memory has no room. */
   refusalsLost(calls: number): void;
@@ -107,6 +109,12 @@ export function createCallMetrics(registry: Registry): CallMetrics {
   });
   // From the start: a rule on the increase of a counter doesn't see one that appears with its first event.
   for (const flag of FLAGS) flags.inc({ flag }, 0);
+  const uncounted = new Counter({
+    name: 'gateway_uncounted_answers_total',
+    help: 'Answers for which their node reported zero tokens: free and anomalous',
+    labelNames: ['deployment'],
+    registers,
+  });
   const refusalsLost = new Counter({
     name: 'gateway_refused_calls_lost_total',
     help: 'Refused calls that their owners are not shown, for want of memory',
@@ -119,6 +127,7 @@ export function createCallMetrics(registry: Registry): CallMetrics {
   });
   return {
     refusalsLost: (calls) => refusalsLost.inc(calls),
+    uncounted: (deployment) => uncounted.inc({ deployment: deployment ?? '' }),
     malformedVersion: () => malformedVersions.inc(),
     answered: (endpoint, code) => requests(1, endpoint, code),
     dropped: (endpoint, kind, count) => dropped(count, endpoint, kind),

@@ -35,7 +35,7 @@ export interface CallInput {
 export interface Success {
   /** The upstream's `usage`, unchecked. */
   usage: unknown;
-  /** Output tokens to charge when that is missing or odd. */
+  /** Output tokens to charge when that is missing or odd; what was generated makes a count of zero anomalous. */
   estimateOutput(): number;
   /** Fewest output tokens to charge, when the usage may not cover the whole answer. */
   leastOutput?: number;
@@ -63,6 +63,14 @@ const CHUNKS_PER_TOKEN = 2;
 const SPARE_CHUNKS = 1_000;
 /** Of a model's name in a trace. */
 const LONGEST_NAME = 100;
+
+/** Whether zero tokens are reported although there were some: no prompt is empty. */
+const reportsNothing = (
+  { inputTokens, outputTokens }: TokenCounts,
+  endpoint: Endpoint,
+  success: Success,
+): boolean =>
+  inputTokens === 0 && outputTokens === 0 && (endpoint === 'embeddings' || success.estimateOutput() > 0);
 
 type Outcome = Pick<
   UsageRecord,
@@ -139,6 +147,8 @@ export class Call {
     const model = this.deps.catalog.get(success.servedModel) ?? admission.model;
     const told = reported !== undefined && reported.outputTokens >= (success.leastOutput ?? 0);
     const tokens: TokenCounts = told ? reported : this.#estimate(reported, model, success);
+    const isUncounted = told && reportsNothing(reported, endpoint, success);
+    if (isUncounted) this.deps.metrics.uncounted(this.#servedBy?.deployment);
     this.#settle(
       this.#record(model, {
         inputTokens: tokens.inputTokens,
@@ -150,6 +160,7 @@ export class Call {
         clientAborted: success.clientAborted ?? false,
         estimated: !told,
         anomalous:
+          isUncounted ||
           tokens.inputTokens > Math.max(model.contextWindow, body.input.batchTokens) ||
           tokens.outputTokens > model.contextWindow * body.choices,
       }),

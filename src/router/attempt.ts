@@ -122,7 +122,8 @@ export class Attempt implements UpstreamHandler {
     const type = mediaType(contentType);
     if (isJson(type)) return;
     if (this.asked.stream && type === 'text/event-stream') {
-      this.#stream = new SseRestamper(this.deployment.group, (payload) => this.#errorEvent(payload));
+      const { group } = this.deployment;
+      this.#stream = new SseRestamper(group, (payload) => this.#errorEvent(payload), this.asked.answers);
       this.movedOn = false;
     } else this.#fail(new UpstreamGarbage('an answer of another content type'));
   }
@@ -130,6 +131,7 @@ export class Attempt implements UpstreamHandler {
   onData(chunk: Buffer): void {
     if (this.#stream) {
       this.movedOn = this.#stream.push(chunk, this.#pieces);
+      if (this.#stream.complete && !this.caller.begun) this.#refuseEmpty(this.#stream);
       this.#send();
       return;
     }
@@ -165,7 +167,9 @@ export class Attempt implements UpstreamHandler {
       this.#fail(this.#error(body.toString('utf8')));
       return;
     }
-    const read = this.json.read(this.accountId, RESTAMP, { body, model: this.deployment.group });
+    const { path, answers } = this.asked;
+    const asked = { body, model: this.deployment.group, path, answers };
+    const read = this.json.read(this.accountId, RESTAMP, asked);
     if (read instanceof Promise)
       read.then((answer) => this.#answer(answer)).catch((error) => this.#fail(error));
     else this.#answer(read);
@@ -187,11 +191,18 @@ export class Attempt implements UpstreamHandler {
 
   #endStream(stream: SseRestamper): void {
     this.movedOn = stream.end(this.#pieces);
+    if (!this.caller.begun) this.#refuseEmpty(stream);
     this.#send();
     if (!this.caller.begun) throw new UpstreamGarbage('an empty stream');
     this.caller.endStream();
     const reason = this.#spoilt ?? (stream.complete ? undefined : 'stream_cut');
     this.#finish(reason === undefined ? { kind: 'ok' } : { kind: 'broken', reason });
+  }
+
+  /** Lets another node try if nothing but `[DONE]` came. */
+  #refuseEmpty(stream: SseRestamper): void {
+    if (stream.complete && !stream.answered && this.#spoilt === undefined)
+      throw new UpstreamGarbage('an empty stream');
   }
 
   /** The head is sent with the first byte, so that a node that fails earlier still gets the right status. */

@@ -52,12 +52,11 @@ export class PlainEvents {
   }
 
   /**
-   * Writes an event to `out`; false if it isn't plain: `data: {…}` and a blank line, no error, and the single field of
+   * Writes an event with a new layout to `out`; false if it isn't plain: `data: {…}` and a blank line, no error, and the single field of
    * that name before anything nested, so that it belongs to the object itself. A key can't be inside a string, where
    * its quotes would be escaped.
    */
   take(event: Buffer, out: Buffer[]): boolean {
-    if (this.takeAlike(event, out)) return true;
     if (event[START_BYTES - 2] !== SPACE || event[START_BYTES - 1] !== OPEN_BRACE) return false;
     const end = event.length - END_BYTES;
     if (event[end] !== CLOSE_BRACE || !isDataAlone(event)) return false;

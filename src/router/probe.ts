@@ -4,7 +4,7 @@ import type { ResponseHead } from '../lib/upstream/response-head.js';
 import type { Carrier } from '../lib/upstream/upstream.js';
 import type { CallPatience, UpstreamHandler } from '../lib/upstream/upstream-handler.js';
 import { judgeStatus } from './node-errors.js';
-import { modelValue, restampJson, UpstreamGarbage } from './restamp.js';
+import { RESTAMP, UpstreamGarbage } from './restamp.js';
 import type { Deployment } from './routing.js';
 
 /** A vector of some thousand numbers. */
@@ -77,9 +77,8 @@ async function asked(
     if (kind === 'refused') return 'refused';
     throw new Error(`status ${answer.status}`);
   }
-  restampJson(body, modelValue(deployment.group), () => {
-    throw new UpstreamGarbage('an error with 200');
-  });
+  const { kind } = RESTAMP.run({ body, model: deployment.group, path, answers: 1 });
+  if (kind !== 'answer') throw new Error(`an answer that is ${kind}`);
   return 'answered';
 }
 

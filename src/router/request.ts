@@ -1,3 +1,4 @@
+import { countInputs } from '../lib/embedding-inputs.js';
 import { findMembers, type Member } from '../lib/json-scan.js';
 import { badRequest, type ProxyError } from './answers.js';
 
@@ -12,14 +13,18 @@ export interface Asked {
   member: Member;
   /** Whether its answer comes as a stream: of chat alone. */
   stream: boolean;
+  /** Choices that the caller asks for, at least 1; for embeddings, vectors. */
+  answers: number;
   /** Whose call it is: an account, or a key of nobody's. */
   owner: string;
 }
 
+const READ = ['model', 'stream', 'n', 'best_of', 'input'];
 const QUOTE = 0x22;
+
 /** Reads a request's body, or says what is wrong with it. */
 export function readRequest(path: string, body: unknown, owner: string): Asked | ProxyError {
-  const members = Buffer.isBuffer(body) ? findMembers(body, ['model', 'stream']) : undefined;
+  const members = Buffer.isBuffer(body) ? findMembers(body, READ) : undefined;
   if (!Buffer.isBuffer(body) || !members) return badRequest('The request body must be a JSON object.');
   const models = members.filter(({ key }) => key === 'model');
   const streams = members.filter(({ key }) => key === 'stream');
@@ -36,5 +41,15 @@ export function readRequest(path: string, body: unknown, owner: string): Asked |
     ({ valueStart, end }) => body.toString('latin1', valueStart, end) === 'true',
   );
   const stream = asksForStream && path !== '/embeddings';
-  return { path, body, model, member, stream, owner };
+  return { path, body, model, member, stream, answers: answersIn(path, body, members), owner };
+}
+
+function answersIn(path: string, body: Buffer, members: readonly Member[]): number {
+  if (path === '/embeddings') {
+    const input = members.findLast(({ key }) => key === 'input');
+    return input ? countInputs(body, input) : 0;
+  }
+  const counts = members.filter(({ key }) => key === 'n' || key === 'best_of');
+  const values = counts.map(({ valueStart, end }) => Number(body.toString('latin1', valueStart, end)));
+  return Math.max(1, ...values.filter(Number.isInteger));
 }

@@ -1,20 +1,26 @@
 import type { JsonJob } from '../lib/json-reader.js';
 import { findMembers, type Member, replacedParts } from '../lib/json-scan.js';
-import { skipSpace } from '../lib/json-tokens.js';
+import { JsonScanError, skipSpace } from '../lib/json-tokens.js';
 import { choicesErrorIn } from '../lib/upstream/choices-error.js';
+import { areWholeVectors } from '../lib/upstream/embedding-vectors.js';
 import { saysError } from '../lib/upstream/error-member.js';
+import { FinishedChoices, tellsFinish } from '../lib/upstream/finish-reason.js';
 import { eventData, isDone, otherLines, withData } from '../lib/upstream/sse-event.js';
 import { SseSplitter, type WholeEventSink } from '../lib/upstream/sse-splitter.js';
 import { PlainEvents } from './plain-event.js';
+import type { Asked } from './request.js';
 
-const MEMBERS = ['model', 'error', 'object', 'choices'];
+const MEMBERS = ['model', 'error', 'object', 'choices', 'usage', 'data'];
 const NAME = Buffer.from('"model":');
 const COMMA = Buffer.from(',');
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
-const LINE_END = Buffer.from('\n');
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
 const DATA = Buffer.from('data: ');
 const EVENT_END = Buffer.from('\n\n');
+const COMMENT = Buffer.from(':\n\n');
+const DONE_EVENT = Buffer.from('data: [DONE]\n\n');
 
 /** The node sent something that isn't an answer; nothing of it may be forwarded. */
 export class UpstreamGarbage extends Error {
@@ -27,37 +33,47 @@ export const modelValue = (publicName: string): Buffer => Buffer.from(JSON.strin
 /** Takes an object with an error and returns its replacement; or throws, and nothing is forwarded. */
 export type ErrorSink = (payload: Buffer) => Buffer;
 
-/**
- * A JSON object with its top-level `model` replaced, or put in front where there is none; every other byte stays. One that carries an
- * error goes to `onError`.
- * @throws UpstreamGarbage when the bytes are no JSON object.
- */
-export function restampJson(body: Buffer, model: Buffer, onError: ErrorSink): Buffer {
-  const members = membersOf(body);
-  const error = errorIn(body, members);
-  return error ? onError(error) : Buffer.concat(stampedParts(body, namesAmong(members), model));
-}
-
 /** What a whole answer is: restamped, an error that it or one of its choices reports, or no answer. */
 export type Restamped = { kind: 'answer' | 'error'; body: Buffer } | { kind: 'garbage' };
 
-/** Restamps a whole answer. */
-export const RESTAMP: JsonJob<{ body: Buffer; model: string }, Restamped> = {
+/** A whole answer, and what the caller asked for. */
+interface AnswerToRestamp extends Pick<Asked, 'path' | 'answers'> {
+  body: Buffer;
+  model: string;
+}
+
+/** Restamps a whole answer. One that doesn't have what was asked for is garbage, so that another node is tried. */
+export const RESTAMP: JsonJob<AnswerToRestamp, Restamped> = {
   name: 'restamp',
-  run({ body, model }) {
-    let error: Buffer | undefined;
+  run({ body, model, path, answers }) {
     try {
-      const restamped = restampJson(body, modelValue(model), (payload) => {
-        error = payload;
-        return payload;
-      });
-      return error ? { kind: 'error', body: error } : { kind: 'answer', body: restamped };
+      const members = membersOf(body);
+      const error = errorIn(body, members);
+      if (error) return { kind: 'error', body: error };
+      const isWhole = path === '/embeddings' ? hasVectors(body, members, answers) : hasChoice(body, members);
+      if (!isWhole) return { kind: 'garbage' };
+      return {
+        kind: 'answer',
+        body: Buffer.concat(stampedParts(body, namesAmong(members), modelValue(model))),
+      };
     } catch (thrown) {
-      if (thrown instanceof UpstreamGarbage) return { kind: 'garbage' };
+      if (thrown instanceof UpstreamGarbage || thrown instanceof JsonScanError) return { kind: 'garbage' };
       throw thrown;
     }
   },
 };
+
+function hasChoice(body: Buffer, members: readonly Member[]): boolean {
+  const choices = choicesAmong(members);
+  if (!choices || body[choices.valueStart] !== OPEN_BRACKET) return false;
+  return body[skipSpace(body, choices.valueStart + 1)] !== CLOSE_BRACKET;
+}
+
+/** @throws JsonScanError */
+function hasVectors(body: Buffer, members: readonly Member[], inputs: number): boolean {
+  const data = members.findLast(({ key }) => key === 'data');
+  return data !== undefined && areWholeVectors(body, data, inputs);
+}
 
 /** The members that count here. @throws UpstreamGarbage */
 function membersOf(body: Buffer): Member[] {
@@ -110,13 +126,17 @@ function stampedParts(json: Buffer, names: readonly Member[], model: Buffer): Bu
 
 /**
  * Restamps `model` in every event of an SSE stream. Comments, other fields, `[DONE]` and line ends stay as they come. An
- * event leaves when its blank line has arrived; one that carries an error goes to `onError` first. Events without data
- * in front of the first with data are left out: a node may send comments although its model hangs, and whoever has got
- * one can't be answered by another node any more.
+ * event leaves when its blank line has arrived; one that carries an error goes to `onError` first. An event of other JSON
+ * than a chunk's, such as `{"type":"ping"}`, becomes a comment. Events without data in front of the first with data are
+ * left out: a node may send comments although its model hangs, and whoever has got one can't be answered by another node
+ * any more.
  */
 export class SseRestamper implements WholeEventSink {
-  /** Whether `[DONE]` has arrived: without it, a stream counts as broken off, however cleanly it closed. */
+  /** Whether `[DONE]` has arrived, or the stream ended with all of its choices finished. */
   complete = false;
+  /** Whether an event other than `[DONE]` has. */
+  answered = false;
+  readonly #finished: FinishedChoices;
   readonly #model: Buffer;
   readonly #splitter = new SseSplitter();
   #begun = false;
@@ -130,7 +150,9 @@ export class SseRestamper implements WholeEventSink {
   constructor(
     publicName: string,
     private readonly onError: ErrorSink,
+    choices = 1,
   ) {
+    this.#finished = new FinishedChoices(choices);
     this.#model = modelValue(publicName);
   }
 
@@ -152,21 +174,29 @@ export class SseRestamper implements WholeEventSink {
     return true;
   }
 
-  /** The same of what is left when the stream has ended. @throws UpstreamGarbage when that is within an event's JSON */
+  /**
+   * The same of what is left when the stream has ended as it should. The last event may lack its blank line, and a stream
+   * of which all choices are finished may lack its `[DONE]`: they are added.
+   * @throws UpstreamGarbage when it ended within an event's JSON
+   */
   end(out: Buffer[]): boolean {
     this.#movedOn = false;
     const { rest } = this.#splitter;
-    if (!rest) return false;
-    const { length } = out;
-    this.#stamp(Buffer.concat([rest, LINE_END]), out);
-    // The end of a line that had none.
-    if (out.length > length) out.push(out.pop()!.subarray(0, -LINE_END.length));
-    return this.#movedOn;
+    if (rest) this.#stamp(Buffer.concat([rest, EVENT_END]), out);
+    if (this.complete || !this.#finished.all) return this.#movedOn;
+    out.push(DONE_EVENT);
+    this.complete = true;
+    return true;
   }
 
   readonly #take = (event: Buffer): void => this.#stamp(event, this.#out);
 
   #stamp(event: Buffer, out: Buffer[]): void {
+    if (this.#plain?.takeAlike(event, out)) {
+      this.#movedOn = true;
+      return;
+    }
+    if (!this.#finished.all && tellsFinish(event, 0, event.length)) this.#noteFinish(event);
     if (this.#plain?.take(event, out)) {
       this.#movedOn = true;
       return;
@@ -176,9 +206,20 @@ export class SseRestamper implements WholeEventSink {
       this.#stampRest(event, out);
       return;
     }
-    out.push(...withData(event, data, this.#stampData(data)));
+    const stamped = this.#stampData(data);
+    if (!stamped) {
+      if (this.#begun) out.push(COMMENT);
+      return;
+    }
+    out.push(...withData(event, data, stamped));
     this.#begun = true;
     this.#movedOn = true;
+  }
+
+  #noteFinish(event: Buffer): void {
+    const data = eventData(event);
+    const choices = data && choicesAmong(findMembers(data, MEMBERS) ?? []);
+    if (choices) this.#finished.note(data, choices);
   }
 
   /** An event without data. An error may stand on a line of its own: `error: {…}`. */
@@ -194,8 +235,8 @@ export class SseRestamper implements WholeEventSink {
     this.#movedOn = true;
   }
 
-  /** The payload of an event in pieces, restamped. */
-  #stampData(data: Buffer): Buffer[] {
+  /** The payload of an event in pieces, restamped; undefined if it is no part of the answer. */
+  #stampData(data: Buffer): Buffer[] | undefined {
     if (isDone(data)) {
       this.complete = true;
       return [data];
@@ -203,6 +244,8 @@ export class SseRestamper implements WholeEventSink {
     const members = membersOf(data);
     const error = eventError(data, members);
     if (error) return [this.onError(error)];
+    if (!members.some(({ key }) => key !== 'object' && key !== 'error' && key !== 'data')) return undefined;
+    this.answered = true;
     const names = namesAmong(members);
     const [name] = names;
     if (name && names.length === 1) this.#plain ??= new PlainEvents(data, name, this.#model);

@@ -4,7 +4,12 @@ import { comparePrices } from '../../src/router/price-check.js';
 import { ask, post } from '../proxy/support.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { startTestProxy } from '../support/proxy.js';
-import { raw, type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.js';
+import {
+  chat,
+  embeddings,
+  type ScriptedUpstream,
+  startScriptedUpstream,
+} from '../support/scripted-upstream.js';
 
 const environment = { NODE_KEY: 'node-secret', PROVIDER_KEY: 'provider-secret' };
 /** Heading and configuration of each section of docs/nodes.md that has one. */
@@ -51,7 +56,7 @@ describe('the configurations of docs/nodes.md', () => {
         for (const { group, node: access } of deployments) {
           const { upstreamModel, apiBase, apiKey } = access.read();
           const kind = group === 'gateway/embed' ? 'embeddings' : 'chat/completions';
-          node.answer(raw(200, JSON.stringify({ model: upstreamModel, data: [], choices: [] })));
+          node.answer(kind === 'embeddings' ? embeddings() : chat());
           const response = await post(`${proxy.url}/v1/${kind}`, proxy.masterKey, ask('x', { model: group }));
           expect([response.status, ((await response.json()) as { model: string }).model]).toEqual([
             200,

@@ -164,7 +164,8 @@ describe('what an upstream says of itself', () => {
       citations: ['https://example.com/a', { url: 'http://8.8.8.8/', title: 'b' }],
       search_results: [{ title: 'a', url: 'https://example.com/', date: null }],
     };
-    expect(await whole(JSON.stringify({ choices: [], ...sources }))).toEqual({ choices: [], ...sources });
+    const choices = [{ index: 0, message: { role: 'assistant', content: 'a' } }];
+    expect(await whole(JSON.stringify({ choices, ...sources }))).toEqual({ choices, ...sources });
   });
 
   test('stays out of usage, whose token counts pass and are charged', async () => {

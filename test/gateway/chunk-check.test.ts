@@ -10,7 +10,7 @@ const CALL = '0198c0de-0000-7000-8000-000000000001';
 const check = (): ChunkCheck =>
   new ChunkCheck(
     { requestId: CALL, servedModel: () => SERVED, dropped: () => undefined },
-    { model: SERVED, usageAsked: true },
+    { model: SERVED, usageAsked: true, choices: 1 },
   );
 
 interface Told {

@@ -1,14 +1,8 @@
 import { createTestKey, errorOf, type TestKey, usageOf } from '../support/edge.js';
 import { useEdge } from '../support/edge-suite.js';
-import { raw } from '../support/scripted-upstream.js';
+import { embeddings } from '../support/scripted-upstream.js';
 
 const MOST = 2_048;
-const ANSWER = JSON.stringify({
-  object: 'list',
-  model: 'gateway/embed',
-  data: [{ object: 'embedding', index: 0, embedding: [1] }],
-  usage: { prompt_tokens: 1, total_tokens: 1 },
-});
 const texts = (count: number, one = '"a"'): string => `[${Array(count).fill(one).join()}]`;
 
 /** One answer holds no more vectors than this; what asks for more is refused before anything is held or asked. */
@@ -17,7 +11,7 @@ describe('the inputs of an embeddings call', () => {
   let caller: TestKey;
   beforeAll(async () => {
     caller = await createTestKey(suite.db);
-    suite.upstream.answer(raw(200, ANSWER));
+    suite.upstream.answer(embeddings({ usage: { prompt_tokens: 1, total_tokens: 1 } }));
   });
 
   const embed = (input: string, rest = '') =>

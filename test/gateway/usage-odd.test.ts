@@ -15,14 +15,19 @@ describe('the usage that an upstream reports', () => {
     return (await usageOf(suite.db, accountId))[0]!;
   };
 
-  test('is honoured when it is an explicit zero', async () => {
-    expect(await charged({ prompt_tokens: 0, completion_tokens: 0 })).toMatchObject({
-      input_tokens: 0,
-      output_tokens: 0,
-      cost: '0.000000000000',
-      estimated: false,
-      status: 'success',
-    });
+  test('is honoured when it is an explicit zero, flagged, and counted', async () => {
+    const uncounted = async (): Promise<number> => {
+      const { values } = await suite.edge.registry.getSingleMetric('gateway_uncounted_answers_total')!.get();
+      return values.reduce((sum, { value }) => sum + value, 0);
+    };
+    const before = await uncounted();
+    const zero = { prompt_tokens: 0, completion_tokens: 0 };
+    const free = { input_tokens: 0, output_tokens: 0, cost: '0.000000000000', estimated: false };
+    expect(await charged(zero)).toMatchObject({ ...free, status: 'success', anomalous: true });
+    expect((await uncounted()) - before).toBe(1);
+    const choices = [{ index: 0, message: { role: 'assistant', content: '' }, finish_reason: 'stop' }];
+    expect(await charged(zero, { choices })).toMatchObject({ ...free, anomalous: false });
+    expect((await uncounted()) - before).toBe(1);
   });
 
   test('is charged as reported above the context, and flagged', async () => {

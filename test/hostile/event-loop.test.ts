@@ -90,8 +90,10 @@ const usage = '"usage":{"prompt_tokens":7,"completion_tokens":9}';
 const whole = (choices: string, rest = usage): string => `{"model":"m","choices":[${choices}],${rest}}`;
 const repeated = (unit: string): string => many(unit, Math.floor((SIZE - 1_000) / (unit.length + 1)));
 const vector = Array.from({ length: 768 }, (_, i) => Math.fround(Math.sin(i)));
-const vectors = (embedding: string, count: number): string =>
-  `{"object":"list","model":"m","data":[${many(`{"object":"embedding","index":0,"embedding":${embedding}}`, count)}],${usage}}`;
+const vectors = (embedding: string, count: number): string => {
+  const data = Array.from({ length: count }, (_, i) => `{"index":${i},"embedding":${embedding}}`);
+  return `{"object":"list","model":"m","data":[${data.join()}],${usage}}`;
+};
 
 /** Answers, and what asks for them. */
 const ANSWERS: [string, string, object, () => string][] = [
@@ -101,7 +103,7 @@ const ANSWERS: [string, string, object, () => string][] = [
     CHAT,
     () => whole('['.repeat(SIZE / 2 - 100) + ']'.repeat(SIZE / 2 - 100)),
   ],
-  ['members', 'chat/completions', CHAT, () => `{"choices":[],${keys(700_000)},${usage}}`],
+  ['members', 'chat/completions', CHAT, () => `{"choices":[{}],${keys(700_000)},${usage}}`],
   [
     'members of a message',
     'chat/completions',
@@ -151,13 +153,13 @@ const ANSWERS: [string, string, object, () => string][] = [
   [
     'vectors that become base64',
     'embeddings',
-    { model: 'gateway/embed', input: 'a', encoding_format: 'base64' },
+    { model: 'gateway/embed', input: Array(640).fill('a'), encoding_format: 'base64' },
     () => vectors(JSON.stringify(vector), 640),
   ],
   [
     'vectors that become numbers',
     'embeddings',
-    { model: 'gateway/embed', input: 'a' },
+    { model: 'gateway/embed', input: Array(2_000).fill('a') },
     () => vectors(`"${Buffer.from(Float32Array.from(vector).buffer).toString('base64')}"`, 2_000),
   ],
 ];

@@ -115,13 +115,13 @@ describe('answers of 12 MB', () => {
       'embeddings as they are',
       embeddings(1_640),
       'embeddings',
-      { model: 'gateway/embed', input: 'large', encoding_format: 'float' },
+      { model: 'gateway/embed', input: Array(1_640).fill('large'), encoding_format: 'float' },
     ],
     [
       'embeddings in another form',
       embeddings(820),
       'embeddings',
-      { model: 'gateway/embed', input: 'large', encoding_format: 'base64' },
+      { model: 'gateway/embed', input: Array(820).fill('large'), encoding_format: 'base64' },
     ],
   ])(
     `keep nobody waiting for more than ${LONGEST_STALL_MS} ms: %s`,

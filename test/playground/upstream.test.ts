@@ -198,7 +198,7 @@ describe('what goes upstream for a run, and what comes back', () => {
       'data: {"error":{"message":"at http://10.0.0.5","code":500}}\n\n',
       'upstream_error',
     ],
-    ['nothing at all', '', 'success'],
+    ['nothing but its end', '', 'upstream_error'],
   ])('a stream of %s ends the run', async (_what, events, expected) => {
     streams(events);
     const { body, text } = await ask(suite.url, token, [FAST], 'Well?');

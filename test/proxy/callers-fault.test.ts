@@ -3,6 +3,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { startTestProxy, type TestProxy } from '../support/proxy.js';
 import {
   chat,
+  embeddings,
   raw,
   type Script,
   type ScriptedUpstream,
@@ -197,10 +198,8 @@ describe('a caller whose requests fail', () => {
   });
 
   test('with chat at a model for embeddings does not park that', async () => {
-    const served: Script = (_request, response) =>
-      response.writeHead(200, { 'content-type': 'application/json' }).end('{"data":[]}');
     await start((request, response) =>
-      request.url === '/v1/embeddings' ? served(request, response) : raw(500, '{}')(request, response),
+      request.url === '/v1/embeddings' ? embeddings()(request, response) : raw(500, '{}')(request, response),
     );
     await (await call(await keyOf('a'))).text();
     expect(parked).toEqual([]);

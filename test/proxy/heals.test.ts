@@ -1,6 +1,6 @@
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { startTestProxy, type TestProxy } from '../support/proxy.js';
-import { raw, type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.js';
+import { chat, raw, type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.js';
 import { until } from '../support/until.js';
 import { DEAD_URL, routes } from './routes.js';
 import { ask, chunksOf, post } from './support.js';
@@ -116,10 +116,7 @@ describe('routing in real time', () => {
     const tookMs = performance.now() - began;
     expect(tookMs).toBeGreaterThan(195);
     expect(asked()).toHaveLength(3);
-    sick.answer((request, response) => {
-      const { model } = JSON.parse(request.body) as { model: string };
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ model }));
-    });
+    sick.answer(chat());
     await until(async () => (await served()) === 'gateway/pro', { timeoutMs: 5_000 });
     expect(asked()).toHaveLength(4);
   });

@@ -10,7 +10,8 @@ import { newKey } from './support.js';
 const MIB = 2 ** 20;
 const CALLS = 40;
 const SHARED_BYTES = 16 * MIB;
-const ANSWER = Buffer.from(JSON.stringify({ model: 'node', data: [], padding: 'x'.repeat(3 * MIB) }));
+const DATA = [{ index: 0, embedding: [1] }];
+const ANSWER = Buffer.from(JSON.stringify({ model: 'node', data: DATA, padding: 'x'.repeat(3 * MIB) }));
 const PASSED_BYTES = ANSWER.length + 'gateway/embed'.length - 'node'.length;
 
 /** 120 MiB that arrive at once, in a proxy that keeps 19. */

@@ -65,7 +65,7 @@ describe('what a node does wrong', () => {
     };
 
   test('it gets the request as it was but for its own name of the model, and its own key', async () => {
-    act = answerWith(200, '{"model" : "gemma-3-4b","x":{"model":"gemma-3-4b"},"n":1e2 }', {
+    act = answerWith(200, '{"model" : "gemma-3-4b","choices":[{"model":"gemma-3-4b"}],"n":1e2 }', {
       'x-node': nodeHost,
     });
     const sent =
@@ -75,7 +75,9 @@ describe('what a node does wrong', () => {
     expect(seen.url).toBe('/v1/chat/completions');
     expect(seen.headers.authorization).toBe('Bearer node-secret');
     expect(seen.headers['accept-encoding']).toBe('identity');
-    expect(await response.text()).toBe('{"model" : "gateway/fast","x":{"model":"gemma-3-4b"},"n":1e2 }');
+    expect(await response.text()).toBe(
+      '{"model" : "gateway/fast","choices":[{"model":"gemma-3-4b"}],"n":1e2 }',
+    );
     const names = [...response.headers.keys()].sort();
     expect(names).toEqual([
       'connection',

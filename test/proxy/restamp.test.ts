@@ -38,8 +38,11 @@ const chunk = (model: string) =>
           : name === 'behind the id'
             ? { id, model: text, delta }
             : { model: text, delta, id };
-      const upstream = name === 'nowhere' ? { delta, id } : withName(model);
-      return { upstream: JSON.stringify(upstream), expected: JSON.stringify(withName(PUBLIC)) };
+      if (name === 'nowhere') {
+        const expected = { model: PUBLIC, choices: delta, id };
+        return { upstream: JSON.stringify({ choices: delta, id }), expected: JSON.stringify(expected) };
+      }
+      return { upstream: JSON.stringify(withName(model)), expected: JSON.stringify(withName(PUBLIC)) };
     });
 const event = fc.oneof(
   fc
@@ -169,11 +172,11 @@ describe('a restamped stream', () => {
     ],
     [
       'a nested object alone',
-      'data: {"x":{"model":"gemma"}}\n\n',
-      'data: {"model":"gateway/fast","x":{"model":"gemma"}}\n\n',
+      'data: {"choices":{"model":"gemma"}}\n\n',
+      'data: {"model":"gateway/fast","choices":{"model":"gemma"}}\n\n',
     ],
-    ['nowhere', 'data: {"x":1}\n\n', 'data: {"model":"gateway/fast","x":1}\n\n'],
-    ['nowhere in nothing', 'data: { }\n\n', 'data: {"model":"gateway/fast" }\n\n'],
+    ['nowhere', 'data: {"choices":[]}\n\n', 'data: {"model":"gateway/fast","choices":[]}\n\n'],
+    ['nowhere beside usage', 'data: { "usage":{}}\n\n', 'data: {"model":"gateway/fast", "usage":{}}\n\n'],
     [
       'a nested object before',
       'data: {"x":{"y":1,"model":"gemma"},"model":"gemma"}\n\n',
@@ -200,10 +203,11 @@ describe('a restamped stream', () => {
   });
 
   test.each([
-    ['data: {"model":"gemma"}', 'data: {"model":"gateway/fast"}'],
-    ['data: {"model":"gemma"}\n\n: ping', 'data: {"model":"gateway/fast"}\n\n: ping'],
+    ['data: {"model":"gemma"}', 'data: {"model":"gateway/fast"}\n\n'],
+    ['data: {"model":"gemma"}\n\n: ping', 'data: {"model":"gateway/fast"}\n\n: ping\n\n'],
+    ['data: {"model":"gemma"}\n\ndata: [DONE]', 'data: {"model":"gateway/fast"}\n\ndata: [DONE]\n\n'],
     [': ping', ''],
-  ])('may end with an event that has no blank line: %j', (text, expected) => {
+  ])('may end with an event that has no blank line, which is added: %j', (text, expected) => {
     expect(run(Buffer.from(text), [3])).toBe(expected);
   });
 
@@ -214,11 +218,11 @@ describe('a restamped stream', () => {
 
   test('has in place of an error what the one who was asked made of it', () => {
     const out = run(
-      Buffer.from('id: 7\ndata: {"error":{"message":"refused"}}\n\ndata: {"error":null}\n\n'),
+      Buffer.from('id: 7\ndata: {"error":{"message":"refused"}}\n\ndata: {"choices":[],"error":null}\n\n'),
       [],
     );
     expect(out).toBe(
-      'id: 7\ndata: {"ERROR":{"MESSAGE":"REFUSED"}}\n\ndata: {"model":"gateway/fast","error":null}\n\n',
+      'id: 7\ndata: {"ERROR":{"MESSAGE":"REFUSED"}}\n\ndata: {"model":"gateway/fast","choices":[],"error":null}\n\n',
     );
   });
 
@@ -232,6 +236,31 @@ describe('a restamped stream', () => {
     restamper.push(Buffer.from(text), []);
     restamper.end([]);
     expect(restamper.complete).toBe(complete);
+  });
+
+  const finish = (index: number, reason: string | null): string =>
+    `data: {"model":"gateway/fast","choices":[{"index":${index},"delta":{},"finish_reason":${JSON.stringify(reason)}}]}\n\n`;
+  test.each([
+    ['the only choice finished', 1, finish(0, 'stop'), true],
+    ['no choice finished', 1, finish(0, null) + finish(0, ''), false],
+    ['one of two choices finished, twice', 2, finish(0, 'stop') + finish(0, 'stop'), false],
+    ['both choices finished', 2, finish(1, 'length') + finish(0, 'stop'), true],
+  ])(
+    'that ends properly without [DONE] gets it if the answer is whole: %s',
+    (_what, choices, text, whole) => {
+      const restamper = new SseRestamper(PUBLIC, (payload) => payload, choices);
+      const out: Buffer[] = [];
+      restamper.push(Buffer.from(text), out);
+      restamper.end(out);
+      expect(restamper.complete).toBe(whole);
+      expect(Buffer.concat(out).toString()).toBe(whole ? `${text}data: [DONE]\n\n` : text);
+    },
+  );
+
+  test('has a comment in place of events that are no part of the answer', () => {
+    const ping = 'data: {"type":"ping"}\n\n';
+    const chunk = finish(0, null);
+    expect(run(Buffer.from(ping + chunk + ping + chunk), [])).toBe(`${chunk}:\n\n${chunk}`);
   });
 
   test.each([

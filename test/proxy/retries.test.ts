@@ -6,6 +6,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { startTestProxy, type TestProxy, type TestProxyOptions } from '../support/proxy.js';
 import {
   chat,
+  embeddings,
   raw,
   type ScriptedUpstream,
   startScriptedUpstream,
@@ -140,6 +141,7 @@ describe('a call that fails', () => {
 
   test('is none that asks for embeddings as a stream and gets them whole, as there are no others', async () => {
     await start({ 'gateway/fast': [0, 1] });
+    nodes[0]!.answer(embeddings());
     const body = { model: 'gateway/fast', input: 'x', stream: true };
     expect((await post(`${proxy.url}/v1/embeddings`, proxy.masterKey, body)).status).toBe(200);
     expect(seen()).toEqual([1, 0, 0]);

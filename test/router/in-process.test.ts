@@ -12,6 +12,7 @@ import {
   chat,
   DONE_EVENT,
   delta,
+  embeddings,
   FULL_STREAM,
   raw,
   type Script,
@@ -65,7 +66,6 @@ describe('the router in process', () => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.write(delta('Hel'), () => response.destroy());
   };
-  const embedding: Script = raw(200, '{"object":"list","model":"x","data":[]}');
   const streamed = { stream: true };
   const none = { authorization: 'Bearer sk-nobody-0123456789' };
 
@@ -78,7 +78,7 @@ describe('the router in process', () => {
       ask('Hi', streamed),
       streamed,
     ],
-    ['embeddings', embedding, { model: 'gateway/embed', input: 'x' }, { endpoint: 'embeddings' }],
+    ['embeddings', embeddings(), { model: 'gateway/embed', input: 'x' }, { endpoint: 'embeddings' }],
     ['an answer of 300 KiB', large(300 * 1024), ask('Hi')],
     ['an answer of 40 MiB', large(40 * MIB), ask('Hi')],
     ['an answer above 64 MiB', large(64 * MIB), ask('Hi')],

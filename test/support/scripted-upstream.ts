@@ -101,6 +101,21 @@ export function chat(
   };
 }
 
+/** An answer with a vector for each input. */
+export function embeddings(fields: Record<string, unknown> = {}): Script {
+  return (request, response) => {
+    const { model, input } = JSON.parse(request.body) as { model: string; input: unknown };
+    const isList = Array.isArray(input) && typeof input[0] !== 'number';
+    const data = Array.from({ length: isList ? input.length || 1 : 1 }, (_, index) => ({
+      object: 'embedding',
+      index,
+      embedding: [1],
+    }));
+    const body = JSON.stringify({ object: 'list', model, data, ...fields });
+    response.writeHead(200, { 'content-type': 'application/json' }).end(body);
+  };
+}
+
 /** An answer of any kind. */
 export function raw(status: number, body: string | Buffer, headers: Record<string, string> = {}): Script {
   return (_request, response) => {

@@ -1,9 +1,9 @@
-import { memberText, memberValue, scanMembers } from '../../lib/json-scan.js';
+import { type Member, memberText, memberValue, scanMembers } from '../../lib/json-scan.js';
 import { choicesErrorIn } from '../../lib/upstream/choices-error.js';
 import { LayoutUse } from '../../lib/upstream/event-layout.js';
+import { FinishedChoices, tellsFinish } from '../../lib/upstream/finish-reason.js';
 import { eventData, isDataAlone, isDone, otherLines, withoutBlanks } from '../../lib/upstream/sse-event.js';
 import type { InspectedBody } from '../request/request-body.js';
-import { tellsFinish } from '../usage/finish-reason.js';
 import { type GeneratedText, generatedText } from '../usage/generated-text.js';
 import { isUsageOnly } from '../usage/usage.js';
 import { CHAT_CHUNK } from './answer-forms.js';
@@ -39,16 +39,19 @@ export class ChunkCheck {
   error: Buffer = COMMENT;
   /** Set by the first chunk that names a model. */
   servedModel: string | undefined;
-  /** Set by the first choice with a finish reason. */
-  finished = false;
+  readonly finished: FinishedChoices;
+  /** Whether a choice has come. */
+  answered = false;
 
   #layout: ChunkLayout | undefined;
   readonly #layoutUse = new LayoutUse();
 
   constructor(
     private readonly context: ChunkContext,
-    private readonly asked: Pick<InspectedBody, 'model' | 'usageAsked'>,
-  ) {}
+    private readonly asked: Pick<InspectedBody, 'model' | 'usageAsked' | 'choices'>,
+  ) {
+    this.finished = new FinishedChoices(asked.choices);
+  }
 
   read(event: Buffer): EventKind {
     return this.readAlike(event) ? 'chunk' : this.#readLines(event);
@@ -88,40 +91,49 @@ export class ChunkCheck {
     if (withoutBlanks(data).length === 0) return 'nothing';
     if (isDone(data)) return 'done';
     const payload = oneLine(data, alone);
-    let answer: AnswerMembers;
-    try {
-      const members = scanMembers(payload, Number.POSITIVE_INFINITY);
-      answer = readAnswer(payload, members, CHAT_CHUNK, this.context.requestId);
-    } catch {
-      return 'garbage';
-    }
+    const answer = this.#membersOf(payload);
+    if (!answer) return 'garbage';
     if (answer.isError) {
       this.error = payload;
       return 'error';
     }
-    return this.#readChunk(event, payload, answer, alone && payload === data);
+    if (hasChoices(payload, answer))
+      return this.#readChunk(event, payload, answer, alone && payload === data);
+    // SDKs expect choices in every event: usage alone becomes the usage chunk, anything else a comment.
+    if (!hasValue(payload, answer.usage)) return 'comment';
+    const chunk = withoutChoice(payload);
+    return this.#readChunk(event, chunk, this.#membersOf(chunk)!, false);
+  }
+
+  #membersOf(payload: Buffer): AnswerMembers | undefined {
+    try {
+      const members = scanMembers(payload, Number.POSITIVE_INFINITY);
+      return readAnswer(payload, members, CHAT_CHUNK, this.context.requestId);
+    } catch {
+      return undefined;
+    }
   }
 
   /** `plain`: the event is a single data line with this payload. */
   #readChunk(event: Buffer, payload: Buffer, answer: AnswerMembers, plain: boolean): EventKind {
-    const { content } = answer;
-    const texts = content ? generatedText(payload, content.valueStart, content.end) : NO_TEXT;
-    const error = texts.saysError ? choicesErrorIn(payload, content!) : undefined;
+    const content = answer.content!;
+    const texts = generatedText(payload, content.valueStart, content.end);
+    this.answered ||= content.end - content.valueStart > '[]'.length;
+    const asks = (texts.filled && texts.bytes === 0) || !this.finished.all;
+    const finishes = asks && tellsFinish(payload, content.valueStart, content.end);
+    const error = texts.saysError || finishes ? choicesErrorIn(payload, content) : undefined;
     if (error) {
       this.error = error;
       return 'error';
     }
     this.textBytes = texts.bytes;
-    const textless = texts.filled && texts.bytes === 0;
-    const asks = textless || !this.finished;
-    const finishes = asks && content && tellsFinish(payload, content.valueStart, content.end);
-    if (finishes) this.finished = true;
-    this.textless = textless && !finishes;
+    if (finishes) this.finished.note(payload, content);
+    this.textless = texts.filled && texts.bytes === 0 && !finishes;
     const left = leftOut(answer);
     this.usage = readUsage(payload, answer);
     const changes = this.#restamps(payload, answer) || answer.dropped > 0 || answer.rewritten !== undefined;
     if (this.usage !== undefined && texts.bytes === 0 && !this.asked.usageAsked) {
-      if (content && isUsageOnly(parsed(payload, content))) return 'nothing';
+      if (isUsageOnly(parsed(payload, content))) return 'nothing';
     }
     const rebuilt = changes ? rebuildAnswer(payload, answer, this.#served()) : undefined;
     if (left > 0) this.context.dropped('member', left);
@@ -167,7 +179,18 @@ export class ChunkCheck {
   }
 }
 
-const NO_TEXT: GeneratedText = { bytes: 0, first: undefined, filled: false, saysError: false };
+const OPEN_BRACKET = 0x5b;
+const NO_CHOICE = Buffer.from(',"choices":[]}');
+
+const hasChoices = (json: Buffer, { content }: AnswerMembers): boolean =>
+  content !== undefined && json[content.valueStart] === OPEN_BRACKET;
+
+const hasValue = (json: Buffer, member: Member | undefined): boolean =>
+  member !== undefined && json.toString('latin1', member.valueStart, member.end) !== 'null';
+
+/** A chunk that has members but no list of choices, with an empty one. Of duplicates, the last counts. */
+const withoutChoice = (json: Buffer): Buffer =>
+  Buffer.concat([json.subarray(0, json.lastIndexOf('}')), NO_CHOICE]);
 
 /**
  * The chunk's usage unless it is null or empty; the caller gets its token counts. A value that isn't JSON counts as odd,

@@ -1,7 +1,9 @@
 import { checkedMembers } from '../../lib/json-check.js';
 import type { JsonJob } from '../../lib/json-reader.js';
 import { type Member, memberText, memberValue } from '../../lib/json-scan.js';
+import { skipSpace } from '../../lib/json-tokens.js';
 import { choicesErrorIn } from '../../lib/upstream/choices-error.js';
+import { areWholeVectors } from '../../lib/upstream/embedding-vectors.js';
 import type { Endpoint } from '../../metering/usage-record.js';
 import { convertVectors, type EmbeddingEncoding, encodingOf } from '../embeddings/embedding-encoding.js';
 import { generatedText } from '../usage/generated-text.js';
@@ -16,6 +18,8 @@ export interface AnswerToRead {
   endpoint: Endpoint;
   /** The form of vectors that the caller asks for. */
   encoding: EmbeddingEncoding;
+  /** How many vectors the caller asks for; 0: not known. */
+  inputs: number;
   callId: string;
   /** The public name of the model that was asked, and of all others that may have served. */
   model: string;
@@ -33,7 +37,7 @@ export type AnswerRead =
       /** The upstream's `usage`, unchecked. */
       usage: unknown;
       servedModel: string;
-      /** Estimated from the answer's texts; 0 where `usage` says. */
+      /** Estimated from the answer's texts; 0 where `usage` reports some. */
       outputTokens: number;
       /** How many members and values don't pass. */
       dropped: number;
@@ -58,9 +62,22 @@ export const READ_ANSWER: JsonJob<AnswerToRead, AnswerRead> = {
 };
 
 const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+
+const hasElement = (json: Buffer, { valueStart }: Member): boolean =>
+  json[skipSpace(json, valueStart + 1)] !== CLOSE_BRACKET;
 
 /** @throws JsonScanError, SyntaxError */
-function read({ body, endpoint, encoding, callId, model, models, mostBytes }: AnswerToRead): AnswerRead {
+function read({
+  body,
+  endpoint,
+  encoding,
+  inputs,
+  callId,
+  model,
+  models,
+  mostBytes,
+}: AnswerToRead): AnswerRead {
   const isChat = endpoint === 'chat';
   const members = readAnswer(body, checkedMembers(body), isChat ? CHAT : EMBEDDINGS, callId);
   if (members.isError) return { kind: 'error', body };
@@ -68,15 +85,17 @@ function read({ body, endpoint, encoding, callId, model, models, mostBytes }: An
   if (!content || body[content.valueStart] !== OPEN_BRACKET) return { kind: 'garbage' };
   const error = isChat ? choicesErrorIn(body, content) : undefined;
   if (error) return { kind: 'error', body: error };
+  const isWhole = isChat ? hasElement(body, content) : areWholeVectors(body, content, inputs);
+  if (!isWhole) return { kind: 'garbage' };
   const dropped = leftOut(members);
   const named = members.model && memberText(body, members.model);
   const servedModel = named !== undefined && models.has(named) ? named : model;
   const usage = members.usage && memberValue(body, members.usage);
   tellUsage(body, members, usage);
-  const isCounted = !isChat || readUsage(usage, endpoint) !== undefined;
-  const outputTokens = isCounted
-    ? 0
-    : estimateTokens(generatedText(body, content.valueStart, content.end).bytes);
+  const outputTokens =
+    isChat && !readUsage(usage, endpoint)?.outputTokens
+      ? estimateTokens(generatedText(body, content.valueStart, content.end).bytes)
+      : 0;
   const vectors = isChat ? undefined : converted(body, content, encoding, mostBytes);
   if (vectors === null) return { kind: 'too_large' };
   const passes = leftOut(members) === 0 && (!members.model || named === servedModel) && !vectors;

@@ -49,6 +49,7 @@ export class JsonAnswer implements RelayAnswer {
       body,
       endpoint,
       encoding: asked.encoding,
+      inputs: asked.inputs,
       callId: id,
       model: admission.model.publicName,
       models: context.models,

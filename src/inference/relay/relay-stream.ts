@@ -8,6 +8,7 @@ import type { Recipient } from './recipient.js';
 import type { RelayAnswer, RelayContext } from './relay-answer.js';
 import { mapErrorChunk, type UpstreamFailure } from './upstream-failure.js';
 
+const EVENT_END = Buffer.from('\n\n');
 const DONE_EVENT = Buffer.from('data: [DONE]\n\n');
 /** Chunks between two looks at whether a stream ever ends. */
 const LOOK_EVERY = 256;
@@ -43,6 +44,7 @@ export class StreamAnswer implements RelayAnswer, WholeEventSink {
     this.#check = new ChunkCheck(context, {
       model: admission.model.publicName,
       usageAsked: body.usageAsked,
+      choices: body.choices,
     });
   }
 
@@ -68,8 +70,14 @@ export class StreamAnswer implements RelayAnswer, WholeEventSink {
   }
 
   end(): void {
-    // Without [DONE] the upstream broke off, however cleanly it closed.
-    if (!this.#over) this.context.fail({ code: 'upstream_error', options: {} });
+    if (this.#over) return;
+    const { rest } = this.#splitter;
+    // The last event may lack its blank line.
+    if (rest) this.#take(Buffer.concat([rest, EVENT_END]));
+    if (this.#over) return;
+    // Without a finish reason the upstream broke off, however cleanly it closed.
+    if (this.#check.finished.all) this.#complete();
+    else this.context.fail({ code: 'upstream_error', options: {} });
   }
 
   fail(failure: UpstreamFailure): boolean {
@@ -89,7 +97,7 @@ export class StreamAnswer implements RelayAnswer, WholeEventSink {
 
   clientGone(over: () => void): void {
     this.#run = undefined;
-    if (this.#check.finished && !this.#isCounted()) {
+    if (this.#check.finished.any && !this.#isCounted()) {
       this.#late = new LateUsage(() => {
         if (!this.#over) this.#leave();
         over();
@@ -104,7 +112,7 @@ export class StreamAnswer implements RelayAnswer, WholeEventSink {
   #leave(): void {
     this.#over = true;
     const isCounted = this.#isCounted();
-    const isFree = this.#deltas === 0 && this.#told() <= 0 && !(this.#check.finished && isCounted);
+    const isFree = this.#deltas === 0 && this.#told() <= 0 && !(this.#check.finished.any && isCounted);
     if (isFree) this.call.fail(CLIENT_LEFT, () => undefined);
     else this.call.succeed({ ...this.#success(isCounted), ...LEFT_EARLY }, () => undefined);
   }
@@ -126,7 +134,8 @@ export class StreamAnswer implements RelayAnswer, WholeEventSink {
         this.#count();
         return;
       case 'done':
-        this.#complete();
+        if (this.#check.answered) this.#complete();
+        else this.#break({ code: 'upstream_error', options: {} });
         return;
       case 'error':
         this.#break(mapErrorChunk(this.#check.error, this.context.mask));

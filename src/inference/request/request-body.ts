@@ -28,6 +28,8 @@ export interface InspectedBody {
   /** Whether the client itself asked for the usage chunk. */
   usageAsked: boolean;
   encoding: EmbeddingEncoding;
+  /** How many vectors `input` asks for; 0 without one. */
+  inputs: number;
   input: InputSize;
   /** What goes upstream. */
   forward: Buffer;
@@ -71,7 +73,7 @@ export function inspectBody(body: Buffer, allowed: AllowedFields, media = PUBLIC
   checkOnce(members, ONCE);
   if (!isUtf8(body)) throw invalid('The body is not valid UTF-8.');
   const fields = readFields(body, members);
-  checkInputs(body, members, fields.dimensions);
+  const inputs = checkInputs(body, members, fields.dimensions);
   checkTools(body, members);
   const stream = readBoolean(fields, 'stream');
   const options = readOptions(fields);
@@ -84,6 +86,7 @@ export function inspectBody(body: Buffer, allowed: AllowedFields, media = PUBLIC
     maxTokens: readMaxTokens(fields),
     usageAsked: stream && options?.include_usage === true,
     encoding: fields.encoding_format === 'base64' ? 'base64' : 'float',
+    inputs,
     input: inputSize(body, kept, checkContent(body, members, media)),
     forward: bytes,
     modelAt,

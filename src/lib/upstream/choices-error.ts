@@ -1,14 +1,16 @@
-import { eachElement, type Member, memberValue, scanObject, skipValue } from '../json-scan.js';
+import { eachElement, type Member, memberText, memberValue, scanObject, skipValue } from '../json-scan.js';
 
 const ERROR = Buffer.from('"error"');
 /** How escapes of lower-case letters begin. Those of other languages' letters don't, so that their texts aren't looked through. */
 const ESCAPED_LETTERS = [Buffer.from('\\u006'), Buffer.from('\\u007')];
+const FINISHED_BY_ERROR = Buffer.from('{"error":{}}');
 const OPEN_BRACE = 0x7b;
 const OPEN_BRACKET = 0x5b;
 
 /**
- * The error that a choice reports, as OpenRouter does: `{"choices":[{"error":{"code":502,…}}]}`. The payload of an
- * error answer, or undefined. Choices are only looked through if something in them may be called `error`.
+ * The error that a choice reports, as OpenRouter does: `{"choices":[{"error":{"code":502,…}}]}`, or by its finish reason
+ * `error` alone, as vLLM and Mistral do. The payload of an error answer, or undefined. Choices are only looked through if
+ * something in them may be called `error`.
  * @throws JsonScanError, SyntaxError
  */
 export function choicesErrorIn(json: Buffer, { valueStart, end }: Member): Buffer | undefined {
@@ -23,10 +25,12 @@ export function choicesErrorIn(json: Buffer, { valueStart, end }: Member): Buffe
   return told;
 }
 
-function choiceError(json: Buffer, members: readonly Member[]): Buffer | undefined {
-  const member = members.findLast(({ key }) => key === 'error');
+function choiceError(json: Buffer, choice: readonly Member[]): Buffer | undefined {
+  const member = choice.findLast(({ key }) => key === 'error');
   const error = member && memberValue(json, member);
-  return error ? Buffer.from(JSON.stringify({ error })) : undefined;
+  if (error) return Buffer.from(JSON.stringify({ error }));
+  const finish = choice.findLast(({ key }) => key === 'finish_reason');
+  return finish && memberText(json, finish) === 'error' ? FINISHED_BY_ERROR : undefined;
 }
 
 function mayNameError(json: Buffer, from: number, end: number): boolean {

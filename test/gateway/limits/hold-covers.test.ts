@@ -2,7 +2,7 @@ import { runAudit } from '../../../src/services/audit/audit.service.js';
 import { jobContext } from '../../jobs/support.js';
 import { balanceOf, createTestKey, type TestKey, usageOf } from '../../support/edge.js';
 import { useEdge } from '../../support/edge-suite.js';
-import { chat, raw, type Script } from '../../support/scripted-upstream.js';
+import { chat, embeddings, type Script } from '../../support/scripted-upstream.js';
 
 const FLOOR = 0.001;
 const PARALLEL = 16;
@@ -37,14 +37,9 @@ describe('parallel calls whose cost their size does not show', () => {
 
   test('embeddings of many inputs go below the floor by one call at most', async () => {
     const inputs = Array.from({ length: 20 }, () => 'a '.repeat(4_000));
-    const answer = JSON.stringify({
-      object: 'list',
-      data: [{ object: 'embedding', index: 0, embedding: [1] }],
-      model: 'gateway/embed',
-      usage: { prompt_tokens: 20 * 8_000, total_tokens: 20 * 8_000 },
-    });
+    const answer = embeddings({ usage: { prompt_tokens: 20 * 8_000, total_tokens: 20 * 8_000 } });
     const body = { model: 'gateway/embed', input: inputs };
-    const { statuses, left, dearest } = await flood('/v1/embeddings', raw(200, answer), '0.012', body);
+    const { statuses, left, dearest } = await flood('/v1/embeddings', answer, '0.012', body);
     expect(statuses.filter((status) => status === 200).length).toBeGreaterThan(0);
     expect(new Set(statuses)).toEqual(new Set([200, 402]));
     expect(dearest).toBeCloseTo(0.008, 9);
@@ -103,7 +98,7 @@ describe('parallel calls whose cost their size does not show', () => {
 
   test('embeddings without usage are estimated for all of their inputs', async () => {
     const { key, accountId } = await createTestKey(suite.db);
-    suite.upstream.answer(raw(200, JSON.stringify({ object: 'list', data: [], model: 'gateway/embed' })));
+    suite.upstream.answer(embeddings());
     const input = Array.from({ length: 10 }, () => 'word '.repeat(1_600));
     expect(
       await post('/v1/embeddings', { key, accountId, keyId: '' }, { model: 'gateway/embed', input }),

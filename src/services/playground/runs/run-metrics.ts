@@ -24,6 +24,7 @@ export function createRunMetrics(registry: Registry): RunMetrics {
       dropped: nothing,
       bodyBytes: nothing,
       refusalsLost: nothing,
+      uncounted: nothing,
       malformedVersion: nothing,
     },
   };
