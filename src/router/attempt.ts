@@ -18,8 +18,8 @@ export type AttemptEnd =
   /** The answer is whole. */
   | { kind: 'ok' }
   | { kind: 'client_gone' }
-  /** The node rejected the caller's request, and the caller has been told. */
-  | { kind: 'refused'; outcome: string }
+  /** The node rejected the caller's request before a byte was sent. */
+  | Extract<Verdict, { kind: 'refused' }>
   /**
    * It failed before a byte was sent, so the caller can still get any response. `certain`: no request can have caused
    * it. `own`: this process lacks what a connection takes, so it says nothing of the node.
@@ -225,11 +225,7 @@ export class Attempt implements UpstreamHandler {
       this.#finish(large ? { kind: 'too_large' } : { kind: 'broken', reason });
       return;
     }
-    const verdict = verdictOn(failure);
-    if (verdict.kind === 'refused') {
-      this.caller.answer(verdict.status, Buffer.from(JSON.stringify(verdict.body)));
-    }
-    this.#finish(verdict);
+    this.#finish(verdictOn(failure));
   }
 
   #finish(end: AttemptEnd): void {

@@ -1,5 +1,6 @@
 import { findMembers, type Member } from '../lib/json-scan.js';
 import { badRequest, type ProxyError } from './answers.js';
+import { BOUND_FIELDS, OutputBound } from './output-bound.js';
 
 /** A call as requested: what the router must know without parsing it. */
 export interface Asked {
@@ -10,6 +11,8 @@ export interface Asked {
   model: string;
   /** Its position in the body. */
   member: Member;
+  /** Of what a chat may generate. */
+  bound: OutputBound;
   /** Whether its answer comes as a stream: of chat alone. */
   stream: boolean;
   /** Whose call it is: an account, or a key of nobody's. */
@@ -17,9 +20,11 @@ export interface Asked {
 }
 
 const QUOTE = 0x22;
+const READ = ['model', 'stream', ...BOUND_FIELDS];
+
 /** Reads a request's body, or says what is wrong with it. */
 export function readRequest(path: string, body: unknown, owner: string): Asked | ProxyError {
-  const members = Buffer.isBuffer(body) ? findMembers(body, ['model', 'stream']) : undefined;
+  const members = Buffer.isBuffer(body) ? findMembers(body, READ) : undefined;
   if (!Buffer.isBuffer(body) || !members) return badRequest('The request body must be a JSON object.');
   const models = members.filter(({ key }) => key === 'model');
   const streams = members.filter(({ key }) => key === 'stream');
@@ -36,5 +41,6 @@ export function readRequest(path: string, body: unknown, owner: string): Asked |
     ({ valueStart, end }) => body.toString('latin1', valueStart, end) === 'true',
   );
   const stream = asksForStream && path !== '/embeddings';
-  return { path, body, model, member, stream, owner };
+  const bound = new OutputBound(body, path === '/embeddings' ? [] : members);
+  return { path, body, model, member, bound, stream, owner };
 }

@@ -81,7 +81,8 @@ function candidatesOf(
   return deployments.map((deployment) => {
     const old = known.get(deployment.id);
     if (old && isSame(old.deployment, deployment)) return { ...old, deployment };
-    return { deployment, health: new Health(), gate: new Gate(sites.at(deployment.node.read().apiBase)) };
+    const gate = new Gate(sites.at(deployment.node.read().apiBase));
+    return { deployment, health: new Health(), gate, bound: { field: undefined } };
   });
 }
 

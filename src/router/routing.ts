@@ -1,5 +1,6 @@
 import type { Money } from '../lib/money.js';
 import type { Wanted } from './node-gate.js';
+import type { BoundFields } from './output-bound.js';
 import type { Secret } from './secret.js';
 
 /** How a deployment is called. */
@@ -29,6 +30,8 @@ export interface Deployment {
   idleMs: number | undefined;
   /** Its share of the group's calls is weight ÷ sum of weights; with 0, it only gets calls that no other can serve. */
   weight: number;
+  /** `model_info.max_tokens_field`: what bounds its answers. With `both`, a node may say that it takes one only. */
+  maxTokensField: BoundFields;
   /** Whether the address is the bundled simulator's. */
   simulated: boolean;
 }

@@ -2,6 +2,7 @@ import type { ErrorCode, ErrorOptions } from '../../errors.js';
 import { type MessageMask, maskedParam } from '../../lib/message-mask.js';
 import { fieldErrors } from '../../lib/upstream/field-errors.js';
 import { NOT_TAKEN, NOT_TAKEN_CODE, saysNotTaken } from '../../lib/upstream/not-taken.js';
+import { refusalCode, statusOfError } from '../../lib/upstream/refusal-codes.js';
 import { unwrapMessage } from '../../lib/upstream/unwrap-message.js';
 
 export interface FailureOptions extends ErrorOptions {
@@ -25,6 +26,8 @@ const BUDGET = /Budget has been exceeded!|ExceededBudget:|exceeded budget for|cr
 const NO_DEPLOYMENT = /No (?:healthy )?deployments? available/;
 /** How model proxies say that their routing doesn't serve the model. The edge has let the caller have it: the operator left it out. */
 const NOT_ROUTED = /^(?:\{'error': ["'])?(?:\/[\w/]+: )?Invalid model name passed in model=/;
+/** What LiteLLM makes of an overflow that it knows. */
+const LITELLM_CLASS = /ContextWindowExceededError/;
 const TRY_AGAIN = /Try again in (\d{1,6}(?:\.\d+)?) seconds/;
 
 /**
@@ -50,8 +53,13 @@ export function mapStatus(
     return { code: 'upstream_unavailable', options: { retryAfterSeconds: readRetryAfter(told) } };
   }
   if (status === 400 || status === 422) {
-    const masked = mask(unwrapMessage(message) ?? '') || undefined;
-    return { code: 'invalid_request', options: { status, message: masked, param: maskedParam(param, mask) } };
+    const said = unwrapMessage(message) ?? '';
+    const shownCode = refusalCode(said, code, type ?? LITELLM_CLASS.exec(message)?.[0]);
+    const masked = mask(said) || undefined;
+    return {
+      code: 'invalid_request',
+      options: { status, message: masked, param: maskedParam(param, mask), shownCode },
+    };
   }
   if (saysNotTaken(status) || code === NOT_TAKEN_CODE)
     return { code: 'upstream_error', options: { message: NOT_TAKEN, noRetry: true } };
@@ -72,14 +80,8 @@ export function mapTransportError(error: unknown): UpstreamFailure {
 
 /** Maps an error object that came where a stream's first chunk should be; its code may be the status. */
 export function mapErrorChunk(payload: Buffer, mask: MessageMask): UpstreamFailure {
-  const { code } = readError(payload);
-  const status = Number(code);
-  return mapStatus(
-    Number.isInteger(status) && status >= 400 && status <= 599 ? status : 502,
-    payload,
-    undefined,
-    mask,
-  );
+  const { code, type, message } = readError(payload);
+  return mapStatus(statusOfError({ code, type, message }), payload, undefined, mask);
 }
 
 interface ErrorFields {
