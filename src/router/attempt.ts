@@ -24,9 +24,9 @@ export type AttemptEnd =
    * It failed before a byte was sent, so the caller can still get any response. `certain`: no request can have caused
    * it. `own`: this process lacks what a connection takes, so it says nothing of the node.
    */
-  | { kind: 'failed'; error: ProxyError; reason: string; certain: boolean; own?: true }
+  | Extract<Verdict, { kind: 'failed' }>
   /** It failed after bytes had left; the answer has been cut. */
-  | { kind: 'broken'; reason: string }
+  | { kind: 'broken'; reason: string; cause?: string | undefined }
   /** It exceeded the size limit after bytes were sent; the answer has been cut off. */
   | { kind: 'too_large' };
 
@@ -221,8 +221,9 @@ export class Attempt implements UpstreamHandler {
       // A clean end would say that the answer is whole.
       this.caller.cut();
       const large = this.#spoilt === undefined && failure instanceof AnswerTooLargeError;
-      const reason = this.#spoilt ?? judgeFailure(failure).reason;
-      this.#finish(large ? { kind: 'too_large' } : { kind: 'broken', reason });
+      const { reason, cause } = judgeFailure(failure);
+      const broken = this.#spoilt === undefined ? { reason, cause } : { reason: this.#spoilt };
+      this.#finish(large ? { kind: 'too_large' } : { kind: 'broken', ...broken });
       return;
     }
     this.#finish(verdictOn(failure));

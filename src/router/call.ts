@@ -179,6 +179,7 @@ export class Call {
     const outcome = 'reason' in end ? end.reason : end.kind;
     metrics.attempted(deployment, outcome);
     step?.note({ 'gateway.outcome': outcome });
+    if ('cause' in end && end.cause !== undefined) step?.note({ 'error.type': end.cause });
     step?.end('reason' in end);
     if (end.kind === 'ok') this.deps.router().succeeded(candidate, this.asked.path);
     if (end.kind !== 'failed' && end.kind !== 'broken') return end;
@@ -207,7 +208,10 @@ export class Call {
         (await router.serves(candidate, (began + this.deps.time.now()) / 2))
       )
         decided = { kind: 'hopeless', error: end.error };
-      else await router.failed(candidate, { reason: end.reason, certain: certain || whole });
+      else {
+        const { reason, cause } = end;
+        await router.failed(candidate, { reason, cause, certain: certain || whole });
+      }
     };
     await within(Math.max(0, this.#deadline - this.deps.time.now()), decide());
     return decided;

@@ -1,5 +1,6 @@
 import { AppError, errorEntry } from '../errors.js';
 import { type MessageMask, maskedParam } from '../lib/message-mask.js';
+import { causeOf } from '../lib/upstream/failure-cause.js';
 import { fieldErrors, shownFieldErrors } from '../lib/upstream/field-errors.js';
 import { saysNotTaken } from '../lib/upstream/not-taken.js';
 import { refusalCode, statusOfError } from '../lib/upstream/refusal-codes.js';
@@ -35,7 +36,8 @@ export function judgeFailure(failure: unknown): Extract<Verdict, { kind: 'failed
   const code = String((failure as { code?: unknown } | null)?.code);
   if (OWN_LACK.has(code))
     return { kind: 'failed', error: noRoom, reason: 'own_limit', certain: false, own: true };
-  return { kind: 'failed', error: upstreamFailed, reason, certain: UNREACHED.has(code) };
+  const cause = reason === 'connection' ? causeOf(failure) : undefined;
+  return { kind: 'failed', error: upstreamFailed, reason, cause, certain: UNREACHED.has(code) };
 }
 
 /** This machine or process has no file descriptor or memory for a connection. */
@@ -69,13 +71,14 @@ function refusal(
   const body = objectOf(text);
   const told = typeof body.error === 'object' ? ((body.error ?? {}) as Record<string, unknown>) : body;
   // Unwrapped first: behind an escape a name isn't a word of its own.
-  const said = unwrapMessage(messageOf(body, told)) ?? '';
+  const whole = messageOf(body, told);
+  const said = unwrapMessage(whole) ?? '';
   const message = mask(said, { from: node.read().upstreamModel, to: group });
   const { type, message: refused } = errorEntry('invalid_request');
   const param = maskedParam(told.param, mask) ?? null;
   const code =
-    refusalCode(said, told.code, told.type) ??
-    (typeof told.code === 'number' ? told.code : 'invalid_request');
+    refusalCode(whole, told.code, told.type) ??
+    (told !== body && typeof told.code === 'number' ? told.code : 'invalid_request');
   return {
     body: { error: { message: message || refused, type, param, code } },
     takes: fieldTaken(said, told.code, told.param),
@@ -105,7 +108,7 @@ export type Verdict =
   /** The caller's own: another deployment would say the same, and this one is none the worse for it. */
   | Refused
   /** The deployment's: another may do better. `certain`: no request can have caused it. `own`: it is ours, and none can. */
-  | { kind: 'failed'; error: ProxyError; reason: string; certain: boolean; own?: true };
+  | { kind: 'failed'; error: ProxyError; reason: string; cause?: string | undefined; certain: boolean; own?: true };
 
 /** The answer exceeded the size limit. */
 export const tooLarge: Refused = {

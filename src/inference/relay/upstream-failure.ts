@@ -26,8 +26,6 @@ const BUDGET = /Budget has been exceeded!|ExceededBudget:|exceeded budget for|cr
 const NO_DEPLOYMENT = /No (?:healthy )?deployments? available/;
 /** How model proxies say that their routing doesn't serve the model. The edge has let the caller have it: the operator left it out. */
 const NOT_ROUTED = /^(?:\{'error': ["'])?(?:\/[\w/]+: )?Invalid model name passed in model=/;
-/** What LiteLLM makes of an overflow that it knows. */
-const LITELLM_CLASS = /ContextWindowExceededError/;
 const TRY_AGAIN = /Try again in (\d{1,6}(?:\.\d+)?) seconds/;
 
 /**
@@ -53,9 +51,8 @@ export function mapStatus(
     return { code: 'upstream_unavailable', options: { retryAfterSeconds: readRetryAfter(told) } };
   }
   if (status === 400 || status === 422) {
-    const said = unwrapMessage(message) ?? '';
-    const shownCode = refusalCode(said, code, type ?? LITELLM_CLASS.exec(message)?.[0]);
-    const masked = mask(said) || undefined;
+    const shownCode = refusalCode(message, code, type);
+    const masked = mask(unwrapMessage(message) ?? '') || undefined;
     return {
       code: 'invalid_request',
       options: { status, message: masked, param: maskedParam(param, mask), shownCode },

@@ -14,12 +14,14 @@ const DOCUMENTED = new Set([
 ]);
 
 const OVERFLOW = 'context_length_exceeded';
-/** llama.cpp's type, and the class that LiteLLM names. */
-const OVERFLOW_TYPES = new Set(['exceed_context_size_error', 'ContextWindowExceededError']);
+/** llama.cpp's type. */
+const OVERFLOW_TYPE = 'exceed_context_size_error';
 /** Most servers name the context, each with one of these words. */
 const CONTEXT = /\bcontext (?:length|window|size|limit)\b/i;
 const BEYOND = /maximum|exceed|longer|too (?:long|large)|overflow|greater than|only \d/i;
 const OVERFLOWS = [
+  // LiteLLM
+  /\bContextWindowExceededError\b/,
   // Anthropic, Bedrock, Fireworks
   /\b(?:prompt|input) is too long\b/i,
   // vLLM, xAI, TensorRT-LLM
@@ -42,7 +44,7 @@ const MOST_READ = 1_000;
  */
 export function refusalCode(message: string, code: unknown, type?: unknown): string | undefined {
   if (typeof code === 'string' && DOCUMENTED.has(code)) return code;
-  if (OVERFLOW_TYPES.has(String(type))) return OVERFLOW;
+  if (type === OVERFLOW_TYPE) return OVERFLOW;
   const said = message.slice(0, MOST_READ);
   const isOverflow = (CONTEXT.test(said) && BEYOND.test(said)) || OVERFLOWS.some((one) => one.test(said));
   return isOverflow ? OVERFLOW : undefined;
