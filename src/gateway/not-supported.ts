@@ -11,7 +11,7 @@ export interface Served {
 }
 
 const USE_CHAT =
-  'Use chat completions instead: openai.chat(model) in the AI SDK, setOpenAIAPI(\'chat_completions\') in OpenAI\'s Agents SDK (in Python set_default_openai_api("chat_completions")), client.chat.completions in OpenAI\'s SDKs.';
+  "Use chat completions instead: openai.chat(model) in the AI SDK, setOpenAIAPI('chat_completions') in OpenAI's Agents SDK (in Python set_default_openai_api(\"chat_completions\")), client.chat.completions in OpenAI's SDKs.";
 
 /** Ways for what clients ask for by default, by the first segments of the path below `/v1`. */
 function wayOf(path: string, { publicBaseUrl, responses }: Served): string | undefined {

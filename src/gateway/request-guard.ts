@@ -75,8 +75,7 @@ export function guardRequests(
       const meant = meantPath(request.url);
       if (meant === undefined) refuse(request, reply, 'invalid_request', UNREADABLE);
       else refuse(request, reply, 'not_found', { message: nothingHere(publicBaseUrl, meant) });
-    }
-    else {
+    } else {
       log.error({ err: error }, 'a request failed');
       refuse(request, reply, 'internal_error');
     }

@@ -3,7 +3,14 @@ import { errorEntry } from '../errors.js';
 /** Segments of base URLs that lead to OpenAI-compatible APIs elsewhere. */
 const OF_BASES = new Set(['api', 'openai', 'anthropic', 'inference', 'compatible-mode', 'serving', 'router']);
 const VERSION = /^v\d\w{0,8}$/;
-const ENDPOINTS = new Set(['chat/completions', 'completions', 'embeddings', 'models', 'responses', 'messages']);
+const ENDPOINTS = new Set([
+  'chat/completions',
+  'completions',
+  'embeddings',
+  'models',
+  'responses',
+  'messages',
+]);
 const OF_OLLAMA = new Map([
   ['api/chat', 'chat/completions'],
   ['api/generate', 'chat/completions'],

@@ -6,7 +6,7 @@ import type { ResponseHead } from '../lib/upstream/response-head.js';
 import type { Carrier } from '../lib/upstream/upstream.js';
 import type { CallPatience, UpstreamHandler } from '../lib/upstream/upstream-handler.js';
 import { type AnswerMemory, type AnswerShare, SMALL_ANSWER_BYTES } from './answer-memory.js';
-import { bodyOf, type ProxyError } from './answers.js';
+import { bodyOf } from './answers.js';
 import type { Caller } from './caller.js';
 import { judgeFailure, judgePayload, judgeStatus, tooLarge, type Verdict } from './node-errors.js';
 import type { Asked } from './request.js';

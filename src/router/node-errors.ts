@@ -108,7 +108,14 @@ export type Verdict =
   /** The caller's own: another deployment would say the same, and this one is none the worse for it. */
   | Refused
   /** The deployment's: another may do better. `certain`: no request can have caused it. `own`: it is ours, and none can. */
-  | { kind: 'failed'; error: ProxyError; reason: string; cause?: string | undefined; certain: boolean; own?: true };
+  | {
+      kind: 'failed';
+      error: ProxyError;
+      reason: string;
+      cause?: string | undefined;
+      certain: boolean;
+      own?: true;
+    };
 
 /** The answer exceeded the size limit. */
 export const tooLarge: Refused = {

@@ -44,10 +44,7 @@ export interface Router {
 }
 
 interface CallFailure extends Failure {
-  /** One of few words, for log and metrics. */
   reason: string;
-  /** What broke the connection, for the log. */
-  cause?: string | undefined;
 }
 
 export interface RouterDeps {
@@ -201,6 +198,7 @@ export function createRouter(
       return candidates.map((candidate) => ({
         deployment: candidate.deployment,
         fails: candidate.health.fails,
+        lastFailure: candidate.health.lastFailure,
         parkedForMs: candidate.health.parkedFor(now),
         standing: standingOf(candidate, now),
         inFlight: candidate.gate.site.inFlight,

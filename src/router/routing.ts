@@ -64,6 +64,8 @@ export interface Routing {
 export interface DeploymentState {
   deployment: Deployment;
   fails: number;
+  /** Why the last of these failed. */
+  lastFailure: string | undefined;
   /** Milliseconds until it takes calls again; 0: it does. */
   parkedForMs: number;
   /** Whether it takes calls now, by all that is known of it and its node. */

@@ -81,7 +81,9 @@ describe("the code of a node's refusal", () => {
     ],
     [
       'Gemini',
-      error('The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).', { code: 400 }),
+      error('The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).', {
+        code: 400,
+      }),
       OVERFLOW,
     ],
     ['Anthropic', error('prompt is too long: 200251 tokens > 200000 maximum'), OVERFLOW],

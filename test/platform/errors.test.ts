@@ -205,7 +205,12 @@ describe('answers to bad requests', () => {
     const { status, body } = await call<ErrorAnswer>(suite.url, method, path);
     expect([status, body.error]).toMatchObject([
       404,
-      { code: 'not_found', message: expect.stringMatching(/below \/v1\. Set the base URL to http\S+\/v1: the path is then \/v1\/\S+\.$/) },
+      {
+        code: 'not_found',
+        message: expect.stringMatching(
+          /below \/v1\. Set the base URL to http\S+\/v1: the path is then \/v1\/\S+\.$/,
+        ),
+      },
     ]);
   });
 

@@ -176,7 +176,9 @@ describe('saved prompts', () => {
     const content = 'a\tb\nc\r\nd\fe\vf';
     const { id, active_version } = await api.create({ content: `${content}{{ x }}` });
     expect(active_version.content).toBe(`${content}{{ x }}`);
-    const answer = await api.ask<Record<string, unknown>>('POST', `/${id}/render`, { variables: { x: content } });
+    const answer = await api.ask<Record<string, unknown>>('POST', `/${id}/render`, {
+      variables: { x: content },
+    });
     expect(answer.body.rendered_content).toBe(content + content);
   });
 

@@ -39,7 +39,14 @@ describe('the cause of a connection that fails', () => {
     });
     const answer = await post(`${proxy.url}/v1/chat/completions`, proxy.masterKey, ask('Hi'));
     expect(answer.status).toBeGreaterThanOrEqual(502);
-    expect(await answer.text()).not.toMatch(code === '[A-Z_]+' ? /EPROTO|HPE|SOCKET|RESET/ : new RegExp(code));
+    const info = await fetch(`${proxy.url}/v1/model/info`, {
+      headers: { authorization: `Bearer ${proxy.masterKey}` },
+    });
+    const { data } = (await info.json()) as { data: unknown[] };
+    expect(data).toMatchObject([{ last_failure: expect.stringMatching(`^${code}$`) }]);
+    expect(await answer.text()).not.toMatch(
+      code === '[A-Z_]+' ? /EPROTO|HPE|SOCKET|RESET/ : new RegExp(code),
+    );
     await proxy.close();
     const parked = lines.find(({ msg }) => msg === 'a deployment is parked');
     expect(parked).toMatchObject({ reason: 'connection', cause: expect.stringMatching(`^${code}$`) });

@@ -8,7 +8,10 @@ describe('a request with a wrong base URL, or for an endpoint that is not served
   const ask = async (method: string, path: string): Promise<[number, { code: string; message: string }]> => {
     const { key } = await createTestKey(suite.db);
     // As it is: fetch keeps slashes of a path.
-    const answer = await fetch(suite.edge.url + path, { method, headers: { authorization: `Bearer ${key}` } });
+    const answer = await fetch(suite.edge.url + path, {
+      method,
+      headers: { authorization: `Bearer ${key}` },
+    });
     return [answer.status, await errorOf(answer)];
   };
 
