@@ -143,6 +143,8 @@ export interface FieldIssue {
 export interface ErrorOptions {
   message?: string;
   param?: string;
+  /** A code of OpenAI's that callers read in place of ours. */
+  shownCode?: string | undefined;
   /** Every fault of the input; always there with `validation_error`. */
   details?: FieldIssue[];
   /** Seconds, sent as `Retry-After`. */
@@ -191,7 +193,7 @@ export function errorBody(code: ErrorCode, options: ErrorOptions = {}): ErrorBod
       message: options.message ?? table[code].message,
       type: table[code].type,
       param: options.param ?? onlyField(options.details),
-      code,
+      code: options.shownCode ?? code,
     },
   };
   if (options.details) body.error.details = options.details;

@@ -160,7 +160,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   const closing = idleCloser(app.server, { restMs: bounds.restMs });
   const lastAnswers = new LastAnswers(app.server);
   knowAllMethods(app);
-  guardRequests(app, bounds, log);
+  guardRequests(app, { ...bounds, publicBaseUrl: config.publicBaseUrl }, log);
   capSockets(app.server, bounds, log, trustedPeer(config.trustProxy));
   cutConnections(app.server, bounds);
   requireRules(app);
@@ -195,6 +195,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     reader: { stalledReaderMs, readPace },
     allowedFields: new Set(config.allowedBodyFields),
     media: { allowPrivate: config.mediaAllowPrivate },
+    served: { publicBaseUrl: config.publicBaseUrl, responses: config.responsesApi },
     responses: config.responsesApi
       ? (await import('./responses/responses.js')).createResponses(clock, json)
       : undefined,

@@ -2,6 +2,7 @@ import { type IncomingMessage, METHODS, type ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type ErrorCode, type ErrorOptions, errorBody, errorEntry } from '../errors.js';
 import { MAX_HOST_BYTES } from '../lib/http-limits.js';
+import { meantPath, nothingHere } from '../lib/inference-path.js';
 import type { Logger } from '../lib/logger.js';
 import type { EdgeBounds } from './edge-bounds.js';
 
@@ -45,7 +46,11 @@ export function refuseUnroutable(_error: Error, request: FastifyRequest, reply: 
  * Before routing, refuses what two parsers could read differently: versions other than 1.0 and 1.1, no or two
  * hosts, more headers than anyone needs; and gives Fastify's own refusals our shape.
  */
-export function guardRequests(app: FastifyInstance, { maxHeaders }: EdgeBounds, log: Logger): void {
+export function guardRequests(
+  app: FastifyInstance,
+  { maxHeaders, publicBaseUrl }: Pick<EdgeBounds, 'maxHeaders'> & { publicBaseUrl: string },
+  log: Logger,
+): void {
   // Node silently drops headers beyond its limit, so a second credential could hide there.
   app.server.maxHeadersCount = maxHeaders + 1;
   // The body is asked for when its route is ready to read it, not before the key is checked.
@@ -66,9 +71,11 @@ export function guardRequests(app: FastifyInstance, { maxHeaders }: EdgeBounds, 
     const { statusCode } = error as { statusCode?: number };
     if (statusCode === 415) refuse(request, reply, 'unsupported_media_type');
     else if (statusCode === 413) refuse(request, reply, 'body_too_large');
-    else if (statusCode !== undefined && statusCode < 500)
-      refuse(request, reply, 'invalid_request', UNREADABLE);
-    else {
+    else if (statusCode !== undefined && statusCode < 500) {
+      const meant = meantPath(request.url);
+      if (meant === undefined) refuse(request, reply, 'invalid_request', UNREADABLE);
+      else refuse(request, reply, 'not_found', { message: nothingHere(publicBaseUrl, meant) });
+    } else {
       log.error({ err: error }, 'a request failed');
       refuse(request, reply, 'internal_error');
     }

@@ -14,6 +14,7 @@ import type { SlotSet } from '../lib/slot-set.js';
 import type { Tracing } from '../lib/tracing/tracing.js';
 import type { RefusedCalls } from '../metering/refused-calls.js';
 import type { Meter } from '../metering/usage-record.js';
+import type { Served } from './not-supported.js';
 import type { Responses } from './responses/responses.js';
 import type { ReaderBounds } from './v1-recipient.js';
 
@@ -39,5 +40,7 @@ export interface V1Deps {
   pace: Pace;
   /** Absent unless RESPONSES_API is set. */
   responses?: Responses | undefined;
+  /** What the 404 of another endpoint names. */
+  served: Served;
   tracing: Tracing | undefined;
 }

@@ -14,8 +14,8 @@ import type { Endpoint } from '../metering/usage-record.js';
 import { answerJson, answerPreflight, v1Headers } from './answer.js';
 import { authenticate } from './authenticate.js';
 import { Exchange } from './exchange.js';
+import { notSupported } from './not-supported.js';
 import { type ReadBody, readBody } from './read-body.js';
-import { originForm } from './request-guard.js';
 import { type RouteRules, rules, V1_BODY_LIMIT_BYTES } from './route-rules.js';
 import { requireUnencoded, takeBody } from './take-body.js';
 import type { V1Deps } from './v1-deps.js';
@@ -71,7 +71,7 @@ async function handle(deps: V1Deps, exchange: Exchange): Promise<void> {
   }
   const key = await activeKey(exchange, authenticate(request, deps.cache));
   refuseBeyondBudget(key.account, deps.clock.now());
-  if (endpoint === 'other') throw notSupported(deps, request);
+  if (endpoint === 'other') throw notSupported(request, deps.served);
   requireUnencoded(request);
   if (endpoint === 'models') {
     listModels(deps, exchange, key);
@@ -111,14 +111,6 @@ async function activeKey(exchange: Exchange, lookUp: Promise<KeyEntry | null>): 
   exchange.keyEntry = found?.active ? found : null;
   if (!exchange.keyEntry) throw new AppError('invalid_api_key');
   return exchange.keyEntry;
-}
-
-function notSupported({ responses }: V1Deps, request: IncomingMessage): AppError {
-  const [path] = originForm(request).split('?', 1);
-  const asked = `${request.method} ${path!.slice(0, 100)}`;
-  const posted = `POST /v1/chat/completions, ${responses ? 'POST /v1/responses, ' : ''}POST /v1/embeddings`;
-  const message = `${asked} is not supported. Supported endpoints are ${posted} and GET /v1/models.`;
-  return new AppError('endpoint_not_supported', { message });
 }
 
 function listModels(deps: V1Deps, { id, response }: Exchange, payer: Payer): void {

@@ -4,7 +4,7 @@ import { z } from 'zod';
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const CONTROL = /[\u0000-\u001f\u007f]/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the same
-const CONTROL_IN_LINES = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
+const CONTROL_IN_LINES = /[\u0000-\u0008\u000e-\u001f\u007f]/;
 
 /** For descriptions of fields that use `label`. */
 export const TRIMMED = 'Leading and trailing spaces are removed.';
@@ -52,9 +52,20 @@ export const EXPECTED =
 /** Whether the database takes a text: NUL and halves of characters it refuses, which would be a 500. */
 export const isStorable = (value: string): boolean => value.isWellFormed() && !value.includes('\0');
 
-/** Whether a text is storable and has no control characters but tabs and line breaks: JSON writes six bytes for each. */
+/**
+ * Whether a text is storable and has no control characters but white space: JSON writes six bytes for each. Texts from PDFs have
+ * form feeds and vertical tabs.
+ */
 export const isPlain = (value: string): boolean => isStorable(value) && !CONTROL_IN_LINES.test(value);
-export const NOT_PLAIN = 'must be text without control characters other than tabs and line breaks';
+export const NOT_PLAIN = {
+  error: ({ input }: { input?: unknown }): string => {
+    const found = CONTROL_IN_LINES.exec(String(input));
+    const words = 'must be text without control characters other than white space';
+    if (!found) return words;
+    const code = found[0].charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
+    return `${words}: U+${code} is at position ${found.index}`;
+  },
+};
 
 /** Plain text of any lines. */
 export const plainText = (minLength: number, maxLength: number) =>

@@ -129,6 +129,25 @@ export function replacedParts(json: Buffer, members: readonly Member[], value: B
   return parts;
 }
 
+/** Bytes in place of others. */
+export interface Edit {
+  start: number;
+  end: number;
+  bytes: Buffer;
+}
+
+/** The bytes with every edit made; all other bytes stay. Edits are in order and don't overlap. */
+export function splice(json: Buffer, edits: readonly Edit[]): Buffer {
+  const parts: Buffer[] = [];
+  let from = 0;
+  for (const { start, end, bytes } of edits) {
+    parts.push(json.subarray(from, start), bytes);
+    from = end;
+  }
+  parts.push(json.subarray(from));
+  return Buffer.concat(parts);
+}
+
 /** The value of a scanned member. */
 export function memberValue(json: Buffer, member: Member): unknown {
   return JSON.parse(json.toString('utf8', member.valueStart, member.end));

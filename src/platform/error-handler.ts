@@ -2,14 +2,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchemaValida
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import { AppError, errorBody, errorEntry, type PlainErrorCode } from '../errors.js';
 import { fieldIssues } from '../lib/field-issues.js';
+import { meantPath, nothingHere } from '../lib/inference-path.js';
 import { largerThan } from '../lib/larger-than.js';
 import { toAppError as plainAppError } from '../lib/to-app-error.js';
 
 /** Answers who asks for a page that there isn't with one that says so; undefined: it wants no page. */
 type AnswerWithPage = (request: FastifyRequest, reply: FastifyReply) => FastifyReply | undefined;
-
-/** Paths below a base URL that lacks its `/v1`. */
-const OF_INFERENCE = /^\/(?:(?:chat\/)?completions|embeddings|models|responses)(?:[/?]|$)/;
 
 /**
  * Every error of the platform in the one shape of src/errors.ts; what isn't the caller's fault is logged.
@@ -22,9 +20,9 @@ export function handleErrors(app: FastifyInstance, asPage: AnswerWithPage, publi
     if (told.code !== 'body_too_large' || bodyLimit === undefined) return sendError(told, request, reply);
     return sendError(new AppError(told.code, { message: largerThan(bodyLimit) }), request, reply);
   });
-  const belowV1 = `${errorEntry('not_found').message} The inference API is below /v1: set the base URL to ${publicBaseUrl}/v1.`;
   app.setNotFoundHandler((request, reply) => {
-    const options = OF_INFERENCE.test(request.url) ? { message: belowV1 } : {};
+    const meant = meantPath(request.url);
+    const options = meant === undefined ? {} : { message: nothingHere(publicBaseUrl, meant) };
     return asPage(request, reply) ?? sendError(new AppError('not_found', options), request, reply);
   });
 }

@@ -6,7 +6,7 @@ import type { ResponseHead } from '../lib/upstream/response-head.js';
 import type { Carrier } from '../lib/upstream/upstream.js';
 import type { CallPatience, UpstreamHandler } from '../lib/upstream/upstream-handler.js';
 import { type AnswerMemory, type AnswerShare, SMALL_ANSWER_BYTES } from './answer-memory.js';
-import { bodyOf, type ProxyError } from './answers.js';
+import { bodyOf } from './answers.js';
 import type { Caller } from './caller.js';
 import { judgeFailure, judgePayload, judgeStatus, tooLarge, type Verdict } from './node-errors.js';
 import type { Asked } from './request.js';
@@ -18,15 +18,15 @@ export type AttemptEnd =
   /** The answer is whole. */
   | { kind: 'ok' }
   | { kind: 'client_gone' }
-  /** The node rejected the caller's request, and the caller has been told. */
-  | { kind: 'refused'; outcome: string }
+  /** The node rejected the caller's request before a byte was sent. */
+  | Extract<Verdict, { kind: 'refused' }>
   /**
    * It failed before a byte was sent, so the caller can still get any response. `certain`: no request can have caused
    * it. `own`: this process lacks what a connection takes, so it says nothing of the node.
    */
-  | { kind: 'failed'; error: ProxyError; reason: string; certain: boolean; own?: true }
+  | Extract<Verdict, { kind: 'failed' }>
   /** It failed after bytes had left; the answer has been cut. */
-  | { kind: 'broken'; reason: string }
+  | { kind: 'broken'; reason: string; cause?: string | undefined }
   /** It exceeded the size limit after bytes were sent; the answer has been cut off. */
   | { kind: 'too_large' };
 
@@ -232,15 +232,12 @@ export class Attempt implements UpstreamHandler {
       // A clean end would say that the answer is whole.
       this.caller.cut();
       const large = this.#spoilt === undefined && failure instanceof AnswerTooLargeError;
-      const reason = this.#spoilt ?? judgeFailure(failure).reason;
-      this.#finish(large ? { kind: 'too_large' } : { kind: 'broken', reason });
+      const { reason, cause } = judgeFailure(failure);
+      const broken = this.#spoilt === undefined ? { reason, cause } : { reason: this.#spoilt };
+      this.#finish(large ? { kind: 'too_large' } : { kind: 'broken', ...broken });
       return;
     }
-    const verdict = verdictOn(failure);
-    if (verdict.kind === 'refused') {
-      this.caller.answer(verdict.status, Buffer.from(JSON.stringify(verdict.body)));
-    }
-    this.#finish(verdict);
+    this.#finish(verdictOn(failure));
   }
 
   #finish(end: AttemptEnd): void {

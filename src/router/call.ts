@@ -6,6 +6,7 @@ import type { Attempt, AttemptEnd } from './attempt.js';
 import type { Caller } from './caller.js';
 import type { Candidate, Group, Random } from './group.js';
 import type { Health } from './health.js';
+import type { BoundFields } from './output-bound.js';
 import type { Relay } from './relay.js';
 import type { Asked } from './request.js';
 import type { Router } from './router.js';
@@ -99,9 +100,9 @@ export class Call {
       const candidate = group && (await this.#next(group, tried, router.settings.retryAfterMs));
       if (this.#gone) return 'client_gone';
       if (!candidate) return group && !group.isParked(this.deps.time.now()) ? this.#giveUp() : undefined;
-      const end = await this.#try(candidate);
+      const end = await this.#ask(candidate);
       if (end.kind === 'ok') return 'ok';
-      if (end.kind === 'refused') return end.outcome;
+      if (end.kind === 'refused') return this.#refuse(end);
       if (end.kind === 'client_gone') return 'client_gone';
       if (end.kind === 'broken') return 'stream_broken';
       if (end.kind === 'too_large') return 'answer_too_large';
@@ -133,7 +134,25 @@ export class Call {
     return group.pick(time.now(), random, NONE);
   }
 
-  async #try(candidate: Candidate): Promise<TryEnd> {
+  /** Tries one deployment. A node that takes the bound of its answer in another field gets it there at once. */
+  async #ask(candidate: Candidate): Promise<TryEnd> {
+    const { maxTokensField } = candidate.deployment;
+    const { bound } = candidate;
+    const mayLearn = maxTokensField === 'both' && this.asked.bound.isSet;
+    let fields = mayLearn ? (bound.field ?? 'both') : maxTokensField;
+    const sent = new Set<BoundFields>();
+    for (;;) {
+      sent.add(fields);
+      const end = await this.#try(candidate, fields);
+      // A refusal may quote the caller: only an answer shows what the node takes.
+      if (end.kind === 'ok' && sent.size > 1 && fields !== 'both') bound.field = fields;
+      const taken = mayLearn && end.kind === 'refused' ? end.takes : undefined;
+      if (taken === undefined || sent.has(taken) || this.#gone) return end;
+      fields = taken;
+    }
+  }
+
+  async #try(candidate: Candidate, fields: BoundFields): Promise<TryEnd> {
     const { relay, time, metrics } = this.deps;
     const { deployment } = candidate;
     const limits = this.deps.timeouts();
@@ -148,7 +167,7 @@ export class Call {
     const { site } = candidate.gate;
     const servedBy = servedByValue(deployment.headerName, site.nodeId, site.calls);
     if (!this.#gone) this.caller.servedBy(servedBy);
-    this.#attempt = relay.attempt(deployment, this.asked, patience, this.caller, () => {
+    this.#attempt = relay.attempt(deployment, this.asked, fields, patience, this.caller, () => {
       // A stream may go on for minutes: what was asked isn't kept for it once there is no other try.
       this.asked.body = NOTHING;
       candidate.health.answering(time.now());
@@ -160,6 +179,7 @@ export class Call {
     const outcome = 'reason' in end ? end.reason : end.kind;
     metrics.attempted(deployment, outcome);
     step?.note({ 'gateway.outcome': outcome });
+    if ('cause' in end && end.cause !== undefined) step?.note({ 'error.type': end.cause });
     step?.end('reason' in end);
     if (end.kind === 'ok') this.deps.router().succeeded(candidate, this.asked.path);
     if (end.kind !== 'failed' && end.kind !== 'broken') return end;
@@ -188,10 +208,19 @@ export class Call {
         (await router.serves(candidate, (began + this.deps.time.now()) / 2))
       )
         decided = { kind: 'hopeless', error: end.error };
-      else await router.failed(candidate, { reason: end.reason, certain: certain || whole });
+      else {
+        const { reason, cause } = end;
+        await router.failed(candidate, { reason, cause, certain: certain || whole });
+      }
     };
     await within(Math.max(0, this.#deadline - this.deps.time.now()), decide());
     return decided;
+  }
+
+  #refuse({ status, body, outcome }: Extract<AttemptEnd, { kind: 'refused' }>): Outcome {
+    if (this.#gone) return 'client_gone';
+    this.caller.answer(status, Buffer.from(JSON.stringify(body)));
+    return outcome;
   }
 
   #giveUp(): Outcome {

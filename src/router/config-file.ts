@@ -137,6 +137,7 @@ function toRouting(file: RoutingFile, simulated: ReadonlySet<number>): Routing {
       timeoutMs: inMs(entry.litellm_params.timeout),
       idleMs: inMs(entry.litellm_params.stream_timeout),
       weight: entry.litellm_params.weight,
+      maxTokensField: entry.model_info.max_tokens_field,
       simulated: simulated.has(index),
     })),
     settings: {

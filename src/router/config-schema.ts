@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type Money, parseMoney } from '../lib/money.js';
 import { withoutEndSlashes } from '../lib/trim-end.js';
+import { BOUND_FIELDS } from './output-bound.js';
 
 /**
  * What this proxy reads of a routing file. Keys that it doesn't know are LiteLLM's business and pass. Numbers that
@@ -91,7 +92,13 @@ const deployment = z.looseObject({
     stream_timeout: seconds.optional(),
     weight: z.number().min(0).max(1_000_000).default(1),
   }),
-  model_info: z.looseObject({ id: z.string().min(1).max(200) }),
+  model_info: z.looseObject({
+    id: z.string().min(1).max(200),
+    // LiteLLM would send it to the node if it were one of its parameters.
+    max_tokens_field: z
+      .enum([...BOUND_FIELDS, 'both'], { error: 'must be max_tokens, max_completion_tokens or both' })
+      .default('both'),
+  }),
 });
 
 const routerSettings = z.looseObject({

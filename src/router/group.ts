@@ -1,5 +1,6 @@
 import type { Health } from './health.js';
 import type { Gate, Wanted } from './node-gate.js';
+import type { BoundField } from './output-bound.js';
 import type { Deployment } from './routing.js';
 
 /** A deployment that takes calls. */
@@ -7,6 +8,8 @@ export interface Candidate {
   readonly deployment: Deployment;
   readonly health: Health;
   readonly gate: Gate;
+  /** The only field for a bound that its node takes, as it has said. */
+  readonly bound: { field: BoundField | undefined };
 }
 
 /** Whether a deployment takes calls at the moment: `closed` for one that is parked, too. */

@@ -11,6 +11,10 @@ export type Change = 'none' | 'parked' | 'parked_again' | 'serving' | 'suspect';
 export interface Failure {
   /** No request can be the reason: the node could not be reached, or failed a call of our own too. */
   certain: boolean;
+  /** One of few words. */
+  reason?: string;
+  /** What broke the connection, such as `ECONNREFUSED`. */
+  cause?: string | undefined;
 }
 
 /** How one deployment fares. All times are milliseconds of a `ProxyTime`. */
@@ -18,6 +22,8 @@ export class Health {
   #fails = 0;
   /** Of these, the ones that no request can have caused. */
   #certain = 0;
+  /** Why the last of them failed. */
+  #lastFailure: string | undefined;
   #answeredAt = Number.NEGATIVE_INFINITY;
   #path: string | undefined;
   #parkedUntil = Number.NEGATIVE_INFINITY;
@@ -27,6 +33,11 @@ export class Health {
   /** Consecutive failures. */
   get fails(): number {
     return this.#fails;
+  }
+
+  /** Why the last call failed; undefined when the last one didn't. */
+  get lastFailure(): string | undefined {
+    return this.#fails > 0 ? this.#lastFailure : undefined;
   }
 
   isParked(now: number): boolean {
@@ -90,9 +101,10 @@ export class Health {
    * A call failed through its fault. Only a success resets the count, so that after its time a deployment which is
    * still dead is parked again by the first call that finds out. Calls that began before it was parked don't count.
    */
-  failed(now: number, settings: RouterSettings, { certain }: Failure): Change {
+  failed(now: number, settings: RouterSettings, { certain, reason, cause }: Failure): Change {
     if (this.isParked(now)) return 'none';
     this.#fails++;
+    this.#lastFailure = cause ?? reason;
     if (certain) this.#certain++;
     const { allowedFails, cooldownMs } = settings;
     if (this.#fails < allowedFails || cooldownMs === 0) return 'none';

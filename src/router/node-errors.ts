@@ -1,7 +1,9 @@
 import { AppError, errorEntry } from '../errors.js';
 import { type MessageMask, maskedParam } from '../lib/message-mask.js';
+import { causeOf } from '../lib/upstream/failure-cause.js';
 import { fieldErrors, shownFieldErrors } from '../lib/upstream/field-errors.js';
 import { saysNotTaken } from '../lib/upstream/not-taken.js';
+import { refusalCode, statusOfError } from '../lib/upstream/refusal-codes.js';
 import { unwrapMessage } from '../lib/upstream/unwrap-message.js';
 import { UpstreamTimeoutError } from '../lib/upstream/upstream-handler.js';
 import {
@@ -13,6 +15,7 @@ import {
   upstreamFailed,
   upstreamTooSlow,
 } from './answers.js';
+import { type BoundField, fieldTaken } from './output-bound.js';
 import { UpstreamGarbage } from './restamp.js';
 import type { Deployment } from './routing.js';
 
@@ -33,7 +36,8 @@ export function judgeFailure(failure: unknown): Extract<Verdict, { kind: 'failed
   const code = String((failure as { code?: unknown } | null)?.code);
   if (OWN_LACK.has(code))
     return { kind: 'failed', error: noRoom, reason: 'own_limit', certain: false, own: true };
-  return { kind: 'failed', error: upstreamFailed, reason, certain: UNREACHED.has(code) };
+  const cause = reason === 'connection' ? causeOf(failure) : undefined;
+  return { kind: 'failed', error: upstreamFailed, reason, cause, certain: UNREACHED.has(code) };
 }
 
 /** This machine or process has no file descriptor or memory for a connection. */
@@ -49,25 +53,36 @@ function retryAfterOf(header: string | undefined): number {
   return Math.min(Math.max(seconds, 1), MAX_RETRY_AFTER_SECONDS);
 }
 
-/** OpenAI says `error.message`, others `error` or `message`, FastAPI `detail`, as a text or as a list of fields. */
+/** OpenAI says `error.message`, others `error` or `message`, FastAPI and Mistral `detail`, as a text or as a list of fields. */
 function messageOf(body: Record<string, unknown>, told: Record<string, unknown>): string {
   const text = [told.message, body.message, body.error, body.detail].find((one) => typeof one === 'string');
   // Behind the errors of fields Python shows what was sent: it is cut away before it is looked through.
   const message = ((text as string | undefined) ?? '').slice(0, MAX_READ);
-  return fieldErrors(body.detail) ?? shownFieldErrors(message) ?? message;
+  const detail = body.detail ?? (body.message as { detail?: unknown } | undefined)?.detail;
+  return fieldErrors(detail) ?? shownFieldErrors(message) ?? message;
 }
 
 /** The node's own 400 or 422 is the caller's fault: its message is passed on, masked. */
-function refusal(text: string, { node, group }: Deployment, mask: MessageMask): Record<string, unknown> {
+function refusal(
+  text: string,
+  { node, group }: Deployment,
+  mask: MessageMask,
+): Pick<Refused, 'body' | 'takes'> {
   const body = objectOf(text);
-  const told = typeof body.error === 'object' ? ((body.error ?? {}) as Record<string, unknown>) : {};
+  const told = typeof body.error === 'object' ? ((body.error ?? {}) as Record<string, unknown>) : body;
   // Unwrapped first: behind an escape a name isn't a word of its own.
-  const said = unwrapMessage(messageOf(body, told)) ?? '';
+  const whole = messageOf(body, told);
+  const said = unwrapMessage(whole) ?? '';
   const message = mask(said, { from: node.read().upstreamModel, to: group });
   const { type, message: refused } = errorEntry('invalid_request');
   const param = maskedParam(told.param, mask) ?? null;
-  const code = typeof told.code === 'number' ? told.code : 'invalid_request';
-  return { error: { message: message || refused, type, param, code } };
+  const code =
+    refusalCode(whole, told.code, told.type) ??
+    (told !== body && typeof told.code === 'number' ? told.code : 'invalid_request');
+  return {
+    body: { error: { message: message || refused, type, param, code } },
+    takes: fieldTaken(said, told.code, told.param),
+  };
 }
 
 function objectOf(text: string): Record<string, unknown> {
@@ -79,15 +94,31 @@ function objectOf(text: string): Record<string, unknown> {
   }
 }
 
+interface Refused {
+  kind: 'refused';
+  status: number;
+  body: Record<string, unknown>;
+  outcome: string;
+  /** The field for a bound that the node takes in place of what it got. */
+  takes?: BoundField | undefined;
+}
+
 /** Whose fault a node's error is, and what the caller gets. */
 export type Verdict =
   /** The caller's own: another deployment would say the same, and this one is none the worse for it. */
-  | { kind: 'refused'; status: number; body: Record<string, unknown>; outcome: string }
+  | Refused
   /** The deployment's: another may do better. `certain`: no request can have caused it. `own`: it is ours, and none can. */
-  | { kind: 'failed'; error: ProxyError; reason: string; certain: boolean; own?: true };
+  | {
+      kind: 'failed';
+      error: ProxyError;
+      reason: string;
+      cause?: string | undefined;
+      certain: boolean;
+      own?: true;
+    };
 
 /** The answer exceeded the size limit. */
-export const tooLarge: Extract<Verdict, { kind: 'refused' }> = {
+export const tooLarge: Refused = {
   kind: 'refused',
   status: answerTooLarge.status,
   body: bodyOf(answerTooLarge),
@@ -104,7 +135,7 @@ export function judgeStatus(
 ): Verdict {
   const outcome = `upstream_${status}`;
   if (status === 400 || status === 422)
-    return { kind: 'refused', status, body: refusal(text, deployment, mask), outcome };
+    return { kind: 'refused', status, outcome, ...refusal(text, deployment, mask) };
   if (saysNotTaken(status))
     return { kind: 'refused', status: notTaken.status, body: bodyOf(notTaken), outcome };
   const reason = `status_${status}`;
@@ -130,19 +161,10 @@ export function judgePayload(payload: Buffer, deployment: Deployment, mask: Mess
   return judgeStatus(statusIn(text), text, undefined, deployment, mask);
 }
 
-interface ToldStatus {
-  code?: unknown;
-  status?: unknown;
-}
-
 function statusIn(text: string): number {
-  try {
-    const told = JSON.parse(text) as ToldStatus & { error?: ToldStatus };
-    // With `object: "error"` the answer itself is the error.
-    const { code: named, status } = told.error || told;
-    const code = Number(named ?? status);
-    return Number.isInteger(code) && code >= 400 && code <= 599 ? code : 502;
-  } catch {
-    return 502;
-  }
+  const body = objectOf(text);
+  // With `object: "error"` the answer itself is the error.
+  const told = typeof body.error === 'object' ? ((body.error ?? body) as Record<string, unknown>) : body;
+  const { code, status, type } = told;
+  return statusOfError({ code: code ?? status, type, message: messageOf(body, told) });
 }

@@ -73,8 +73,9 @@ async function asked(
   });
   const body = await answer.whole.finally(endLimit);
   if (answer.status > 299) {
-    const { kind } = judgeStatus(answer.status, '', undefined, deployment, GENERAL_MASK);
-    if (kind === 'refused') return 'refused';
+    const verdict = judgeStatus(answer.status, body.toString(), undefined, deployment, GENERAL_MASK);
+    // One that names the field in which it takes a bound has understood all else.
+    if (verdict.kind === 'refused') return verdict.takes === undefined ? 'refused' : 'answered';
     throw new Error(`status ${answer.status}`);
   }
   const { kind } = RESTAMP.run({ body, model: deployment.group, path, answers: 1 });

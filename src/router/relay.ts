@@ -1,5 +1,4 @@
 import type { JsonReader } from '../lib/json-reader.js';
-import { replaceValues } from '../lib/json-scan.js';
 import type { MessageMask } from '../lib/message-mask.js';
 import { withoutEndSlashes } from '../lib/trim-end.js';
 import { UpstreamClient } from '../lib/upstream/client.js';
@@ -7,6 +6,7 @@ import type { CallPatience } from '../lib/upstream/upstream-handler.js';
 import type { AnswerMemory } from './answer-memory.js';
 import { Attempt } from './attempt.js';
 import type { Caller } from './caller.js';
+import type { BoundFields } from './output-bound.js';
 import { probe } from './probe.js';
 import type { Asked } from './request.js';
 import { modelValue } from './restamp.js';
@@ -22,6 +22,7 @@ export interface Relay {
   attempt(
     deployment: Deployment,
     asked: Asked,
+    fields: BoundFields,
     patience: CallPatience,
     caller: Caller,
     onLeaving: () => void,
@@ -83,10 +84,10 @@ export function createRelay(memory: AnswerMemory, json: JsonReader, mask: Messag
   };
 
   return {
-    attempt(deployment, asked, patience, caller, onLeaving) {
+    attempt(deployment, asked, fields, patience, caller, onLeaving) {
       const { client, basePath, headers, model } = wireOf(deployment);
       const attempt = new Attempt(deployment, asked, patience, caller, onLeaving, json, memory, mask);
-      const body = replaceValues(asked.body, [asked.member], model);
+      const body = asked.bound.bodyFor(asked.body, fields, asked.member, model);
       attempt.start(client, basePath + asked.path, asked.stream ? headers.stream : headers.whole, body);
       return attempt;
     },

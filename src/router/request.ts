@@ -1,6 +1,7 @@
 import { countInputs } from '../lib/embedding-inputs.js';
 import { findMembers, type Member } from '../lib/json-scan.js';
 import { badRequest, type ProxyError } from './answers.js';
+import { BOUND_FIELDS, OutputBound } from './output-bound.js';
 
 /** A call as requested: what the router must know without parsing it. */
 export interface Asked {
@@ -11,6 +12,8 @@ export interface Asked {
   model: string;
   /** Its position in the body. */
   member: Member;
+  /** Of what a chat may generate. */
+  bound: OutputBound;
   /** Whether its answer comes as a stream: of chat alone. */
   stream: boolean;
   /** Choices that the caller asks for, at least 1; for embeddings, vectors. */
@@ -19,8 +22,8 @@ export interface Asked {
   owner: string;
 }
 
-const READ = ['model', 'stream', 'n', 'best_of', 'input'];
 const QUOTE = 0x22;
+const READ = ['model', 'stream', 'n', 'best_of', 'input', ...BOUND_FIELDS];
 
 /** Reads a request's body, or says what is wrong with it. */
 export function readRequest(path: string, body: unknown, owner: string): Asked | ProxyError {
@@ -41,7 +44,8 @@ export function readRequest(path: string, body: unknown, owner: string): Asked |
     ({ valueStart, end }) => body.toString('latin1', valueStart, end) === 'true',
   );
   const stream = asksForStream && path !== '/embeddings';
-  return { path, body, model, member, stream, answers: answersIn(path, body, members), owner };
+  const bound = new OutputBound(body, path === '/embeddings' ? [] : members);
+  return { path, body, model, member, bound, stream, answers: answersIn(path, body, members), owner };
 }
 
 function answersIn(path: string, body: Buffer, members: readonly Member[]): number {

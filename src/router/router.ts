@@ -44,7 +44,6 @@ export interface Router {
 }
 
 interface CallFailure extends Failure {
-  /** One of few words, for log and metrics. */
   reason: string;
 }
 
@@ -81,7 +80,8 @@ function candidatesOf(
   return deployments.map((deployment) => {
     const old = known.get(deployment.id);
     if (old && isSame(old.deployment, deployment)) return { ...old, deployment };
-    return { deployment, health: new Health(), gate: new Gate(sites.at(deployment.node.read().apiBase)) };
+    const gate = new Gate(sites.at(deployment.node.read().apiBase));
+    return { deployment, health: new Health(), gate, bound: { field: undefined } };
   });
 }
 
@@ -135,14 +135,18 @@ export function createRouter(
       return [name, [group, ...standIns.filter((other) => other !== group)]] as const;
     }),
   );
-  const tell = (change: Change, { deployment }: Candidate, reason?: string): void => {
+  const tell = (
+    change: Change,
+    { deployment }: Candidate,
+    { reason, cause }: Partial<CallFailure> = {},
+  ): void => {
     const { id, group } = deployment;
     if (change === 'serving') log.info({ deployment: id, model: group }, 'a deployment serves again');
     if (change !== 'parked' && change !== 'parked_again') return;
     metrics.parked(deployment);
     const now = time.now();
     const left = groups.get(group)?.candidates.filter((one) => !one.health.isParked(now)).length ?? 0;
-    const facts = { deployment: id, model: group, reason, cooldownMs: settings.cooldownMs, left };
+    const facts = { deployment: id, model: group, reason, cause, cooldownMs: settings.cooldownMs, left };
     if (change === 'parked') log.warn(facts, 'a deployment is parked');
     else log.debug(facts, 'a deployment is parked again');
   };
@@ -194,6 +198,7 @@ export function createRouter(
       return candidates.map((candidate) => ({
         deployment: candidate.deployment,
         fails: candidate.health.fails,
+        lastFailure: candidate.health.lastFailure,
         parkedForMs: candidate.health.parkedFor(now),
         standing: standingOf(candidate, now),
         inFlight: candidate.gate.site.inFlight,
@@ -206,14 +211,14 @@ export function createRouter(
       const { health } = candidate;
       const change = health.failed(time.now(), settings, failure);
       if (change !== 'suspect') {
-        tell(change, candidate, failure.reason);
+        tell(change, candidate, failure);
         return undefined;
       }
       const since = time.now();
       return ask(candidate).then((serves) => {
         // Our call may only have waited behind others that the node was busy answering.
         if (!serves && !health.answeredAfter(since))
-          tell(health.park(time.now(), settings), candidate, failure.reason);
+          tell(health.park(time.now(), settings), candidate, failure);
       });
     },
     serves: (candidate, since) =>

@@ -1,5 +1,6 @@
 import type { Money } from '../lib/money.js';
 import type { Wanted } from './node-gate.js';
+import type { BoundFields } from './output-bound.js';
 import type { Secret } from './secret.js';
 
 /** How a deployment is called. */
@@ -29,6 +30,8 @@ export interface Deployment {
   idleMs: number | undefined;
   /** Its share of the group's calls is weight ÷ sum of weights; with 0, it only gets calls that no other can serve. */
   weight: number;
+  /** `model_info.max_tokens_field`: what bounds its answers. With `both`, a node may say that it takes one only. */
+  maxTokensField: BoundFields;
   /** Whether the address is the bundled simulator's. */
   simulated: boolean;
 }
@@ -61,6 +64,8 @@ export interface Routing {
 export interface DeploymentState {
   deployment: Deployment;
   fails: number;
+  /** Why the last of these failed. */
+  lastFailure: string | undefined;
   /** Milliseconds until it takes calls again; 0: it does. */
   parkedForMs: number;
   /** Whether it takes calls now, by all that is known of it and its node. */

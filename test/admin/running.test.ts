@@ -119,8 +119,10 @@ describe('the routing view', () => {
   });
 
   test('says until when a deployment is parked, and nothing of what a proxy does not tell', () => {
-    expect(view(told(1e-7, 3e-7, { status: 'parked', parked_for_seconds: 60 }))).toMatchObject({
+    const parked = { status: 'parked', parked_for_seconds: 60, last_failure: 'ECONNREFUSED' };
+    expect(view(told(1e-7, 3e-7, parked))).toMatchObject({
       status: 'parked',
+      last_failure: 'ECONNREFUSED',
       parked_until: '2026-01-01T00:01:00.000000Z',
       parked_for_seconds: 60,
     });

@@ -1,6 +1,6 @@
 import { createTestKey, errorOf, postChat } from '../support/edge.js';
 import { useEdge } from '../support/edge-suite.js';
-import { chat, FULL_STREAM, stream } from '../support/scripted-upstream.js';
+import { chat, FULL_STREAM, raw, stream } from '../support/scripted-upstream.js';
 
 /** Members of a body that go no further than the edge, and how the caller hears of it. */
 describe('a call with members that are not known', () => {
@@ -29,6 +29,63 @@ describe('a call with members that are not known', () => {
       const { model, messages, stream_options, ...sent } = JSON.parse(suite.upstream.seen.at(-1)!.body);
       expect(sent).toEqual({ ...fields, lora_path: 'a', 'my_engine.mode': 1, top_k: 40 });
     }
+  });
+
+  const DOCUMENTED = {
+    thinking: { type: 'disabled' },
+    enable_thinking: false,
+    thinking_budget: 512,
+    chat_template_kwargs: { enable_thinking: false },
+    safe_prompt: true,
+  };
+  const EFFORTS: [string, object, object, string | null][] = [
+    ['members that nodes document', DOCUMENTED, DOCUMENTED, null],
+    ['an effort in an object', { reasoning: { effort: 'low' } }, { reasoning_effort: 'low' }, null],
+    [
+      'more in the object',
+      { reasoning: { effort: 'high', exclude: true } },
+      { reasoning_effort: 'high' },
+      'reasoning.exclude',
+    ],
+    ['reasoning that is off', { reasoning: { enabled: false } }, { reasoning_effort: 'none' }, null],
+    [
+      'an effort beside the object',
+      { reasoning: { effort: 'high' }, reasoning_effort: 'low' },
+      { reasoning_effort: 'low' },
+      'reasoning',
+    ],
+    ['no effort', { reasoning: { max_tokens: 10 } }, {}, 'reasoning'],
+    ['an effort that is no word', { reasoning: { effort: '"},"x":{"' } }, {}, 'reasoning'],
+    ['an object that is null', { reasoning: null }, {}, 'reasoning'],
+  ];
+
+  test.each(EFFORTS)('reaches a node that thinks: %s', async (_what, fields, sent, dropped) => {
+    const { key } = await createTestKey(suite.db);
+    for (const streamed of [{}, { stream: true }]) {
+      suite.upstream.answer('stream' in streamed ? stream(FULL_STREAM) : chat());
+      const response = await postChat(suite.edge.url, key, { ...streamed, ...fields });
+      expect(response.status).toBe(200);
+      await response.arrayBuffer();
+      expect(response.headers.get('x-gateway-dropped-fields')).toBe(dropped);
+      const { model, messages, stream_options, ...got } = JSON.parse(suite.upstream.seen.at(-1)!.body);
+      expect(got).toEqual({ ...streamed, ...sent });
+    }
+  });
+
+  test('keeps what embeddings are for and how long inputs are cut', async () => {
+    const { key } = await createTestKey(suite.db);
+    const vector = { object: 'list', data: [{ object: 'embedding', index: 0, embedding: [1] }] };
+    const usage = { prompt_tokens: 1, total_tokens: 1 };
+    suite.upstream.answer(raw(200, JSON.stringify({ ...vector, model: 'gateway/embed', usage })));
+    const fields = { input: 'Hi', input_type: 'query', truncate: 'END', prompt_name: 'query' };
+    const response = await fetch(`${suite.edge.url}/v1/embeddings`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}` },
+      body: JSON.stringify({ model: 'gateway/embed', ...fields }),
+    });
+    expect(response.status).toBe(200);
+    expect(response.headers.has('x-gateway-dropped-fields')).toBe(false);
+    expect(JSON.parse(suite.upstream.seen.at(-1)!.body)).toMatchObject(fields);
   });
 
   test('hears nothing of it where there are none', async () => {

@@ -195,11 +195,22 @@ describe('answers to bad requests', () => {
     ['POST', '/embeddings?x=1'],
     ['GET', '/models'],
     ['GET', '/models/'],
+    ['POST', '/openai/v1/chat/completions'],
+    ['POST', '/openai/deployments/gateway-fast/chat/completions?api-version=2024-10-21'],
+    ['POST', '/api/v1/embeddings'],
+    ['GET', '/V1/models'],
+    ['POST', '/v1beta/openai/responses'],
+    ['POST', '/api/chat'],
   ])('%s %s says which base URL to set', async (method, path) => {
     const { status, body } = await call<ErrorAnswer>(suite.url, method, path);
     expect([status, body.error]).toMatchObject([
       404,
-      { code: 'not_found', message: expect.stringMatching(/below \/v1: set the base URL to http\S+\/v1\.$/) },
+      {
+        code: 'not_found',
+        message: expect.stringMatching(
+          /below \/v1\. Set the base URL to http\S+\/v1: the path is then \/v1\/\S+\.$/,
+        ),
+      },
     ]);
   });
 

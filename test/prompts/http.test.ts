@@ -172,9 +172,14 @@ describe('saved prompts', () => {
     expect(await api.must(200, 'GET', '')).toEqual([]);
   });
 
-  test('may have tabs and line breaks of every kind', async () => {
-    const content = 'a\tb\nc\r\nd';
-    expect((await api.create({ content })).active_version.content).toBe(content);
+  test('may have white space of every kind, as texts from PDFs do', async () => {
+    const content = 'a\tb\nc\r\nd\fe\vf';
+    const { id, active_version } = await api.create({ content: `${content}{{ x }}` });
+    expect(active_version.content).toBe(`${content}{{ x }}`);
+    const answer = await api.ask<Record<string, unknown>>('POST', `/${id}/render`, {
+      variables: { x: content },
+    });
+    expect(answer.body.rendered_content).toBe(content + content);
   });
 
   test('are taken at their longest, also from clients that escape each character', async () => {

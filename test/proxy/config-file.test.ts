@@ -55,6 +55,7 @@ describe('the routing file', () => {
         timeoutMs: 30_000,
         idleMs: 2_500,
         weight: 1,
+        maxTokensField: 'both',
         simulated: false,
       },
     ]);

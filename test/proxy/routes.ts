@@ -12,6 +12,8 @@ export interface Node {
   timeout?: number;
   /** Seconds. */
   streamTimeout?: number;
+  /** Left out: both. */
+  maxTokensField?: string;
 }
 
 /** Nobody listens there. */
@@ -20,7 +22,7 @@ export const DEAD_URL = 'http://127.0.0.1:1';
 /** Text of a routing file: JSON is YAML. `settings` are the file's `router_settings`; left out, SPEC's hold. */
 export function routes(nodes: readonly Node[], settings: Record<string, unknown> = {}): string {
   return JSON.stringify({
-    model_list: nodes.map(({ model, id, url, weight, timeout, streamTimeout }) => ({
+    model_list: nodes.map(({ model, id, url, weight, timeout, streamTimeout, maxTokensField }) => ({
       model_name: model,
       litellm_params: {
         model: `openai/internal-${id}`,
@@ -31,7 +33,7 @@ export function routes(nodes: readonly Node[], settings: Record<string, unknown>
         timeout,
         stream_timeout: streamTimeout,
       },
-      model_info: { id },
+      model_info: { id, max_tokens_field: maxTokensField },
     })),
     router_settings: settings,
   });

@@ -25,6 +25,7 @@ const groupOf = (weights: readonly number[]) =>
       deployment: { id: String(index), weight } as Deployment,
       health: new Health(),
       gate: new Gate(new Site(() => undefined)),
+      bound: { field: undefined },
     })),
   );
 

@@ -6,6 +6,7 @@ import type { ResponsesRequest } from './request-schema.js';
 const CALLERS_NAMES: Readonly<Record<string, string>> = {
   messages: 'input',
   max_tokens: 'max_output_tokens',
+  max_completion_tokens: 'max_output_tokens',
   response_format: 'text.format',
   reasoning_effort: 'reasoning.effort',
   verbosity: 'text.verbosity',
@@ -23,13 +24,17 @@ export function inCallersNames(error: unknown, request: ResponsesRequest): unkno
   if (!(error instanceof AppError) || error.code !== 'invalid_body') return error;
   const { param } = error.options;
   if (typeof param !== 'string') return error;
-  const name = placeOfPart(param, request) ?? CALLERS_NAMES[/^\w+/.exec(param)?.[0] ?? ''];
+  const name = placeOfPart(param, request) ?? callersName(param);
   if (name === undefined) return error;
   return new AppError('invalid_body', {
     message: error.message.replace(`"${param}"`, `"${name}"`),
     param: name,
   });
 }
+
+/** What the caller's request calls the member of the chat request that a param is in; undefined where it is the same. */
+export const callersName = (param: string): string | undefined =>
+  CALLERS_NAMES[/^\w+/.exec(param)?.[0] ?? ''];
 
 /** The place of a part of a message, such as `input[0].content[1].image_url`; undefined for what isn't one. */
 function placeOfPart(param: string, request: ResponsesRequest): string | undefined {

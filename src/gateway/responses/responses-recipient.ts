@@ -1,9 +1,11 @@
 import { type ErrorCode, errorEntry } from '../../errors.js';
 import type { Recipient } from '../../inference/relay/recipient.js';
+import type { UpstreamFailure } from '../../inference/relay/upstream-failure.js';
 import type { JsonReader } from '../../lib/json-reader.js';
 import { eventData, isDone } from '../../lib/upstream/sse-event.js';
 import { SseSplitter } from '../../lib/upstream/sse-splitter.js';
 import { parsedAnswer, TranslatingRecipient } from '../translating-recipient.js';
+import { callersName } from './callers-names.js';
 import type { OutputEvent } from './output.js';
 import type { ResponseFrame } from './response-object.js';
 import { type ChatAnswer, ResponseState, TRANSLATE_ANSWER } from './response-state.js';
@@ -28,6 +30,11 @@ export class ResponsesRecipient extends TranslatingRecipient {
   async translate(answer: Buffer): Promise<Buffer> {
     const input = { ...this.frame, body: answer };
     return (await this.json.read(this.accountId, TRANSLATE_ANSWER, input)).body;
+  }
+
+  override refuse({ code, options }: UpstreamFailure): void {
+    const param = options.param && (callersName(options.param) ?? options.param);
+    super.refuse({ code, options: { ...options, param } });
   }
 
   override startStream(): void {

@@ -2,6 +2,7 @@ import type { ErrorCode, ErrorOptions } from '../../errors.js';
 import { type MessageMask, maskedParam } from '../../lib/message-mask.js';
 import { fieldErrors } from '../../lib/upstream/field-errors.js';
 import { NOT_TAKEN, NOT_TAKEN_CODE, saysNotTaken } from '../../lib/upstream/not-taken.js';
+import { refusalCode, statusOfError } from '../../lib/upstream/refusal-codes.js';
 import { unwrapMessage } from '../../lib/upstream/unwrap-message.js';
 
 export interface FailureOptions extends ErrorOptions {
@@ -50,8 +51,12 @@ export function mapStatus(
     return { code: 'upstream_unavailable', options: { retryAfterSeconds: readRetryAfter(told) } };
   }
   if (status === 400 || status === 422) {
+    const shownCode = refusalCode(message, code, type);
     const masked = mask(unwrapMessage(message) ?? '') || undefined;
-    return { code: 'invalid_request', options: { status, message: masked, param: maskedParam(param, mask) } };
+    return {
+      code: 'invalid_request',
+      options: { status, message: masked, param: maskedParam(param, mask), shownCode },
+    };
   }
   if (saysNotTaken(status) || code === NOT_TAKEN_CODE)
     return { code: 'upstream_error', options: { message: NOT_TAKEN, noRetry: true } };
@@ -72,14 +77,8 @@ export function mapTransportError(error: unknown): UpstreamFailure {
 
 /** Maps an error object that came where a stream's first chunk should be; its code may be the status. */
 export function mapErrorChunk(payload: Buffer, mask: MessageMask): UpstreamFailure {
-  const { code } = readError(payload);
-  const status = Number(code);
-  return mapStatus(
-    Number.isInteger(status) && status >= 400 && status <= 599 ? status : 502,
-    payload,
-    undefined,
-    mask,
-  );
+  const { code, type, message } = readError(payload);
+  return mapStatus(statusOfError({ code, type, message }), payload, undefined, mask);
 }
 
 interface ErrorFields {

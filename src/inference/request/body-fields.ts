@@ -48,7 +48,8 @@ const OPENAI = [
 ];
 
 /**
- * Sampling and output members that vLLM, SGLang, TGI, llama.cpp and Ollama document. Left out are those that affect
+ * Sampling, output and reasoning members that vLLM, SGLang, TGI, llama.cpp, Ollama, TensorRT-LLM, DeepSeek, Qwen and Mistral
+ * document, and members of embeddings that TEI, NIM, Cohere, Voyage and Jina do. Left out are those that affect
  * other calls (`priority`, `id_slot`, `request_id`), choose other weights (`lora_path`) or hosts, or run the caller's
  * code (`chat_template`, `custom_logit_processor`).
  */
@@ -67,6 +68,9 @@ const NODES = [
   ...['stop_regex', 'stop_token_ids', 'stream_reasoning', 'structural_tag', 'structured_outputs'],
   ...['timings_per_token', 'tool_prompt', 'top_k', 'top_n_sigma', 'truncate_prompt_tokens'],
   ...['typical_p', 'use_beam_search', 'xtc_probability', 'xtc_threshold'],
+  ...['enable_thinking', 'prompt_mode', 'thinking', 'thinking_budget', 'thinking_token_budget'],
+  ...['early_stopping', 'prompt_ignore_length', 'random_seed', 'safe_prompt', 'top_p_min'],
+  ...['input_type', 'normalize', 'prompt_name', 'task', 'truncate', 'truncation', 'truncation_direction'],
 ];
 
 const KNOWN = new Set([...OPENAI, ...NODES]);

@@ -1,5 +1,6 @@
 import type { Member } from '../../lib/json-scan.js';
 import { type AllowedFields, passes, toldNames } from './body-fields.js';
+import { type Reasoning, reasoningOf } from './reasoning.js';
 import { arePlain, droppedOptions, optionsToSend, STREAM_OPTIONS } from './stream-options.js';
 import { TEMPLATE_ARGUMENTS, type TemplateArguments, templateArguments } from './template-arguments.js';
 
@@ -55,6 +56,7 @@ export function forwardedBody(
     const start = (model?.valueStart ?? 0) + bytes.length - body.length;
     return { kept, bytes, modelAt: { start, end: start + named.length }, dropped: undefined };
   }
+  const reasoning = reasoningOf(body, members, kept);
   const parts: Buffer[] = [];
   let length = 0;
   let start = 0;
@@ -71,13 +73,17 @@ export function forwardedBody(
       add(reduced.value);
     } else add(body.subarray(member.start, member.end));
   }
+  if (reasoning) {
+    add(length === 0 ? OPEN : COMMA);
+    add(reasoning.bytes);
+  }
   if (replaces) {
     add(length === 0 ? OPEN : COMMA);
     add(optionsToSend(options));
   }
   if (length === 0) add(OPEN);
   add(CLOSE);
-  const dropped = whole ? [] : droppedNames(members, kept, template, reduced);
+  const dropped = whole ? [] : droppedNames(members, kept, { template, reduced, reasoning });
   if (replaces) dropped.push(...droppedOptions(options));
   return {
     kept,
@@ -87,14 +93,20 @@ export function forwardedBody(
   };
 }
 
+interface Changed {
+  template: Member | undefined;
+  reduced: TemplateArguments | undefined;
+  reasoning: Reasoning | undefined;
+}
+
 function droppedNames(
   members: readonly Member[],
   kept: readonly Member[],
-  template: Member | undefined,
-  reduced: TemplateArguments | undefined,
+  { template, reduced, reasoning }: Changed,
 ): string[] {
   const passed = new Set(kept);
   return members.flatMap((member) => {
+    if (member === reasoning?.from) return reasoning.dropped;
     if (!passed.has(member)) return [member.key];
     return member === template ? (reduced?.dropped ?? []) : [];
   });

@@ -5,6 +5,7 @@ import type { Member } from '../../lib/json-scan.js';
 import { JsonScanError } from '../../lib/json-tokens.js';
 import type { EmbeddingEncoding } from '../embeddings/embedding-encoding.js';
 import type { InputSize } from '../usage/usage.js';
+import { encodingFault, NOT_UTF8 } from './body-encoding.js';
 import type { AllowedFields } from './body-fields.js';
 import { checkContent } from './content-check.js';
 import { checkInputs } from './embedding-inputs.js';
@@ -71,7 +72,7 @@ export function inspectBody(body: Buffer, allowed: AllowedFields, media = PUBLIC
   if (body.length === 0) throw invalid('The body is empty. Send a JSON object with "model".');
   const members = membersOf(body);
   checkOnce(members, ONCE);
-  if (!isUtf8(body)) throw invalid('The body is not valid UTF-8.');
+  if (!isUtf8(body)) throw invalid(NOT_UTF8);
   const fields = readFields(body, members);
   const inputs = checkInputs(body, members, fields.dimensions);
   checkTools(body, members);
@@ -109,7 +110,7 @@ function membersOf(body: Buffer): Member[] {
     return checkedMembers(body, MAX_DEPTH, MAX_MEMBERS);
   } catch (error) {
     if (!(error instanceof JsonScanError)) throw error;
-    throw invalid(`The body is not a valid JSON object: ${error.message}.`);
+    throw invalid(encodingFault(body) ?? `The body is not a valid JSON object: ${error.message}.`);
   }
 }
 
@@ -132,7 +133,7 @@ export function createWholeCheck(names: readonly string[]): (body: Buffer) => vo
   const bits = bitsOf(names);
   return (body) => {
     checkOnce(membersOf(body), bits);
-    if (!isUtf8(body)) throw invalid('The body is not valid UTF-8.');
+    if (!isUtf8(body)) throw invalid(NOT_UTF8);
   };
 }
 

@@ -68,6 +68,12 @@ export const routedDeploymentOutput = z
       .nullable()
       .describe('Whether it takes calls, considering its failures and its node.'),
     consecutive_failures: z.int().nullable().describe('Failed calls since the last success.'),
+    last_failure: z
+      .string()
+      .nullable()
+      .describe(
+        'Why the last of these failed, such as `ECONNREFUSED`, `timeout` or `status_500`. Null if the last call succeeded.',
+      ),
     parked_until: timestamp('When it takes calls again. Null if it is not parked.').nullable(),
     parked_for_seconds: z
       .number()

@@ -30,6 +30,7 @@ const infoSchema = z.object({
       status: z.enum(['serving', 'parked']).optional(),
       takes_calls: z.enum(['yes', 'if_no_other_can', 'no']).optional(),
       consecutive_failures: z.int().optional(),
+      last_failure: z.string().nullish(),
       parked_for_seconds: z.number().optional(),
       node_calls_in_flight: z.int().optional(),
     }),
@@ -67,6 +68,7 @@ export function routedOf(told: Told): RoutedDeployment {
     report: {
       ...(status && { parkedForMs: status === 'parked' ? seconds * MS_PER_SECOND : 0 }),
       fails: told.consecutive_failures,
+      lastFailure: told.last_failure,
       takesCalls: told.takes_calls,
       calls: told.node_calls_in_flight,
     },
@@ -129,7 +131,7 @@ export function routingView(
     model_public_name: name,
     fallbacks: [...members[0]!.fallbacks],
     deployments: members.map(({ id, priced, input, output, report }) => {
-      const { parkedForMs, takesCalls, fails, calls } = report;
+      const { parkedForMs, takesCalls, fails, lastFailure, calls } = report;
       const price = prices.get(name);
       return {
         id,
@@ -137,6 +139,7 @@ export function routingView(
           parkedForMs === undefined ? null : parkedForMs > 0 ? ('parked' as const) : ('serving' as const),
         takes_calls: takesCalls ?? null,
         consecutive_failures: fails ?? null,
+        last_failure: lastFailure ?? null,
         parked_until: parkedForMs ? formatTimestamp(now + parkedForMs) : null,
         parked_for_seconds: parkedForMs ? Math.ceil(parkedForMs / MS_PER_SECOND) : null,
         calls_in_flight: calls ?? null,

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { createTestKey, errorOf, postChat, usageOf } from '../../support/edge.js';
 import { useEdge } from '../../support/edge-suite.js';
 
@@ -26,6 +27,40 @@ describe('400 invalid_body', () => {
     expect(suite.upstream.seen).toHaveLength(before);
     await suite.edge.settled();
     expect(await usageOf(suite.db, accountId)).toEqual([]);
+  });
+
+  const JSON_TEXT = '{"model":"gateway/fast","messages":[]}';
+  const utf16be = (text: string): Buffer => Buffer.from(text, 'utf16le').swap16();
+  const utf32 = (text: string, isBig: boolean): Buffer =>
+    Buffer.concat(
+      [...text].map((character) => {
+        const bytes = Buffer.alloc(4);
+        if (isBig) bytes.writeUInt32BE(character.codePointAt(0)!);
+        else bytes.writeUInt32LE(character.codePointAt(0)!);
+        return bytes;
+      }),
+    );
+
+  test.each([
+    ['a byte order mark', Buffer.from(`\ufeff${JSON_TEXT}`)],
+    ['UTF-16 (little endian, with a byte order mark)', Buffer.from(`\ufeff${JSON_TEXT}`, 'utf16le')],
+    ['UTF-16 (big endian, with a byte order mark)', utf16be(`\ufeff${JSON_TEXT}`)],
+    ['UTF-16 (little endian)', Buffer.from(JSON_TEXT, 'utf16le')],
+    ['UTF-16 (big endian)', utf16be(JSON_TEXT)],
+    ['UTF-32 (little endian, with a byte order mark)', utf32(`\ufeff${JSON_TEXT}`, false)],
+    ['UTF-32 (big endian, with a byte order mark)', utf32(`\ufeff${JSON_TEXT}`, true)],
+    ['UTF-32 (little endian)', utf32(JSON_TEXT, false)],
+    ['UTF-32 (big endian)', utf32(JSON_TEXT, true)],
+    ['compressed (gzip)', gzipSync(JSON_TEXT)],
+    ['Windows-1252', Buffer.from('{"model":"gateway/fast","x":"\xe9"}', 'latin1')],
+  ])('the message names what a body is in: %s', async (named, body) => {
+    const { key } = await createTestKey(suite.db);
+    const response = await postChat(suite.edge.url, key, body);
+    expect(response.status).toBe(400);
+    expect(await errorOf(response)).toMatchObject({
+      code: 'invalid_body',
+      message: expect.stringContaining(named),
+    });
   });
 
   test('a body of 10 MiB passes, one byte more is 413 body_too_large', async () => {

@@ -80,6 +80,7 @@ describe('the dearest that a call can be charged at', () => {
       fallbacks: ['gateway/qwen-fast'],
       status: 'serving',
       consecutive_failures: 0,
+      last_failure: null,
       parked_for_seconds: 0,
       takes_calls: 'yes',
       node_calls_in_flight: 0,

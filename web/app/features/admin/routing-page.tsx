@@ -40,7 +40,8 @@ const columns: readonly Column<Row>[] = [
     id: 'failures',
     head: 'Failures',
     figure: true,
-    cell: ({ consecutiveFailures: failures }) => (failures == null ? '–' : formatCount(failures)),
+    cell: ({ consecutiveFailures: failures, lastFailure }) =>
+      failures == null ? '–' : `${formatCount(failures)}${lastFailure ? ` (${lastFailure})` : ''}`,
   },
   {
     id: 'flight',
