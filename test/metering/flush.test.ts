@@ -132,7 +132,7 @@ describe('a flushed batch', () => {
     pool.on('error', () => undefined);
     const records = [recordOf(payer), recordOf(payer)];
     const waiting = `from pg_stat_activity
-      where query like '%commit_calls%' and wait_event_type = 'Lock' and datname = current_database()`;
+      where query like '%write_calls%' and wait_event_type = 'Lock' and datname = current_database()`;
     /** Ends the flush while it waits for the lock. On a busy machine that wait may be over before: then once more. */
     const refusedBy = async (end: string): Promise<string> => {
       for (;;) {

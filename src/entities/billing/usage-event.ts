@@ -62,6 +62,8 @@ const UsageEventSchema = defineEntity({
     nodeCalls: p.integer().nullable(),
     /** The model that the key's guard moved the call to; null if it ran on the requested one. */
     movedTo: p.text().nullable(),
+    /** Why the call failed, without anything of its prompt; null for a success. */
+    errorMessage: p.text().nullable(),
   },
 });
 

@@ -73,6 +73,7 @@ function Facts({ receipt }: { receipt: Receipt }) {
     ['Status', <CallStatus key="status" {...event} />],
     ['HTTP status', event.httpStatus],
     ['Error code', event.errorCode ?? none],
+    ['Error message', event.errorMessage ?? none],
     ['Completed', <Moment key="time" at={event.createdAt} />],
     ['In UTC', formatUtc(new Date(event.createdAt))],
     event.widgetId === null
