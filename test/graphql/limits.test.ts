@@ -468,7 +468,8 @@ describe('limits of GraphQL', () => {
     expect(plans.body).toEqual({ data: { plans: expect.arrayContaining([{ name: 'free' }]) } });
     expect([plans.status, plans.headers.get('cache-control')]).toEqual([200, 'no-store']);
     const named = {
-      query: 'query A { plans { name } } query B($first: Int!) { viewer { usageEvents(first: $first) { nodes { id } } } }',
+      query:
+        'query A { plans { name } } query B($first: Int!) { viewer { usageEvents(first: $first) { nodes { id } } } }',
       operationName: 'B',
       variables: '{"first":1}',
     };
@@ -500,7 +501,10 @@ describe('limits of GraphQL', () => {
   test.each(['{ viewer { email } }', '{ plans { name } }'])(
     'with the session cookie nothing is answered by GET: %s',
     async (query) => {
-      const answer = await get({ query }, { cookie: `pr_session=${token}`, 'apollo-require-preflight': 'true' });
+      const answer = await get(
+        { query },
+        { cookie: `pr_session=${token}`, 'apollo-require-preflight': 'true' },
+      );
       expect([answer.status, codesOf(answer)]).toEqual([405, ['method_not_allowed']]);
       expect(answer.body.data).toBeUndefined();
     },

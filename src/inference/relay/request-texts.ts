@@ -93,9 +93,7 @@ export class RequestTexts {
     const bare = bareText(part);
     if (bare === '') return false;
     return (
-      this.sharesRun(part) ||
-      this.#all.includes(bare) ||
-      this.#short.some((text) => bare.includes(text))
+      this.sharesRun(part) || this.#all.includes(bare) || this.#short.some((text) => bare.includes(text))
     );
   }
 

@@ -76,18 +76,21 @@ describe('the message that is kept of a failed call', () => {
     ['in Chinese, cut', CHINESE.slice(4, 15)],
     ['in Chinese, as bytes', bytes(CHINESE)],
     ['as one short word in quotes', "'orchid'"],
-    ['as tokens', PROMPT.split(' ').map((word) => `'Ġ${word}'`).join(', ')],
+    [
+      'as tokens',
+      PROMPT.split(' ')
+        .map((word) => `'Ġ${word}'`)
+        .join(', '),
+    ],
   ];
-  test.each([
-    python(PROMPT),
-    JSON.stringify(CHINESE),
-    `'${PROMPT.slice(0, 14)}...'`,
-    "'orchid'",
-  ])('is the first sentence that does not quote the prompt: %s', async (quoted) => {
-    const body = asking(PROMPT, CHINESE, 'orchid');
-    const { message } = await kept(`Invalid value ${quoted} in messages. Send less. Try again.`, body);
-    expect(message).toBe('Send less.');
-  });
+  test.each([python(PROMPT), JSON.stringify(CHINESE), `'${PROMPT.slice(0, 14)}...'`, "'orchid'"])(
+    'is the first sentence that does not quote the prompt: %s',
+    async (quoted) => {
+      const body = asking(PROMPT, CHINESE, 'orchid');
+      const { message } = await kept(`Invalid value ${quoted} in messages. Send less. Try again.`, body);
+      expect(message).toBe('Send less.');
+    },
+  );
 
   test.each(forms)('has nothing of a prompt that the node quotes: %s', async (_form, quoted) => {
     const body = asking(PROMPT, CHINESE, 'orchid');
