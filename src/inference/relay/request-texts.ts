@@ -19,7 +19,7 @@ const NOT_LETTERS = /[^\p{L}\p{N}]+/gu;
  * A text without what quoting may change: case, space, punctuation and escapes of JSON, Python, URLs and HTML. One character for
  * each byte of UTF-8, since seven characters of Chinese say as much as twenty letters.
  */
-export function bareText(text: string): string {
+function bareText(text: string): string {
   const bare = text
     .normalize('NFKC')
     .replace(ESCAPED, (_, json?: string, byte?: string) =>
