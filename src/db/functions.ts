@@ -7,6 +7,7 @@ import { refuseChange } from './functions/refuse-change.js';
 import type { SqlFunction } from './functions/sql-function.js';
 import { unlockedAccounts } from './functions/unlocked-accounts.js';
 import { uuidV7 } from './functions/uuid-v7.js';
+import { writeCalls } from './functions/write-calls.js';
 
 /** Every function in the database, a file each. One that is no longer listed stays where it is until a migration drops it. */
 export const functions: readonly SqlFunction[] = [
@@ -16,6 +17,7 @@ export const functions: readonly SqlFunction[] = [
   keyMonthSpend,
   fireAlerts,
   actGuards,
+  writeCalls,
   commitCalls,
   unlockedAccounts,
 ];

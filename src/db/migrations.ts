@@ -28,6 +28,7 @@ import { Migration20261217000000 } from './migrations/Migration20261217000000.js
 import { Migration20261218000000 } from './migrations/Migration20261218000000.js';
 import { Migration20261218070000 } from './migrations/Migration20261218070000.js';
 import { Migration20261219000000 } from './migrations/Migration20261219000000.js';
+import { Migration20261220000000 } from './migrations/Migration20261220000000.js';
 
 /** Every migration, oldest first. Listed here rather than found in a folder, so that a bundle holds them. */
 export const migrations = [
@@ -61,4 +62,5 @@ export const migrations = [
   { name: 'Migration20261218000000', class: Migration20261218000000 },
   { name: 'Migration20261218070000', class: Migration20261218070000 },
   { name: 'Migration20261219000000', class: Migration20261219000000 },
+  { name: 'Migration20261220000000', class: Migration20261220000000 },
 ];

@@ -43,9 +43,10 @@ function sendError(deps: V1Deps, exchange: Exchange, error: AppError): void {
 }
 
 /** Counts a rejection for the owner of the key, who couldn't see it otherwise, since it isn't usage. */
-function tellOwner(deps: V1Deps, { presentedKey, model }: Exchange, code: ErrorCode, at: number): void {
+function tellOwner(deps: V1Deps, { id, presentedKey, model }: Exchange, code: ErrorCode, at: number): void {
   if (!presentedKey) return;
   deps.refused.count({
+    id,
     accountId: presentedKey.account.id,
     keyId: presentedKey.credential.id,
     code,

@@ -20,6 +20,10 @@ const DOCUMENT_CODES = new Set([
   'PERSISTED_QUERY_NOT_SUPPORTED',
 ]);
 
+/** What runs by POST alone. */
+export const POST_ONLY =
+  'Send mutations, and queries with the session cookie, by POST, and subscriptions over WebSocket. Queries with a bearer token or without a session also run by GET.';
+
 /** A fault of a document, a limit that it exceeds included. */
 export const documentError = (message: string): GraphQLError =>
   new GraphQLError(message, { extensions: { code: 'GRAPHQL_VALIDATION_FAILED', http: { status: 400 } } });
@@ -94,11 +98,17 @@ function shownError(error: GraphQLError): AppError {
   return toAppError(cause);
 }
 
+const isOfMethod = ({ http }: GraphQLError['extensions']): boolean =>
+  (http as { status?: number } | undefined)?.status === 405;
+
 /** GraphQL's own refusals of values and requests in the terms of REST. */
 function refusalOf(error: GraphQLError): AppError | undefined {
   const { message, extensions } = error;
   const details = valueFaults(error);
   if (details) return new ValueRefusal(details);
+  if (extensions.code === 'BAD_REQUEST' && isOfMethod(extensions)) {
+    return new AppError('method_not_allowed', { message: POST_ONLY });
+  }
   if (extensions.code === 'BAD_REQUEST') {
     return new AppError('invalid_body', { message: withShortNames(message) });
   }

@@ -13,7 +13,7 @@ import { clearSessionCookie, startCookieSession } from '../rest/session-cookie.j
 import type { Signals } from '../services/live/signals.js';
 import type { Services } from '../services.js';
 import type { GraphqlContext } from './context.js';
-import { formatGraphqlError } from './errors.js';
+import { formatGraphqlError, POST_ONLY } from './errors.js';
 import { settledAccept, statusOfFaults } from './http-status.js';
 import { refuseUnvalidatable } from './limits.js';
 import { createLoaders } from './loaders.js';
@@ -49,9 +49,8 @@ const CLOSE_MS = 2_000;
 const ENDPOINT = '/graphql';
 /** What REST takes for the playground and for prompts, and a document. */
 const DOCUMENT_BYTES = 768 * 1024;
-const POST_ONLY = 'Send queries and mutations by POST, and subscriptions over WebSocket.';
 
-/** `/graphql`: queries and mutations by POST, everything over WebSocket. */
+/** `/graphql`: queries and mutations by POST, queries without the cookie by GET, everything over WebSocket. */
 export async function graphqlRoutes(app: RestApp, deps: GraphqlDeps): Promise<void> {
   const { schema, services, introspection, documents, log } = deps;
   const sessions = createSocketSessions(services, deps.signals);
@@ -75,6 +74,27 @@ export async function graphqlRoutes(app: RestApp, deps: GraphqlDeps): Promise<vo
     await server.stop();
   });
 
+  // Fastify's types of the reply don't fit those of the integration beside the zod provider.
+  const runs = fastifyApolloHandler(server, {
+    context: async (request: FastifyRequest, reply: FastifyReply) => contextOf(request, reply, services),
+  } as never) as never;
+  const answerFault = (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
+    const isOfDocument = error instanceof GraphQLError;
+    const shown = isOfDocument ? undefined : deps.toAppError(error);
+    const fault = isOfDocument ? error : new GraphQLError('', { originalError: shown });
+    const formatted = formatError(fault);
+    const { code, retryAfterSeconds } = formatted.extensions as {
+      code: string;
+      retryAfterSeconds?: number;
+    };
+    reply.errorCode = code;
+    if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
+    reply
+      .status(shown?.status ?? statusOfFaults([formatted], settledAccept(request.headers.accept)))
+      .type(`${settledAccept(request.headers.accept)}; charset=utf-8`)
+      .send(JSON.stringify({ errors: [formatted] }));
+  };
+
   app.route({
     method: 'POST',
     url: ENDPOINT,
@@ -87,36 +107,31 @@ export async function graphqlRoutes(app: RestApp, deps: GraphqlDeps): Promise<vo
       reply.holdsSecret = mayMutate(request);
       refuseUnvalidatable(schema, (request.body as DocumentRequest | null)?.query);
     },
-    // Fastify's types of the reply don't fit those of the integration beside the zod provider.
-    handler: fastifyApolloHandler(server, {
-      context: async (request: FastifyRequest, reply: FastifyReply) => contextOf(request, reply, services),
-    } as never) as never,
-    errorHandler: (error, request, reply) => {
-      const isOfDocument = error instanceof GraphQLError;
-      const shown = isOfDocument ? undefined : deps.toAppError(error);
-      const fault = isOfDocument ? error : new GraphQLError('', { originalError: shown });
-      const formatted = formatError(fault);
-      const { code, retryAfterSeconds } = formatted.extensions as {
-        code: string;
-        retryAfterSeconds?: number;
-      };
-      reply.errorCode = code;
-      if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
-      reply
-        .status(shown?.status ?? statusOfFaults([formatted], settledAccept(request.headers.accept)))
-        .type(`${settledAccept(request.headers.accept)}; charset=utf-8`)
-        .send(JSON.stringify({ errors: [formatted] }));
-    },
+    handler: runs,
+    errorHandler: answerFault,
   });
   app.addHook('onRequest', async (request, reply) => {
-    if (request.is404 && request.url.split('?', 1)[0] === ENDPOINT) refuseMethod(reply);
+    if (request.is404 && request.url.split('?', 1)[0] === ENDPOINT) refuseMethod(reply, 'GET, POST');
   });
   app.route({
     method: 'GET',
     url: ENDPOINT,
-    config: reads({ auth: 'none' }),
+    config: reads({ auth: 'optional' }),
     schema: { hide: true },
-    handler: (_request, reply) => refuseMethod(reply),
+    exposeHeadRoute: false,
+    preHandler: async (request, reply) => {
+      if (request.ws) return;
+      const { query } = request.query as DocumentRequest;
+      const credential = credentialOf(request.headers.authorization, request.cookies);
+      // A page elsewhere can make a browser send the cookie with a GET.
+      if (query === undefined || credential?.from === 'cookie') refuseMethod(reply, 'POST');
+      refuseUnvalidatable(schema, query);
+      request.raw.headers.accept = settledAccept(request.headers.accept);
+      // Without the cookie there is nothing to forge.
+      request.raw.headers['apollo-require-preflight'] = 'true';
+    },
+    handler: runs,
+    errorHandler: answerFault,
     wsHandler: createSocketHandler({
       schema,
       services,
@@ -130,8 +145,8 @@ export async function graphqlRoutes(app: RestApp, deps: GraphqlDeps): Promise<vo
   });
 }
 
-function refuseMethod(reply: FastifyReply): never {
-  reply.header('allow', 'POST');
+function refuseMethod(reply: FastifyReply, allowed: string): never {
+  reply.header('allow', allowed);
   throw new AppError('method_not_allowed', { message: POST_ONLY });
 }
 

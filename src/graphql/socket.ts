@@ -164,7 +164,8 @@ async function connect(
   sessions: SocketSessions,
 ): Promise<boolean> {
   const { socket, request } = extra;
-  const { authorization, credentials, accountId } = connectionParams ?? {};
+  const { credentials, accountId } = connectionParams ?? {};
+  const authorization = memberOf(connectionParams, 'authorization');
   const credential = credentialOf(
     typeof authorization === 'string' ? authorization : request.headers.authorization,
     // A browser sends the cookie with each upgrade; a page that doesn't mean it says so, in the words of `fetch`.
@@ -186,6 +187,11 @@ async function connect(
   // Closed while the session was looked up: nobody would release it any more.
   if (socket.readyState !== socket.OPEN) extra.release?.();
   return extra.release !== undefined;
+}
+
+/** A member that is named like a header, in whatever case a client writes it. */
+function memberOf(params: Record<string, unknown> | undefined, name: string): unknown {
+  return Object.entries(params ?? {}).find(([member]) => member.toLowerCase() === name)?.[1];
 }
 
 /** Everything that stands before the execution: who asks now, and whether the document may run. */

@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks';
+import { type ErrorCode, errorTable } from '../errors.js';
 import type { Clock } from '../lib/clock.js';
 import { costOf } from '../lib/money.js';
 import type { Span } from '../lib/tracing/tracing.js';
@@ -8,6 +9,7 @@ import type { CallMetrics } from './call-metrics.js';
 import type { Catalog, CatalogModel } from './catalog.js';
 import type { Admission, Limits } from './limits/limits.js';
 import { idOf, type Payer } from './payer.js';
+import { ownerMessage } from './relay/owner-message.js';
 import type { InspectedBody } from './request/request-body.js';
 import { estimateInput, missedInput, readUsage, type TokenCounts } from './usage/usage.js';
 
@@ -48,6 +50,8 @@ export interface Success {
 export interface Failure {
   code: string;
   httpStatus: number;
+  /** What the caller is told, if that isn't the code's own message. */
+  message?: string | undefined;
   clientAborted?: boolean;
 }
 
@@ -55,6 +59,7 @@ export interface Failure {
 export const CLIENT_LEFT: Failure = {
   code: 'client_closed_request',
   httpStatus: 499,
+  message: 'The client disconnected before there was an answer.',
   clientAborted: true,
 };
 
@@ -79,6 +84,7 @@ type Outcome = Pick<
   | 'cost'
   | 'status'
   | 'errorCode'
+  | 'errorMessage'
   | 'httpStatus'
   | 'clientAborted'
   | 'estimated'
@@ -156,6 +162,7 @@ export class Call {
         cost: costOf(tokens.inputTokens, tokens.outputTokens, model.priceIn, model.priceOut),
         status: 'success',
         errorCode: null,
+        errorMessage: null,
         httpStatus: 200,
         clientAborted: success.clientAborted ?? false,
         estimated: !told,
@@ -182,13 +189,15 @@ export class Call {
 
   /** Records a call that is free, since who receives an error pays nothing. */
   fail(failure: Failure, written: (error?: Error) => void): void {
+    const { admission, body } = this.input;
     this.#settle(
-      this.#record(this.input.admission.model, {
+      this.#record(admission.model, {
         inputTokens: 0,
         outputTokens: 0,
         cost: 0n,
         status: 'error',
         errorCode: failure.code,
+        errorMessage: ownerMessage(failure.message, ownWords(failure), body.forward),
         httpStatus: failure.httpStatus,
         clientAborted: failure.clientAborted ?? false,
         estimated: false,
@@ -221,6 +230,7 @@ export class Call {
       ttftMs: this.#firstTokenMs,
       status: outcome.status,
       errorCode: outcome.errorCode,
+      errorMessage: outcome.errorMessage,
       httpStatus: outcome.httpStatus,
       clientAborted: outcome.clientAborted,
       estimated: outcome.estimated,
@@ -251,6 +261,10 @@ export class Call {
     );
   }
 }
+
+/** Our message for a failure: its code's, with the remedy. */
+const ownWords = ({ code, message }: Failure): string =>
+  errorTable[code as ErrorCode]?.message ?? message ?? code;
 
 /** Trace attributes of a call, by OpenTelemetry's conventions: neither its content nor its owner. */
 function describe(span: Span, record: UsageRecord): void {

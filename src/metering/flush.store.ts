@@ -24,11 +24,11 @@ export interface BatchResult extends Pick<FlushResult, 'accounts' | 'keyDays' | 
   refused: UsageRecord[];
 }
 
-const COLUMNS = 27;
+const COLUMNS = 28;
 /** The arrays of accounts and columns, and the two words on mails. */
 const FLUSH = {
   name: 'metering-flush',
-  text: `select * from commit_calls(${Array.from({ length: COLUMNS + 3 }, (_, i) => `$${i + 1}`)})`,
+  text: `select * from write_calls(${Array.from({ length: COLUMNS + 3 }, (_, i) => `$${i + 1}`)})`,
 };
 
 /** Mails that one subscription sends for one key and month: its thresholds can be changed, its address be a stranger's. */
@@ -36,7 +36,7 @@ export const MAX_MAILS_PER_MONTH = 5;
 /** Why a mail beyond them is not sent. */
 export const TOO_MANY_MAILS = `Recorded, not emailed: a subscription sends at most ${MAX_MAILS_PER_MONTH} emails per key and month.`;
 
-/** What `commit_calls` answers: texts, which cost both sides least. */
+/** What `write_calls` answers: texts, which cost both sides least. */
 interface FlushRow {
   inserted: number;
   /** Ids of accounts that don't exist. */
@@ -178,6 +178,7 @@ function columns(records: Iterable<UsageRecord>): string[] {
     column[24] += before + (record.nodeId ?? 'NULL');
     column[25] += before + (record.nodeCalls ?? 'NULL');
     column[26] += before + quoted(record.movedTo);
+    column[27] += before + quoted(record.errorMessage);
     before = ',';
   }
   return column.map((text) => (text === '' ? '{}' : `${text}}`));

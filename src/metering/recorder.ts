@@ -1,3 +1,4 @@
+import { errorEntry } from '../errors.js';
 import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
 import { type Answer, Entry } from './entry.js';
@@ -23,7 +24,8 @@ const MAX_UNSPOOLED = 10_000;
 
 /** What an unrecorded answer becomes: callers that receive an error pay nothing. The operator still sees the tokens. */
 function waived(record: UsageRecord): UsageRecord {
-  return { ...record, status: 'error', errorCode: 'service_unavailable', httpStatus: 503, cost: 0n };
+  const why = { errorCode: 'service_unavailable', errorMessage: errorEntry('service_unavailable').message };
+  return { ...record, status: 'error', ...why, httpStatus: 503, cost: 0n };
 }
 
 const refused = (): Error => new Error('neither the spool nor the database accepted the event');

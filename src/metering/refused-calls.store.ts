@@ -15,19 +15,24 @@ export interface RefusedCount {
   lastAt: number;
   /** 0 but for calls that were answered. */
   cost: Money;
+  /** Of the latest calls, the latest last; at most `MAX_IDS`. */
+  ids: string[];
 }
 
 const TIMEOUT_MS = 5_000;
+/** Calls that can be looked up, by key, code, model and hour: who calls on in vain fills no table. */
+export const MAX_IDS = 50;
 
 /** In the order of the primary key, so that two edges that count the same never wait for each other in a circle. */
 const TEXT = `
-insert into refused_call_hours as r (account_id, hour, key_id, code, model, calls, last_at)
-select account_id, to_timestamp(hour_ms / 1000.0), key_id, code, model, calls, to_timestamp(last_ms / 1000.0)
-from unnest($1::uuid[], $2::float8[], $3::uuid[], $4::text[], $5::text[], $6::bigint[], $7::float8[])
-  as t (account_id, hour_ms, key_id, code, model, calls, last_ms)
+insert into refused_call_hours as r (account_id, hour, key_id, code, model, calls, last_at, ids)
+select account_id, to_timestamp(hour_ms / 1000.0), key_id, code, model, calls, to_timestamp(last_ms / 1000.0), ids::uuid[]
+from unnest($1::uuid[], $2::float8[], $3::uuid[], $4::text[], $5::text[], $6::bigint[], $7::float8[], $8::text[])
+  as t (account_id, hour_ms, key_id, code, model, calls, last_ms, ids)
 order by 1, 2, 3, 4, 5
 on conflict (account_id, hour, key_id, code, model) do update
-set calls = r.calls + excluded.calls, last_at = greatest(r.last_at, excluded.last_at)`;
+set calls = r.calls + excluded.calls, last_at = greatest(r.last_at, excluded.last_at),
+  ids = (excluded.ids || r.ids)[1:${MAX_IDS}]`;
 
 /**
  * Adds counts to those of the database, in one statement.
@@ -42,6 +47,7 @@ export async function addRefusedCalls(pool: Pool, counts: readonly RefusedCount[
     counts.map(({ model }) => model),
     counts.map(({ calls }) => calls),
     counts.map(({ lastAt }) => lastAt),
+    counts.map(({ ids }) => `{${ids.toReversed()}}`),
   ];
   await queryWithin(pool, { name: 'metering-refused-calls', text: TEXT, values }, TIMEOUT_MS);
 }

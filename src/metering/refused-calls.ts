@@ -1,10 +1,12 @@
 import type { Logger } from '../lib/logger.js';
 import type { Money } from '../lib/money.js';
 import { within } from '../lib/within.js';
-import type { RefusedCount } from './refused-calls.store.js';
+import { MAX_IDS, type RefusedCount } from './refused-calls.store.js';
 
 /** A call that was refused to a key that is known, whether or not it may call. */
 export interface RefusedCall {
+  /** Its `x-request-id`, where its owner may look it up. */
+  id?: string;
   accountId: string;
   keyId: string;
   /** Of the error table. */
@@ -49,9 +51,9 @@ export class RefusedCalls {
 
   constructor(private readonly options: RefusedCallsOptions) {}
 
-  count({ accountId, keyId, code, model, at, cost = 0n }: RefusedCall): void {
+  count({ id, accountId, keyId, code, model, at, cost = 0n }: RefusedCall): void {
     const hour = at - (at % HOUR_MS);
-    this.#add({ accountId, keyId, code, model, hour, calls: 1, lastAt: at, cost });
+    this.#add({ accountId, keyId, code, model, hour, calls: 1, lastAt: at, cost, ids: id ? [id] : [] });
     this.#schedule();
   }
 
@@ -70,6 +72,8 @@ export class RefusedCalls {
       known.calls += count.calls;
       known.cost += count.cost;
       known.lastAt = Math.max(known.lastAt, count.lastAt);
+      for (const id of count.ids) known.ids.push(id);
+      if (known.ids.length > MAX_IDS) known.ids = known.ids.slice(-MAX_IDS);
     } else if (this.#counts.size < MAX_COUNTS) {
       this.#counts.set(name, count);
     } else {

@@ -35,6 +35,7 @@ export function terminatedEvent({ at, ...call }: CallIntent): UsageRecord {
     ttftMs: null,
     status: 'error',
     errorCode: TERMINATED,
+    errorMessage: 'The gateway stopped before the call finished. Send it again.',
     httpStatus: 502,
     clientAborted: false,
     estimated: false,

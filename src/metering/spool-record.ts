@@ -52,12 +52,15 @@ function intentTail({ promptVersionId, movedTo }: CallIntent): string {
   return promptVersionId === null ? '' : `,"${promptVersionId}"`;
 }
 
-/** The same for an event, with the deployment that served. */
-function eventTail({ promptVersionId, deployment, nodeId, nodeCalls, movedTo }: UsageRecord): string {
-  if (movedTo === null && deployment === null) return promptVersionId === null ? '' : `,"${promptVersionId}"`;
+/** The same for an event, with the deployment that served, and why it failed. */
+function eventTail(record: UsageRecord): string {
+  const { promptVersionId, deployment, nodeId, nodeCalls, movedTo, errorMessage } = record;
+  if (movedTo === null && deployment === null && errorMessage === null)
+    return promptVersionId === null ? '' : `,"${promptVersionId}"`;
   const name = deployment === null ? 'null' : quoted(deployment);
-  const moved = movedTo === null ? '' : `,${quoted(movedTo)}`;
-  return `,${id(promptVersionId)},${name},${id(nodeId)},${nodeCalls}${moved}`;
+  const moved = movedTo === null && errorMessage === null ? '' : `,${quoted(movedTo)}`;
+  const why = errorMessage === null ? '' : `,${quoted(errorMessage)}`;
+  return `,${id(promptVersionId)},${name},${id(nodeId)},${nodeCalls}${moved}${why}`;
 }
 
 /** The payload of an intent: its fields in order, since names would be half of it. */
@@ -133,6 +136,7 @@ function decodePayload(text: string): SpoolEntry {
     ttftMs,
     status,
     errorCode,
+    errorMessage: rest[17] ?? null,
     httpStatus,
     clientAborted: (flags & CLIENT_ABORTED) > 0,
     estimated: (flags & ESTIMATED) > 0,

@@ -42,6 +42,8 @@ export interface UsageRecord extends Omit<CallIntent, 'at'> {
   ttftMs: number | null;
   status: 'success' | 'error';
   errorCode: string | null;
+  /** Why the call failed, for its owner: no prompt, nothing of the operator's; null for a success. */
+  errorMessage: string | null;
   httpStatus: number;
   clientAborted: boolean;
   estimated: boolean;

@@ -3,6 +3,7 @@ import { requireAdmin, requireViewer } from '../context.js';
 import { AppError } from '../errors.js';
 import type { NetworkBudget } from '../lib/fair/network-budget.js';
 import { KEY_PREFIX } from '../lib/key-form.js';
+import { isWebSocketUpgrade } from '../lib/web-socket-upgrade.js';
 import { type Credential, credentialOf } from '../rest/credential.js';
 import { setSessionCookie } from '../rest/session-cookie.js';
 import { ACCOUNT_HEADER, refuseOtherAccount } from '../rest/shown-account.js';
@@ -57,11 +58,13 @@ export function guardSessions(
       if (!isInternal) throw new AppError('internal_routes_disabled');
       throw new AppError('unauthorized', { message: WRONG_SECRET });
     }
-    if (rules.auth !== 'none' && credential) await openSession(request, credential, services);
+    // A WebSocket shows its session in its first message.
+    const showsLater = rules.auth === 'optional' && isWebSocketUpgrade(request.raw);
+    if (rules.auth !== 'none' && !showsLater && credential) await openSession(request, credential, services);
     if (rules.rate !== 'none' && !context.viewer && !isExempt(context, { production })) {
       strangers.spend(context.networks);
     }
-    if (rules.auth !== 'none' && !context.viewer && credential?.token.startsWith(KEY_PREFIX)) {
+    if (rules.auth !== 'none' && !showsLater && !context.viewer && credential?.token.startsWith(KEY_PREFIX)) {
       throw new AppError('unauthorized', { message: KEY_AT_API });
     }
     if (rules.auth === 'admin') requireAdmin(context);

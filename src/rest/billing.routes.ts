@@ -17,6 +17,7 @@ import {
   usageOutput,
   usageReceiptOutput,
 } from '../services/billing/billing.outputs.js';
+import { rejectedCallOutput } from '../services/refusals/refusals.outputs.js';
 import { routesOf } from './operations.js';
 import { reads, writes } from './route-rules.js';
 
@@ -102,11 +103,12 @@ export const billingRoutes = routesOf('Billing', (route, { billing }) => {
 
   route('GET /api/usage/:id', reads(), {
     operationId: 'getUsage',
-    summary: 'Get a usage event',
-    description: 'Returns a call by its `x-request-id`, with the prices at that time and its charge.',
+    summary: 'Get a call',
+    description:
+      'Returns a call by its `x-request-id`, with the prices at that time and its charge. Of a call that was rejected before it reached a model, returns why, for 30 days; of many alike in one hour, of the latest 50.',
     params: usageParams,
-    returns: { 200: usageReceiptOutput },
-    run: ({ context, params }) => billing.usageReceipt(context, params.id),
+    returns: { 200: z.union([usageReceiptOutput, rejectedCallOutput]).describe('The call.') },
+    run: ({ context, params }) => billing.call(context, params.id),
   });
 
   route('GET /api/plans', reads({ auth: 'none' }), {

@@ -65,6 +65,7 @@ function recordOf(id: string, accountId: string, keyId: string): UsageRecord {
     deployment: 'fast-1',
     nodeId: null,
     nodeCalls: 1,
+    errorMessage: null,
     movedTo: null,
   };
 }

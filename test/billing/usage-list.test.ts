@@ -53,6 +53,7 @@ describe('usage listing', () => {
           ttft_ms: 45,
           status: 'success',
           error_code: null,
+          error_message: null,
           http_status: 200,
           client_aborted: true,
           estimated: true,

@@ -40,6 +40,7 @@ function record(accountId: string, keyId: string, at: number): UsageRecord {
     deployment: null,
     nodeId: null,
     nodeCalls: null,
+    errorMessage: null,
     movedTo: null,
   };
 }

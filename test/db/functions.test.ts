@@ -18,6 +18,7 @@ const REVISIONS: Record<number, string> = {
   4: '9497709759b4c73548aa66f0c9f3aa8f6892ffc877ba76a294c5bded728b4c9f',
   5: '128dd1602119f5255816c14f68f927cd2527f7cb9d540c55cff7b5179221778c',
   6: '8262864ec33dd1fd45f2f81c9b35a3d390b08c8f1bcc898879589820987f0653',
+  7: '7a0b0d426d76ff8c6d18603d4ff624382db68c1806294603efe203792eab37e9',
 };
 
 const names = functions.map(({ name }) => name);

@@ -1,6 +1,6 @@
 import type { RefusalHourOutput, RefusedCallsOutput } from '../../src/services/refusals/refusals.outputs.js';
 import { dataOf } from '../graphql/support.js';
-import { signUp } from '../support/api.js';
+import { call, signUp } from '../support/api.js';
 import { postChat } from '../support/edge.js';
 import { useProduct } from '../support/product-suite.js';
 import { until } from '../support/until.js';
@@ -19,6 +19,47 @@ describe('refused calls', () => {
     suite.api<RefusedCallsOutput>(token, 'GET', path);
   const counted = (token: string, calls: number) =>
     until(async () => (await refusedOf(token)).total_calls === calls, { what: `${calls} counted calls` });
+
+  test('are looked up by their id, by their owner alone', async () => {
+    const [user, other] = [await suite.signUp('free'), await suite.signUp('free')];
+    const refused = await postChat(suite.url, user.key, { model: 'gateway/qwen-pro' });
+    expect(refused.status).toBe(403);
+    const id = refused.headers.get('x-request-id')!;
+    await counted(user.token, 1);
+    const found = await suite.api<Record<string, unknown>>(user.token, 'GET', `/api/usage/${id}`);
+    expect(found).toEqual({
+      id,
+      status: 'rejected',
+      error_code: 'model_not_allowed',
+      http_status: 403,
+      model_public_name: 'gateway/qwen-pro',
+      key_id: expect.any(String),
+      key_name: 'of a test',
+      key_status: 'active',
+      created_at: expect.stringMatching(/^20\d\d-/),
+      remedy: expect.stringContaining('The plan does not include the model'),
+    });
+    const query = `query ($id: ID!) { viewer { rejectedCall(id: $id) { id errorCode remedy } } }`;
+    expect(await dataOf(suite.url, query, { token: user.token, variables: { id } })).toEqual({
+      viewer: { rejectedCall: { id, errorCode: 'model_not_allowed', remedy: found.remedy } },
+    });
+    const strange = await call(suite.url, 'GET', `/api/usage/${id}`, { token: other.token });
+    expect(strange.status).toBe(404);
+    await postChat(suite.url, user.key);
+    const answered = await postChat(suite.url, user.key);
+    const receipt = () =>
+      call<{ status: string; error_message: unknown }>(
+        suite.url,
+        'GET',
+        `/api/usage/${answered.headers.get('x-request-id')}`,
+        { token: user.token },
+      );
+    const { body } = await until(async () => {
+      const answer = await receipt();
+      return answer.status === 200 ? answer : undefined;
+    });
+    expect([body.status, body.error_message]).toEqual(['success', null]);
+  });
 
   test('are counted by key, code and model for their owner alone, and are no usage', async () => {
     const user = await suite.signUp('free');

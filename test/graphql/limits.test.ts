@@ -459,18 +459,56 @@ describe('limits of GraphQL', () => {
     expect([answer.status, codesOf(answer)]).toEqual([415, ['unsupported_media_type']]);
   });
 
-  test('nothing is asked by GET', async () => {
-    const answer = await call<{ error: { code: string } }>(
-      suite.url,
-      'GET',
-      `/graphql?query=${encodeURIComponent('{plans{name}}')}`,
-      {
-        token,
-        headers: { 'apollo-require-preflight': 'true' },
-      },
-    );
-    expect([answer.status, answer.body.error.code]).toEqual([405, 'method_not_allowed']);
+  const get = (fields: Record<string, string>, headers: Record<string, string> = {}) =>
+    call<GraphqlAnswer>(suite.url, 'GET', `/graphql?${new URLSearchParams(fields)}`, { headers });
+  const bearer = () => ({ authorization: `Bearer ${token}` });
+
+  test('a query is answered by GET, with a token and without, and is not stored on the way', async () => {
+    const plans = await get({ query: '{ plans { name } }' });
+    expect(plans.body).toEqual({ data: { plans: expect.arrayContaining([{ name: 'free' }]) } });
+    expect([plans.status, plans.headers.get('cache-control')]).toEqual([200, 'no-store']);
+    const named = {
+      query:
+        'query A { plans { name } } query B($first: Int!) { viewer { usageEvents(first: $first) { nodes { id } } } }',
+      operationName: 'B',
+      variables: '{"first":1}',
+    };
+    const { body } = await get(named, { ...bearer(), cookie: `pr_session=${token}` });
+    expect(body).toEqual({ data: { viewer: { usageEvents: { nodes: [] } } } });
+    expect((await get(named)).body.data).toEqual({ viewer: null });
   });
+
+  test('by GET the limits are the same', async () => {
+    const deep = await get({ query: `{ ${repeat(16, (n) => `a${n}: plans { name }`)} }` }, bearer());
+    expect(codesOf(deep)).toEqual([INVALID]);
+  });
+
+  test.each([
+    ['a mutation', 'mutation { logout { success } }'],
+    ['a subscription', 'subscription { usageRecorded { id } }'],
+    ['no query', ''],
+  ])('by GET %s is refused', async (_what, query) => {
+    const answer = await get(query ? { query } : {}, bearer());
+    expect([answer.status, answer.headers.get('allow'), codesOf(answer)]).toEqual([
+      405,
+      'POST',
+      ['method_not_allowed'],
+    ]);
+    expect(answer.body.errors![0]!.message).toMatch(/by POST/);
+    expect((await get({ query: '{ viewer { email } }' }, bearer())).body.data).toBeTruthy();
+  });
+
+  test.each(['{ viewer { email } }', '{ plans { name } }'])(
+    'with the session cookie nothing is answered by GET: %s',
+    async (query) => {
+      const answer = await get(
+        { query },
+        { cookie: `pr_session=${token}`, 'apollo-require-preflight': 'true' },
+      );
+      expect([answer.status, codesOf(answer)]).toEqual([405, ['method_not_allowed']]);
+      expect(answer.body.data).toBeUndefined();
+    },
+  );
 
   test('a persisted query is answered as one that is not supported', async () => {
     const answer = await post({ extensions: { persistedQuery: { version: 1, sha256Hash: 'x' } } });

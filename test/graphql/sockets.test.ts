@@ -98,6 +98,15 @@ describe('a WebSocket of GraphQL', () => {
     expect(await socket.hears('next', '1')).toEqual({ data: { viewer: { id: other.user.id } } });
   });
 
+  test.each(['Authorization', 'AUTHORIZATION'])('takes the token from the member %s', async (member) => {
+    const { token, user } = await signUp(suite.url);
+    const socket = await connect(suite.url);
+    socket.say({ type: 'connection_init', payload: { [member]: `Bearer ${token}` } });
+    await socket.hears('connection_ack');
+    socket.say(subscribe('1', '{ viewer { id } }'));
+    expect(await socket.hears('next', '1')).toEqual({ data: { viewer: { id: user.id } } });
+  });
+
   test.each([
     ['an Origin elsewhere', { origin: 'https://evil.example' }],
     ['the Origin of a sandbox', { origin: 'null' }],

@@ -218,18 +218,20 @@ describe('the retention of usage', () => {
     expect(await ledgerOf(db, payer.accountId)).toHaveLength(5);
   });
 
-  test('counts of refused calls go with the roll-ups of their time', async () => {
+  test('counts of refused calls go with the roll-ups of their time, ids of calls after 30 days', async () => {
     const hours = [Date.UTC(2029, 7, 31, 23), Date.UTC(2029, 8, 1)];
     for (const hour of hours) {
       await db.pool.query(
-        `insert into refused_call_hours values ($1, $2, $3, 'model_not_allowed', '', 3, $2)`,
+        `insert into refused_call_hours values ($1, $2, $3, 'model_not_allowed', '', 3, $2, array[$3::uuid])`,
         [payer.accountId, new Date(hour), payer.keyId],
       );
     }
     const { removed } = await run(DUE);
     expect(removed.refused_calls).toBe(1);
-    const { rows } = await db.pool.query<{ hour: Date }>('select hour from refused_call_hours');
-    expect(rows.map(({ hour }) => hour.getTime())).toEqual([hours[1]]);
+    const { rows } = await db.pool.query<{ hour: Date; ids: string[] }>(
+      'select hour, ids from refused_call_hours',
+    );
+    expect(rows.map(({ hour, ids }) => [hour.getTime(), ids])).toEqual([[hours[1], []]]);
   });
 
   test('days of widgets and of their sites go with the roll-ups of their time', async () => {

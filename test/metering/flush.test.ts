@@ -49,6 +49,36 @@ describe('a flushed batch', () => {
     });
   });
 
+  test('of the previous build, which sends no messages, is written as it was', async () => {
+    const payer = await createPayer(db.pool, DOLLAR);
+    const record = recordOf(payer);
+    const calls: { text: string; values: unknown[] }[] = [];
+    const spy = {
+      connect: async () => {
+        const client = await db.pool.connect();
+        const query = client.query.bind(client);
+        return Object.assign(Object.create(client), {
+          query: (config: { text: string; values: unknown[] }) => {
+            if (config.text?.includes('write_calls')) calls.push(config);
+            return (query as (...given: unknown[]) => unknown)(config);
+          },
+        });
+      },
+    } as unknown as pg.Pool;
+    await flushBatch(spy, [recordOf(payer)]).catch(() => undefined);
+    const { text, values } = calls[0]!;
+    expect(text).toContain('write_calls');
+    // Accounts and 28 columns, of which the messages are the last.
+    const former = values.toSpliced(28, 1);
+    former[1] = `{${record.id}}`;
+    const marks = former.map((_, at) => `$${at + 1}`);
+    const { rows } = await db.pool.query(`select * from commit_calls(${marks})`, former);
+    expect(rows[0].inserted).toBe(1);
+    expect(await one('select error_message from usage_events where id = $1', record.id)).toEqual({
+      error_message: null,
+    });
+  });
+
   test('takes a failed call for a use of its key, and for no spend', async () => {
     const payer = await createPayer(db.pool);
     const failed = recordOf(payer, { status: 'error', createdAt: Date.UTC(2026, 3, 5, 12) });
@@ -132,7 +162,7 @@ describe('a flushed batch', () => {
     pool.on('error', () => undefined);
     const records = [recordOf(payer), recordOf(payer)];
     const waiting = `from pg_stat_activity
-      where query like '%commit_calls%' and wait_event_type = 'Lock' and datname = current_database()`;
+      where query like '%write_calls%' and wait_event_type = 'Lock' and datname = current_database()`;
     /** Ends the flush while it waits for the lock. On a busy machine that wait may be over before: then once more. */
     const refusedBy = async (end: string): Promise<string> => {
       for (;;) {

@@ -70,9 +70,19 @@ describe('the counts of refused calls', () => {
     });
     afterAll(() => db.close());
 
+    test('keep the ids of the latest 50 calls of a kind', async () => {
+      const ids = Array.from({ length: 70 }, () => newId());
+      const kind = { cost: 0n, ...call, code: 'kept', hour: AT - (AT % HOUR_MS), lastAt: AT };
+      await addRefusedCalls(db.pool, [{ ...kind, calls: 30, ids: ids.slice(0, 30) }]);
+      await addRefusedCalls(db.pool, [{ ...kind, calls: 40, ids: ids.slice(30) }]);
+      const { rows } = await db.pool.query("select ids from refused_call_hours where code = 'kept'");
+      expect(rows[0].ids).toEqual(ids.slice(20).toReversed());
+    });
+
     test('add to what another edge has counted, also at the same moment', async () => {
       const count = (calls: number, code: string): RefusedCount => ({
         cost: 0n,
+        ids: [],
         ...call,
         code,
         hour: AT - (AT % HOUR_MS),
@@ -87,7 +97,7 @@ describe('the counts of refused calls', () => {
         );
       await Promise.all([1, 2, 3, 4].map((n) => batch(n, n % 2 ? codes : codes.toReversed())));
       const { rows } = await db.pool.query<{ calls: string; last: Date }>(
-        'select distinct calls::text, last_at as last from refused_call_hours',
+        "select distinct calls::text, last_at as last from refused_call_hours where code <> 'kept'",
       );
       expect(rows).toEqual([{ calls: '10', last: new Date(AT + 4) }]);
     });

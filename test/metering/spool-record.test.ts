@@ -50,6 +50,7 @@ const finished = fc.record({
   ttftMs: fc.option(count),
   status: fc.constantFrom<'success' | 'error'>('success', 'error'),
   errorCode: fc.option(fc.string()),
+  errorMessage: fc.option(fc.string({ unit: 'grapheme', minLength: 1 })),
   httpStatus: fc.integer({ min: 100, max: 599 }),
   clientAborted: fc.boolean(),
   estimated: fc.boolean(),
@@ -145,7 +146,7 @@ describe('a spool segment', () => {
       const frame = Buffer.alloc(HEADER_BYTES + frameBound(text));
       const end = writeFrame(frame, HEADER_BYTES, text);
       const [entry] = decodeFrames(frame.subarray(0, end), HEADER_BYTES).entries;
-      const unknown = { deployment: null, nodeId: null, nodeCalls: null, movedTo: null };
+      const unknown = { deployment: null, nodeId: null, nodeCalls: null, movedTo: null, errorMessage: null };
       expect(entry).toMatchObject({
         kind: 'event',
         record: { promptVersionId, outputTokens: 34, httpStatus: 200, anomalous: false, ...unknown },

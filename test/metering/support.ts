@@ -99,6 +99,7 @@ export function recordOf(payer: Payer, changes: Partial<UsageRecord> = {}): Usag
     deployment: null,
     nodeId: null,
     nodeCalls: null,
+    errorMessage: null,
     ...changes,
   };
   if (record.status === 'error' || 'cost' in changes) return record;

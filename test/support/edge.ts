@@ -233,6 +233,7 @@ export interface UsageRow {
   cost: string;
   status: string;
   error_code: string | null;
+  error_message: string | null;
   http_status: number;
   client_aborted: boolean;
   estimated: boolean;
@@ -244,7 +245,7 @@ export interface UsageRow {
 export async function usageOf(db: TestDatabase, accountId: string): Promise<UsageRow[]> {
   const result = await db.pool.query<UsageRow>(
     `select id, key_id, requested_model, served_model, endpoint, stream, input_tokens, output_tokens, cost::text, status,
-       error_code, http_status, client_aborted, estimated, anomalous, ttft_ms
+       error_code, error_message, http_status, client_aborted, estimated, anomalous, ttft_ms
      from usage_events where account_id = $1 order by created_at, id`,
     [accountId],
   );

@@ -2,7 +2,7 @@ import { boundedByHour } from './bounded-by-hour.js';
 import type { SqlFunction } from './sql-function.js';
 
 /**
- * Decides which alerts fire and whom they notify. `commit_calls` calls it after it has written events, in the same
+ * Decides which alerts fire and whom they notify. `write_calls` calls it after it has written events, in the same
  * transaction, with the events' times, accounts, keys, costs and statuses.
  *
  * - **A percentage of a monthly limit** fires if a call of its key succeeded, the key's spend in the UTC month of that call is

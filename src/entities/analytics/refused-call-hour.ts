@@ -16,6 +16,8 @@ const RefusedCallHourSchema = defineEntity({
     model: p.text().primary(),
     calls: p.bigint(),
     lastAt: p.datetime(6),
+    /** Of the latest calls, the latest first; none after 30 days. */
+    ids: p.array().columnType('uuid[]').default([]).lazy(),
   },
 });
 

@@ -1,7 +1,7 @@
 import { defineEntity, PrimaryKeyProp, p } from '@mikro-orm/core';
 
 /**
- * One forwarded call. Never a prompt or a response. Partitioned by month of `created_at`, which is therefore part
+ * One forwarded call. Never a prompt or a response, in `errorMessage` neither. Partitioned by month of `created_at`, which is therefore part
  * of the primary key: a retried writing keeps its first value.
  */
 const UsageEventSchema = defineEntity({
@@ -62,6 +62,8 @@ const UsageEventSchema = defineEntity({
     nodeCalls: p.integer().nullable(),
     /** The model that the key's guard moved the call to; null if it ran on the requested one. */
     movedTo: p.text().nullable(),
+    /** Why the call failed, without anything of its prompt; null for a success. */
+    errorMessage: p.text().nullable(),
   },
 });
 

@@ -1,9 +1,11 @@
 import type { ComplexityEstimator } from 'graphql-query-complexity';
+import { usageParams } from '../../services/billing/billing.inputs.js';
 import { refusalsInput } from '../../services/refusals/refusals.inputs.js';
 import {
   refusalHourOutput,
   refusedCallOutput,
   refusedCallsOutput,
+  rejectedCallOutput,
 } from '../../services/refusals/refusals.outputs.js';
 import { Viewer } from '../accounts/accounts.types.js';
 import { shown } from '../case.js';
@@ -21,6 +23,10 @@ enumOf(
 );
 
 objectType('RefusedCall', refusedCallOutput);
+const RejectedCall = objectType(
+  'RejectedCall',
+  rejectedCallOutput.omit({ status: true }).meta({ description: rejectedCallOutput.description }),
+);
 const RefusedCalls = objectType('RefusedCalls', refusedCallsOutput);
 const RefusalHour = objectType('RefusalHour', refusalHourOutput);
 
@@ -36,6 +42,13 @@ export const refusalsResolvers = [
     args: refusalsInput,
     run: ({ services, service }, args) =>
       shown(services.refusals.ofAccount(service, checked(refusalsInput, args))),
+  }),
+  field(Viewer, 'rejectedCall', RejectedCall, {
+    nullable: true,
+    description:
+      'One call that was rejected before it reached a model, by its `x-request-id`: of the last 30 days, and of the latest 50 alike in an hour.',
+    args: usageParams,
+    run: ({ services, service }, { id }) => shown(services.refusals.call(service, id)),
   }),
   field(Viewer, 'refusals', [RefusalHour], {
     description: 'Rejected calls of the account by hour, latest first; at most 5,000.',

@@ -89,8 +89,9 @@ export class StreamAnswer implements RelayAnswer, WholeEventSink {
     this.#flush();
     if (!this.#started) return false;
     this.#over = true;
-    this.call.fail({ code: failure.code, httpStatus: 200 }, () =>
-      this.#end(errorEvent(failure.code, failure.options)),
+    const { code, options } = failure;
+    this.call.fail({ code, httpStatus: 200, message: options.message }, () =>
+      this.#end(errorEvent(code, options)),
     );
     return true;
   }

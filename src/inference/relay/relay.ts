@@ -9,6 +9,7 @@ import { type Call, CLIENT_LEFT } from '../call.js';
 import type { CallMetrics, DroppedKind } from '../call-metrics.js';
 import type { Catalog } from '../catalog.js';
 import type { BodyShare } from '../memory/body-budget.js';
+import { MAX_COMPARED_BYTES } from './owner-message.js';
 import type { Recipient } from './recipient.js';
 import type { RelayAnswer, RelayContext } from './relay-answer.js';
 import { JsonAnswer } from './relay-json.js';
@@ -94,8 +95,8 @@ export class Relay implements UpstreamHandler, RelayContext {
       body.forward,
       this,
     );
-    // The upstream has it now, for as long as it may try again.
-    body.forward = NOTHING;
+    // The upstream has it now, for as long as it may try again. A small one is compared with the message of a failure.
+    if (body.forward.length > MAX_COMPARED_BYTES) body.forward = NOTHING;
   }
 
   /** The end of our shutdown: who is still waiting gets an error and pays nothing. */
@@ -168,7 +169,8 @@ export class Relay implements UpstreamHandler, RelayContext {
     this.#ended = true;
     if (!this.#answer?.fail(failure)) {
       const httpStatus = failure.options.status ?? errorEntry(failure.code).status;
-      this.call.fail({ code: failure.code, httpStatus }, () => this.recipient.refuse(failure));
+      const { code, options } = failure;
+      this.call.fail({ code, httpStatus, message: options.message }, () => this.recipient.refuse(failure));
     }
     this.#answered(failure.code);
     this.#abort();

@@ -9,7 +9,7 @@ const start = (baseUrl: string): Section => ({
   title: 'One endpoint',
   body: [
     paragraph(
-      'The GraphQL API at `/graphql` covers what the REST API under `/api` does, except for CSV exports, widget chats and internal routes, and follows the same rules. Send queries and mutations by POST, and subscriptions over WebSocket. Inference is only available under `/v1`. Every field is documented in the schema: use introspection, or, where it is off, as in production by default, read `schema/schema.graphql` of the source.',
+      'The GraphQL API at `/graphql` covers what the REST API under `/api` does, except for CSV exports, widget chats and internal routes, and follows the same rules. Send queries and mutations by POST, and subscriptions over WebSocket. Queries with a bearer token or without a session also run by GET. Inference is only available under `/v1`. Every field is documented in the schema: use introspection, or, where it is off, as in production by default, read `schema/schema.graphql` of the source.',
     ),
     code(`curl ${baseUrl}/graphql -H 'content-type: application/json' \\
   -d '{"query":"{ models { modelPublicName inputPricePerMillionUsd outputPricePerMillionUsd } }"}'`),
@@ -35,7 +35,7 @@ const authentication = (openOperations: readonly string[]): Section => ({
       `These operations don’t require a session; everything else fails with \`unauthorized\` without one: ${openOperations.map((name) => `\`${name}\``).join(', ')}.`,
     ),
     paragraph(
-      'Over WebSocket, send the token in the payload of `connection_init`, as `{ "authorization": "Bearer …" }`. Pages of this site can rely on the cookie for their own documents, or ignore it with `"credentials": "omit"`. Upgrades from other sites are rejected. Every operation is authenticated again, and the socket is closed with 4403 when the token expires or the session ends.',
+      'Over WebSocket, send the token in the payload of `connection_init`, as `{ "authorization": "Bearer …" }` in any case. Pages of this site can rely on the cookie for their own documents, or ignore it with `"credentials": "omit"`. Upgrades from other sites are rejected. Every operation is authenticated again, and the socket is closed with 4403 when the token expires or the session ends.',
     ),
   ].join(''),
 });

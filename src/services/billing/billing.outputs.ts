@@ -60,6 +60,12 @@ export const usageItemOutput = z
     created_at: timestamp('Completion time.'),
     // Last, so that the columns of the export keep their places.
     widget_id: uuid('ID of the widget that made the call. Null for calls with an API key.').nullable(),
+    error_message: z
+      .string()
+      .nullable()
+      .describe(
+        "Why the call failed, at most 500 characters; null if it succeeded. Of a node's message, sentences that quote the prompt are left out.",
+      ),
   })
   .meta({
     id: 'UsageEvent',

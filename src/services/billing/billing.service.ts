@@ -15,6 +15,8 @@ import { requireActing } from '../accounts/acting.js';
 import { costSince } from '../analytics/cost-since.store.js';
 import { sumUsage } from '../analytics/usage-sums.store.js';
 import { idOf, notFound } from '../not-found.js';
+import type { RejectedCallOutput } from '../refusals/refusals.outputs.js';
+import { rejectedCall } from '../refusals/rejected-call.js';
 import { usageKeptFrom } from '../retention/usage-retention.store.js';
 import type {
   LedgerExportInput,
@@ -151,6 +153,15 @@ export function createBillingService() {
       const found = await findReceipt(context.em, accountId, idOf(id, 'call'));
       if (!found) throw notFound('call');
       return found;
+    },
+
+    /**
+     * One call by its id: its receipt, or why it was rejected.
+     * @throws AppError `not_found`, also for another's call and for a malformed id.
+     */
+    async call(context: ServiceContext, id: string): Promise<UsageReceiptOutput | RejectedCallOutput> {
+      const { accountId } = requireViewer(context);
+      return (await findReceipt(context.em, accountId, idOf(id, 'call'))) ?? rejectedCall(context, id);
     },
 
     /** How many usage events the viewer has. */

@@ -24,6 +24,25 @@ export const refusedCallOutput = z
   .meta({ id: 'RefusedCall', description: 'Calls with one key that were rejected for one reason.' });
 export type RefusedCallOutput = z.infer<typeof refusedCallOutput>;
 
+/** One of them, in place of the receipt that a forwarded call has. */
+export const rejectedCallOutput = refusedCallOutput
+  .pick({
+    key_id: true,
+    key_name: true,
+    key_status: true,
+    http_status: true,
+    model_public_name: true,
+    remedy: true,
+  })
+  .extend({
+    id: uuid('The `x-request-id` of the call.'),
+    status: z.literal('rejected').describe('The call was rejected before it reached a model, and was free.'),
+    error_code: z.string().describe('Error code of the call.'),
+    created_at: timestamp('When the call began.'),
+  })
+  .meta({ id: 'RejectedCall', description: 'One call that was rejected before it reached a model.' });
+export type RejectedCallOutput = z.infer<typeof rejectedCallOutput>;
+
 export const refusedCallsOutput = z
   .object({
     window_days: z.int().describe('Number of days in the window.'),

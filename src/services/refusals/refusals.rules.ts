@@ -1,5 +1,8 @@
 import { type ErrorCode, errorTable } from '../../errors.js';
 
+/** For so long a rejected call can be looked up by its id. */
+export const REFUSED_IDS_DAYS = 30;
+
 const REMEDIES: Partial<Record<ErrorCode, string>> = {
   insufficient_credits: 'The balance was too low. Add credit.',
   daily_cap_exceeded: 'The key had spent its daily limit. Raise the limit, or wait for 00:00 UTC.',

@@ -10,6 +10,7 @@ import { notFound } from '../not-found.js';
 import type { RefusalHourOutput, RefusedCallOutput, RefusedCallsOutput } from './refusals.outputs.js';
 import { remedyFor, statusOf } from './refusals.rules.js';
 import { type RefusedRow, readRefusedCalls } from './refusals.store.js';
+import { rejectedCall } from './rejected-call.js';
 
 const MOST_REASONS = 100;
 const MOST_HOURS = 5_000;
@@ -72,6 +73,8 @@ export function createRefusalsService() {
     },
 
     ofKeys,
+
+    call: rejectedCall,
 
     /** Of the whole account by hour, latest first: a page, or the latest 5,000. */
     async byHour(

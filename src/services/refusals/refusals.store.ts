@@ -24,6 +24,22 @@ export interface RefusedScope {
   limit: number;
 }
 
+/** One refused call of an account between two hours, by its id. */
+export async function readRefusedCall(
+  em: EntityManager,
+  { accountId, id, from, until }: { accountId: string; id: string; from: Date; until: Date },
+): Promise<Omit<RefusedRow, 'calls' | 'last_ms' | 'total'> | undefined> {
+  const { rows } = await sql<RefusedRow>`
+    select r.key_id, coalesce(k.name, d.name) as key_name,
+      case when k.id is null then 'deleted' else k.status end as key_status, r.code, r.model
+    from refused_call_hours r
+    left join api_keys k on k.id = r.key_id and k.account_id = r.account_id
+    left join deleted_api_keys d on d.id = r.key_id and d.account_id = r.account_id
+    where r.account_id = ${accountId} and r.hour >= ${from} and r.hour < ${until} and ${id}::uuid = any(r.ids)
+    `.execute(em.getKysely());
+  return rows[0];
+}
+
 /** Refused calls by key, code and model, the newest of each owner first. */
 export async function readRefusedCalls(em: EntityManager, scope: RefusedScope): Promise<RefusedRow[]> {
   const { accountId, keyIds, from, until, limit } = scope;

@@ -1,16 +1,20 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
-import { monthsBefore } from '../../lib/clock.js';
+import { DAY_MS, monthsBefore } from '../../lib/clock.js';
+import { REFUSED_IDS_DAYS } from '../refusals/refusals.rules.js';
 
 /** Rows of one statement: nobody waits for long. */
 const BATCH = 5_000;
 
 /**
- * Removes counts of calls that were refused `months` months ago.
+ * Removes counts of calls that were refused `months` months ago, and ids of those of 30 days ago.
  * @returns how many rows went.
  */
 export async function removeOldRefusals(em: EntityManager, nowMs: number, months: number): Promise<number> {
   const before = monthsBefore(nowMs, months);
+  await sql`
+    update refused_call_hours set ids = '{}'
+    where hour < ${new Date(nowMs - REFUSED_IDS_DAYS * DAY_MS)} and ids <> '{}'`.execute(em.getKysely());
   let removed = 0;
   for (let batch = BATCH; batch === BATCH; removed += batch) {
     const { numAffectedRows } = await sql`

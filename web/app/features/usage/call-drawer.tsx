@@ -3,7 +3,11 @@ import '@mantine/core/styles/Drawer.css';
 import { Drawer } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { UsageReceiptDocument, type UsageReceiptQuery } from '../../../generated/graphql';
+import {
+  RejectedCallDocument,
+  UsageReceiptDocument,
+  type UsageReceiptQuery,
+} from '../../../generated/graphql';
 import { usePageQuery } from '../../graphql/use-page-query';
 import { paths } from '../../paths';
 import { CopyButton } from '../../ui/copy-button';
@@ -46,16 +50,60 @@ export default function CallDrawer({ id, onClose }: CallDrawerProps) {
       attributes={NO_BANNER}
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
-      {gone && (
-        <p>
-          Your account has no call with the request ID <code className={classes.id}>{id}</code>. Calls that
-          were rejected before they reached a model aren’t listed.
-        </p>
-      )}
+      {gone && <Rejected id={id} />}
       {error && !gone && <LoadError error={error} onRetry={refresh} />}
       {!receipt && !error && <Waiting height={240} />}
       {receipt && !gone && <Facts receipt={receipt} />}
     </Drawer>
+  );
+}
+
+/** A call without a receipt: rejected before it reached a model, or none of the account's. */
+function Rejected({ id }: { id: string }) {
+  const { data, error, awaiting, refresh } = usePageQuery({ query: RejectedCallDocument, variables: { id } });
+  const call = awaiting ? undefined : data?.viewer?.rejectedCall;
+  if (error?.code === 'not_found') {
+    return (
+      <p>
+        Your account has no call with the request ID <code className={classes.id}>{id}</code>. Calls that were
+        rejected before they reached a model are kept for 30 days.
+      </p>
+    );
+  }
+  if (error) return <LoadError error={error} onRetry={refresh} />;
+  if (!call) return <Waiting height={240} />;
+  return (
+    <FactList
+      facts={[
+        [
+          'Request ID',
+          <code key="id" className={classes.id}>
+            {call.id}
+          </code>,
+        ],
+        ['Status', 'rejected before it reached a model'],
+        ['HTTP status', call.httpStatus],
+        ['Error code', call.errorCode],
+        ['How to fix it', call.remedy],
+        ['Began', <Moment key="time" at={call.createdAt} />],
+        ['In UTC', formatUtc(new Date(call.createdAt))],
+        ['Key', call.keyName ?? 'deleted'],
+        ['Requested model', call.modelPublicName ?? 'unknown'],
+      ]}
+    />
+  );
+}
+
+function FactList({ facts }: { facts: [string, ReactNode][] }) {
+  return (
+    <dl className={classes.facts}>
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
   );
 }
 
@@ -73,6 +121,7 @@ function Facts({ receipt }: { receipt: Receipt }) {
     ['Status', <CallStatus key="status" {...event} />],
     ['HTTP status', event.httpStatus],
     ['Error code', event.errorCode ?? none],
+    ['Error message', event.errorMessage ?? none],
     ['Completed', <Moment key="time" at={event.createdAt} />],
     ['In UTC', formatUtc(new Date(event.createdAt))],
     event.widgetId === null
@@ -103,14 +152,7 @@ function Facts({ receipt }: { receipt: Receipt }) {
   ];
   return (
     <>
-      <dl className={classes.facts}>
-        {facts.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <FactList facts={facts} />
       <CopyButton text={receiptJson(receipt)} what="as JSON" />
     </>
   );
