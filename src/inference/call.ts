@@ -63,6 +63,13 @@ export const CLIENT_LEFT: Failure = {
   clientAborted: true,
 };
 
+/** What the owner may keep of a failure's message. A node's own, of a refusal, may quote the request. */
+function keptMessage(failure: Failure, body: Buffer): string {
+  const { code, message } = failure;
+  const generic = ownWords(failure);
+  return code === 'invalid_request' ? ownerMessage(message, generic, body) : (message ?? generic);
+}
+
 /** Nodes send one for each token. Half a token more in a chunk of its own is odd, but no fault. */
 const CHUNKS_PER_TOKEN = 2;
 const SPARE_CHUNKS = 1_000;
@@ -197,7 +204,7 @@ export class Call {
         cost: 0n,
         status: 'error',
         errorCode: failure.code,
-        errorMessage: ownerMessage(failure.message, ownWords(failure), body.forward),
+        errorMessage: keptMessage(failure, body.forward),
         httpStatus: failure.httpStatus,
         clientAborted: failure.clientAborted ?? false,
         estimated: false,

@@ -70,7 +70,12 @@ function parseDeadLetter(text: string): DeadLetter {
   const { priceIn, priceOut, cost } = record;
   return {
     reason,
-    record: { ...record, priceIn: BigInt(priceIn), priceOut: BigInt(priceOut), cost: BigInt(cost) },
+    record: {
+      // Former builds didn't write these.
+      ...{ movedTo: null, deployment: null, errorMessage: null },
+      ...record,
+      ...{ priceIn: BigInt(priceIn), priceOut: BigInt(priceOut), cost: BigInt(cost) },
+    },
   };
 }
 

@@ -117,7 +117,7 @@ describeWithRedis('two edges behind one front', () => {
     expect(admitted.rowCount).toBeLessThanOrEqual(1.1 * limit);
     // Redis is away for a good part of the time: were it waited for, more than one call in ten would show it.
     const times = entries.map(({ tookMs }) => tookMs).sort((one, other) => one - other);
-    expect(times[Math.floor(0.9 * times.length)]).toBeLessThan(FROZEN_MS / 2);
+    expect(times[Math.floor(0.9 * times.length)]).toBeLessThan(onBusyMachine(FROZEN_MS / 2));
     expect(times.at(-1)).toBeLessThan(onBusyMachine(10_000));
     expect((await compareBooks(rig)).books).toEqual(CLEAN);
   }, 60_000);

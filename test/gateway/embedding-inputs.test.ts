@@ -27,7 +27,6 @@ describe('the inputs of an embeddings call', () => {
     ['the tokens of one text', texts(5_000, '7')],
     ['texts with commas, quotes and brackets', texts(MOST, String.raw`"],[\",\\"`)],
     ['texts in a body that is not parsed', texts(MOST, `"${'x'.repeat(100)}" `)],
-    ['nothing', '[]'],
   ])('may be as many as this: %s', async (_what, input) => {
     expect((await embed(input)).status).toBe(200);
   });
@@ -63,6 +62,14 @@ describe('the inputs of an embeddings call', () => {
     expect((await errorOf(await embed('"a"', ',"dimensions":1e9'))).param).toBe('dimensions');
     expect(suite.upstream.seen).toHaveLength(before);
     expect((await embed(texts(682), ',"dimensions":4096')).status).toBe(200);
+  });
+
+  test.each(['[]', '[ ]'])('may not be none: %s', async (input) => {
+    const response = await embed(input);
+    expect([response.status, await response.json()]).toEqual([
+      400,
+      { error: expect.objectContaining({ code: 'invalid_body', param: 'input' }) },
+    ]);
   });
 
   test('that are refused cost nothing', async () => {

@@ -242,7 +242,7 @@ describeInBrowser('the keys of the dashboard', () => {
     const cap = page.getByRole('textbox', { name: 'Daily cap' });
     await cap.fill('5');
     const saved = await holdAnswers(page, '"setApiKeyLimits"');
-    await page.keyboard.press('Enter');
+    await cap.press('Enter');
     await saved.held;
     expect(await cap.isEditable()).toBe(false);
     await hasFocus(cap);

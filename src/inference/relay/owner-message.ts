@@ -3,8 +3,9 @@ import { RequestTexts } from './request-texts.js';
 /** Longest message that is kept with a usage event. */
 const MAX_KEPT = 500;
 /** Larger bodies aren't compared: that would keep the event loop from other calls. */
-export const MAX_COMPARED_BYTES = 256 * 1024;
-const MAX_QUOTES = 100;
+export const MAX_COMPARED_BYTES = 32 * 1024;
+const MAX_QUOTES = 50;
+const MAX_SENTENCES = 100;
 /** Of a quoted string, as much as is compared. */
 const MAX_QUOTED = 100;
 
@@ -60,6 +61,7 @@ function sentencesOf(text: string): Sentence[] | undefined {
     const isStop = WIDE_STOP.test(text[at]!) || (STOP.test(text[at]!) && text[at + 1] === ' ');
     const isEnd = at === text.length - 1 || (at >= closed && isStop);
     if (!isEnd) continue;
+    if (sentences.length === MAX_SENTENCES) return undefined;
     sentences.push({ text: text.slice(begin, at + 1).trim(), quotes });
     begin = at + 1;
     quotes = [];
@@ -74,7 +76,10 @@ function sentencesOf(text: string): Sentence[] | undefined {
 export function ownerMessage(message: string | undefined, generic: string, body: Buffer): string {
   if (message === undefined || message === generic) return generic;
   if (body.length === 0 || body.length > MAX_COMPARED_BYTES) return generic;
-  const text = message.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
+  const text = message
+    .slice(0, 2 * MAX_KEPT)
+    .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
+    .trim();
   const sentences = sentencesOf(text);
   if (!sentences) return generic;
   const kept = unquoted(text, sentences, body);

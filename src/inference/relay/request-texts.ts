@@ -7,6 +7,7 @@ const BEGINNING = 12;
 const BASE = 31;
 const TOP = Array.from({ length: RUN }).reduce<number>((power) => Math.imul(power, BASE), 1);
 
+const ONE_WORD = /^[\w./-]{1,64}$/;
 /** Members whose values are words of the API, and names that error messages need. */
 const WORDS = new Set(['role', 'type', 'model', 'format', 'required', 'encoding_format', 'tool_choice']);
 const NAMED = new Set(['function', 'functions', 'tools', 'json_schema', 'tool_choice']);
@@ -33,13 +34,18 @@ function bareText(text: string): string {
 
 function collect(value: unknown, name: string, parent: string, texts: string[]): void {
   if (typeof value === 'string') {
-    if (!WORDS.has(name) && !(name === 'name' && NAMED.has(parent))) texts.push(value);
+    const isWord = WORDS.has(name) || (name === 'name' && NAMED.has(parent));
+    if (!isWord || !ONE_WORD.test(value)) texts.push(value);
   } else if (Array.isArray(value)) {
     // A prompt as tokens.
     if (typeof value[0] === 'number') texts.push(value.join(' '));
     else for (const item of value) collect(item, name, parent, texts);
   } else if (typeof value === 'object' && value !== null) {
-    for (const [member, inner] of Object.entries(value)) collect(inner, member, name, texts);
+    for (const [member, inner] of Object.entries(value)) {
+      // The API's own names are single words.
+      if (!ONE_WORD.test(member)) texts.push(member);
+      collect(inner, member, name, texts);
+    }
   }
 }
 

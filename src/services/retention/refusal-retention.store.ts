@@ -12,14 +12,20 @@ const BATCH = 5_000;
  */
 export async function removeOldRefusals(em: EntityManager, nowMs: number, months: number): Promise<number> {
   const before = monthsBefore(nowMs, months);
-  await sql`
-    update refused_call_hours set ids = '{}'
-    where hour < ${new Date(nowMs - REFUSED_IDS_DAYS * DAY_MS)} and ids <> '{}'`.execute(em.getKysely());
   let removed = 0;
   for (let batch = BATCH; batch === BATCH; removed += batch) {
     const { numAffectedRows } = await sql`
       delete from refused_call_hours where ctid = any(array(
         select ctid from refused_call_hours where hour < ${before} limit ${BATCH}))`.execute(em.getKysely());
+    batch = Number(numAffectedRows ?? 0);
+  }
+  const idsBefore = new Date(nowMs - REFUSED_IDS_DAYS * DAY_MS);
+  for (let batch = BATCH; batch === BATCH; ) {
+    const { numAffectedRows } = await sql`
+      update refused_call_hours set ids = '{}' where ctid = any(array(
+        select ctid from refused_call_hours where hour < ${idsBefore} and ids <> '{}' limit ${BATCH}))`.execute(
+      em.getKysely(),
+    );
     batch = Number(numAffectedRows ?? 0);
   }
   return removed;
