@@ -31,6 +31,11 @@ function sendCsv(reply: FastifyReply, name: string, lines: AsyncIterable<string>
   return reply.send(Readable.from(lines)) as never;
 }
 
+/** A call by its id: its receipt, or why it was rejected. */
+const callOutput = z
+  .union([usageReceiptOutput, rejectedCallOutput])
+  .meta({ id: 'CallById', description: 'A call, or a call that was rejected before it reached a model.' });
+
 /** Balance, top-up, ledger, usage, plans and models. */
 export const billingRoutes = routesOf('Billing', (route, { billing }) => {
   route('GET /api/billing/balance', reads(), {
@@ -107,7 +112,7 @@ export const billingRoutes = routesOf('Billing', (route, { billing }) => {
     description:
       'Returns a call by its `x-request-id`, with the prices at that time and its charge. Of a call that was rejected before it reached a model, returns why, for 30 days; of many alike in one hour, of the latest 50.',
     params: usageParams,
-    returns: { 200: z.union([usageReceiptOutput, rejectedCallOutput]).describe('The call.') },
+    returns: { 200: callOutput },
     run: ({ context, params }) => billing.call(context, params.id),
   });
 
