@@ -74,7 +74,7 @@ describe("a prompt and its model's context", () => {
           "This model's maximum context length is 8192 tokens. However, your messages resulted in 8193 tokens. Please reduce the length of the messages.",
         type: 'invalid_request_error',
         param: 'messages',
-        code: 'invalid_request',
+        code: 'context_length_exceeded',
       },
     ]);
     await suite.settled();
