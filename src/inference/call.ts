@@ -50,7 +50,7 @@ export interface Success {
 export interface Failure {
   code: string;
   httpStatus: number;
-  /** What the caller is told, if that isn't the code's own message. */
+  /** The message that the caller receives, if it differs from the code's own. */
   message?: string | undefined;
   clientAborted?: boolean;
 }

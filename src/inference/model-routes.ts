@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 /** What is known of the models that can be called. */
 export interface ModelRoutes {
-  /** Owner of a model: `simulator` if the simulator answers, so that nobody takes it for a model. */
+  /** Owner of a model. It is `simulator` if the simulator answers the model's calls. */
   ownerOf(publicName: string): string;
   /** Public names of the models that the simulator answers. */
   simulated(): string[];

@@ -69,7 +69,7 @@ function readable(text: string): string {
   return plain.replace(INVISIBLE, '').replace(CONTROL, ' ').replace(ESCAPED_SPACE, `$&${BOUNDARY}`);
 }
 
-/** Replaces the words that a pattern finds. `by` gives what stands in place of a word and the rest that the pattern captures. */
+/** Replaces the words that a pattern matches. `by` returns the replacement for a word and its captured rest, or undefined to keep both. */
 function replaceWords(
   text: string,
   pattern: RegExp,

@@ -30,7 +30,7 @@ export function judgeFailure(failure: unknown): Extract<Verdict, { kind: 'failed
   if (failure instanceof UpstreamTimeoutError)
     return { kind: 'failed', error: upstreamTooSlow, reason: 'timeout', certain: !failure.connected };
   const reason = failure instanceof UpstreamGarbage ? 'garbage' : 'connection';
-  // The worker thread has died: nobody's fault but ours.
+  // The worker thread has died, which is our fault and not the node's.
   if (failure instanceof AppError)
     return { kind: 'failed', error: noRoom, reason: 'own_limit', certain: false, own: true };
   const code = String((failure as { code?: unknown } | null)?.code);

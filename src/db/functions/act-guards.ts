@@ -6,8 +6,8 @@ import type { SqlFunction } from './sql-function.js';
  * monthly limit in one of the months, once per month, and no earlier month after a later one. A month that is over by
  * the database's clock is left out. `p_keys` and `p_months` are pairs; keys without a guard are allowed.
  *
- * Called by `write_calls` behind `fire_alerts`, and by whoever changes a guard or a limit. Both hold the lock of the
- * account, so that no spend and no change is overlooked: between two of them, no guard waits that should have acted.
+ * `write_calls` calls it after `fire_alerts`, and so does each change of a guard or a limit. All of them hold the lock of the
+ * account, so no spend and no change is overlooked.
  *
  * An alert at the same percentage that fires in this transaction says what the guard did. Every other active
  * subscription of the key gets an event of its own; if the key has none, the account's own address does. `alerted` names

@@ -20,8 +20,8 @@ import type { SqlFunction } from './sql-function.js';
  *   than the load. The settings are for the same reason: plans stay with the connection, and one that was made while
  *   tables were empty must not read them from end to end when they have grown. The time zone is set since naming one
  *   costs more than all other work on a time.
- * - `key_days` also tells of widgets: how many of a widget's messages were answered on a day, in place of a spend. They are
- *   counted under the lock of the widget's account.
+ * - For a widget, `key_days` counts the messages that were answered on a day instead of a spend. They are counted under
+ *   the lock of the widget's account.
  * - Guards of keys act behind the alerts, which say so then (`act_guards`).
  * - A version of a prompt that isn't the account's, or is no longer there, is left out and counted in `strange_versions`.
  * - Another flush holds a row for milliseconds; who holds it for longer has forgotten it, and is not waited for

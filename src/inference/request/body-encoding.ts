@@ -19,7 +19,7 @@ const BEGINNINGS: readonly (readonly [string, string])[] = [
 ];
 const MOST_BYTES = 4;
 
-/** What a body that isn't JSON is encoded in, as a message; undefined for what can't be told apart from other bytes. */
+/** Names the encoding of a body that isn't JSON, as a message. Undefined if the encoding can't be recognized. */
 export function encodingFault(body: Buffer): string | undefined {
   const start = body.toString('hex', 0, MOST_BYTES);
   return BEGINNINGS.find(([bytes]) => start.startsWith(bytes))?.[1];

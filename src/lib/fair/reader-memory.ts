@@ -8,7 +8,7 @@ const MOST_BYTES = 128 * 1024 * 1024;
 /** An account may hold as much as is left for all others. */
 const ACCOUNT_PART = 1;
 
-/** Whoever reads an answer, and so decides how long it stays in memory. */
+/** The reader of an answer, whose pace decides how long the answer stays in memory. */
 export interface Reader {
   /** Undefined without a session: then it counts for the network. */
   accountId: string | undefined;

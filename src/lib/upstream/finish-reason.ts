@@ -6,7 +6,7 @@ const QUOTE = 0x22;
 const COLON = 0x3a;
 
 /**
- * Whether a choice between two offsets of scanned JSON has a finish reason; an empty text is none. Generated text can't
+ * Whether a choice between two offsets of scanned JSON has a finish reason. An empty text doesn't count. Generated text can't
  * imitate it: its quotes are escaped.
  */
 export function tellsFinish(json: Buffer, from: number, end: number): boolean {

@@ -70,7 +70,7 @@ return 1
 `;
 
 /**
- * Which of KEYS lack what an edge has told: their numbers. Those looked at count as used, so that a Redis which evicts keeps them.
+ * Returns the numbers of those KEYS that lack what the edge has reported. Reading a key marks it as used, so a Redis that evicts keeps it.
  * ARGV what the edge's part of a state begins with, then for each key 0 if it is a state, or how many calls of the last minute it
  * has at least.
  */
