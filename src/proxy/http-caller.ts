@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { SERVED_BY_HEADER } from '../lib/upstream/served-by.js';
+import { SERVED_BY_HEADER, type ServedBy, servedByValue } from '../lib/upstream/served-by.js';
 import type { Caller } from '../router/caller.js';
 
 const STREAM_HEADERS = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' };
@@ -36,8 +36,9 @@ export class HttpCaller implements Caller {
     this.response.on('drain', listener);
   }
 
-  servedBy(value: string): void {
-    this.response.setHeader(SERVED_BY_HEADER, value);
+  servedBy(deployment: ServedBy | undefined): void {
+    if (deployment) this.response.setHeader(SERVED_BY_HEADER, servedByValue(deployment));
+    else this.response.removeHeader(SERVED_BY_HEADER);
   }
 
   answer(status: number, body: Buffer, retryAfterSeconds?: number): void {

@@ -112,7 +112,7 @@ export class Attempt implements UpstreamHandler {
   }
 
   start(client: UpstreamClient, path: string, headers: Readonly<Record<string, string>>, body: Buffer): void {
-    this.#connection = client.post(path, headers, body, this);
+    this.#connection = client.post(path, headers, body, this).send();
   }
 
   onHead({ status, contentType, retryAfter }: ResponseHead): void {

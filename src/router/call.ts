@@ -1,16 +1,18 @@
 import type { Span } from '../lib/tracing/tracing.js';
-import { servedByValue } from '../lib/upstream/served-by.js';
+import type { ServedBy } from '../lib/upstream/served-by.js';
 import { within } from '../lib/within.js';
 import { bodyOf, type ProxyError, tableError } from './answers.js';
 import type { Attempt, AttemptEnd } from './attempt.js';
 import type { Caller } from './caller.js';
 import type { Candidate, Group, Random } from './group.js';
 import type { Health } from './health.js';
+import type { Site } from './node-gate.js';
 import type { BoundFields } from './output-bound.js';
 import type { Relay } from './relay.js';
 import type { Asked } from './request.js';
 import type { Router } from './router.js';
 import type { RouterMetrics } from './router-metrics.js';
+import type { Deployment } from './routing.js';
 import type { ProxyTime } from './time.js';
 
 export interface CallTimeouts {
@@ -48,6 +50,11 @@ const FAIR_SHARE = 0.9;
 /** Nobody knows when an administrator lets a node take calls again. */
 const CLOSED_RETRY_MS = 60_000;
 const NOTHING = Buffer.alloc(0);
+
+const servedBy = ({ storableName }: Deployment, { nodeId, calls }: Site): ServedBy | undefined =>
+  storableName === undefined
+    ? undefined
+    : { deployment: storableName, nodeId: nodeId ?? null, nodeCalls: calls };
 
 /** One call on its way through the deployments that may answer it. */
 export class Call {
@@ -165,8 +172,7 @@ export class Call {
     const step = this.span?.child('try', { 'gateway.deployment': deployment.id });
     candidate.gate.enter();
     const { site } = candidate.gate;
-    const servedBy = servedByValue(deployment.headerName, site.nodeId, site.calls);
-    if (!this.#gone) this.caller.servedBy(servedBy);
+    if (!this.#gone) this.caller.servedBy(servedBy(deployment, site));
     this.#attempt = relay.attempt(deployment, this.asked, fields, patience, this.caller, () => {
       // A stream may go on for minutes: what was asked isn't kept for it once there is no other try.
       this.asked.body = NOTHING;

@@ -1,3 +1,5 @@
+import type { ServedBy } from '../lib/upstream/served-by.js';
+
 /** Where the answer of a call goes: an HTTP response, or whoever runs the router in process. */
 export interface Caller {
   /** It left before it had everything. */
@@ -10,8 +12,8 @@ export interface Caller {
   onOver(listener: () => void): void;
   /** Called when it takes more of a stream, after `send` said that it doesn't. */
   onDrain(listener: () => void): void;
-  /** Notes which deployment answers (lib/upstream/served-by.ts); the last before the answer begins counts. */
-  servedBy(value: string): void;
+  /** Notes which deployment answers, if it can be named; the last before the answer begins counts. */
+  servedBy(deployment: ServedBy | undefined): void;
   /** Sends a whole JSON answer; nothing if it has left. */
   answer(status: number, body: Buffer, retryAfterSeconds?: number): void;
   /** Sends the next bytes of a stream, and its head with the first. False: it takes no more for now. */

@@ -13,7 +13,7 @@ import {
   type YAMLMap,
 } from 'yaml';
 import { placeOf, plainWords } from '../lib/field-issues.js';
-import { headerName } from '../lib/upstream/served-by.js';
+import { headerName, storableName } from '../lib/upstream/served-by.js';
 import { type RoutingFile, routingFile } from './config-schema.js';
 import type { Routing } from './routing.js';
 import { Secret } from './secret.js';
@@ -126,6 +126,7 @@ function toRouting(file: RoutingFile, simulated: ReadonlySet<number>): Routing {
     deployments: file.model_list.map((entry, index) => ({
       id: entry.model_info.id,
       headerName: headerName(entry.model_info.id),
+      storableName: storableName(entry.model_info.id),
       group: entry.model_name,
       node: new Secret({
         upstreamModel: entry.litellm_params.model,

@@ -1,5 +1,5 @@
 import { Deadline } from '../lib/upstream/deadline.js';
-import { readServedBy } from '../lib/upstream/served-by.js';
+import type { ServedBy } from '../lib/upstream/served-by.js';
 import type { Carrier } from '../lib/upstream/upstream.js';
 import { type UpstreamHandler, UpstreamTimeoutError } from '../lib/upstream/upstream-handler.js';
 import type { Caller } from './caller.js';
@@ -13,7 +13,7 @@ export class InProcessCall implements Caller, Carrier {
   /** Undefined once nothing more may be handed over. */
   #handler: UpstreamHandler | undefined;
   #paused = false;
-  #servedBy = '';
+  #servedBy: ServedBy | undefined;
   #onLeft: (() => void) | undefined;
   #onOver: (() => void) | undefined;
   #onDrain: (() => void) | undefined;
@@ -38,8 +38,8 @@ export class InProcessCall implements Caller, Carrier {
     this.#onDrain = listener;
   }
 
-  servedBy(value: string): void {
-    this.#servedBy = value;
+  servedBy(deployment: ServedBy | undefined): void {
+    this.#servedBy = deployment;
   }
 
   answer(status: number, body: Buffer, retryAfterSeconds?: number): void {
@@ -90,7 +90,7 @@ export class InProcessCall implements Caller, Carrier {
       contentType,
       retryAfter: retryAfterSeconds === undefined ? undefined : String(retryAfterSeconds),
       requestId: undefined,
-      servedBy: readServedBy(this.#servedBy),
+      servedBy: this.#servedBy,
     };
     this.#tell((handler) => handler.onHead(head));
   }

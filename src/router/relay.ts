@@ -94,7 +94,7 @@ export function createRelay(memory: AnswerMemory, json: JsonReader, mask: Messag
     probe(deployment, path, timeoutMs) {
       const { client, basePath, headers } = wireOf(deployment);
       return probe(deployment, path, timeoutMs, (to, body, handler) =>
-        client.post(basePath + to, headers.whole, body, handler),
+        client.post(basePath + to, headers.whole, body, handler).send(),
       );
     },
     retain(deployments) {

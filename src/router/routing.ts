@@ -18,6 +18,8 @@ export interface Deployment {
   id: string;
   /** The id as a header carries it. */
   headerName: string;
+  /** The id as a usage event keeps it; undefined if it can't. */
+  storableName: string | undefined;
   /** The public model name that it serves. */
   group: string;
   node: Secret<NodeAccess>;

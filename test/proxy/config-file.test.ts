@@ -46,6 +46,7 @@ describe('the routing file', () => {
       {
         id: 'fast-node-1',
         headerName: 'fast-node-1',
+        storableName: 'fast-node-1',
         group: 'gateway/fast',
         upstreamModel: 'gemma-3-4b',
         apiBase: 'http://10.0.0.5:8000/v1',

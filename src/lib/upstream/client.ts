@@ -1,4 +1,5 @@
 import { buildConnector } from 'undici';
+import { SlotSet } from '../slot-set.js';
 import { Connection } from './connection.js';
 import { Exchange, type ExchangeOwner } from './exchange.js';
 import type { UpstreamHandler } from './upstream-handler.js';
@@ -32,7 +33,7 @@ export class UpstreamClient implements ExchangeOwner {
   readonly connectTimeoutMs: number;
   readonly #origin: string;
   readonly #connect: buildConnector.connector;
-  readonly #running = new Map<Connection, Exchange>();
+  readonly #running = new SlotSet<Exchange>();
   /** In the order in which they came to rest. */
   readonly #resting: Connection[] = [];
   #echoes: boolean;
@@ -54,11 +55,12 @@ export class UpstreamClient implements ExchangeOwner {
     this.#sharedAfterMs = sharedAfterMs;
   }
 
-  /**
-   * Sends a POST of JSON at the end of this turn of the event loop. By then whatever the caller left for the end of the turn
-   * before the call is done: the call's intent is in the spool before the upstream knows of it. The handler is called
-   * later, never from here.
-   */
+  /** Whether it makes no more calls. */
+  get isClosed(): boolean {
+    return this.#destroyed;
+  }
+
+  /** Prepares a POST of JSON. Its `send` sends it. */
   post(
     path: string,
     headers: Readonly<Record<string, string>>,
@@ -70,8 +72,7 @@ export class UpstreamClient implements ExchangeOwner {
     connection.accountId = handler.accountId;
     const request = { path, method: 'POST', headers: { ...HEADERS, ...headers }, body } as const;
     const exchange = new Exchange(connection, request, handler, this);
-    this.#running.set(connection, exchange);
-    setImmediate(() => (this.#destroyed ? exchange.close() : exchange.send()));
+    connection.slot = this.#running.add(exchange);
     return exchange;
   }
 
@@ -90,7 +91,7 @@ export class UpstreamClient implements ExchangeOwner {
   destroy(): void {
     this.#destroyed = true;
     this.retire();
-    for (const exchange of [...this.#running.values()]) exchange.close();
+    for (const exchange of this.#running) exchange.close();
   }
 
   isAnswerTo(requestId: string, answered: string | undefined): boolean {
@@ -98,8 +99,9 @@ export class UpstreamClient implements ExchangeOwner {
     return answered === requestId || !this.#echoes;
   }
 
-  over(connection: Connection, reusable: boolean): void {
-    this.#running.delete(connection);
+  over(exchange: Exchange, reusable: boolean): void {
+    const { connection } = exchange;
+    this.#running.delete(connection.slot, exchange);
     if (!reusable || this.#retired || !connection.isOpen) {
       connection.destroy();
       return;
@@ -120,10 +122,13 @@ export class UpstreamClient implements ExchangeOwner {
    * looks like the next call's: it must not reach another account.
    */
   #takeRested(accountId: string | undefined): Connection | undefined {
-    const isFree = (one: Connection): boolean => this.#echoes || one.accountId === accountId;
-    let at = this.#resting.findLastIndex(isFree);
+    if (this.#echoes) return this.#resting.pop();
+    // A loop, since there are hundreds with hundreds of accounts.
+    for (let at = this.#resting.length - 1; at >= 0; at--)
+      if (this.#resting[at]!.accountId === accountId) return this.#resting.splice(at, 1)[0];
     const [oldest] = this.#resting;
-    if (at === -1 && oldest && performance.now() - oldest.restsSince >= this.#sharedAfterMs) at = 0;
-    return at === -1 ? undefined : this.#resting.splice(at, 1)[0];
+    return oldest && performance.now() - oldest.restsSince >= this.#sharedAfterMs
+      ? this.#resting.shift()
+      : undefined;
   }
 }

@@ -7,10 +7,11 @@ import { type UpstreamHandler, UpstreamTimeoutError } from './upstream-handler.j
 /** The client that an exchange belongs to. */
 export interface ExchangeOwner {
   readonly connectTimeoutMs: number;
+  readonly isClosed: boolean;
   /** Whether a response with this `x-request-id`, if any, may belong to the call. */
   isAnswerTo(requestId: string, answered: string | undefined): boolean;
-  /** The exchange is over. `reusable`: its connection may carry another one. */
-  over(connection: Connection, reusable: boolean): void;
+  /** `reusable`: the connection may carry another exchange. */
+  over(exchange: Exchange, reusable: boolean): void;
 }
 
 /**
@@ -39,14 +40,20 @@ export class Exchange implements Dispatcher.DispatchHandler {
   );
 
   constructor(
-    private readonly connection: Connection,
+    readonly connection: Connection,
     private readonly request: Dispatcher.DispatchOptions,
     private readonly handler: UpstreamHandler,
     private readonly owner: ExchangeOwner,
   ) {}
 
-  send(): void {
-    if (this.#over) return;
+  /** Sends the request. The handler is called later, never from here. */
+  send(): this {
+    if (this.owner.isClosed) queueMicrotask(() => this.close());
+    else if (!this.#over) this.#send();
+    return this;
+  }
+
+  #send(): void {
     this.#reused = this.connection.isOpen;
     this.#wait();
     this.connection.dispatch(this.request, this);
@@ -193,7 +200,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#over = true;
     this.#pieces = [];
     this.#deadline.clear();
-    this.owner.over(this.connection, reusable);
+    this.owner.over(this, reusable);
     return true;
   }
 }

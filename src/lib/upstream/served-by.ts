@@ -24,9 +24,15 @@ const VALUE = /^(-|[0-9a-f-]{36}) (\d{1,7}) (\S{1,2000})$/;
 /** The name of a deployment as it may stand in a header. */
 export const headerName = (deployment: string): string => encodeURIComponent(deployment.toWellFormed());
 
-/** The header's value; `name` by `headerName`. */
-export const servedByValue = (name: string, nodeId: string | undefined, nodeCalls: number): string =>
-  `${nodeId ?? NONE} ${nodeCalls} ${name}`;
+/** The name of a deployment as a usage event may keep it; undefined if it can't. */
+export const storableName = (deployment: string): string | undefined => {
+  const name = deployment.toWellFormed();
+  return NAME.test(name) ? name : undefined;
+};
+
+/** The header's value. */
+export const servedByValue = ({ deployment, nodeId, nodeCalls }: ServedBy): string =>
+  `${nodeId ?? NONE} ${nodeCalls ?? 0} ${headerName(deployment)}`;
 
 /** Reads the router's header. Undefined for anything else: an upstream may send what it likes. */
 export function readServedBy(value: string): ServedBy | undefined {
@@ -37,13 +43,14 @@ export function readServedBy(value: string): ServedBy | undefined {
 }
 
 /** Reads LiteLLM's header. */
-export const readLitellmDeployment = (value: string): ServedBy | undefined =>
-  NAME.test(value) ? { deployment: value, nodeId: null, nodeCalls: null } : undefined;
+export function readLitellmDeployment(value: string): ServedBy | undefined {
+  const deployment = storableName(value);
+  return deployment === undefined ? undefined : { deployment, nodeId: null, nodeCalls: null };
+}
 
 function decoded(name: string): string | undefined {
   try {
-    const text = decodeURIComponent(name);
-    return NAME.test(text) ? text : undefined;
+    return storableName(decodeURIComponent(name));
   } catch {
     return undefined;
   }

@@ -52,7 +52,10 @@ export class HttpUpstream implements Upstream {
       accept: stream ? 'text/event-stream' : 'application/json',
       ...(span && { traceparent: span.traceparent }),
     };
-    return this.client.post(this.basePath + PATHS[endpoint], headers, body, handler);
+    const exchange = this.client.post(this.basePath + PATHS[endpoint], headers, body, handler);
+    // By then the call's intent is in the spool.
+    setImmediate(() => exchange.send());
+    return exchange;
   }
 
   /** Ends all calls; those that come later fail. */

@@ -59,7 +59,7 @@ export class RawServer {
 
 /** Starts a call. */
 export function post<H extends Heard>(client: UpstreamClient, handler: H, body = '{}'): H {
-  handler.carrier = client.post('/v1/x', { 'x-a': '1' }, Buffer.from(body), handler);
+  handler.carrier = client.post('/v1/x', { 'x-a': '1' }, Buffer.from(body), handler).send();
   return handler;
 }
 
