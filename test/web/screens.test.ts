@@ -62,7 +62,7 @@ describeInBrowser('the screens of the dashboard', () => {
   const screens = (): [string, string, (page: Page) => Promise<unknown>, string | RegExp][] => {
     const key = `/dashboard/keys/${user.keyId}`;
     const all: [string, string, (page: Page) => Promise<unknown>, string | RegExp][] = [
-      ['overview-used', '/dashboard?window=30', async () => undefined, 'All calls'],
+      ['overview-used', '/dashboard?window=30', async () => undefined, 'gateway/qwen-pro'],
       ['keys', '/dashboard/keys', async () => undefined, 'production, chat service'],
       ['keys-create', '/dashboard/keys?create=true', async () => undefined, 'What will use this key'],
       ['keys-secret', '/dashboard/keys?create=true', makeKey, /Authorization: Bearer sk-pr-/],

@@ -2,7 +2,11 @@ import { useEffect, useMemo, useRef } from 'react';
 import { type AnyVariables, type DocumentInput, useQuery } from 'urql';
 import { onLiveReturn } from '../session';
 import { type ShownError, shownError } from './errors';
+import { waitToRetry } from './lasting';
 import { useAccountChanged } from './live-account';
+
+/** Errors that pass without anybody doing anything. */
+const PASSING = new Set(['network', 'platform_unavailable', 'rate_limit_exceeded', 'service_unavailable']);
 
 interface PageQuery<Data, Variables> {
   query: DocumentInput<Data, Variables & AnyVariables>;
@@ -24,7 +28,7 @@ interface Loaded<Data> {
 
 /**
  * What a page shows: at once what is known, then what is true. It is read again when the connection was lost, when somebody
- * comes back to the page, and when balance, plan or keys have changed anywhere.
+ * comes back to the page, when balance, plan or keys have changed anywhere, and, less and less often, after an error that passes.
  */
 export function usePageQuery<Data, Variables extends AnyVariables>({
   query,
@@ -55,6 +59,22 @@ export function usePageQuery<Data, Variables extends AnyVariables>({
   });
   /** The same as long as no other answer has come. */
   const shown = useMemo(() => (error ? shownError(error) : null), [error]);
+  const attempts = useRef(0);
+  useEffect(() => {
+    if (fetching || stale) return;
+    if (!shown) attempts.current = 0;
+    else if (PASSING.has(shown.code)) {
+      let isOver = false;
+      void waitToRetry(attempts.current++).then(() => {
+        // A hidden page is read again when somebody comes back to it.
+        if (!isOver && document.visibilityState === 'visible') latest.current();
+      });
+      return () => {
+        isOver = true;
+      };
+    }
+    return undefined;
+  }, [shown, fetching, stale]);
   const last = useRef(shown);
   if (!fetching && !stale) last.current = shown;
   return {
