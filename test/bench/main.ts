@@ -39,7 +39,7 @@ import { measureVisibility } from './visible.js';
  * Nodes and, where bare isn't left out, bare on Node 20. `--before` adds another build of this product, `--cpu-prof
  * <folder>` keeps profiles of edge and proxy, `--flags "…"` gives it flags of Node, `--only a,b` leaves out what isn't named
  * (bare, edge, edges, nginx, chain, usage, analytics, pair) and `--steps` likewise (memory, beside, saturate, paced, streams,
- * first-bytes). `--rounds 20` makes more of them, for two builds that differ by little.
+ * first-bytes). `--rounds 40 --window 400` makes more and shorter rounds (milliseconds), for two builds that differ by little.
  */
 const { values: options } = parseArgs({
   options: {
@@ -50,6 +50,7 @@ const { values: options } = parseArgs({
     only: { type: 'string' },
     steps: { type: 'string' },
     rounds: { type: 'string' },
+    window: { type: 'string' },
     flags: { type: 'string' },
     'cpu-prof': { type: 'string' },
   },
@@ -297,7 +298,8 @@ try {
   await delay(300);
   const lengths = options.quick ? QUICK : FULL;
   const rounds = Number(options.rounds ?? lengths.rounds);
-  const findings = await run({ upstreamPort, cores, folder }, server, { ...lengths, rounds });
+  const saturateMs = Number(options.window ?? lengths.saturateMs);
+  const findings = await run({ upstreamPort, cores, folder }, server, { ...lengths, rounds, saturateMs });
   const { table, noisy } = renderTable(findings);
   const notes = renderNotes(findings, noisy);
   const load = (loadavg()[1] ?? 0).toFixed(1);

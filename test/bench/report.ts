@@ -1,5 +1,5 @@
 import type { AnalyticsTimes } from './analytics.js';
-import { type Measured, median } from './measure.js';
+import { type Measured, median, quantile } from './measure.js';
 import type { Pair } from './pair.js';
 import type { Runtime } from './peers.js';
 import { spreadOf } from './spread.js';
@@ -319,7 +319,10 @@ export function renderNotes(findings: Findings, noisy: readonly string[]): strin
   return notes;
 }
 
-/** Builds that differ by little are told apart round by round: what slows the machine down slows both. */
+/**
+ * Builds that differ by little are told apart round by round: what slows the machine down slows both. Neighbours only add to a
+ * figure, so with many short rounds the lower fifth of each build says more than the median.
+ */
 function besideBefore(targets: Findings['targets']): string[] {
   const pairs = [
     ['edge', 'before'],
@@ -331,7 +334,9 @@ function besideBefore(targets: Findings['targets']): string[] {
       const others = targets.get(former)?.figures.get(figure) ?? [];
       if (values.length === 0 || others.length !== values.length) return [];
       const { least, median: middle, most } = spreadOf(values.map((value, round) => value / others[round]!));
-      return `${figure}, ${name} / ${former}, median of ${values.length} rounds: ${middle.toFixed(3)} (${least.toFixed(2)} to ${most.toFixed(2)})`;
+      const [own, other] = [quantile(values, 0.2), quantile(others, 0.2)];
+      const fifths = `lower fifths ${own.toFixed(1)} and ${other.toFixed(1)} µs: ${(own / other).toFixed(3)}`;
+      return `${figure}, ${name} / ${former}, median of ${values.length} rounds: ${middle.toFixed(3)} (${least.toFixed(2)} to ${most.toFixed(2)}); ${fifths}`;
     }),
   );
 }
