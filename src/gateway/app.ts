@@ -16,7 +16,7 @@ import { Sites } from '../inference/widgets/sites.js';
 import { Visitors } from '../inference/widgets/visitors.js';
 import type { Clock } from '../lib/clock.js';
 import { createEnvelope } from '../lib/crypto.js';
-import { cutConnections } from '../lib/cut-connections.js';
+import { checkRegularly, cutConnections } from '../lib/cut-connections.js';
 import { NetworkBudget } from '../lib/fair/network-budget.js';
 import type { JsonReader } from '../lib/json-reader.js';
 import { idleCloser } from '../lib/lifecycle.js';
@@ -83,6 +83,8 @@ export interface Edge {
 }
 
 const TOO_MANY_REFUSALS = 'Too many refused messages from this network. Try again later.';
+/** Looks at the calls under way in the time until the first comment of a stream. */
+const LOOKS = 12;
 const FLUSH_ON_STOP_MS = 5_000;
 /**
  * After the drain: for the errors of calls that it ended. Then everything else is cut too, whether it is a request that
@@ -163,6 +165,11 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   guardRequests(app, { ...bounds, publicBaseUrl: config.publicBaseUrl }, log);
   capSockets(app.server, bounds, log, trustedPeer(config.trustProxy));
   cutConnections(app.server, bounds);
+  // One timer for all calls: most are over before the first look.
+  const lookEveryMs = bounds.firstCommentMs / LOOKS;
+  checkRegularly(app.server, lookEveryMs, () => {
+    for (const call of active) call.look(lookEveryMs, bounds);
+  });
   requireRules(app);
   const ready = (): boolean => !draining && meter.accepting() && !contact.lost() && mayAdmit();
   app.get('/health', rules('none'), () => ({

@@ -2,6 +2,7 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import type { BodyBounds } from '../inference/memory/body-budget.js';
+import type { SilenceBounds } from '../inference/relay/relay-answer.js';
 import { CONNECTION_BOUNDS, type RequestBounds } from '../lib/cut-connections.js';
 import { FairQueue } from '../lib/fair/fair-queue.js';
 import { MAX_HEADER_BYTES } from '../lib/http-limits.js';
@@ -11,7 +12,7 @@ import { OUT_OF_FILES, QUIET_MS } from '../lib/open-files.js';
 import { createOutageLog } from '../lib/outage-log.js';
 
 /** What one client, or all of them together, may take of the edge (RELIABILITY.md T25). */
-export interface EdgeBounds extends RequestBounds, BodyBounds {
+export interface EdgeBounds extends RequestBounds, BodyBounds, SilenceBounds {
   /** While the edge drains, a connection stays open so long after its last answer: the next request may be under way. */
   restMs: number;
   /** For the platform to answer a WebSocket upgrade. */
@@ -82,6 +83,8 @@ export const EDGE_BOUNDS: Readonly<EdgeBounds> = {
   uploadBytesPerSecond: 4 * 1024,
   uploadStallMs: 10_000,
   readBytesPerSecond: 16 * 1024,
+  firstCommentMs: 3_000,
+  nextCommentMs: 10_000,
 };
 
 /**

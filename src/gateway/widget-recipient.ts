@@ -2,7 +2,7 @@ import { errorBody, errorEntry } from '../errors.js';
 import type { Recipient } from '../inference/relay/recipient.js';
 import type { UpstreamFailure } from '../inference/relay/upstream-failure.js';
 import type { JsonReader } from '../lib/json-reader.js';
-import { eventData, isDone } from '../lib/upstream/sse-event.js';
+import { COMMENT_EVENT, eventData, isDone } from '../lib/upstream/sse-event.js';
 import { SseSplitter } from '../lib/upstream/sse-splitter.js';
 import { parsedAnswer, TranslatingRecipient } from './translating-recipient.js';
 import { countsOf, READ_SAID } from './widget-said.js';
@@ -21,12 +21,14 @@ interface ChatChunk {
   model?: unknown;
   created?: unknown;
   usage?: unknown;
-  error?: { code?: unknown };
+  error?: { code?: unknown; type?: unknown };
 }
 
 const FINISH_REASONS: readonly unknown[] = ['stop', 'length', 'content_filter', 'tool_calls'];
-/** Keeps a connection busy while a model reasons. */
-const COMMENT = ':\n\n';
+/** Keeps a connection busy, but shows no progress. */
+const COMMENT = COMMENT_EVENT.toString();
+/** In place of what a model thinks: it is at work. */
+const THINKING = ': thinking\n\n';
 
 /**
  * A visitor of a site: gets what `/v1` sends, but an answer in the form of widgets, and each message of the assistant with its
@@ -79,7 +81,7 @@ export class WidgetRecipient extends TranslatingRecipient {
       return;
     }
     const { error } = parsedAnswer<ChatChunk>(data);
-    this.inner.endStream(failureEvent(error?.code));
+    this.inner.endStream(failureEvent(error));
   }
 
   /** An event as visitors get it. */
@@ -93,7 +95,7 @@ export class WidgetRecipient extends TranslatingRecipient {
     const { delta, finish_reason: reason } = choices?.[0] ?? {};
     const content = typeof delta?.content === 'string' ? delta.content : undefined;
     const finish = FINISH_REASONS.includes(reason) ? (reason as string) : null;
-    if (content === undefined && finish === null) return COMMENT;
+    if (content === undefined && finish === null) return THINKING;
     this.#text += content ?? '';
     const role = delta?.role === 'assistant' ? { role: 'assistant' } : {};
     return this.#chunk([{ index: 0, delta: { ...role, content }, finish_reason: finish }], {
@@ -116,7 +118,11 @@ export class WidgetRecipient extends TranslatingRecipient {
   }
 }
 
-function failureEvent(code: unknown): Buffer {
-  const known = code === 'upstream_timeout' || code === 'upstream_unavailable' ? code : 'upstream_error';
+/** The codes that a visitor gets, behind comments as in an answer of its own. */
+const SHOWN_CODES = ['upstream_timeout', 'upstream_unavailable', 'service_unavailable'] as const;
+
+function failureEvent({ code, type }: NonNullable<ChatChunk['error']> = {}): Buffer {
+  const refused = type === errorEntry('invalid_request').type ? 'invalid_request' : 'upstream_error';
+  const known = SHOWN_CODES.find((one) => one === code) ?? refused;
   return Buffer.from(`data: ${JSON.stringify(errorBody(known, { message: errorEntry(known).message }))}\n\n`);
 }

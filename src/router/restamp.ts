@@ -5,7 +5,7 @@ import { choicesErrorIn } from '../lib/upstream/choices-error.js';
 import { areWholeVectors } from '../lib/upstream/embedding-vectors.js';
 import { saysError } from '../lib/upstream/error-member.js';
 import { FinishedChoices, tellsFinish } from '../lib/upstream/finish-reason.js';
-import { eventData, isDone, otherLines, withData } from '../lib/upstream/sse-event.js';
+import { COMMENT_EVENT, eventData, isDone, otherLines, withData } from '../lib/upstream/sse-event.js';
 import { SseSplitter, type WholeEventSink } from '../lib/upstream/sse-splitter.js';
 import { PlainEvents } from './plain-event.js';
 import type { Asked } from './request.js';
@@ -19,7 +19,6 @@ const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const DATA = Buffer.from('data: ');
 const EVENT_END = Buffer.from('\n\n');
-const COMMENT = Buffer.from(':\n\n');
 const DONE_EVENT = Buffer.from('data: [DONE]\n\n');
 
 /** The node sent something that isn't an answer; nothing of it may be forwarded. */
@@ -208,7 +207,7 @@ export class SseRestamper implements WholeEventSink {
     }
     const stamped = this.#stampData(data);
     if (!stamped) {
-      if (this.#begun) out.push(COMMENT);
+      if (this.#begun) out.push(COMMENT_EVENT);
       return;
     }
     out.push(...withData(event, data, stamped));

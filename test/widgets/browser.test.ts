@@ -454,6 +454,16 @@ describeInBrowser('the widget in a page', () => {
         if (part.done) await window.lateEnd;
         return part;
       };
+      window.heard = 0;
+      const { set } = Object.getOwnPropertyDescriptor(MessagePort.prototype, 'onmessage');
+      Object.defineProperty(MessagePort.prototype, 'onmessage', {
+        set(hear) {
+          set.call(this, (event) => {
+            hear(event);
+            window.heard++;
+          });
+        },
+      });
       window.passSilences = () => {
         for (const [id, run] of silences) {
           clearTimeout(id);
@@ -465,11 +475,13 @@ describeInBrowser('the widget in a page', () => {
     await clickBubble(page);
     const chat = await chatIn(page);
     let goOn: () => void = () => undefined;
+    let comment: () => void = () => undefined;
     const answerHalf = (): void =>
       upstream.answer((_request, response) => {
         response.writeHead(200, { 'content-type': 'text/event-stream' });
         response.write(delta('Half '));
         goOn = () => response.end(delta('and half.') + DONE_EVENT);
+        comment = () => response.write(': ping\n\n');
       });
     answerHalf();
     const answered = (text: string) => chat.locator('.turn.assistant', { hasText: text }).waitFor();
@@ -480,6 +492,11 @@ describeInBrowser('the widget in a page', () => {
     };
     await write(chat, 'Tell me');
     await stalls();
+    // A comment doesn't say that the model goes on.
+    const heard = await chat.evaluate<number>('heard');
+    comment();
+    await until(async () => (await chat.evaluate<number>('heard')) > heard, { what: 'the comment' });
+    expect(await chat.getByRole('alert').textContent()).toContain('No answer has come for a while.');
     goOn();
     await answered('Half and half.');
     const noAlert = () =>

@@ -17,10 +17,12 @@ export class AnswerStream {
   complete = false;
   #rest = '';
 
-  push(part: string): void {
+  /** @returns Whether anything but empty comments came: those only say that the gateway waits too. */
+  push(part: string): boolean {
     const lines = (this.#rest + part).split('\n');
     this.#rest = lines.pop()!;
     for (const line of lines) if (line.startsWith('data:')) this.#take(line.slice('data:'.length).trim());
+    return lines.some((line) => line !== '' && line !== ':');
   }
 
   #take(data: string): void {

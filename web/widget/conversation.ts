@@ -99,7 +99,7 @@ export class Conversation {
 
   chunk(id: number, text: string): void {
     if (id !== this.#id || !this.#stream) return;
-    this.#stream.push(text);
+    if (!this.#stream.push(text)) return;
     this.deps.view.calm();
     this.#watch();
     this.deps.view.grow(this.#stream.text);

@@ -14,7 +14,7 @@ export interface ChatAnswer {
   model?: unknown;
   choices?: ({ message?: ChatOutput | null; delta?: ChatOutput | null; finish_reason?: unknown } | null)[];
   usage?: ChatUsage | null;
-  error?: { code?: unknown; message?: unknown };
+  error?: { code?: unknown; message?: unknown; param?: unknown };
 }
 
 /** A response as it grows by chat answers or chunks. */

@@ -2,7 +2,7 @@ import { type ErrorCode, errorEntry } from '../../errors.js';
 import type { Recipient } from '../../inference/relay/recipient.js';
 import type { UpstreamFailure } from '../../inference/relay/upstream-failure.js';
 import type { JsonReader } from '../../lib/json-reader.js';
-import { eventData, isDone } from '../../lib/upstream/sse-event.js';
+import { COMMENT_EVENT, eventData, isDone } from '../../lib/upstream/sse-event.js';
 import { SseSplitter } from '../../lib/upstream/sse-splitter.js';
 import { parsedAnswer, TranslatingRecipient } from '../translating-recipient.js';
 import { callersName } from './callers-names.js';
@@ -50,7 +50,8 @@ export class ResponsesRecipient extends TranslatingRecipient {
       const data = eventData(event);
       if (data) this.#state.add(parsedAnswer<ChatAnswer>(data));
     });
-    if (this.#events.length > 0) this.inner.send(this.#take());
+    // What this API has no event for keeps the connection busy.
+    this.inner.send(this.#events.length > 0 ? this.#take() : COMMENT_EVENT);
   }
 
   endStream(event: Buffer): void {
@@ -71,7 +72,8 @@ export class ResponsesRecipient extends TranslatingRecipient {
     const message =
       typeof error?.message === 'string' ? error.message : errorEntry('upstream_error' as ErrorCode).message;
     this.#emitWhole('response.failed', this.#state.text('failed', { code, message }));
-    this.#emit({ type: 'error', code, message, param: null, error });
+    const param = typeof error?.param === 'string' ? (callersName(error.param) ?? error.param) : null;
+    this.#emit({ type: 'error', code, message, param, error: error && { ...error, param } });
   }
 
   #emit(event: OutputEvent): void {

@@ -2,7 +2,14 @@ import { type Member, memberText, memberValue, scanMembers } from '../../lib/jso
 import { choicesErrorIn } from '../../lib/upstream/choices-error.js';
 import { LayoutUse } from '../../lib/upstream/event-layout.js';
 import { FinishedChoices, tellsFinish } from '../../lib/upstream/finish-reason.js';
-import { eventData, isDataAlone, isDone, otherLines, withoutBlanks } from '../../lib/upstream/sse-event.js';
+import {
+  COMMENT_EVENT,
+  eventData,
+  isDataAlone,
+  isDone,
+  otherLines,
+  withoutBlanks,
+} from '../../lib/upstream/sse-event.js';
 import type { InspectedBody } from '../request/request-body.js';
 import { type GeneratedText, generatedText } from '../usage/generated-text.js';
 import { isUsageOnly } from '../usage/usage.js';
@@ -18,7 +25,6 @@ export type EventKind = 'chunk' | 'comment' | 'nothing' | 'done' | 'error' | 'ga
 /** What the check needs of its relay. */
 export type ChunkContext = Pick<RelayContext, 'requestId' | 'servedModel' | 'dropped'>;
 
-const COMMENT = Buffer.from(':\n\n');
 const DATA = Buffer.from('data: ');
 const EVENT_END = Buffer.from('\n\n');
 
@@ -28,7 +34,7 @@ const EVENT_END = Buffer.from('\n\n');
  */
 export class ChunkCheck {
   /** The event to send, for chunks and comments. */
-  out: Buffer = COMMENT;
+  out: Buffer = COMMENT_EVENT;
   /** Bytes of generated text. */
   textBytes = 0;
   /** Whether something was generated that has no text to show: an empty one, or no text at all. */
@@ -36,7 +42,7 @@ export class ChunkCheck {
   /** The chunk's `usage`, valid or not; undefined when there is none. */
   usage: unknown;
   /** The payload of an error. */
-  error: Buffer = COMMENT;
+  error: Buffer = COMMENT_EVENT;
   /** Set by the first chunk that names a model. */
   servedModel: string | undefined;
   readonly finished: FinishedChoices;
@@ -74,7 +80,7 @@ export class ChunkCheck {
     this.usage = undefined;
     this.textBytes = 0;
     this.textless = false;
-    this.out = COMMENT;
+    this.out = COMMENT_EVENT;
     if (isDataAlone(event)) return this.#readData(event, eventData(event)!, true);
     const { comments, fields, error } = otherLines(event);
     if (error) {

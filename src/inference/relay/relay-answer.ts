@@ -4,6 +4,14 @@ import type { MessageMask } from '../../lib/message-mask.js';
 import type { DroppedKind } from '../call-metrics.js';
 import type { UpstreamFailure } from './upstream-failure.js';
 
+/** How long a stream may be silent before its caller gets a comment. */
+export interface SilenceBounds {
+  /** From the call until its answer begins. */
+  firstCommentMs: number;
+  /** From then on, and after each comment. */
+  nextCommentMs: number;
+}
+
 /** How the answer's body is handled: whole JSON or a stream. */
 export interface RelayAnswer {
   /** Whether anything but comments came with what it took last. */
@@ -12,6 +20,8 @@ export interface RelayAnswer {
   data(chunk: Buffer): boolean;
   /** The upstream ended as it should. */
   end(): void;
+  /** Called every `elapsedMs` until the call is settled: sends a comment if the caller has got nothing for too long. */
+  look?(elapsedMs: number, bounds: SilenceBounds): void;
   /** Tells a failure in the middle; false: nothing has left yet, so that it can be a plain error answer. */
   fail(failure: UpstreamFailure): boolean;
   /** The client left: settles by what it had received. `over`: nothing more is needed from the upstream. */

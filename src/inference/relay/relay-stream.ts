@@ -1,12 +1,13 @@
 import { type ErrorCode, type ErrorOptions, errorBody } from '../../errors.js';
+import { COMMENT_EVENT } from '../../lib/upstream/sse-event.js';
 import { SseSplitter, type WholeEventSink } from '../../lib/upstream/sse-splitter.js';
 import { type Call, CLIENT_LEFT, type Success } from '../call.js';
 import { estimateTokens, readUsage } from '../usage/usage.js';
 import { ChunkCheck, type EventKind } from './chunk-check.js';
 import { LateUsage } from './late-usage.js';
 import type { Recipient } from './recipient.js';
-import type { RelayAnswer, RelayContext } from './relay-answer.js';
-import { mapErrorChunk, type UpstreamFailure } from './upstream-failure.js';
+import type { RelayAnswer, RelayContext, SilenceBounds } from './relay-answer.js';
+import { mapErrorChunk, statusOf, type UpstreamFailure } from './upstream-failure.js';
 
 const EVENT_END = Buffer.from('\n\n');
 const DONE_EVENT = Buffer.from('data: [DONE]\n\n');
@@ -20,8 +21,15 @@ export class StreamAnswer implements RelayAnswer, WholeEventSink {
   readonly #splitter = new SseSplitter();
   /** Adjacent events that go out in one write. */
   #run: Buffer | undefined;
+  /** Whether the head has left, which a comment may have brought forward. */
   #started = false;
+  /** Whether an event of the answer has. */
+  #begun = false;
   #over = false;
+  /** Whether an event of the answer has left since the last look. The time of the first one doesn't count either. */
+  #isBusy = true;
+  /** How long nothing has left, in full intervals between two looks: a process that stands still is nobody's silence. */
+  #silentMs = 0;
   readonly #check: ChunkCheck;
   /** Chunks that brought something generated. */
   #deltas = 0;
@@ -80,6 +88,16 @@ export class StreamAnswer implements RelayAnswer, WholeEventSink {
     else this.context.fail({ code: 'upstream_error', options: {} });
   }
 
+  look(elapsedMs: number, { firstCommentMs, nextCommentMs }: SilenceBounds): void {
+    this.#silentMs = this.#isBusy ? 0 : this.#silentMs + elapsedMs;
+    this.#isBusy = false;
+    // Whoever hasn't read what was sent isn't waiting.
+    if (this.#silentMs < (this.#started ? nextCommentMs : firstCommentMs) || this.recipient.full) return;
+    this.#silentMs = 0;
+    this.#start();
+    this.recipient.send(COMMENT_EVENT);
+  }
+
   fail(failure: UpstreamFailure): boolean {
     if (this.#late) {
       this.#late.end();
@@ -90,7 +108,9 @@ export class StreamAnswer implements RelayAnswer, WholeEventSink {
     if (!this.#started) return false;
     this.#over = true;
     const { code, options } = failure;
-    this.call.fail({ code, httpStatus: 200, message: options.message }, () =>
+    // Behind comments alone it counts as the answer that it would have been.
+    const httpStatus = this.#begun ? 200 : statusOf(failure);
+    this.call.fail({ code, httpStatus, message: options.message }, () =>
       this.#end(errorEvent(code, options)),
     );
     return true;
@@ -234,6 +254,8 @@ export class StreamAnswer implements RelayAnswer, WholeEventSink {
   #flush(): void {
     if (!this.#run) return;
     this.#start();
+    this.#begun = true;
+    this.#isBusy = true;
     this.recipient.send(this.#run);
     this.#run = undefined;
   }

@@ -1,20 +1,20 @@
-import { AppError, errorEntry } from '../../errors.js';
+import { AppError } from '../../errors.js';
 import type { JsonReader } from '../../lib/json-reader.js';
 import type { MessageMask } from '../../lib/message-mask.js';
 import { MAX_ERROR_BYTES } from '../../lib/upstream/answer-limits.js';
 import type { ResponseHead } from '../../lib/upstream/response-head.js';
 import type { Carrier, Upstream } from '../../lib/upstream/upstream.js';
 import type { CallPatience, UpstreamHandler } from '../../lib/upstream/upstream-handler.js';
-import { type Call, CLIENT_LEFT } from '../call.js';
+import type { Call } from '../call.js';
 import type { CallMetrics, DroppedKind } from '../call-metrics.js';
 import type { Catalog } from '../catalog.js';
 import type { BodyShare } from '../memory/body-budget.js';
 import { MAX_COMPARED_BYTES } from './owner-message.js';
 import type { Recipient } from './recipient.js';
-import type { RelayAnswer, RelayContext } from './relay-answer.js';
+import type { RelayAnswer, RelayContext, SilenceBounds } from './relay-answer.js';
 import { JsonAnswer } from './relay-json.js';
 import { StreamAnswer } from './relay-stream.js';
-import { mapStatus, mapTransportError, type UpstreamFailure } from './upstream-failure.js';
+import { mapStatus, mapTransportError, statusOf, type UpstreamFailure } from './upstream-failure.js';
 
 const NOTHING = Buffer.alloc(0);
 
@@ -29,7 +29,7 @@ export interface RelayDeps {
 /** Sends one call to its upstream and passes the answer back. Nothing is retried after a forwarded byte. */
 export class Relay implements UpstreamHandler, RelayContext {
   #carrier: Carrier | undefined;
-  #answer: RelayAnswer | undefined;
+  readonly #answer: RelayAnswer;
   #status = 0;
   #retryAfter: string | undefined;
   #errorBody: Buffer[] = [];
@@ -46,7 +46,10 @@ export class Relay implements UpstreamHandler, RelayContext {
     /** Part of the memory for bodies; returned when the connection is done with this call. */
     private readonly share: BodyShare,
     private readonly onOver: (relay: Relay) => void,
-  ) {}
+  ) {
+    const Answer = call.input.body.stream ? StreamAnswer : JsonAnswer;
+    this.#answer = new Answer(this, recipient, call);
+  }
 
   get requestId(): string {
     return this.call.input.id;
@@ -65,7 +68,7 @@ export class Relay implements UpstreamHandler, RelayContext {
   }
 
   get movedOn(): boolean {
-    return this.#answer?.movedOn ?? true;
+    return this.#status !== 200 || this.#answer.movedOn;
   }
 
   get json(): JsonReader {
@@ -99,6 +102,12 @@ export class Relay implements UpstreamHandler, RelayContext {
     if (body.forward.length > MAX_COMPARED_BYTES) body.forward = NOTHING;
   }
 
+  /** Called every `elapsedMs`: a caller whose stream is silent gets a comment, so that nothing in between cuts the connection. */
+  look(elapsedMs: number, bounds: SilenceBounds): void {
+    // A failure may be on its way to the spool: its status must leave first.
+    if (!this.call.settled && !this.recipient.gone) this.#answer.look?.(elapsedMs, bounds);
+  }
+
   /** The end of our shutdown: who is still waiting gets an error and pays nothing. */
   terminate(): void {
     this.fail({
@@ -113,12 +122,7 @@ export class Relay implements UpstreamHandler, RelayContext {
     this.#retryAfter = retryAfter;
     if (status !== 200) return;
     const wanted = this.call.input.body.stream ? 'text/event-stream' : 'application/json';
-    if (!contentType.startsWith(wanted)) {
-      this.fail({ code: 'upstream_error', options: {} });
-      return;
-    }
-    const Answer = this.call.input.body.stream ? StreamAnswer : JsonAnswer;
-    this.#answer = new Answer(this, this.recipient, this.call);
+    if (!contentType.startsWith(wanted)) this.fail({ code: 'upstream_error', options: {} });
   }
 
   onData(chunk: Buffer): void {
@@ -127,7 +131,7 @@ export class Relay implements UpstreamHandler, RelayContext {
       this.#abort();
       return;
     }
-    if (this.#answer) {
+    if (this.#status === 200) {
       if (!this.#answer.data(chunk)) this.#pause();
       return;
     }
@@ -138,7 +142,7 @@ export class Relay implements UpstreamHandler, RelayContext {
 
   onEnd(): void {
     if (this.#ended) return;
-    if (this.#answer) this.#answer.end();
+    if (this.#status === 200) this.#answer.end();
     else this.#refused();
   }
 
@@ -167,10 +171,10 @@ export class Relay implements UpstreamHandler, RelayContext {
   fail(failure: UpstreamFailure): void {
     if (this.#ended || this.call.settled) return;
     this.#ended = true;
-    if (!this.#answer?.fail(failure)) {
-      const httpStatus = failure.options.status ?? errorEntry(failure.code).status;
+    if (!this.#answer.fail(failure)) {
       const { code, options } = failure;
-      this.call.fail({ code, httpStatus, message: options.message }, () => this.recipient.refuse(failure));
+      const failed = { code, httpStatus: statusOf(failure), message: options.message };
+      this.call.fail(failed, () => this.recipient.refuse(failure));
     }
     this.#answered(failure.code);
     this.#abort();
@@ -231,14 +235,9 @@ export class Relay implements UpstreamHandler, RelayContext {
   /** The client left before the answer was whole. */
   #clientGone(): void {
     this.#answered('client_closed_request');
-    if (this.#answer) {
-      this.#answer.clientGone(() => this.#left());
-      // If it continues to read, no slow reader delays it any longer.
-      this.#carrier?.resume(this);
-      return;
-    }
-    this.call.fail(CLIENT_LEFT, () => undefined);
-    this.#left();
+    this.#answer.clientGone(() => this.#left());
+    // If it continues to read, no slow reader delays it any longer.
+    this.#carrier?.resume(this);
   }
 
   /** The client left, and the call is settled. */

@@ -1,4 +1,4 @@
-import type { ErrorCode, ErrorOptions } from '../../errors.js';
+import { type ErrorCode, type ErrorOptions, errorEntry } from '../../errors.js';
 import { type MessageMask, maskedParam } from '../../lib/message-mask.js';
 import { fieldErrors } from '../../lib/upstream/field-errors.js';
 import { NOT_TAKEN, NOT_TAKEN_CODE, saysNotTaken } from '../../lib/upstream/not-taken.js';
@@ -17,6 +17,10 @@ export interface UpstreamFailure {
   code: ErrorCode;
   options: FailureOptions;
 }
+
+/** The status of an answer that is this failure. */
+export const statusOf = ({ code, options }: UpstreamFailure): number =>
+  options.status ?? errorEntry(code).status;
 
 const DEFAULT_RETRY_SECONDS = 5;
 

@@ -2,6 +2,9 @@ import { isSpace } from '../json-tokens.js';
 
 /** Reads server-sent events, each as the splitter hands it out. */
 
+/** An event that says nothing, which keeps a connection busy. */
+export const COMMENT_EVENT = Buffer.from(':\n\n');
+
 const DATA = Buffer.from('data:');
 const DONE = '[DONE]';
 const LF = 0x0a;
