@@ -15,7 +15,6 @@ import { startTestRouter, type TestRouter } from '../support/router.js';
 import {
   chat,
   DONE_EVENT,
-  delta,
   FULL_STREAM,
   raw,
   type Script,
@@ -106,7 +105,9 @@ describe('a stream whose node is silent', () => {
   test('has comments between two tokens', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     suite.upstream.answer(async (_request, response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(FULL_STREAM.slice(0, 2).join(''));
+      response
+        .writeHead(200, { 'content-type': 'text/event-stream' })
+        .write(FULL_STREAM.slice(0, 2).join(''));
       await promise;
       response.end(FULL_STREAM.slice(2).join(''));
     });
@@ -144,27 +145,30 @@ describe('a stream whose node is silent', () => {
       'upstream_error',
       502,
     ],
-  ])('ends with an event if %s comes behind comments, and is free', async (_what, script, shown, code, status) => {
-    const release = held(suite.upstream, script);
-    const { whole } = await waiting(await ask());
-    release();
-    const event = withoutComments(await whole);
-    expect(event).toMatch(/^data: \{"error":\{.*\}\}\n\n$/);
-    const { error } = JSON.parse(event.slice('data: '.length));
-    expect(error).toEqual({
-      message: expect.any(String),
-      type: expect.any(String),
-      param: code === 'invalid_request' ? 'messages' : null,
-      code: shown,
-    });
-    expect(await lastEvent()).toMatchObject({
-      status: 'error',
-      error_code: code,
-      http_status: status,
-      cost: '0.000000000000',
-    });
-    expect(await balanceOf(suite.db, caller.accountId)).toBe('1.000000000000');
-  });
+  ])(
+    'ends with an event if %s comes behind comments, and is free',
+    async (_what, script, shown, code, status) => {
+      const release = held(suite.upstream, script);
+      const { whole } = await waiting(await ask());
+      release();
+      const event = withoutComments(await whole);
+      expect(event).toMatch(/^data: \{"error":\{.*\}\}\n\n$/);
+      const { error } = JSON.parse(event.slice('data: '.length));
+      expect(error).toEqual({
+        message: expect.any(String),
+        type: expect.any(String),
+        param: code === 'invalid_request' ? 'messages' : null,
+        code: shown,
+      });
+      expect(await lastEvent()).toMatchObject({
+        status: 'error',
+        error_code: code,
+        http_status: status,
+        cost: '0.000000000000',
+      });
+      expect(await balanceOf(suite.db, caller.accountId)).toBe('1.000000000000');
+    },
+  );
 
   test('is not waited for any longer because of comments', async () => {
     const hasty = await startTestEdge(suite.db, {
