@@ -1,12 +1,12 @@
 import type { ClassType } from 'type-graphql';
 import { Field, ObjectType } from 'type-graphql';
 import { z } from 'zod';
-import { type ConnectionPage, MAX_PAGE } from '../lib/connection-input.js';
+import { type ConnectionPage, DEFAULT_PAGE, firstUpTo, MAX_PAGE } from '../lib/connection-input.js';
 import { type Camel, camelCased } from './case.js';
 
 /** Start and size of a page. */
 export const connectionArgs = z.object({
-  first: z.int().default(50).describe(`Number of entries to return, 1 to ${MAX_PAGE}.`),
+  first: firstUpTo(MAX_PAGE),
   after: z.string().nullish().describe('Cursor of the entry after which the page starts.'),
 });
 
@@ -32,9 +32,12 @@ export interface Connection<Node> {
   pageInfo: PageInfo;
 }
 
+/** Values of a `PageInfo`, which a page has once. */
+const POSITION_COST = 5;
+
 /** Cost of a list: the cost of an entry times the number of requested entries. */
 export const pageCost = ({ args, childComplexity }: { args: { first?: number }; childComplexity: number }) =>
-  1 + Math.min(Math.max(args.first ?? 50, 1), MAX_PAGE) * childComplexity;
+  POSITION_COST + Math.min(Math.max(args.first ?? DEFAULT_PAGE, 1), MAX_PAGE) * childComplexity;
 
 /** Cost of a list with `limit`: of its entries, however many there are. */
 export const listCost = ({ args, childComplexity }: { args: { limit?: number }; childComplexity: number }) =>
@@ -62,7 +65,7 @@ export function connectionOf<Node extends object>(
     @Field(() => [NodeClass], { description: 'The entries without cursors.' })
     nodes!: Node[];
 
-    @Field(() => PageInfo, { description: 'Position of the page in its list.' })
+    @Field(() => PageInfo, { description: 'Position of the page in its list.', complexity: 0 })
     pageInfo!: PageInfo;
   }
   return ConnectionType;

@@ -28,7 +28,8 @@ export interface TimePosition {
 }
 
 export const MAX_PAGE = 100;
-const DEFAULT_PAGE = 50;
+/** Short, so that a query of many lists stays within what one operation may cost. */
+export const DEFAULT_PAGE = 20;
 /** Below what a bigint and a timestamp of the database hold. */
 const POSITION_DIGITS = /^\d{1,18}$/;
 
@@ -68,10 +69,14 @@ const timePosition = cursorOf((text): TimePosition | undefined => {
 });
 const sequencePosition = cursorOf((text) => (POSITION_DIGITS.test(text) ? text : undefined));
 
-const first = whole(1, MAX_PAGE).default(DEFAULT_PAGE);
+/** Size of a page. */
+export const firstUpTo = (most: number) =>
+  whole(1, most).default(DEFAULT_PAGE).describe(`Number of entries to return, 1 to ${most}.`);
+
+const first = firstUpTo(MAX_PAGE);
 const absentAsNull = (value: unknown): unknown => value ?? undefined;
 
-/** `first` 1 to 100 (50) entries after `after`, of a list ordered by time and id. */
+/** `first` 1 to 100 (20) entries after `after`, of a list ordered by time and id. */
 export const timeConnectionInput = z.strictObject({
   first,
   after: z.preprocess(absentAsNull, timePosition.optional()),

@@ -1,4 +1,12 @@
-import { getIntrospectionQuery, getOperationAST, parse } from 'graphql';
+import {
+  type GraphQLObjectType,
+  getIntrospectionQuery,
+  getNamedType,
+  getOperationAST,
+  isLeafType,
+  isRequiredArgument,
+  parse,
+} from 'graphql';
 import { checkOperation, LIMITS } from '../../src/graphql/limits.js';
 import { createSchema } from '../../src/graphql/schema.js';
 import { loadWebBuild } from '../../src/pages/web-build.js';
@@ -127,6 +135,60 @@ describe('limits of GraphQL', () => {
       const refused = await search(filter, 15);
       expect(refused.body.errors![0]!.message).toMatch(/the maximum is 10000/);
     }
+  });
+
+  /** Every field that needs no argument, `levels` deep; entries of connections as edges where they are wanted so. */
+  const everything = (type: GraphQLObjectType, levels: number, asEdges: boolean): string => {
+    const fields = Object.values(type.getFields()).map(({ name, type, args }) => {
+      const named = getNamedType(type);
+      if (args.some(isRequiredArgument)) return '';
+      if (isLeafType(named)) return name;
+      if (name === 'nodes' && asEdges)
+        return `edges { cursor node ${everything(named as GraphQLObjectType, levels - 1, asEdges)} }`;
+      const isTwice = name === 'edges' && asEdges;
+      const inside = levels > 1 && !isTwice && everything(named as GraphQLObjectType, levels - 1, asEdges);
+      return inside ? `${name} ${inside}` : '';
+    });
+    const asked = fields.filter(Boolean).join(' ');
+    return asked && `{ ${asked} }`;
+  };
+
+  test.each([
+    ['nodes', false],
+    ['edges', true],
+  ])('all that an account has, three levels deep in lists of default length as %s, fits', async (_as, edges) => {
+    const query = `{ viewer ${everything(createSchema().getType('Viewer') as GraphQLObjectType, 3, edges)} }`;
+    for (const list of ['playgroundSessions', 'usageEvents', 'widgets']) expect(query).toContain(`${list} {`);
+    const answer = await operate(suite.url, query, { token });
+    expect([answer.status, answer.body.errors]).toEqual([200, undefined]);
+  });
+
+  test('a list has 20 entries by default, and as many as it may have on request', async () => {
+    const viewer = createSchema().getType('Viewer') as GraphQLObjectType;
+    const sizes = Object.values(viewer.getFields()).flatMap(({ name, args }) =>
+      args.filter((one) => one.name === 'first').map(({ defaultValue }) => [name, defaultValue]),
+    );
+    expect(sizes.map(([, size]) => size)).toEqual(sizes.map(() => 20));
+    expect(sizes.length).toBeGreaterThanOrEqual(7);
+    const ask = (list: string, first: number) =>
+      operate(suite.url, `{ viewer { ${list}(first: ${first}) { id } } }`, { token });
+    for (const [list, most] of [
+      ['widgets', 50],
+      ['playgroundSessions', 200],
+    ] as const) {
+      expect(codesOf(await ask(list, most))).toEqual([]);
+      expect(codesOf(await ask(list, most + 1))).toEqual(['validation_error']);
+      expect(codesOf(await ask(list, 0))).toEqual(['validation_error']);
+    }
+  });
+
+  test('what a page has once counts once', async () => {
+    const page = (fields: string) => costOf(`usageEvents(first: 100) { ${fields} }`);
+    const least = await page('edges { cursor }');
+    const position = 'pageInfo { hasNextPage hasPreviousPage startCursor endCursor }';
+    const totals = repeat(5, (n) => `a${n}: totals { calls costUsd }`);
+    expect(await page(`edges { cursor } ${position} ${totals}`)).toBe(least);
+    expect(await page('totals { calls }')).toBeGreaterThanOrEqual(100);
   });
 
   test('what everyone may ask about the models costs what it answers', async () => {
@@ -263,7 +325,7 @@ describe('limits of GraphQL', () => {
 
   test('all shared sessions can be asked for with the beginnings of their texts', async () => {
     const document =
-      '{ viewer { playgroundSessions(shared: true) { id prompt systemPrompt runs { responseContent } } } }';
+      '{ viewer { playgroundSessions(shared: true, first: 200) { id prompt systemPrompt runs { responseContent } } } }';
     expect(codesOf(await operate(suite.url, document, { token }))).toEqual([]);
   });
 

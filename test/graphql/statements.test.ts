@@ -73,6 +73,14 @@ describe('the statements of an operation', () => {
     expect(statements).toBe(SESSION + 6);
   });
 
+  test('the totals of a page, however often they are asked for', async () => {
+    const totals = (aliases: number) =>
+      counted(
+        `{ viewer { usageEvents(first: 1) { ${Array.from({ length: aliases }, (_, n) => `a${n}: totals { calls }`).join(' ')} } } }`,
+      );
+    expect((await totals(15)).statements).toBe((await totals(1)).statements);
+  });
+
   test('usage events of several widgets, each with its widget', async () => {
     const owner = await signUp(suite.url);
     const widgets = widgetsApi(

@@ -222,7 +222,7 @@ describe('a shared session', () => {
     expect(await list('')).toEqual(ids.slice(0, 50));
     expect(await list('?shared=false')).toEqual([]);
     // Whoever asks for everything stays within the cost of an operation.
-    const query = `{ viewer { playgroundSessions(shared: true) { __typename id prompt systemPrompt models shared shareSlug
+    const query = `{ viewer { playgroundSessions(shared: true, first: 200) { __typename id prompt systemPrompt models shared shareSlug
       publicUrl truncated createdAt parameters { __typename temperature maxTokens topP }
       runs { __typename id modelPublicName servedModelPublicName status responseContent finishReason latencyMs ttftMs
         inputTokens outputTokens costUsd listCostUsd errorCode errorMessage } } } }`;

@@ -131,7 +131,7 @@ describe('prompts over GraphQL', () => {
     const aliases = (count: number, field: string): string =>
       Array.from({ length: count }, (_, n) => `a${n}: ${field}`).join(' ');
     const codes = async (fields: string) => {
-      const query = `{ viewer { playgroundSessions { id } prompt(id: "${prompt.id}") { ${fields} } } }`;
+      const query = `{ viewer { playgroundSessions(first: 50) { id } prompt(id: "${prompt.id}") { ${fields} } } }`;
       return codesOf(await operate(suite.url, query, { token }));
     };
     const one = 'diff(from: 1, to: 1) { configChanged }';

@@ -17,6 +17,7 @@ import {
 import { Viewer } from '../accounts/accounts.types.js';
 import { camelCased, shown } from '../case.js';
 import { type Connection, connectionArgs, pageCost, toConnection } from '../connections.js';
+import type { GraphqlContext } from '../context.js';
 import { field, mutation, query, subscription } from '../fields.js';
 import { checked } from '../input.js';
 import { ApiKey } from '../keys/keys.types.js';
@@ -43,7 +44,7 @@ const SEARCHED_DAY = 20;
 const MAX_DAYS = 90;
 /** A month of roll-ups, and up to 500 entries. */
 const MONTH_COST = ({ childComplexity }: { childComplexity: number }): number => 100 + 20 * childComplexity;
-/** They read the roll-ups of a window, as analytics do. */
+/** The totals of a page read the roll-ups of a window, as analytics do: once, however often they are asked for. */
 const TOTALS_COST = 100;
 
 const UsageFilter = inputType(
@@ -59,7 +60,7 @@ const usageArgs = connectionArgs.extend({
   filter: usageFilterInput.nullish().describe('Filter; without it, all events are returned.'),
 });
 
-/** Cost of a page of usage, and of the events that may be read to find it. */
+/** Cost of a page of usage with its totals, and of the events that may be read to find it. */
 const usageCost = ({
   args,
   childComplexity,
@@ -70,7 +71,7 @@ const usageCost = ({
   const { model, status, windowDays } = args.filter ?? {};
   const isSearch = (model ?? status ?? null) !== null;
   const days = Math.min(Math.max(windowDays ?? MAX_DAYS, 1), MAX_DAYS);
-  return pageCost({ args, childComplexity }) + (isSearch ? days * SEARCHED_DAY : 0);
+  return pageCost({ args, childComplexity }) + TOTALS_COST + (isSearch ? days * SEARCHED_DAY : 0);
 };
 
 const catalogAndTopUp = [
@@ -106,6 +107,7 @@ const catalogAndTopUp = [
 /** A page with what its list was narrowed by. */
 interface UsagePage extends Connection<InstanceType<typeof UsageEvent>> {
   filter: UsageFilterInput;
+  summed?: ReturnType<GraphqlContext['services']['billing']['usageTotals']>;
 }
 
 const usage = [
@@ -122,9 +124,12 @@ const usage = [
   }),
   field(UsageEventConnection, 'totals', UsageTotals, {
     description: 'Totals of all events that match the filter, on every page.',
-    complexity: TOTALS_COST,
-    run: ({ services, service }, _args, page) =>
-      shown(services.billing.usageTotals(service, (page as UsagePage).filter)),
+    complexity: 0,
+    run: ({ services, service }, _args, source) => {
+      const page = source as UsagePage;
+      page.summed ??= services.billing.usageTotals(service, page.filter);
+      return shown(page.summed);
+    },
   }),
   field(UsageEventConnection, 'totalCount', Int, {
     description: 'Total number of usage events of the account, ignoring the filter.',

@@ -1,6 +1,7 @@
 import type { ComplexityEstimator } from 'graphql-query-complexity';
 import { ID } from 'type-graphql';
 import { z } from 'zod';
+import { firstUpTo } from '../../lib/connection-input.js';
 import { uuid } from '../../lib/output-fields.js';
 import { idOrText } from '../../lib/uuid.js';
 import {
@@ -54,13 +55,16 @@ const PlaygroundRunEvent = objectType(
   { delta: TEXT_COST },
 );
 
+const sessionsInput = z.strictObject({ first: firstUpTo(SHARED_SESSIONS) });
 const sessionId = z.object({ session_id: playgroundParams.shape.id });
 const sessionIdType = { sessionId: ID };
 const sessionPayload = z.object({ session: sessionOutput.describe('The updated session.') });
 const ParametersInput = inputType('PlaygroundParametersInput', runParametersInput);
 
-/** Every text of the sessions is opened to show its beginning. Shared ones cost more by their number. */
-const OPENING_COST = 2_500;
+/** Every text of a session is opened to show its beginning. */
+const OPENING_COST = 50;
+/** What opening costs at most, so that all shared sessions fit into an operation. */
+const MOST_OPENING_COST = KEPT_SESSIONS * OPENING_COST;
 /** Lists have beginnings of texts alone, so that an entry costs a fifth of a whole session. */
 const ENTRIES_PER_SESSION = 5;
 /** Six texts are opened, and told in full. */
@@ -130,15 +134,19 @@ export const playgroundResolvers = [
   }),
   field(Viewer, 'playgroundSessions', [PlaygroundSession], {
     description:
-      'The 50 newest playground sessions, or all shared ones, newest first, with the first 1,000 characters of each text.',
-    complexity: ({ args, childComplexity }) =>
-      OPENING_COST +
-      (args.shared ? SHARED_SESSIONS : KEPT_SESSIONS) * Math.ceil(childComplexity / ENTRIES_PER_SESSION),
-    args: z.object({
+      'Playground sessions, newest first, with the first 1,000 characters of each text.',
+    complexity: ({ args, childComplexity }) => {
+      const first = Math.min(Math.max(args.first, 1), SHARED_SESSIONS);
+      const opening = Math.min(first * OPENING_COST, MOST_OPENING_COST);
+      return opening + first * Math.ceil(childComplexity / ENTRIES_PER_SESSION);
+    },
+    args: sessionsInput.extend({
       shared: z.boolean().nullish().describe(descriptionOf(listPlaygroundInput.shape.shared)),
     }),
-    run: ({ services, service }, { shared }) =>
-      shown(services.playground.list(service, { shared: shared ?? undefined })),
+    run: ({ services, service }, { first, shared }) => {
+      const { first: limit } = checked(sessionsInput, { first });
+      return shown(services.playground.list(service, { shared: shared ?? undefined, limit }));
+    },
   }),
   field(Viewer, 'playgroundSession', PlaygroundSession, {
     nullable: true,

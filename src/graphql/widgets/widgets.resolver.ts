@@ -1,5 +1,6 @@
 import { ID } from 'type-graphql';
 import { z } from 'zod';
+import { firstUpTo } from '../../lib/connection-input.js';
 import { uuid } from '../../lib/output-fields.js';
 import { idOrText } from '../../lib/uuid.js';
 import {
@@ -40,6 +41,7 @@ objectType('WidgetRefusal', widgetRefusalOutput);
 objectType('WidgetSite', widgetSiteOutput, {}, { site: TEXT_COST });
 const WidgetUsage = objectType('WidgetUsage', widgetUsageOutput);
 
+const widgetsInput = z.strictObject({ first: firstUpTo(MAX_WIDGETS) });
 const widgetId = z.object({ id: uuid('Widget ID.') });
 const widgetPayload = z.object({ widget: widgetOutput.describe('The widget.') });
 const inputTypes = {
@@ -96,8 +98,13 @@ export const widgetsResolvers = [
   }),
   field(Viewer, 'widgets', [Widget], {
     description: 'Chat widgets of the account, newest first.',
-    complexity: ({ childComplexity }) => 1 + MAX_WIDGETS * childComplexity,
-    run: ({ services, service }) => shown(services.widgets.list(service, { limit: MAX_WIDGETS, offset: 0 })),
+    complexity: ({ args, childComplexity }) =>
+      1 + Math.min(Math.max(args.first, 1), MAX_WIDGETS) * childComplexity,
+    args: widgetsInput,
+    run: ({ services, service }, args) => {
+      const { first: limit } = checked(widgetsInput, args);
+      return shown(services.widgets.list(service, { limit, offset: 0 }));
+    },
   }),
   field(Viewer, 'widget', Widget, {
     nullable: true,

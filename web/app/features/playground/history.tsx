@@ -26,6 +26,10 @@ const LISTS = [
   { value: 'shared', label: 'Shared' },
 ] as const;
 
+const LAST = 50;
+/** As many as an account can share. */
+const SHARED = 200;
+
 const CHARACTERS = 120;
 
 /** Its first words on one line. A character has two code units at most. */
@@ -38,7 +42,7 @@ export function History({ current }: { current: string | undefined }) {
   const navigate = useNavigate({ from: paths.playground });
   const { data, error, awaiting, refresh } = usePageQuery({
     query: PlaygroundHistoryDocument,
-    variables: { shared: shared ? true : null },
+    variables: shared ? { shared, first: SHARED } : { shared: null, first: LAST },
     touches: ['PlaygroundSession', 'DeletePlaygroundSessionPayload'],
   });
   const [leaving, setLeaving] = useState<Listed>();
