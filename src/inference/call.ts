@@ -63,11 +63,11 @@ export const CLIENT_LEFT: Failure = {
   clientAborted: true,
 };
 
-/** What the owner may keep of a failure's message. A node's own, of a refusal, may quote the request. */
-function keptMessage(failure: Failure, body: Buffer): string {
+/** What the owner may keep of a failure's message. A node's own, of a refusal, may quote the request, but for the name of its model. */
+function keptMessage(failure: Failure, names: readonly string[]): string {
   const { code, message } = failure;
   const generic = ownWords(failure);
-  return code === 'invalid_request' ? ownerMessage(message, generic, body) : (message ?? generic);
+  return code === 'invalid_request' ? ownerMessage(message, generic, names) : (message ?? generic);
 }
 
 /** Nodes send one for each token. Half a token more in a chunk of its own is odd, but no fault. */
@@ -204,7 +204,7 @@ export class Call {
         cost: 0n,
         status: 'error',
         errorCode: failure.code,
-        errorMessage: keptMessage(failure, body.forward),
+        errorMessage: keptMessage(failure, [body.model, admission.model.publicName]),
         httpStatus: failure.httpStatus,
         clientAborted: failure.clientAborted ?? false,
         estimated: false,

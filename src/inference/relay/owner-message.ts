@@ -1,109 +1,49 @@
-import { RequestTexts } from './request-texts.js';
+import { MASK } from '../../lib/masked-forms.js';
+import { trimEnd } from '../../lib/trim-end.js';
+import { MESSAGE_WORDS } from './message-words.js';
 
 /** Longest message that is kept with a usage event. */
 const MAX_KEPT = 500;
-/** Larger bodies aren't compared: that would keep the event loop from other calls. */
-export const MAX_COMPARED_BYTES = 32 * 1024;
-const MAX_QUOTES = 50;
-const MAX_SENTENCES = 100;
-/** Of a quoted string, as much as is compared. */
-const MAX_QUOTED = 100;
+/** Shorter beginnings explain less than our own words. */
+const FEWEST_WORDS = 3;
 
-const CLOSING: Record<string, string> = {
-  '"': '"',
-  "'": "'",
-  '`': '`',
-  '“': '”',
-  '„': '“',
-  '‘': '’',
-  '«': '»',
-  '「': '」',
-  '『': '』',
-};
-const LETTER = /[\p{L}\p{N}]/u;
-/** Bytes of other scripts, and long words without a space: a prompt may be in them, encoded. */
-const ENCODED = /(?:(?:\\x|%)[89a-f][0-9a-f]){2}|[\w+/=-]{40}/i;
-/** What ends a sentence before a space, or anywhere. */
-const STOP = /[.!?;]/;
-const WIDE_STOP = /[。！？；]/;
+const NUMBER = /^\(?[-+]?\d{1,8}(?:\.\d{1,6})?[.,;:!?)]{0,4}$/;
+const SIGNS = new Set(['+', '-', '*', '=', '<', '>', '<=', '>=', MASK]);
+/** A word or a path such as `tools[0].function.name`, by itself in quotes or without. */
+const WORD = /^\(?(['"`]?)([A-Za-z_][\w.[\]/-]{0,99})\1(?:'[st])?[.,;:!?)]{0,4}$/;
+/** What a path and a name of several words are made of. */
+const PARTS = /[A-Z]?[a-z]+(?:64)?|[A-Z]+|\d+/g;
+const INDEX = /^\d{1,3}$/;
 
-interface Sentence {
-  text: string;
-  quotes: string[];
-}
-
-/** Where the quote that opens at `at` closes: an apostrophe in a word doesn't. */
-function closeOf(text: string, at: number): number {
-  const closing = CLOSING[text[at]!]!;
-  for (let end = at + 1; end < text.length; end++) {
-    if (text[end] === closing && text[end - 1] !== '\\' && !LETTER.test(text[end + 1] ?? ' ')) return end;
-  }
-  return text.length;
-}
-
-/** The sentences of a message; a quoted string ends none. Undefined when it quotes more than is compared. */
-function sentencesOf(text: string): Sentence[] | undefined {
-  const sentences: Sentence[] = [];
-  let begin = 0;
-  let quotes: string[] = [];
-  let count = 0;
-  let closed = 0;
-  const ends = new Set<number>();
-  for (let at = 0; at < text.length; at++) {
-    if (CLOSING[text[at]!] !== undefined && !ends.has(at) && !LETTER.test(text[at - 1] ?? ' ')) {
-      if (++count > MAX_QUOTES) return undefined;
-      const end = closeOf(text, at);
-      quotes.push(text.slice(at + 1, Math.min(end, at + MAX_QUOTED)));
-      ends.add(end);
-      // One that closes nowhere is cut, and may go on to the end.
-      closed = Math.max(closed, end);
-    }
-    const isStop = WIDE_STOP.test(text[at]!) || (STOP.test(text[at]!) && text[at + 1] === ' ');
-    const isEnd = at === text.length - 1 || (at >= closed && isStop);
-    if (!isEnd) continue;
-    if (sentences.length === MAX_SENTENCES) return undefined;
-    sentences.push({ text: text.slice(begin, at + 1).trim(), quotes });
-    begin = at + 1;
-    quotes = [];
-  }
-  return sentences;
+function isKnown(piece: string, names: readonly string[]): boolean {
+  if (SIGNS.has(piece) || NUMBER.test(piece)) return true;
+  const word = WORD.exec(piece)?.[2];
+  if (word === undefined) return false;
+  const parts = word.match(PARTS) ?? [];
+  return (
+    names.includes(trimEnd(word, '.')) ||
+    parts.every((part) => MESSAGE_WORDS.has(part.toLowerCase()) || INDEX.test(part))
+  );
 }
 
 /**
- * The message of a failed call as its owner may keep it: whole where nothing in it quotes the request, else its first sentence that
- * doesn't. In doubt `generic`, our own words for the code.
+ * The message of a node's refusal as the owner of the call may keep it. Nodes quote what they refuse, and a prompt is never stored:
+ * a message is kept up to the first piece that is neither a word of ours, a number nor one of `names`, or that quotes more than one
+ * word. `generic`, our own words for the code, stands for what says too little.
  */
-export function ownerMessage(message: string | undefined, generic: string, body: Buffer): string {
+export function ownerMessage(
+  message: string | undefined,
+  generic: string,
+  names: readonly string[],
+): string {
   if (message === undefined || message === generic) return generic;
-  if (body.length === 0 || body.length > MAX_COMPARED_BYTES) return generic;
-  const text = message
-    .slice(0, 2 * MAX_KEPT)
-    .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
-    .trim();
-  const sentences = sentencesOf(text);
-  if (!sentences) return generic;
-  const kept = unquoted(text, sentences, body);
-  if (kept === undefined) return generic;
-  return (kept.length > MAX_KEPT ? `${kept.slice(0, MAX_KEPT - 1)}…` : kept).toWellFormed();
-}
-
-function unquoted(text: string, sentences: readonly Sentence[], body: Buffer): string | undefined {
-  let texts: RequestTexts;
-  try {
-    texts = new RequestTexts(body, text);
-  } catch {
-    return undefined;
-  }
-  const quoting = sentences.map(
-    (one) =>
-      ENCODED.test(one.text) || texts.quotes(one.text) || one.quotes.some((quoted) => texts.isQuoted(quoted)),
+  const pieces = message.trim().split(/\s+/);
+  // Numbers in a row may be a prompt as tokens.
+  const end = pieces.findIndex(
+    (piece, at) =>
+      !isKnown(piece, names) || (at > 0 && NUMBER.test(piece) && NUMBER.test(pieces[at - 1]!)),
   );
-  if (!quoting.includes(true)) return texts.sharesRun(text) ? undefined : text;
-  return sentences.find(
-    (one, at) =>
-      !quoting[at] &&
-      // The text that its neighbour quotes may begin or go on in it.
-      !(quoting[at - 1] && texts.touches(one.text, 'begins')) &&
-      !(quoting[at + 1] && texts.touches(one.text, 'ends')),
-  )?.text;
+  if (end >= 0 && end < FEWEST_WORDS) return generic;
+  const kept = end < 0 ? pieces.join(' ') : `${pieces.slice(0, end).join(' ')} …`;
+  return kept.length > MAX_KEPT ? `${kept.slice(0, MAX_KEPT - 1)}…` : kept;
 }

@@ -9,7 +9,6 @@ import type { Call } from '../call.js';
 import type { CallMetrics, DroppedKind } from '../call-metrics.js';
 import type { Catalog } from '../catalog.js';
 import type { BodyShare } from '../memory/body-budget.js';
-import { MAX_COMPARED_BYTES } from './owner-message.js';
 import type { Recipient } from './recipient.js';
 import type { RelayAnswer, RelayContext, SilenceBounds } from './relay-answer.js';
 import { JsonAnswer } from './relay-json.js';
@@ -98,8 +97,8 @@ export class Relay implements UpstreamHandler, RelayContext {
       body.forward,
       this,
     );
-    // The upstream has it now, for as long as it may try again. A small one is compared with the message of a failure.
-    if (body.forward.length > MAX_COMPARED_BYTES) body.forward = NOTHING;
+    // The upstream has it now, for as long as it may try again.
+    body.forward = NOTHING;
   }
 
   /** Called every `elapsedMs`: a caller whose stream is silent gets a comment, so that nothing in between cuts the connection. */

@@ -64,7 +64,7 @@ export const usageItemOutput = z
       .string()
       .nullable()
       .describe(
-        "Why the call failed, at most 500 characters; null if it succeeded. Of a node's message, sentences that quote the prompt are left out.",
+        "Why the call failed, at most 500 characters; null if it succeeded. A node's message ends in `…` where it may quote the prompt.",
       ),
   })
   .meta({
