@@ -156,12 +156,16 @@ describe('limits of GraphQL', () => {
   test.each([
     ['nodes', false],
     ['edges', true],
-  ])('all that an account has, three levels deep in lists of default length as %s, fits', async (_as, edges) => {
-    const query = `{ viewer ${everything(createSchema().getType('Viewer') as GraphQLObjectType, 3, edges)} }`;
-    for (const list of ['playgroundSessions', 'usageEvents', 'widgets']) expect(query).toContain(`${list} {`);
-    const answer = await operate(suite.url, query, { token });
-    expect([answer.status, answer.body.errors]).toEqual([200, undefined]);
-  });
+  ])(
+    'all that an account has, three levels deep in lists of default length as %s, fits',
+    async (_as, edges) => {
+      const query = `{ viewer ${everything(createSchema().getType('Viewer') as GraphQLObjectType, 3, edges)} }`;
+      for (const list of ['playgroundSessions', 'usageEvents', 'widgets'])
+        expect(query).toContain(`${list} {`);
+      const answer = await operate(suite.url, query, { token });
+      expect([answer.status, answer.body.errors]).toEqual([200, undefined]);
+    },
+  );
 
   test('a list has 20 entries by default, and as many as it may have on request', async () => {
     const viewer = createSchema().getType('Viewer') as GraphQLObjectType;

@@ -133,8 +133,7 @@ export const playgroundResolvers = [
       shownAs('session', services.playground.unshare(service, { id: sessionId })),
   }),
   field(Viewer, 'playgroundSessions', [PlaygroundSession], {
-    description:
-      'Playground sessions, newest first, with the first 1,000 characters of each text.',
+    description: 'Playground sessions, newest first, with the first 1,000 characters of each text.',
     complexity: ({ args, childComplexity }) => {
       const first = Math.min(Math.max(args.first, 1), SHARED_SESSIONS);
       const opening = Math.min(first * OPENING_COST, MOST_OPENING_COST);

@@ -31,17 +31,12 @@ function isKnown(piece: string, names: readonly string[]): boolean {
  * a message is kept up to the first piece that is neither a word of ours, a number nor one of `names`, or that quotes more than one
  * word. `generic`, our own words for the code, stands for what says too little.
  */
-export function ownerMessage(
-  message: string | undefined,
-  generic: string,
-  names: readonly string[],
-): string {
+export function ownerMessage(message: string | undefined, generic: string, names: readonly string[]): string {
   if (message === undefined || message === generic) return generic;
   const pieces = message.trim().split(/\s+/);
   // Numbers in a row may be a prompt as tokens.
   const end = pieces.findIndex(
-    (piece, at) =>
-      !isKnown(piece, names) || (at > 0 && NUMBER.test(piece) && NUMBER.test(pieces[at - 1]!)),
+    (piece, at) => !isKnown(piece, names) || (at > 0 && NUMBER.test(piece) && NUMBER.test(pieces[at - 1]!)),
   );
   if (end >= 0 && end < FEWEST_WORDS) return generic;
   const kept = end < 0 ? pieces.join(' ') : `${pieces.slice(0, end).join(' ')} …`;

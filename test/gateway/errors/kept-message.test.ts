@@ -45,7 +45,7 @@ describe('the message that is kept of a failed call', () => {
     'max_tokens must be at least 1, got 0.',
     'temperature must be non-negative, got -1.0.',
     "The input (5000 tokens) is longer than the model's context length (4096 tokens).",
-    'Requested token count exceeds the model\'s maximum context length of 4096 tokens. You requested a total of 5000 tokens: 4000 tokens from the input messages and 1000 tokens for the completion. Please reduce the number of tokens in the input messages or the completion to fit within the limit.',
+    "Requested token count exceeds the model's maximum context length of 4096 tokens. You requested a total of 5000 tokens: 4000 tokens from the input messages and 1000 tokens for the completion. Please reduce the number of tokens in the input messages or the completion to fit within the limit.",
     'Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 4000 `inputs` tokens and 500 `max_new_tokens`',
     'the request exceeds the available context size. try increasing the context size or enable context shift',
     'the input length exceeds the context length',
@@ -70,12 +70,15 @@ describe('the message that is kept of a failed call', () => {
       "Invalid 'tools[0].function.name': string does not match pattern. Expected a string that matches the pattern …",
     ],
     [
-      "1 validation error for ChatCompletionRequest\nmessages.0.content\n  Input should be a valid string [type=string_type, input_value=7]",
+      '1 validation error for ChatCompletionRequest\nmessages.0.content\n  Input should be a valid string [type=string_type, input_value=7]',
       '1 validation error for ChatCompletionRequest messages.0.content Input should be a valid string …',
     ],
     ["Invalid schema for function 'get_weather': 'strng' is not valid", 'Invalid schema for function …'],
     ['top_p must be in (0, 1], got 2.0.', 'top_p must be in (0, …'],
-    ['Invalid max_tokens value, the valid range of max_tokens is [1, 8192]', 'Invalid max_tokens value, the valid range of max_tokens is …'],
+    [
+      'Invalid max_tokens value, the valid range of max_tokens is [1, 8192]',
+      'Invalid max_tokens value, the valid range of max_tokens is …',
+    ],
     ["The value given, 'the length of the input', is not valid", 'The value given, …'],
     ['prompt should be a string, got 9906 1917 11', 'prompt should be a string, got 9906 …'],
     ['prompt should be a string, got [9906, 1917, 11]', 'prompt should be a string, got …'],
@@ -88,12 +91,14 @@ describe('the message that is kept of a failed call', () => {
     expect((await kept(message)).message).toBe(beginning);
   });
 
-  test.each(["Invalid value: 'strng'.", 'Unknown role: bard', 'Die Anfrage ist zu lang.', '请求超过最大长度'])(
-    'is our own where that is at once: %s',
-    async (message) => {
-      expect(await kept(message)).toEqual({ told: message, message: GENERIC });
-    },
-  );
+  test.each([
+    "Invalid value: 'strng'.",
+    'Unknown role: bard',
+    'Die Anfrage ist zu lang.',
+    '请求超过最大长度',
+  ])('is our own where that is at once: %s', async (message) => {
+    expect(await kept(message)).toEqual({ told: message, message: GENERIC });
+  });
 
   test('is cut to 500 characters, and masked', async () => {
     const long = `The server at http://10.0.0.7:8000 has no result. ${'Please try again. '.repeat(60)}`;
@@ -150,7 +155,8 @@ describe('the message that is kept of a failed call', () => {
   const QUOTING: ((text: string) => string)[] = [
     (text) =>
       `1 validation error for ChatCompletionRequest messages.0.content Input should be a valid string [type=string_type, input_value=${python(text)}, input_type=str]`,
-    (text) => `[{'type': 'string_type', 'loc': ('body', 'prompt'), 'msg': 'Input should be a valid string, got ${text}'}]`,
+    (text) =>
+      `[{'type': 'string_type', 'loc': ('body', 'prompt'), 'msg': 'Input should be a valid string, got ${text}'}]`,
     (text) => `Invalid value: ${python(text)}. Supported values are: 'text' and 'image_url'.`,
     (text) => `messages.0.content: Input should be a valid string, got ${JSON.stringify(text)}`,
     (text) => `The prompt ${text} is not supported by this model.`,
