@@ -32,8 +32,10 @@ export interface Connection<Node> {
   pageInfo: PageInfo;
 }
 
-/** Values of a `PageInfo`, which a page has once. */
+/** Values of a `PageInfo`. */
 const POSITION_COST = 5;
+/** Cost of what a page has once: it is part of the page's own, which isn't multiplied by its entries. */
+export const costOfPage = (): number => 0;
 
 /** Cost of a list: the cost of an entry times the number of requested entries. */
 export const pageCost = ({ args, childComplexity }: { args: { first?: number }; childComplexity: number }) =>
@@ -65,7 +67,7 @@ export function connectionOf<Node extends object>(
     @Field(() => [NodeClass], { description: 'The entries without cursors.' })
     nodes!: Node[];
 
-    @Field(() => PageInfo, { description: 'Position of the page in its list.', complexity: 0 })
+    @Field(() => PageInfo, { description: 'Position of the page in its list.', complexity: costOfPage })
     pageInfo!: PageInfo;
   }
   return ConnectionType;

@@ -16,7 +16,7 @@ import {
 } from '../../services/billing/billing.outputs.js';
 import { Viewer } from '../accounts/accounts.types.js';
 import { camelCased, shown } from '../case.js';
-import { type Connection, connectionArgs, pageCost, toConnection } from '../connections.js';
+import { type Connection, connectionArgs, costOfPage, pageCost, toConnection } from '../connections.js';
 import type { GraphqlContext } from '../context.js';
 import { field, mutation, query, subscription } from '../fields.js';
 import { checked } from '../input.js';
@@ -124,7 +124,7 @@ const usage = [
   }),
   field(UsageEventConnection, 'totals', UsageTotals, {
     description: 'Totals of all events that match the filter, on every page.',
-    complexity: 0,
+    complexity: costOfPage,
     run: ({ services, service }, _args, source) => {
       const page = source as UsagePage;
       page.summed ??= services.billing.usageTotals(service, page.filter);
