@@ -2,6 +2,8 @@ import { errorBody, errorEntry } from '../errors.js';
 import type { Recipient } from '../inference/relay/recipient.js';
 import type { UpstreamFailure } from '../inference/relay/upstream-failure.js';
 import type { JsonReader } from '../lib/json-reader.js';
+import { ThinkingFilter } from '../lib/thinking.js';
+import { saidIn } from '../lib/upstream/said.js';
 import { COMMENT_EVENT, eventData, isDone } from '../lib/upstream/sse-event.js';
 import { SseSplitter } from '../lib/upstream/sse-splitter.js';
 import { parsedAnswer, TranslatingRecipient } from './translating-recipient.js';
@@ -32,11 +34,12 @@ const THINKING = ': thinking\n\n';
 
 /**
  * A visitor of a site: gets what `/v1` sends, but an answer in the form of widgets, and each message of the assistant with its
- * code. Answers and chunks are rebuilt from the model's text and nothing else of the node's: the echo of a prompt, a
- * reasoning and the words of a failure may quote the system prompt.
+ * code. Answers and chunks are rebuilt from the model's text or refusal and nothing else of the node's: the echo of a prompt,
+ * thinking and the words of a failure may quote the system prompt.
  */
 export class WidgetRecipient extends TranslatingRecipient {
   readonly #splitter = new SseSplitter();
+  readonly #thinking = new ThinkingFilter();
   #text = '';
   #last: ChatChunk = {};
 
@@ -93,10 +96,13 @@ export class WidgetRecipient extends TranslatingRecipient {
     const { choices, usage } = chunk;
     if (choices?.length === 0 && usage != null) return this.#chunk([], { usage: countsOf(usage) });
     const { delta, finish_reason: reason } = choices?.[0] ?? {};
-    const content = typeof delta?.content === 'string' ? delta.content : undefined;
+    const { text, refusal } = saidIn(delta);
     const finish = FINISH_REASONS.includes(reason) ? (reason as string) : null;
+    const answer = this.#thinking.take(text) + (finish === null ? '' : this.#thinking.rest());
+    const said = answer + refusal;
+    const content = said !== '' || typeof delta?.content === 'string' ? said : undefined;
     if (content === undefined && finish === null) return THINKING;
-    this.#text += content ?? '';
+    this.#text += said;
     const role = delta?.role === 'assistant' ? { role: 'assistant' } : {};
     return this.#chunk([{ index: 0, delta: { ...role, content }, finish_reason: finish }], {
       ...(usage != null && { usage: countsOf(usage) }),
@@ -106,8 +112,11 @@ export class WidgetRecipient extends TranslatingRecipient {
   /** A chunk with an empty delta: clients that don't know its extra members ignore it. */
   #signed(): Buffer {
     const { sessionId, sign } = this.signature;
+    const rest = this.#thinking.rest();
+    this.#text += rest;
     const code = { session_id: sessionId, mac: sign(this.#text) };
-    return Buffer.from(this.#chunk([{ index: 0, delta: {}, finish_reason: null }], code));
+    const delta = rest === '' ? {} : { content: rest };
+    return Buffer.from(this.#chunk([{ index: 0, delta, finish_reason: null }], code));
   }
 
   #chunk(choices: object[], more: object): string {

@@ -1,8 +1,10 @@
 import type { JsonJob } from '../lib/json-reader.js';
+import { splitThinking } from '../lib/thinking.js';
+import { saidIn } from '../lib/upstream/said.js';
 import { parsedAnswer } from './translating-recipient.js';
 
 interface ChatAnswer {
-  choices?: { message?: { content?: unknown } | null }[];
+  choices?: ({ message?: unknown } | null)[];
   usage?: unknown;
 }
 
@@ -14,13 +16,13 @@ interface Said {
 
 const COUNTS = ['prompt_tokens', 'completion_tokens', 'total_tokens'] as const;
 
-/** Reads what the model says to a visitor. */
+/** Reads what the model says to a visitor: its answer without thinking, or its refusal. */
 export const READ_SAID: JsonJob<{ body: Buffer }, Said> = {
   name: 'widget-answer',
   run: ({ body }) => {
     const { choices, usage } = parsedAnswer<ChatAnswer>(body);
-    const content = choices?.[0]?.message?.content;
-    return { content: typeof content === 'string' ? content : '', usage: countsOf(usage) };
+    const { text, refusal } = saidIn(choices?.[0]?.message);
+    return { content: splitThinking(text).answer + refusal, usage: countsOf(usage) };
   },
 };
 

@@ -149,7 +149,7 @@ export class Call {
     const { body, admission } = this.input;
     const served = this.deps.catalog.get(servedModel)?.contextWindow ?? 0;
     const window = Math.max(served, admission.model.contextWindow);
-    const most = Math.min(body.maxTokens ?? window, window) * body.choices;
+    const most = Math.min(body.maxTokens ?? window, window) * body.candidates;
     return chunks > CHUNKS_PER_TOKEN * most + SPARE_CHUNKS;
   }
 
@@ -176,7 +176,7 @@ export class Call {
         anomalous:
           isUncounted ||
           tokens.inputTokens > Math.max(model.contextWindow, body.input.batchTokens) ||
-          tokens.outputTokens > model.contextWindow * body.choices,
+          tokens.outputTokens > model.contextWindow * body.candidates,
       }),
       written,
     );
@@ -186,7 +186,7 @@ export class Call {
   #estimate(early: TokenCounts | undefined, model: CatalogModel, success: Success): TokenCounts {
     const { endpoint, body } = this.input;
     const { contextWindow } = model;
-    const most = Math.min(body.maxTokens ?? contextWindow, contextWindow) * body.choices;
+    const most = Math.min(body.maxTokens ?? contextWindow, contextWindow) * body.candidates;
     const estimateOf = success.countMissed ? missedInput : estimateInput;
     return {
       inputTokens: early?.inputTokens || estimateOf(body.input, endpoint, contextWindow),

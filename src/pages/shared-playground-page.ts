@@ -1,4 +1,5 @@
 import { escaped } from '../lib/html.js';
+import { isOnlyThinking, splitThinking } from '../lib/thinking.js';
 import type { RunOutput, SharedSessionOutput } from '../services/playground/playground.outputs.js';
 import { markdownHtml } from './markdown-html.js';
 import { integer, latency, money, timeOf } from './public/html.js';
@@ -23,7 +24,8 @@ const NOT_YET: Partial<Record<RunOutput['status'], string>> = {
   running: 'This model is still answering. Load the page again in a moment.',
 };
 
-function answerOf({ status, response_content: text, error_message: error }: RunOutput): string {
+function answerOf(run: RunOutput): string {
+  const { status, response_content: text, error_message: error } = run;
   const waiting = NOT_YET[status];
   if (waiting !== undefined) return `<p>${waiting}</p>`;
   const said =
@@ -32,7 +34,12 @@ function answerOf({ status, response_content: text, error_message: error }: RunO
       : status === 'cancelled'
         ? '<p>This run was stopped.</p>'
         : '';
-  return said + (text === null ? '' : `<div class="answer">${markdownHtml(text)}</div>`);
+  const { thinking, answer } = splitThinking(text ?? '');
+  const thought =
+    thinking && `<details><summary>Thinking</summary><div class="answer">${markdownHtml(thinking)}</div></details>`;
+  if (answer !== '') return `${said}${thought}<div class="answer">${markdownHtml(answer)}</div>`;
+  const isSpent = status === 'success' && isOnlyThinking(answer, run.output_tokens, run.finish_reason);
+  return said + thought + (isSpent ? '<p>There is no answer: all tokens went into thinking.</p>' : '');
 }
 
 function runSection(run: RunOutput): string {

@@ -23,7 +23,7 @@ export interface Asked {
 }
 
 const QUOTE = 0x22;
-const READ = ['model', 'stream', 'n', 'best_of', 'input', ...BOUND_FIELDS];
+const READ = ['model', 'stream', 'n', 'input', ...BOUND_FIELDS];
 
 /** Reads a request's body, or says what is wrong with it. */
 export function readRequest(path: string, body: unknown, owner: string): Asked | ProxyError {
@@ -53,7 +53,7 @@ function answersIn(path: string, body: Buffer, members: readonly Member[]): numb
     const input = members.findLast(({ key }) => key === 'input');
     return input ? countInputs(body, input) : 0;
   }
-  const counts = members.filter(({ key }) => key === 'n' || key === 'best_of');
+  const counts = members.filter(({ key }) => key === 'n');
   const values = counts.map(({ valueStart, end }) => Number(body.toString('latin1', valueStart, end)));
   return Math.max(1, ...values.filter(Number.isInteger));
 }

@@ -58,6 +58,12 @@ export const WANTED: readonly Wanted[] = [
     sentence: 'The same, of an error in a stream or in place of one',
   },
   {
+    requests: /^(?:widget|responses|playground)-\d+\//,
+    part: /^body$/,
+    now: /"(?:part|No\.)"/,
+    sentence: 'REAL-WORLD N4 and N8: text parts joined wherever we show or translate; the refusal is shown',
+  },
+  {
     requests: /^(?:(?:embedding-)?failures|stream-(?:forms|drawn))-\d+\//,
     part: /^header content-length$/,
     sentence: 'The same two: their messages are longer or shorter',

@@ -1,7 +1,6 @@
-import { routes } from '../proxy/routes.js';
-import { createTestKey, errorOf, postChat, startTestEdge, type TestEdge } from '../support/edge.js';
+import { useEdgeBehindProxy } from '../support/behind-proxy.js';
+import { createTestKey, errorOf, postChat } from '../support/edge.js';
 import { useEdge } from '../support/edge-suite.js';
-import { startTestProxy, type TestProxy } from '../support/proxy.js';
 import { delta, raw, stream } from '../support/scripted-upstream.js';
 
 const OVERFLOW = 'context_length_exceeded';
@@ -11,19 +10,7 @@ const error = (message: string, fields: object = {}): string =>
 /** Programs that compact a conversation, or retry with a smaller image, decide by the code. */
 describe("the code of a node's refusal", () => {
   const suite = useEdge({ env: { RESPONSES_API: '1' } });
-  let proxy: TestProxy;
-  let behindProxy: TestEdge;
-  beforeAll(async () => {
-    proxy = await startTestProxy(suite.db, {
-      config: routes([{ model: 'gateway/fast', id: 'node', url: suite.upstream.url }]),
-      settings: { numRetries: 0, allowedFails: 1_000 },
-    });
-    behindProxy = await startTestEdge(suite.db, { upstreamUrl: proxy.url });
-  });
-  afterAll(async () => {
-    await behindProxy?.close();
-    await proxy?.close();
-  });
+  const behindProxy = useEdgeBehindProxy(suite);
 
   const PASSED: [string, string, string][] = [
     ['OpenAI', error('Too long.', { code: OVERFLOW, param: 'messages' }), OVERFLOW],
@@ -94,9 +81,9 @@ describe("the code of a node's refusal", () => {
   ];
 
   test.each(PASSED)('is documented, or invalid_request: %s', async (_what, body, code) => {
-    const { key } = await createTestKey(suite.db, { virtualKey: proxy.masterKey });
+    const { key } = await createTestKey(suite.db, { virtualKey: behindProxy.proxy.masterKey });
     suite.upstream.answer(raw(400, body));
-    for (const { url } of [suite.edge, behindProxy]) {
+    for (const { url } of [suite.edge, behindProxy.edge]) {
       const answer = await postChat(url, key, {});
       expect([answer.status, await errorOf(answer)]).toMatchObject([
         400,
@@ -106,9 +93,9 @@ describe("the code of a node's refusal", () => {
   });
 
   test('is that of an overflow where the error is the first event of a stream', async () => {
-    const { key } = await createTestKey(suite.db, { virtualKey: proxy.masterKey });
+    const { key } = await createTestKey(suite.db, { virtualKey: behindProxy.proxy.masterKey });
     suite.upstream.answer(stream([`data: ${error('the input length exceeds the context length')}\n\n`]));
-    for (const { url } of [suite.edge, behindProxy]) {
+    for (const { url } of [suite.edge, behindProxy.edge]) {
       const answer = await postChat(url, key, { stream: true });
       expect([answer.status, (await errorOf(answer)).code]).toEqual([400, OVERFLOW]);
     }

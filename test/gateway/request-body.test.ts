@@ -232,6 +232,7 @@ describe('a body', () => {
       inspect({
         model: 'modèle',
         n: 3,
+        best_of: 5,
         max_tokens: 5,
         max_completion_tokens: 9,
         input: 'abcd',
@@ -240,6 +241,7 @@ describe('a body', () => {
     ).toMatchObject({
       model: 'modèle',
       choices: 3,
+      candidates: 5,
       maxTokens: 9,
       input: { bytes: 6 },
       encoding: 'base64',
@@ -247,6 +249,7 @@ describe('a body', () => {
     });
     expect(inspect({ model: 'm', n: null, max_tokens: null, stream: null })).toMatchObject({
       choices: 1,
+      candidates: 1,
       maxTokens: null,
       stream: false,
     });

@@ -1,25 +1,12 @@
-import { routes } from '../proxy/routes.js';
-import { createTestKey, postChat, startTestEdge, type TestEdge } from '../support/edge.js';
+import { useEdgeBehindProxy } from '../support/behind-proxy.js';
+import { createTestKey, postChat } from '../support/edge.js';
 import { useEdge } from '../support/edge-suite.js';
-import { startTestProxy, type TestProxy } from '../support/proxy.js';
 import { chat, chunkEvent, DONE_EVENT, delta, stream } from '../support/scripted-upstream.js';
 
 /** Edge and model proxy read the same answers: what one takes for an error, the other must not take for an answer. */
 describe('an answer with status 200', () => {
   const suite = useEdge();
-  let proxy: TestProxy;
-  let behindProxy: TestEdge;
-  beforeAll(async () => {
-    proxy = await startTestProxy(suite.db, {
-      config: routes([{ model: 'gateway/fast', id: 'node', url: suite.upstream.url }]),
-      settings: { numRetries: 0, allowedFails: 1_000 },
-    });
-    behindProxy = await startTestEdge(suite.db, { upstreamUrl: proxy.url });
-  });
-  afterAll(async () => {
-    await behindProxy?.close();
-    await proxy?.close();
-  });
+  const behindProxy = useEdgeBehindProxy(suite);
 
   const FORMS: [string, Record<string, unknown>, number][] = [
     ['no error', {}, 200],
@@ -33,22 +20,22 @@ describe('an answer with status 200', () => {
   ];
 
   test.each(FORMS)('is what the edge and the model proxy take it for: %s', async (_what, fields, status) => {
-    const { key } = await createTestKey(suite.db, { virtualKey: proxy.masterKey });
+    const { key } = await createTestKey(suite.db, { virtualKey: behindProxy.proxy.masterKey });
     const first = chunkEvent({ choices: [{ index: 0, delta: { content: 'x' } }], ...fields });
     for (const [asStream, script] of [
       [false, chat(fields)],
       [true, stream([first, delta('y'), DONE_EVENT])],
     ] as const) {
       suite.upstream.answer(script);
-      const toProxy = await fetch(`${proxy.url}/v1/chat/completions`, {
+      const toProxy = await fetch(`${behindProxy.proxy.url}/v1/chat/completions`, {
         method: 'POST',
-        headers: { authorization: `Bearer ${proxy.masterKey}`, 'content-type': 'application/json' },
+        headers: { authorization: `Bearer ${behindProxy.proxy.masterKey}`, 'content-type': 'application/json' },
         body: JSON.stringify({ model: 'gateway/fast', messages: [], stream: asStream }),
       });
       const answers = [
         toProxy,
         await postChat(suite.edge.url, key, { stream: asStream }),
-        await postChat(behindProxy.url, key, { stream: asStream }),
+        await postChat(behindProxy.edge.url, key, { stream: asStream }),
       ];
       await Promise.all(answers.map((answer) => answer.text()));
       expect(answers.map((answer) => answer.status)).toEqual([status, status, status]);

@@ -108,6 +108,23 @@ describe('a shared session', () => {
     expect((await page(shared.share_slug)).text).toContain('<figcaption>1 character</figcaption>');
   });
 
+  test('folds thinking in front of an answer, and says so where there is nothing else', async () => {
+    const { share_slug: slug } = await share();
+    const shown = async (answer: string): Promise<string> => {
+      await writeResponse(product.db.pool, { accountId, runId: session.runs[0]!.id, text: answer });
+      const { text } = await page(slug);
+      return text.slice(text.indexOf('<div class="columns">'), text.indexOf('<table class="facts">', text.indexOf('<div class="columns">')));
+    };
+    const folded = '<details><summary>Thinking</summary><div class="answer"><p>Hm.</p></div></details>';
+    const none = 'There is no answer: all tokens went into thinking.';
+    for (const tags of ['<think>\nHm.\n</think>\n\nYes.', 'Hm.\n</think>\n\nYes.', '[THINK]Hm.[/THINK]Yes.']) {
+      expect(await shown(tags)).toContain(`${folded}<div class="answer"><p>Yes.</p></div>`);
+    }
+    expect(await shown('<think>Hm.')).toContain(`${folded}<p>${none}</p>`);
+    expect(await shown('')).toContain(none);
+    expect(await shown('A tag: <think>')).toContain('<p>A tag: &#60;think&#62;</p>');
+  });
+
   test('shows answers as Markdown, in which HTML is text, and links and pictures are words', async () => {
     const { share_slug: slug } = await share();
     const shown = async (answer: string): Promise<string> => {

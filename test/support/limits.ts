@@ -36,6 +36,7 @@ export const bodyOf = (units: number): InspectedBody =>
     input: { bytes: units, images: 0, batchTokens: 0, promptTokens: units },
     maxTokens: 1,
     choices: 1,
+    candidates: 1,
     movedTo: null,
   }) as InspectedBody;
 

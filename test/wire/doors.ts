@@ -1,4 +1,4 @@
-import { say } from '../widgets/edge-support.js';
+import { type ChatAnswer, say } from '../widgets/edge-support.js';
 import type { Form, Received } from './forms.js';
 
 /** Who pays: by an API key, or by the key of a widget. */
@@ -16,10 +16,19 @@ export interface Door {
   call(url: string, payer: Payer, form: Form): Promise<Received>;
 }
 
+type Content = string | object[] | null;
+
+interface Said {
+  content?: Content;
+  refusal?: string | null;
+  reasoning?: string | null;
+  reasoning_content?: string | null;
+}
+
 interface Choice {
   index: number;
-  message?: { content: string };
-  delta?: { content?: string };
+  message?: Said;
+  delta?: Said;
   finish_reason?: string | null;
 }
 
@@ -49,25 +58,40 @@ async function plain(url: string, { key }: Payer, { ask }: Form): Promise<Receiv
   const choice = choices?.[0];
   return {
     status: response.status,
-    text: choice?.message?.content,
+    ...(choice?.message && saidIn(choice.message)),
     finish: choice?.finish_reason ?? undefined,
     error: error?.code,
   };
 }
 
+const saidIn = ({ content, refusal, reasoning, reasoning_content }: Said) => ({
+  text: typeof content === 'object' && content ? JSON.stringify(content) : (content ?? ''),
+  refusal: refusal ?? '',
+  reasoning: reasoning ?? reasoning_content ?? '',
+});
+
 async function streamed(url: string, { key }: Payer, { ask }: Form): Promise<Received> {
   return readStream(await post(`${url}/v1/chat/completions`, key, { ...CHAT, stream: true, ...ask }));
 }
 
-async function widget(url: string, { publicKey }: Payer): Promise<Received> {
-  return readStream(await say(url, publicKey, { body: { stream: true } }));
+async function widget(url: string, { publicKey }: Payer, form: Form): Promise<Received> {
+  if (isStream(form)) return readStream(await say(url, publicKey, { body: { stream: true } }));
+  const response = await say(url, publicKey);
+  const { message, error } = (await response.json()) as Partial<ChatAnswer> & Partial<Answer>;
+  return {
+    status: response.status,
+    ...(message && saidIn(message)),
+    // It tells no finish reason.
+    finish: form.caller.finish,
+    error: error?.code,
+  };
 }
 
 async function readStream(response: Response): Promise<Received> {
   const { status } = response;
   if (status !== 200) return { status, error: ((await response.json()) as Answer).error?.code, done: false };
   const text = await response.text();
-  const received: Received = { status, text: '', done: text.endsWith(DONE) };
+  const received: Received = { status, ...saidIn({}), done: text.endsWith(DONE) };
   for (const data of dataOf(text.replace(DONE, ''))) {
     const { choices, usage, error } = JSON.parse(data) as Answer;
     if (error) received.error = error.code;
@@ -86,7 +110,10 @@ const dataOf = (text: string): string[] =>
 
 function take(choice: Choice | undefined, received: Received): void {
   if (choice?.index !== 0) return;
-  received.text += choice.delta?.content ?? '';
+  const { text, refusal, reasoning } = saidIn(choice.delta ?? {});
+  received.text += text;
+  received.refusal += refusal;
+  received.reasoning += reasoning;
   if (choice.finish_reason) received.finish = choice.finish_reason;
 }
 
@@ -98,7 +125,7 @@ async function embeddings(url: string, { key }: Payer, { ask }: Form): Promise<R
 
 interface ResponsesAnswer {
   status: string;
-  output: { content?: { text: string }[] }[];
+  output: { content?: { type: string; text?: string; refusal?: string }[] }[];
   error?: { code: string };
 }
 
@@ -109,17 +136,30 @@ async function responses(url: string, { key }: Payer, form: Form): Promise<Recei
   if (status === 200 && stream) return readResponses(response);
   const answer = (await response.json()) as ResponsesAnswer;
   if (status !== 200) return { status, error: answer.error?.code, done: false };
-  const text = answer.output.flatMap(({ content = [] }) => content.map((part) => part.text)).join('');
-  return { status, text, finish: answer.status === 'completed' ? 'stop' : answer.status };
+  const parts = answer.output.flatMap(({ content = [] }) => content);
+  const said = (wanted: string): string =>
+    parts.map(({ type, text, refusal }) => (type === wanted ? (text ?? refusal) : '')).join('');
+  return {
+    status,
+    text: said('output_text'),
+    refusal: said('refusal'),
+    reasoning: said('reasoning_text'),
+    finish: finishOf(answer.status),
+  };
 }
 
+const finishOf = (status: string): string => (status === 'completed' ? 'stop' : 'length');
+
 async function readResponses(response: Response): Promise<Received> {
-  const received: Received = { status: response.status, text: '', done: false };
+  const received: Received = { status: response.status, ...saidIn({}), done: false };
   for (const data of dataOf(await response.text())) {
     const { type, delta, code } = JSON.parse(data) as { type: string; delta?: string; code?: string };
     if (type === 'response.output_text.delta') received.text += delta!;
+    else if (type === 'response.refusal.delta') received.refusal += delta!;
+    else if (type === 'response.reasoning_text.delta') received.reasoning += delta!;
     else if (type === 'error') received.error = code!;
-    else if (type === 'response.completed') Object.assign(received, { finish: 'stop', done: true });
+    else if (type === 'response.completed' || type === 'response.incomplete')
+      Object.assign(received, { finish: finishOf(type.replace('response.', '')), done: true });
   }
   return received;
 }
@@ -129,7 +169,7 @@ export const isOfChat = ({ ask }: Form): boolean => ask === undefined;
 export const DOORS: readonly Door[] = [
   { name: 'plain', takes: (form) => !isStream(form) && !isEmbedding(form), call: plain },
   { name: 'streamed', takes: isStream, call: streamed },
-  { name: 'widget', takes: (form) => isStream(form) && isOfChat(form), call: widget },
+  { name: 'widget', takes: isOfChat, call: widget },
   { name: 'responses', takes: isOfChat, call: responses },
   { name: 'embeddings', takes: isEmbedding, call: embeddings },
 ];

@@ -24,6 +24,8 @@ export interface Form {
   caller: Received & {
     /** Calls that the node gets of a router that tries twice; 1 unless given. */
     tries?: number;
+    /** What callers at some doors get instead, by the door's name. */
+    but?: Record<string, Received>;
   };
   /** Input tokens that are estimated depend on the door. */
   charged: 'nothing' | { input?: number; output: number; estimated?: boolean; anomalous?: boolean };
@@ -32,8 +34,11 @@ export interface Form {
 /** What a caller gets. */
 export interface Received {
   status?: number;
-  /** Of the first choice. */
+  /** Of the first choice; where it is a list of parts, its JSON. */
   text?: string;
+  refusal?: string;
+  /** In a member of its own. */
+  reasoning?: string;
   finish?: string;
   vectors?: number[][];
   /** Total tokens of the usage that the caller of a stream sees. */
@@ -52,6 +57,12 @@ export const FORMS: readonly Form[] = readdirSync(FOLDER)
     name: file.replace('.yaml', ''),
     ...(parse(readFileSync(resolve(FOLDER, file), 'utf8')) as Omit<Form, 'name'>),
   }));
+
+/** What a form says of a door. */
+export function expectedAt(door: string, { caller }: Form): Received {
+  const { tries: _, but, ...usual } = caller;
+  return { ...usual, ...but?.[door] };
+}
 
 /** Plays a form as a node. */
 export const played =

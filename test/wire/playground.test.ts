@@ -3,7 +3,7 @@ import { signUp } from '../support/api.js';
 import { usePlatform } from '../support/platform-suite.js';
 import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.js';
 import { isOfChat, isStream } from './doors.js';
-import { FORMS, played } from './forms.js';
+import { expectedAt, FORMS, played } from './forms.js';
 
 /** Runs are free, so a run's own figures stand for the charge. */
 describe('what nodes send to the playground', () => {
@@ -22,7 +22,7 @@ describe('what nodes send to the playground', () => {
     const { token } = await signUp(suite.url);
     node.answer(played(form));
     const { body } = await ask(suite.url, token, [FAST], 'Hi');
-    const { text = null, finish = null, error = null } = form.caller;
+    const { text = null, finish = null, error = null } = expectedAt('playground', form);
     expect(body.runs[0]).toMatchObject({
       status: error === null ? 'success' : 'error',
       response_content: text,

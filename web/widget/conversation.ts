@@ -109,7 +109,7 @@ export class Conversation {
     if (id !== this.#id || !this.#stream) return;
     const { text, complete, failure, session, mac } = this.#stream;
     if (!complete || text === '') {
-      this.failed(id, { code: failure ?? 'cut' });
+      this.failed(id, { code: failure ?? (complete ? 'empty' : 'cut') });
       return;
     }
     this.#end();

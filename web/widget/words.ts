@@ -27,6 +27,10 @@ const WORDS: Record<string, Explanation> = {
   widget_monthly_limit_exceeded: { text: PAUSED, canRetry: false },
   widget_owner_insufficient_balance: { text: PAUSED, canRetry: false },
   service_unavailable: { text: 'This chat is busy. Try again in a moment.', canRetry: true },
+  empty: {
+    text: 'The model thought about this but didn’t get to an answer. Try again, or ask for less.',
+    canRetry: true,
+  },
   model_not_allowed: { text: PAUSED, canRetry: false },
   upstream_unconfigured: { text: PAUSED, canRetry: false },
   validation_error: OVER,

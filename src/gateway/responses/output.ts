@@ -1,11 +1,8 @@
+import { saidIn } from '../../lib/upstream/said.js';
 import type { OutputItem } from './response-object.js';
 
 /** The delta of a chunk, or the message of a whole answer, as a node sends it: no member can be relied on. */
 export interface ChatOutput {
-  content?: unknown;
-  refusal?: unknown;
-  reasoning_content?: unknown;
-  reasoning?: unknown;
   tool_calls?: unknown;
 }
 
@@ -59,16 +56,12 @@ export class Output {
     private readonly emit: (event: OutputEvent) => void,
   ) {}
 
-  add({
-    content,
-    refusal,
-    reasoning_content,
-    reasoning = reasoning_content,
-    tool_calls: calls,
-  }: ChatOutput): void {
-    if (typeof reasoning === 'string' && reasoning !== '') this.#say(KINDS.reasoning, reasoning);
-    if (typeof content === 'string' && content !== '') this.#say(KINDS.text, content);
-    if (typeof refusal === 'string' && refusal !== '') this.#say(KINDS.refusal, refusal);
+  add(output: ChatOutput): void {
+    const { thinking, text, refusal } = saidIn(output);
+    if (thinking !== '') this.#say(KINDS.reasoning, thinking);
+    if (text !== '') this.#say(KINDS.text, text);
+    if (refusal !== '') this.#say(KINDS.refusal, refusal);
+    const { tool_calls: calls } = output;
     if (!Array.isArray(calls)) return;
     for (const [place, call] of (calls as (ToolCall | null)[]).entries()) if (call) this.#call(call, place);
   }

@@ -22,8 +22,10 @@ export interface InspectedBody {
   /** The one that `forward` names in its place; null: `model`. */
   movedTo: string | null;
   stream: boolean;
-  /** Answers asked for; `best_of` counts. */
+  /** Answers asked for. */
   choices: number;
+  /** Answers that may be generated: `best_of` asks for more than come. */
+  candidates: number;
   /** Cap of generated tokens, or null. */
   maxTokens: number | null;
   /** Whether the client itself asked for the usage chunk. */
@@ -78,12 +80,14 @@ export function inspectBody(body: Buffer, allowed: AllowedFields, media = PUBLIC
   checkTools(body, members);
   const stream = readBoolean(fields, 'stream');
   const options = readOptions(fields);
+  const choices = readCount(fields, 'n', 128) ?? 1;
   const { kept, bytes, modelAt, dropped } = forwardedBody(body, members, allowed, { stream, options });
   return {
     model: readModel(fields),
     movedTo: null,
     stream,
-    choices: Math.max(readCount(fields, 'n', 128) ?? 1, readCount(fields, 'best_of', 128) ?? 1),
+    choices,
+    candidates: Math.max(choices, readCount(fields, 'best_of', 128) ?? 1),
     maxTokens: readMaxTokens(fields),
     usageAsked: stream && options?.include_usage === true,
     encoding: fields.encoding_format === 'base64' ? 'base64' : 'float',

@@ -86,14 +86,14 @@ export function missedInput(
 
 /**
  * Upper bound of what a call can cost: all of its input, a prompt up to the context, and the context (or `maxTokens`
- * where it is less) generated `choices` times. A node reports the prompt once, however many answers it gives.
+ * where it is less) generated `candidates` times. A node reports the prompt once, however many answers it gives.
  */
 export function costBound(
-  call: { input: InputSize; maxTokens: number | null; choices: number },
+  call: { input: InputSize; maxTokens: number | null; candidates: number },
   model: { contextWindow: number; priceIn: Money; priceOut: Money },
 ): Money {
   const input = call.input.batchTokens + Math.min(call.input.promptTokens, model.contextWindow);
   // How many tokens the input really is isn't known: the whole context may be left for the output.
-  const output = Math.min(call.maxTokens ?? model.contextWindow, model.contextWindow) * call.choices;
+  const output = Math.min(call.maxTokens ?? model.contextWindow, model.contextWindow) * call.candidates;
   return costOf(input, output, model.priceIn, model.priceOut);
 }

@@ -20,7 +20,7 @@ export const runOutput = z
       .string()
       .nullable()
       .describe(
-        'The answer; after an error or a cancellation, the part received until then. Null while the run is unfinished.',
+        'The answer, or the refusal; after an error or a cancellation, the part received until then. Thinking that the model writes in front of its answer, in tags such as `<think>`, is part of it. Null while the run is unfinished.',
       ),
     finish_reason: z
       .string()

@@ -155,7 +155,7 @@ describe('the hold is at least what a truthful node can report', () => {
     const calls = fc.record({
       bytes: fc.nat(400_000),
       maxTokens: count,
-      choices: fc.integer({ min: 1, max: 128 }),
+      candidates: fc.integer({ min: 1, max: 128 }),
     });
     fc.assert(
       fc.property(
@@ -185,7 +185,7 @@ describe('the hold is at least what a truthful node can report', () => {
           const hold = costBound({ ...call, input }, ceilingOf(models[0]!));
           for (const at of [0, ...(others ?? [1, 2, 3])]) {
             const { contextWindow, priceIn, priceOut } = models[at]!;
-            const answer = Math.min(call.maxTokens ?? contextWindow, contextWindow) * call.choices;
+            const answer = Math.min(call.maxTokens ?? contextWindow, contextWindow) * call.candidates;
             expect(hold).toBeGreaterThanOrEqual(
               costOf(Math.min(call.bytes, contextWindow), answer, priceIn, priceOut),
             );

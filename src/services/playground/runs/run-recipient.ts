@@ -1,6 +1,7 @@
 import { type ErrorCode, errorTable } from '../../../errors.js';
 import type { Recipient } from '../../../inference/relay/recipient.js';
 import type { UpstreamFailure } from '../../../inference/relay/upstream-failure.js';
+import { saidIn } from '../../../lib/upstream/said.js';
 import { eventData } from '../../../lib/upstream/sse-event.js';
 import { SseSplitter } from '../../../lib/upstream/sse-splitter.js';
 
@@ -10,14 +11,14 @@ export interface RunFailure {
   message: string;
 }
 
-/** What is read of an event. What a node puts in other places or forms is not shown. */
+/** What is read of an event. What a node puts in other places is not shown. */
 interface Chunk {
   choices?: unknown;
   error?: { code: ErrorCode; message: string };
 }
 
 interface Choice {
-  delta?: { content?: unknown } | null;
+  delta?: unknown;
   finish_reason?: unknown;
 }
 
@@ -99,9 +100,9 @@ export class RunRecipient implements Recipient {
       return;
     }
     for (const choice of Array.isArray(choices) ? (choices as (Choice | null)[]) : []) {
-      const content = choice?.delta?.content;
+      const { text, refusal } = saidIn(choice?.delta);
       const reason = choice?.finish_reason;
-      if (typeof content === 'string' && content !== '') this.onText(content);
+      if (text !== '' || refusal !== '') this.onText(text + refusal);
       if (typeof reason === 'string') this.finishReason = reason.slice(0, LONGEST_FINISH_REASON);
     }
   }

@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core';
 import { type ReactNode, useRef } from 'react';
+import { isOnlyThinking, splitThinking } from '../../../../src/lib/thinking';
 import { CopyButton } from '../../ui/copy-button';
 import { formatCount, formatLatency } from '../../ui/format';
 import { Money } from '../../ui/money';
@@ -25,6 +26,7 @@ interface AnswerColumnProps {
 /** One model's answer, with what it took. */
 export function AnswerColumn({ run, view, askedAtMs, isFastest, isShortest, onStop }: AnswerColumnProps) {
   const text = run.responseContent ?? '';
+  const { thinking, answer } = splitThinking(text);
   const box = useRef<HTMLElement>(null);
   const grows = useRef(!isOver(run));
   useFollowEnd(box, text, grows.current);
@@ -46,15 +48,21 @@ export function AnswerColumn({ run, view, askedAtMs, isFastest, isShortest, onSt
         tabIndex={0}
       >
         {text === '' && !isOver(run) && <WaitingSince atMs={askedAtMs} />}
-        {view === 'markdown' ? <Markdown text={text} /> : <pre className={classes.raw}>{text}</pre>}
+        {view === 'markdown' && thinking !== '' && (
+          <details className={classes.more}>
+            <summary>Thinking</summary>
+            <Markdown text={thinking} />
+          </details>
+        )}
+        {view === 'markdown' ? <Markdown text={answer} /> : <pre className={classes.raw}>{text}</pre>}
       </section>
       {/* biome-ignore-end lint/a11y/noNoninteractiveTabindex: it scrolls, and the keyboard must be able to */}
       <div className={classes.status}>
         <p role="status">
-          <Status run={run} />
+          <Status run={run} answer={answer} />
         </p>
         {isOver(run) ? (
-          text !== '' && <CopyButton text={text} what="answer" />
+          answer !== '' && <CopyButton text={answer} what="answer" />
         ) : (
           <Button size="xs" variant="default" aria-label={`Stop ${run.modelPublicName}`} onClick={onStop}>
             Stop
@@ -69,7 +77,12 @@ export function AnswerColumn({ run, view, askedAtMs, isFastest, isShortest, onSt
   );
 }
 
-function Status({ run: { status, errorMessage, finishReason } }: { run: ShownRun }) {
+interface StatusProps {
+  run: ShownRun;
+  answer: string;
+}
+
+function Status({ run: { status, errorMessage, finishReason, outputTokens }, answer }: StatusProps) {
   switch (status) {
     case 'PENDING':
       return <StatusWord tone="idle">waiting</StatusWord>;
@@ -84,6 +97,13 @@ function Status({ run: { status, errorMessage, finishReason } }: { run: ShownRun
         </>
       );
     case 'SUCCESS':
+      if (isOnlyThinking(answer, outputTokens, finishReason ?? null)) {
+        return (
+          <>
+            <StatusWord tone="warn">no answer</StatusWord> All of this run’s tokens went into thinking.
+          </>
+        );
+      }
       return finishReason === 'length' ? (
         <>
           <StatusWord tone="warn">cut off</StatusWord> at this run’s token limit
