@@ -36,7 +36,8 @@ function answerOf(run: RunOutput): string {
         : '';
   const { thinking, answer } = splitThinking(text ?? '');
   const thought =
-    thinking && `<details><summary>Thinking</summary><div class="answer">${markdownHtml(thinking)}</div></details>`;
+    thinking &&
+    `<details><summary>Thinking</summary><div class="answer">${markdownHtml(thinking)}</div></details>`;
   if (answer !== '') return `${said}${thought}<div class="answer">${markdownHtml(answer)}</div>`;
   const isSpent = status === 'success' && isOnlyThinking(answer, run.output_tokens, run.finish_reason);
   return said + thought + (isSpent ? '<p>There is no answer: all tokens went into thinking.</p>' : '');

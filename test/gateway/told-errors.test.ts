@@ -29,7 +29,10 @@ describe('an answer with status 200', () => {
       suite.upstream.answer(script);
       const toProxy = await fetch(`${behindProxy.proxy.url}/v1/chat/completions`, {
         method: 'POST',
-        headers: { authorization: `Bearer ${behindProxy.proxy.masterKey}`, 'content-type': 'application/json' },
+        headers: {
+          authorization: `Bearer ${behindProxy.proxy.masterKey}`,
+          'content-type': 'application/json',
+        },
         body: JSON.stringify({ model: 'gateway/fast', messages: [], stream: asStream }),
       });
       const answers = [

@@ -5,7 +5,15 @@ import { sized } from '../support/size.js';
 const TEXT = fc
   .array(
     fc.constantFrom(
-      ...['<think>', '</think>', '<thought>', '</thought>', '[THINK]', '[/THINK]', '<|channel|>analysis<|message|>'],
+      ...[
+        '<think>',
+        '</think>',
+        '<thought>',
+        '</thought>',
+        '[THINK]',
+        '[/THINK]',
+        '<|channel|>analysis<|message|>',
+      ],
       ...['<|channel|>final<|message|>', '<th', '<', '[', ' ', '\n', 'Hm.', 'é'],
     ),
     { maxLength: 12 },

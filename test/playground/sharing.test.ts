@@ -113,11 +113,18 @@ describe('a shared session', () => {
     const shown = async (answer: string): Promise<string> => {
       await writeResponse(product.db.pool, { accountId, runId: session.runs[0]!.id, text: answer });
       const { text } = await page(slug);
-      return text.slice(text.indexOf('<div class="columns">'), text.indexOf('<table class="facts">', text.indexOf('<div class="columns">')));
+      return text.slice(
+        text.indexOf('<div class="columns">'),
+        text.indexOf('<table class="facts">', text.indexOf('<div class="columns">')),
+      );
     };
     const folded = '<details><summary>Thinking</summary><div class="answer"><p>Hm.</p></div></details>';
     const none = 'There is no answer: all tokens went into thinking.';
-    for (const tags of ['<think>\nHm.\n</think>\n\nYes.', 'Hm.\n</think>\n\nYes.', '[THINK]Hm.[/THINK]Yes.']) {
+    for (const tags of [
+      '<think>\nHm.\n</think>\n\nYes.',
+      'Hm.\n</think>\n\nYes.',
+      '[THINK]Hm.[/THINK]Yes.',
+    ]) {
       expect(await shown(tags)).toContain(`${folded}<div class="answer"><p>Yes.</p></div>`);
     }
     expect(await shown('<think>Hm.')).toContain(`${folded}<p>${none}</p>`);
