@@ -35,7 +35,7 @@ export const widgetSchemas = {
     session_id: text('ID of the conversation. Send it with the next message.'),
     message: object('The message of the assistant.', {
       role: text('Always `assistant`.'),
-      content: text('Text.'),
+      content: text('Text of the answer or the refusal, without thinking; may be empty.'),
       mac: text('Authenticates the message. Send it back with the history.'),
     }),
     usage: usage('Token counts that are charged to the owner.'),

@@ -342,6 +342,21 @@ describeInBrowser('the widget in a page', () => {
     expect(await chat.locator('.turn.user').count()).toBe(0);
   });
 
+  test('says so when a model thinks and gives no answer, and shows the answer without thinking', async () => {
+    const { publicKey } = await widgetOn();
+    const page = await open(tagOf(edge.url, publicKey));
+    await clickBubble(page);
+    const chat = await chatIn(page);
+    const thought = [delta('<think>Hm.'), delta(' Let me see.')];
+    upstream.answer(stream([...thought, DONE_EVENT]));
+    await write(chat, 'Well?');
+    await chat.getByRole('alert').getByText('didn’t get to an answer').waitFor();
+    upstream.answer(stream([...thought, delta('</think>Here it is.'), DONE_EVENT]));
+    await chat.getByRole('button', { name: 'Try again' }).click();
+    await chat.locator('.turn.assistant', { hasText: 'Here it is.' }).waitFor();
+    expect(await chat.locator('body').innerText()).not.toMatch(/Hm|<|Let me see/);
+  });
+
   test('goes on with less of a conversation that the model finds too long, and says when that does not help', async () => {
     const { publicKey } = await widgetOn({ verified_history: true });
     const page = await open(tagOf(edge.url, publicKey), { expectedErrors: /status of 400/ });
