@@ -138,6 +138,20 @@ describeInBrowser('the model playground of the dashboard', () => {
     expect(await shown.innerText()).toBe(text);
   });
 
+  test('thinking in front of an answer is folded, and a run without an answer says where its tokens went', async () => {
+    const { body } = await askApi(suite.url, user.token, [FAST, QWEN], 'Well? [[sim words=2]]');
+    const texts = ['<think>Let me see.</think>Here it is.', ''];
+    for (const [at, text] of texts.entries()) {
+      await writeResponse(suite.db.pool, { accountId: user.accountId, runId: body.runs[at]!.id, text });
+    }
+    const page = await keepAs(browser, suite, user, `/dashboard/playground?session=${body.id}`);
+    await answer(page, FAST).getByText('Here it is.').waitFor();
+    expect(await answer(page, FAST).getByText('Let me see.').isVisible()).toBe(false);
+    await answer(page, FAST).getByText('Thinking', { exact: true }).click();
+    await answer(page, FAST).getByText('Let me see.', { exact: true }).waitFor();
+    await column(page, QWEN).getByText('All of this run’s tokens went into thinking.').waitFor();
+  });
+
   test('the history names a session by its first words, however late they come', async () => {
     await askApi(suite.url, user.token, [FAST], `${'\n'.repeat(130)}Late words. [[sim words=3]]`);
     const page = await keepAs(browser, suite, user, '/dashboard/playground');
