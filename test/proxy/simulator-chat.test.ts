@@ -271,6 +271,49 @@ describe('the simulator', () => {
     );
   });
 
+  const calling = (name: string) => ({
+    role: 'assistant',
+    content: null,
+    tool_calls: [{ id: 'c', type: 'function', function: { name, arguments: '{}' } }],
+  });
+  const result = (content: unknown = '21 degrees') => ({ role: 'tool', tool_call_id: 'c', content });
+  const said = (content: string) => ({ role: 'user', content: `${QUICK} ${content}` });
+
+  test.each<[string, object[]]>([
+    ['a user reminds of something', [result(), said('<reminder>Be brief.</reminder>')]],
+    ['a user says two things', [result(), said('One.'), said('Two.')]],
+    ['the system does', [result(), { role: 'system', content: 'Be brief.' }]],
+    ['its result has parts', [result([{ type: 'text', text: '21 degrees' }]), said('And now?')]],
+  ])('answers a turn with a tool in text when, after the result, %s', async (_what, after) => {
+    const messages = [said('weather?'), calling('get_weather'), ...after];
+    const { message, finish_reason: finish } = (await chat({ tools: [weather, clock], messages })).choices[0]!;
+    expect([finish, message.content]).toEqual(['stop', expect.stringContaining('21 degrees')]);
+  });
+
+  test('calls tools again in the next turn', async () => {
+    const answered = [said('weather?'), calling('get_weather'), result(), { role: 'assistant', content: '21' }];
+    const messages = [...answered, said('And tomorrow?')];
+    expect((await chat({ tools: [weather, clock], messages })).choices[0]?.finish_reason).toBe('tool_calls');
+  });
+
+  test('that must call a tool calls one that it has not called in this turn, as long as there is one', async () => {
+    const done = { type: 'function', function: { name: 'final_answer', parameters: { type: 'object' } } };
+    const tools = [weather, clock, done];
+    const messages: object[] = [said('weather?')];
+    const step = async () => {
+      const { message } = (await chat({ tools, messages, tool_choice: 'required' })).choices[0]!;
+      const name = message.tool_calls![0]!.function.name;
+      messages.push(calling(name), result());
+      return name;
+    };
+    const first = [await step(), await step()];
+    messages.push(said('<reminder>Call final_answer when you are done.</reminder>'));
+    expect([...first, await step()]).toEqual(['get_weather', 'get_time', 'final_answer']);
+    expect(await step()).toBe('final_answer');
+    messages.push({ role: 'assistant', content: 'It is warm.' }, said('And tomorrow?'));
+    expect(await step()).toBe('get_weather');
+  });
+
   test('calls none but the allowed tools, and no custom ones', async () => {
     const custom = { type: 'custom', custom: { name: 'run_code', format: { type: 'text' } } };
     const tools = [custom, weather, clock];
@@ -296,6 +339,11 @@ describe('the simulator', () => {
       (await chat({ response_format: { type: 'json_object' } })).choices[0]!.message.content!,
     );
     expect(object).toMatchObject({ simulated: true });
+    const messages = [said('weather?'), calling('get_weather'), result()];
+    for (const rest of [{}, { tools: [weather], messages }]) {
+      const text = textOf(await stream({ response_format: { type: 'json_object' }, ...rest }));
+      expect(JSON.parse(text)).toMatchObject({ simulated: true });
+    }
     const schema = {
       type: 'object',
       properties: { steps: { type: 'array', items: { $ref: '#/$defs/step' } } },

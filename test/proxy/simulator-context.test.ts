@@ -18,8 +18,12 @@ describe("a prompt and its model's context", () => {
   afterAll(() => simulator.close());
 
   const prompt = (tokens: number) => 'x'.repeat(4 * (tokens - AROUND) - 'user: '.length);
-  const chat = (content: string, model = 'gemma-3-4b') =>
-    post(`${simulator.url}/chat/completions`, 'any', { model, messages: [{ role: 'user', content }] });
+  const chat = (content: string, model = 'gemma-3-4b', rest: object = {}) =>
+    post(`${simulator.url}/chat/completions`, 'any', {
+      model,
+      messages: [{ role: 'user', content }],
+      ...rest,
+    });
   const embed = (input: string[]) =>
     post(`${simulator.url}/embeddings`, 'any', { model: 'nomic-embed-text-v1.5', input });
 
@@ -40,6 +44,27 @@ describe("a prompt and its model's context", () => {
       },
     ]);
   });
+
+  test.each(['max_tokens', 'max_completion_tokens'])(
+    'the simulator refuses a prompt whose %s does not fit beside it, as vLLM does',
+    async (name) => {
+      const room = 2_000;
+      const ask = (bound: number) => chat(prompt(CONTEXT - room), 'gemma-3-4b', { [name]: bound });
+      expect((await ask(room)).status).toBe(200);
+      const over = await ask(room + 1);
+      expect([over.status, await errorOf(over)]).toEqual([
+        400,
+        {
+          message:
+            "'max_tokens' or 'max_completion_tokens' is too large: 2001. This model's maximum context length is 8192 tokens and your request has 6192 input tokens (2001 > 8192 - 6192).",
+          type: 'BadRequestError',
+          param: 'max_tokens',
+          code: 400,
+        },
+      ]);
+      expect((await chat('hello', 'another', { [name]: 1_000_000 })).status).toBe(200);
+    },
+  );
 
   test('each input of embeddings has a context of its own', async () => {
     const input = 'x'.repeat(4 * CONTEXT);
@@ -74,6 +99,24 @@ describe("a prompt and its model's context", () => {
           "This model's maximum context length is 8192 tokens. However, your messages resulted in 8193 tokens. Please reduce the length of the messages.",
         type: 'invalid_request_error',
         param: 'messages',
+        code: 'context_length_exceeded',
+      },
+    ]);
+    await suite.settled();
+    expect(await usageOf(suite.db, accountId)).toEqual([
+      expect.objectContaining({ status: 'error', cost: '0.000000000000' }),
+    ]);
+  });
+
+  test('a coding agent learns that its bound is too large, in a code that it knows, and pays nothing', async () => {
+    const { key, accountId } = await suite.signUp();
+    const response = await postChat(suite.url, key, { max_tokens: 32_000 });
+    expect([response.status, await errorOf(response)]).toEqual([
+      400,
+      {
+        message: expect.stringContaining("'max_completion_tokens' is too large: 32000."),
+        type: 'invalid_request_error',
+        param: 'max_tokens',
         code: 'context_length_exceeded',
       },
     ]);

@@ -1,8 +1,9 @@
 import { type Chance, chanceOf } from './random.js';
-import { type ChatBody, type ChatRequest, checkContext, Refusal } from './requests.js';
+import { type ChatBody, type ChatRequest, checkContext, checkRoom, Refusal, textOf } from './requests.js';
 import { valueFor } from './schema-value.js';
 import { answerText, estimateTokens, pieces, topicsOf } from './text.js';
 import { type ToolCall, toolCalls } from './tool-calls.js';
+import { latestResult } from './turn.js';
 
 /** Decides the answer of a chat call; knows nothing of HTTP. */
 
@@ -38,9 +39,9 @@ function textFor({ body, controls, question }: ChatRequest, chance: Chance): str
   if (format?.type === 'json_object') {
     return JSON.stringify({ simulated: true, topics, answer: answerText(question, chance, controls.words) });
   }
-  const last = body.messages.at(-1);
-  if (last?.role === 'tool' && typeof last.content === 'string') {
-    const shown = last.content.slice(0, 200);
+  const result = latestResult(body.messages);
+  if (result) {
+    const shown = textOf(result.content).slice(0, 200);
     return `This is a simulated answer. The tool said: ${shown} ${answerText(question, chance, controls.words)}`;
   }
   return answerText(question, chance, controls.words);
@@ -52,11 +53,15 @@ function beforeStop(text: string, stop: ChatBody['stop']): string {
   return ends.length > 0 ? text.slice(0, Math.min(...ends)) : text;
 }
 
+/** How many tokens a choice may have; undefined without a bound. */
+const boundOf = ({ max_completion_tokens: newer, max_tokens: older }: ChatBody): number | undefined =>
+  newer ?? older ?? undefined;
+
 function makeChoice(request: ChatRequest, index: number): Choice {
   const { body } = request;
   const seed = typeof body.seed === 'number' ? `seed ${body.seed}\n` : '';
   const chance = chanceOf(`${seed}${index}\n${body.model}\n${request.prompt}`);
-  const limit = body.max_completion_tokens ?? body.max_tokens ?? Number.POSITIVE_INFINITY;
+  const limit = boundOf(body) ?? Number.POSITIVE_INFINITY;
   const calls = toolCalls(request, chance);
   if (calls.length > 0) {
     const { kept, cut } = firstPieces(calls, limit);
@@ -101,12 +106,14 @@ function checkLogprobs(choices: readonly Choice[], alternatives: number | undefi
 
 /**
  * The answer to a chat call; the same call always gets the same one.
- * @throws Refusal when the prompt is longer than the model's context, or too many log probabilities are asked for
+ * @throws Refusal when the prompt, or the answer's bound beside it, is too long for the model's context, or too many log
+ * probabilities are asked for
  */
 export function answerChat(request: ChatRequest): Answer {
   const { body, controls, prompt } = request;
   const promptTokens = countPrompt(request);
   checkContext(body.model, promptTokens, 'messages');
+  checkRoom(body.model, promptTokens, boundOf(body) ?? 0);
   const choices = Array.from({ length: body.n ?? 1 }, (_, index) => makeChoice(request, index));
   const counted = {
     prompt: promptTokens,

@@ -14,7 +14,8 @@ export class Refusal extends Error {
     message: string,
     readonly param: string | null = null,
     readonly status = 400,
-    readonly code: string | null = null,
+    readonly code: string | number | null = null,
+    readonly type?: string,
   ) {
     super(message);
   }
@@ -32,10 +33,26 @@ export function checkContext(model: string, tokens: number, param: 'messages' | 
   );
 }
 
+/** Refuses a bound of an answer that doesn't fit into the context beside its prompt, in vLLM's words and shape. @throws Refusal */
+export function checkRoom(model: string, tokens: number, bound: number): void {
+  const context = contextOf(model);
+  if (tokens + bound <= context) return;
+  throw new Refusal(
+    `'max_tokens' or 'max_completion_tokens' is too large: ${bound}. This model's maximum context length is ${context} tokens and your request has ${tokens} input tokens (${bound} > ${context} - ${tokens}).`,
+    'max_tokens',
+    400,
+    400,
+    'BadRequestError',
+  );
+}
+
 const part = z.looseObject({ type: z.string(), text: z.string().optional() });
 const message = z.looseObject({
   role: z.string(),
   content: z.union([z.string(), z.array(part)]).nullish(),
+  tool_calls: z
+    .array(z.looseObject({ function: z.looseObject({ name: z.string() }).optional() }))
+    .nullish(),
 });
 const tool = z.discriminatedUnion(
   'type',
@@ -160,7 +177,7 @@ function controlsOf(text: string, steered: boolean): { controls: Controls; rest:
   }
 }
 
-function textOf(content: ChatBody['messages'][number]['content']): string {
+export function textOf(content: ChatBody['messages'][number]['content']): string {
   if (typeof content === 'string') return content;
   return (content ?? []).map((item) => item.text ?? '').join('\n');
 }

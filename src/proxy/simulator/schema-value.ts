@@ -26,6 +26,17 @@ const FORMATS: Record<string, string> = {
   duration: 'P1D',
 };
 
+/** Which of several values of a keyword holds when all of them must. */
+const STRICTER: Record<string, (...values: number[]) => number> = {
+  minimum: Math.max,
+  exclusiveMinimum: Math.max,
+  maximum: Math.min,
+  exclusiveMaximum: Math.min,
+};
+const NUMERIC = [...Object.keys(STRICTER), 'multipleOf'];
+/** How many times a fraction is taken in search of a whole number. */
+const MOST_TIMES = 1_000;
+
 const isSchema = (value: unknown): value is Schema =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const number = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined);
@@ -86,6 +97,10 @@ function merged(schemas: readonly Schema[], making: Making): Schema {
   const all = Object.assign({}, ...schemas) as Schema;
   all.properties = Object.assign({}, ...schemas.map((schema) => schema.properties));
   all.required = schemas.flatMap((schema) => (Array.isArray(schema.required) ? schema.required : []));
+  for (const [name, stricter] of Object.entries(STRICTER)) {
+    const values = schemas.map((schema) => schema[name]).filter((value) => typeof value === 'number');
+    if (values.length > 1) all[name] = stricter(...values);
+  }
   return all;
 }
 
@@ -128,24 +143,53 @@ function typeOf(schema: Schema, depth: number): string | undefined {
   }
   if (isSchema(schema.properties) && Object.keys(schema.properties).length > 0) return 'object';
   if ('items' in schema || 'prefixItems' in schema) return 'array';
-  if ('minimum' in schema || 'maximum' in schema) return 'number';
+  if (NUMERIC.some((name) => name in schema)) return 'number';
   return 'string';
 }
 
+/** What numbers must be multiples of; a half where any number will do. */
+function stepOf(multipleOf: unknown, integer: boolean): number {
+  const step = number(multipleOf) ?? 0;
+  if (step <= 0) return integer ? 1 : 0.5;
+  if (!integer || Number.isInteger(step)) return step;
+  for (let times = 2; times <= MOST_TIMES; times++) {
+    if (Math.abs(times * step - Math.round(times * step)) < 1e-9) return Math.round(times * step);
+  }
+  return 1;
+}
+
+interface Bound {
+  at: number;
+  /** Whether it is outside of the range itself. */
+  excluded: boolean;
+}
+
+/** The stricter one of two bounds on the same side. Up to draft 4 the exclusive one is a flag of the other. */
+function boundOf(schema: Schema, inclusive: 'minimum' | 'maximum', exclusive: string): Bound | undefined {
+  const at = number(schema[inclusive]);
+  const outside = schema[exclusive] === true ? at : number(schema[exclusive]);
+  if (at === undefined && outside === undefined) return undefined;
+  const strict = STRICTER[inclusive]!(at ?? outside!, outside ?? at!);
+  return { at: strict, excluded: strict === outside };
+}
+
 function makeNumber(schema: Schema, chance: Chance, integer: boolean): number {
-  const step = number(schema.multipleOf) ?? (integer ? 1 : 0.5);
-  const above = number(schema.exclusiveMinimum);
-  const below = number(schema.exclusiveMaximum);
-  const low =
-    number(schema.minimum) ?? above ?? Math.min(1, (number(schema.maximum) ?? below ?? 100) - 10 * step);
-  const high = number(schema.maximum) ?? below ?? low + 99 * step;
-  let first = Math.ceil(low / step);
-  let last = Math.floor(high / step);
-  if (above !== undefined && first * step <= above) first++;
-  if (below !== undefined && last * step >= below) last--;
+  const step = stepOf(schema.multipleOf, integer);
+  const least = boundOf(schema, 'minimum', 'exclusiveMinimum');
+  const most = boundOf(schema, 'maximum', 'exclusiveMaximum');
+  const low = least?.at ?? Math.min(1, (most?.at ?? 100) - 10 * step);
+  const high = most?.at ?? low + 99 * step;
+  // Beyond these, readers take an integer for another one.
+  const safe = integer ? Number.MAX_SAFE_INTEGER : Number.POSITIVE_INFINITY;
+  let first = Math.ceil(Math.max(low, -safe) / step);
+  let last = Math.floor(Math.min(high, safe) / step);
+  if (least?.excluded && first * step <= low) first++;
+  if (most?.excluded && last * step >= high) last--;
   // A range narrower than the step still has a middle.
-  if (first > last) return integer ? Math.ceil(low) : (low + high) / 2;
-  return chance.integer(first, last) * step;
+  if (first > last || !Number.isFinite(last - first)) return integer ? Math.ceil(low) : low / 2 + high / 2;
+  const value = chance.integer(first, last) * step;
+  // 3 times 0.1 is 0.3 for whoever checks it.
+  return Number.isInteger(value) ? value : Number(value.toPrecision(15));
 }
 
 function makeString(schema: Schema, { chance, topics, left }: Making): string {

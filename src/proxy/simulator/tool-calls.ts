@@ -2,6 +2,7 @@ import type { Chance } from './random.js';
 import type { ChatBody, ChatRequest } from './requests.js';
 import { valueFor } from './schema-value.js';
 import { pieces, topicsOf } from './text.js';
+import { calledInTurn, latestResult } from './turn.js';
 
 /** Decides which tools an answer calls, and with what. */
 
@@ -50,12 +51,20 @@ function offered({ tools, tool_choice: choice }: ChatBody): { functions: Tool[];
   }
 }
 
-/** The tools that are called: by `tool_choice`, by what the question names, and none right after a tool's result. */
+/** The tools that were called least in this turn: an agent that must call one gets to the tool that ends its work. */
+function leastCalled(tools: Tool[], messages: ChatBody['messages']): Tool[] {
+  const called = calledInTurn(messages);
+  const times = tools.map((tool) => called.filter((name) => name === tool.function.name).length);
+  const least = Math.min(...times);
+  return tools.filter((_tool, index) => times[index] === least);
+}
+
+/** The tools that are called: by `tool_choice`, by what the question names, and none after a tool's result unless one must be. */
 function chosenTools({ body, question, controls }: ChatRequest): Tool[] {
   const { functions, must } = offered(body);
-  if (functions.length === 0 || (!must && body.messages.at(-1)?.role === 'tool')) return [];
+  if (functions.length === 0 || (!must && latestResult(body.messages))) return [];
   const parallel = body.parallel_tool_calls !== false;
-  const chosen = asked(functions, question, parallel);
+  const chosen = asked(must ? leastCalled(functions, body.messages) : functions, question, parallel);
   const count = controls.calls ?? chosen.length;
   return Array.from({ length: parallel ? count : 1 }, (_, index) => chosen[index % chosen.length]!);
 }

@@ -1,0 +1,28 @@
+import type { ChatBody } from './requests.js';
+
+/**
+ * Where a conversation with tools is. A turn begins with a user's message, unless that comes right after a tool's result: agents
+ * add their reminders there, and the turn goes on.
+ */
+
+type Message = ChatBody['messages'][number];
+
+/** The last result of a tool that the assistant hasn't answered yet. */
+export function latestResult(messages: readonly Message[]): Message | undefined {
+  const answered = messages.findLastIndex(({ role }) => role === 'assistant');
+  return messages.slice(answered + 1).findLast(({ role }) => role === 'tool');
+}
+
+/** Names of the functions that the assistant called in this turn, once for each call. */
+export function calledInTurn(messages: readonly Message[]): string[] {
+  let called: string[] = [];
+  let hasResult = false;
+  for (const { role, tool_calls: calls } of messages) {
+    if (role === 'assistant') {
+      hasResult = false;
+      called.push(...(calls ?? []).flatMap((call) => call.function?.name ?? []));
+    } else if (role === 'tool') hasResult = true;
+    else if (role === 'user' && !hasResult) called = [];
+  }
+  return called;
+}
