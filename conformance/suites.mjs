@@ -4,7 +4,7 @@ const openai = (major) => ({
   package: `openai${major}`,
   what:
     major === 4
-      ? "OpenAI's SDK: models, chat, streams, several tool calls at once, JSON mode and schema, log probabilities, seed, embeddings, responses, errors, retries, abort"
+      ? "OpenAI's SDK: models, chat, streams, several tool calls at once, JSON mode and schema, log probabilities, seed, embeddings, responses, errors, retries, abort, ten odd answers of nodes"
       : `the same with version ${major}`,
   load: async () => {
     const { openaiSuite } = await import('./suites/openai.mjs');
@@ -29,25 +29,25 @@ export const SUITES = [
   {
     name: 'ai',
     package: 'ai',
-    what: "Vercel's AI SDK with `@ai-sdk/openai-compatible`: text, streams, tools, objects, embeddings, errors",
+    what: "Vercel's AI SDK with `@ai-sdk/openai-compatible`: text, streams, tools, objects, embeddings, errors, odd answers",
     load: () => import('./suites/ai.mjs'),
   },
   {
     name: 'langchain',
     package: '@langchain/openai',
-    what: 'chat, streams, batches, tools, structured output by all three methods, embeddings, errors; each call billed as its usage says',
+    what: 'chat, streams, batches, tools, structured output by all three methods, embeddings, errors, odd answers; each call billed as its usage says',
     load: () => import('./suites/langchain.mjs'),
   },
   {
     name: 'llamaindex',
     package: '@llamaindex/openai',
-    what: 'chat, streams, tools, embeddings in batches, errors',
+    what: 'chat, streams, tools, embeddings in batches, errors, odd answers',
     load: () => import('./suites/llamaindex.mjs'),
   },
   {
     name: 'mastra',
     package: '@mastra/core',
-    what: 'an agent: text, streams, a tool that it runs, structured output, errors',
+    what: 'an agent: text, streams, a tool that it runs, structured output, errors, odd answers',
     load: () => import('./suites/mastra.mjs'),
   },
   {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import { APICallError, embedMany, generateText, isStepCount, Output, streamText, tool } from 'ai';
+import { APICallError, embed, embedMany, generateText, isStepCount, Output, streamText, tool } from 'ai';
 import { z } from 'zod';
+import { checkForms } from '../lib/forms.mjs';
 
 const FAST = '[[sim ttft_ms=1 chunk_ms=0]]';
 const PLAN = z.object({ title: z.string(), days: z.number().int().min(1).max(30) });
@@ -98,4 +99,18 @@ export async function run(checks, { url, key }) {
       (error) => APICallError.isInstance(error) && error.statusCode === 401 && !error.isRetryable,
     ),
   );
+  const once = { maxRetries: 0 };
+  await checkForms(checks, {
+    chat: async (prompt) => (await generateText({ model, prompt, ...once })).text,
+    stream: async (prompt) => {
+      let text = '';
+      for await (const part of streamText({ model, prompt, onError: () => undefined, ...once }).fullStream) {
+        if (part.type === 'error') throw part.error;
+        if (part.type === 'text-delta') text += part.text;
+      }
+      return text;
+    },
+    embed: async (value) =>
+      (await embed({ model: provider.embeddingModel('gateway/embed'), value, ...once })).embedding,
+  });
 }

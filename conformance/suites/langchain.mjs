@@ -4,6 +4,7 @@ import { tool } from '@langchain/core/tools';
 import { concat } from '@langchain/core/utils/stream';
 import { ChatOpenAI, OpenAIEmbeddings } from '@langchain/openai';
 import { z } from 'zod';
+import { checkForms } from '../lib/forms.mjs';
 import { ledgerOf } from '../lib/ledger.mjs';
 
 const FAST = '[[sim ttft_ms=1 chunk_ms=0]]';
@@ -136,5 +137,20 @@ export async function run(checks, product) {
       configuration,
     });
     assert.equal((await embeddings.embedQuery('short')).length, 128);
+  });
+  const embeddings = new OpenAIEmbeddings({
+    model: 'gateway/embed',
+    apiKey: product.key,
+    maxRetries: 0,
+    configuration,
+  });
+  await checkForms(checks, {
+    chat: async (prompt) => (await chat.invoke(prompt)).text,
+    stream: async (prompt) => {
+      let text = '';
+      for await (const chunk of await chat.stream(prompt)) text += chunk.text;
+      return text;
+    },
+    embed: async (text) => Array.from(await embeddings.embedQuery(text)),
   });
 }

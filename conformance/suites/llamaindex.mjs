@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { tool } from '@llamaindex/core/tools';
 import { OpenAI, OpenAIEmbedding } from '@llamaindex/openai';
 import { z } from 'zod';
+import { checkForms } from '../lib/forms.mjs';
 
 const FAST = '[[sim ttft_ms=1 chunk_ms=0]]';
 const toolOf = (name, ran) =>
@@ -52,16 +53,10 @@ export async function run(checks, { url, key }) {
     const plan = JSON.parse(message.content);
     assert.deepEqual(schema.parse(plan), plan);
   });
+  const embeddingOf = (rest = {}) =>
+    new OpenAIEmbedding({ model: 'gateway/embed', apiKey: key, baseURL: `${url}/v1`, maxRetries: 0, ...rest });
   await checks.check('embeddings in batches, with dimensions', async () => {
-    const embeddingOf = (rest = {}) =>
-      new OpenAIEmbedding({
-        model: 'gateway/embed',
-        apiKey: key,
-        baseURL: `${url}/v1`,
-        embedBatchSize: 2,
-        ...rest,
-      });
-    const vectors = await embeddingOf().getTextEmbeddingsBatch(['one', 'two', 'three']);
+    const vectors = await embeddingOf({ embedBatchSize: 2 }).getTextEmbeddingsBatch(['one', 'two', 'three']);
     assert.deepEqual(
       vectors.map(({ length }) => length),
       [768, 768, 768],
@@ -72,4 +67,13 @@ export async function run(checks, { url, key }) {
   await checks.check('a wrong key surfaces with its status', () =>
     assert.rejects(llmOf({ apiKey: 'sk-pr-nonsense' }).chat({ messages: ask('Hello') }), { status: 401 }),
   );
+  await checkForms(checks, {
+    chat: async (content) => (await llm.chat({ messages: ask(content) })).message.content,
+    stream: async (content) => {
+      let text = '';
+      for await (const { delta } of await llm.chat({ messages: ask(content), stream: true })) text += delta;
+      return text;
+    },
+    embed: (text) => embeddingOf().getTextEmbedding(text),
+  });
 }

@@ -3,6 +3,7 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { Agent } from '@mastra/core/agent';
 import { createTool } from '@mastra/core/tools';
 import { z } from 'zod';
+import { checkForms } from '../lib/forms.mjs';
 
 const FAST = '[[sim ttft_ms=1 chunk_ms=0]]';
 const PLAN = z.object({ title: z.string(), days: z.number().int() });
@@ -67,4 +68,14 @@ export async function run(checks, { url, key }) {
   await checks.check('a wrong key is told', () =>
     assert.rejects(agentOf({ apiKey: 'sk-pr-nonsense' }).generate(`${FAST} Hello`), /API key/),
   );
+  await checkForms(checks, {
+    chat: async (prompt) => (await agentOf().generate(prompt)).text,
+    stream: async (prompt) => {
+      const streamed = await agentOf().stream(prompt);
+      let text = '';
+      for await (const part of streamed.textStream) text += part;
+      if (streamed.error) throw streamed.error;
+      return text;
+    },
+  });
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { checkForms } from '../lib/forms.mjs';
 
 const FAST = '[[sim ttft_ms=1 chunk_ms=0]]';
 const MODEL = 'gateway/qwen-pro';
@@ -262,6 +263,19 @@ export function openaiSuite(major, sdk) {
           OpenAI.APIConnectionTimeoutError,
         ),
       );
+      await checkForms(checks, {
+        chat: async (content) => (await create(ask(content))).choices[0].message.content,
+        stream: async (content) => {
+          let text = '';
+          for await (const { choices } of await create(ask(content, { stream: true })))
+            text += choices[0].delta.content ?? '';
+          return text;
+        },
+        embed: async (input) => {
+          const { data } = await client.embeddings.create({ model: 'gateway/embed', input });
+          return Array.from(data[0].embedding);
+        },
+      });
     },
   };
 }

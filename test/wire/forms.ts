@@ -1,10 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parse } from 'yaml';
+import { FORMS_FOLDER, type NodeAnswer, play } from '../../src/proxy/simulator/forms.js';
 import type { Script } from '../support/scripted-upstream.js';
 
 /** What a node sends, what the caller must get, and what is charged: one file of `forms/`. */
-export interface Form {
+export interface Form extends NodeAnswer {
   /** The file's name without its ending. */
   name: string;
   what: string;
@@ -12,15 +13,6 @@ export interface Form {
   true_of: string;
   /** Members of the request, beside the usual ones. `input` makes it a call for embeddings. */
   ask?: Record<string, unknown>;
-  head: {
-    type: string;
-    /** How the body ends; chunked unless given. */
-    framing?: 'close';
-  };
-  /** Pieces of the body, each written by itself. */
-  body: string[];
-  /** The connection breaks behind the last piece. */
-  end?: 'cut';
   caller: Received & {
     /** Calls that the node gets of a router that tries twice; 1 unless given. */
     tries?: number;
@@ -49,13 +41,11 @@ export interface Received {
   done?: boolean;
 }
 
-const FOLDER = resolve('test/wire/forms');
-
-export const FORMS: readonly Form[] = readdirSync(FOLDER)
+export const FORMS: readonly Form[] = readdirSync(FORMS_FOLDER)
   .sort()
   .map((file) => ({
     name: file.replace('.yaml', ''),
-    ...(parse(readFileSync(resolve(FOLDER, file), 'utf8')) as Omit<Form, 'name'>),
+    ...(parse(readFileSync(resolve(FORMS_FOLDER, file), 'utf8')) as Omit<Form, 'name'>),
   }));
 
 /** What a form says of a door. */
@@ -66,15 +56,6 @@ export function expectedAt(door: string, { caller }: Form): Received {
 
 /** Plays a form as a node. */
 export const played =
-  ({ head, body, end }: Form): Script =>
-  async (_request, response) => {
-    response.useChunkedEncodingByDefault = head.framing === undefined;
-    if (head.framing === 'close') response.setHeader('connection', 'close');
-    response.writeHead(200, { 'content-type': head.type });
-    for (const piece of body) {
-      if (response.destroyed) return;
-      await new Promise((written) => response.write(piece, written));
-    }
-    if (end === 'cut') response.destroy();
-    else response.end();
-  };
+  (form: Form): Script =>
+  (_request, response) =>
+    play(form, response);

@@ -46,6 +46,8 @@ export interface Controls {
   echo_canary?: boolean;
   encoding?: (typeof ENCODINGS)[number];
   content_type?: string;
+  /** Name of a form of the corpus, which is sent in place of an answer. */
+  form?: string;
 }
 
 type Name = keyof Controls;
@@ -66,6 +68,7 @@ const pair: Parser = (text) => {
   const match = /^(\d{1,10})\/(\d{1,10})$/.exec(text);
   return match ? [Number(match[1]), Number(match[2])] : undefined;
 };
+const formName: Parser = (text) => (/^[a-z\d-]{1,80}$/.test(text) ? text : undefined);
 const mediaType: Parser = (text) => (/^[\w.+-]+\/[\w.+-]+$/.test(text) ? text : undefined);
 
 const parsers: Record<Name, { parse: Parser; form: string }> = {
@@ -87,6 +90,7 @@ const parsers: Record<Name, { parse: Parser; form: string }> = {
   echo_canary: { parse: flag, form: '1' },
   encoding: { parse: oneOf(ENCODINGS), form: ENCODINGS.join(', ') },
   content_type: { parse: mediaType, form: 'a media type' },
+  form: { parse: formName, form: 'the name of a file of test/wire/forms, without its ending' },
 };
 
 /** Names of all controls, in the order of their documentation. */

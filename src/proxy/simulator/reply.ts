@@ -1,7 +1,8 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import type { Controls } from './controls.js';
-import type { Refusal } from './requests.js';
+import { FORMS_FOLDER, play, readForm } from './forms.js';
+import { Refusal } from './requests.js';
 import type { StreamEvent } from './wire.js';
 
 /** Writes one answer of the simulator, faults included. */
@@ -66,9 +67,12 @@ export class Reply {
     status: number,
     message: string,
     controls: Controls = {},
-    { param = null, code = null }: Partial<Pick<Refusal, 'param' | 'code'>> = {},
+    {
+      param = null,
+      code = null,
+      type = status < 500 ? 'invalid_request_error' : 'server_error',
+    }: Partial<Pick<Refusal, 'param' | 'code' | 'type'>> = {},
   ): void {
-    const type = status < 500 ? 'invalid_request_error' : 'server_error';
     const body = { error: { message: message + this.canary(controls), type, param, code } };
     const text = JSON.stringify(body);
     this.response.writeHead(status, this.headers('application/json', controls)).end(text);
@@ -76,6 +80,13 @@ export class Reply {
 
   refuse(refusal: Refusal): void {
     this.error(refusal.status, refusal.message, {}, refusal);
+  }
+
+  /** What another server sent once, in place of an answer. @throws Refusal when it isn't known */
+  async form(name: string): Promise<void> {
+    const form = await readForm(name);
+    if (!form) throw new Refusal(`there is no simulator form ${name}; forms are the files of ${FORMS_FOLDER}`);
+    await play(form, this.response);
   }
 
   /** A whole JSON answer, or what the controls make of it. */

@@ -77,6 +77,7 @@ export async function startSimulator({
       const status = controls.status ?? 503;
       return reply.error(status, `simulated error ${status}`, controls);
     }
+    if (controls.form !== undefined) return reply.form(controls.form);
     const answer = answerChat(request);
     const pace = paceOf(prompt, controls);
     if (stream) {
@@ -95,6 +96,7 @@ export async function startSimulator({
       const status = controls.status ?? 503;
       return reply.error(status, `simulated error ${status}`, controls);
     }
+    if (controls.form !== undefined) return reply.form(controls.form);
     await reply.wait(controls.ttft_ms ?? 0);
     return reply.jsonInPieces(embeddingJson(request), controls);
   };
