@@ -29,6 +29,7 @@ import { Migration20261218000000 } from './migrations/Migration20261218000000.js
 import { Migration20261218070000 } from './migrations/Migration20261218070000.js';
 import { Migration20261219000000 } from './migrations/Migration20261219000000.js';
 import { Migration20261220000000 } from './migrations/Migration20261220000000.js';
+import { Migration20261221000000 } from './migrations/Migration20261221000000.js';
 
 /** Every migration, oldest first. Listed here rather than found in a folder, so that a bundle holds them. */
 export const migrations = [
@@ -63,4 +64,5 @@ export const migrations = [
   { name: 'Migration20261218070000', class: Migration20261218070000 },
   { name: 'Migration20261219000000', class: Migration20261219000000 },
   { name: 'Migration20261220000000', class: Migration20261220000000 },
+  { name: 'Migration20261221000000', class: Migration20261221000000 },
 ];

@@ -6,7 +6,7 @@ import { FUNCTIONS_REVISION } from './functions/revision.js';
  * The newest migration that this build knows (`test/db/migrations` checks it). Named here, since the processes that only wait
  * for it load none.
  */
-export const SCHEMA_VERSION = 'Migration20261220000000';
+export const SCHEMA_VERSION = 'Migration20261221000000';
 
 /**
  * Whether the database has every migration that this build knows, and its functions or those of a later build. What one

@@ -103,12 +103,16 @@ describe('what nodes earn', () => {
     const node = await nodeSince(30);
     await serve(node, 3, repeat(20, { nodeCalls: 3, latencyMs: 250 }));
     await serve(node, 26, [...repeat(15, { nodeCalls: null }), { status: 'error', nodeCalls: 40 }]);
+    const nothing = { inputTokens: 0, outputTokens: 0, cost: 0n };
+    await serve(node, 27, [{ ...nothing, anomalous: true }, { ...nothing, status: 'error' }, { anomalous: true }]);
     await call(url, 'POST', '/api/internal/benchmarks', {
       token: NODE_SECRET,
       body: { node_id: node, ...BENCHMARK, concurrency: 3 },
     });
     const before = await economics();
-    expect(before[0]).toMatchObject({ requests: 36, errors: 1 });
+    expect(before[0]).toMatchObject({ requests: 39, errors: 2 });
+    // One answer came with a usage of zero; another came with one beyond the context.
+    expect(before[0]!.models).toMatchObject([{ requests: 39, uncounted: 1 }]);
     expect(before[0]!.models[0]!.benchmark!.usage).toMatchObject({ requests: 20, p95_latency_ms: 248 });
     expect(await rollUpUsage(jobContext(suite.db.orm, clock.now()).context)).toBeGreaterThan(0);
     const { rowCount } = await suite.db.pool.query('select from node_hours where node_id = $1', [node]);

@@ -470,6 +470,8 @@ describeInBrowser('the admin pages', () => {
       suite.db.pool,
       Array.from({ length: 24 }, () => recordOf(payer, { createdAt: Date.now(), ...served })),
     );
+    const uncounted = { inputTokens: 0, outputTokens: 0, anomalous: true };
+    await flushWhenFree(suite.db.pool, [recordOf(payer, { createdAt: Date.now(), ...served, ...uncounted })]);
     const page = await keep('/admin/margin');
     const margins = page.getByRole('region', { name: 'Margins of all nodes' });
     const row = margins.getByRole('row').filter({ hasText: earning });
@@ -480,7 +482,8 @@ describeInBrowser('the admin pages', () => {
     await expectGoodLooks(page, 'admin-margin');
 
     await row.getByRole('link', { name: earning }).click();
-    await page.getByText('24 calls, 0 failed').waitFor();
+    await page.getByText('25 calls, 0 failed').waitFor();
+    await page.getByText(/reported zero tokens.*: gateway\/fast \(1 answer\)/).waitFor();
     await page.getByText(/^-\$1\.90/).waitFor();
     const latency = page.getByRole('region', { name: 'Latency in use' }).getByRole('row').last();
     expect(await latency.innerText()).toMatch(/500 ms at 16\s+\d\d ms at 16 to 19\s+82% faster/);

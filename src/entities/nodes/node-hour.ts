@@ -22,6 +22,8 @@ const NodeHourSchema = defineEntity({
     /** Sketch of the latencies of the successes: numbers of buckets, ascending, and how many calls each has. */
     latencyBuckets: sketch('smallint[]'),
     latencyCounts: sketch('bigint[]'),
+    /** Answers for which the node reported zero tokens. */
+    uncounted: p.bigint().default(0n),
   },
 });
 

@@ -42,6 +42,7 @@ export const servedModelOutput = z
       .describe('IDs of the deployments that served it, as in the routing file.'),
     requests: count('Calls.'),
     errors: count('Failed calls.'),
+    uncounted: count('Answers for which the node reported zero tokens. They are free.'),
     revenue_usd: decimal('What the calls were charged, in US dollars.'),
     p95_latency_ms: p95('of all successful calls'),
     benchmark: benchmarkedOutput.nullable().describe('The latest benchmark. Null if there is none.'),

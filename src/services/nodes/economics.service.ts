@@ -57,7 +57,7 @@ export function createEconomicsService() {
 }
 
 const compare = (a: Money, b: Money): number => (a < b ? -1 : a > b ? 1 : 0);
-const sum = (parts: readonly ServedPart[], name: 'requests' | 'errors' | 'busy_ms'): number =>
+const sum = (parts: readonly ServedPart[], name: 'requests' | 'errors' | 'busy_ms' | 'uncounted'): number =>
   parts.reduce((total, part) => total + part[name], 0);
 const revenueOf = (parts: readonly ServedPart[]): Money =>
   parts.reduce((total, { cost }) => total + parseMoney(cost), 0n);
@@ -109,6 +109,7 @@ function modelsOf({ parts, latencies, benchmarks }: Served): NodeEconomicsOutput
         deployments: own.map(({ deployment }) => deployment),
         requests: sum(own, 'requests'),
         errors: sum(own, 'errors'),
+        uncounted: sum(own, 'uncounted'),
         revenue: revenueOf(own),
         p95_latency_ms: p95Of(sketch),
         benchmark: benchmark ? besideUsage(benchmark, sketch) : null,

@@ -13,12 +13,14 @@ const servedIn = (at: RawBuilder<unknown>, nodeId?: string): RawBuilder<unknown>
   select node_id, deployment, model, band, sum(requests)::bigint as requests, sum(errors)::bigint as errors,
     sum(busy_ms)::bigint as busy_ms, sum(cost) as cost,
     coalesce(array_agg(bucket order by bucket) filter (where requests > errors), '{}')::smallint[] as latency_buckets,
-    coalesce(array_agg(requests - errors order by bucket) filter (where requests > errors), '{}')::bigint[] as latency_counts
+    coalesce(array_agg(requests - errors order by bucket) filter (where requests > errors), '{}')::bigint[] as latency_counts,
+    sum(uncounted)::bigint as uncounted
   from (
     select node_id, deployment, served_model as model,
       coalesce(width_bucket(node_calls, ${sql.lit(`{${CALL_BOUNDS}}`)}::integer[]), 0)::smallint as band,
       ${latencyBucket} as bucket, count(*) as requests, count(*) filter (where status = 'error') as errors,
-      sum(latency_ms) as busy_ms, sum(cost) as cost
+      sum(latency_ms) as busy_ms, sum(cost) as cost,
+      count(*) filter (where anomalous and input_tokens = 0 and output_tokens = 0) as uncounted
     from usage_events
     where created_at >= ${at} and created_at < ${at} + interval '1 hour' and ${ofNode(nodeId)}
     group by 1, 2, 3, 4, 5) buckets
@@ -36,7 +38,8 @@ export async function recomputeNodeHour(em: EntityManager, hour: Date): Promise<
 const partsFrom = (from: Date, nodeId: string | undefined): RawBuilder<unknown> => sql`
   dirty as materialized (select distinct hour from rollup_dirty where hour >= ${from.toISOString()}),
   parts as (
-    select node_id, deployment, model, band, requests, errors, busy_ms, cost, latency_buckets, latency_counts
+    select node_id, deployment, model, band, requests, errors, busy_ms, cost, latency_buckets, latency_counts,
+      uncounted
     from node_hours
     where hour >= ${from.toISOString()} and ${ofNode(nodeId)} and hour not in (select hour from dirty)
     union all
@@ -52,6 +55,8 @@ export interface ServedPart {
   busy_ms: number;
   /** Dollars. */
   cost: string;
+  /** Answers for which the node reported zero tokens. */
+  uncounted: number;
 }
 
 /** What each deployment served on each node, or on one, in the hours from `from` on. */
@@ -59,7 +64,7 @@ export async function servedParts(em: EntityManager, from: Date, nodeId?: string
   const { rows } = await sql<ServedPart>`
     with ${partsFrom(from, nodeId)}
     select node_id, deployment, model, sum(requests)::float8 as requests, sum(errors)::float8 as errors,
-      sum(busy_ms)::float8 as busy_ms, sum(cost)::text as cost
+      sum(busy_ms)::float8 as busy_ms, sum(cost)::text as cost, sum(uncounted)::float8 as uncounted
     from parts group by 1, 2, 3 order by 2, 3`.execute(em.getKysely());
   return rows;
 }

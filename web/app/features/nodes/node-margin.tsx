@@ -65,6 +65,7 @@ export function NodeMargin({ nodeId }: { nodeId: string }) {
             No hourly cost is set. Set one to see the margin.
           </Note>
         )}
+        {node && <Uncounted models={node.models} />}
         {(node || !error) && (
           <Awaiting awaiting={awaiting}>
             <Figures node={node} />
@@ -77,6 +78,19 @@ export function NodeMargin({ nodeId }: { nodeId: string }) {
         </Section>
       )}
     </>
+  );
+}
+
+/** What the node answered for nothing. */
+function Uncounted({ models }: Pick<NodeMarginFragment, 'models'>) {
+  const free = models.filter(({ uncounted }) => uncounted > 0);
+  if (free.length === 0) return null;
+  const answers = free.map((model) => `${model.modelPublicName} (${counted(model.uncounted, 'answer')})`);
+  return (
+    <Note tone="warn">
+      The node reported zero tokens for answers, so nothing was charged for them: {answers.join(', ')}. Update
+      its server, or use one that counts tokens.
+    </Note>
   );
 }
 
