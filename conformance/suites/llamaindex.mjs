@@ -54,7 +54,13 @@ export async function run(checks, { url, key }) {
     assert.deepEqual(schema.parse(plan), plan);
   });
   const embeddingOf = (rest = {}) =>
-    new OpenAIEmbedding({ model: 'gateway/embed', apiKey: key, baseURL: `${url}/v1`, maxRetries: 0, ...rest });
+    new OpenAIEmbedding({
+      model: 'gateway/embed',
+      apiKey: key,
+      baseURL: `${url}/v1`,
+      maxRetries: 0,
+      ...rest,
+    });
   await checks.check('embeddings in batches, with dimensions', async () => {
     const vectors = await embeddingOf({ embedBatchSize: 2 }).getTextEmbeddingsBatch(['one', 'two', 'three']);
     assert.deepEqual(

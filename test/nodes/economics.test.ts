@@ -104,7 +104,11 @@ describe('what nodes earn', () => {
     await serve(node, 3, repeat(20, { nodeCalls: 3, latencyMs: 250 }));
     await serve(node, 26, [...repeat(15, { nodeCalls: null }), { status: 'error', nodeCalls: 40 }]);
     const nothing = { inputTokens: 0, outputTokens: 0, cost: 0n };
-    await serve(node, 27, [{ ...nothing, anomalous: true }, { ...nothing, status: 'error' }, { anomalous: true }]);
+    await serve(node, 27, [
+      { ...nothing, anomalous: true },
+      { ...nothing, status: 'error' },
+      { anomalous: true },
+    ]);
     await call(url, 'POST', '/api/internal/benchmarks', {
       token: NODE_SECRET,
       body: { node_id: node, ...BENCHMARK, concurrency: 3 },

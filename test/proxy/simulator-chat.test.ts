@@ -286,12 +286,18 @@ describe('the simulator', () => {
     ['its result has parts', [result([{ type: 'text', text: '21 degrees' }]), said('And now?')]],
   ])('answers a turn with a tool in text when, after the result, %s', async (_what, after) => {
     const messages = [said('weather?'), calling('get_weather'), ...after];
-    const { message, finish_reason: finish } = (await chat({ tools: [weather, clock], messages })).choices[0]!;
+    const { message, finish_reason: finish } = (await chat({ tools: [weather, clock], messages }))
+      .choices[0]!;
     expect([finish, message.content]).toEqual(['stop', expect.stringContaining('21 degrees')]);
   });
 
   test('calls tools again in the next turn', async () => {
-    const answered = [said('weather?'), calling('get_weather'), result(), { role: 'assistant', content: '21' }];
+    const answered = [
+      said('weather?'),
+      calling('get_weather'),
+      result(),
+      { role: 'assistant', content: '21' },
+    ];
     const messages = [...answered, said('And tomorrow?')];
     expect((await chat({ tools: [weather, clock], messages })).choices[0]?.finish_reason).toBe('tool_calls');
   });

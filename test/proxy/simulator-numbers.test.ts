@@ -18,11 +18,20 @@ describe('numbers of the simulator', () => {
     [{ exclusiveMinimum: 1_000 }, (value) => value > 1_000],
     [{ minimum: 1e308 }, (value) => value >= 1e308],
     // Up to draft 4.
-    [{ minimum: 0, exclusiveMinimum: true, maximum: 1, exclusiveMaximum: true }, (value) => value > 0 && value < 1],
+    [
+      { minimum: 0, exclusiveMinimum: true, maximum: 1, exclusiveMaximum: true },
+      (value) => value > 0 && value < 1,
+    ],
     [{ minimum: 0, exclusiveMinimum: false, maximum: 0 }, (value) => value === 0],
-    [{ multipleOf: 0.1, minimum: 0, maximum: 1 }, (value) => [...'0123456789'].some((d) => value === Number(`0.${d}`)) || value === 1],
+    [
+      { multipleOf: 0.1, minimum: 0, maximum: 1 },
+      (value) => [...'0123456789'].some((d) => value === Number(`0.${d}`)) || value === 1,
+    ],
     [{ multipleOf: 7, exclusiveMinimum: 0, exclusiveMaximum: 14 }, (value) => value === 7],
-    [{ allOf: [{ minimum: 5 }, { minimum: 1 }, { maximum: 6 }, { maximum: 9 }] }, (value) => value >= 5 && value <= 6],
+    [
+      { allOf: [{ minimum: 5 }, { minimum: 1 }, { maximum: 6 }, { maximum: 9 }] },
+      (value) => value >= 5 && value <= 6,
+    ],
   ])('fit the bounds of %j, with and without a type', (bounds, fits) => {
     for (const seed of MANY) {
       for (const type of [{}, { type: 'number' }]) {
@@ -33,7 +42,9 @@ describe('numbers of the simulator', () => {
   });
 
   test('are integers where these are asked for, in digits, also of a range that has none but large ones', () => {
-    const range = fc.tuple(fc.maxSafeInteger(), fc.nat(100)).map(([low, span]) => ({ low, high: low + span + 2 }));
+    const range = fc
+      .tuple(fc.maxSafeInteger(), fc.nat(100))
+      .map(([low, span]) => ({ low, high: low + span + 2 }));
     fc.assert(
       fc.property(range, fc.boolean(), fc.boolean(), fc.string(), ({ low, high }, open, closed, seed) => {
         fc.pre(Number.isSafeInteger(high));

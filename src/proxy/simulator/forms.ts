@@ -22,7 +22,9 @@ export interface NodeAnswer {
 
 /** A form of the corpus by its name, which has letters, digits and hyphens only; undefined where there is none. */
 export async function readForm(name: string): Promise<NodeAnswer | undefined> {
-  const text = await readFile(join(productRoot(), FORMS_FOLDER, `${name}.yaml`), 'utf8').catch(() => undefined);
+  const text = await readFile(join(productRoot(), FORMS_FOLDER, `${name}.yaml`), 'utf8').catch(
+    () => undefined,
+  );
   return text === undefined ? undefined : (parse(text) as NodeAnswer);
 }
 

@@ -85,7 +85,8 @@ export class Reply {
   /** What another server sent once, in place of an answer. @throws Refusal when it isn't known */
   async form(name: string): Promise<void> {
     const form = await readForm(name);
-    if (!form) throw new Refusal(`there is no simulator form ${name}; forms are the files of ${FORMS_FOLDER}`);
+    if (!form)
+      throw new Refusal(`there is no simulator form ${name}; forms are the files of ${FORMS_FOLDER}`);
     await play(form, this.response);
   }
 

@@ -50,9 +50,7 @@ const part = z.looseObject({ type: z.string(), text: z.string().optional() });
 const message = z.looseObject({
   role: z.string(),
   content: z.union([z.string(), z.array(part)]).nullish(),
-  tool_calls: z
-    .array(z.looseObject({ function: z.looseObject({ name: z.string() }).optional() }))
-    .nullish(),
+  tool_calls: z.array(z.looseObject({ function: z.looseObject({ name: z.string() }).optional() })).nullish(),
 });
 const tool = z.discriminatedUnion(
   'type',
