@@ -23,7 +23,7 @@ const NodeHourSchema = defineEntity({
     latencyBuckets: sketch('smallint[]'),
     latencyCounts: sketch('bigint[]'),
     /** Answers for which the node reported zero tokens. */
-    uncounted: p.bigint().default(0),
+    uncounted: p.bigint().defaultRaw('0'),
   },
 });
 
