@@ -44,7 +44,9 @@ export const usageItemOutput = z
     ttft_ms: z.int().nullable().describe('Time to the first token in milliseconds, if there was one.'),
     status: z.enum(['success', 'error']).describe('Outcome of the call: `success` or `error`.'),
     error_code: z.string().nullable().describe('Error code, if the call failed.'),
-    http_status: z.int().describe('HTTP status returned to the caller, or that of a failure behind comments alone.'),
+    http_status: z
+      .int()
+      .describe('HTTP status returned to the caller, or that of a failure behind comments alone.'),
     client_aborted: z.boolean().describe('Whether the caller disconnected before the end.'),
     estimated: z
       .boolean()
