@@ -76,7 +76,7 @@ export async function run(checks, product) {
     });
     await assert.rejects(chatOf({ model: 'gpt-4o' }).invoke(FAST), {
       status: 403,
-      message: /not included in your plan/,
+      message: /There is no model "gpt-4o" here/,
     });
   });
   await checks.check('bindTools: several calls at once, their results, the answer', async () => {
