@@ -83,7 +83,7 @@ export interface Edge {
 }
 
 const TOO_MANY_REFUSALS = 'Too many refused messages from this network. Try again later.';
-/** Looks at the calls under way in the time until the first comment of a stream. */
+/** How often calls are checked before the first comment is due. */
 const LOOKS = 12;
 const FLUSH_ON_STOP_MS = 5_000;
 /**
@@ -168,7 +168,13 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   // One timer for all calls: most are over before the first look.
   const lookEveryMs = bounds.firstCommentMs / LOOKS;
   checkRegularly(app.server, lookEveryMs, () => {
-    for (const call of active) call.look(lookEveryMs, bounds);
+    for (const call of active) {
+      try {
+        call.look(lookEveryMs, bounds);
+      } catch (error) {
+        call.onError(error as Error);
+      }
+    }
   });
   requireRules(app);
   const ready = (): boolean => !draining && meter.accepting() && !contact.lost() && mayAdmit();

@@ -39,7 +39,7 @@ const THINKING = ': thinking\n\n';
  */
 export class WidgetRecipient extends TranslatingRecipient {
   readonly #splitter = new SseSplitter();
-  readonly #thinking = new ThinkingFilter();
+  readonly #thinking = new ThinkingFilter(false);
   #text = '';
   #last: ChatChunk = {};
 
@@ -96,12 +96,13 @@ export class WidgetRecipient extends TranslatingRecipient {
     const { choices, usage } = chunk;
     if (choices?.length === 0 && usage != null) return this.#chunk([], { usage: countsOf(usage) });
     const { delta, finish_reason: reason } = choices?.[0] ?? {};
-    const { text, refusal } = saidIn(delta);
+    const { text, refusal, thinking } = saidIn(delta);
     const finish = FINISH_REASONS.includes(reason) ? (reason as string) : null;
     const answer = this.#thinking.take(text) + (finish === null ? '' : this.#thinking.rest());
     const said = answer + refusal;
     const content = said !== '' || typeof delta?.content === 'string' ? said : undefined;
-    if (content === undefined && finish === null) return THINKING;
+    if (content === undefined && finish === null)
+      return thinking !== '' || this.#thinking.isThinking ? THINKING : COMMENT;
     this.#text += said;
     const role = delta?.role === 'assistant' ? { role: 'assistant' } : {};
     return this.#chunk([{ index: 0, delta: { ...role, content }, finish_reason: finish }], {
@@ -127,7 +128,7 @@ export class WidgetRecipient extends TranslatingRecipient {
   }
 }
 
-/** The codes that a visitor gets, behind comments as in an answer of its own. */
+/** Codes that are passed on to visitors. Others become `invalid_request` or `upstream_error`. */
 const SHOWN_CODES = ['upstream_timeout', 'upstream_unavailable', 'service_unavailable'] as const;
 
 function failureEvent({ code, type }: NonNullable<ChatChunk['error']> = {}): Buffer {

@@ -34,12 +34,23 @@ export interface Connection<Node> {
 
 /** Values of a `PageInfo`. */
 const POSITION_COST = 5;
-/** Cost of what a page has once: it is part of the page's own, which isn't multiplied by its entries. */
+/** Fields that a page has once, such as `pageInfo`, are included in the page's base cost. */
 export const costOfPage = (): number => 0;
 
+/** Of an entry with one field. Entries are read even if only `pageInfo` is asked for. */
+const LEAST_ENTRY_COST = 2;
+
 /** Cost of a list: the cost of an entry times the number of requested entries. */
-export const pageCost = ({ args, childComplexity }: { args: { first?: number }; childComplexity: number }) =>
-  POSITION_COST + Math.min(Math.max(args.first ?? DEFAULT_PAGE, 1), MAX_PAGE) * childComplexity;
+export const pageCost = ({
+  args,
+  childComplexity,
+}: {
+  args: { first?: number };
+  childComplexity: number;
+}) => {
+  const entries = Math.min(Math.max(args.first ?? DEFAULT_PAGE, 1), MAX_PAGE);
+  return POSITION_COST + entries * Math.max(LEAST_ENTRY_COST, childComplexity);
+};
 
 /** Cost of a list with `limit`: of its entries, however many there are. */
 export const listCost = ({ args, childComplexity }: { args: { limit?: number }; childComplexity: number }) =>

@@ -63,7 +63,7 @@ export const CLIENT_LEFT: Failure = {
   clientAborted: true,
 };
 
-/** What the owner may keep of a failure's message. A node's own, of a refusal, may quote the request, but for the name of its model. */
+/** What the owner may keep of a failure's message. A node's refusal may quote the request: only known words and `names` are kept. */
 function keptMessage(failure: Failure, names: readonly string[]): string {
   const { code, message } = failure;
   const generic = ownWords(failure);

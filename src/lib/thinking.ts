@@ -12,14 +12,26 @@ const TAGS = [
   ['<|channel|>analysis<|message|>', '<|channel|>final<|message|>'],
 ] as const;
 
+/** White space in front of an answer. More of it is the answer. */
+const MOST_BLANKS = 1_000;
+
 /** Separates the thinking in front of an answer from it, while its text comes in pieces. */
 export class ThinkingFilter {
   thinking = '';
+  #hasThought = false;
   /** What isn't known to be thinking or answer yet. */
   #held = '';
   /** The tag that ends the thinking under way. */
   #end: string | undefined;
   #answers = false;
+
+  /** @param keeps Whether `thinking` is collected. */
+  constructor(private readonly keeps = true) {}
+
+  /** Whether the text so far ends within thinking. */
+  get isThinking(): boolean {
+    return this.#end !== undefined;
+  }
 
   /** Takes the next piece of text. Returns what is the answer's of all that was held. */
   take(text: string): string {
@@ -36,16 +48,16 @@ export class ThinkingFilter {
       this.#end = undefined;
     }
     const begun = this.#held.trimStart();
-    if (TAGS.some(([tag]) => tag.startsWith(begun))) return '';
+    if (this.#held.length <= MOST_BLANKS && TAGS.some(([tag]) => tag.startsWith(begun))) return '';
     this.#answers = true;
-    return this.thinking === '' ? this.#held : begun;
+    return this.#hasThought ? begun : this.#held;
   }
 
   /** Ends the text. Returns what is the answer's of what was held. */
   rest(): string {
     if (this.#answers) return '';
     this.#answers = true;
-    if (this.#end === undefined) return this.thinking === '' ? this.#held : this.#held.trimStart();
+    if (this.#end === undefined) return this.#hasThought ? this.#held.trimStart() : this.#held;
     this.#think(this.#held.length, 0);
     return '';
   }
@@ -63,7 +75,8 @@ export class ThinkingFilter {
   /** Moves what is held up to an offset, and drops some characters behind it. */
   #think(to: number, dropped: number): void {
     if (to < 0) return;
-    this.thinking += this.#held.slice(0, to);
+    this.#hasThought ||= to > 0;
+    if (this.keeps) this.thinking += this.#held.slice(0, to);
     this.#held = this.#held.slice(to + dropped);
   }
 }
@@ -82,4 +95,4 @@ export function splitThinking(text: string): { thinking: string; answer: string 
 
 /** Whether an answer that came to its end is thinking and nothing else, shown or not. */
 export const isOnlyThinking = (answer: string, outputTokens: number, finishReason: string | null): boolean =>
-  answer === '' && outputTokens > 0 && finishReason !== 'content_filter';
+  answer.trim() === '' && outputTokens > 0 && finishReason !== 'content_filter';

@@ -46,6 +46,11 @@ const TOO_MUCH: [string, string, RegExp][] = [
     /costs \d+; the maximum is 10000/,
   ],
   [
+    'cost of pages of which only the position is asked for',
+    '{ viewer { apiKeys(first: 100) { nodes { alertEvents(first: 100) { pageInfo { hasNextPage } } } } } }',
+    /costs \d+; the maximum is 10000/,
+  ],
+  [
     'cost of lists that aren’t bounded by the caller',
     `{ ${repeat(15, (n) => `a${n}: viewer { usageEvents(first: 100) { nodes { ${repeat(18, () => 'id costUsd')} } } }`)} }`,
     /the maximum is 10000/,
@@ -223,6 +228,10 @@ describe('limits of GraphQL', () => {
     ],
     ['a page of versions', 'promptChanged { prompt { versions { nodes { content } } } }'],
     ['analytics', 'usageRecorded { apiKey { analytics(windowDays: 1) { totalRequests } } }'],
+    [
+      'the position of a long list',
+      'usageRecorded { apiKey { alertEvents(first: 100) { pageInfo { hasNextPage } } } }',
+    ],
     ['a list of keys', 'usageRecorded { apiKey { alertEvents(first: 50) { nodes { id firedAt } } } }'],
   ])(
     'a subscription with %s in each event is refused: events take nothing from the rate',

@@ -43,7 +43,6 @@ export const bodyOf = (units: number): InspectedBody =>
 /** A caller that a test lets go. */
 export class TestCaller extends EventEmitter implements Caller {
   destroyed = false;
-  headersSent = false;
 
   leave(): void {
     this.destroyed = true;

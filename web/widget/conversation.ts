@@ -108,7 +108,7 @@ export class Conversation {
   done(id: number): void {
     if (id !== this.#id || !this.#stream) return;
     const { text, complete, failure, session, mac } = this.#stream;
-    if (!complete || text === '') {
+    if (!complete || text.trim() === '') {
       this.failed(id, { code: failure ?? (complete ? 'empty' : 'cut') });
       return;
     }

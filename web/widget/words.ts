@@ -28,7 +28,7 @@ const WORDS: Record<string, Explanation> = {
   widget_owner_insufficient_balance: { text: PAUSED, canRetry: false },
   service_unavailable: { text: 'This chat is busy. Try again in a moment.', canRetry: true },
   empty: {
-    text: 'The model thought about this but didn’t get to an answer. Try again, or ask for less.',
+    text: 'The model didn’t get to an answer. Try again, or ask for less.',
     canRetry: true,
   },
   model_not_allowed: { text: PAUSED, canRetry: false },

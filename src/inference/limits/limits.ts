@@ -19,7 +19,6 @@ export const floorOf = ({ credential }: Payer): Money =>
 export interface Caller {
   /** Whether the connection is gone or the answer complete. */
   readonly destroyed: boolean;
-  readonly headersSent: boolean;
   once(event: 'close', listener: () => void): unknown;
   removeListener(event: 'close', listener: () => void): unknown;
 }
@@ -32,6 +31,8 @@ export class Admission {
   held = false;
   /** Whether Redis kept the rest in reserve, or had lost the state, when this call last asked: both pass within seconds. */
   isReserved = false;
+  /** Whether a chunk of a stream has been sent: from then on the idle times of upstream and reader limit the call. */
+  isAnswering = false;
   /** Milliseconds by the clock after which an unsettled hold counts as leaked. */
   deadline = 0;
   /** Its place among the open holds. */

@@ -17,12 +17,12 @@ export class OpenHolds {
     this.#open.delete(admission.slot, admission);
   }
 
-  /** Holds past their deadline. A stream in progress has none: the idle times of upstream and reader limit it. */
+  /** Holds past their deadline. A stream that is being answered has none. */
   leaked(now: number): Admission[] {
     const found: Admission[] = [];
     for (const admission of this.#open) {
-      const { caller } = admission;
-      if (now > admission.deadline && (caller.destroyed || !caller.headersSent)) found.push(admission);
+      const { caller, deadline, isAnswering } = admission;
+      if (now > deadline && (caller.destroyed || !isAnswering)) found.push(admission);
     }
     return found;
   }

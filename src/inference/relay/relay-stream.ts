@@ -23,12 +23,12 @@ export class StreamAnswer implements RelayAnswer, WholeEventSink {
   #run: Buffer | undefined;
   /** Whether the head has left, which a comment may have brought forward. */
   #started = false;
-  /** Whether an event of the answer has. */
+  /** Whether a chunk has been taken. */
   #begun = false;
   #over = false;
-  /** Whether an event of the answer has left since the last look. The time of the first one doesn't count either. */
+  /** Whether something has been sent since the last look. True at first: the interval in which the call began isn't a full one. */
   #isBusy = true;
-  /** How long nothing has left, in full intervals between two looks: a process that stands still is nobody's silence. */
+  /** How long nothing has been sent, in full intervals between two looks: a stalled process adds no silence. */
   #silentMs = 0;
   readonly #check: ChunkCheck;
   /** Chunks that brought something generated. */
@@ -145,6 +145,7 @@ export class StreamAnswer implements RelayAnswer, WholeEventSink {
   /** The check has read an event. */
   #taken(kind: EventKind): void {
     if (kind === 'chunk' || this.#check.usage !== undefined) this.movedOn = true;
+    if (kind === 'chunk') this.#begun = this.call.input.admission.isAnswering = true;
     switch (kind) {
       case 'chunk':
       case 'comment':
@@ -254,7 +255,6 @@ export class StreamAnswer implements RelayAnswer, WholeEventSink {
   #flush(): void {
     if (!this.#run) return;
     this.#start();
-    this.#begun = true;
     this.#isBusy = true;
     this.recipient.send(this.#run);
     this.#run = undefined;

@@ -14,7 +14,7 @@ export class Connection {
   accountId: string | undefined;
   /** When it came to rest, in milliseconds of `performance.now()`. */
   restsSince = 0;
-  /** Of the exchange that it carries, among the client's. */
+  /** Slot of its exchange in the client's `SlotSet`. */
   slot = 0;
   readonly #client: Client;
   #socket: Socket | undefined;

@@ -46,7 +46,9 @@ export const usageItemOutput = z
     error_code: z.string().nullable().describe('Error code, if the call failed.'),
     http_status: z
       .int()
-      .describe('HTTP status returned to the caller, or that of a failure behind comments alone.'),
+      .describe(
+        'HTTP status returned to the caller. If a stream failed before its first chunk, the status of that failure.',
+      ),
     client_aborted: z.boolean().describe('Whether the caller disconnected before the end.'),
     estimated: z
       .boolean()

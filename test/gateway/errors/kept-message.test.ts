@@ -151,6 +151,15 @@ describe('the message that is kept of a failed call', () => {
     expect(rows).not.toContain(Buffer.from(PROMPT).toString('base64').slice(0, 12).toLowerCase());
   });
 
+  test.each([
+    ['Unknown value of user id-078-051-120.', 'Unknown value of user …'],
+    ['Invalid value in user/411/111/111/111/111.', 'Invalid value in …'],
+    ['Invalid value in content[411][111][111][111].', 'Invalid value in …'],
+    [`The text was ${'1 and '.repeat(11)}2.`, `The text was ${'1 and '.repeat(10)}…`],
+  ])('has few digits of a prompt: %s', async (message, beginning) => {
+    expect((await kept(message, asking(PROMPT))).message).toBe(beginning);
+  });
+
   /** Around a text, as servers quote it: the first as pydantic does. */
   const QUOTING: ((text: string) => string)[] = [
     (text) =>

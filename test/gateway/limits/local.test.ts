@@ -138,14 +138,13 @@ describe('limits of the only edge', () => {
       const clock = testClock();
       await start(0n, { clock, upstreamTimeoutMs: 1_000 });
       const leaked = await edge.admit(10);
-      const stream = new TestCaller();
-      stream.headersSent = true;
       clock.advance(61_001);
       jest.advanceTimersByTime(5_000);
       expect(edge.log).toEqual(['voided a hold that was never settled']);
       expect(await metric('gateway_leaked_holds_total')).toBe(1);
       // There is room again, and a stream that is being answered is left alone.
-      const live = await edge.admit(10, stream);
+      const live = await edge.admit(10);
+      live.isAnswering = true;
       clock.advance(3_600_000);
       jest.advanceTimersByTime(5_000);
       expect(edge.log).toHaveLength(1);

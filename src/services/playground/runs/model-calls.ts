@@ -72,7 +72,6 @@ const ENDLESS: RunFailure = { code: 'upstream_error', message: 'The model sent a
 const NO_LIMITS = { settle: () => undefined, waive: () => undefined };
 const NO_CALLER: Caller = {
   destroyed: false,
-  headersSent: false,
   once: () => undefined,
   removeListener: () => undefined,
 };
