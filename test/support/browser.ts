@@ -79,6 +79,15 @@ function launchBrowser(): Promise<Browser> {
   });
 }
 
+/** The browser that test files share. Chromium may end by itself on a busy machine: the next file gets another one. */
+async function sharedBrowser(): Promise<Browser> {
+  for (let number = 1; ; number++) {
+    const launched = await oncePerWorker(`browser ${number}`, launchBrowser, (one) => one.close());
+    if (launched.isConnected()) return launched;
+    process.stderr.write('The browser that test files share has ended.\n');
+  }
+}
+
 /** What went wrong on a page: requests to foreign hosts, errors of console and script. */
 export interface PageFaults {
   foreign: string[];
@@ -227,8 +236,7 @@ export function useBrowser(): TestBrowser {
     }),
   );
   beforeAll(async () => {
-    browser = await oncePerWorker('browser', launchBrowser, (launched) => launched.close());
-    if (!browser.isConnected()) throw new Error('the browser that test files share has ended');
+    browser = await sharedBrowser();
   }, 60_000);
   afterEach(async () => {
     const done = opened.splice(0);
