@@ -320,8 +320,8 @@ export function renderNotes(findings: Findings, noisy: readonly string[]): strin
 }
 
 /**
- * Builds that differ by little are told apart round by round: what slows the machine down slows both. Neighbours only add to a
- * figure, so with many short rounds the lower fifth of each build says more than the median.
+ * Compares two builds round by round, since whatever slows the machine down slows both. Other work on the machine only adds to a
+ * figure, so with many short rounds the lower fifths say more than the median.
  */
 function besideBefore(targets: Findings['targets']): string[] {
   const pairs = [

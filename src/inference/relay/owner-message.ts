@@ -29,9 +29,9 @@ function isKnown(piece: string, names: readonly string[]): boolean {
 }
 
 /**
- * The message of a node's refusal as the owner of the call may keep it. Nodes quote what they refuse, and a prompt is never stored:
- * a message is kept up to the first piece that is neither a word of ours, a number nor one of `names`, or that quotes more than one
- * word. `generic`, our own words for the code, stands for what says too little.
+ * Returns what the owner of a call may keep of a node's refusal. Nodes quote what they refuse, and a prompt is never stored: the
+ * message is cut at the first piece that is neither a word of the list, a number nor one of `names`, or that quotes more than one
+ * word. If too little is left, returns `generic`, our own words for the code.
  */
 export function ownerMessage(message: string | undefined, generic: string, names: readonly string[]): string {
   if (message === undefined || message === generic) return generic;

@@ -91,7 +91,7 @@ export class StreamAnswer implements RelayAnswer, WholeEventSink {
   look(elapsedMs: number, { firstCommentMs, nextCommentMs }: SilenceBounds): void {
     this.#silentMs = this.#isBusy ? 0 : this.#silentMs + elapsedMs;
     this.#isBusy = false;
-    // Whoever hasn't read what was sent isn't waiting.
+    // A caller that hasn't read what was sent isn't waiting.
     if (this.#silentMs < (this.#started ? nextCommentMs : firstCommentMs) || this.recipient.full) return;
     this.#silentMs = 0;
     this.#start();

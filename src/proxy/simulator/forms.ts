@@ -20,7 +20,7 @@ export interface NodeAnswer {
   end?: 'cut';
 }
 
-/** A form of the corpus by its name, which has letters, digits and hyphens only; undefined where there is none. */
+/** Reads a form of the corpus. `name` has letters, digits and hyphens only. Returns undefined if there is no such form. */
 export async function readForm(name: string): Promise<NodeAnswer | undefined> {
   const text = await readFile(join(productRoot(), FORMS_FOLDER, `${name}.yaml`), 'utf8').catch(
     () => undefined,

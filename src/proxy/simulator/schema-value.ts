@@ -188,7 +188,7 @@ function makeNumber(schema: Schema, chance: Chance, integer: boolean): number {
   // A range narrower than the step still has a middle.
   if (first > last || !Number.isFinite(last - first)) return integer ? Math.ceil(low) : low / 2 + high / 2;
   const value = chance.integer(first, last) * step;
-  // 3 times 0.1 is 0.3 for whoever checks it.
+  // Validators expect 0.3 for 3 times 0.1.
   return Number.isInteger(value) ? value : Number(value.toPrecision(15));
 }
 
