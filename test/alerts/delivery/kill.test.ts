@@ -6,8 +6,8 @@ import { type EventRow, ended, fire, readEvent, subscribe } from './fixtures.js'
 import { type Receiver, startReceiver } from './receiver.js';
 
 const CHILD = fileURLToPath(new URL('./worker-child.js', import.meta.url));
-/** A machine that stands still for a second must not end the lease of a worker that runs. */
-const LEASE_MS = 3_000;
+/** A busy machine may take seconds from a claim to its record; the lease of a worker that runs must not end meanwhile. */
+const LEASE_MS = 5_000;
 /** From the end of a lease, or the start of who comes after it, to the next request; on a busy machine. */
 const REDELIVERY_MS = 6_000;
 
@@ -113,7 +113,7 @@ describe('a process that delivers', () => {
         try {
           for (const path of paths) {
             const id = await rig.fireAt(path);
-            events[path] = { ...(await ended(rig.db.pool, id, 25_000)), id };
+            events[path] = { ...(await ended(rig.db.pool, id, 40_000)), id };
           }
         } finally {
           clearInterval(supervisor);
@@ -147,7 +147,7 @@ describe('a process that delivers', () => {
     }
     expect(first.receiver.to('/ok/twice')).toHaveLength(3);
     expect(second.receiver.to('/ok/always')).toHaveLength(3);
-  }, 60_000);
+  }, 90_000);
 
   test('that stands still past its lease writes nothing, and begins nothing, when it goes on', async () => {
     const { db, receiver, stops, stopped, startWorker, fireAt } = rigs[2]!;
@@ -156,18 +156,16 @@ describe('a process that delivers', () => {
     const id = await fireAt('/ok/stopped');
     const frozen = await until(stopped);
     startWorker();
-    // Another has it now; the answer that the first one has in its socket is 400.
-    expect(await ended(db.pool, id)).toMatchObject({
-      delivery_status: 'sent',
-      attempts: 2,
-      response_code: 204,
-    });
+    // The second worker takes over the alert. The first one will find a 400 in its socket when it goes on.
+    expect(await ended(db.pool, id, 40_000)).toMatchObject({ delivery_status: 'sent', response_code: 204 });
     const before = await readEvent(db.pool, id);
+    const requests = receiver.to('/ok/stopped').length;
+    expect(requests).toBeGreaterThanOrEqual(2);
     frozen.child.kill('SIGCONT');
     await until(() => frozen.output().includes('another process has taken over this alert'), {
       what: 'the word of the one that stood still to be refused',
     });
     expect(await readEvent(db.pool, id)).toEqual(before);
-    expect(receiver.to('/ok/stopped')).toHaveLength(2);
-  });
+    expect(receiver.to('/ok/stopped')).toHaveLength(requests);
+  }, 90_000);
 });
