@@ -6,7 +6,7 @@ import { isSteering } from './lib/steering-fields.js';
 /** Kinds of variables. Each says in plain words what it wants; the name of the variable is put before. */
 
 /** A whole number; at most `max` where there is one. */
-export function whole(min: number, max = Number.MAX_SAFE_INTEGER) {
+export function envWhole(min: number, max = Number.MAX_SAFE_INTEGER) {
   const error =
     max === Number.MAX_SAFE_INTEGER
       ? `must be an integer, ${min} or more`
@@ -18,7 +18,7 @@ export function whole(min: number, max = Number.MAX_SAFE_INTEGER) {
     .transform(Number);
 }
 
-export const port = whole(0, 65_535);
+export const port = envWhole(0, 65_535);
 
 const DAY = 86_400;
 const secondsWithin = (isWithin: (value: number) => boolean, range: string) =>
@@ -41,10 +41,10 @@ export const secondsOrNever = secondsWithin((value) => value <= DAY, `from 0 to 
 export const url = (protocols: RegExp, kind: string, example: string) =>
   z.url({ protocol: protocols, error: `must be a URL (${kind}), such as ${example}` });
 
-export const flag = z.enum(['0', '1'], { error: 'must be 0 or 1' }).transform((value) => value === '1');
+export const envFlag = z.enum(['0', '1'], { error: 'must be 0 or 1' }).transform((value) => value === '1');
 
 /** One word of a list. */
-export const oneOf = <const Words extends readonly [string, ...string[]]>(words: Words) =>
+export const envOneOf = <const Words extends readonly [string, ...string[]]>(words: Words) =>
   z.enum(words, { error: `must be ${words.slice(0, -1).join(', ')} or ${words.at(-1)}` });
 
 /** A share, 0 to 1. */
@@ -90,7 +90,7 @@ export const mailFrom = z
     return addressInput.safeParse(address).success;
   }, 'must be an email address, or a name and an email address in <>');
 
-export const text = (min: number, max: number) => {
+export const envText = (min: number, max: number) => {
   const error = `must have ${min} to ${max} characters`;
   return z.string().min(min, { error }).max(max, { error });
 };

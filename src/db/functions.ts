@@ -5,7 +5,7 @@ import { keepLedger } from './functions/keep-ledger.js';
 import { keyMonthSpend } from './functions/key-month-spend.js';
 import { refuseChange } from './functions/refuse-change.js';
 import type { SqlFunction } from './functions/sql-function.js';
-import { unlockedAccounts } from './functions/unlocked-accounts.js';
+import { unlockedAccountsFunction } from './functions/unlocked-accounts.js';
 import { uuidV7 } from './functions/uuid-v7.js';
 import { writeCalls } from './functions/write-calls.js';
 
@@ -19,5 +19,5 @@ export const functions: readonly SqlFunction[] = [
   actGuards,
   writeCalls,
   commitCalls,
-  unlockedAccounts,
+  unlockedAccountsFunction,
 ];

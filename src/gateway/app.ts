@@ -4,7 +4,7 @@ import type { Config } from '../config.js';
 import { createCallMetrics } from '../inference/call-metrics.js';
 import { createCatalog } from '../inference/catalog.js';
 import { DatabaseContact } from '../inference/database-contact.js';
-import { createLimits, type Patience } from '../inference/limits/create-limits.js';
+import { createLimits, type LimitTimeouts } from '../inference/limits/create-limits.js';
 import { EdgeIdentity } from '../inference/limits/edge-identity.js';
 import { BodyBudget } from '../inference/memory/body-budget.js';
 import type { ModelRoutes } from '../inference/model-routes.js';
@@ -12,7 +12,7 @@ import { Payers } from '../inference/payers.js';
 import type { Relay } from '../inference/relay/relay.js';
 import { History } from '../inference/widgets/history.js';
 import { Loops } from '../inference/widgets/loops.js';
-import { Sites } from '../inference/widgets/sites.js';
+import { SiteNames } from '../inference/widgets/site-names.js';
 import { Visitors } from '../inference/widgets/visitors.js';
 import type { Clock } from '../lib/clock.js';
 import { createEnvelope } from '../lib/crypto.js';
@@ -21,7 +21,7 @@ import { NetworkBudget } from '../lib/fair/network-budget.js';
 import type { JsonReader } from '../lib/json-reader.js';
 import { idleCloser } from '../lib/lifecycle.js';
 import type { Logger } from '../lib/logger.js';
-import { Pace } from '../lib/pace.js';
+import { MinimumRate } from '../lib/minimum-rate.js';
 import { requireRules } from '../lib/route-rules.js';
 import { SlotSet } from '../lib/slot-set.js';
 import type { Tracing } from '../lib/tracing/tracing.js';
@@ -31,16 +31,16 @@ import { RefusedCalls } from '../metering/refused-calls.js';
 import { addRefusedCalls } from '../metering/refused-calls.store.js';
 import type { FlushResult, Meter, UsageRecord } from '../metering/usage-record.js';
 import { addWidgetOutcomes } from '../metering/widget-outcomes.store.js';
-import { capSockets, EDGE_BOUNDS, type EdgeBounds, trustedPeer } from './edge-bounds.js';
+import { startCacheInvalidation } from './cache-invalidation.js';
 import { takeCallsFirst } from './fast-path.js';
 import { openAlertSignal, openFlushSignal, openRefusedSignal } from './flush-signal.js';
-import { followChanges } from './follow-changes.js';
-import { LastAnswers } from './last-answers.js';
+import { KeepAliveGuard } from './keep-alive-guard.js';
+import type { LeaderLock } from './leader-lock.js';
 import { passthrough } from './passthrough.js';
 import { publicServer } from './public-server.js';
 import { guardRequests, knowAllMethods } from './request-guard.js';
-import { rules } from './route-rules.js';
-import type { EdgeLock } from './single-edge.js';
+import { capSockets, RESOURCE_LIMITS, type ResourceLimits, trustedPeer } from './resource-limits.js';
+import { edgeRules } from './route-rules.js';
 import { answer, v1Routes } from './v1.routes.js';
 import type { V1Deps } from './v1-deps.js';
 import { widgetRoutes } from './widget.routes.js';
@@ -57,11 +57,11 @@ export interface EdgeDeps {
   /** Owners and fallbacks of its models. */
   routes: ModelRoutes;
   /** The product's unless a test can't wait for them. */
-  bounds?: Partial<EdgeBounds>;
+  bounds?: Partial<ResourceLimits>;
   /** The product's unless a test changes it. */
-  patience?: Patience | undefined;
+  patience?: LimitTimeouts | undefined;
   /** Without Redis: what keeps this edge the only one. */
-  lock?: Pick<EdgeLock, 'mayAdmit' | 'onRegained'> | undefined;
+  lock?: Pick<LeaderLock, 'mayAdmit' | 'onRegained'> | undefined;
   tracing?: Tracing | undefined;
   /**
    * Makes the meter; `onFlushed` and `onTakenOver` keep the balances in memory true. With the rest, which only several
@@ -95,7 +95,7 @@ const LAST_ANSWERS_MS = 500;
 /** The edge as a function of its dependencies: `/v1`, `/health`, and the way to the platform. */
 export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   const { config, pool, clock, log, registry, json, upstream, routes, tracing } = deps;
-  const bounds: EdgeBounds = { ...EDGE_BOUNDS, ...deps.bounds };
+  const bounds: ResourceLimits = { ...RESOURCE_LIMITS, ...deps.bounds };
   const metrics = createCallMetrics(registry);
   const contact = new DatabaseContact(clock);
   const catalog = await createCatalog(pool, log, contact);
@@ -110,10 +110,10 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     ...{ config, cache: keys, catalog, routes, clock, log, registry },
     identity,
     mayAdmit,
-    patience: deps.patience,
+    timeouts: deps.patience,
     readAgain: (payer) => payers.renew(payer),
   });
-  keys.onCapped((payer) => limits.capped(payer));
+  keys.onCapAdded((payer) => limits.capAdded(payer));
   const signal = openFlushSignal(config, pool, log);
   const alertSignal = openAlertSignal(pool, log);
   const refusedSignal = openRefusedSignal(pool, log);
@@ -142,10 +142,10 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   const takenOver = (records: UsageRecord[]): void => {
     for (const record of records) {
       const { accountId, keyId, widgetId, cost, createdAt } = record;
-      const widget = widgetId === null ? undefined : widgets.takeOver(record, widgetId);
+      const widget = widgetId === null ? undefined : widgets.adoptCharge(record, widgetId);
       if (widget) limits.messages?.changed(widget.state);
       const payer = widget?.payer ?? (keyId === null ? undefined : keys.payerOf(accountId, keyId));
-      if (payer && cost !== 0n) limits.takeOver(payer, cost, createdAt);
+      if (payer && cost !== 0n) limits.adoptCharge(payer, cost, createdAt);
     }
   };
   const meter = await deps.createMeter(flushed, {
@@ -154,13 +154,13 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     onFound: (owners) => identity.found(owners),
     onReplayed: (owners) => identity.replaced(owners),
   });
-  const listener = followChanges({ databaseUrl: config.databaseDirectUrl!, log, payers, catalog });
+  const listener = startCacheInvalidation({ databaseUrl: config.databaseDirectUrl!, log, payers, catalog });
 
   const active = new SlotSet<Relay>();
   let draining = false;
   const app = publicServer(config, bounds);
   const closing = idleCloser(app.server, { restMs: bounds.restMs });
-  const lastAnswers = new LastAnswers(app.server);
+  const lastAnswers = new KeepAliveGuard(app.server);
   knowAllMethods(app);
   guardRequests(app, { ...bounds, publicBaseUrl: config.publicBaseUrl }, log);
   capSockets(app.server, bounds, log, trustedPeer(config.trustProxy));
@@ -178,11 +178,11 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   });
   requireRules(app);
   const ready = (): boolean => !draining && meter.accepting() && !contact.lost() && mayAdmit();
-  app.get('/health', rules('none'), () => ({
+  app.get('/health', edgeRules('none'), () => ({
     status: 'ok',
     ...(meter.accepting() && listener.connected() ? {} : { degraded: true }),
   }));
-  app.get('/health/ready', rules('none'), (_request, reply) => {
+  app.get('/health/ready', edgeRules('none'), (_request, reply) => {
     const answer = ready();
     return reply.code(answer ? 200 : 503).send({ status: answer ? 'ok' : 'unavailable' });
   });
@@ -190,14 +190,14 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   const strangerBodies = new BodyBudget(bounds.widgetBodies);
   metrics.bodyBytes(() => bodies.usedBytes + strangerBodies.usedBytes);
   const { stalledReaderMs, checkIntervalMs } = bounds;
-  const readPace = new Pace({
+  const readPace = new MinimumRate({
     bytesPerSecond: bounds.readBytesPerSecond,
     stallMs: stalledReaderMs,
     checkIntervalMs,
   });
   const patience = { headersTimeoutMs: config.upstreamTimeoutMs, bodyTimeoutMs: config.upstreamIdleMs };
   const relay = { upstream, patience, catalog, metrics, json };
-  const pace = new Pace({
+  const pace = new MinimumRate({
     bytesPerSecond: bounds.uploadBytesPerSecond,
     stallMs: bounds.uploadStallMs,
     checkIntervalMs,
@@ -220,7 +220,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     visitors: new Visitors(clock, config),
     loops: new Loops(clock),
     refusals: new NetworkBudget(clock, TOO_MANY_REFUSALS),
-    sites: new Sites(clock),
+    sites: new SiteNames(clock),
     history: new History(config),
   });
   takeCallsFirst(app.server, {

@@ -2,10 +2,10 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type ErrorCode, errorBody, errorEntry } from '../errors.js';
 import { isUnanswerable, rawAnswer } from '../lib/raw-answer.js';
-import { EDGE_BOUNDS } from './edge-bounds.js';
+import { RESOURCE_LIMITS } from './resource-limits.js';
 
 const seconds = (ms: number): string => `${ms / 1000} s`;
-const TOO_SLOW = `The request arrived too slowly: its headers may take ${seconds(EDGE_BOUNDS.headersTimeoutMs)}, and all of it ${seconds(EDGE_BOUNDS.requestTimeoutMs)}.`;
+const TOO_SLOW = `The request arrived too slowly: its headers may take ${seconds(RESOURCE_LIMITS.headersTimeoutMs)}, and all of it ${seconds(RESOURCE_LIMITS.requestTimeoutMs)}.`;
 
 /** Connections whose refusal waits for the answers before it. */
 const waiting = new WeakSet<Socket>();

@@ -2,7 +2,7 @@ import type { RequestListener, Server } from 'node:http';
 import { newId } from '../lib/ids.js';
 import type { Endpoint } from '../metering/usage-record.js';
 import { Exchange } from './exchange.js';
-import type { LastAnswers } from './last-answers.js';
+import type { KeepAliveGuard } from './keep-alive-guard.js';
 import { faultOf } from './request-guard.js';
 
 const CALLS: ReadonlyMap<string | undefined, Endpoint> = new Map([
@@ -12,7 +12,7 @@ const CALLS: ReadonlyMap<string | undefined, Endpoint> = new Map([
 
 export interface FastPathDeps {
   maxHeaders: number;
-  lastAnswers: LastAnswers;
+  lastAnswers: KeepAliveGuard;
   answer(exchange: Exchange): void;
 }
 

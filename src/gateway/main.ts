@@ -22,8 +22,8 @@ import { createMeter } from '../metering/meter.js';
 import { simulatorOnDemand } from '../proxy/simulator/on-demand.js';
 import { loadRouting, openRouter } from '../router/open-router.js';
 import { createEdge } from './app.js';
-import { socketsWithin } from './edge-bounds.js';
-import { holdEdgeLock } from './single-edge.js';
+import { holdLeaderLock } from './leader-lock.js';
+import { socketsWithin } from './resource-limits.js';
 
 /** Calls in flight may go on so long after a signal (RELIABILITY.md F14); the whole stop takes at most 35 s. */
 const DRAIN_MS = 28_000;
@@ -63,7 +63,7 @@ try {
     entities,
   );
   await waitForSchema(orm);
-  const lock = config.redisUrl ? undefined : await holdEdgeLock(config.databaseDirectUrl!, log);
+  const lock = config.redisUrl ? undefined : await holdLeaderLock(config.databaseDirectUrl!, log);
   const pool = await pgPool(orm);
   const tracing = await openTracing(config.tracing, 'edge', log);
   const models = await openModels(orm);

@@ -9,22 +9,22 @@ import type { Logger } from '../lib/logger.js';
 import { networksOf } from '../lib/network.js';
 import { createOutageLog } from '../lib/outage-log.js';
 import type { Tracing } from '../lib/tracing/tracing.js';
-import { clientOf, type EdgeBounds } from './edge-bounds.js';
-import { HeldAnswers } from './held-answers.js';
-import { hasHeldBody, holdBody, MOST_HELD_BYTES, NETWORK_PART } from './held-body.js';
 import { PipelineQueue } from './pipeline-queue.js';
 import { askedHeaders, endToEnd, forwardedHeaders } from './platform-headers.js';
 import { PlatformQueue, type Ticket } from './platform-queue.js';
 import { platformTarget } from './platform-target.js';
+import { bufferRequest, hasBody, MAX_BUFFERED_BYTES, NETWORK_PART } from './request-buffering.js';
 import { askForBody } from './request-guard.js';
-import { rules } from './route-rules.js';
+import { clientOf, type ResourceLimits } from './resource-limits.js';
+import { ResponseBuffering } from './response-buffering.js';
+import { edgeRules } from './route-rules.js';
 import { acceptUpgrades } from './upgrade.js';
 import type { PlatformAnswer } from './upgrade-handler.js';
 
 export interface PassthroughOptions {
   platformUrl: string;
   log: Logger;
-  bounds: EdgeBounds;
+  bounds: ResourceLimits;
   tracing: Tracing | undefined;
 }
 
@@ -46,7 +46,7 @@ const ANSWER_TIMEOUT_MS = 60_000;
 const RETRY_AFTER_SECONDS = 1;
 const TOO_MANY = 'Too many requests from this address are in progress. Try again in a moment.';
 const NO_ROOM = 'Too many large requests are in progress. Try again in a moment.';
-const TOO_LARGE = `The body is larger than ${MOST_HELD_BYTES / 1024} KiB, or arrives in too many pieces.`;
+const TOO_LARGE = `The body is larger than ${MAX_BUFFERED_BYTES / 1024} KiB, or arrives in too many pieces.`;
 
 /** Refuses a request. All but a body that is too large may be repeated a moment later. */
 function refuse(request: FastifyRequest, reply: FastifyReply, code: ErrorCode, message: string): void {
@@ -72,7 +72,7 @@ export async function passthrough(
   { platformUrl, log, bounds, tracing }: PassthroughOptions,
 ): Promise<void> {
   const queue = new PlatformQueue(bounds);
-  const answers = new HeldAnswers(bounds);
+  const answers = new ResponseBuffering(bounds);
   const { origin, pathname } = new URL(platformUrl);
   const base = pathname.replace(/\/$/, '');
   const targetOf = (url: string): string => platformTarget(base, url);
@@ -143,7 +143,7 @@ export async function passthrough(
     const waits = pipelined.wait(request.client, request.raw, reply.raw, begin);
     if (!waits) refuse(request, reply, 'rate_limit_exceeded', TOO_MANY);
   });
-  bufferBodies(app, new MemoryPool(bounds.heldBodyBytes, NETWORK_PART));
+  bufferBodies(app, new MemoryPool(bounds.requestBufferBytes, NETWORK_PART));
   // Fastify parses text/plain by default; here, no body is parsed, and the platform checks its type.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, body, done) => done(null, body));
@@ -154,7 +154,7 @@ export async function passthrough(
     const free = (): void => ticket.finish();
     ticket.start(() => ask(platform, path, request, reply, { free, send, failed, tracing }));
   };
-  for (const url of ['/', '/*']) app.route({ method: METHODS, url, ...rules('platform'), handler: pass });
+  for (const url of ['/', '/*']) app.route({ method: METHODS, url, ...edgeRules('platform'), handler: pass });
 }
 
 interface AskEnds extends Pick<PassthroughOptions, 'tracing'> {
@@ -197,12 +197,12 @@ function ask(
  */
 function bufferBodies(app: FastifyInstance, pool: MemoryPool): void {
   app.addHook('preParsing', (request, reply, payload, done) => {
-    if (!hasHeldBody(request.raw)) {
+    if (!hasBody(request.raw)) {
       done(null, payload);
       return;
     }
     const network = networksOf(request.ip ?? '').at(-1)!;
-    holdBody(request.raw, reply.raw, network, pool, (body) => {
+    bufferRequest(request.raw, reply.raw, network, pool, (body) => {
       if (body === 'too_large') refuse(request, reply, 'body_too_large', TOO_LARGE);
       else if (body === 'no_room') refuse(request, reply, 'service_unavailable', NO_ROOM);
       else done(null, body);

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { FairQueue, type Leave } from '../lib/fair/fair-queue.js';
-import type { EdgeBounds } from './edge-bounds.js';
+import type { ResourceLimits } from './resource-limits.js';
 
 /**
  * Forwards pipelined requests one at a time, in the order of HTTP. Waiting ones are counted separately, so that a client
@@ -11,7 +11,7 @@ export class PipelineQueue {
   readonly #waiting: FairQueue;
   readonly #sockets = new WeakMap<Socket, Set<Leave>>();
 
-  constructor({ pipelinedPerClient }: Pick<EdgeBounds, 'pipelinedPerClient'>) {
+  constructor({ pipelinedPerClient }: Pick<ResourceLimits, 'pipelinedPerClient'>) {
     this.#waiting = new FairQueue({ perOwner: pipelinedPerClient });
   }
 

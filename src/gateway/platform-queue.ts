@@ -1,7 +1,7 @@
 import { FairQueue, type Leave } from '../lib/fair/fair-queue.js';
-import type { EdgeBounds } from './edge-bounds.js';
+import type { ResourceLimits } from './resource-limits.js';
 
-type Bounds = Pick<EdgeBounds, 'passedPerClient' | 'passedAtOncePerClient' | 'platformConnections'>;
+type Bounds = Pick<ResourceLimits, 'passedPerClient' | 'passedAtOncePerClient' | 'platformConnections'>;
 
 /**
  * Shares the connections to the platform fairly among clients. A limited number of each client's requests run at once,

@@ -4,8 +4,8 @@ import { NO_JSON_SCHEMAS } from '../lib/fastify-options.js';
 import { newId } from '../lib/ids.js';
 import { isWebSocketUpgrade } from '../lib/web-socket-upgrade.js';
 import { refuseMalformed } from './client-error.js';
-import type { EdgeBounds } from './edge-bounds.js';
 import { originForm, refuseUnroutable } from './request-guard.js';
+import type { ResourceLimits } from './resource-limits.js';
 
 /**
  * What a client may leave unread before its upstream waits. Node's default of 64 KiB is one read of the upstream more
@@ -14,7 +14,7 @@ import { originForm, refuseUnroutable } from './request-guard.js';
 const SOCKET_BUFFER_BYTES = 16 * 1024;
 
 /** The server of the public port, without routes: its timeouts, and its answers to what isn't HTTP. */
-export function publicServer(config: Pick<Config, 'trustProxy'>, bounds: EdgeBounds): FastifyInstance {
+export function publicServer(config: Pick<Config, 'trustProxy'>, bounds: ResourceLimits): FastifyInstance {
   return fastify({
     ...NO_JSON_SCHEMAS,
     // A separate logger for every request costs more than it is worth: log lines name the request themselves.

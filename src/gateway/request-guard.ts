@@ -4,7 +4,7 @@ import { type ErrorCode, type ErrorOptions, errorBody, errorEntry } from '../err
 import { MAX_HOST_BYTES } from '../lib/http-limits.js';
 import { meantPath, nothingHere } from '../lib/inference-path.js';
 import type { Logger } from '../lib/logger.js';
-import type { EdgeBounds } from './edge-bounds.js';
+import type { ResourceLimits } from './resource-limits.js';
 
 const ABSOLUTE_FORM = /^https?:\/\/[^/?#]*/i;
 
@@ -48,7 +48,7 @@ export function refuseUnroutable(_error: Error, request: FastifyRequest, reply: 
  */
 export function guardRequests(
   app: FastifyInstance,
-  { maxHeaders, publicBaseUrl }: Pick<EdgeBounds, 'maxHeaders'> & { publicBaseUrl: string },
+  { maxHeaders, publicBaseUrl }: Pick<ResourceLimits, 'maxHeaders'> & { publicBaseUrl: string },
   log: Logger,
 ): void {
   // Node silently drops headers beyond its limit, so a second credential could hide there.

@@ -9,14 +9,14 @@ import type { AllowedFields } from '../inference/request/body-fields.js';
 import type { MediaRules } from '../inference/request/media-addresses.js';
 import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
-import type { Pace } from '../lib/pace.js';
+import type { MinimumRate } from '../lib/minimum-rate.js';
 import type { SlotSet } from '../lib/slot-set.js';
 import type { Tracing } from '../lib/tracing/tracing.js';
 import type { RefusedCalls } from '../metering/refused-calls.js';
 import type { Meter } from '../metering/usage-record.js';
 import type { Served } from './not-supported.js';
 import type { Responses } from './responses/responses.js';
-import type { ReaderBounds } from './v1-recipient.js';
+import type { ReaderBounds } from './v1-sink.js';
 
 /** What the routes of `/v1` work with. */
 export interface V1Deps {
@@ -37,7 +37,7 @@ export interface V1Deps {
   /** Additional body fields to forward. */
   allowedFields: AllowedFields;
   media: MediaRules;
-  pace: Pace;
+  pace: MinimumRate;
   /** Absent unless RESPONSES_API is set. */
   responses?: Responses | undefined;
   /** What the 404 of another endpoint names. */

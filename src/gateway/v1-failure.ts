@@ -4,8 +4,8 @@ import { CallerGoneError } from '../inference/limits/limits.js';
 import { countRefusal } from '../inference/limits/refusal-budget.js';
 import { AdmissionError } from '../inference/limits/refusals.js';
 import { answerError, v1Headers } from './answer.js';
+import { cutSoon, SlowBodyError } from './collect-body.js';
 import type { Exchange } from './exchange.js';
-import { cutSoon, SlowBodyError } from './take-body.js';
 import type { V1Deps } from './v1-deps.js';
 
 /** Responds with an error; anything that isn't an AppError is an internal error. */

@@ -13,20 +13,20 @@ import { uuidOf } from '../lib/uuid.js';
 import type { Endpoint } from '../metering/usage-record.js';
 import { answerJson, answerPreflight, v1Headers } from './answer.js';
 import { authenticate } from './authenticate.js';
+import { collectBody, requireUnencoded } from './collect-body.js';
 import { Exchange } from './exchange.js';
+import { type InspectedRequest, inspectRequest } from './inspect-request.js';
 import { notSupported } from './not-supported.js';
-import { type ReadBody, readBody } from './read-body.js';
-import { type RouteRules, rules, V1_BODY_LIMIT_BYTES } from './route-rules.js';
-import { requireUnencoded, takeBody } from './take-body.js';
+import { type EdgeRouteRules, edgeRules, V1_BODY_LIMIT_BYTES } from './route-rules.js';
 import type { V1Deps } from './v1-deps.js';
 import { answerFailure } from './v1-failure.js';
-import { V1Recipient } from './v1-recipient.js';
+import { V1Sink } from './v1-sink.js';
 
 /** The inference API: `/v1/chat/completions`, `/v1/embeddings`, `/v1/models`, if enabled `/v1/responses`; 404 for the rest. */
 export function v1Routes(app: FastifyInstance, deps: V1Deps): void {
   // A hook handles calls: Fastify's body parsing costs more than all our checks together.
   app.addHook('onRequest', (request, reply, done) => {
-    const matched: Partial<RouteRules> = matchedRules<RouteRules>(request) ?? { auth: 'none' };
+    const matched: Partial<EdgeRouteRules> = matchedRules<EdgeRouteRules>(request) ?? { auth: 'none' };
     const { auth, endpoint = 'other', isTranslated } = matched;
     if (auth !== 'key') {
       done();
@@ -36,14 +36,14 @@ export function v1Routes(app: FastifyInstance, deps: V1Deps): void {
     answer(deps, new Exchange(request.id, endpoint, request.raw, reply.raw, isTranslated));
   });
   const call = { bodyLimitBytes: V1_BODY_LIMIT_BYTES };
-  app.post('/v1/chat/completions', rules('key', { ...call, endpoint: 'chat' }), NEVER_REACHED);
-  app.post('/v1/embeddings', rules('key', { ...call, endpoint: 'embeddings' }), NEVER_REACHED);
+  app.post('/v1/chat/completions', edgeRules('key', { ...call, endpoint: 'chat' }), NEVER_REACHED);
+  app.post('/v1/embeddings', edgeRules('key', { ...call, endpoint: 'embeddings' }), NEVER_REACHED);
   if (deps.responses) {
-    const translated = rules('key', { ...call, endpoint: 'chat', isTranslated: true });
+    const translated = edgeRules('key', { ...call, endpoint: 'chat', isTranslated: true });
     app.post('/v1/responses', translated, NEVER_REACHED);
   }
-  app.get('/v1/models', rules('key', { endpoint: 'models' }), NEVER_REACHED);
-  for (const url of ['/v1', '/v1/*']) app.all(url, rules('key'), NEVER_REACHED);
+  app.get('/v1/models', edgeRules('key', { endpoint: 'models' }), NEVER_REACHED);
+  for (const url of ['/v1', '/v1/*']) app.all(url, edgeRules('key'), NEVER_REACHED);
 }
 
 const NEVER_REACHED = (): void => {
@@ -83,10 +83,10 @@ async function handle(deps: V1Deps, exchange: Exchange): Promise<void> {
   response.on('close', () => share.release());
   try {
     const onLarge = (): void => refuseLarge(key.account, deps.clock.now());
-    const bytes = await takeBody(exchange, { share, pace: deps.pace, onLarge });
+    const bytes = await collectBody(exchange, { share, minimumRate: deps.pace, onLarge });
     // An upload may take its time, in which the key can have changed.
     const payer = await activeKey(exchange, deps.cache.find(key.hash));
-    const body = await readBody(deps, exchange, payer, bytes);
+    const body = await inspectRequest(deps, exchange, payer, bytes);
     exchange.model = body.model;
     if (endpoint === 'embeddings' && body.stream) throw notStreamed();
     if (!deps.meter.accepting()) throw new AppError('service_unavailable', { retryAfterSeconds: 1 });
@@ -142,12 +142,12 @@ const notStreamed = (): AppError =>
 function startRelay(
   deps: V1Deps,
   { id, request, response }: Exchange,
-  admitted: { endpoint: Endpoint; payer: Payer; admission: Admission; body: ReadBody },
+  admitted: { endpoint: Endpoint; payer: Payer; admission: Admission; body: InspectedRequest },
   share: BodyShare,
 ): void {
   const promptVersionId = namedVersion(deps, request);
   const input = { id, ...admitted, promptVersionId, span: deps.tracing?.of(request) };
-  const client = new V1Recipient(response, input, deps.reader);
+  const client = new V1Sink(response, input, deps.reader);
   const { echo } = admitted.body;
   const recipient = echo === undefined ? client : deps.responses!.recipient(client, input, echo);
   const call = new Call(deps, input);

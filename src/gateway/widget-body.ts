@@ -4,12 +4,12 @@ import type { History } from '../inference/widgets/history.js';
 import type { WidgetEntry } from '../inference/widgets/widget-cache.js';
 import { zodFieldIssues } from '../lib/field-issues.js';
 import type { JsonReader } from '../lib/json-reader.js';
-import type { Pace } from '../lib/pace.js';
+import type { MinimumRate } from '../lib/minimum-rate.js';
 import { type WidgetChatInput, widgetChatInput } from '../services/widgets/widget-chat.inputs.js';
-import { whileOpen } from './read-body.js';
+import { collectBody, requireUnencoded } from './collect-body.js';
+import { whileOpen } from './inspect-request.js';
 import { READ_CHAT } from './read-chat.js';
 import { WIDGET_BODY_LIMIT_BYTES } from './route-rules.js';
-import { requireUnencoded, takeBody } from './take-body.js';
 import type { WidgetExchange } from './widget-exchange.js';
 
 /** Longest answer to a visitor, in tokens (CONTRACT.md, "widget limits"). */
@@ -22,14 +22,18 @@ const MAX_TOKENS = 1_024;
  */
 export async function readChatBody(
   exchange: WidgetExchange,
-  { strangerBodies, pace, relay }: { strangerBodies: BodyBudget; pace: Pace; relay: { json: JsonReader } },
+  {
+    strangerBodies,
+    pace,
+    relay,
+  }: { strangerBodies: BodyBudget; pace: MinimumRate; relay: { json: JsonReader } },
 ): Promise<Record<string, unknown>> {
   requireUnencoded(exchange.request);
   const sender = exchange.networks.at(-1) ?? exchange.address;
   const share = new BodyShare(strangerBodies, sender);
-  const options = { share, pace, limitBytes: WIDGET_BODY_LIMIT_BYTES, onLarge: () => undefined };
+  const options = { share, minimumRate: pace, limitBytes: WIDGET_BODY_LIMIT_BYTES, onLarge: () => undefined };
   try {
-    const body = await takeBody(exchange, options);
+    const body = await collectBody(exchange, options);
     return await relay.json.read(sender, READ_CHAT, { body }, () => whileOpen(exchange.response));
   } finally {
     share.release();

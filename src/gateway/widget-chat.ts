@@ -24,13 +24,13 @@ import { allowsSite, siteOf } from '../services/widgets/domains.rules.js';
 import { ANSWERED } from '../services/widgets/outcomes.rules.js';
 import type { WidgetChatInput } from '../services/widgets/widget-chat.inputs.js';
 import { hasPublicKeyForm } from '../services/widgets/widgets.rules.js';
-import { whileOpen } from './read-body.js';
-import { V1Recipient } from './v1-recipient.js';
+import { whileOpen } from './inspect-request.js';
+import { V1Sink } from './v1-sink.js';
 import { widgetHeaders } from './widget-answer.js';
 import { checkChat, readChatBody, upstreamBody } from './widget-body.js';
 import type { WidgetDeps } from './widget-deps.js';
 import type { WidgetExchange } from './widget-exchange.js';
-import { WidgetRecipient } from './widget-recipient.js';
+import { WidgetSink } from './widget-sink.js';
 
 /** A message that passed every check but those of the limits. */
 interface Message {
@@ -45,7 +45,7 @@ interface Message {
  */
 export async function chat(deps: WidgetDeps, exchange: WidgetExchange): Promise<void> {
   const body = await readChatBody(exchange, deps);
-  const widget = await findWidget(deps, exchange, body.public_key);
+  const widget = await requireWidget(deps, exchange, body.public_key);
   if (!allowsSite(widget.row.domains, siteOf(exchange.origin))) throw new AppError('widget_origin_denied');
   const newSession = newId();
   const input = checkChat(body, widget, newSession, deps.history);
@@ -129,7 +129,7 @@ async function takePlace(
 }
 
 /** @throws AppError `widget_not_found`, RowUnavailableError, CallerGoneError */
-export async function findWidget(
+export async function requireWidget(
   { widgets }: Pick<WidgetDeps, 'widgets'>,
   exchange: WidgetExchange,
   publicKey: unknown,
@@ -209,8 +209,8 @@ function start(
     span: deps.tracing?.of(request),
   };
   const position = (input.offset ?? 0) + input.messages.length;
-  const recipient = new WidgetRecipient(
-    new V1Recipient(response, call, deps.reader, () => widgetHeaders(id, reader)),
+  const recipient = new WidgetSink(
+    new V1Sink(response, call, deps.reader, () => widgetHeaders(id, reader)),
     deps.relay.json,
     widget.account.id,
     {

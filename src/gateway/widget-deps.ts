@@ -1,7 +1,7 @@
 import type { BodyBudget } from '../inference/memory/body-budget.js';
 import type { History } from '../inference/widgets/history.js';
 import type { Loops } from '../inference/widgets/loops.js';
-import type { Sites } from '../inference/widgets/sites.js';
+import type { SiteNames } from '../inference/widgets/site-names.js';
 import type { Visitors } from '../inference/widgets/visitors.js';
 import type { WidgetCache } from '../inference/widgets/widget-cache.js';
 import type { NetworkBudget } from '../lib/fair/network-budget.js';
@@ -32,7 +32,7 @@ export interface WidgetDeps
   loops: Loops;
   /** Refusals by the network that they went to: they cost it nothing. */
   refusals: Pick<NetworkBudget, 'require' | 'count'>;
-  sites: Sites;
+  sites: SiteNames;
   history: History;
   /** Messages by site and outcome; a site takes the place of a model. */
   outcomes: Pick<RefusedCalls, 'count'>;

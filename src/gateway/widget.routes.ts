@@ -7,11 +7,11 @@ import { WidgetRefusal } from '../inference/widgets/widget-admission.js';
 import { isLoopback, networksOf } from '../lib/network.js';
 import { matchedRules } from '../lib/route-rules.js';
 import { answerError, answerJson } from './answer.js';
-import { clientOf } from './edge-bounds.js';
-import { type RouteRules, rules, WIDGET_BODY_LIMIT_BYTES } from './route-rules.js';
-import { cutSoon, SlowBodyError } from './take-body.js';
+import { cutSoon, SlowBodyError } from './collect-body.js';
+import { clientOf } from './resource-limits.js';
+import { type EdgeRouteRules, edgeRules, WIDGET_BODY_LIMIT_BYTES } from './route-rules.js';
 import { answerWidgetPreflight, readerOf, widgetHeaders } from './widget-answer.js';
-import { chat, countOutcome, findWidget } from './widget-chat.js';
+import { chat, countOutcome, requireWidget } from './widget-chat.js';
 import type { WidgetDeps } from './widget-deps.js';
 import { WidgetExchange } from './widget-exchange.js';
 
@@ -21,7 +21,7 @@ const CONFIG = '/api/widget/:key/config';
 /** What pages of customers ask: how a widget looks, and answers to their visitors. */
 export function widgetRoutes(app: FastifyInstance, deps: WidgetDeps): void {
   app.addHook('onRequest', (request, reply, done) => {
-    if (matchedRules<RouteRules>(request)?.auth !== 'widget') {
+    if (matchedRules<EdgeRouteRules>(request)?.auth !== 'widget') {
       done();
       return;
     }
@@ -38,10 +38,10 @@ export function widgetRoutes(app: FastifyInstance, deps: WidgetDeps): void {
         reply.raw.destroy();
       });
   });
-  app.post(CHAT, rules('widget', { bodyLimitBytes: WIDGET_BODY_LIMIT_BYTES }), NEVER_REACHED);
-  app.options(CHAT, rules('widget'), NEVER_REACHED);
-  app.get(CONFIG, rules('widget'), NEVER_REACHED);
-  app.options(CONFIG, rules('widget'), NEVER_REACHED);
+  app.post(CHAT, edgeRules('widget', { bodyLimitBytes: WIDGET_BODY_LIMIT_BYTES }), NEVER_REACHED);
+  app.options(CHAT, edgeRules('widget'), NEVER_REACHED);
+  app.get(CONFIG, edgeRules('widget'), NEVER_REACHED);
+  app.options(CONFIG, edgeRules('widget'), NEVER_REACHED);
 }
 
 const NEVER_REACHED = (): void => {
@@ -59,7 +59,7 @@ async function answer(deps: WidgetDeps, exchange: WidgetExchange, request: Fasti
     await chat(deps, exchange);
     return;
   }
-  const { row } = await findWidget(deps, exchange, key);
+  const { row } = await requireWidget(deps, exchange, key);
   const config = {
     name: row.name,
     greeting_message: row.greeting,
@@ -77,7 +77,7 @@ async function preflight(deps: WidgetDeps, exchange: WidgetExchange, key: string
     answerWidgetPreflight(response, id, origin ?? readerOf(undefined, undefined));
     return;
   }
-  await findWidget(deps, exchange, key);
+  await requireWidget(deps, exchange, key);
   answerWidgetPreflight(response, id, exchange.reader);
 }
 

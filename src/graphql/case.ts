@@ -35,11 +35,11 @@ function renamed(value: unknown, rename: (name: string) => string): unknown {
 export const camelCased = <T>(value: T): Camel<T> => renamed(value, camelName) as Camel<T>;
 
 /** The same of an output that is under way: what a resolver returns of its one service call. */
-export const shown = async <T>(output: Promise<T>): Promise<Camel<T>> => camelCased(await output);
+export const toGraphql = async <T>(output: Promise<T>): Promise<Camel<T>> => camelCased(await output);
 
 /** The same as the only field of a payload. */
-export const shownAs = async <Name extends string, T>(name: Name, output: Promise<T>) =>
-  ({ [name]: await shown(output) }) as { [Key in Name]: Camel<T> };
+export const toGraphqlAs = async <Name extends string, T>(name: Name, output: Promise<T>) =>
+  ({ [name]: await toGraphql(output) }) as { [Key in Name]: Camel<T> };
 
 /** An input of GraphQL, with the names of a service. Omitted fields are left out. */
 export const snakeCased = (value: object): Record<string, unknown> =>

@@ -17,7 +17,7 @@ import { AppError, type ErrorCode } from '../errors.js';
 import { ReaderMemory } from '../lib/fair/reader-memory.js';
 import { toAppError } from '../lib/to-app-error.js';
 import { asWork, networkOwner } from '../lib/work-owner.js';
-import { type Credential, credentialOf } from '../rest/credential.js';
+import { credentialOf, type RequestCredential } from '../rest/credential.js';
 import { refuseOtherAccount } from '../rest/shown-account.js';
 import type { Session } from '../services/accounts/sessions.service.js';
 import type { Services } from '../services.js';
@@ -61,7 +61,7 @@ interface Extra {
   socket: WebSocket;
   request: FastifyRequest;
   /** Known once the connection is initialised. */
-  credential?: Credential;
+  credential?: RequestCredential;
   accountId?: string;
   release?: () => void;
 }

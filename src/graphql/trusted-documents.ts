@@ -1,5 +1,5 @@
 import { AppError } from '../errors.js';
-import type { Credential } from '../rest/credential.js';
+import type { RequestCredential } from '../rest/credential.js';
 
 /** The documents of the pages. */
 export interface TrustedDocuments {
@@ -23,7 +23,7 @@ export interface DocumentRequest {
  */
 export function documentText(
   request: DocumentRequest,
-  credential: Credential | undefined,
+  credential: RequestCredential | undefined,
   documents: TrustedDocuments,
 ): unknown {
   if (request.documentId === undefined || request.documentId === null) {

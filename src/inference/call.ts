@@ -8,13 +8,13 @@ import type { Endpoint, Meter, OpenIntent, UsageRecord } from '../metering/usage
 import type { CallMetrics } from './call-metrics.js';
 import type { Catalog, CatalogModel } from './catalog.js';
 import type { Admission, Limits } from './limits/limits.js';
-import { idOf, type Payer } from './payer.js';
+import { credentialIdOf, type Payer } from './payer.js';
 import { ownerMessage } from './relay/owner-message.js';
 import type { InspectedBody } from './request/request-body.js';
-import { estimateInput, missedInput, readUsage, type TokenCounts } from './usage/usage.js';
+import { estimateInputTokens, missedInput, readUsage, type TokenCounts } from './usage/usage.js';
 
 export interface CallDeps {
-  limits: Pick<Limits, 'settle' | 'waive'>;
+  limits: Pick<Limits, 'settle' | 'writeOff'>;
   meter: Pick<Meter, 'begin' | 'finish'>;
   clock: Clock;
   catalog: Catalog;
@@ -34,7 +34,7 @@ export interface CallInput {
 }
 
 /** A call that counts: its tokens are charged at the served model's price. */
-export interface Success {
+export interface CallSuccess {
   /** The upstream's `usage`, unchecked. */
   usage: unknown;
   /** Output tokens to charge when that is missing or odd; what was generated makes a count of zero anomalous. */
@@ -47,7 +47,7 @@ export interface Success {
   countMissed?: boolean;
 }
 
-export interface Failure {
+export interface CallFailure {
   code: string;
   httpStatus: number;
   /** The message that the caller receives, if it differs from the code's own. */
@@ -56,7 +56,7 @@ export interface Failure {
 }
 
 /** The end of a call whose client left before there was anything to charge. */
-export const CLIENT_LEFT: Failure = {
+export const CLIENT_LEFT: CallFailure = {
   code: 'client_closed_request',
   httpStatus: 499,
   message: 'The client disconnected before there was an answer.',
@@ -64,7 +64,7 @@ export const CLIENT_LEFT: Failure = {
 };
 
 /** What the owner may keep of a failure's message. A node's refusal may quote the request: only known words and `names` are kept. */
-function keptMessage(failure: Failure, names: readonly string[]): string {
+function keptMessage(failure: CallFailure, names: readonly string[]): string {
   const { code, message } = failure;
   const generic = ownWords(failure);
   return code === 'invalid_request' ? ownerMessage(message, generic, names) : (message ?? generic);
@@ -80,7 +80,7 @@ const LONGEST_NAME = 100;
 const reportsNothing = (
   { inputTokens, outputTokens }: TokenCounts,
   endpoint: Endpoint,
-  success: Success,
+  success: CallSuccess,
 ): boolean =>
   inputTokens === 0 && outputTokens === 0 && (endpoint === 'embeddings' || success.estimateOutput() > 0);
 
@@ -115,8 +115,8 @@ export class Call {
       id,
       at: deps.clock.now(),
       accountId: payer.account.id,
-      keyId: idOf(payer.credential, 'api_key'),
-      widgetId: idOf(payer.credential, 'widget'),
+      keyId: credentialIdOf(payer.credential, 'api_key'),
+      widgetId: credentialIdOf(payer.credential, 'widget'),
       requestedModel: body.model,
       movedTo: body.movedTo,
       endpoint,
@@ -154,7 +154,7 @@ export class Call {
   }
 
   /** Charges the call. `written` runs once the event is kept; the answer's last byte leaves from there. */
-  succeed(success: Success, written: (error?: Error) => void): void {
+  succeed(success: CallSuccess, written: (error?: Error) => void): void {
     const { endpoint, body, admission } = this.input;
     const reported = readUsage(success.usage, endpoint);
     const model = this.deps.catalog.get(success.servedModel) ?? admission.model;
@@ -183,11 +183,11 @@ export class Call {
   }
 
   /** What counts for want of a final usage: never more than the call could have generated, which is what was held. */
-  #estimate(early: TokenCounts | undefined, model: CatalogModel, success: Success): TokenCounts {
+  #estimate(early: TokenCounts | undefined, model: CatalogModel, success: CallSuccess): TokenCounts {
     const { endpoint, body } = this.input;
     const { contextWindow } = model;
     const most = Math.min(body.maxTokens ?? contextWindow, contextWindow) * body.candidates;
-    const estimateOf = success.countMissed ? missedInput : estimateInput;
+    const estimateOf = success.countMissed ? missedInput : estimateInputTokens;
     return {
       inputTokens: early?.inputTokens || estimateOf(body.input, endpoint, contextWindow),
       outputTokens: Math.min(success.estimateOutput(), most),
@@ -195,7 +195,7 @@ export class Call {
   }
 
   /** Records a call that is free, since who receives an error pays nothing. */
-  fail(failure: Failure, written: (error?: Error) => void): void {
+  fail(failure: CallFailure, written: (error?: Error) => void): void {
     const { admission, body } = this.input;
     this.#settle(
       this.#record(admission.model, {
@@ -221,8 +221,8 @@ export class Call {
       id,
       createdAt: this.deps.clock.now(),
       accountId: payer.account.id,
-      keyId: idOf(payer.credential, 'api_key'),
-      widgetId: idOf(payer.credential, 'widget'),
+      keyId: credentialIdOf(payer.credential, 'api_key'),
+      widgetId: credentialIdOf(payer.credential, 'widget'),
       requestedModel: body.model,
       movedTo: body.movedTo,
       servedModel: model.publicName,
@@ -261,7 +261,7 @@ export class Call {
       record,
       (error) => {
         // What could not be kept will not be charged.
-        if (error) this.deps.limits.waive(admission, record.cost, record.createdAt);
+        if (error) this.deps.limits.writeOff(admission, record.cost, record.createdAt);
         written(error);
       },
       this.#opened,
@@ -270,7 +270,7 @@ export class Call {
 }
 
 /** Our message for a failure: its code's, with the remedy. */
-const ownWords = ({ code, message }: Failure): string =>
+const ownWords = ({ code, message }: CallFailure): string =>
   errorTable[code as ErrorCode]?.message ?? message ?? code;
 
 /** Trace attributes of a call, by OpenTelemetry's conventions: neither its content nor its owner. */

@@ -1,7 +1,7 @@
 import type { Money } from '../lib/money.js';
 import type { SlidingWindow } from '../lib/sliding-window.js';
-import type { KeyGuard } from './keys/key-guard.js';
-import type { AccountState, DayState } from './limits/account-state.js';
+import type { GuardState } from './keys/guard-state.js';
+import type { AccountState, PeriodSpend } from './limits/account-state.js';
 
 /** What a caller was let in by. Usage is counted by it. */
 export interface Credential {
@@ -10,7 +10,7 @@ export interface Credential {
 }
 
 /** The credential's id where it is of a kind: usage has a column for each. */
-export const idOf = ({ kind, id }: Credential, wanted: Credential['kind']): string | null =>
+export const credentialIdOf = ({ kind, id }: Credential, wanted: Credential['kind']): string | null =>
   kind === wanted ? id : null;
 
 /**
@@ -27,9 +27,9 @@ export interface Payer {
   readonly authorization: string | null;
   /** The daily cap of the credential, and what it has spent today. */
   readonly dailyLimit: Money | null;
-  readonly day: DayState;
+  readonly day: PeriodSpend;
   /** What is done about the credential once it has spent a part of its monthly limit. Absent or null: nothing. */
-  readonly guard?: KeyGuard | null;
+  readonly guard?: GuardState | null;
   /**
    * Looks at a budget of its own, right before a call takes its hold and its place in the minute. Absent: there is none.
    * @throws AppError where it is used up, or held by other calls

@@ -12,13 +12,13 @@ export interface Reporter {
 const NAME_WIDTH = 10;
 const DETAIL_WIDTH = 56;
 
-export interface Output {
+export interface OutputStream {
   write(text: string): unknown;
   isTTY?: boolean;
 }
 
 /** Reports to a stream; `NO_COLOR` style callers pass `colours: false`. */
-export function createReporter(output: Output, colours = output.isTTY ?? false): Reporter {
+export function createReporter(output: OutputStream, colours = output.isTTY ?? false): Reporter {
   const paint = (code: number, text: string): string => (colours ? `\x1b[${code}m${text}\x1b[0m` : text);
   const bold = (text: string): string => paint(1, text);
   const dim = (text: string): string => paint(2, text);

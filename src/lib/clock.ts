@@ -14,6 +14,7 @@ export function formatTimestamp(time: Date | number): string {
   return `${new Date(time).toISOString().slice(0, -1)}000Z`;
 }
 
+export const MINUTE_MS = 60_000;
 export const DAY_MS = 86_400_000;
 let lastDay = { number: Number.NaN, text: '' };
 

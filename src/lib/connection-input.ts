@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { whole } from './input-fields.js';
+import { wholeInput } from './input-fields.js';
 import { trimEnd } from './trim-end.js';
 import { uuidOf } from './uuid.js';
 
@@ -7,14 +7,14 @@ import { uuidOf } from './uuid.js';
  * Pages by position instead of by number, for lists that grow at their head while somebody reads on: an entry neither
  * comes twice nor is left out. A position is opaque to callers; each list has its own kind.
  */
-export interface Edge<Node> {
+export interface ConnectionEdge<Node> {
   /** Position of this entry, for `after` and, where a list has it, `before`. */
   cursor: string;
   node: Node;
 }
 
 export interface ConnectionPage<Node> {
-  edges: Edge<Node>[];
+  edges: ConnectionEdge<Node>[];
   hasNextPage: boolean;
   /** Absent: there are entries before a page that begins behind one. */
   hasPreviousPage?: boolean;
@@ -71,7 +71,7 @@ const sequencePosition = cursorOf((text) => (POSITION_DIGITS.test(text) ? text :
 
 /** Size of a page. */
 export const firstUpTo = (most: number) =>
-  whole(1, most).default(DEFAULT_PAGE).describe(`Number of entries to return, 1 to ${most}.`);
+  wholeInput(1, most).default(DEFAULT_PAGE).describe(`Number of entries to return, 1 to ${most}.`);
 
 const first = firstUpTo(MAX_PAGE);
 const absentAsNull = (value: unknown): unknown => value ?? undefined;
@@ -111,7 +111,7 @@ export const numberedConnectionInput = z.strictObject({
 export function pageOfRows<Row, Node>(
   rows: readonly Row[],
   first: number,
-  edgeOf: (row: Row) => Edge<Node>,
+  edgeOf: (row: Row) => ConnectionEdge<Node>,
 ): ConnectionPage<Node> {
   return { edges: rows.slice(0, first).map(edgeOf), hasNextPage: rows.length > first };
 }
@@ -120,7 +120,7 @@ export function pageOfRows<Row, Node>(
 export function pageOfRowsBefore<Row, Node>(
   rows: readonly Row[],
   first: number,
-  edgeOf: (row: Row) => Edge<Node>,
+  edgeOf: (row: Row) => ConnectionEdge<Node>,
 ): ConnectionPage<Node> {
   const edges = rows.slice(0, first).map(edgeOf).reverse();
   return { edges, hasNextPage: true, hasPreviousPage: rows.length > first };

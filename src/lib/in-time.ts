@@ -1,4 +1,4 @@
-import { limitAfterReads } from './limit-after-reads.js';
+import { graceTimeout } from './grace-timeout.js';
 
 /**
  * The result of work, if it comes within `timeoutMs`. A result that has arrived by then counts, even if the process stood still.
@@ -7,7 +7,7 @@ import { limitAfterReads } from './limit-after-reads.js';
  */
 export async function inTime<T>(work: Promise<T>, timeoutMs: number, late: () => Error): Promise<T> {
   const over = Promise.withResolvers<never>();
-  const endLimit = limitAfterReads(timeoutMs, () => over.reject(late()));
+  const endLimit = graceTimeout(timeoutMs, () => over.reject(late()));
   try {
     return await Promise.race([work, over.promise]);
   } finally {

@@ -34,7 +34,7 @@ export const required = (words: string) => ({
 });
 
 /** A whole number of a JSON body. */
-export const whole = (min: number, max: number) => {
+export const wholeInput = (min: number, max: number) => {
   const words = `must be a whole number from ${min} to ${max}`;
   return z.int(words).min(min, words).max(max, words);
 };
@@ -72,5 +72,5 @@ export const plainText = (minLength: number, maxLength: number) =>
   z.string().min(minLength).max(maxLength).refine(isPlain, NOT_PLAIN);
 
 /** Text of any lines, as long as the database takes it. */
-export const text = (minLength: number, maxLength: number) =>
+export const textInput = (minLength: number, maxLength: number) =>
   z.string().min(minLength).max(maxLength).refine(isStorable, 'must be text without NUL characters');

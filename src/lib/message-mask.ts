@@ -16,9 +16,9 @@ export interface OperatorFacts {
 export type MessageMask = (text: string, renamed?: { from: string; to: string }) => string;
 
 /** Longest message of a node that callers get. */
-export const MAX_MESSAGE_CHARACTERS = 2_000;
+export const MAX_ERROR_CHARACTERS = 2_000;
 /** How much of a message is read: masking may make it shorter. */
-const MAX_READ = 2 * MAX_MESSAGE_CHARACTERS;
+const MAX_READ = 2 * MAX_ERROR_CHARACTERS;
 /** Longer words without a space are those of languages that have none. */
 const LONGEST_WORD = 500;
 /** `tools[0].function.name`. */
@@ -149,9 +149,7 @@ export function createMessageMask({ addresses, keys, names = [] }: OperatorFacts
     masked = masked.replace(NAMED_PORT, maskedPort).replace(BARE_PORT, maskedPort);
     masked = maskedIpv6(masked).replaceAll(BOUNDARY, '').trim();
     if (!saysSomething(masked)) return '';
-    return masked.length > MAX_MESSAGE_CHARACTERS
-      ? `${masked.slice(0, MAX_MESSAGE_CHARACTERS - 1)}…`
-      : masked;
+    return masked.length > MAX_ERROR_CHARACTERS ? `${masked.slice(0, MAX_ERROR_CHARACTERS - 1)}…` : masked;
   };
 }
 

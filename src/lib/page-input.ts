@@ -1,17 +1,17 @@
 import { z } from 'zod';
-import { whole } from './input-fields.js';
+import { wholeInput } from './input-fields.js';
 
 /** A whole number that stands as text in a query string and as a number in GraphQL. */
-export const integer = (min: number, max: number) =>
+export const integerInput = (min: number, max: number) =>
   z.preprocess(
     (value) => (typeof value === 'string' && /^-?\d{1,40}$/.test(value) ? Number(value) : value),
-    whole(min, max),
+    wholeInput(min, max),
   );
 
 /** Paging of every list: `limit` 1 to 500 (50), `offset` from 0 (0). */
 export const pageInput = z.strictObject({
-  limit: integer(1, 500).default(50).describe('Number of entries to return, 1 to 500.'),
-  offset: integer(0, Number.MAX_SAFE_INTEGER).default(0).describe('Number of entries to skip.'),
+  limit: integerInput(1, 500).default(50).describe('Number of entries to return, 1 to 500.'),
+  offset: integerInput(0, Number.MAX_SAFE_INTEGER).default(0).describe('Number of entries to skip.'),
 });
 
 export type PageInput = z.output<typeof pageInput>;

@@ -1,11 +1,11 @@
 import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
 
 /** Work under way, and on whose account it counts. */
-export interface Work {
+export interface OwnedWork {
   owner: string;
 }
 
-const works = new AsyncLocalStorage<Work | undefined>();
+const works = new AsyncLocalStorage<OwnedWork | undefined>();
 
 /** Who owns the work of an account. */
 export const accountOwner = (accountId: string): string => `account ${accountId}`;
@@ -14,7 +14,7 @@ export const accountOwner = (accountId: string): string => `account ${accountId}
 export const networkOwner = (network: string): string => `network ${network}`;
 
 /** Runs `task`, and all that follows from it, as part of `work`. */
-export const asWork = <T>(work: Work, task: () => T): T => works.run(work, task);
+export const asWork = <T>(work: OwnedWork, task: () => T): T => works.run(work, task);
 
 /**
  * Runs `task`, and all that follows from it, as the process's own work: what is read for many must not wait in the line of whoever

@@ -2,7 +2,7 @@ import type { Pending } from './pending.js';
 import type { Spooled } from './spool.js';
 import type { OpenIntent, UsageRecord } from './usage-record.js';
 
-export type Answer = (error?: Error) => void;
+export type SpoolCallback = (error?: Error) => void;
 
 /** Callbacks for the outcome of an event. */
 interface Keeper {
@@ -26,7 +26,7 @@ export class Entry implements Pending, Spooled {
     readonly position: number,
     readonly since: number,
     /** The answer that waits for the spool, or for the commit when the disk didn't take the event. */
-    public answer: Answer | undefined,
+    public answer: SpoolCallback | undefined,
     /** The intent that ends with it; undefined once the spool has ended it. */
     public opened: OpenIntent | undefined,
   ) {}

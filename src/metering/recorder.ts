@@ -1,7 +1,7 @@
 import { errorEntry } from '../errors.js';
 import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
-import { type Answer, Entry } from './entry.js';
+import { Entry, type SpoolCallback } from './entry.js';
 import type { Flusher } from './flusher.js';
 import { segmentEvents } from './replay.js';
 import { type SpilledSegment, SpilledSegments } from './spilled-segments.js';
@@ -48,7 +48,7 @@ export class Recorder {
     return this.options.spool.begin(intent);
   }
 
-  finish(record: UsageRecord, written: Answer, opened?: OpenIntent): void {
+  finish(record: UsageRecord, written: SpoolCallback, opened?: OpenIntent): void {
     if (this.closed) {
       written(new Error('metering has stopped'));
       return;

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
 import type { Money } from '../lib/money.js';
 import { within } from '../lib/within.js';
@@ -30,7 +31,6 @@ export interface RefusedCallsOptions {
   intervalMs?: number;
 }
 
-const HOUR_MS = 3_600_000;
 const INTERVAL_MS = 1_000;
 const RETRY_MS = 5_000;
 /** Maximum counts in memory, about 200 bytes each; there is one per key, code, model and hour. */

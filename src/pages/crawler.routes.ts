@@ -4,7 +4,7 @@ import type { RestApp } from '../rest/rest-app.js';
 import type { Services } from '../services.js';
 import { modelPath } from './public/html.js';
 import { show } from './show.js';
-import type { Site } from './site.js';
+import type { SiteContext } from './site.js';
 
 /** One hour: what changes is `lastmod`. */
 const CACHE = 'public, max-age=3600';
@@ -24,7 +24,7 @@ const entryOf = (url: string, lastModified: string): string =>
 /** `/robots.txt` and `/sitemap.xml`: what search engines may visit, and what there is. */
 export function crawlerRoutes(
   app: RestApp,
-  { services, site: { baseUrl }, startedAt }: { services: Services; site: Site; startedAt: number },
+  { services, site: { baseUrl }, startedAt }: { services: Services; site: SiteContext; startedAt: number },
 ): void {
   show(app, '/robots.txt', 'asset', (_request, reply) =>
     reply.header('cache-control', CACHE).type('text/plain; charset=utf-8').send(robots(baseUrl)),

@@ -7,13 +7,13 @@ import { webhooksGuide } from './docs/webhooks-guide.js';
 import { widgetGuide } from './docs/widget-guide.js';
 import type { PageCache } from './public/page-cache.js';
 import { show } from './show.js';
-import type { Site, SitePage } from './site.js';
+import type { SiteContext, SitePage } from './site.js';
 import { sitePage } from './site-page.js';
 
 const OPENAPI = '/openapi.json';
 
 export interface DocsPagesOptions {
-  site: Site;
+  site: SiteContext;
   pages: PageCache;
   /** Names of GraphQL's operations that need no session. */
   openOperations: readonly string[];

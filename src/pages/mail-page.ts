@@ -1,5 +1,5 @@
 import { escaped } from '../lib/html.js';
-import type { Site } from './site.js';
+import type { SiteContext } from './site.js';
 import { sitePage } from './site-page.js';
 
 /** A page of one thought: a title, a sentence, and a button where there is something to decide. */
@@ -11,7 +11,7 @@ export interface MailPage {
 }
 
 /** A public page that a link in a mail leads to. It works without scripts. */
-export function mailPage({ title, text, button }: MailPage, site: Site): string {
+export function mailPage({ title, text, button }: MailPage, site: SiteContext): string {
   const form =
     button === undefined
       ? ''

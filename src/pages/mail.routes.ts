@@ -5,7 +5,7 @@ import { type MailLinkAction, mailLinkActions } from '../services/alerts/mail-li
 import type { Services } from '../services.js';
 import { type MailPage, mailPage } from './mail-page.js';
 import { show } from './show.js';
-import type { Site } from './site.js';
+import type { SiteContext } from './site.js';
 
 const pages: Readonly<Record<MailLinkAction, { question: MailPage; done: MailPage }>> = {
   stop: {
@@ -47,7 +47,7 @@ const FORM_TYPES = ['application/x-www-form-urlencoded', 'multipart/form-data'];
 /**
  * Where the links in mails lead. Programs open links before their readers do: GET only asks, POST acts.
  */
-export function mailRoutes(app: RestApp, { mailLinks }: Services, site: Site): void {
+export function mailRoutes(app: RestApp, { mailLinks }: Services, site: SiteContext): void {
   const answer = (reply: FastifyReply, page: MailPage): FastifyReply =>
     reply
       .status(page === invalid ? 404 : 200)

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { securityHeaders } from '../lib/security-headers.js';
-import type { Site } from './site.js';
+import type { SiteContext } from './site.js';
 import { sitePage } from './site-page.js';
 
 /** Addresses of programs: what is asked there is answered in JSON, whoever asks. */
@@ -21,7 +21,8 @@ const MAIN = `<p>Check the address for a typo. If you followed a link, the page 
 </ul>`;
 
 /** The page in the place of one that isn't there. */
-export const notFoundPage = (site: Site): string => sitePage({ title: 'Page not found', main: MAIN }, site);
+export const notFoundPage = (site: SiteContext): string =>
+  sitePage({ title: 'Page not found', main: MAIN }, site);
 
 /**
  * Answers a browser's request for an unknown address with a page; undefined leaves the answer to the error handler.
@@ -30,7 +31,7 @@ export const notFoundPage = (site: Site): string => sitePage({ title: 'Page not 
 export function answerWithPage(
   request: FastifyRequest,
   reply: FastifyReply,
-  { site, https }: { site: Site; https: boolean },
+  { site, https }: { site: SiteContext; https: boolean },
 ): FastifyReply | undefined {
   if (!wantsPage(request)) return undefined;
   return reply

@@ -6,7 +6,7 @@ import { type LeaderboardInput, leaderboardInput } from '../services/leaderboard
 import type { LeaderboardModelOutput } from '../services/leaderboard/leaderboard.outputs.js';
 import { codeSnippets } from '../services/migration/snippets.rules.js';
 import type { Services } from '../services.js';
-import { createCatalog } from './public/catalog.js';
+import { createPublicCatalog } from './public/catalog.js';
 import { modelPath } from './public/html.js';
 import { landingPage } from './public/landing-page.js';
 import { leaderboardPage, missingModel } from './public/leaderboard-page.js';
@@ -16,12 +16,12 @@ import type { PageCache } from './public/page-cache.js';
 import { pricingPage } from './public/pricing-page.js';
 import { statusPage } from './public/status-page.js';
 import { show } from './show.js';
-import type { Site, SitePage } from './site.js';
+import type { SiteContext, SitePage } from './site.js';
 import { sitePage } from './site-page.js';
 
 export interface PublicPagesOptions {
   services: Services;
-  site: Site;
+  site: SiteContext;
   clock: Clock;
   pages: PageCache;
   /** Accounts that have to use a model before it is shown. */
@@ -50,7 +50,7 @@ export function publicPages(app: RestApp, options: PublicPagesOptions): void {
   const { services, site, clock, pages, leastAccounts } = options;
   const { leaderboard } = services;
   const { baseUrl } = site;
-  const catalogOf = createCatalog(services, clock);
+  const catalogOf = createPublicCatalog(services, clock);
   const shown = (page: SitePage): string => sitePage(page, site);
   const route = (url: string, handler: Handler): void => show(app, url, 'page', handler);
 

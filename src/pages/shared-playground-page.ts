@@ -2,14 +2,14 @@ import { escaped } from '../lib/html.js';
 import { isOnlyThinking, splitThinking } from '../lib/thinking.js';
 import type { RunOutput, SharedSessionOutput } from '../services/playground/playground.outputs.js';
 import { markdownHtml } from './markdown-html.js';
-import { integer, latency, money, timeOf } from './public/html.js';
-import type { Site } from './site.js';
+import { formatInteger, latency, money, timeOf } from './public/html.js';
+import type { SiteContext } from './site.js';
 import { sitePage } from './site-page.js';
 
 /** A text as it was written, with a button to copy it: nothing in it is HTML. */
 function verbatim(what: string, text: string): string {
   const count = [...text].length;
-  const characters = `${integer(count)} character${count === 1 ? '' : 's'}`;
+  const characters = `${formatInteger(count)} character${count === 1 ? '' : 's'}`;
   return `<figure class="snippet" data-copy="${what}"><figcaption>${characters}</figcaption><pre class="text" tabindex="0"><code>${escaped(text)}</code></pre></figure>`;
 }
 
@@ -51,7 +51,7 @@ function runSection(run: RunOutput): string {
 ${answerOf(run)}
 ${facts([
   ['Served by', `${escaped(served ?? '–')}${isFallback ? ', the fallback of this model' : ''}`],
-  ['Tokens', `${integer(run.input_tokens)} in, ${integer(run.output_tokens)} out`],
+  ['Tokens', `${formatInteger(run.input_tokens)} in, ${formatInteger(run.output_tokens)} out`],
   ['Latency', latency(run.latency_ms)],
   ['Price on the API', money(run.list_cost_usd)],
 ])}
@@ -59,10 +59,10 @@ ${facts([
 }
 
 /** A shared session as a page. It works without scripts, and loads nothing that the texts name. */
-export function sharedPlaygroundPage(session: SharedSessionOutput, slug: string, site: Site): string {
+export function sharedPlaygroundPage(session: SharedSessionOutput, slug: string, site: SiteContext): string {
   const { prompt, system_prompt: system, parameters, runs, created_at: at } = session;
   const { temperature, max_tokens: maxTokens, top_p: topP } = parameters;
-  const sampling: [string, string][] = [['Max tokens', integer(maxTokens)]];
+  const sampling: [string, string][] = [['Max tokens', formatInteger(maxTokens)]];
   if (temperature !== null) sampling.push(['Temperature', String(temperature)]);
   if (topP !== null) sampling.push(['Top p', String(topP)]);
   const main = `<p class="lead">Asked in the model playground, and answered by ${runs.length === 1 ? 'one model' : `${runs.length} models`}.</p>
@@ -80,7 +80,7 @@ ${runs.map(runSection).join('\n')}
 }
 
 /** Told where nothing is shared, or not any more. */
-export const missingPlaygroundPage = (site: Site): string =>
+export const missingPlaygroundPage = (site: SiteContext): string =>
   sitePage(
     {
       title: 'Nothing is shared here',

@@ -4,13 +4,13 @@ import { reads } from '../rest/route-rules.js';
 import { slugParams } from '../services/playground/playground.inputs.js';
 import type { Services } from '../services.js';
 import { missingPlaygroundPage, sharedPlaygroundPage } from './shared-playground-page.js';
-import type { Site } from './site.js';
+import type { SiteContext } from './site.js';
 
 /** Not for search engines, and no copy: it ends when its owner says so. */
 const HEADERS = { 'cache-control': 'no-store', 'x-robots-tag': 'noindex' };
 
 /** `/p/{slug}`: a shared session of the model playground as a page. */
-export function sharedPlaygroundRoutes(app: RestApp, { playground }: Services, site: Site): void {
+export function sharedPlaygroundRoutes(app: RestApp, { playground }: Services, site: SiteContext): void {
   app.route({
     method: 'GET',
     url: '/p/:slug',

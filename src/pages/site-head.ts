@@ -1,5 +1,5 @@
 import { escaped } from '../lib/html.js';
-import type { Site, SitePage } from './site.js';
+import type { SiteContext, SitePage } from './site.js';
 
 const NAME = 'Inference gateway';
 /** Of the picture that a link shows elsewhere: web/site/picture.png. */
@@ -12,7 +12,7 @@ const dataOf = (data: object): string =>
   `<script type="application/ld+json">${JSON.stringify(data).replaceAll('<', '\\u003c')}</script>`;
 
 /** What search engines and other sites make of a page that is meant to be found. */
-function findable(page: SitePage, description: string, { baseUrl, assets }: Site): string {
+function findable(page: SitePage, description: string, { baseUrl, assets }: SiteContext): string {
   const url = `${baseUrl}${page.path}`;
   const properties: Record<string, string | number> = {
     'og:type': 'website',
@@ -39,7 +39,7 @@ ${dataOf({ '@context': 'https://schema.org', ...about })}`;
 }
 
 /** What stands in the head of a public page. */
-export function headOf(page: SitePage, site: Site): string {
+export function headOf(page: SitePage, site: SiteContext): string {
   const { description, path, script } = page;
   const about =
     description === undefined || path === undefined

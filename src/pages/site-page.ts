@@ -1,5 +1,5 @@
 import { escaped } from '../lib/html.js';
-import type { Site, SitePage } from './site.js';
+import type { SiteContext, SitePage } from './site.js';
 import { headOf } from './site-head.js';
 
 type Link = readonly [url: string, name: string];
@@ -41,7 +41,7 @@ const mainClass = ({ aside, wide }: SitePage): string =>
   aside === undefined ? (wide ? ' class="wide"' : '') : ' class="reference"';
 
 /** A public page in the product's own style. Nothing in it is inline, nothing comes from elsewhere, and it works without scripts. */
-export function sitePage(page: SitePage, site: Site): string {
+export function sitePage(page: SitePage, site: SiteContext): string {
   const { path } = page;
   const isDocs = path === '/docs' || path?.startsWith('/docs/');
   return `<!doctype html>

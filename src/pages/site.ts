@@ -11,7 +11,7 @@ export interface SiteAssets {
 }
 
 /** What all public pages of this installation have in common. */
-export interface Site {
+export interface SiteContext {
   /** Public address, without a slash at the end. */
   baseUrl: string;
   /** Undefined where the pages are not built: they stand without a style. */

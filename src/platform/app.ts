@@ -28,7 +28,7 @@ import { answerWithPage } from '../pages/not-found-page.js';
 import { createPageCache } from '../pages/public/page-cache.js';
 import { publicPages } from '../pages/public.routes.js';
 import { sharedPlaygroundRoutes } from '../pages/shared-playground.routes.js';
-import type { Site } from '../pages/site.js';
+import type { SiteContext } from '../pages/site.js';
 import { webRoutes } from '../pages/web.routes.js';
 import type { WebBuild } from '../pages/web-build.js';
 import { widgetPages } from '../pages/widget.routes.js';
@@ -47,7 +47,7 @@ import { promptStatsRoutes } from '../rest/prompt-stats.routes.js';
 import { promptsRoutes } from '../rest/prompts.routes.js';
 import { refusalsRoutes } from '../rest/refusals.routes.js';
 import type { RestApp } from '../rest/rest-app.js';
-import type { RouteRules } from '../rest/route-rules.js';
+import type { ApiRouteRules } from '../rest/route-rules.js';
 import { statementRoutes } from '../rest/statement.routes.js';
 import { statusRoutes } from '../rest/status.routes.js';
 import { widgetsRoutes } from '../rest/widgets.routes.js';
@@ -55,12 +55,12 @@ import type { Signals } from '../services/live/signals.js';
 import type { Services } from '../services.js';
 import { answerBrokenHttp } from './broken-http.js';
 import { compressAnswers } from './compression.js';
-import { handleErrors, sendError, toAppError } from './error-handler.js';
+import { handleErrors, requestError, sendError } from './error-handler.js';
 import { parseJsonBodies } from './json-body.js';
 import { boundLargeAnswers } from './large-answers.js';
 import { measureRequests } from './metrics.js';
 import { collectOpenApi } from './openapi.js';
-import { createRates, limitRates, requireRate, takeBody } from './rates.js';
+import { chargeBody, createRates, limitRates, requireRate } from './rates.js';
 import { addSecurityHeaders, checkContentType, checkHost } from './route-guard.js';
 import { guardSessions } from './session-guard.js';
 import { traceRequests } from './trace-requests.js';
@@ -89,7 +89,7 @@ export interface PlatformDeps {
 export interface Platform {
   app: RestApp;
   /** What each route declares, HEAD left out. */
-  routes: readonly DeclaredRoute<RouteRules>[];
+  routes: readonly DeclaredRoute<ApiRouteRules>[];
   /** Answers what is in flight and closes. The database stays the caller's. */
   close(): Promise<void>;
 }
@@ -133,7 +133,7 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
     clientErrorHandler: answerBrokenHttp,
     frameworkErrors: (error, request, reply) => {
       reply.header('x-request-id', request.id);
-      sendError(toAppError(error), request, reply);
+      sendError(requestError(error), request, reply);
     },
   }).withTypeProvider<ZodTypeProvider>();
   const closing = idleCloser(app.server);
@@ -142,15 +142,15 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
 
-  const routes = requireRules<RouteRules>(app, requireRate);
-  const site: Site = { baseUrl: config.publicBaseUrl, assets: deps.web?.site };
+  const routes = requireRules<ApiRouteRules>(app, requireRate);
+  const site: SiteContext = { baseUrl: config.publicBaseUrl, assets: deps.web?.site };
   handleErrors(
     app,
     (request, reply) => answerWithPage(request, reply, { site, https }),
     config.publicBaseUrl,
   );
   measureRequests(app, deps.registry);
-  parseJsonBodies(app, (request, bytes) => takeBody(takeRate, request, bytes));
+  parseJsonBodies(app, (request, bytes) => chargeBody(takeRate, request, bytes));
   provideContext(app, deps);
   warnOfUntrustedPeers(app);
   ownWork(app);
@@ -218,7 +218,7 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
     log: deps.log,
     socketBounds: deps.socketBounds,
     takeRate,
-    toAppError,
+    toAppError: requestError,
   });
   webRoutes(app, deps.web);
   widgetPages(app, services, deps.web);

@@ -15,7 +15,7 @@ type AnswerWithPage = (request: FastifyRequest, reply: FastifyReply) => FastifyR
  */
 export function handleErrors(app: FastifyInstance, asPage: AnswerWithPage, publicBaseUrl: string): void {
   app.setErrorHandler((error, request, reply) => {
-    const told = toAppError(error);
+    const told = requestError(error);
     const { bodyLimit } = request.routeOptions;
     if (told.code !== 'body_too_large' || bodyLimit === undefined) return sendError(told, request, reply);
     return sendError(new AppError(told.code, { message: largerThan(bodyLimit) }), request, reply);
@@ -47,7 +47,7 @@ export function sendError(error: AppError, request: FastifyRequest, reply: Fasti
 }
 
 /** Fastify's own errors in our terms; everything else as anywhere. */
-export function toAppError(error: unknown): AppError {
+export function requestError(error: unknown): AppError {
   if (hasZodFastifySchemaValidationErrors(error)) return fromValidation(error.validation);
   const code = codeOfFramework(error);
   return code ? new AppError(code) : plainAppError(error);

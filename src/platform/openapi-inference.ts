@@ -1,16 +1,16 @@
 import type { OpenApiDocument } from './openapi-finish.js';
 import {
   bodyRefusals,
+  booleanSchema,
   chunkEvents,
+  enumSchema,
   error,
-  flag,
+  integerSchema,
   jsonOf,
   list,
   object,
-  oneOf,
-  text,
+  textSchema,
   usage as usageOf,
-  whole,
 } from './openapi-parts.js';
 import { responsesOperation, responsesSchemas } from './openapi-responses.js';
 import { widgetPaths, widgetSchemas } from './openapi-widgets.js';
@@ -50,7 +50,7 @@ const ofCalls = {
 };
 
 const model = {
-  ...text('Public name of a model of your plan, as listed by `GET /v1/models`.'),
+  ...textSchema('Public name of a model of your plan, as listed by `GET /v1/models`.'),
   example: 'gateway/fast',
 };
 const usage = usageOf('Token counts that are charged.');
@@ -67,11 +67,11 @@ const schemas = {
         type: 'object',
         example: { role: 'user', content: 'Hello!' },
       }),
-      stream: flag(
+      stream: booleanSchema(
         'Whether to stream the answer as server-sent events: `data: {…}` lines, ending with `data: [DONE]`.',
       ),
       stream_options: object('`{ "include_usage": true }` requests a final chunk with the usage.'),
-      max_tokens: whole('Maximum output tokens. `max_completion_tokens` means the same.'),
+      max_tokens: integerSchema('Maximum output tokens. `max_completion_tokens` means the same.'),
       temperature: { type: 'number', minimum: 0, maximum: 2, description: 'Sampling temperature.' },
       top_p: {
         type: 'number',
@@ -84,10 +84,10 @@ const schemas = {
     },
   },
   ChatCompletion: object(`The answer to a conversation.${openaisOwn}`, {
-    id: text('Answer ID.'),
-    object: oneOf('Object type.', 'chat.completion'),
-    created: whole('Creation time, in Unix seconds.'),
-    model: text('Model that answered: a fallback if no node of the requested model is available.'),
+    id: textSchema('Answer ID.'),
+    object: enumSchema('Object type.', 'chat.completion'),
+    created: integerSchema('Creation time, in Unix seconds.'),
+    model: textSchema('Model that answered: a fallback if no node of the requested model is available.'),
     choices: list('The answers: objects with `index`, `message` and `finish_reason`.'),
     usage,
   }),
@@ -116,16 +116,16 @@ const schemas = {
     },
   },
   EmbeddingList: object('Vectors in the order of the texts. `gateway/embed` returns 768 dimensions.', {
-    object: oneOf('Object type.', 'list'),
+    object: enumSchema('Object type.', 'list'),
     data: list('One object per text, with `index` and `embedding`.'),
-    model: text('The model that served.'),
+    model: textSchema('The model that served.'),
     usage: object('Token counts that are charged.', {
-      prompt_tokens: whole('Input tokens.'),
-      total_tokens: whole('The same.'),
+      prompt_tokens: integerSchema('Input tokens.'),
+      total_tokens: integerSchema('The same.'),
     }),
   }),
   ModelList: object('Models of your plan.', {
-    object: oneOf('Object type.', 'list'),
+    object: enumSchema('Object type.', 'list'),
     data: list(
       'Objects with `id`, the public name, and `owned_by`, which is `simulator` if no real model answers.',
     ),

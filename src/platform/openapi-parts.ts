@@ -11,9 +11,9 @@ export const bodyRefusals = {
   415: error('The body has a content encoding (`unsupported_media_type`).'),
 };
 
-export const text = (description: string) => ({ type: 'string', description });
+export const textSchema = (description: string) => ({ type: 'string', description });
 
-export const flag = (description: string) => ({ type: 'boolean', description });
+export const booleanSchema = (description: string) => ({ type: 'boolean', description });
 
 /** A list, of objects where nothing else is said. */
 export const list = (description: string, items: object = { type: 'object' }) => ({
@@ -22,7 +22,7 @@ export const list = (description: string, items: object = { type: 'object' }) =>
   items,
 });
 
-export const oneOf = (description: string, ...values: (string | boolean)[]) => ({
+export const enumSchema = (description: string, ...values: (string | boolean)[]) => ({
   type: typeof values[0],
   enum: values,
   description,
@@ -39,17 +39,17 @@ export const jsonOf =
   <Name extends string>(_schemas: Record<Name, unknown>) =>
   (name: Name) => ({ 'application/json': { schema: { $ref: `#/components/schemas/${name}` } } });
 
-export const whole = (description: string) => ({ type: 'integer', minimum: 0, description });
+export const integerSchema = (description: string) => ({ type: 'integer', minimum: 0, description });
 
 /** Token counts of an answer. */
 export const usage = (description: string) =>
   object(description, {
-    prompt_tokens: whole('Input tokens.'),
-    completion_tokens: whole('Output tokens.'),
-    total_tokens: whole('Sum of both.'),
+    prompt_tokens: integerSchema('Input tokens.'),
+    completion_tokens: integerSchema('Output tokens.'),
+    total_tokens: integerSchema('Sum of both.'),
   });
 
 /** The body of an answer that is sent as events. */
 export const chunkEvents = {
-  'text/event-stream': { schema: text('Lines `data: {…}` with chunks, followed by `data: [DONE]`.') },
+  'text/event-stream': { schema: textSchema('Lines `data: {…}` with chunks, followed by `data: [DONE]`.') },
 };

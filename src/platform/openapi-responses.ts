@@ -1,4 +1,13 @@
-import { error, flag, jsonOf, list, object, oneOf, text, whole } from './openapi-parts.js';
+import {
+  booleanSchema,
+  enumSchema,
+  error,
+  integerSchema,
+  jsonOf,
+  list,
+  object,
+  textSchema,
+} from './openapi-parts.js';
 
 /** `POST /v1/responses`, which exists only where the operator has set RESPONSES_API. */
 
@@ -12,7 +21,7 @@ export const responsesSchemas = {
     required: ['model', 'input'],
     properties: {
       model: {
-        ...text('Public name of a chat model of your plan, as listed by `GET /v1/models`.'),
+        ...textSchema('Public name of a chat model of your plan, as listed by `GET /v1/models`.'),
         example: 'gateway/fast',
       },
       input: {
@@ -21,9 +30,9 @@ export const responsesSchemas = {
         anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'object' } }],
         example: 'Hello!',
       },
-      instructions: text('A system message before the conversation.'),
-      stream: flag('Whether to stream the response as server-sent events.'),
-      max_output_tokens: { ...whole('Maximum output tokens.'), minimum: 1 },
+      instructions: textSchema('A system message before the conversation.'),
+      stream: booleanSchema('Whether to stream the response as server-sent events.'),
+      max_output_tokens: { ...integerSchema('Maximum output tokens.'), minimum: 1 },
       temperature: { type: 'number', minimum: 0, maximum: 2, description: 'Sampling temperature.' },
       top_p: { type: 'number', minimum: 0, maximum: 1, description: 'Nucleus sampling.' },
       tools: list('Functions that the model may call. Other tools return 400.'),
@@ -37,24 +46,26 @@ export const responsesSchemas = {
     },
   },
   Response: object('A response of the model. Other fields as in OpenAI’s API.', {
-    id: text('Response ID. It is made from `x-request-id` and can’t be used to read the response again.'),
-    object: oneOf('Object type.', 'response'),
-    created_at: whole('Creation time, in Unix seconds.'),
-    status: oneOf(
+    id: textSchema(
+      'Response ID. It is made from `x-request-id` and can’t be used to read the response again.',
+    ),
+    object: enumSchema('Object type.', 'response'),
+    created_at: integerSchema('Creation time, in Unix seconds.'),
+    status: enumSchema(
       'State of the response. Only events have `in_progress` and `failed`.',
       'in_progress',
       'completed',
       'incomplete',
       'failed',
     ),
-    model: text('Model that answered: a fallback if no node of the requested model is available.'),
+    model: textSchema('Model that answered: a fallback if no node of the requested model is available.'),
     output: list('Items of type `message`, `function_call` or `reasoning`.'),
     usage: object('Token counts that are charged.', {
-      input_tokens: whole('Input tokens.'),
-      output_tokens: whole('Output tokens.'),
-      total_tokens: whole('Sum of both.'),
+      input_tokens: integerSchema('Input tokens.'),
+      output_tokens: integerSchema('Output tokens.'),
+      total_tokens: integerSchema('Sum of both.'),
     }),
-    store: oneOf('Always false: responses are not stored.', false),
+    store: enumSchema('Always false: responses are not stored.', false),
   }),
 };
 
@@ -72,7 +83,7 @@ export const responsesOperation = (answersOfCalls: object) => ({
       content: {
         ...json('Response'),
         'text/event-stream': {
-          schema: text(
+          schema: textSchema(
             'Events from `response.created` to `response.completed` or `response.incomplete`. A stream that fails ends with `response.failed` and `error`.',
           ),
         },

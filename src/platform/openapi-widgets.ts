@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { widgetChatInput } from '../services/widgets/widget-chat.inputs.js';
-import { bodyRefusals, chunkEvents, error, jsonOf, object, text, usage } from './openapi-parts.js';
+import { bodyRefusals, chunkEvents, error, jsonOf, object, textSchema, usage } from './openapi-parts.js';
 
 /** What the edge answers to visitors of sites that embed a widget. */
 
@@ -32,21 +32,21 @@ const { $defs: definitions } = z.toJSONSchema(widgetChatInput, { io: 'input' });
 export const widgetSchemas = {
   WidgetChatRequest: definitions!.WidgetChat,
   WidgetChatAnswer: object('The answer to a visitor.', {
-    session_id: text('ID of the conversation. Send it with the next message.'),
+    session_id: textSchema('ID of the conversation. Send it with the next message.'),
     message: object('The message of the assistant.', {
-      role: text('Always `assistant`.'),
-      content: text('Text of the answer or the refusal, without thinking; may be empty.'),
-      mac: text('Authenticates the message. Send it back with the history.'),
+      role: textSchema('Always `assistant`.'),
+      content: textSchema('Text of the answer or the refusal, without thinking; may be empty.'),
+      mac: textSchema('Authenticates the message. Send it back with the history.'),
     }),
     usage: usage('Token counts that are charged to the owner.'),
   }),
   WidgetConfig: object('How a widget looks. The system prompt is never shown.', {
-    name: text('Widget name.'),
-    greeting_message: text('First message that a visitor sees.'),
-    placeholder: text('Placeholder of the input field.'),
+    name: textSchema('Widget name.'),
+    greeting_message: textSchema('First message that a visitor sees.'),
+    placeholder: textSchema('Placeholder of the input field.'),
     theme: object('Color and position.', {
-      primary: text('Color, `#rrggbb`.'),
-      position: text('`bottom-right` or `bottom-left`.'),
+      primary: textSchema('Color, `#rrggbb`.'),
+      position: textSchema('`bottom-right` or `bottom-left`.'),
     }),
   }),
 };

@@ -6,7 +6,7 @@ import type { NetworkBudget } from '../lib/fair/network-budget.js';
 import { RateBudget } from '../lib/fair/rate-budget.js';
 import type { DeclaredRoute } from '../lib/route-rules.js';
 import { accountOwner } from '../lib/work-owner.js';
-import type { RouteRules } from '../rest/route-rules.js';
+import type { ApiRouteRules } from '../rest/route-rules.js';
 import { rulesOf } from './route-guard.js';
 
 /** Requests a minute of one account; per process. */
@@ -21,7 +21,7 @@ const COUNTED = /^\/(?:api|graphql)(?:\/(?!playground)|$)/;
 const KNOWN: ReadonlySet<unknown> = new Set([...Object.keys(RATES), 'auth', 'none']);
 
 /** @throws Error for a route that doesn't say how it is counted. */
-export function requireRate({ method, url, rate }: DeclaredRoute<RouteRules>): void {
+export function requireRate({ method, url, rate }: DeclaredRoute<ApiRouteRules>): void {
   if (!KNOWN.has(rate) || (rate === 'none' && COUNTED.test(url)))
     throw new Error(`${method} ${url} doesn't declare its rate limit`);
 }
@@ -69,7 +69,7 @@ export function limitRates(app: FastifyInstance, take: TakeRate): void {
 }
 
 /** Counts a large body as reads of whoever sends it. @throws AppError `rate_limit_exceeded` */
-export function takeBody(take: TakeRate, request: FastifyRequest, bytes: number): void {
+export function chargeBody(take: TakeRate, request: FastifyRequest, bytes: number): void {
   const rules = rulesOf(request);
   const units = Math.floor(bytes / BYTES_PER_READ);
   if (units === 0 || !rules || rules.rate === 'none' || rules.auth === 'internal') return;

@@ -2,10 +2,11 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../errors.js';
 import { matchedRules } from '../lib/route-rules.js';
 import { type SecurityHeaderOptions, securityHeaders } from '../lib/security-headers.js';
-import type { RouteRules } from '../rest/route-rules.js';
+import type { ApiRouteRules } from '../rest/route-rules.js';
 
 /** The rules of the route that a request was matched with; undefined where none was. */
-export const rulesOf = (request: FastifyRequest): RouteRules | undefined => matchedRules<RouteRules>(request);
+export const rulesOf = (request: FastifyRequest): ApiRouteRules | undefined =>
+  matchedRules<ApiRouteRules>(request);
 
 /** Security headers of the route's class on every answer, errors and 404 included. */
 export function addSecurityHeaders(app: FastifyInstance, options: SecurityHeaderOptions): void {

@@ -4,7 +4,7 @@ import { AppError } from '../errors.js';
 import type { NetworkBudget } from '../lib/fair/network-budget.js';
 import { KEY_PREFIX } from '../lib/key-form.js';
 import { isWebSocketUpgrade } from '../lib/web-socket-upgrade.js';
-import { type Credential, credentialOf } from '../rest/credential.js';
+import { credentialOf, type RequestCredential } from '../rest/credential.js';
 import { setSessionCookie } from '../rest/session-cookie.js';
 import { ACCOUNT_HEADER, refuseOtherAccount } from '../rest/shown-account.js';
 import { isExempt } from '../services/accounts/exemption.rules.js';
@@ -75,7 +75,7 @@ export function guardSessions(
 
 async function openSession(
   request: FastifyRequest,
-  credential: Credential,
+  credential: RequestCredential,
   services: Services,
 ): Promise<void> {
   const session = await services.accounts.authenticate(request.context, credential.token);

@@ -5,7 +5,7 @@ import { bearerOf, keyRefusal } from '../router/key-check.js';
 import type { VirtualKeys } from '../router/virtual-keys.js';
 
 /** Who may do what, by the `Authorization` header of a request. */
-export interface Access {
+export interface ProxyAccess {
   /**
    * Why a request is refused that needs a virtual key (`key`, which the master key is too) or the master key; undefined
    * if it isn't. A key in memory is known in the same turn. Never rejects.
@@ -19,7 +19,7 @@ export interface Access {
 const masterOnly = unauthorised('Authentication Error, only the master key may do this.');
 
 /** Recognises the master key by its hash, in constant time. */
-export function createAccess(keys: VirtualKeys, masterKey: string): Access {
+export function createAccess(keys: VirtualKeys, masterKey: string): ProxyAccess {
   const expected = sha256(masterKey);
   return {
     refusal(needs, authorization) {

@@ -11,12 +11,12 @@ import type { Tracing } from '../lib/tracing/tracing.js';
 import { type ProxyError, refusalOf } from '../router/answers.js';
 import type { ModelRouter } from '../router/model-router.js';
 import type { VirtualKeys } from '../router/virtual-keys.js';
-import { type Access, createAccess } from './access.js';
+import { createAccess, type ProxyAccess } from './access.js';
 import { inferenceRoutes } from './inference-routes.js';
 import { keyRoutes } from './key-routes.js';
 import { modelInfoRoutes } from './model-info-routes.js';
-import { type RouteRules, rules } from './route-rules.js';
-import { sendError } from './send-error.js';
+import { type ProxyRouteRules, proxyRules } from './route-rules.js';
+import { sendProxyError } from './send-error.js';
 
 const DRAIN_TIMEOUT_MS = 30_000;
 /** The same as the edge's: this port may be reachable by others than the edge. */
@@ -60,7 +60,7 @@ function answerFailure(error: FastifyError, reply: FastifyReply, log: Logger): F
   };
   const code = codes[error.statusCode ?? 500] ?? 'internal_error';
   if (code === 'internal_error') log.error({ error }, 'a request failed');
-  return sendError(reply, refusalOf(code));
+  return sendProxyError(reply, refusalOf(code));
 }
 
 /** Every answer names the call that it belongs to, so that the edge sees when it has got another's. */
@@ -71,15 +71,15 @@ function echoRequestId({ headers }: FastifyRequest, reply: FastifyReply, done: (
 }
 
 /** Asks for what the matched route declares, on the headers, before a byte of the body is read. */
-function requireAuth(access: Access) {
+function requireAuth(access: ProxyAccess) {
   return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
-    const auth = matchedRules<RouteRules>(request)?.auth ?? 'none';
+    const auth = matchedRules<ProxyRouteRules>(request)?.auth ?? 'none';
     if (auth === 'none') {
       done();
       return;
     }
     const judge = (refusal: ProxyError | undefined): void => {
-      if (refusal) sendError(reply, refusal);
+      if (refusal) sendProxyError(reply, refusal);
       else done();
     };
     const refusal = access.refusal(auth, request.headers.authorization);
@@ -123,17 +123,17 @@ export function createProxy(deps: ProxyDeps): ModelProxy {
     done(null, body),
   );
   app.setErrorHandler<FastifyError>((error, _request, reply) => answerFailure(error, reply, log));
-  app.setNotFoundHandler((_request, reply) => sendError(reply, refusalOf('endpoint_not_supported')));
+  app.setNotFoundHandler((_request, reply) => sendProxyError(reply, refusalOf('endpoint_not_supported')));
 
   const health = (_request: FastifyRequest, reply: FastifyReply) =>
     reply.code(ready() ? 200 : 503).send({ status: ready() ? 'ok' : 'unavailable' });
-  app.get('/health', rules('none'), health);
-  app.get('/health/ready', rules('none'), health);
+  app.get('/health', proxyRules('none'), health);
+  app.get('/health/ready', proxyRules('none'), health);
   // LiteLLM's names and responses, so that the same monitoring works for both.
-  app.get('/health/readiness', rules('none'), (_request, reply) =>
+  app.get('/health/readiness', proxyRules('none'), (_request, reply) =>
     reply.code(ready() ? 200 : 503).send({ status: ready() ? 'healthy' : 'unhealthy' }),
   );
-  app.get('/health/liveliness', rules('none'), () => JSON.stringify("I'm alive!"));
+  app.get('/health/liveliness', proxyRules('none'), () => JSON.stringify("I'm alive!"));
 
   tracing?.watch(app.server);
   inferenceRoutes(app, { keys, tracing, calls: router.calls });

@@ -1,15 +1,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Tracing } from '../lib/tracing/tracing.js';
-import type { CallDeps } from '../router/call.js';
 import { bearerOf } from '../router/key-check.js';
+import type { RoutedCallDeps } from '../router/routed-call.js';
 import { readCall, runCall } from '../router/take-call.js';
 import type { VirtualKeys } from '../router/virtual-keys.js';
-import { HttpCaller } from './http-caller.js';
-import { INFERENCE_BYTES, rules } from './route-rules.js';
-import { sendError } from './send-error.js';
+import { HttpSink } from './http-sink.js';
+import { INFERENCE_BYTES, proxyRules } from './route-rules.js';
+import { sendProxyError } from './send-error.js';
 
 export interface InferenceDeps {
-  calls: CallDeps;
+  calls: RoutedCallDeps;
   keys: Pick<VirtualKeys, 'ownerOf'>;
   tracing: Tracing | undefined;
 }
@@ -24,16 +24,16 @@ export function inferenceRoutes(app: FastifyInstance, { calls, keys, tracing }: 
     const asked = readCall(calls, path, request.body, owner);
     // The call alone decides how long it is kept.
     request.body = undefined;
-    if (!('member' in asked)) return sendError(reply, asked);
+    if (!('member' in asked)) return sendProxyError(reply, asked);
     reply.hijack();
     const span = tracing?.of(request.raw);
     span?.note({ 'http.route': path });
-    await runCall(calls, asked, new HttpCaller(reply.raw), span);
+    await runCall(calls, asked, new HttpSink(reply.raw), span);
   };
 
-  app.post('/v1/chat/completions', rules('key', INFERENCE_BYTES), forward('/chat/completions'));
-  app.post('/v1/embeddings', rules('key', INFERENCE_BYTES), forward('/embeddings'));
-  app.get('/v1/models', rules('key'), () => ({
+  app.post('/v1/chat/completions', proxyRules('key', INFERENCE_BYTES), forward('/chat/completions'));
+  app.post('/v1/embeddings', proxyRules('key', INFERENCE_BYTES), forward('/embeddings'));
+  app.get('/v1/models', proxyRules('key'), () => ({
     object: 'list',
     data: calls
       .router()

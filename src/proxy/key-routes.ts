@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { plainWords } from '../lib/field-issues.js';
 import { badRequest, keysUnavailable, type ProxyError } from '../router/answers.js';
 import type { VirtualKeyInfo, VirtualKeys } from '../router/virtual-keys.js';
-import { KEYS_BYTES, rules } from './route-rules.js';
-import { sendError } from './send-error.js';
+import { KEYS_BYTES, proxyRules } from './route-rules.js';
+import { sendProxyError } from './send-error.js';
 
 /** Management of virtual keys in LiteLLM's shapes; only the master key opens these routes. */
 
@@ -53,30 +53,30 @@ function issueOf(error: z.ZodError): ProxyError {
 }
 
 export function keyRoutes(app: FastifyInstance, keys: VirtualKeys): void {
-  app.post('/key/generate', rules('master', KEYS_BYTES), async (request, reply) => {
+  app.post('/key/generate', proxyRules('master', KEYS_BYTES), async (request, reply) => {
     const input = generateBody.safeParse(request.body === undefined ? {} : parsed(request.body));
-    if (!input.success) return sendError(reply, issueOf(input.error));
+    if (!input.success) return sendProxyError(reply, issueOf(input.error));
     const { user_id: userId = null, key_alias: keyAlias = null } = input.data;
     const made = await keys.generate({ userId, keyAlias }).catch(() => undefined);
-    if (!made) return sendError(reply, keysUnavailable);
+    if (!made) return sendProxyError(reply, keysUnavailable);
     return { key: made.key, key_name: shownName(made.key), token: made.token, ...fieldsOf(made) };
   });
 
-  app.post('/key/delete', rules('master', KEYS_BYTES), async (request, reply) => {
+  app.post('/key/delete', proxyRules('master', KEYS_BYTES), async (request, reply) => {
     const input = deleteBody.safeParse(parsed(request.body));
-    if (!input.success) return sendError(reply, issueOf(input.error));
+    if (!input.success) return sendProxyError(reply, issueOf(input.error));
     const deleted = await keys.remove(input.data.keys).catch(() => undefined);
-    if (!deleted) return sendError(reply, keysUnavailable);
+    if (!deleted) return sendProxyError(reply, keysUnavailable);
     return { deleted_keys: deleted };
   });
 
-  app.get('/key/info', rules('master'), async (request, reply) => {
+  app.get('/key/info', proxyRules('master'), async (request, reply) => {
     const input = infoQuery.safeParse(request.query);
-    if (!input.success) return sendError(reply, badRequest('The query must name a key.', 'key'));
+    if (!input.success) return sendProxyError(reply, badRequest('The query must name a key.', 'key'));
     const { key } = input.data;
     const info = await keys.info(key).catch(() => null);
-    if (info === null) return sendError(reply, keysUnavailable);
-    if (info === undefined) return sendError(reply, keyNotFound);
+    if (info === null) return sendProxyError(reply, keysUnavailable);
+    if (info === undefined) return sendProxyError(reply, keyNotFound);
     return { key, info: { key_name: shownName(key), token: info.token, ...fieldsOf(info) } };
   });
 }

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { formatMoney } from '../lib/money.js';
 import type { Router } from '../router/router.js';
-import { rules } from './route-rules.js';
+import { proxyRules } from './route-rules.js';
 
 const MS_PER_SECOND = 1000;
 
@@ -11,7 +11,7 @@ const MS_PER_SECOND = 1000;
  * only for display.
  */
 export function modelInfoRoutes(app: FastifyInstance, router: () => Router): void {
-  app.get('/v1/model/info', rules('master'), () => {
+  app.get('/v1/model/info', proxyRules('master'), () => {
     const { settings } = router();
     const data = router()
       .states()

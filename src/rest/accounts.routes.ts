@@ -8,7 +8,7 @@ import {
 } from '../services/accounts/accounts.inputs.js';
 import { meOutput, sessionOutput } from '../services/accounts/accounts.outputs.js';
 import type { OpenedSession } from '../services/accounts/sessions.service.js';
-import { routesOf } from './operations.js';
+import { restRoutes } from './operations.js';
 import { reads, writes } from './route-rules.js';
 import { clearSessionCookie, startCookieSession } from './session-cookie.js';
 
@@ -19,7 +19,7 @@ const sessionBody = ({ token, user }: OpenedSession) => ({
 });
 
 /** Sign-up, log-in and what a person does with their own account. */
-export const accountsRoutes = routesOf('Account', (route, { accounts }) => {
+export const accountsRoutes = restRoutes('Account', (route, { accounts }) => {
   route('POST /api/auth/signup', writes({ auth: 'none', rate: 'auth', opensSession: true }), {
     operationId: 'signup',
     summary: 'Sign up',

@@ -15,11 +15,11 @@ import {
   routingOutput,
   warningsOutput,
 } from '../services/admin/admin.outputs.js';
-import { routesOf } from './operations.js';
+import { restRoutes } from './operations.js';
 import { reads, writes } from './route-rules.js';
 
 /** What administrators do with accounts and with the installation. */
-export const adminRoutes = routesOf('Administration', (route, { accounts, admin }) => {
+export const adminRoutes = restRoutes('Administration', (route, { accounts, admin }) => {
   route('GET /api/admin/users', reads({ auth: 'admin' }), {
     operationId: 'listUsers',
     summary: 'List accounts',

@@ -1,8 +1,8 @@
 import {
   alertEventParams,
+  alertKeyParams,
   alertParams,
   createAlertInput,
-  keyParams,
   lowBalanceInput,
   pageInput,
   updateAlertInput,
@@ -16,19 +16,19 @@ import {
   lowBalanceOutput,
   signingSecretOutput,
 } from '../services/alerts/alerts.outputs.js';
-import { routesOf } from './operations.js';
+import { restRoutes } from './operations.js';
 import { reads, writes } from './route-rules.js';
 
 const ALERTS = '/api/keys/:id/alerts';
 
 /** Alert subscriptions and alert events. */
-export const alertsRoutes = routesOf('Alerts', (route, { alerts }) => {
+export const alertsRoutes = restRoutes('Alerts', (route, { alerts }) => {
   route(`POST ${ALERTS}`, writes(), {
     operationId: 'createAlert',
     summary: 'Create an alert subscription',
     description:
       "Sends an alert when the key's spend reaches given percentages of its monthly limit. For a webhook, the response contains the signing secret, which is shown only once. At most 10 subscriptions per key.",
-    params: keyParams,
+    params: alertKeyParams,
     body: createAlertInput,
     returns: { 201: createdAlertOutput },
     run: ({ context, params, body }) => alerts.create(context, { ...body, keyId: params.id }),
@@ -38,7 +38,7 @@ export const alertsRoutes = routesOf('Alerts', (route, { alerts }) => {
     operationId: 'listAlerts',
     summary: 'List alert subscriptions',
     description: 'Lists the alert subscriptions of a key, newest first. There are at most 10.',
-    params: keyParams,
+    params: alertKeyParams,
     query: pageInput,
     returns: { 200: alertsOutput },
     run: ({ context, params, query }) => alerts.list(context, { ...query, keyId: params.id }),
@@ -91,7 +91,7 @@ export const alertsRoutes = routesOf('Alerts', (route, { alerts }) => {
     operationId: 'listKeyAlertEvents',
     summary: 'List alert events of a key',
     description: 'Lists alerts and tests of a key with their delivery status, newest first.',
-    params: keyParams,
+    params: alertKeyParams,
     query: pageInput,
     returns: { 200: alertEventsOutput },
     run: ({ context, params, query }) => alerts.events(context, { ...query, keyId: params.id }),

@@ -1,11 +1,11 @@
 import { analyticsInput, usageSeriesInput } from '../services/analytics/analytics.inputs.js';
 import { analyticsOutput, usageSeriesOutput } from '../services/analytics/analytics.outputs.js';
 import { keyParams } from '../services/keys/keys.inputs.js';
-import { routesOf } from './operations.js';
+import { restRoutes } from './operations.js';
 import { reads } from './route-rules.js';
 
 /** What happened in the last days, of the account and of a key. */
-export const analyticsRoutes = routesOf('Billing', (route, { analytics }) => {
+export const analyticsRoutes = restRoutes('Billing', (route, { analytics }) => {
   route('GET /api/usage/analytics', reads({ rate: 'heavy' }), {
     operationId: 'getAnalytics',
     summary: 'Get usage analytics',

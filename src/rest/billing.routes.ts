@@ -18,7 +18,7 @@ import {
   usageReceiptOutput,
 } from '../services/billing/billing.outputs.js';
 import { rejectedCallOutput } from '../services/refusals/refusals.outputs.js';
-import { routesOf } from './operations.js';
+import { restRoutes } from './operations.js';
 import { reads, writes } from './route-rules.js';
 
 const csv = (description: string) => ({
@@ -37,7 +37,7 @@ const callOutput = z
   .meta({ id: 'CallById', description: 'A call, or a call that was rejected before it reached a model.' });
 
 /** Balance, top-up, ledger, usage, plans and models. */
-export const billingRoutes = routesOf('Billing', (route, { billing }) => {
+export const billingRoutes = restRoutes('Billing', (route, { billing }) => {
   route('GET /api/billing/balance', reads(), {
     operationId: 'getBalance',
     summary: 'Get your balance',

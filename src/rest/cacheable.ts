@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isKnown, weakEtag } from '../lib/etag.js';
-import { nothing } from './error-responses.js';
+import { noContent } from './error-responses.js';
 
 const CACHE = 'public, max-age=300';
 
 /** Of a route whose answers caches may keep. */
-export const NOT_MODIFIED = nothing('Not modified since the `ETag` in `If-None-Match`.');
+export const NOT_MODIFIED = noContent('Not modified since the `ETag` in `If-None-Match`.');
 
 /** Lets caches keep a public answer for five minutes, and answers 304 if the caller has it. */
 export function cacheable<T extends object>(

@@ -2,7 +2,7 @@ import { SESSION_COOKIE } from './session-cookie.js';
 
 const BEARER = /^Bearer +(\S+)$/i;
 
-export interface Credential {
+export interface RequestCredential {
   token: string;
   from: 'bearer' | 'cookie';
 }
@@ -11,7 +11,7 @@ export interface Credential {
 export function credentialOf(
   authorization: string | undefined,
   cookies: Readonly<Record<string, string | undefined>>,
-): Credential | undefined {
+): RequestCredential | undefined {
   if (authorization !== undefined && /^Bearer(?: |$)/i.test(authorization)) {
     return { token: BEARER.exec(authorization)?.[1] ?? '', from: 'bearer' };
   }

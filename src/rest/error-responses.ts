@@ -76,4 +76,4 @@ export function errorResponses(bodyLimitBytes: number, ...declared: DeclaredErro
 }
 
 /** An answer without a body, for 204 and 304. */
-export const nothing = (description: string) => z.void().describe(description);
+export const noContent = (description: string) => z.void().describe(description);

@@ -6,11 +6,11 @@ import {
   updateKeyInput,
 } from '../services/keys/keys.inputs.js';
 import { createdKeyOutput, keyOutput, keysOutput } from '../services/keys/keys.outputs.js';
-import { routesOf } from './operations.js';
+import { restRoutes } from './operations.js';
 import { reads, writes } from './route-rules.js';
 
 /** The viewer's API keys. */
-export const keysRoutes = routesOf('Keys', (route, { keys }) => {
+export const keysRoutes = restRoutes('Keys', (route, { keys }) => {
   route('POST /api/keys', writes(), {
     operationId: 'createKey',
     summary: 'Create an API key',

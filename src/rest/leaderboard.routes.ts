@@ -14,7 +14,7 @@ import {
 } from '../services/leaderboard/leaderboard.outputs.js';
 import { leaderboardMixOutput } from '../services/leaderboard/mix.outputs.js';
 import { cacheable, NOT_MODIFIED } from './cacheable.js';
-import { routesOf } from './operations.js';
+import { restRoutes } from './operations.js';
 import { reads, writes } from './route-rules.js';
 
 /** A model is addressed by its full name, `gateway/fast`, or by its short name, `fast`. */
@@ -26,7 +26,7 @@ const nameOf = ({ family, name }: { family?: string; name: string }): string =>
   family === undefined ? name : `${family}/${name}`;
 
 /** The public leaderboard, and its administration. */
-export const leaderboardRoutes = routesOf('Leaderboard', (route, { leaderboard, leaderboardMix }) => {
+export const leaderboardRoutes = restRoutes('Leaderboard', (route, { leaderboard, leaderboardMix }) => {
   route('GET /api/leaderboard', reads({ auth: 'none' }), {
     operationId: 'getLeaderboard',
     summary: 'Rank models',

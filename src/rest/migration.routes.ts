@@ -1,10 +1,10 @@
 import { estimateInput } from '../services/migration/migration.inputs.js';
 import { estimateOutput } from '../services/migration/migration.outputs.js';
-import { routesOf } from './operations.js';
+import { restRoutes } from './operations.js';
 import { writes } from './route-rules.js';
 
 /** What another provider's usage would cost here, for everybody. */
-export const migrationRoutes = routesOf('Migration', (route, { migration }) => {
+export const migrationRoutes = restRoutes('Migration', (route, { migration }) => {
   route('POST /api/migrate/estimate', writes({ auth: 'none', rate: 'read' }), {
     operationId: 'estimateMigration',
     summary: 'Estimate migration savings',

@@ -20,7 +20,7 @@ import {
   nodesOutput,
   pulseOutput,
 } from '../services/nodes/nodes.outputs.js';
-import { routesOf } from './operations.js';
+import { restRoutes } from './operations.js';
 import { reads, writes } from './route-rules.js';
 
 const NODES = '/api/admin/gpu-nodes';
@@ -29,7 +29,7 @@ const HEARTBEAT_BYTES = 256 * 1024;
 const fromNodes = writes({ auth: 'internal', bodyLimitBytes: HEARTBEAT_BYTES });
 
 /** GPU nodes: what administrators do with them, and what they say of themselves. */
-export const nodesRoutes = routesOf('Nodes', (route, { nodes, economics, benchmarks, heartbeats }) => {
+export const nodesRoutes = restRoutes('Nodes', (route, { nodes, economics, benchmarks, heartbeats }) => {
   route(`GET ${NODES}`, reads({ auth: 'admin' }), {
     operationId: 'listGpuNodes',
     summary: 'List nodes',

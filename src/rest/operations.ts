@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { z } from 'zod';
 import type { Services } from '../services.js';
-import { type DeclaredError, errorResponses, nothing } from './error-responses.js';
+import { type DeclaredError, errorResponses, noContent } from './error-responses.js';
 import type { RestApp } from './rest-app.js';
-import type { RouteConfig, RouteRules } from './route-rules.js';
+import type { ApiRouteRules, RouteConfig } from './route-rules.js';
 
 type Schema = z.ZodType | undefined;
 type Checked<S> = S extends z.ZodType ? z.output<S> : undefined;
@@ -105,24 +105,24 @@ export function operations(app: RestApp, section: string) {
 }
 
 /** The routes of a domain, all of them in one section of the API reference where they don't name another. */
-export const routesOf =
+export const restRoutes =
   (section: string, register: (route: Operations, services: Services) => void) =>
   (app: RestApp, services: Services): void =>
     register(operations(app, section), services);
 
-const asSchema = (answer: Answer) => (typeof answer === 'string' ? nothing(answer) : answer);
+const asSchema = (answer: Answer) => (typeof answer === 'string' ? noContent(answer) : answer);
 
 /** Who may call, where that isn't anybody with a session. */
-function securityOf({ auth }: RouteRules): Record<string, string[]>[] | undefined {
+function securityOf({ auth }: ApiRouteRules): Record<string, string[]>[] | undefined {
   if (auth === 'none') return [];
   return auth === 'internal' ? [{ internal: [] }] : undefined;
 }
 
-const isWrite = ({ contentTypes }: RouteRules): boolean => contentTypes.length > 0;
+const isWrite = ({ contentTypes }: ApiRouteRules): boolean => contentTypes.length > 0;
 
 /** What the hooks may refuse an operation with, by its rules, and the checks of its inputs. */
 function errorsOf(
-  rules: RouteRules,
+  rules: ApiRouteRules,
   { params, querystring }: { params: Schema; querystring: Schema },
 ): DeclaredError[] {
   const { auth } = rules;

@@ -9,13 +9,13 @@ import {
   slugParams,
 } from '../services/playground/playground.inputs.js';
 import {
+  playgroundSessionOutput,
   type SessionOutput,
-  sessionOutput,
   sessionsOutput,
   sharedSessionOutput,
   sharingOutput,
 } from '../services/playground/playground.outputs.js';
-import { routesOf } from './operations.js';
+import { restRoutes } from './operations.js';
 import { reads, writes } from './route-rules.js';
 
 /** Two texts of 50,000 characters in UTF-8, or one in which every character is escaped as two `\\uXXXX`. */
@@ -36,14 +36,14 @@ async function* patiently(whole: Promise<SessionOutput>): AsyncGenerator<string>
 }
 
 /** The viewer's model playground. */
-export const playgroundRoutes = routesOf('Playground', (route, { playground }) => {
+export const playgroundRoutes = restRoutes('Playground', (route, { playground }) => {
   route('POST /api/playground', writes({ bodyLimitBytes: BODY_BYTES }), {
     operationId: 'runPlayground',
     summary: 'Run a prompt on up to 4 models',
     description:
       'Responds when all runs have finished; a failed run says so in its `status`. Runs are free. To stream the answers, use GraphQL: the mutation `runPlayground` and the subscription `playgroundRun`. If the models take long, the response starts with spaces before the JSON.',
     body: runPlaygroundInput,
-    returns: { 201: sessionOutput },
+    returns: { 201: playgroundSessionOutput },
     errors: ['model_not_allowed', 'upstream_unconfigured'],
     run: async ({ context, body }, reply) => {
       const { whole } = await playground.run(context, body);
@@ -69,7 +69,7 @@ export const playgroundRoutes = routesOf('Playground', (route, { playground }) =
     summary: 'Show a session',
     description: 'Returns a session with the current state of its runs.',
     params: playgroundParams,
-    returns: { 200: sessionOutput },
+    returns: { 200: playgroundSessionOutput },
     run: ({ context, params }) => playground.get(context, params),
   });
 
@@ -80,7 +80,7 @@ export const playgroundRoutes = routesOf('Playground', (route, { playground }) =
       'Cancels unfinished runs within a second: all runs of the session, or only the one given in the body.',
     params: playgroundParams,
     body: cancelPlaygroundInput,
-    returns: { 200: sessionOutput },
+    returns: { 200: playgroundSessionOutput },
     run: ({ context, params, body }) =>
       playground.cancel(context, { ...params, runId: body?.run_id ?? null }),
   });

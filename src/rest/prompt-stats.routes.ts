@@ -7,11 +7,11 @@ import {
   versionStatsInput,
 } from '../services/prompts/prompts.inputs.js';
 import { versionComparisonOutput, versionStatsOutput } from '../services/prompts/prompts.outputs.js';
-import { routesOf } from './operations.js';
+import { restRoutes } from './operations.js';
 import { reads } from './route-rules.js';
 
 /** Statistics of calls by prompt version, and their cost on another model. */
-export const promptStatsRoutes = routesOf('Prompts', (route, { versionStats, whatIf }) => {
+export const promptStatsRoutes = restRoutes('Prompts', (route, { versionStats, whatIf }) => {
   route('GET /api/prompts/:id/versions/:vid/stats', reads({ rate: 'heavy' }), {
     operationId: 'getPromptVersionStats',
     summary: 'Show call statistics of a version',

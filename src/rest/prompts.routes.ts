@@ -21,14 +21,14 @@ import {
   renderedPromptOutput,
 } from '../services/prompts/prompts.outputs.js';
 import { sendInPieces } from './json-in-pieces.js';
-import { routesOf } from './operations.js';
+import { restRoutes } from './operations.js';
 import { reads, writes } from './route-rules.js';
 
 /** A version of 100,000 characters, each escaped as `\\uXXXX`. The edge forwards up to 800 KiB. */
 const BODY = { bodyLimitBytes: 768 * 1024 };
 
 /** The viewer's prompts. */
-export const promptsRoutes = routesOf('Prompts', (route, { prompts }) => {
+export const promptsRoutes = restRoutes('Prompts', (route, { prompts }) => {
   route('GET /api/prompts', reads({ rate: 'heavy' }), {
     operationId: 'listPrompts',
     summary: 'List my prompts',

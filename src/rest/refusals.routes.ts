@@ -1,11 +1,11 @@
 import { keyParams } from '../services/keys/keys.inputs.js';
 import { listRefusalsInput, refusalsInput } from '../services/refusals/refusals.inputs.js';
 import { refusalHoursOutput, refusedCallsOutput } from '../services/refusals/refusals.outputs.js';
-import { routesOf } from './operations.js';
+import { restRoutes } from './operations.js';
 import { reads } from './route-rules.js';
 
 /** Calls that were refused, of the account and of a key. */
-export const refusalsRoutes = routesOf('Billing', (route, { refusals }) => {
+export const refusalsRoutes = restRoutes('Billing', (route, { refusals }) => {
   route('GET /api/usage/refused', reads({ rate: 'heavy' }), {
     operationId: 'getRefusedCalls',
     summary: 'List rejected calls',

@@ -3,7 +3,7 @@ import type { RouteRulesBase } from '../lib/route-rules.js';
 import type { HeaderClass } from '../lib/security-headers.js';
 
 /** What the platform promises about one route. Hooks enforce it from the matched route (platform/route-guard.ts). */
-export interface RouteRules extends RouteRulesBase {
+export interface ApiRouteRules extends RouteRulesBase {
   /** `optional`: a session is verified if there is one; permissions are checked later. */
   auth: 'none' | 'optional' | 'session' | 'admin' | 'internal';
   /** Sets the session cookie of whoever asks, so that a page elsewhere must not be able to ask (log-in CSRF). */
@@ -23,12 +23,12 @@ export interface RouteRules extends RouteRulesBase {
 
 /** A route's `config`. */
 export interface RouteConfig {
-  rules: RouteRules;
+  rules: ApiRouteRules;
 }
 
 const KIB = 1024;
 
-const READ: RouteRules = {
+const READ: ApiRouteRules = {
   auth: 'session',
   opensSession: false,
   bodyLimitBytes: 0,
@@ -37,7 +37,7 @@ const READ: RouteRules = {
   headers: 'api',
   rate: 'read',
 };
-const WRITE: RouteRules = {
+const WRITE: ApiRouteRules = {
   ...READ,
   bodyLimitBytes: 16 * KIB,
   contentTypes: ['application/json'],
@@ -45,10 +45,12 @@ const WRITE: RouteRules = {
 };
 
 /** A route that takes no body and changes nothing; for a session where `rules` don't say otherwise. */
-export const reads = (rules: Partial<RouteRules> = {}): RouteConfig => ({ rules: { ...READ, ...rules } });
+export const reads = (rules: Partial<ApiRouteRules> = {}): RouteConfig => ({ rules: { ...READ, ...rules } });
 
 /** A route that takes JSON of up to 16 KiB and changes something; for a session where `rules` don't say otherwise. */
-export const writes = (rules: Partial<RouteRules> = {}): RouteConfig => ({ rules: { ...WRITE, ...rules } });
+export const writes = (rules: Partial<ApiRouteRules> = {}): RouteConfig => ({
+  rules: { ...WRITE, ...rules },
+});
 
 /** A public page or file from this process's memory. */
 export const shows = (headers: HeaderClass): RouteConfig => reads({ auth: 'none', headers, rate: 'none' });

@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { statementParams } from '../services/billing/billing.inputs.js';
 import { outlookOutput } from '../services/billing/outlook.outputs.js';
 import { statementOutput } from '../services/billing/statement.outputs.js';
-import { routesOf } from './operations.js';
+import { restRoutes } from './operations.js';
 import { reads } from './route-rules.js';
 
 const CSV = '.csv';
 
 /** How far the balance reaches, and a month of the account. */
-export const statementRoutes = routesOf('Billing', (route, { outlook, statements }) => {
+export const statementRoutes = restRoutes('Billing', (route, { outlook, statements }) => {
   route('GET /api/billing/outlook', reads({ rate: 'heavy' }), {
     operationId: 'getBalanceOutlook',
     summary: 'Get the balance outlook',

@@ -1,10 +1,10 @@
 import { statusOutput } from '../services/leaderboard/status.outputs.js';
 import { cacheable, NOT_MODIFIED } from './cacheable.js';
-import { routesOf } from './operations.js';
+import { restRoutes } from './operations.js';
 import { reads } from './route-rules.js';
 
 /** Availability of the models, for everyone. */
-export const statusRoutes = routesOf('Status', (route, { status }) => {
+export const statusRoutes = restRoutes('Status', (route, { status }) => {
   route('GET /api/status', reads({ auth: 'none' }), {
     operationId: 'getStatus',
     summary: 'Get the status',

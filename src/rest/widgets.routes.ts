@@ -6,14 +6,14 @@ import {
   widgetUsageInput,
 } from '../services/widgets/widgets.inputs.js';
 import { widgetOutput, widgetsOutput, widgetUsageOutput } from '../services/widgets/widgets.outputs.js';
-import { routesOf } from './operations.js';
+import { restRoutes } from './operations.js';
 import { reads, writes } from './route-rules.js';
 
 /** A system prompt of 20,000 characters takes up to 120 kB, and a change may say which one it replaces. */
 const BODY = { bodyLimitBytes: 320 * 1024 };
 
 /** The viewer's chat widgets. What visitors ask is answered by the edge (src/gateway/widget.routes.ts). */
-export const widgetsRoutes = routesOf('Widgets', (route, { widgets }) => {
+export const widgetsRoutes = restRoutes('Widgets', (route, { widgets }) => {
   route('POST /api/widgets', writes(BODY), {
     operationId: 'createWidget',
     summary: 'Create a widget',

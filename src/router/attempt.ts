@@ -3,14 +3,19 @@ import type { MessageMask } from '../lib/message-mask.js';
 import { AnswerTooLargeError, MAX_ANSWER_BYTES, MAX_ERROR_BYTES } from '../lib/upstream/answer-limits.js';
 import type { UpstreamClient } from '../lib/upstream/client.js';
 import type { ResponseHead } from '../lib/upstream/response-head.js';
-import type { Carrier } from '../lib/upstream/upstream.js';
-import type { CallPatience, UpstreamHandler } from '../lib/upstream/upstream-handler.js';
+import type { CallHandle } from '../lib/upstream/upstream.js';
+import type { CallTimeouts, UpstreamHandler } from '../lib/upstream/upstream-handler.js';
 import { type AnswerMemory, type AnswerShare, SMALL_ANSWER_BYTES } from './answer-memory.js';
 import { bodyOf } from './answers.js';
-import type { Caller } from './caller.js';
-import { judgeFailure, judgePayload, judgeStatus, tooLarge, type Verdict } from './node-errors.js';
-import type { Asked } from './request.js';
-import { RESTAMP, type Restamped, SseRestamper, UpstreamGarbage } from './restamp.js';
+import { type FailureVerdict, judgeFailure, judgePayload, judgeStatus, tooLarge } from './node-errors.js';
+import type { ProxyRequest } from './request.js';
+import {
+  MalformedResponseError,
+  REWRITE_MODEL_NAME,
+  type RenamedAnswer,
+  SseModelNameRewriter,
+} from './rewrite-model-name.js';
+import type { RouterSink } from './router-sink.js';
 import type { Deployment } from './routing.js';
 
 /** How one call to one node ended. */
@@ -19,12 +24,12 @@ export type AttemptEnd =
   | { kind: 'ok' }
   | { kind: 'client_gone' }
   /** The node rejected the caller's request before a byte was sent. */
-  | Extract<Verdict, { kind: 'refused' }>
+  | Extract<FailureVerdict, { kind: 'refused' }>
   /**
    * It failed before a byte was sent, so the caller can still get any response. `certain`: no request can have caused
    * it. `own`: this process lacks what a connection takes, so it says nothing of the node.
    */
-  | Extract<Verdict, { kind: 'failed' }>
+  | Extract<FailureVerdict, { kind: 'failed' }>
   /** It failed after bytes had left; the answer has been cut. */
   | { kind: 'broken'; reason: string; cause?: string | undefined }
   /** It exceeded the size limit after bytes were sent; the answer has been cut off. */
@@ -32,15 +37,16 @@ export type AttemptEnd =
 
 /** An error instead of an answer; nothing was sent yet. */
 class ErrorAnswer extends Error {
-  constructor(readonly verdict: Verdict) {
+  constructor(readonly verdict: FailureVerdict) {
     super('the node answered with an error');
   }
 }
 
 /** Only an error may come whole. The edge would take anything else for garbage, when no other node can be tried. */
-const noStream = (): UpstreamGarbage => new UpstreamGarbage('a whole answer where a stream was asked for');
+const noStream = (): MalformedResponseError =>
+  new MalformedResponseError('a whole answer where a stream was asked for');
 
-function verdictOn(failure: unknown): Verdict {
+function verdictOn(failure: unknown): FailureVerdict {
   if (failure instanceof ErrorAnswer) return failure.verdict;
   return failure instanceof AnswerTooLargeError ? tooLarge : judgeFailure(failure);
 }
@@ -63,7 +69,7 @@ export class Attempt implements UpstreamHandler {
   /** Never rejects. */
   readonly ended: Promise<AttemptEnd>;
   readonly #end: (end: AttemptEnd) => void;
-  #connection: Carrier | undefined;
+  #connection: CallHandle | undefined;
   #over = false;
   #status = 0;
   #retryAfter: string | undefined;
@@ -72,7 +78,7 @@ export class Attempt implements UpstreamHandler {
   #bytes = 0;
   /** What it takes of the memory for large answers, once it is one. */
   #share: AnswerShare | undefined;
-  #stream: SseRestamper | undefined;
+  #stream: SseModelNameRewriter | undefined;
   /** What leaves of a stream next. */
   #pieces: Buffer[] = [];
   /** Why the stream that the caller gets is invalid, although it continues. */
@@ -80,9 +86,9 @@ export class Attempt implements UpstreamHandler {
 
   constructor(
     private readonly deployment: Deployment,
-    private readonly asked: Asked,
-    readonly patience: CallPatience,
-    private readonly caller: Caller,
+    private readonly asked: ProxyRequest,
+    readonly timeouts: CallTimeouts,
+    private readonly caller: RouterSink,
     /** Called whenever some of the answer leaves: the node is at work, and from the first on there is no other try. */
     private readonly onLeaving: () => void,
     private readonly json: JsonReader,
@@ -123,9 +129,13 @@ export class Attempt implements UpstreamHandler {
     if (isJson(type)) return;
     if (this.asked.stream && type === 'text/event-stream') {
       const { group } = this.deployment;
-      this.#stream = new SseRestamper(group, (payload) => this.#errorEvent(payload), this.asked.answers);
+      this.#stream = new SseModelNameRewriter(
+        group,
+        (payload) => this.#errorEvent(payload),
+        this.asked.answers,
+      );
       this.movedOn = false;
-    } else this.#fail(new UpstreamGarbage('an answer of another content type'));
+    } else this.#fail(new MalformedResponseError('an answer of another content type'));
   }
 
   onData(chunk: Buffer): void {
@@ -169,15 +179,15 @@ export class Attempt implements UpstreamHandler {
     }
     const { path, answers } = this.asked;
     const asked = { body, model: this.deployment.group, path, answers };
-    const read = this.json.read(this.accountId, RESTAMP, asked);
+    const read = this.json.read(this.accountId, REWRITE_MODEL_NAME, asked);
     if (read instanceof Promise)
       read.then((answer) => this.#answer(answer)).catch((error) => this.#fail(error));
     else this.#answer(read);
   }
 
-  #answer(answer: Restamped): void {
+  #answer(answer: RenamedAnswer): void {
     if (this.#over) return;
-    if (answer.kind === 'garbage') throw new UpstreamGarbage('not a JSON object');
+    if (answer.kind === 'garbage') throw new MalformedResponseError('not a JSON object');
     if (answer.kind === 'error') throw new ErrorAnswer(judgePayload(answer.body, this.deployment, this.mask));
     if (this.asked.stream) throw noStream();
     this.caller.answer(200, answer.body);
@@ -189,20 +199,20 @@ export class Attempt implements UpstreamHandler {
     return new ErrorAnswer(judgeStatus(this.#status, text, this.#retryAfter, this.deployment, this.mask));
   }
 
-  #endStream(stream: SseRestamper): void {
+  #endStream(stream: SseModelNameRewriter): void {
     this.movedOn = stream.end(this.#pieces);
     if (!this.caller.begun) this.#refuseEmpty(stream);
     this.#send();
-    if (!this.caller.begun) throw new UpstreamGarbage('an empty stream');
+    if (!this.caller.begun) throw new MalformedResponseError('an empty stream');
     this.caller.endStream();
     const reason = this.#spoilt ?? (stream.complete ? undefined : 'stream_cut');
     this.#finish(reason === undefined ? { kind: 'ok' } : { kind: 'broken', reason });
   }
 
   /** Lets another node try if nothing but `[DONE]` came. */
-  #refuseEmpty(stream: SseRestamper): void {
+  #refuseEmpty(stream: SseModelNameRewriter): void {
     if (stream.complete && !stream.answered && this.#spoilt === undefined)
-      throw new UpstreamGarbage('an empty stream');
+      throw new MalformedResponseError('an empty stream');
   }
 
   /** The head is sent with the first byte, so that a node that fails earlier still gets the right status. */

@@ -1,5 +1,5 @@
 import type { Health } from './health.js';
-import type { Gate, Wanted } from './node-gate.js';
+import type { Gate, HostIntent } from './node-gate.js';
 import type { BoundField } from './output-bound.js';
 import type { Deployment } from './routing.js';
 
@@ -13,7 +13,7 @@ export interface Candidate {
 }
 
 /** Whether a deployment takes calls at the moment: `closed` for one that is parked, too. */
-export function standingOf({ health, gate }: Candidate, now: number): Wanted {
+export function standingOf({ health, gate }: Candidate, now: number): HostIntent {
   return health.isParked(now) ? 'closed' : gate.standing(now, health.isTrying(now));
 }
 
@@ -29,13 +29,13 @@ export class Group {
 
   /** Whether every deployment is cooling down, or on a node that takes no calls. */
   isParked(now: number): boolean {
-    return this.candidates.every(({ health, gate }) => health.isParked(now) || gate.site.wanted === 'closed');
+    return this.candidates.every(({ health, gate }) => health.isParked(now) || gate.host.wanted === 'closed');
   }
 
   /** Milliseconds until the first of them takes calls again; infinite while all their nodes are closed. */
   parkedFor(now: number): number {
     const waits = this.candidates.map(({ health, gate }) =>
-      gate.site.wanted === 'closed' ? Number.POSITIVE_INFINITY : health.parkedFor(now),
+      gate.host.wanted === 'closed' ? Number.POSITIVE_INFINITY : health.parkedFor(now),
     );
     return Math.min(...waits);
   }

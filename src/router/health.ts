@@ -8,7 +8,7 @@ import type { RouterSettings } from './routing.js';
 export type Change = 'none' | 'parked' | 'parked_again' | 'serving' | 'suspect';
 
 /** A call that failed. */
-export interface Failure {
+export interface NodeFailure {
   /** No request can be the reason: the node could not be reached, or failed a call of our own too. */
   certain: boolean;
   /** One of few words. */
@@ -101,7 +101,7 @@ export class Health {
    * A call failed through its fault. Only a success resets the count, so that after its time a deployment which is
    * still dead is parked again by the first call that finds out. Calls that began before it was parked don't count.
    */
-  failed(now: number, settings: RouterSettings, { certain, reason, cause }: Failure): Change {
+  failed(now: number, settings: RouterSettings, { certain, reason, cause }: NodeFailure): Change {
     if (this.isParked(now)) return 'none';
     this.#fails++;
     this.#lastFailure = cause ?? reason;

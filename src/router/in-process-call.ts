@@ -1,11 +1,11 @@
 import { Deadline } from '../lib/upstream/deadline.js';
 import type { ServedBy } from '../lib/upstream/served-by.js';
-import type { Carrier } from '../lib/upstream/upstream.js';
+import type { CallHandle } from '../lib/upstream/upstream.js';
 import { type UpstreamHandler, UpstreamTimeoutError } from '../lib/upstream/upstream-handler.js';
-import type { Caller } from './caller.js';
+import type { RouterSink } from './router-sink.js';
 
 /** A call of this process: hands its answer to the handler as it comes. A handler that pauses holds the node back. */
-export class InProcessCall implements Caller, Carrier {
+export class InProcessCall implements RouterSink, CallHandle {
   begun = false;
   gone = false;
   /** Of the answer; 0: none has begun. */
@@ -22,7 +22,7 @@ export class InProcessCall implements Caller, Carrier {
 
   constructor(handler: UpstreamHandler) {
     this.#handler = handler;
-    this.#deadline.at = performance.now() + handler.patience.headersTimeoutMs;
+    this.#deadline.at = performance.now() + handler.timeouts.headersTimeoutMs;
   }
 
   onLeft(listener: () => void): void {

@@ -2,14 +2,14 @@ import type { Registry } from 'prom-client';
 import type { JsonReader } from '../lib/json-reader.js';
 import type { Logger } from '../lib/logger.js';
 import { AnswerMemory } from './answer-memory.js';
-import type { CallDeps, CallTimeouts } from './call.js';
+import { createAttempts } from './attempts.js';
 import type { Random } from './group.js';
+import { HostRegistry, type SteeringNode } from './host-registry.js';
 import { NodeMask } from './node-mask.js';
-import { createRelay } from './relay.js';
+import type { RoutedCallDeps, RouterTimeouts } from './routed-call.js';
 import { createRouter, type Router, type RouterDeps } from './router.js';
 import { createRouterMetrics } from './router-metrics.js';
 import type { Routing } from './routing.js';
-import { Sites, type SteeringNode } from './sites.js';
 import { type ProxyTime, processTime } from './time.js';
 
 /** Above what a node that serves takes for one token, and short enough for a call to wait for. */
@@ -18,7 +18,7 @@ const MAX_PROBE_MS = 5_000;
 export interface ModelRouterDeps {
   routing: Routing;
   /** Where the routing file says nothing. */
-  timeouts: Omit<CallTimeouts, 'totalMs'>;
+  timeouts: Omit<RouterTimeouts, 'totalMs'>;
   log: Logger;
   /** The process's own. */
   json: JsonReader;
@@ -34,7 +34,7 @@ export interface ModelRouterDeps {
 /** Sends calls of models to the deployments of a routing file. */
 export interface ModelRouter {
   /** What a call needs (take-call.ts). */
-  readonly calls: CallDeps;
+  readonly calls: RoutedCallDeps;
   /** The file in force. */
   routing(): Routing;
   /** The router for that file. */
@@ -60,7 +60,7 @@ export function createModelRouter(deps: ModelRouterDeps): ModelRouter {
   const { log } = deps;
   const answers = new AnswerMemory(deps.answerBytes);
   const mask = new NodeMask(deps.routing);
-  const relay = createRelay(answers, deps.json, mask.apply);
+  const relay = createAttempts(answers, deps.json, mask.apply);
   const time = deps.time ?? processTime;
   let { routing } = deps;
   let router: Router;
@@ -69,7 +69,7 @@ export function createModelRouter(deps: ModelRouterDeps): ModelRouter {
   const firstByteMs = (): number => routing.settings.timeoutMs ?? deps.timeouts.firstByteMs;
   const ending = new AbortController();
   let nodeIsIdle = (): void => undefined;
-  const sites = new Sites(() => nodeIsIdle());
+  const sites = new HostRegistry(() => nodeIsIdle());
   const routerDeps: RouterDeps = {
     time,
     sites,

@@ -16,7 +16,7 @@ import {
   upstreamTooSlow,
 } from './answers.js';
 import { type BoundField, fieldTaken } from './output-bound.js';
-import { UpstreamGarbage } from './restamp.js';
+import { MalformedResponseError } from './rewrite-model-name.js';
 import type { Deployment } from './routing.js';
 
 const MAX_RETRY_AFTER_SECONDS = 3_600;
@@ -26,10 +26,10 @@ const MAX_READ = 8_192;
 const MAX_PARSED_BYTES = 1024 * 1024;
 
 /** Classifies a failure to get a complete answer. */
-export function judgeFailure(failure: unknown): Extract<Verdict, { kind: 'failed' }> {
+export function judgeFailure(failure: unknown): Extract<FailureVerdict, { kind: 'failed' }> {
   if (failure instanceof UpstreamTimeoutError)
     return { kind: 'failed', error: upstreamTooSlow, reason: 'timeout', certain: !failure.connected };
-  const reason = failure instanceof UpstreamGarbage ? 'garbage' : 'connection';
+  const reason = failure instanceof MalformedResponseError ? 'garbage' : 'connection';
   // The worker thread has died, which is our fault and not the node's.
   if (failure instanceof AppError)
     return { kind: 'failed', error: noRoom, reason: 'own_limit', certain: false, own: true };
@@ -104,7 +104,7 @@ interface Refused {
 }
 
 /** Whose fault a node's error is, and what the caller gets. */
-export type Verdict =
+export type FailureVerdict =
   /** The caller's own: another deployment would say the same, and this one is none the worse for it. */
   | Refused
   /** The deployment's: another may do better. `certain`: no request can have caused it. `own`: it is ours, and none can. */
@@ -132,7 +132,7 @@ export function judgeStatus(
   retryAfter: string | undefined,
   deployment: Deployment,
   mask: MessageMask,
-): Verdict {
+): FailureVerdict {
   const outcome = `upstream_${status}`;
   if (status === 400 || status === 422)
     return { kind: 'refused', status, outcome, ...refusal(text, deployment, mask) };
@@ -156,7 +156,7 @@ export function judgeStatus(
 }
 
 /** Judges an error object that came with a 200, in a stream or for a whole answer. Its code may be a status. */
-export function judgePayload(payload: Buffer, deployment: Deployment, mask: MessageMask): Verdict {
+export function judgePayload(payload: Buffer, deployment: Deployment, mask: MessageMask): FailureVerdict {
   const text = payload.length > MAX_PARSED_BYTES ? '' : payload.toString('utf8');
   return judgeStatus(statusIn(text), text, undefined, deployment, mask);
 }

@@ -1,10 +1,10 @@
 /** What its node's state means for a deployment: no calls at all, calls when no other can take them, calls. */
-export type Wanted = 'closed' | 'avoided' | 'open';
+export type HostIntent = 'closed' | 'avoided' | 'open';
 
 /** One host and port, with every deployment there. */
-export class Site {
+export class Host {
   /** As the node registry says; `open` where it says nothing. */
-  wanted: Wanted = 'open';
+  wanted: HostIntent = 'open';
   /** Whether the registry has a node at this host and port that affects routing. */
   governed = false;
   /** The node that was registered here last. */
@@ -48,7 +48,7 @@ export class Gate {
   #halfOpenSince = 0;
   #busy = 0;
 
-  constructor(readonly site: Site) {}
+  constructor(readonly host: Host) {}
 
   /** Whether it waits for an answer to a small call of our own. */
   get warming(): boolean {
@@ -56,8 +56,8 @@ export class Gate {
   }
 
   /** `trying`: it has failed before and hasn't answered since, so that one call at a time is enough to find out. */
-  standing(now: number, trying: boolean): Wanted {
-    const { wanted } = this.site;
+  standing(now: number, trying: boolean): HostIntent {
+    const { wanted } = this.host;
     if (wanted !== 'open') return wanted;
     if (this.#phase === 'warming') return 'avoided';
     if (this.#phase === 'half_open' && now - this.#halfOpenSince >= HALF_OPEN_MS) this.#phase = 'open';
@@ -79,7 +79,7 @@ export class Gate {
 
   enter(): void {
     this.#busy++;
-    this.site.enter();
+    this.host.enter();
   }
 
   /** Bytes of an answer have come. */
@@ -90,7 +90,7 @@ export class Gate {
   /** A call is over. @returns Whether it has to be asked again before others call it. */
   leave(failed: boolean): boolean {
     this.#busy--;
-    this.site.leave();
+    this.host.leave();
     if (this.#phase !== 'half_open') return false;
     this.#phase = failed ? 'warming' : 'open';
     return failed;

@@ -1,6 +1,6 @@
 import { createMessageMask, type MessageMask } from '../lib/message-mask.js';
+import type { SteeringNode } from './host-registry.js';
 import type { Routing } from './routing.js';
-import type { SteeringNode } from './sites.js';
 
 /** Calls of a former routing may still end with an error. Of the facts of former routings, the latest are kept. */
 const MAX_FACTS = 10_000;

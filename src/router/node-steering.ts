@@ -6,8 +6,8 @@ import { listen } from '../db/listen.js';
 import type { Logger } from '../lib/logger.js';
 import { createOutageLog } from '../lib/outage-log.js';
 import { REPORT_SECONDS, reportOf } from './deployment-reports.js';
+import type { SteeringNode } from './host-registry.js';
 import type { ModelRouter } from './model-router.js';
-import type { SteeringNode } from './sites.js';
 
 /** Also how often a process reports. */
 const POLL_MS = 2_000;

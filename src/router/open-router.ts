@@ -92,7 +92,7 @@ export async function openRouter(
     router,
     keys,
     upstream: new RouterUpstream(router.calls, keys, log),
-    routes: { ...routesOf(router), version: () => version },
+    routes: { ...routeTable(router), version: () => version },
     async close() {
       unfollow();
       router.close();
@@ -103,7 +103,7 @@ export async function openRouter(
 }
 
 /** What is said of models, by the routing in force. */
-export const routesOf = (router: ModelRouter): Omit<OpenRouter['routes'], 'version'> => ({
+export const routeTable = (router: ModelRouter): Omit<OpenRouter['routes'], 'version'> => ({
   ownerOf: (name) =>
     router
       .current()

@@ -1,10 +1,10 @@
-import { limitAfterReads } from '../lib/limit-after-reads.js';
+import { graceTimeout } from '../lib/grace-timeout.js';
 import { GENERAL_MASK } from '../lib/message-mask.js';
 import type { ResponseHead } from '../lib/upstream/response-head.js';
-import type { Carrier } from '../lib/upstream/upstream.js';
-import type { CallPatience, UpstreamHandler } from '../lib/upstream/upstream-handler.js';
+import type { CallHandle } from '../lib/upstream/upstream.js';
+import type { CallTimeouts, UpstreamHandler } from '../lib/upstream/upstream-handler.js';
 import { judgeStatus } from './node-errors.js';
-import { RESTAMP, UpstreamGarbage } from './restamp.js';
+import { MalformedResponseError, REWRITE_MODEL_NAME } from './rewrite-model-name.js';
 import type { Deployment } from './routing.js';
 
 /** A vector of some thousand numbers. */
@@ -17,11 +17,11 @@ const QUESTIONS: Readonly<Record<string, object>> = {
 };
 
 /** Sends a small call to a node. */
-type Send = (path: string, body: Buffer, handler: UpstreamHandler) => Carrier;
+type Send = (path: string, body: Buffer, handler: UpstreamHandler) => CallHandle;
 
 /** A node's answer to a small call, once it is whole. */
 class SmallAnswer implements UpstreamHandler {
-  readonly patience: CallPatience;
+  readonly timeouts: CallTimeouts;
   /** Rejects when none comes in time, or too much of it. */
   readonly whole: Promise<Buffer>;
   status = 0;
@@ -31,7 +31,7 @@ class SmallAnswer implements UpstreamHandler {
   #reject!: (error: Error) => void;
 
   constructor(timeoutMs: number) {
-    this.patience = { headersTimeoutMs: timeoutMs, bodyTimeoutMs: timeoutMs };
+    this.timeouts = { headersTimeoutMs: timeoutMs, bodyTimeoutMs: timeoutMs };
     this.whole = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -44,7 +44,7 @@ class SmallAnswer implements UpstreamHandler {
 
   onData(chunk: Buffer): void {
     this.#bytes += chunk.length;
-    if (this.#bytes > MAX_BYTES) throw new UpstreamGarbage('too much for one token');
+    if (this.#bytes > MAX_BYTES) throw new MalformedResponseError('too much for one token');
     this.#chunks.push(chunk);
   }
 
@@ -67,7 +67,7 @@ async function asked(
   const answer = new SmallAnswer(timeoutMs);
   const connection = send(path, Buffer.from(JSON.stringify(question)), answer);
   // Pieces that come one by one may take long together.
-  const endLimit = limitAfterReads(timeoutMs, () => {
+  const endLimit = graceTimeout(timeoutMs, () => {
     connection.abort(answer);
     answer.onError(new Error('it took too long'));
   });
@@ -78,7 +78,7 @@ async function asked(
     if (verdict.kind === 'refused') return verdict.takes === undefined ? 'refused' : 'answered';
     throw new Error(`status ${answer.status}`);
   }
-  const { kind } = RESTAMP.run({ body, model: deployment.group, path, answers: 1 });
+  const { kind } = REWRITE_MODEL_NAME.run({ body, model: deployment.group, path, answers: 1 });
   if (kind !== 'answer') throw new Error(`an answer that is ${kind}`);
   return 'answered';
 }

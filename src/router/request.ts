@@ -4,7 +4,7 @@ import { badRequest, type ProxyError } from './answers.js';
 import { BOUND_FIELDS, OutputBound } from './output-bound.js';
 
 /** A call as requested: what the router must know without parsing it. */
-export interface Asked {
+export interface ProxyRequest {
   /** `/chat/completions` or `/embeddings`. */
   path: string;
   body: Buffer;
@@ -26,7 +26,7 @@ const QUOTE = 0x22;
 const READ = ['model', 'stream', 'n', 'input', ...BOUND_FIELDS];
 
 /** Reads a request's body, or says what is wrong with it. */
-export function readRequest(path: string, body: unknown, owner: string): Asked | ProxyError {
+export function readRequest(path: string, body: unknown, owner: string): ProxyRequest | ProxyError {
   const members = Buffer.isBuffer(body) ? findMembers(body, READ) : undefined;
   if (!Buffer.isBuffer(body) || !members) return badRequest('The request body must be a JSON object.');
   const models = members.filter(({ key }) => key === 'model');

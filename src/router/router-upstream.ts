@@ -1,13 +1,13 @@
 import type { Logger } from '../lib/logger.js';
 import { GENERAL_MASK } from '../lib/message-mask.js';
 import type { Span } from '../lib/tracing/tracing.js';
-import type { CallHead, Carrier, Upstream } from '../lib/upstream/upstream.js';
+import type { CallHandle, CallHead, Upstream } from '../lib/upstream/upstream.js';
 import type { UpstreamHandler } from '../lib/upstream/upstream-handler.js';
 import { bodyOf, type ProxyError, refusalOf } from './answers.js';
-import type { CallDeps } from './call.js';
 import { InProcessCall } from './in-process-call.js';
 import { bearerOf, keyRefusal } from './key-check.js';
-import type { Asked } from './request.js';
+import type { ProxyRequest } from './request.js';
+import type { RoutedCallDeps } from './routed-call.js';
 import { readCall, runCall } from './take-call.js';
 import type { VirtualKeys } from './virtual-keys.js';
 
@@ -20,12 +20,12 @@ export class RouterUpstream implements Upstream {
   readonly mask = GENERAL_MASK;
 
   constructor(
-    private readonly calls: CallDeps,
+    private readonly calls: RoutedCallDeps,
     private readonly keys: Pick<VirtualKeys, 'check'>,
     private readonly log: Logger,
   ) {}
 
-  call(head: CallHead, body: Buffer, handler: UpstreamHandler): Carrier {
+  call(head: CallHead, body: Buffer, handler: UpstreamHandler): CallHandle {
     const call = new InProcessCall(handler);
     // At the end of this turn: by then the call's intent is in the spool.
     setImmediate(() => {
@@ -48,7 +48,7 @@ export class RouterUpstream implements Upstream {
   }
 
   /** Runs a call, of which it keeps no more of the body than the router does. Never rejects. */
-  async #run(asked: Asked, call: InProcessCall, traced: Span | undefined): Promise<void> {
+  async #run(asked: ProxyRequest, call: InProcessCall, traced: Span | undefined): Promise<void> {
     const span = traced?.child('route');
     await runCall(this.calls, asked, call, span);
     span?.note({ 'http.response.status_code': call.status });

@@ -1,13 +1,13 @@
 import { endpointKey } from '../lib/endpoint-key.js';
 import type { Logger } from '../lib/logger.js';
 import { type Candidate, Group, standingOf } from './group.js';
-import { type Change, type Failure, Health } from './health.js';
+import { type Change, Health, type NodeFailure } from './health.js';
+import type { HostRegistry, SteeringNode } from './host-registry.js';
 import { Gate } from './node-gate.js';
-import { Readmitter } from './readmitter.js';
 import type { RouterMetrics } from './router-metrics.js';
 import type { Deployment, DeploymentState, RouterSettings, Routing } from './routing.js';
-import type { Sites, SteeringNode } from './sites.js';
 import type { ProxyTime } from './time.js';
+import { WarmUpProbes } from './warm-up-probes.js';
 
 export interface PublicModel {
   name: string;
@@ -43,7 +43,7 @@ export interface Router {
   retire(): void;
 }
 
-interface CallFailure extends Failure {
+interface CallFailure extends NodeFailure {
   reason: string;
 }
 
@@ -55,7 +55,7 @@ export interface RouterDeps {
   probe(deployment: Deployment, path: string | undefined): Promise<boolean>;
   /** Such calls under way, also those of the routers before. */
   asking: Map<Health, Promise<boolean>>;
-  sites: Sites;
+  sites: HostRegistry;
   /** Aborted when the process ends. */
   ending: AbortSignal;
 }
@@ -74,7 +74,7 @@ function isSame(a: Deployment, b: Deployment): boolean {
 function candidatesOf(
   deployments: readonly Deployment[],
   before: readonly Candidate[],
-  sites: Sites,
+  sites: HostRegistry,
 ): Candidate[] {
   const known = new Map(before.map((candidate) => [candidate.deployment.id, candidate]));
   return deployments.map((deployment) => {
@@ -151,7 +151,7 @@ export function createRouter(
     else log.debug(facts, 'a deployment is parked again');
   };
   const ask = askerOf(deps, (candidate) => tell(candidate.health.succeeded(time.now()), candidate));
-  const readmitter = new Readmitter(deps, candidates, ask, (candidate) =>
+  const readmitter = new WarmUpProbes(deps, candidates, ask, (candidate) =>
     tell(candidate.health.returned(time.now()), candidate),
   );
   if (before) {
@@ -160,7 +160,7 @@ export function createRouter(
     const known = new Set(before.candidates.map(({ gate }) => gate));
     for (const candidate of candidates) {
       const { gate } = candidate;
-      if (!known.has(gate) && gate.site.governed) gate.warm();
+      if (!known.has(gate) && gate.host.governed) gate.warm();
       if (gate.warming) readmitter.readmit(gate);
     }
   }
@@ -170,18 +170,18 @@ export function createRouter(
     readmit: ({ gate }) => readmitter.readmit(gate),
     retire: () => readmitter.retire(),
     steer(nodes) {
-      const wantedBefore = new Map(candidates.map(({ gate: { site } }) => [site, site.wanted]));
+      const wantedBefore = new Map(candidates.map(({ gate: { host } }) => [host, host.wanted]));
       const back = deps.sites.steer(nodes);
       for (const candidate of candidates) {
-        const { site } = candidate.gate;
+        const { host } = candidate.gate;
         const { id, group } = candidate.deployment;
-        if (site.wanted !== wantedBefore.get(site)) {
+        if (host.wanted !== wantedBefore.get(host)) {
           log.info(
-            { deployment: id, model: group, calls: site.wanted },
+            { deployment: id, model: group, calls: host.wanted },
             'the node of a deployment has changed',
           );
         }
-        if (back.has(site)) candidate.gate.warm();
+        if (back.has(host)) candidate.gate.warm();
         // Also one that isn't back: where its entry is gone, nothing but the gate keeps calls away.
         if (candidate.gate.warming) readmitter.readmit(candidate.gate);
       }
@@ -201,7 +201,7 @@ export function createRouter(
         lastFailure: candidate.health.lastFailure,
         parkedForMs: candidate.health.parkedFor(now),
         standing: standingOf(candidate, now),
-        inFlight: candidate.gate.site.inFlight,
+        inFlight: candidate.gate.host.inFlight,
       }));
     },
     succeeded(candidate, path) {

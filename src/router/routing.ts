@@ -1,5 +1,5 @@
 import type { Money } from '../lib/money.js';
-import type { Wanted } from './node-gate.js';
+import type { HostIntent } from './node-gate.js';
 import type { BoundFields } from './output-bound.js';
 import type { Secret } from './secret.js';
 
@@ -71,7 +71,7 @@ export interface DeploymentState {
   /** Milliseconds until it takes calls again; 0: it does. */
   parkedForMs: number;
   /** Whether it takes calls now, by all that is known of it and its node. */
-  standing: Wanted;
+  standing: HostIntent;
   /** Calls under way to its host and port. */
   inFlight: number;
 }

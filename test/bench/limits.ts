@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { Redis } from 'ioredis';
 import { Registry } from 'prom-client';
-import type { AccountState, DayState } from '../../src/inference/limits/account-state.js';
+import type { AccountState, PeriodSpend } from '../../src/inference/limits/account-state.js';
 import type { createLimits } from '../../src/inference/limits/create-limits.js';
 import type { EdgeIdentity } from '../../src/inference/limits/edge-identity.js';
 import type { Admission, Limits } from '../../src/inference/limits/limits.js';
@@ -44,7 +44,7 @@ const MODEL = { publicName: 'm', kind: 'chat', contextWindow: 1_000, priceIn: 1_
 interface Build {
   createLimits: typeof createLimits;
   AccountState: typeof AccountState;
-  DayState: typeof DayState;
+  PeriodSpend: typeof PeriodSpend;
   EdgeIdentity: typeof EdgeIdentity;
 }
 
@@ -77,7 +77,7 @@ async function subject(
       allowedModels: new Set(['m']),
       authorization: 'Bearer x',
       dailyLimit: load.capped ? 900n * DOLLAR : null,
-      day: new build.DayState(),
+      day: new build.PeriodSpend(),
     };
   });
   const cache = {
@@ -107,7 +107,7 @@ async function subject(
     registry: new Registry(),
     identity: new build.EdgeIdentity(),
     mayAdmit: () => true,
-    patience: { redisMs: 5_000, queueMs: 5_000 },
+    timeouts: { redisMs: 5_000, queueMs: 5_000 },
   });
   return { limits, payers, ended: [] };
 }

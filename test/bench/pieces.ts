@@ -1,9 +1,9 @@
 import { join, resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { pathToFileURL } from 'node:url';
-import type { Recipient } from '../../src/inference/relay/recipient.js';
 import type { JsonAnswer } from '../../src/inference/relay/relay-json.js';
 import type { StreamAnswer } from '../../src/inference/relay/relay-stream.js';
+import type { ResponseSink } from '../../src/inference/relay/response-sink.js';
 import type { inspectBody } from '../../src/inference/request/request-body.js';
 import type { JsonJob } from '../../src/lib/json-reader.js';
 import { median, quantile } from './measure.js';
@@ -69,7 +69,7 @@ function surroundings(body: unknown) {
   const rest = { dropped: nothing, fail, refuse: fail, unrecorded: fail, sent: nothing };
   const payer = { account: { id: ID } };
   const input = { id: ID, endpoint: 'chat', body, payer, admission: { model: { publicName: base.model } } };
-  const recipient: Pick<Recipient, 'full' | 'answer' | 'startStream' | 'send' | 'endStream'> = {
+  const recipient: Pick<ResponseSink, 'full' | 'answer' | 'startStream' | 'send' | 'endStream'> = {
     full: false,
     answer: nothing,
     startStream: nothing,

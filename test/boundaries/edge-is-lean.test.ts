@@ -16,7 +16,11 @@ const HEAVY = [
 /** What the worker thread loads by and by. */
 const WORKER_JOBS = [
   ...['inference/request/read-request.js', 'inference/relay/read-answer.js', 'gateway/read-chat.js'],
-  ...['gateway/widget-said.js', 'gateway/responses/read-request.js', 'gateway/responses/response-state.js'],
+  ...[
+    'gateway/read-widget-answer.js',
+    'gateway/responses/read-request.js',
+    'gateway/responses/response-state.js',
+  ],
 ].map((name) => join(compiled, name));
 
 describe('the edge', () => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { type Listener, listen } from '../../src/db/listen.js';
-import { type EdgeLock, holdEdgeLock } from '../../src/gateway/single-edge.js';
+import { holdLeaderLock, type LeaderLock } from '../../src/gateway/leader-lock.js';
 import { createLogger } from '../../src/lib/logger.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { resetSocket } from '../support/reset-socket.js';
@@ -81,9 +81,9 @@ describe('over a link that fails', () => {
   });
 
   describe('the lock of the one edge', () => {
-    let lock: EdgeLock;
+    let lock: LeaderLock;
     beforeEach(async () => {
-      lock = await holdEdgeLock(url, log);
+      lock = await holdLeaderLock(url, log);
     });
     const holders = async () =>
       (
@@ -100,9 +100,9 @@ describe('over a link that fails', () => {
         const [now] = await holders();
         return now !== undefined && now !== before;
       });
-      await expect(holdEdgeLock(db.url, log, 200)).rejects.toThrow('another edge is running');
+      await expect(holdLeaderLock(db.url, log, 200)).rejects.toThrow('another edge is running');
       await lock.release();
-      const second = await holdEdgeLock(db.url, log, 5_000);
+      const second = await holdLeaderLock(db.url, log, 5_000);
       await second.release();
     });
 
@@ -113,7 +113,7 @@ describe('over a link that fails', () => {
 
     test('is not waited for without end at a start over a frozen link', async () => {
       link.freeze();
-      await expect(holdEdgeLock(url, log, 1_000)).rejects.toThrow();
+      await expect(holdLeaderLock(url, log, 1_000)).rejects.toThrow();
       link.restore();
       await lock.release();
     });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Agent } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { EDGE_BOUNDS } from '../../src/gateway/edge-bounds.js';
+import { RESOURCE_LIMITS } from '../../src/gateway/resource-limits.js';
 import { Journal } from '../faults/rig/client.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { createTestKey, postChat, startTestEdge, usageOf } from '../support/edge.js';
@@ -110,7 +110,7 @@ describe('an edge that stops', () => {
   test('fails nobody whose next request on a connection is under way', async () => {
     const edge = await startTestEdge(db, {
       upstreamUrl: upstream.url,
-      bounds: { restMs: EDGE_BOUNDS.restMs },
+      bounds: { restMs: RESOURCE_LIMITS.restMs },
     });
     const { key } = await createTestKey(db);
     upstream.answer(chat());

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Agent, createServer, get, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { V1Recipient } from '../../src/gateway/v1-recipient.js';
+import { V1Sink } from '../../src/gateway/v1-sink.js';
 import type { CallInput } from '../../src/inference/call.js';
 
 /** What the head of a stream says of its call. */
@@ -15,13 +15,13 @@ describe('a stream in small events to a client that reads slowly', () => {
   let server: Server;
   let url: string;
   /** Answers a request. */
-  let serve: (recipient: V1Recipient) => void;
+  let serve: (recipient: V1Sink) => void;
   const sockets: Socket[] = [];
 
   beforeAll(async () => {
     server = createServer((_request, response) => {
       sockets.push(response.socket!);
-      serve(new V1Recipient(response, INPUT, BOUNDS));
+      serve(new V1Sink(response, INPUT, BOUNDS));
     });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');

@@ -1,4 +1,4 @@
-import type { EdgeBounds } from '../../src/gateway/edge-bounds.js';
+import type { ResourceLimits } from '../../src/gateway/resource-limits.js';
 import { WITH_SECRET } from '../nodes/support.js';
 import { signUpAdmin } from '../support/admin.js';
 import { call, signUp } from '../support/api.js';
@@ -37,7 +37,7 @@ async function stopPlatform({ db, platform }: Awaited<ReturnType<typeof startPla
 }
 
 interface HostileOptions {
-  bounds?: Partial<EdgeBounds>;
+  bounds?: Partial<ResourceLimits>;
   /** Platform and database of this file alone: it looks at all rows. */
   own?: true;
 }

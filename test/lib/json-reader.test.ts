@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { READ_CHAT } from '../../src/gateway/read-chat.js';
+import { READ_WIDGET_ANSWER } from '../../src/gateway/read-widget-answer.js';
 import { READ_RESPONSES_REQUEST } from '../../src/gateway/responses/read-request.js';
 import { TRANSLATE_ANSWER } from '../../src/gateway/responses/response-state.js';
-import { READ_SAID } from '../../src/gateway/widget-said.js';
 import { READ_ANSWER } from '../../src/inference/relay/read-answer.js';
 import { READ_REQUEST } from '../../src/inference/request/read-request.js';
 import { AT_ONCE_BYTES, type JsonJob, JsonReader } from '../../src/lib/json-reader.js';
@@ -69,7 +69,7 @@ describe('each job', () => {
     [READ_RESPONSES_REQUEST, () => ({ body: json({ model: 'm', input: 'Hi', user: 'u' }), allowed })],
     [TRANSLATE_ANSWER, () => ({ ...frame, body: json(answer) })],
     [READ_CHAT, () => ({ body: json({ public_key: 'k', messages: [] }) })],
-    [READ_SAID, () => ({ body: json(answer) })],
+    [READ_WIDGET_ANSWER, () => ({ body: json(answer) })],
   ];
   const thread = new WorkerThread({ error: () => undefined } as never);
   afterAll(() => thread.close());

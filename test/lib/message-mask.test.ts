@@ -1,7 +1,7 @@
 import {
   createMessageMask,
   GENERAL_MASK,
-  MAX_MESSAGE_CHARACTERS,
+  MAX_ERROR_CHARACTERS,
   maskedParam,
 } from '../../src/lib/message-mask.js';
 import { CONTROL_NAMES } from '../../src/proxy/simulator/controls.js';
@@ -175,7 +175,7 @@ describe('a message of a node', () => {
   });
 
   test('is bounded, on one line and free of control characters', () => {
-    expect(mask('must '.repeat(100_000))).toHaveLength(MAX_MESSAGE_CHARACTERS);
+    expect(mask('must '.repeat(100_000))).toHaveLength(MAX_ERROR_CHARACTERS);
     expect(mask('must\u0000be\r\nan\u2028ar\u202eray')).toBe('must be an array');
   });
 

@@ -7,8 +7,8 @@ import {
   bandOf,
   breakEvenOf,
   CALL_BOUNDS,
+  callRange,
   marginOf,
-  rangeOf,
 } from '../../src/services/nodes/economics.rules.js';
 import { dataOf } from '../graphql/support.js';
 import { jobContext } from '../jobs/support.js';
@@ -205,7 +205,7 @@ describe('what nodes earn', () => {
 describe('bands of calls under way', () => {
   test('hold each number once, and are a quarter of an octave wide at most', () => {
     for (let calls = 1; calls < 3_000; calls++) {
-      const { from, to } = rangeOf(bandOf(calls));
+      const { from, to } = callRange(bandOf(calls));
       expect([calls, from <= calls && calls <= to]).toEqual([calls, true]);
       expect((to - from + 1) / from).toBeLessThanOrEqual(from === 1 ? 1 : 0.5);
     }

@@ -1,7 +1,7 @@
 import fastify from 'fastify';
 import { requireRules } from '../../src/lib/route-rules.js';
 import { requireRate } from '../../src/platform/rates.js';
-import { type RouteRules, reads } from '../../src/rest/route-rules.js';
+import { type ApiRouteRules, reads } from '../../src/rest/route-rules.js';
 import type { ErrorAnswer } from '../support/api.js';
 import { type PlatformRoute, platformRoutes } from '../support/platform-routes.js';
 import { usePlatform } from '../support/platform-suite.js';
@@ -12,7 +12,7 @@ describe('what routes declare', () => {
   /** Registers one more route as the platform does. */
   const register = (options: object): void => {
     const app = fastify();
-    requireRules<RouteRules>(app, requireRate);
+    requireRules<ApiRouteRules>(app, requireRate);
     app.route({ method: 'GET', url: '/api/usage', handler: () => '', ...options });
   };
 
@@ -22,7 +22,7 @@ describe('what routes declare', () => {
   });
 
   test.each(['none', undefined, 'often'])('a route of /api at the rate %p stops the start', (rate) => {
-    expect(() => register({ config: reads({ rate: rate as RouteRules['rate'] }) })).toThrow(
+    expect(() => register({ config: reads({ rate: rate as ApiRouteRules['rate'] }) })).toThrow(
       "GET /api/usage doesn't declare its rate limit",
     );
   });

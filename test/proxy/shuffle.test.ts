@@ -1,7 +1,7 @@
 import { chanceOf } from '../../src/proxy/simulator/random.js';
 import { Group } from '../../src/router/group.js';
 import { Health } from '../../src/router/health.js';
-import { Gate, Site } from '../../src/router/node-gate.js';
+import { Gate, Host } from '../../src/router/node-gate.js';
 import type { Deployment } from '../../src/router/routing.js';
 
 const DRAWS = 30_000;
@@ -24,7 +24,7 @@ const groupOf = (weights: readonly number[]) =>
     weights.map((weight, index) => ({
       deployment: { id: String(index), weight } as Deployment,
       health: new Health(),
-      gate: new Gate(new Site(() => undefined)),
+      gate: new Gate(new Host(() => undefined)),
       bound: { field: undefined },
     })),
   );

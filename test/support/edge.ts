@@ -5,7 +5,7 @@ import { Registry } from 'prom-client';
 import { type Config, loadConfig } from '../../src/config.js';
 import { pgPool } from '../../src/db/connection.js';
 import { createEdge, type Edge, type EdgeDeps } from '../../src/gateway/app.js';
-import type { EdgeBounds } from '../../src/gateway/edge-bounds.js';
+import type { ResourceLimits } from '../../src/gateway/resource-limits.js';
 import { openModelProxy } from '../../src/inference/model-proxy.js';
 import { type Clock, systemClock } from '../../src/lib/clock.js';
 import { createEnvelope, sha256 } from '../../src/lib/crypto.js';
@@ -39,7 +39,7 @@ export interface TestEdgeOptions {
   env?: Record<string, string>;
   clock?: Clock;
   masterKey?: string;
-  bounds?: Partial<EdgeBounds>;
+  bounds?: Partial<ResourceLimits>;
   patience?: EdgeDeps['patience'];
   log?: Logger;
   lock?: EdgeDeps['lock'];

@@ -1,19 +1,19 @@
 import type { ResponseHead } from '../../src/lib/upstream/response-head.js';
-import type { CallHead, Carrier } from '../../src/lib/upstream/upstream.js';
-import type { CallPatience, UpstreamHandler } from '../../src/lib/upstream/upstream-handler.js';
+import type { CallHandle, CallHead } from '../../src/lib/upstream/upstream.js';
+import type { CallTimeouts, UpstreamHandler } from '../../src/lib/upstream/upstream-handler.js';
 import { until } from './until.js';
 
 /** A handler of a call to an upstream that notes what it hears. */
 export class Heard implements UpstreamHandler {
   head: ResponseHead | undefined;
-  carrier: Carrier | undefined;
+  carrier: CallHandle | undefined;
   ends = 0;
   readonly errors: Error[] = [];
   readonly pieces: Buffer[] = [];
   /** Pauses after the first piece. */
   pausing = false;
 
-  constructor(readonly patience: CallPatience = { headersTimeoutMs: 20_000, bodyTimeoutMs: 20_000 }) {}
+  constructor(readonly timeouts: CallTimeouts = { headersTimeoutMs: 20_000, bodyTimeoutMs: 20_000 }) {}
 
   get body(): Buffer {
     return Buffer.concat(this.pieces);

@@ -5,10 +5,10 @@ import { Accounts } from '../../src/inference/accounts.js';
 import type { CatalogModel } from '../../src/inference/catalog.js';
 import { DatabaseContact } from '../../src/inference/database-contact.js';
 import { KeyCache, type KeyEntry } from '../../src/inference/keys/key-cache.js';
-import { AccountState, DayState } from '../../src/inference/limits/account-state.js';
-import { createLimits, type Patience } from '../../src/inference/limits/create-limits.js';
+import { AccountState, PeriodSpend } from '../../src/inference/limits/account-state.js';
+import { createLimits, type LimitTimeouts } from '../../src/inference/limits/create-limits.js';
 import { EdgeIdentity } from '../../src/inference/limits/edge-identity.js';
-import type { Admission, Caller, Limits } from '../../src/inference/limits/limits.js';
+import type { Admission, ClientConnection, Limits } from '../../src/inference/limits/limits.js';
 import type { InspectedBody } from '../../src/inference/request/request-body.js';
 import { type Clock, systemClock, utcDay } from '../../src/lib/clock.js';
 import { createEnvelope } from '../../src/lib/crypto.js';
@@ -41,7 +41,7 @@ export const bodyOf = (units: number): InspectedBody =>
   }) as InspectedBody;
 
 /** A caller that a test lets go. */
-export class TestCaller extends EventEmitter implements Caller {
+export class TestCaller extends EventEmitter implements ClientConnection {
   destroyed = false;
 
   leave(): void {
@@ -97,7 +97,7 @@ export interface LimitsEdgeOptions {
   accountId?: string;
   keyId?: string;
   upstreamTimeoutMs?: number;
-  patience?: Patience;
+  patience?: LimitTimeouts;
 }
 
 /** The limits of one edge over a ledger in memory, without HTTP around them. */
@@ -111,7 +111,7 @@ export async function limitsEdge(ledger: Ledger, options: LimitsEdgeOptions = {}
     ledger.seq,
     options.requestsPerMinute ?? 1_000_000,
   );
-  const day = new DayState();
+  const day = new PeriodSpend();
   const today = () => utcDay(clock.now());
   day.observe(today(), ledger.spendOn(today()));
   const entry: KeyEntry = {
@@ -165,7 +165,7 @@ export async function limitsEdge(ledger: Ledger, options: LimitsEdgeOptions = {}
     registry,
     identity,
     mayAdmit: () => true,
-    patience: options.patience,
+    timeouts: options.patience,
   });
   // An edge begins without a Redis that is late, as it may be on a busy machine.
   if (options.redisUrl) {
@@ -226,7 +226,7 @@ export function takingOver({ limits, entry }: LimitsEdge, ledger: Ledger): (cost
   const ids = { accountId: entry.account.id, keyId: entry.credential.id };
   return (cost) => {
     const createdAt = systemClock.now();
-    limits.takeOver(keys.payerOf(ids.accountId, ids.keyId), cost, createdAt);
+    limits.adoptCharge(keys.payerOf(ids.accountId, ids.keyId), cost, createdAt);
     return () => {
       const day = utcDay(createdAt);
       ledger.charge(cost, day);

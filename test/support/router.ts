@@ -9,7 +9,7 @@ import { startSimulator } from '../../src/proxy/simulator/server.js';
 import { parseRouting } from '../../src/router/config-file.js';
 import { createModelRouter, type ModelRouter, type ModelRouterDeps } from '../../src/router/model-router.js';
 import { followNodes } from '../../src/router/node-steering.js';
-import { routesOf } from '../../src/router/open-router.js';
+import { routeTable } from '../../src/router/open-router.js';
 import { RouterUpstream } from '../../src/router/router-upstream.js';
 import type { RouterSettings, Routing } from '../../src/router/routing.js';
 import { createVirtualKeys, type VirtualKeys } from '../../src/router/virtual-keys.js';
@@ -38,7 +38,7 @@ export interface TestRouter {
   router: ModelRouter;
   keys: VirtualKeys;
   upstream: RouterUpstream;
-  routes: ReturnType<typeof routesOf> & { version(): number };
+  routes: ReturnType<typeof routeTable> & { version(): number };
   /** With its `/v1`. */
   simulatorUrl: string;
   simulator: Simulator;
@@ -79,7 +79,7 @@ export async function startTestRouter(
     router,
     keys,
     upstream: new RouterUpstream(router.calls, keys, log),
-    routes: { ...routesOf(router), version: () => version },
+    routes: { ...routeTable(router), version: () => version },
     simulatorUrl: simulator.url,
     simulator,
     newKey: async (account = 'someone') => (await keys.generate({ userId: account, keyAlias: null })).key,

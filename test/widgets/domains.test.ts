@@ -1,9 +1,9 @@
-import { Sites } from '../../src/inference/widgets/sites.js';
+import { SiteNames } from '../../src/inference/widgets/site-names.js';
 import { allowsSite, domainOf, siteOf } from '../../src/services/widgets/domains.rules.js';
 
 describe('sites of a widget', () => {
   test('are named in usage, whatever strangers write into their requests', () => {
-    const sites = new Sites({ now: () => 0 });
+    const sites = new SiteNames({ now: () => 0 });
     const widget = { id: 'w', domains: ['shop.example', '*.shop.example'] };
     const name = (site: string): string => sites.nameOf(widget, site);
     const strangers = Array.from({ length: 200 }, (_, n) => name(`evil${n}.example`));

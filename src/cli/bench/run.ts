@@ -5,13 +5,13 @@ import { type Measured, oneCall } from './one-call.js';
 import type { BenchOptions } from './options.js';
 import { meets } from './slo.js';
 import {
-  type Interval,
   percentile,
   percentileInterval,
   rateInterval,
   rounded,
+  type SampledWork,
+  type SampleInterval,
   seeded,
-  type Work,
 } from './statistics.js';
 
 /** The result of one run, by the names of `POST /api/internal/benchmarks`. */
@@ -32,7 +32,7 @@ export interface RunResult {
   goodput?: number;
   slo?: string;
   /** Of the measures that had enough requests for one. */
-  intervals: ({ measure: string } & Interval)[];
+  intervals: ({ measure: string } & SampleInterval)[];
   /** Share of the requests that met the objective; not submitted. */
   met?: number;
   /** The first error; not submitted. */
@@ -165,7 +165,7 @@ function intervalsOf(
   const gaps = good.flatMap(({ gapsMs }) => gapsMs);
   const each = good.flatMap(({ tpotMs }) => tpotMs ?? []);
   const met = slo && measured.filter((call) => meets(call, slo));
-  const found: Record<string, Interval | undefined> = {
+  const found: Record<string, SampleInterval | undefined> = {
     tokens_per_second: rateInterval(
       workOf(good, ({ tokens }) => tokens),
       durationMs,
@@ -191,5 +191,5 @@ function intervalsOf(
   );
 }
 
-const workOf = (calls: readonly Timed[], amountOf: (call: Timed) => number): Work[] =>
+const workOf = (calls: readonly Timed[], amountOf: (call: Timed) => number): SampledWork[] =>
   calls.map((call) => ({ from: call.from, to: call.from + call.latencyMs, amount: amountOf(call) }));

@@ -20,7 +20,7 @@ export function seeded(seed: number): () => number {
 }
 
 /** Where a measure lies with a probability of 95 %. */
-export interface Interval {
+export interface SampleInterval {
   low: number;
   high: number;
 }
@@ -37,7 +37,7 @@ export function percentileInterval(
   values: readonly number[],
   share: number,
   independent = values.length,
-): Interval | undefined {
+): SampleInterval | undefined {
   const spread = Z * Math.sqrt((share * (1 - share)) / Math.max(1, independent));
   const low = Math.floor((share - spread) * values.length);
   const high = Math.ceil((share + spread) * values.length) + 1;
@@ -47,7 +47,7 @@ export function percentileInterval(
 }
 
 /** Something that was done in a time, in milliseconds: the tokens of a request, or one that met the objective. */
-export interface Work {
+export interface SampledWork {
   from: number;
   to: number;
   amount: number;
@@ -63,7 +63,7 @@ const LEAST = 50;
  * The interval of a rate per second, from how much it differs between ten equal parts of the run: requests of one moment share
  * their fate, so that they can't count one by one. Undefined for too little work.
  */
-export function rateInterval(work: readonly Work[], durationMs: number): Interval | undefined {
+export function rateInterval(work: readonly SampledWork[], durationMs: number): SampleInterval | undefined {
   if (work.length < LEAST) return undefined;
   const sliceMs = durationMs / SLICES;
   const amounts = new Array<number>(SLICES).fill(0);

@@ -4,7 +4,7 @@ import type { SqlFunction } from './sql-function.js';
  * Accounts whose row isn't locked, and those that don't exist, which can't be locked. Waits for no row, and for the
  * table no longer than a flush does.
  */
-export const unlockedAccounts: SqlFunction = {
+export const unlockedAccountsFunction: SqlFunction = {
   name: 'unlocked_accounts',
   sql: `
 create or replace function unlocked_accounts(p_accounts uuid[]) returns setof uuid language sql volatile

@@ -1,4 +1,4 @@
-import { saidIn } from '../../lib/upstream/said.js';
+import { answerTextIn } from '../../lib/upstream/answer-text.js';
 import type { OutputItem } from './response-object.js';
 
 /** The delta of a chunk, or the message of a whole answer, as a node sends it: no member can be relied on. */
@@ -44,7 +44,7 @@ interface Open {
  * Collects the model's chat output as items of a response and emits an event for each step. One text is open at a time: what
  * starts after it completes it. Calls stay open until the end, since their arguments may come in turns.
  */
-export class Output {
+export class OutputState {
   readonly items: OutputItem[] = [];
   #text: Open | undefined;
   /** By index among the tool calls of the chat answer. */
@@ -57,7 +57,7 @@ export class Output {
   ) {}
 
   add(output: ChatOutput): void {
-    const { thinking, text, refusal } = saidIn(output);
+    const { thinking, text, refusal } = answerTextIn(output);
     if (thinking !== '') this.#say(KINDS.reasoning, thinking);
     if (text !== '') this.#say(KINDS.text, text);
     if (refusal !== '') this.#say(KINDS.refusal, refusal);

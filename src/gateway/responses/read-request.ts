@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.js';
-import { type AllowedFields, toldNames } from '../../inference/request/body-fields.js';
+import { type AllowedFields, printableNames } from '../../inference/request/body-fields.js';
 import type { MediaRules } from '../../inference/request/media-addresses.js';
 import type { RequestToRead } from '../../inference/request/read-request.js';
 import { createWholeCheck, type InspectedBody, inspectBody } from '../../inference/request/request-body.js';
@@ -38,7 +38,7 @@ export const READ_RESPONSES_REQUEST: JsonJob<RequestToRead, ReadResponsesRequest
     const inspected = inspectTranslated(request, Buffer.from(JSON.stringify(chat)), allowed, media);
     return {
       ...inspected,
-      dropped: dropped.length > 0 ? toldNames(dropped) : inspected.dropped,
+      dropped: dropped.length > 0 ? printableNames(dropped) : inspected.dropped,
       echo: JSON.stringify(echoOf(request)),
     };
   },

@@ -78,7 +78,7 @@ const reasonOf = (finish: string | null): string =>
   finish === 'content_filter' ? 'content_filter' : 'max_output_tokens';
 
 /** Whether an answer that ended for this reason is complete. */
-export const statusOf = (finish: string | null): 'completed' | 'incomplete' =>
+export const responseStatus = (finish: string | null): 'completed' | 'incomplete' =>
   finish === 'length' || finish === 'content_filter' ? 'incomplete' : 'completed';
 
 function usageOf(usage: ChatUsage): Record<string, unknown> {

@@ -1,12 +1,12 @@
 import type { JsonJob } from '../../lib/json-reader.js';
-import { parsedAnswer } from '../translating-recipient.js';
-import { type ChatOutput, Output, type OutputEvent } from './output.js';
+import { parsedAnswer } from '../translating-sink.js';
+import { type ChatOutput, type OutputEvent, OutputState } from './output.js';
 import {
   type ChatUsage,
   type Progress,
   type ResponseFrame,
+  responseStatus,
   responseTexts,
-  statusOf,
 } from './response-object.js';
 
 /** A chat answer or a chunk of one, as a node sends it: no member can be relied on. */
@@ -19,7 +19,7 @@ export interface ChatAnswer {
 
 /** A response as it grows by chat answers or chunks. */
 export class ResponseState {
-  readonly #output: Output;
+  readonly #output: OutputState;
   readonly #texts: (progress: Progress) => string;
   #model: string;
   #finish: string | null = null;
@@ -28,7 +28,7 @@ export class ResponseState {
   constructor(frame: ResponseFrame, emit: (event: OutputEvent) => void) {
     this.#model = frame.model;
     this.#texts = responseTexts(frame);
-    this.#output = new Output(frame.requestId, emit);
+    this.#output = new OutputState(frame.requestId, emit);
   }
 
   add({ model, choices, usage }: ChatAnswer): void {
@@ -44,7 +44,7 @@ export class ResponseState {
   /** Ends the output. Returns whether the response is complete. */
   end(): 'completed' | 'incomplete' {
     this.#output.end();
-    return statusOf(this.#finish);
+    return responseStatus(this.#finish);
   }
 
   /** The JSON of the response as it is. */

@@ -1,9 +1,9 @@
 import type { CallInput } from '../../inference/call.js';
-import type { Recipient } from '../../inference/relay/recipient.js';
+import type { ResponseSink } from '../../inference/relay/response-sink.js';
 import type { Clock } from '../../lib/clock.js';
 import type { JsonReader } from '../../lib/json-reader.js';
 import { READ_RESPONSES_REQUEST } from './read-request.js';
-import { ResponsesRecipient } from './responses-recipient.js';
+import { ResponsesSink } from './responses-sink.js';
 
 /** Events of a stream that carry the whole response: `response.created`, `response.in_progress` and the last one. */
 const WHOLE_EVENTS = 3;
@@ -14,7 +14,7 @@ export interface Responses {
   /** Bytes that the answer repeats of a request, in memory until the caller has read them. */
   echoedBytes(echo: string, isStream: boolean): number;
   /** A recipient that translates the answer for the caller. `echo` is JSON that it repeats of the request. */
-  recipient(inner: Recipient, input: CallInput, echo: string): Recipient;
+  recipient(inner: ResponseSink, input: CallInput, echo: string): ResponseSink;
 }
 
 /** It is loaded only if RESPONSES_API is set (docs/decisions/0152-responses.md). */
@@ -22,7 +22,7 @@ export const createResponses = (clock: Clock, json: JsonReader): Responses => ({
   read: READ_RESPONSES_REQUEST,
   echoedBytes: (echo, isStream) => Buffer.byteLength(echo) * (isStream ? WHOLE_EVENTS : 1),
   recipient: (inner, { id, payer, admission }, echo) =>
-    new ResponsesRecipient(inner, json, payer.account.id, {
+    new ResponsesSink(inner, json, payer.account.id, {
       echo,
       requestId: id,
       createdAt: Math.floor(clock.now() / 1000),

@@ -7,7 +7,7 @@ import {
   usersConnectionInput,
 } from '../../services/accounts/accounts.inputs.js';
 import { userOutput } from '../../services/accounts/accounts.outputs.js';
-import { camelCased, shown } from '../case.js';
+import { camelCased, toGraphql } from '../case.js';
 import { connectionArgs, pageCost, toConnection } from '../connections.js';
 import type { GraphqlContext } from '../context.js';
 import { mutation, query } from '../fields.js';
@@ -37,7 +37,7 @@ export const usersResolvers = [
     nullable: true,
     description: 'An account. Requires an administrator.',
     args: userId,
-    run: ({ services, service }, { id }) => shown(services.accounts.getUser(service, id)),
+    run: ({ services, service }, { id }) => toGraphql(services.accounts.getUser(service, id)),
   }),
   mutation('setUserPlan', 'admin', {
     description:

@@ -10,7 +10,7 @@ import {
   routedModelOutput,
   warningOutput,
 } from '../../services/admin/admin.outputs.js';
-import { shown, shownAs } from '../case.js';
+import { toGraphql, toGraphqlAs } from '../case.js';
 import { listCost } from '../connections.js';
 import { enumOf } from '../enum-of.js';
 import { mutation, query } from '../fields.js';
@@ -51,19 +51,19 @@ export const adminResolvers = [
     complexity: listCost,
     args: listActionsInput,
     run: ({ services, service }, args) =>
-      shown(services.admin.actions(service, checked(listActionsInput, args))),
+      toGraphql(services.admin.actions(service, checked(listActionsInput, args))),
   }),
   query('scheduledJobs', 'admin', [ScheduledJob], {
     description: 'Scheduled jobs with their last and next runs. Requires an administrator.',
-    run: ({ services, service }) => shown(services.admin.jobs(service)),
+    run: ({ services, service }) => toGraphql(services.admin.jobs(service)),
   }),
   query('routing', 'admin', [RoutedModel], {
     description: 'Where calls go, by model. Requires an administrator.',
-    run: ({ services, service }) => shown(services.admin.routing(service)),
+    run: ({ services, service }) => toGraphql(services.admin.routing(service)),
   }),
   query('installationWarnings', 'admin', [InstallationWarning], {
     description: 'What an administrator should fix. Requires an administrator.',
-    run: ({ services, service }) => shown(services.admin.warnings(service)),
+    run: ({ services, service }) => toGraphql(services.admin.warnings(service)),
   }),
   mutation('adjustCredit', 'admin', {
     description:
@@ -79,7 +79,7 @@ export const adminResolvers = [
       .describe('The adjustment of a balance.'),
     run: async ({ services, service }, { id, ...given }) => {
       const input = checked(adjustCreditInput, given);
-      return shownAs('adjustment', services.admin.adjustCredit(service, id, input));
+      return toGraphqlAs('adjustment', services.admin.adjustCredit(service, id, input));
     },
   }),
 ];

@@ -17,7 +17,7 @@ import {
   signingSecretOutput,
 } from '../../services/alerts/alerts.outputs.js';
 import { Viewer } from '../accounts/accounts.types.js';
-import { camelCased, shown, shownAs } from '../case.js';
+import { camelCased, toGraphql, toGraphqlAs } from '../case.js';
 import { connectionArgs, pageCost, toConnection } from '../connections.js';
 import { field, mutation, subscription } from '../fields.js';
 import { checked } from '../input.js';
@@ -68,7 +68,7 @@ const alertMutations = [
       .describe('The updated alert subscription.'),
     run: async ({ services, service }, { keyId, id, ...input }) => {
       const change = { ...checked(updateAlertInput, input), keyId, alertId: id };
-      return shownAs('alertSubscription', services.alerts.update(service, change));
+      return toGraphqlAs('alertSubscription', services.alerts.update(service, change));
     },
   }),
   mutation('deleteAlertSubscription', 'session', {
@@ -90,7 +90,7 @@ const alertMutations = [
     argument: 'The subscription.',
     payload: eventPayload.describe('The test alert being sent.'),
     run: ({ services, service }, { keyId, id }) =>
-      shownAs('alertEvent', services.alerts.sendTest(service, { keyId, alertId: id })),
+      toGraphqlAs('alertEvent', services.alerts.sendTest(service, { keyId, alertId: id })),
   }),
   mutation('redeliverAlertEvent', 'session', {
     description:
@@ -99,7 +99,7 @@ const alertMutations = [
     argument: 'The event.',
     payload: eventPayload.describe('The alert event being redelivered.'),
     run: ({ services, service }, { eventId }) =>
-      shownAs('alertEvent', services.alerts.redeliver(service, { eventId })),
+      toGraphqlAs('alertEvent', services.alerts.redeliver(service, { eventId })),
   }),
   mutation('rotateAlertSecret', 'session', {
     description:
@@ -108,7 +108,7 @@ const alertMutations = [
     argument: 'The subscription.',
     payload: signingSecretOutput.describe('A new signing secret.'),
     run: ({ services, service }, { keyId, id }) =>
-      shown(services.alerts.rotateSecret(service, { keyId, alertId: id })),
+      toGraphql(services.alerts.rotateSecret(service, { keyId, alertId: id })),
   }),
   mutation('setLowBalanceAlert', 'session', {
     description:
@@ -121,7 +121,7 @@ const alertMutations = [
     argument: 'The new threshold.',
     payload: lowBalanceOutput.describe('The low-balance threshold.'),
     run: ({ services, service }, input) =>
-      shown(services.alerts.setLowBalance(service, checked(lowBalanceInput, input))),
+      toGraphql(services.alerts.setLowBalance(service, checked(lowBalanceInput, input))),
   }),
 ];
 

@@ -7,7 +7,7 @@ import {
   usageSeriesPointOutput,
 } from '../../services/analytics/analytics.outputs.js';
 import { Viewer } from '../accounts/accounts.types.js';
-import { shown } from '../case.js';
+import { toGraphql } from '../case.js';
 import { enumOf } from '../enum-of.js';
 import { field } from '../fields.js';
 import { checked } from '../input.js';
@@ -52,7 +52,7 @@ export const analyticsResolvers = [
     complexity: analyticsCost(READING),
     args: analyticsInput,
     run: ({ services, service }, args) =>
-      shown(services.analytics.ofAccount(service, checked(analyticsInput, args))),
+      toGraphql(services.analytics.ofAccount(service, checked(analyticsInput, args))),
   }),
   field(Viewer, 'usageSeries', [UsageSeriesPoint], {
     description:
@@ -60,7 +60,7 @@ export const analyticsResolvers = [
     complexity: seriesCost,
     args: usageSeriesInput,
     run: ({ services, service }, args) =>
-      shown(services.analytics.series(service, checked(usageSeriesInput, args))),
+      toGraphql(services.analytics.series(service, checked(usageSeriesInput, args))),
   }),
   field(ApiKey, 'analytics', Analytics, {
     nullable: true,
@@ -68,6 +68,6 @@ export const analyticsResolvers = [
     complexity: analyticsCost(READING_OF_KEY),
     args: analyticsInput,
     run: ({ loaders }, args, { id }) =>
-      shown(loaders.keyAnalytics.load({ id, window: checked(analyticsInput, args) })),
+      toGraphql(loaders.keyAnalytics.load({ id, window: checked(analyticsInput, args) })),
   }),
 ];

@@ -15,7 +15,7 @@ import {
   usageReceiptOutput,
 } from '../../services/billing/billing.outputs.js';
 import { Viewer } from '../accounts/accounts.types.js';
-import { camelCased, shown } from '../case.js';
+import { camelCased, toGraphql } from '../case.js';
 import { type Connection, connectionArgs, costOfPage, pageCost, toConnection } from '../connections.js';
 import type { GraphqlContext } from '../context.js';
 import { field, mutation, query, subscription } from '../fields.js';
@@ -78,12 +78,12 @@ const catalogAndTopUp = [
   query('plans', 'public', [Plan], {
     description: 'All plans, cheapest first.',
     complexity: catalogCost,
-    run: ({ services, service }) => shown(services.billing.plans(service)),
+    run: ({ services, service }) => toGraphql(services.billing.plans(service)),
   }),
   query('models', 'public', [Model], {
     description: 'All public models with their prices.',
     complexity: catalogCost,
-    run: ({ services, service }) => shown(services.billing.models(service)),
+    run: ({ services, service }) => toGraphql(services.billing.models(service)),
   }),
   mutation('topUp', 'session', {
     description:
@@ -128,7 +128,7 @@ const usage = [
     run: ({ services, service }, _args, source) => {
       const page = source as UsagePage;
       page.summed ??= services.billing.usageTotals(service, page.filter);
-      return shown(page.summed);
+      return toGraphql(page.summed);
     },
   }),
   field(UsageEventConnection, 'totalCount', Int, {
@@ -179,7 +179,7 @@ const ledger = [
     complexity: MONTH_COST,
     args: ledgerMonthInput,
     run: ({ services, service }, args) =>
-      shown(services.billing.ledgerMonth(service, checked(ledgerMonthInput, args))),
+      toGraphql(services.billing.ledgerMonth(service, checked(ledgerMonthInput, args))),
   }),
   field(LedgerEntryConnection, 'totalCount', Int, {
     description: 'Total number of ledger entries of the account.',

@@ -7,7 +7,7 @@ import {
   statementOutput,
 } from '../../services/billing/statement.outputs.js';
 import { Viewer } from '../accounts/accounts.types.js';
-import { shown } from '../case.js';
+import { toGraphql } from '../case.js';
 import { enumOf } from '../enum-of.js';
 import { field } from '../fields.js';
 import { checked } from '../input.js';
@@ -31,7 +31,7 @@ export const statementResolvers = [
   field(Viewer, 'balanceOutlook', objectType('BalanceOutlook', outlookOutput), {
     description: 'How long the balance lasts.',
     complexity: ({ childComplexity }) => READING + childComplexity,
-    run: ({ services, service }) => shown(services.outlook.outlook(service)),
+    run: ({ services, service }) => toGraphql(services.outlook.outlook(service)),
   }),
   field(Viewer, 'statement', objectType('Statement', statementOutput), {
     nullable: true,
@@ -39,6 +39,6 @@ export const statementResolvers = [
     complexity: ({ childComplexity }) => READING + 20 * childComplexity,
     args: ledgerMonthInput,
     run: ({ services, service }, args) =>
-      shown(services.statements.statement(service, checked(ledgerMonthInput, args))),
+      toGraphql(services.statements.statement(service, checked(ledgerMonthInput, args))),
   }),
 ];

@@ -14,7 +14,7 @@ import {
 } from '../../services/keys/keys.inputs.js';
 import { createdKeyOutput, keyOutput } from '../../services/keys/keys.outputs.js';
 import { User, Viewer } from '../accounts/accounts.types.js';
-import { shown, shownAs } from '../case.js';
+import { toGraphql, toGraphqlAs } from '../case.js';
 import { type Connection, connectionArgs, pageCost, toConnection } from '../connections.js';
 import type { GraphqlContext } from '../context.js';
 import { enumOf } from '../enum-of.js';
@@ -45,7 +45,7 @@ const ExpectedApiKeyInput = inputType('ExpectedApiKeyInput', expectedKeyInput, {
 
 async function changed({ services, service }: GraphqlContext, id: string, change: object) {
   const input = checked(updateKeyInput, change);
-  return shownAs('apiKey', services.keys.update(service, { ...input, id }));
+  return toGraphqlAs('apiKey', services.keys.update(service, { ...input, id }));
 }
 
 const keyMutations = [
@@ -56,7 +56,7 @@ const keyMutations = [
     argument: 'The key.',
     payload: createdKeyOutput,
     run: ({ services, service }, input) =>
-      shown(services.keys.create(service, checked(createKeyInput, input))),
+      toGraphql(services.keys.create(service, checked(createKeyInput, input))),
   }),
   mutation('renameApiKey', 'session', {
     description: 'Renames an API key.',
@@ -95,7 +95,7 @@ const keyMutations = [
     argument: 'The key.',
     payload: changedKey.describe('The API key whose guard was undone.'),
     run: ({ services, service }, { id, ...basis }) =>
-      shownAs('apiKey', services.keys.undoGuard(service, { ...checked(undoGuardInput, basis), id })),
+      toGraphqlAs('apiKey', services.keys.undoGuard(service, { ...checked(undoGuardInput, basis), id })),
   }),
   mutation('enableApiKey', 'session', {
     description: 'Enables a disabled API key.',
@@ -146,7 +146,7 @@ export const keysResolvers = [
     nullable: true,
     description: 'One API key of the account.',
     args: keyId,
-    run: ({ services, service }, { id }) => shown(services.keys.get(service, { id })),
+    run: ({ services, service }, { id }) => toGraphql(services.keys.get(service, { id })),
   }),
   field(ApiKeyConnection, 'foundCount', Int, {
     description: 'Number of API keys that match the search.',

@@ -17,7 +17,7 @@ import {
   recomputeOutput,
   sketchPointOutput,
 } from '../../services/leaderboard/leaderboard.outputs.js';
-import { camelCased, shown, shownAs } from '../case.js';
+import { camelCased, toGraphql, toGraphqlAs } from '../case.js';
 import { enumOf } from '../enum-of.js';
 import { mutation, query } from '../fields.js';
 import { checked } from '../input.js';
@@ -55,7 +55,7 @@ export const leaderboardResolvers = [
     args: leaderboardInput,
     argTypes: { windowDays: Int, sortBy: LeaderboardSort },
     run: ({ services, service }, args) =>
-      shown(services.leaderboard.list(service, checked(leaderboardInput, args))),
+      toGraphql(services.leaderboard.list(service, checked(leaderboardInput, args))),
   }),
   query('leaderboardModel', 'public', LeaderboardModel, {
     nullable: true,
@@ -83,7 +83,7 @@ export const leaderboardResolvers = [
     description:
       'Rolls up all pending hours and the current one for the leaderboard. Requires an administrator.',
     payload: recomputeOutput,
-    run: ({ services, service }) => shown(services.leaderboard.recompute(service)),
+    run: ({ services, service }) => toGraphql(services.leaderboard.recompute(service)),
   }),
   mutation('updateModel', 'admin', {
     description: 'Changes whether a model is featured. Requires an administrator.',
@@ -93,7 +93,7 @@ export const leaderboardResolvers = [
     run: async ({ services, service }, { name, ...change }) => {
       const model = nameIn(name);
       const input = checked(updateModelInput, change);
-      return shownAs('model', services.leaderboard.updateModel(service, model, input));
+      return toGraphqlAs('model', services.leaderboard.updateModel(service, model, input));
     },
   }),
 ];

@@ -8,7 +8,7 @@ import {
   usageMixOutput,
 } from '../../services/leaderboard/mix.outputs.js';
 import { Viewer } from '../accounts/accounts.types.js';
-import { shown } from '../case.js';
+import { toGraphql } from '../case.js';
 import { field } from '../fields.js';
 import { checked } from '../input.js';
 import { objectType } from '../zod-fields.js';
@@ -29,6 +29,6 @@ export const mixResolvers = [
     args: modelWindowInput,
     argTypes: { windowDays: Int },
     run: ({ services, service }, args) =>
-      shown(services.leaderboardMix.mix(service, checked(modelWindowInput, args))),
+      toGraphql(services.leaderboardMix.mix(service, checked(modelWindowInput, args))),
   }),
 ];

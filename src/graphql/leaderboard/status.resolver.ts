@@ -4,7 +4,7 @@ import {
   statusModelOutput,
   statusOutput,
 } from '../../services/leaderboard/status.outputs.js';
-import { shown } from '../case.js';
+import { toGraphql } from '../case.js';
 import { enumOf } from '../enum-of.js';
 import { query } from '../fields.js';
 import { objectType } from '../zod-fields.js';
@@ -27,6 +27,6 @@ export const statusResolvers = [
   query('status', 'public', objectType('Status', statusOutput), {
     description: statusOutput.description,
     complexity: STATUS_COST,
-    run: ({ services, service }) => shown(services.status.status(service)),
+    run: ({ services, service }) => toGraphql(services.status.status(service)),
   }),
 ];

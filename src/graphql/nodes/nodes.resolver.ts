@@ -10,7 +10,7 @@ import {
   updateNodeInput,
 } from '../../services/nodes/nodes.inputs.js';
 import { nodeOutput } from '../../services/nodes/nodes.outputs.js';
-import { camelCased, shown, shownAs } from '../case.js';
+import { camelCased, toGraphql, toGraphqlAs } from '../case.js';
 import { listCost } from '../connections.js';
 import { mutation, query, subscription } from '../fields.js';
 import { checked } from '../input.js';
@@ -34,13 +34,14 @@ const nodes = [
     description: 'GPU nodes, newest first. Requires an administrator.',
     complexity: listCost,
     args: heartbeatsInput,
-    run: ({ services, service }, args) => shown(services.nodes.list(service, checked(heartbeatsInput, args))),
+    run: ({ services, service }, args) =>
+      toGraphql(services.nodes.list(service, checked(heartbeatsInput, args))),
   }),
   query('gpuNode', 'admin', GpuNode, {
     nullable: true,
     description: 'A GPU node. Requires an administrator.',
     args: nodeId,
-    run: ({ services, service }, { id }) => shown(services.nodes.get(service, id)),
+    run: ({ services, service }, { id }) => toGraphql(services.nodes.get(service, id)),
   }),
   query('gpuNodeSettings', 'admin', GpuNodeSettings, {
     description: 'Settings of the node registry. Requires an administrator.',
@@ -53,7 +54,7 @@ const nodes = [
     complexity: listCost,
     args: nodeId.extend(heartbeatsInput.shape),
     run: ({ services, service }, { id, ...args }) =>
-      shown(services.nodes.heartbeats(service, id, checked(heartbeatsInput, args))),
+      toGraphql(services.nodes.heartbeats(service, id, checked(heartbeatsInput, args))),
   }),
   mutation('createGpuNode', 'admin', {
     description:
@@ -63,7 +64,7 @@ const nodes = [
     argument: 'The node.',
     payload: nodePayload.describe('The registered node.'),
     run: ({ services, service }, input) =>
-      shownAs('node', services.nodes.create(service, checked(createNodeInput, input))),
+      toGraphqlAs('node', services.nodes.create(service, checked(createNodeInput, input))),
   }),
   mutation('updateGpuNode', 'admin', {
     description:
@@ -73,7 +74,7 @@ const nodes = [
     argument: 'Node and changes.',
     payload: nodePayload.describe('The updated node.'),
     run: ({ services, service }, { id, ...change }) =>
-      shownAs('node', services.nodes.update(service, id, checked(updateNodeInput, change))),
+      toGraphqlAs('node', services.nodes.update(service, id, checked(updateNodeInput, change))),
   }),
   mutation('deleteGpuNode', 'admin', {
     description: 'Deletes a GPU node and its heartbeats. Its benchmarks stay. Requires an administrator.',
@@ -102,19 +103,19 @@ const benchmarks = [
     complexity: listCost,
     args: listBenchmarksInput,
     run: ({ services, service }, args) =>
-      shown(services.benchmarks.list(service, checked(listBenchmarksInput, args))),
+      toGraphql(services.benchmarks.list(service, checked(listBenchmarksInput, args))),
   }),
   query('latestBenchmarks', 'admin', [Benchmark], {
     description: 'The latest run of each node and model. Requires an administrator.',
     complexity: listCost,
-    run: ({ services, service }) => shown(services.benchmarks.latest(service)),
+    run: ({ services, service }) => toGraphql(services.benchmarks.latest(service)),
   }),
   query('benchmarkComparison', 'admin', BenchmarkComparison, {
     nullable: true,
     description: 'Two benchmark runs, measure by measure. Requires an administrator.',
     args: compareBenchmarksInput,
     run: ({ services, service }, args) =>
-      shown(services.benchmarks.compare(service, checked(compareBenchmarksInput, args))),
+      toGraphql(services.benchmarks.compare(service, checked(compareBenchmarksInput, args))),
   }),
   query('nodeEconomics', 'admin', [NodeEconomics], {
     description:
@@ -122,7 +123,7 @@ const benchmarks = [
     complexity: listCost,
     args: economicsInput,
     run: ({ services, service }, args) =>
-      shown(services.economics.list(service, checked(economicsInput, args))),
+      toGraphql(services.economics.list(service, checked(economicsInput, args))),
   }),
 ];
 

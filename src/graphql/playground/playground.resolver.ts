@@ -15,15 +15,15 @@ import {
 } from '../../services/playground/playground.inputs.js';
 import {
   parametersOutput,
+  playgroundSessionOutput,
   runEventOutput,
   runOutput,
-  sessionOutput,
   sharedSessionOutput,
   sharingOutput,
 } from '../../services/playground/playground.outputs.js';
 import { KEPT_SESSIONS, SHARED_SESSIONS } from '../../services/playground/playground.rules.js';
 import { Viewer } from '../accounts/accounts.types.js';
-import { camelCased, shown, shownAs } from '../case.js';
+import { camelCased, toGraphql, toGraphqlAs } from '../case.js';
 import { enumOf } from '../enum-of.js';
 import { field, mutation, query, subscription } from '../fields.js';
 import { checked } from '../input.js';
@@ -46,7 +46,7 @@ const PlaygroundRunStatus = enumOf(
 const askedCosts = { prompt: TEXT_COST, systemPrompt: TEXT_COST };
 objectType('PlaygroundRun', runOutput, {}, { responseContent: TEXT_COST });
 objectType('PlaygroundParameters', parametersOutput);
-const PlaygroundSession = objectType('PlaygroundSession', sessionOutput, {}, askedCosts);
+const PlaygroundSession = objectType('PlaygroundSession', playgroundSessionOutput, {}, askedCosts);
 const SharedPlaygroundSession = objectType('SharedPlaygroundSession', sharedSessionOutput, {}, askedCosts);
 const PlaygroundRunEvent = objectType(
   'PlaygroundRunEvent',
@@ -58,7 +58,7 @@ const PlaygroundRunEvent = objectType(
 const sessionsInput = z.strictObject({ first: firstUpTo(SHARED_SESSIONS) });
 const sessionId = z.object({ session_id: playgroundParams.shape.id });
 const sessionIdType = { sessionId: ID };
-const sessionPayload = z.object({ session: sessionOutput.describe('The updated session.') });
+const sessionPayload = z.object({ session: playgroundSessionOutput.describe('The updated session.') });
 const ParametersInput = inputType('PlaygroundParametersInput', runParametersInput);
 
 /** Every text of a session is opened to show its beginning. */
@@ -77,7 +77,7 @@ export const playgroundResolvers = [
     description: 'A shared playground session, available to anyone with its URL.',
     complexity: sessionCost,
     args: slugParams,
-    run: ({ services, service }, { slug }) => shown(services.playground.shared(service, { slug })),
+    run: ({ services, service }, { slug }) => toGraphql(services.playground.shared(service, { slug })),
   }),
   mutation('runPlayground', 'session', {
     description:
@@ -87,7 +87,7 @@ export const playgroundResolvers = [
     argument: 'The prompt and the models.',
     payload: sessionPayload.describe('The session whose runs have started.'),
     run: ({ services, service }, input) =>
-      shownAs('session', services.playground.start(service, checked(runPlaygroundInput, input))),
+      toGraphqlAs('session', services.playground.start(service, checked(runPlaygroundInput, input))),
   }),
   mutation('cancelPlaygroundRuns', 'session', {
     description: 'Cancels one or all unfinished runs of a session within a second.',
@@ -121,7 +121,7 @@ export const playgroundResolvers = [
     argument: 'The session.',
     payload: sharingOutput,
     run: ({ services, service }, { sessionId, rotate }) =>
-      shown(services.playground.share(service, { id: sessionId, rotate })),
+      toGraphql(services.playground.share(service, { id: sessionId, rotate })),
   }),
   mutation('unsharePlaygroundSession', 'session', {
     description: 'Stops sharing a session. Its public URL stops working immediately.',
@@ -130,7 +130,7 @@ export const playgroundResolvers = [
     argument: 'The session.',
     payload: sessionPayload.describe('The session, which is no longer shared.'),
     run: ({ services, service }, { sessionId }) =>
-      shownAs('session', services.playground.unshare(service, { id: sessionId })),
+      toGraphqlAs('session', services.playground.unshare(service, { id: sessionId })),
   }),
   field(Viewer, 'playgroundSessions', [PlaygroundSession], {
     description: 'Playground sessions, newest first, with the first 1,000 characters of each text.',
@@ -144,7 +144,7 @@ export const playgroundResolvers = [
     }),
     run: ({ services, service }, { first, shared }) => {
       const { first: limit } = checked(sessionsInput, { first });
-      return shown(services.playground.list(service, { shared: shared ?? undefined, limit }));
+      return toGraphql(services.playground.list(service, { shared: shared ?? undefined, limit }));
     },
   }),
   field(Viewer, 'playgroundSession', PlaygroundSession, {
@@ -153,7 +153,7 @@ export const playgroundResolvers = [
     complexity: sessionCost,
     args: playgroundParams,
     argTypes: { id: ID },
-    run: ({ services, service }, { id }) => shown(services.playground.get(service, { id })),
+    run: ({ services, service }, { id }) => toGraphql(services.playground.get(service, { id })),
   }),
   subscription('playgroundRun', 'session', PlaygroundRunEvent, {
     description:

@@ -9,7 +9,7 @@ import {
 } from '../../services/prompts/prompts.inputs.js';
 import { versionComparisonOutput, versionStatsOutput } from '../../services/prompts/prompts.outputs.js';
 import { Viewer } from '../accounts/accounts.types.js';
-import { shown } from '../case.js';
+import { toGraphql } from '../case.js';
 import { enumOf } from '../enum-of.js';
 import { field } from '../fields.js';
 import { checked } from '../input.js';
@@ -44,7 +44,7 @@ export const promptStatsResolvers = [
     argTypes: { versionId: ID },
     run: async ({ services, service }, { versionId, ...args }, { id }) => {
       const input = { ...checked(versionStatsInput, args), id, vid: versionId };
-      return shown(services.versionStats.ofVersion(service, input));
+      return toGraphql(services.versionStats.ofVersion(service, input));
     },
   }),
   field(Prompt, 'comparison', PromptVersionComparison, {
@@ -53,7 +53,7 @@ export const promptStatsResolvers = [
     complexity: readingCost,
     args: compareVersionsInput,
     run: ({ services, service }, args, { id }) =>
-      shown(services.versionStats.compare(service, { ...checked(compareVersionsInput, args), id })),
+      toGraphql(services.versionStats.compare(service, { ...checked(compareVersionsInput, args), id })),
   }),
   field(Viewer, 'whatIf', objectType('WhatIf', whatIfOutput), {
     nullable: true,
@@ -62,6 +62,6 @@ export const promptStatsResolvers = [
     args: whatIfInput,
     argTypes: { keyId: ID, promptVersionId: ID },
     run: ({ services, service }, args) =>
-      shown(services.whatIf.estimate(service, checked(whatIfInput, args))),
+      toGraphql(services.whatIf.estimate(service, checked(whatIfInput, args))),
   }),
 ];

@@ -21,7 +21,7 @@ import {
 } from '../../services/prompts/prompts.inputs.js';
 import { promptOutput, promptVersionOutput } from '../../services/prompts/prompts.outputs.js';
 import { Viewer } from '../accounts/accounts.types.js';
-import { camelCased, shown, shownAs } from '../case.js';
+import { camelCased, toGraphql, toGraphqlAs } from '../case.js';
 import { connectionArgs, listCost, pageCost, toConnection } from '../connections.js';
 import { field, mutation, subscription } from '../fields.js';
 import { checked } from '../input.js';
@@ -65,7 +65,7 @@ const promptMutations = [
     argument: 'The prompt.',
     payload: changedPrompt.describe('The new prompt.'),
     run: ({ services, service }, input) =>
-      shownAs('prompt', services.prompts.create(service, checked(createPromptInput, input))),
+      toGraphqlAs('prompt', services.prompts.create(service, checked(createPromptInput, input))),
   }),
   mutation('updatePrompt', 'session', {
     description: 'Changes name and description. The slug stays the same.',
@@ -77,7 +77,7 @@ const promptMutations = [
     payload: changedPrompt.describe('The updated prompt.'),
     run: async ({ services, service }, { id, ...change }) => {
       const input = { ...checked(updatePromptInput, change), id };
-      return shownAs('prompt', services.prompts.update(service, input));
+      return toGraphqlAs('prompt', services.prompts.update(service, input));
     },
   }),
   mutation('addPromptVersion', 'session', {
@@ -105,7 +105,7 @@ const promptMutations = [
     payload: changedPrompt.describe('The prompt with its new active version.'),
     run: async ({ services, service }, { promptId, versionId, ...expected }) => {
       const input = { ...checked(movePromptInput, expected), id: promptId, vid: versionId };
-      return shownAs('prompt', services.prompts.activate(service, input));
+      return toGraphqlAs('prompt', services.prompts.activate(service, input));
     },
   }),
   mutation('undoPromptActivation', 'session', {
@@ -116,7 +116,7 @@ const promptMutations = [
     payload: changedPrompt.describe('The prompt with its previous version active again.'),
     run: async ({ services, service }, { promptId, ...expected }) => {
       const input = { ...checked(movePromptInput, expected), id: promptId };
-      return shownAs('prompt', services.prompts.undoActivation(service, input));
+      return toGraphqlAs('prompt', services.prompts.undoActivation(service, input));
     },
   }),
   mutation('deletePrompt', 'session', {
@@ -151,7 +151,7 @@ const listedPrompts = [
     complexity: ({ childComplexity }) => READING_COST + childComplexity,
     args: promptParams,
     argTypes: { id: ID },
-    run: ({ services, service }, { id }) => shown(services.prompts.get(service, { id })),
+    run: ({ services, service }, { id }) => toGraphql(services.prompts.get(service, { id })),
   }),
 ];
 
@@ -171,7 +171,7 @@ const fieldsOfPrompts = [
     complexity: listCost,
     args: lastInput,
     run: ({ loaders }, args, { id }) =>
-      shown(loaders.activationsOfPrompts.load({ id, window: checked(lastInput, args) })),
+      toGraphql(loaders.activationsOfPrompts.load({ id, window: checked(lastInput, args) })),
   }),
   field(Prompt, 'diff', PromptDiff, {
     nullable: true,
@@ -179,7 +179,7 @@ const fieldsOfPrompts = [
     complexity: diffCost,
     args: diffPromptInput,
     run: ({ services, service }, args, { id }) =>
-      shown(services.prompts.diff(service, { ...checked(diffPromptInput, args), id })),
+      toGraphql(services.prompts.diff(service, { ...checked(diffPromptInput, args), id })),
   }),
   field(Prompt, 'rendered', RenderedPrompt, {
     nullable: true,
@@ -188,7 +188,7 @@ const fieldsOfPrompts = [
     args: renderPromptListInput,
     argTypes: { variables: [PromptValueInput] },
     run: ({ services, service }, args, { id }) =>
-      shown(services.prompts.render(service, { ...checked(renderPromptListInput, args), id })),
+      toGraphql(services.prompts.render(service, { ...checked(renderPromptListInput, args), id })),
   }),
   field(PromptChange, 'prompt', Prompt, {
     nullable: true,

@@ -8,7 +8,7 @@ import {
   rejectedCallOutput,
 } from '../../services/refusals/refusals.outputs.js';
 import { Viewer } from '../accounts/accounts.types.js';
-import { shown } from '../case.js';
+import { toGraphql } from '../case.js';
 import { enumOf } from '../enum-of.js';
 import { field } from '../fields.js';
 import { checked } from '../input.js';
@@ -41,14 +41,14 @@ export const refusalsResolvers = [
     complexity: refusalsCost,
     args: refusalsInput,
     run: ({ services, service }, args) =>
-      shown(services.refusals.ofAccount(service, checked(refusalsInput, args))),
+      toGraphql(services.refusals.ofAccount(service, checked(refusalsInput, args))),
   }),
   field(Viewer, 'rejectedCall', RejectedCall, {
     nullable: true,
     description:
       'One call that was rejected before it reached a model, by its `x-request-id`: of the last 30 days, and of the latest 50 alike in an hour.',
     args: usageParams,
-    run: ({ services, service }, { id }) => shown(services.refusals.call(service, id)),
+    run: ({ services, service }, { id }) => toGraphql(services.refusals.call(service, id)),
   }),
   field(Viewer, 'refusals', [RefusalHour], {
     description: 'Rejected calls of the account by hour, latest first; at most 5,000.',
@@ -56,7 +56,7 @@ export const refusalsResolvers = [
       Math.min(Math.max(args.windowDays, 1), 90) * (5 + childComplexity),
     args: refusalsInput,
     run: ({ services, service }, args) =>
-      shown(services.refusals.byHour(service, checked(refusalsInput, args))),
+      toGraphql(services.refusals.byHour(service, checked(refusalsInput, args))),
   }),
   field(ApiKey, 'refusedCalls', RefusedCalls, {
     nullable: true,
@@ -64,6 +64,6 @@ export const refusalsResolvers = [
     complexity: refusalsCost,
     args: refusalsInput,
     run: ({ loaders }, args, { id }) =>
-      shown(loaders.keyRefusals.load({ id, window: checked(refusalsInput, args) })),
+      toGraphql(loaders.keyRefusals.load({ id, window: checked(refusalsInput, args) })),
   }),
 ];

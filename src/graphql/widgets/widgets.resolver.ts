@@ -21,7 +21,7 @@ import {
 import { MAX_WIDGETS } from '../../services/widgets/widgets.rules.js';
 import { Viewer } from '../accounts/accounts.types.js';
 import { UsageEvent } from '../billing/billing.types.js';
-import { shown, shownAs } from '../case.js';
+import { toGraphql, toGraphqlAs } from '../case.js';
 import { enumOf } from '../enum-of.js';
 import { field, mutation } from '../fields.js';
 import { checked } from '../input.js';
@@ -61,7 +61,7 @@ export const widgetsResolvers = [
     argument: 'The widget.',
     payload: widgetPayload.describe('The new widget.'),
     run: ({ services, service }, input) =>
-      shownAs('widget', services.widgets.create(service, checked(createWidgetInput, input))),
+      toGraphqlAs('widget', services.widgets.create(service, checked(createWidgetInput, input))),
   }),
   mutation('updateWidget', 'session', {
     description: 'Updates the given fields of a widget.',
@@ -73,7 +73,7 @@ export const widgetsResolvers = [
     payload: widgetPayload.describe('The updated widget.'),
     run: async ({ services, service }, { id, ...changes }) => {
       const input = { ...checked(updateWidgetInput, changes), id };
-      return shownAs('widget', services.widgets.update(service, input));
+      return toGraphqlAs('widget', services.widgets.update(service, input));
     },
   }),
   mutation('rotateWidgetKey', 'session', {
@@ -82,7 +82,8 @@ export const widgetsResolvers = [
     input: widgetId.describe('The widget whose key to rotate.'),
     argument: 'The widget.',
     payload: widgetPayload.describe('The widget with its new public key.'),
-    run: ({ services, service }, { id }) => shownAs('widget', services.widgets.rotateKey(service, { id })),
+    run: ({ services, service }, { id }) =>
+      toGraphqlAs('widget', services.widgets.rotateKey(service, { id })),
   }),
   mutation('deleteWidget', 'session', {
     description: 'Deletes a widget. Chats with it are rejected immediately. Its usage stays.',
@@ -103,14 +104,14 @@ export const widgetsResolvers = [
     args: widgetsInput,
     run: ({ services, service }, args) => {
       const { first: limit } = checked(widgetsInput, args);
-      return shown(services.widgets.list(service, { limit, offset: 0 }));
+      return toGraphql(services.widgets.list(service, { limit, offset: 0 }));
     },
   }),
   field(Viewer, 'widget', Widget, {
     nullable: true,
     description: 'One chat widget of the account.',
     args: widgetId,
-    run: ({ services, service }, { id }) => shown(services.widgets.get(service, { id })),
+    run: ({ services, service }, { id }) => toGraphql(services.widgets.get(service, { id })),
   }),
   field(UsageEvent, 'widget', Widget, {
     nullable: true,
@@ -123,6 +124,6 @@ export const widgetsResolvers = [
     complexity: ({ childComplexity }) => 10 + 2 * childComplexity,
     args: widgetId.extend(widgetUsageInput.shape),
     run: ({ services, service }, { id, ...window }) =>
-      shown(services.widgets.usage(service, { ...checked(widgetUsageInput, window), id })),
+      toGraphql(services.widgets.usage(service, { ...checked(widgetUsageInput, window), id })),
   }),
 ];

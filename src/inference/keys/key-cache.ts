@@ -4,20 +4,20 @@ import type { FlushResult } from '../../metering/usage-record.js';
 import { virtualKeyField } from '../../services/keys/keys.rules.js';
 import type { Accounts } from '../accounts.js';
 import { LastingStates } from '../lasting-states.js';
-import { DayState } from '../limits/account-state.js';
+import { PeriodSpend } from '../limits/account-state.js';
 import { type Payer, UNREAD } from '../payer.js';
 import { type CachedPayer, RowCache, type RowCacheDeps } from '../row-cache.js';
 import { authorizationOf, type VirtualKeyDeps } from '../virtual-key.js';
+import { GuardState } from './guard-state.js';
 import { type KeyRow, readKeys } from './key.store.js';
-import { KeyGuard } from './key-guard.js';
 
 /** An immutable version of an API key's row, which pays for what is called with the key. */
 export interface KeyEntry extends CachedPayer {
   readonly active: boolean;
-  readonly guard: KeyGuard | null;
+  readonly guard: GuardState | null;
 }
 
-export const MAX_KEYS = 100_000;
+export const MAX_CACHED_KEYS = 100_000;
 const BATCH = 500;
 /** Four statements. */
 const MAX_WARM = 2_000;
@@ -29,15 +29,15 @@ interface Deps extends RowCacheDeps, VirtualKeyDeps {
 /** API keys by the SHA-256 of their secrets, as the edge knows them. */
 export class KeyCache extends RowCache<KeyRow, KeyEntry> {
   /** What each key has spent today. */
-  readonly #days = new LastingStates<DayState>();
+  readonly #days = new LastingStates<PeriodSpend>();
   #onCapped: (payer: Payer) => void = () => undefined;
 
   constructor(protected override readonly deps: Deps) {
-    super(deps, { what: 'API keys', max: MAX_KEYS, batch: BATCH, maxWarm: MAX_WARM });
+    super(deps, { what: 'API keys', max: MAX_CACHED_KEYS, batch: BATCH, maxWarm: MAX_WARM });
   }
 
   /** Called with a key that had no daily cap and has one now, as soon as this is read. */
-  onCapped(listener: (payer: Payer) => void): void {
+  onCapAdded(listener: (payer: Payer) => void): void {
     this.#onCapped = listener;
   }
 
@@ -61,7 +61,7 @@ export class KeyCache extends RowCache<KeyRow, KeyEntry> {
     if (known) return known;
     const day = this.#dayOf(keyId);
     // Its row isn't read yet, so it may have a cap. With Redis, only days of capped keys are counted.
-    day.isCapped = true;
+    day.tracksCap = true;
     const credential = { kind: 'api_key', id: keyId } as const;
     return { ...UNREAD, credential, account: this.deps.accounts.of(accountId), day };
   }
@@ -90,13 +90,13 @@ export class KeyCache extends RowCache<KeyRow, KeyEntry> {
       ),
       allowedModels: new Set(row.allowedModels),
       account: this.deps.accounts.observe(row, readAt),
-      guard: row.guard && new KeyGuard(row.guard, today, day, former?.guard?.window),
+      guard: row.guard && new GuardState(row.guard, today, day, former?.guard?.window),
     };
     if (dailyLimit !== null && former?.dailyLimit === null) this.#onCapped(entry);
     return entry;
   }
 
-  #dayOf(keyId: string): DayState {
-    return this.#days.of(keyId, () => new DayState());
+  #dayOf(keyId: string): PeriodSpend {
+    return this.#days.of(keyId, () => new PeriodSpend());
   }
 }

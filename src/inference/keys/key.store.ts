@@ -3,7 +3,7 @@ import { queryWithin } from '../../db/bounded.js';
 import type { GuardAction } from '../../entities/keys/key-guard.js';
 import { type Money, parseMoney } from '../../lib/money.js';
 import type { PayerRow } from '../row-cache.js';
-import type { GuardRow } from './key-guard.js';
+import type { GuardRow } from './guard-state.js';
 
 /** What the edge needs to know of a key, its account and its plan: one row, read in one statement. */
 export interface KeyRow extends PayerRow {

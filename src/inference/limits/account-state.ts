@@ -1,12 +1,10 @@
-import { utcDay } from '../../lib/clock.js';
+import { MINUTE_MS, utcDay } from '../../lib/clock.js';
 import { Spent } from '../../lib/fair/rate-budget.js';
 import type { Money } from '../../lib/money.js';
 import { SlidingWindow } from '../../lib/sliding-window.js';
 import { PendingCharges } from './pending-charges.js';
 
-const MINUTE_MS = 60_000;
-
-/** What an edge may still give out without asking the others (`limits/shared/local-share.ts`). */
+/** What an edge may still give out without asking the others (`limits/shared/degraded-quota.ts`). */
 export interface Share {
   /** Upper bound of everything charged or held here. */
   ceiling: Money;
@@ -103,7 +101,7 @@ export class AccountState {
   }
 
   /** What is available, not counting calls in progress. */
-  get posted(): Money {
+  get settledBalance(): Money {
     return this.balance - this.pending;
   }
 
@@ -122,7 +120,7 @@ export class AccountState {
  * Spend of a key against its daily cap, in the same three parts. A charge counts in the UTC day of its call's end; what calls
  * in flight hold counts in whichever day it is. Widgets count months with it.
  */
-export class DayState {
+export class PeriodSpend {
   holds: Money = 0n;
   charged: Money = 0n;
   /** What calls would hold that Redis was asked for and that aren't decided yet. */
@@ -131,7 +129,7 @@ export class DayState {
   share: Share | undefined;
   readAt = 0;
   /** Whether a call had a daily cap: calls of before, which had none, count against it, too. */
-  isCapped = false;
+  tracksCap = false;
   #day = '';
   #spend: Money = 0n;
   /** The last day before that one, kept since a clock may step back over midnight: what was spent then stays spent. */

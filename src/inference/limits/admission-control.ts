@@ -11,8 +11,8 @@ import { takeGuarded } from './guarded.js';
 import {
   Admission,
   type Blocked,
-  type Caller,
   CallerGoneError,
+  type ClientConnection,
   type Counters,
   floorOf,
   type Limits,
@@ -77,13 +77,13 @@ class AdmissionControl implements Limits {
   admit(
     payer: Payer,
     body: InspectedBody,
-    caller: Caller,
+    caller: ClientConnection,
     endpoint: Endpoint,
   ): Admission | Promise<Admission> {
     const model = this.#modelFor(payer, body.model);
     if (model?.kind !== KINDS[endpoint] || !payer.authorization) {
       // The counters aren't queried, but a balance below the floor is reported first.
-      if (payer.account.posted < floorOf(payer)) throw insufficientCredits();
+      if (payer.account.settledBalance < floorOf(payer)) throw insufficientCredits();
       if (!model) throw this.#notAllowed(body.model);
       throw model.kind === KINDS[endpoint] ? upstreamUnconfigured() : wrongEndpoint(model);
     }
@@ -112,13 +112,13 @@ class AdmissionControl implements Limits {
     this.settle(admission, 0n, this.deps.clock.now());
   }
 
-  waive({ payer }: Admission, cost: Money, at: number): void {
+  writeOff({ payer }: Admission, cost: Money, at: number): void {
     if (cost === 0n) return;
     this.#charge(payer, -cost, at);
     this.#waiting.wake(payer);
   }
 
-  takeOver(payer: Payer, cost: Money, at: number): void {
+  adoptCharge(payer: Payer, cost: Money, at: number): void {
     this.#charge(payer, cost, at);
   }
 
@@ -128,7 +128,7 @@ class AdmissionControl implements Limits {
     this.#waiting.wakeAll();
   }
 
-  capped(payer: Payer): void {
+  capAdded(payer: Payer): void {
     this.deps.counters.changed(payer);
   }
 
@@ -164,7 +164,7 @@ class AdmissionControl implements Limits {
   #taken(admission: Admission, taken: Admission | Blocked): Admission | Promise<Admission> {
     if (typeof taken === 'string') return this.#waiting.wait(admission, taken);
     this.#open(admission);
-    if (!admission.caller.destroyed) return admission;
+    if (!admission.connection.destroyed) return admission;
     this.release(admission);
     throw new CallerGoneError();
   }

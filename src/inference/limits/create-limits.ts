@@ -19,7 +19,7 @@ import { createRedisCounters } from './shared/redis-counters.js';
  * How long callers wait, in milliseconds: for Redis, and near the floor for a hold of another to settle. `beatMs` is the
  * time between two heartbeats.
  */
-export interface Patience {
+export interface LimitTimeouts {
   redisMs: number;
   queueMs: number;
   beatMs?: number;
@@ -39,7 +39,7 @@ export interface LimitsDeps {
   /** Without Redis: whether this edge is the one that may admit calls. */
   mayAdmit(): boolean;
   /** For tests of what is exact: a busy machine is not a Redis that doesn't answer. */
-  patience?: Patience | undefined;
+  timeouts?: LimitTimeouts | undefined;
 }
 
 /** The limits of this edge: in memory, or shared with other edges over Redis. */
@@ -55,7 +55,7 @@ export async function createLimits(deps: LimitsDeps): Promise<Limits> {
     log,
     metrics: createLimitsMetrics(registry, () => holds.size),
     holds,
-    queueMs: deps.patience?.queueMs,
+    queueMs: deps.timeouts?.queueMs,
     callTimeoutMs: config.upstreamTimeoutMs + config.upstreamIdleMs,
   });
 }
@@ -65,8 +65,8 @@ async function createCounters(deps: LimitsDeps): Promise<Counters> {
   if (config.redisUrl) {
     return createRedisCounters({
       url: config.redisUrl,
-      timeoutMs: deps.patience?.redisMs,
-      beatMs: deps.patience?.beatMs,
+      timeoutMs: deps.timeouts?.redisMs,
+      beatMs: deps.timeouts?.beatMs,
       readAgain: deps.readAgain ?? (({ hash }) => cache.renew(hash)),
       ...{ identity, clock, log, registry },
     });

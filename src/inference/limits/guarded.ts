@@ -17,7 +17,7 @@ export function movedModel(
   now: number,
 ): string | null {
   if (guard?.action !== 'fallback_model' || guard.model === null || guard.model === asked) return null;
-  if (account.posted < BALANCE_FLOOR || guard.stand(now) === 'idle') return null;
+  if (account.settledBalance < BALANCE_FLOOR || guard.stand(now) === 'idle') return null;
   const from = catalog.get(asked);
   const to = catalog.get(guard.model);
   if (!from || (to && to.kind !== from.kind)) return null;
@@ -40,11 +40,11 @@ export function takeGuarded(
 ): Taken | Promise<Taken> {
   const { guard, account } = admission.payer;
   // A balance below the floor is reported first.
-  if (!guard || account.posted < BALANCE_FLOOR) return counters.take(admission);
+  if (!guard || account.settledBalance < BALANCE_FLOOR) return counters.take(admission);
   const stand = guard.stand(now);
   if (guard.action === 'disable') {
     if (stand === 'acting') throw keyGuardReached();
-    if (stand === 'held') return 'key';
+    if (stand === 'held') return 'cap_held';
   }
   if (guard.action !== 'slow' || stand !== 'acting') return counters.take(admission);
   guard.resize(account.window.limit, counters.edges);

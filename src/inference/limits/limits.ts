@@ -16,7 +16,7 @@ export const floorOf = ({ credential }: Payer): Money =>
   credential.kind === 'widget' ? WIDGET_FLOOR : BALANCE_FLOOR;
 
 /** The client that waits for the answer, such as Node's ServerResponse. */
-export interface Caller {
+export interface ClientConnection {
   /** Whether the connection is gone or the answer complete. */
   readonly destroyed: boolean;
   once(event: 'close', listener: () => void): unknown;
@@ -40,7 +40,7 @@ export class Admission {
 
   constructor(
     readonly payer: Payer,
-    readonly caller: Caller,
+    readonly connection: ClientConnection,
     readonly model: CatalogModel,
     readonly authorization: string,
     /** Upper bound of the cost. */
@@ -64,7 +64,7 @@ export interface Limits {
   admit(
     payer: Payer,
     body: InspectedBody,
-    caller: Caller,
+    caller: ClientConnection,
     endpoint: Endpoint,
   ): Admission | Promise<Admission>;
   /**
@@ -78,22 +78,22 @@ export interface Limits {
    * handed over (`EdgeIdentity`), as with committed charges. Until then both count, so there is no moment in which neither
    * does.
    */
-  takeOver(payer: Payer, cost: Money, at: number): void;
+  adoptCharge(payer: Payer, cost: Money, at: number): void;
   /** The charge of `at` could not be kept and will never be committed. */
-  waive(admission: Admission, cost: Money, at: number): void;
+  writeOff(admission: Admission, cost: Money, at: number): void;
   /** Gives the hold of a call back that is free. */
   release(admission: Admission): void;
   /** Takes over what a commit changed. */
   flushed(result: FlushResult): void;
   /** A daily cap was set for a key that had none: what its calls in flight hold counts against it. */
-  capped(payer: Payer): void;
+  capAdded(payer: Payer): void;
   /** Messages of widgets over all edges; undefined where this edge is the only one. */
   readonly messages: SharedMessages | undefined;
   stop(): Promise<void>;
 }
 
 /** Why a call must wait: open holds of others take the rest of the account's balance, or of the key's daily cap. */
-export type Blocked = 'account' | 'key';
+export type Blocked = 'balance_held' | 'cap_held';
 
 /** Counts holds, charges and requests, in this process or elsewhere. */
 export interface Counters {

@@ -28,13 +28,13 @@ export function localCounters(clock: Clock, mayAdmit: () => boolean): Counters {
       const { account, day, dailyLimit } = admission.payer;
       const floor = floorOf(admission.payer);
       if (account.available < floor) {
-        if (account.posted < floor) throw insufficientCredits();
-        return 'account';
+        if (account.settledBalance < floor) throw insufficientCredits();
+        return 'balance_held';
       }
       if (dailyLimit !== null) {
         const used = day.used(utcDay(now));
         if (used - day.holds >= dailyLimit) throw dailyCapExceeded();
-        if (used >= dailyLimit) return 'key';
+        if (used >= dailyLimit) return 'cap_held';
       }
       const rate = windowOf(admission.payer).take(now);
       if (!rate.allowed) throw rateExceeded(rate);

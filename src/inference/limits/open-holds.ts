@@ -21,8 +21,8 @@ export class OpenHolds {
   leaked(now: number): Admission[] {
     const found: Admission[] = [];
     for (const admission of this.#open) {
-      const { caller, deadline, isAnswering } = admission;
-      if (now > deadline && (caller.destroyed || !isAnswering)) found.push(admission);
+      const { connection, deadline, isAnswering } = admission;
+      if (now > deadline && (connection.destroyed || !isAnswering)) found.push(admission);
     }
     return found;
   }

@@ -51,7 +51,7 @@ export function countRefusal(account: AccountState, now: number, error: AppError
  * @throws AdmissionError `insufficient_credits`, `rate_limit_exceeded`
  */
 export function refuseLarge(account: AccountState, now: number): void {
-  if (account.posted < BALANCE_FLOOR) throw insufficientCredits();
+  if (account.settledBalance < BALANCE_FLOOR) throw insufficientCredits();
   const rate = account.window.peek(now);
   if (!rate.allowed) throw rateExceeded(rate);
 }

@@ -9,13 +9,13 @@ export interface Waiter {
   done: boolean;
 }
 
-export type Outcome = Admission | Blocked | Error;
+export type AdmissionOutcome = Admission | Blocked | Error;
 
 export interface WaitQueueOptions {
   /** Tries to admit the call at the head; never rejects. */
-  attempt(waiter: Waiter): Outcome | Promise<Outcome>;
+  attempt(waiter: Waiter): AdmissionOutcome | Promise<AdmissionOutcome>;
   /** The head is through with this queue: answered, or blocked by something else. */
-  leave(waiter: Waiter, outcome: Outcome): void;
+  leave(waiter: Waiter, outcome: AdmissionOutcome): void;
   readonly blocked: Blocked;
   /** Retries after this time even if the queue wasn't woken. */
   pollMs: number | undefined;
@@ -71,7 +71,7 @@ export class WaitQueue {
   }
 
   /** @returns Whether the next may try. */
-  #apply(head: Waiter, outcome: Outcome): boolean {
+  #apply(head: Waiter, outcome: AdmissionOutcome): boolean {
     if (outcome === this.options.blocked && !head.done) {
       this.#schedule();
       return this.#wokenWhileTrying;

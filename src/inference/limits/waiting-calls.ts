@@ -1,12 +1,12 @@
 import { performance } from 'node:perf_hooks';
 import type { Clock } from '../../lib/clock.js';
-import { limitAfterReads } from '../../lib/limit-after-reads.js';
+import { graceTimeout } from '../../lib/grace-timeout.js';
 import type { Payer } from '../payer.js';
-import type { AccountState, DayState } from './account-state.js';
+import type { AccountState, PeriodSpend } from './account-state.js';
 import { Admission, type Blocked, CallerGoneError } from './limits.js';
 import type { LimitsMetrics } from './limits-metrics.js';
 import { creditsHeld, dailyCapHeld, keyGuardHeld, shareSpent } from './refusals.js';
-import { type Outcome, type Waiter, WaitQueue } from './wait-queue.js';
+import { type AdmissionOutcome, type Waiter, WaitQueue } from './wait-queue.js';
 
 interface WaitingDeps {
   clock: Clock;
@@ -16,7 +16,7 @@ interface WaitingDeps {
   /** How often a queue tries again without being woken, for what other edges give back. */
   pollMs: number | undefined;
   /** Tries to take the hold. */
-  take(admission: Admission): Outcome | Promise<Outcome>;
+  take(admission: Admission): AdmissionOutcome | Promise<AdmissionOutcome>;
   /** Records a hold that was taken. */
   open(admission: Admission): void;
   release(admission: Admission): void;
@@ -30,18 +30,18 @@ const RESERVED_AGAIN_MS = 100;
 
 /** Calls that wait for holds of others to settle: one queue for each account and each key that is short. */
 export class WaitingCalls {
-  readonly #queues = new Map<AccountState | DayState, WaitQueue>();
+  readonly #queues = new Map<AccountState | PeriodSpend, WaitQueue>();
   /** Called with the outcome of a waiter that has left its queue. */
-  readonly #left = new WeakMap<Waiter, (outcome: Outcome) => void>();
+  readonly #left = new WeakMap<Waiter, (outcome: AdmissionOutcome) => void>();
 
   constructor(private readonly deps: WaitingDeps) {}
 
   /** Whether others already wait for what this payer's call needs, so that it has to wait behind them. */
   waitedFor(payer: Payer): Blocked | undefined {
     if (this.#queues.size === 0) return undefined;
-    if (this.#queues.has(payer.account)) return 'account';
+    if (this.#queues.has(payer.account)) return 'balance_held';
     const mayWait = payer.dailyLimit !== null || payer.guard?.action === 'disable';
-    return mayWait && this.#queues.has(payer.day) ? 'key' : undefined;
+    return mayWait && this.#queues.has(payer.day) ? 'cap_held' : undefined;
   }
 
   /** Lets the payer's calls try again: something was given back. */
@@ -62,13 +62,13 @@ export class WaitingCalls {
    */
   wait(admission: Admission, blocked: Blocked): Promise<Admission> {
     const since = performance.now();
-    const { caller } = admission;
+    const { connection } = admission;
     return new Promise((resolve, reject) => {
       const waiter: Waiter = { admission, blocked, done: false };
       const end = (outcome: 'admitted' | 'refused' | 'gone'): void => {
         waiter.done = true;
         endLimit();
-        caller.removeListener('close', gone);
+        connection.removeListener('close', gone);
         this.#drop(waiter);
         this.deps.metrics.waited((performance.now() - since) / 1000, outcome);
       };
@@ -83,11 +83,10 @@ export class WaitingCalls {
       const giveUp = (): void => {
         const isReserved = this.#queue(waiter).head?.admission.isReserved ?? false;
         if (!isReserved) refuse(this.#held(waiter));
-        else if (performance.now() - since < RESERVED_MS)
-          endLimit = limitAfterReads(RESERVED_AGAIN_MS, giveUp);
-        else refuse(waiter.blocked === 'account' ? shareSpent() : this.#held(waiter));
+        else if (performance.now() - since < RESERVED_MS) endLimit = graceTimeout(RESERVED_AGAIN_MS, giveUp);
+        else refuse(waiter.blocked === 'balance_held' ? shareSpent() : this.#held(waiter));
       };
-      let endLimit = limitAfterReads(this.deps.queueMs ?? WAIT_MS, giveUp);
+      let endLimit = graceTimeout(this.deps.queueMs ?? WAIT_MS, giveUp);
       this.#left.set(waiter, (outcome) => {
         if (waiter.done) {
           // It gave up while it was being admitted.
@@ -98,7 +97,7 @@ export class WaitingCalls {
         } else if (outcome instanceof Admission) {
           this.deps.open(outcome);
           // A pipelined call hears of its connection's end a moment after the one before it, which gives back its hold.
-          if (caller.destroyed) {
+          if (connection.destroyed) {
             this.deps.release(outcome);
             gone();
             return;
@@ -112,14 +111,14 @@ export class WaitingCalls {
           this.#queue(waiter).add(waiter);
         }
       });
-      caller.once('close', gone);
-      if (caller.destroyed) gone();
+      connection.once('close', gone);
+      if (connection.destroyed) gone();
       else this.#queue(waiter).add(waiter);
     });
   }
 
   #queue({ admission, blocked }: Waiter): WaitQueue {
-    const state = blocked === 'account' ? admission.payer.account : admission.payer.day;
+    const state = blocked === 'balance_held' ? admission.payer.account : admission.payer.day;
     let queue = this.#queues.get(state);
     if (!queue) {
       queue = new WaitQueue({
@@ -139,7 +138,7 @@ export class WaitingCalls {
   /** Takes a waiter out of its queue, and away the queue when it was the last. */
   #drop(waiter: Waiter): void {
     const { payer } = waiter.admission;
-    const state = waiter.blocked === 'account' ? payer.account : payer.day;
+    const state = waiter.blocked === 'balance_held' ? payer.account : payer.day;
     const queue = this.#queues.get(state);
     queue?.delete(waiter);
     if (queue?.size === 0) this.#queues.delete(state);
@@ -147,13 +146,13 @@ export class WaitingCalls {
 
   /** What holds a call back: the account's calls in flight, or the key's, by its guard or its daily cap. */
   #held({ blocked, admission }: Waiter): Error {
-    if (blocked === 'account') return creditsHeld();
+    if (blocked === 'balance_held') return creditsHeld();
     const { guard } = admission.payer;
     const isGuard = guard?.action === 'disable' && guard.stand(this.deps.clock.now()) !== 'idle';
     return isGuard ? keyGuardHeld() : dailyCapHeld();
   }
 
-  #attempt({ admission }: Waiter): Outcome | Promise<Outcome> {
+  #attempt({ admission }: Waiter): AdmissionOutcome | Promise<AdmissionOutcome> {
     try {
       const taken = this.deps.take(admission);
       return taken instanceof Promise ? taken.catch((error: Error) => error) : taken;

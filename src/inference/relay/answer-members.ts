@@ -60,7 +60,8 @@ export function rewrite(answer: AnswerMembers, member: Member, json: string): vo
 }
 
 /** How many members and values of an answer don't pass. */
-export const leftOut = ({ dropped, rewritten }: AnswerMembers): number => dropped + (rewritten?.size ?? 0);
+export const droppedCount = ({ dropped, rewritten }: AnswerMembers): number =>
+  dropped + (rewritten?.size ?? 0);
 
 /** An answer rebuilt from the members that pass. */
 export interface RebuiltAnswer {

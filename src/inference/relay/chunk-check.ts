@@ -14,10 +14,10 @@ import type { InspectedBody } from '../request/request-body.js';
 import { type GeneratedText, generatedText } from '../usage/generated-text.js';
 import { isUsageOnly } from '../usage/usage.js';
 import { CHAT_CHUNK } from './answer-forms.js';
-import { type AnswerMembers, leftOut, readAnswer, rebuildAnswer, rewrite } from './answer-members.js';
+import { type AnswerMembers, droppedCount, readAnswer, rebuildAnswer, rewrite } from './answer-members.js';
 import { ChunkLayout } from './chunk-layout.js';
 import type { RelayContext } from './relay-answer.js';
-import { toldUsage } from './told-usage.js';
+import { reportedUsage } from './reported-usage.js';
 
 /** What an event of a stream is. `nothing` sends the client nothing. */
 export type EventKind = 'chunk' | 'comment' | 'nothing' | 'done' | 'error' | 'garbage';
@@ -135,7 +135,7 @@ export class ChunkCheck {
     this.textBytes = texts.bytes;
     if (finishes) this.finished.note(payload, content);
     this.textless = texts.filled && texts.bytes === 0 && !finishes;
-    const left = leftOut(answer);
+    const left = droppedCount(answer);
     this.usage = readUsage(payload, answer);
     const changes = this.#restamps(payload, answer) || answer.dropped > 0 || answer.rewritten !== undefined;
     if (this.usage !== undefined && texts.bytes === 0 && !this.asked.usageAsked) {
@@ -181,7 +181,7 @@ export class ChunkCheck {
       contentAt === undefined
         ? undefined
         : { event: this.out, start: first.start + moved, end: first.end + moved };
-    this.#layout = new ChunkLayout(event, place, rebuilt, bytes - first.bytes, leftOut(answer));
+    this.#layout = new ChunkLayout(event, place, rebuilt, bytes - first.bytes, droppedCount(answer));
   }
 }
 
@@ -208,7 +208,7 @@ function readUsage(payload: Buffer, answer: AnswerMembers): unknown {
   const text = payload.toString('latin1', usage.valueStart, usage.end);
   if (text === 'null') return undefined;
   const value = parsed(payload, usage);
-  const told = toldUsage(text, value);
+  const told = reportedUsage(text, value);
   if (told !== text) rewrite(answer, usage, told);
   return value || undefined;
 }

@@ -1,4 +1,4 @@
-import { limitAfterReads } from '../../lib/limit-after-reads.js';
+import { graceTimeout } from '../../lib/grace-timeout.js';
 
 /**
  * How long a stream is read on for its usage once its client has left. RELIABILITY.md F2 wants the upstream cut within a
@@ -15,7 +15,7 @@ export class LateUsage {
   #over = false;
 
   constructor(private readonly onOver: () => void) {
-    this.#endLimit = limitAfterReads(WAIT_MS, () => this.end());
+    this.#endLimit = graceTimeout(WAIT_MS, () => this.end());
   }
 
   /** Counts what has been read; beyond the bound the wait is over. */

@@ -9,8 +9,8 @@ import { convertVectors, type EmbeddingEncoding, encodingOf } from '../embedding
 import { generatedText } from '../usage/generated-text.js';
 import { estimateTokens, readUsage } from '../usage/usage.js';
 import { CHAT, EMBEDDINGS } from './answer-forms.js';
-import { leftOut, readAnswer, rebuildAnswer } from './answer-members.js';
-import { tellUsage } from './told-usage.js';
+import { droppedCount, readAnswer, rebuildAnswer } from './answer-members.js';
+import { reportUsage } from './reported-usage.js';
 
 /** A whole answer of the upstream, and what reading it takes. */
 export interface AnswerToRead {
@@ -87,18 +87,18 @@ function read({
   if (error) return { kind: 'error', body: error };
   const isWhole = isChat ? hasElement(body, content) : areWholeVectors(body, content, inputs);
   if (!isWhole) return { kind: 'garbage' };
-  const dropped = leftOut(members);
+  const dropped = droppedCount(members);
   const named = members.model && memberText(body, members.model);
   const servedModel = named !== undefined && models.has(named) ? named : model;
   const usage = members.usage && memberValue(body, members.usage);
-  tellUsage(body, members, usage);
+  reportUsage(body, members, usage);
   const outputTokens =
     isChat && !readUsage(usage, endpoint)?.outputTokens
       ? estimateTokens(generatedText(body, content.valueStart, content.end).bytes)
       : 0;
   const vectors = isChat ? undefined : converted(body, content, encoding, mostBytes);
   if (vectors === null) return { kind: 'too_large' };
-  const passes = leftOut(members) === 0 && (!members.model || named === servedModel) && !vectors;
+  const passes = droppedCount(members) === 0 && (!members.model || named === servedModel) && !vectors;
   return {
     kind: 'answer',
     body: passes ? body : rebuildAnswer(body, members, servedModel, vectors).json,

@@ -2,8 +2,8 @@ import { MAX_ANSWER_BYTES } from '../../lib/upstream/answer-limits.js';
 import { type Call, CLIENT_LEFT } from '../call.js';
 import { noRoom } from '../memory/body-budget.js';
 import { READ_ANSWER } from './read-answer.js';
-import type { Recipient } from './recipient.js';
 import type { RelayAnswer, RelayContext } from './relay-answer.js';
+import type { ResponseSink } from './response-sink.js';
 import { mapErrorChunk } from './upstream-failure.js';
 
 /** A whole JSON answer: kept until its usage event is written, then sent in one write. */
@@ -14,7 +14,7 @@ export class JsonAnswer implements RelayAnswer {
 
   constructor(
     private readonly context: RelayContext,
-    private readonly recipient: Recipient,
+    private readonly recipient: ResponseSink,
     private readonly call: Call,
   ) {}
 

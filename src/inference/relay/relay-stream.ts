@@ -1,13 +1,13 @@
 import { type ErrorCode, type ErrorOptions, errorBody } from '../../errors.js';
 import { COMMENT_EVENT } from '../../lib/upstream/sse-event.js';
 import { SseSplitter, type WholeEventSink } from '../../lib/upstream/sse-splitter.js';
-import { type Call, CLIENT_LEFT, type Success } from '../call.js';
+import { type Call, type CallSuccess, CLIENT_LEFT } from '../call.js';
 import { estimateTokens, readUsage } from '../usage/usage.js';
 import { ChunkCheck, type EventKind } from './chunk-check.js';
 import { LateUsage } from './late-usage.js';
-import type { Recipient } from './recipient.js';
 import type { RelayAnswer, RelayContext, SilenceBounds } from './relay-answer.js';
-import { mapErrorChunk, statusOf, type UpstreamFailure } from './upstream-failure.js';
+import type { ResponseSink } from './response-sink.js';
+import { failureStatus, mapErrorChunk, type UpstreamFailure } from './upstream-failure.js';
 
 const EVENT_END = Buffer.from('\n\n');
 const DONE_EVENT = Buffer.from('data: [DONE]\n\n');
@@ -45,7 +45,7 @@ export class StreamAnswer implements RelayAnswer, WholeEventSink {
 
   constructor(
     private readonly context: RelayContext,
-    private readonly recipient: Recipient,
+    private readonly recipient: ResponseSink,
     private readonly call: Call,
   ) {
     const { admission, body } = call.input;
@@ -109,7 +109,7 @@ export class StreamAnswer implements RelayAnswer, WholeEventSink {
     this.#over = true;
     const { code, options } = failure;
     // Behind comments alone it counts as the answer that it would have been.
-    const httpStatus = this.#begun ? 200 : statusOf(failure);
+    const httpStatus = this.#begun ? 200 : failureStatus(failure);
     this.call.fail({ code, httpStatus, message: options.message }, () =>
       this.#end(errorEvent(code, options)),
     );
@@ -225,7 +225,7 @@ export class StreamAnswer implements RelayAnswer, WholeEventSink {
   }
 
   /** What to charge; `isCounted` if the usage covers all of it. */
-  #success(isCounted: boolean): Success {
+  #success(isCounted: boolean): CallSuccess {
     const generated = Math.max(this.#deltas, estimateTokens(this.#textBytes));
     return {
       usage: this.#usage,

@@ -3,23 +3,23 @@ import type { JsonReader } from '../../lib/json-reader.js';
 import type { MessageMask } from '../../lib/message-mask.js';
 import { MAX_ERROR_BYTES } from '../../lib/upstream/answer-limits.js';
 import type { ResponseHead } from '../../lib/upstream/response-head.js';
-import type { Carrier, Upstream } from '../../lib/upstream/upstream.js';
-import type { CallPatience, UpstreamHandler } from '../../lib/upstream/upstream-handler.js';
+import type { CallHandle, Upstream } from '../../lib/upstream/upstream.js';
+import type { CallTimeouts, UpstreamHandler } from '../../lib/upstream/upstream-handler.js';
 import type { Call } from '../call.js';
 import type { CallMetrics, DroppedKind } from '../call-metrics.js';
 import type { Catalog } from '../catalog.js';
 import type { BodyShare } from '../memory/body-budget.js';
-import type { Recipient } from './recipient.js';
 import type { RelayAnswer, RelayContext, SilenceBounds } from './relay-answer.js';
 import { JsonAnswer } from './relay-json.js';
 import { StreamAnswer } from './relay-stream.js';
-import { mapStatus, mapTransportError, statusOf, type UpstreamFailure } from './upstream-failure.js';
+import type { ResponseSink } from './response-sink.js';
+import { failureStatus, mapStatus, mapTransportError, type UpstreamFailure } from './upstream-failure.js';
 
 const NOTHING = Buffer.alloc(0);
 
 export interface RelayDeps {
   upstream: Upstream;
-  patience: CallPatience;
+  patience: CallTimeouts;
   catalog: Catalog;
   metrics: CallMetrics;
   json: JsonReader;
@@ -27,7 +27,7 @@ export interface RelayDeps {
 
 /** Sends one call to its upstream and passes the answer back. Nothing is retried after a forwarded byte. */
 export class Relay implements UpstreamHandler, RelayContext {
-  #carrier: Carrier | undefined;
+  #carrier: CallHandle | undefined;
   readonly #answer: RelayAnswer;
   #status = 0;
   #retryAfter: string | undefined;
@@ -40,7 +40,7 @@ export class Relay implements UpstreamHandler, RelayContext {
 
   constructor(
     private readonly deps: RelayDeps,
-    private readonly recipient: Recipient,
+    private readonly recipient: ResponseSink,
     private readonly call: Call,
     /** Part of the memory for bodies; returned when the connection is done with this call. */
     private readonly share: BodyShare,
@@ -58,7 +58,7 @@ export class Relay implements UpstreamHandler, RelayContext {
     return this.call.input.payer.account.id;
   }
 
-  get patience(): CallPatience {
+  get timeouts(): CallTimeouts {
     return this.deps.patience;
   }
 
@@ -172,7 +172,7 @@ export class Relay implements UpstreamHandler, RelayContext {
     this.#ended = true;
     if (!this.#answer.fail(failure)) {
       const { code, options } = failure;
-      const failed = { code, httpStatus: statusOf(failure), message: options.message };
+      const failed = { code, httpStatus: failureStatus(failure), message: options.message };
       this.call.fail(failed, () => this.recipient.refuse(failure));
     }
     this.#answered(failure.code);

@@ -19,7 +19,7 @@ export interface UpstreamFailure {
 }
 
 /** The status of an answer that is this failure. */
-export const statusOf = ({ code, options }: UpstreamFailure): number =>
+export const failureStatus = ({ code, options }: UpstreamFailure): number =>
   options.status ?? errorEntry(code).status;
 
 const DEFAULT_RETRY_SECONDS = 5;

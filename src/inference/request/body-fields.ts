@@ -101,13 +101,13 @@ const MOST_TOLD = 16;
 const LONGEST_TOLD = 64;
 
 /** A name of the caller's as it may be repeated: bounded, and safe characters only. */
-export const shownName = (name: string): string =>
+export const printableName = (name: string): string =>
   name.slice(0, LONGEST_TOLD).replace(/[^\w.-]/g, '?') || '?';
 
 /** Names of dropped members as a header value: bounded, and safe characters only. */
-export function toldNames(names: readonly string[]): string {
+export function printableNames(names: readonly string[]): string {
   const unique = [...new Set(names)];
-  const told = unique.slice(0, MOST_TOLD).map(shownName);
+  const told = unique.slice(0, MOST_TOLD).map(printableName);
   const more = unique.length - told.length;
   return more > 0 ? `${told.join(', ')}, and ${more} more` : told.join(', ');
 }

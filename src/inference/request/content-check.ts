@@ -2,7 +2,7 @@ import { AppError } from '../../errors.js';
 import type { Member } from '../../lib/json-scan.js';
 import { type JsonLevel, type JsonVisitor, visitStrings } from '../../lib/json-strings.js';
 import { readKey, skipSpace } from '../../lib/json-tokens.js';
-import { shownName } from './body-fields.js';
+import { printableName } from './body-fields.js';
 import * as names from './content-names.js';
 import { pathOf } from './content-place.js';
 import { faultOfAddress, isLikeAddress, type MediaRules } from './media-addresses.js';
@@ -112,7 +112,7 @@ class ContentReader implements JsonVisitor {
     const type = end - start <= LONGEST_TYPE ? readKey(this.body, start, end) : '';
     const kind = names.partKind(type);
     if (kind === undefined)
-      throw this.#invalid(levels, `must be ${SUPPORTED}${type && `, not "${shownName(type)}"`}`);
+      throw this.#invalid(levels, `must be ${SUPPORTED}${type && `, not "${printableName(type)}"`}`);
     const part = this.#enter(levels.at(-1)!);
     if (part.empty.has(type)) throw this.#missing(levels, type);
     part.type = type;
@@ -155,7 +155,7 @@ class ContentReader implements JsonVisitor {
   }
 
   #missing(levels: readonly JsonLevel[], name: string): AppError {
-    const param = `${this.member}${pathOf(this.body, levels.slice(0, -1))}.${shownName(name)}`;
+    const param = `${this.member}${pathOf(this.body, levels.slice(0, -1))}.${printableName(name)}`;
     return new AppError('invalid_body', { message: `"${param}" must not be null.`, param });
   }
 

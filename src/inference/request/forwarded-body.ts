@@ -1,5 +1,5 @@
 import type { Member } from '../../lib/json-scan.js';
-import { type AllowedFields, passes, toldNames } from './body-fields.js';
+import { type AllowedFields, passes, printableNames } from './body-fields.js';
 import { type Reasoning, reasoningOf } from './reasoning.js';
 import { arePlain, droppedOptions, optionsToSend, STREAM_OPTIONS } from './stream-options.js';
 import { TEMPLATE_ARGUMENTS, type TemplateArguments, templateArguments } from './template-arguments.js';
@@ -89,7 +89,7 @@ export function forwardedBody(
     kept,
     bytes: Buffer.concat(parts, length),
     modelAt: { start, end: start + named.length },
-    dropped: dropped.length > 0 ? toldNames(dropped) : undefined,
+    dropped: dropped.length > 0 ? printableNames(dropped) : undefined,
   };
 }
 

@@ -1,7 +1,7 @@
 import { AppError } from '../../errors.js';
 import { eachElement, type Member, scanObject } from '../../lib/json-scan.js';
 import { readKey } from '../../lib/json-tokens.js';
-import { shownName } from './body-fields.js';
+import { printableName } from './body-fields.js';
 
 /** Kinds of tools that the caller runs. All others run at the upstream, at the operator's cost and from its network. */
 const KINDS = new Set(['function', 'custom']);
@@ -66,11 +66,11 @@ function checkTool(names: readonly string[], types: readonly unknown[], index: n
   if (types.length === 0 || !types.every((type) => typeof type === 'string' && KINDS.has(type))) {
     const param = `tools[${index}].type`;
     const [given] = types.filter((type) => typeof type === 'string' && !KINDS.has(type));
-    const shown = typeof given === 'string' ? `, not "${shownName(given)}"` : '';
+    const shown = typeof given === 'string' ? `, not "${printableName(given)}"` : '';
     throw invalid(`"${param}" must be "function" or "custom"${shown}.`, param);
   }
   const other = names.find((name) => !TOOL_MEMBERS.has(name));
   if (other === undefined) return;
-  const param = `tools[${index}].${shownName(other)}`;
+  const param = `tools[${index}].${printableName(other)}`;
   throw invalid(`"${param}" is not supported.`, param);
 }

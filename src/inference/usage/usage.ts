@@ -61,7 +61,7 @@ export interface InputSize {
 const TYPICAL_IMAGE_TOKENS = 765;
 
 /** Tokens of the input for want of a count. A prompt is at most one context, embeddings are as many as there are. */
-export function estimateInput(
+export function estimateInputTokens(
   input: InputSize,
   endpoint: 'chat' | 'embeddings',
   contextWindow: number,
@@ -81,7 +81,7 @@ export function missedInput(
   contextWindow: number,
 ): number {
   if (input.promptTokens === Number.POSITIVE_INFINITY) return contextWindow;
-  return estimateInput(input, endpoint, contextWindow);
+  return estimateInputTokens(input, endpoint, contextWindow);
 }
 
 /**

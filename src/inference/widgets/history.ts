@@ -4,7 +4,7 @@ import { deriveKey } from '../../lib/crypto.js';
 const MAC_BYTES = 18;
 
 /** A message of the assistant and where it stands. */
-export interface Turn {
+export interface ConversationTurn {
   widgetId: string;
   sessionId: string;
   /** Number of messages before it in the conversation. */
@@ -31,12 +31,12 @@ export class History {
       .map((secret) => deriveKey(secret, 'widget-history'));
   }
 
-  sign(turn: Turn): string {
+  sign(turn: ConversationTurn): string {
     return macOf(this.#keys[0]!, turn).toString('base64url');
   }
 
   /** Whether a code was made for the turn, with the current secret or the one before. */
-  isGenuine(turn: Turn, code: string): boolean {
+  isGenuine(turn: ConversationTurn, code: string): boolean {
     const given = Buffer.from(code, 'base64url');
     if (given.length !== MAC_BYTES) return false;
     return this.#keys.some((key) => timingSafeEqual(macOf(key, turn), given));
@@ -44,7 +44,7 @@ export class History {
 }
 
 /** JSON keeps the parts apart. */
-const macOf = (key: Buffer, { widgetId, sessionId, position, content }: Turn): Buffer =>
+const macOf = (key: Buffer, { widgetId, sessionId, position, content }: ConversationTurn): Buffer =>
   createHmac('sha256', key)
     .update(JSON.stringify([widgetId, sessionId, position, content]))
     .digest()

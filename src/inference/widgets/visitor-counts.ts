@@ -1,10 +1,9 @@
 import { LRUCache } from 'lru-cache';
-import { type Clock, utcDay } from '../../lib/clock.js';
+import { type Clock, MINUTE_MS, utcDay } from '../../lib/clock.js';
 import type { Allowance, VisitorLimits } from '../limits/shared-messages.js';
 
 /** Sessions and addresses counted at once; the one unused for longest is forgotten first. */
 const MAX_NAMES = 200_000;
-const MINUTE_MS = 60_000;
 
 /** Why a visitor has to wait: until tomorrow, or for some milliseconds. */
 export type VisitorRefusal = 'day' | { waitMs: number };

@@ -80,7 +80,7 @@ export function requireRoom(
   if (state.messages.used(utcDay(now)) + MESSAGE > BigInt(row.perDay) * MESSAGE) {
     throw new WidgetRefusal('widget_daily_cap_exceeded');
   }
-  if (account.posted < floorOf(widget)) throw ownerWithoutBalance();
+  if (account.settledBalance < floorOf(widget)) throw ownerWithoutBalance();
 }
 
 /**

@@ -16,7 +16,7 @@ export interface WidgetEntry extends CachedPayer {
   readonly state: WidgetState;
 }
 
-export const MAX_WIDGETS = 20_000;
+export const MAX_CACHED_WIDGETS = 20_000;
 const BATCH = 200;
 
 interface Deps extends RowCacheDeps, VirtualKeyDeps {
@@ -28,7 +28,7 @@ export class WidgetCache extends RowCache<WidgetRow, WidgetEntry> {
   readonly #states = new LastingStates<WidgetState>();
 
   constructor(protected override readonly deps: Deps) {
-    super(deps, { what: 'widgets', max: MAX_WIDGETS, batch: BATCH, maxWarm: 0 });
+    super(deps, { what: 'widgets', max: MAX_CACHED_WIDGETS, batch: BATCH, maxWarm: 0 });
   }
 
   /** Takes over what a commit changed. @returns The widgets whose messages it concerned. */
@@ -53,7 +53,7 @@ export class WidgetCache extends RowCache<WidgetRow, WidgetEntry> {
   }
 
   /** Counts the message of a call that a dead process has recorded. @returns The widget, and who pays for the call. */
-  takeOver(record: UsageRecord, widgetId: string): { state: WidgetState; payer: Payer } {
+  adoptCharge(record: UsageRecord, widgetId: string): { state: WidgetState; payer: Payer } {
     const { accountId, status, createdAt } = record;
     const state = this.#states.of(widgetId, () => new WidgetState(widgetId, accountId, 1));
     if (status === 'success') state.messages.charge(MESSAGE, createdAt);

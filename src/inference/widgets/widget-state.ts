@@ -1,20 +1,18 @@
-import { utcMonth } from '../../lib/clock.js';
+import { MINUTE_MS, utcMonth } from '../../lib/clock.js';
 import { DOLLAR } from '../../lib/money.js';
 import { SlidingWindow } from '../../lib/sliding-window.js';
-import { DayState } from '../limits/account-state.js';
+import { PeriodSpend } from '../limits/account-state.js';
 import type { MessageCount } from '../limits/shared-messages.js';
 
-const MINUTE_MS = 60_000;
-
-/** One message in the units in which a `DayState` counts. */
+/** One message in the units in which a `PeriodSpend` counts. */
 export const MESSAGE = DOLLAR;
 
 /** What is counted of a widget in this process. It outlives the rows that it was read with. */
 export class WidgetState implements MessageCount {
   /** Messages by UTC day, each as `MESSAGE`. */
-  readonly messages = new DayState();
+  readonly messages = new PeriodSpend();
   /** Money by UTC month. */
-  readonly spend = new DayState(utcMonth);
+  readonly spend = new PeriodSpend(utcMonth);
   /** Messages of the last 60 seconds. */
   readonly window: SlidingWindow;
   /** Calls that wait for their admission, and will take a place in the window. */

@@ -1,4 +1,5 @@
-const MINUTE_MS = 60_000;
+import { MINUTE_MS } from '../clock.js';
+
 /** Beyond this many owners, the one that spent longest ago is forgotten. */
 const MOST_OWNERS = 50_000;
 

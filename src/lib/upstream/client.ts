@@ -1,7 +1,7 @@
 import { buildConnector } from 'undici';
 import { SlotSet } from '../slot-set.js';
-import { Connection } from './connection.js';
-import { Exchange, type ExchangeOwner } from './exchange.js';
+import { UpstreamConnection } from './upstream-connection.js';
+import { type ExchangeOwner, UpstreamExchange } from './upstream-exchange.js';
 import type { UpstreamHandler } from './upstream-handler.js';
 
 export interface UpstreamClientOptions {
@@ -33,9 +33,9 @@ export class UpstreamClient implements ExchangeOwner {
   readonly connectTimeoutMs: number;
   readonly #origin: string;
   readonly #connect: buildConnector.connector;
-  readonly #running = new SlotSet<Exchange>();
+  readonly #running = new SlotSet<UpstreamExchange>();
   /** In the order in which they came to rest. */
-  readonly #resting: Connection[] = [];
+  readonly #resting: UpstreamConnection[] = [];
   #echoes: boolean;
   readonly #sharedAfterMs: number;
   #retired = false;
@@ -66,12 +66,13 @@ export class UpstreamClient implements ExchangeOwner {
     headers: Readonly<Record<string, string>>,
     body: Buffer,
     handler: UpstreamHandler,
-  ): Exchange {
+  ): UpstreamExchange {
     const connection =
-      this.#takeRested(handler.accountId) ?? new Connection(this.#origin, this.#connect, this.#closed);
+      this.#takeRested(handler.accountId) ??
+      new UpstreamConnection(this.#origin, this.#connect, this.#closed);
     connection.accountId = handler.accountId;
     const request = { path, method: 'POST', headers: { ...HEADERS, ...headers }, body } as const;
-    const exchange = new Exchange(connection, request, handler, this);
+    const exchange = new UpstreamExchange(connection, request, handler, this);
     connection.slot = this.#running.add(exchange);
     return exchange;
   }
@@ -99,7 +100,7 @@ export class UpstreamClient implements ExchangeOwner {
     return answered === requestId || !this.#echoes;
   }
 
-  over(exchange: Exchange, reusable: boolean): void {
+  over(exchange: UpstreamExchange, reusable: boolean): void {
     const { connection } = exchange;
     this.#running.delete(connection.slot, exchange);
     if (!reusable || this.#retired || !connection.isOpen) {
@@ -110,7 +111,7 @@ export class UpstreamClient implements ExchangeOwner {
     this.#resting.push(connection);
   }
 
-  readonly #closed = (connection: Connection): void => {
+  readonly #closed = (connection: UpstreamConnection): void => {
     const at = this.#resting.indexOf(connection);
     if (at === -1) return;
     this.#resting.splice(at, 1);
@@ -121,7 +122,7 @@ export class UpstreamClient implements ExchangeOwner {
    * The connection that rested last is taken first, so that those that are too many grow old. Without an echo, a stray response
    * looks like the next call's: it must not reach another account.
    */
-  #takeRested(accountId: string | undefined): Connection | undefined {
+  #takeRested(accountId: string | undefined): UpstreamConnection | undefined {
     if (this.#echoes) return this.#resting.pop();
     // A loop, since there are hundreds with hundreds of accounts.
     for (let at = this.#resting.length - 1; at >= 0; at--)

@@ -1,4 +1,4 @@
-import { limitAfterReads } from '../limit-after-reads.js';
+import { graceTimeout } from '../grace-timeout.js';
 
 /** A time limit that moves often. A later time costs nothing: the timer checks it when it fires. */
 export class Deadline {
@@ -18,7 +18,7 @@ export class Deadline {
     if (at >= this.#timerAt) return;
     this.#clearTimer?.();
     this.#timerAt = at;
-    this.#clearTimer = limitAfterReads(Math.max(1, Math.ceil(at - performance.now())), this.#check);
+    this.#clearTimer = graceTimeout(Math.max(1, Math.ceil(at - performance.now())), this.#check);
   }
 
   clear(): void {

@@ -1,7 +1,7 @@
 import type { ResponseHead } from './response-head.js';
 
 /** How long a call waits for its answer. */
-export interface CallPatience {
+export interface CallTimeouts {
   /** Until the answer begins: a stream with its first event that has data. */
   headersTimeoutMs: number;
   /** Between two pieces of it, or two such events. */
@@ -14,7 +14,7 @@ export interface UpstreamHandler {
   readonly requestId?: string;
   /** Whose call it is. */
   readonly accountId?: string;
-  readonly patience: CallPatience;
+  readonly timeouts: CallTimeouts;
   /**
    * False while only comments, or nothing, followed a stream's head or its last event. A node may send comments although
    * its model hangs, so they prolong no wait.

@@ -17,7 +17,7 @@ export interface CallHead {
 }
 
 /** Controls a call in progress. Only the call's own handler may use it. */
-export interface Carrier {
+export interface CallHandle {
   /** Stops delivery of the answer, and its timeouts, until `resume`. */
   pause(handler: UpstreamHandler): void;
   resume(handler: UpstreamHandler): void;
@@ -30,7 +30,7 @@ export interface Upstream {
   /** Hides what is the operator's in the messages of its refusals. */
   readonly mask: MessageMask;
   /** Sends a call at the end of this turn of the event loop. The handler is called later, never from here. */
-  call(head: CallHead, body: Buffer, handler: UpstreamHandler): Carrier;
+  call(head: CallHead, body: Buffer, handler: UpstreamHandler): CallHandle;
 }
 
 const PATHS = { chat: '/v1/chat/completions', embeddings: '/v1/embeddings' } as const;
@@ -44,7 +44,7 @@ export class HttpUpstream implements Upstream {
     readonly mask = GENERAL_MASK,
   ) {}
 
-  call(head: CallHead, body: Buffer, handler: UpstreamHandler): Carrier {
+  call(head: CallHead, body: Buffer, handler: UpstreamHandler): CallHandle {
     const { endpoint, authorization, requestId, span, stream } = head;
     const headers = {
       authorization,

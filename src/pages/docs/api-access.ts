@@ -1,4 +1,4 @@
-import type { Operation } from './openapi-types.js';
+import type { ApiOperation } from './openapi-types.js';
 
 /** How callers of an operation authenticate. */
 interface Access {
@@ -16,7 +16,7 @@ const BY_SCHEME: Readonly<Record<string, Access>> = {
 };
 
 /** Who may call an operation, by its security schemes: a session where it names none. */
-export function accessOf({ security }: Operation): Access {
+export function operationAccess({ security }: ApiOperation): Access {
   if (security?.length === 0) return OPEN;
   const [scheme = ''] = Object.keys(security?.[0] ?? {});
   return BY_SCHEME[scheme] ?? SESSION;

@@ -1,5 +1,5 @@
-import { accessOf } from './api-access.js';
-import { type ApiDocument, type Operation, SCHEMAS, type Schema } from './openapi-types.js';
+import { operationAccess } from './api-access.js';
+import { type ApiDocument, type ApiOperation, SCHEMAS, type Schema } from './openapi-types.js';
 
 const DEPTH = 4;
 const BY_FORMAT: Readonly<Record<string, string>> = {
@@ -33,7 +33,7 @@ function sample(schema: Schema, document: ApiDocument, depth = 0): unknown {
 }
 
 /** The address with the path's parameters and those that the query must have, as variables of the shell. */
-function addressOf(path: string, { parameters = [] }: Operation, baseUrl: string): string {
+function addressOf(path: string, { parameters = [] }: ApiOperation, baseUrl: string): string {
   const required = parameters.filter((one) => one.in === 'query' && one.required);
   const query = required.map(({ name }) => `${name}=$${name}`).join('&');
   return `${baseUrl}${path.replace(/\{(\w+)\}/g, '$$$1')}${query && `?${query}`}`;
@@ -41,11 +41,11 @@ function addressOf(path: string, { parameters = [] }: Operation, baseUrl: string
 
 /** The call of an operation, to be pasted into a shell. Secrets are variables, which the caller has. */
 export function curlExample(
-  { method, path, operation }: { method: string; path: string; operation: Operation },
+  { method, path, operation }: { method: string; path: string; operation: ApiOperation },
   document: ApiDocument,
   baseUrl: string,
 ): string {
-  const { variable } = accessOf(operation);
+  const { variable } = operationAccess(operation);
   const body = operation.requestBody?.content?.['application/json'];
   const parts = [
     `curl "${addressOf(path, operation, baseUrl)}"`,

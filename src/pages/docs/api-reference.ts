@@ -1,15 +1,15 @@
 import { escaped } from '../../lib/html.js';
 import type { SitePage } from '../site.js';
-import { accessOf } from './api-access.js';
+import { operationAccess } from './api-access.js';
 import { curlExample } from './api-example.js';
 import { fieldsTable, row, typeWords } from './api-schema.js';
 import { code, paragraph, prose, tableOf } from './html.js';
-import { type ApiDocument, type Operation, SCHEMAS, type Schema } from './openapi-types.js';
+import { type ApiDocument, type ApiOperation, SCHEMAS, type Schema } from './openapi-types.js';
 
 interface Entry {
   method: string;
   path: string;
-  operation: Operation;
+  operation: ApiOperation;
 }
 
 const LEAD =
@@ -42,7 +42,7 @@ function operationHtml(entry: Entry, document: ApiDocument, baseUrl: string): st
     ];
   });
   return `<h3 id="${escaped(operation.operationId)}">${escaped(operation.summary)}</h3>
-<p><code><b class="method">${method}</b> ${escaped(path)}</code> ${prose(accessOf(operation).words)}</p>
+<p><code><b class="method">${method}</b> ${escaped(path)}</code> ${prose(operationAccess(operation).words)}</p>
 ${paragraph(operation.description)}
 ${
   parameters.length === 0

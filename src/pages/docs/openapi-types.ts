@@ -24,7 +24,7 @@ interface Body {
   content?: Record<string, { schema: Schema; example?: unknown }>;
 }
 
-export interface Operation {
+export interface ApiOperation {
   operationId: string;
   summary: string;
   description: string;
@@ -39,7 +39,7 @@ export interface ApiDocument {
   info: { description: string };
   tags: { name: string; description: string }[];
   components: { schemas: Record<string, Schema> };
-  paths: Record<string, Record<string, Operation>>;
+  paths: Record<string, Record<string, ApiOperation>>;
 }
 
 export const SCHEMAS = '#/components/schemas/';

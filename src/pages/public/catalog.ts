@@ -2,17 +2,17 @@ import type { ServiceContext } from '../../context.js';
 import type { Clock } from '../../lib/clock.js';
 import { asOwnWork } from '../../lib/work-owner.js';
 import type { Services } from '../../services.js';
-import type { Catalog } from './prices.js';
+import type { PublicCatalog } from './prices.js';
 
 const CACHE_MS = 5 * 60_000;
 
 /** Models and plans for pages, read once in five minutes: they change with a release. */
-export function createCatalog(
+export function createPublicCatalog(
   { billing, installation }: Pick<Services, 'billing' | 'installation'>,
   clock: Clock,
-): (context: ServiceContext) => Promise<Catalog> {
-  let kept: { at: number; catalog: Promise<Catalog> } | undefined;
-  async function read({ em, ...context }: ServiceContext): Promise<Catalog> {
+): (context: ServiceContext) => Promise<PublicCatalog> {
+  let kept: { at: number; catalog: Promise<PublicCatalog> } | undefined;
+  async function read({ em, ...context }: ServiceContext): Promise<PublicCatalog> {
     const own = { ...context, em: em.fork() };
     const [models, plans] = [await billing.models(own), await billing.plans(own)];
     return { models, plans, simulated: installation.describe().simulated_models };

@@ -22,7 +22,7 @@ const tenths = /* @__PURE__ */ new Intl.NumberFormat('en-US', {
 });
 
 /** `12,345`. */
-export const integer = (value: number): string => whole.format(value);
+export const formatInteger = (value: number): string => whole.format(value);
 
 /** `12.3` tokens per second; a dash where nothing is generated. */
 export const tokensPerSecond = (value: number | null): string =>
@@ -37,10 +37,11 @@ export function percent(share: number): string {
 }
 
 /** `1,234 ms`; a dash for what is not known. */
-export const milliseconds = (value: number | null): string => (value === null ? '–' : `${integer(value)} ms`);
+export const milliseconds = (value: number | null): string =>
+  value === null ? '–' : `${formatInteger(value)} ms`;
 
 /** How long a call took, as the dashboard shows it; a dash for what is not known. */
-export const latency = (ms: number | null): string => (ms === null ? '–' : latencyText(ms, integer));
+export const latency = (ms: number | null): string => (ms === null ? '–' : latencyText(ms, formatInteger));
 
 const MINUTE = 16;
 

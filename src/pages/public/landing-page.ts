@@ -3,7 +3,7 @@ import type { LeaderboardOutput } from '../../services/leaderboard/leaderboard.o
 import type { CodeSnippetsOutput } from '../../services/migration/migration.outputs.js';
 import type { SitePage } from '../site.js';
 import {
-  integer,
+  formatInteger,
   listing,
   milliseconds,
   modelLink,
@@ -14,11 +14,11 @@ import {
   tiles,
   timeOf,
 } from './html.js';
-import { type Catalog, lowestPrice, priceTable, starterPlan } from './prices.js';
+import { lowestPrice, type PublicCatalog, priceTable, starterPlan } from './prices.js';
 
 export interface LandingFacts {
   baseUrl: string;
-  catalog: Catalog;
+  catalog: PublicCatalog;
   board: LeaderboardOutput;
   /** Of a first chat. */
   snippets: CodeSnippetsOutput;
@@ -50,7 +50,7 @@ function liveFigures({ board }: LandingFacts): string {
   const answering = entries.filter((entry) => entry.success_rate > 0);
   const [quickest] = answering.toSorted((a, b) => a.p50_latency_ms - b.p50_latency_ms);
   return `${tiles([
-    ['Calls of ranked models', integer(calls), 'in the last 7 days'],
+    ['Calls of ranked models', formatInteger(calls), 'in the last 7 days'],
     ['Successful', percent(successes / calls)],
     ['Lowest median latency', milliseconds(quickest?.p50_latency_ms ?? null), quickest?.model_public_name],
   ])}
@@ -70,7 +70,7 @@ ${listing(
       String(entry.rank),
       percent(entry.success_rate),
       milliseconds(entry.success_rate === 0 ? null : entry.p95_latency_ms),
-      integer(entry.requests),
+      formatInteger(entry.requests),
     ]),
 )}`;
 }

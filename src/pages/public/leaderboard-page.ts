@@ -8,7 +8,7 @@ import type {
 import type { SitePage } from '../site.js';
 import {
   type Column,
-  integer,
+  formatInteger,
   listing,
   milliseconds,
   modelLink,
@@ -92,13 +92,13 @@ function rowOf(entry: LeaderboardEntryOutput, model: LeaderboardModelOutput | un
     `${percent(entry.success_rate)}${small(`${percent(entry.success_rate_low)} to ${percent(entry.success_rate_high)}`)}`,
     entry.success_rate === 0
       ? '–'
-      : `${milliseconds(entry.p95_latency_ms)}${small(`${integer(entry.p95_low_ms)} to ${integer(entry.p95_high_ms)}`)}`,
+      : `${milliseconds(entry.p95_latency_ms)}${small(`${formatInteger(entry.p95_low_ms)} to ${formatInteger(entry.p95_high_ms)}`)}`,
     milliseconds(entry.p50_ttft_ms),
     tokensPerSecond(entry.output_tokens_per_second),
     money(entry.output_price_per_million_usd),
     percent(entry.rate_limited_share),
-    `${entry.median_tokens_in === null ? '–' : integer(entry.median_tokens_in)} / ${entry.median_tokens_out === null ? '–' : integer(entry.median_tokens_out)}`,
-    integer(entry.requests),
+    `${entry.median_tokens_in === null ? '–' : formatInteger(entry.median_tokens_in)} / ${entry.median_tokens_out === null ? '–' : formatInteger(entry.median_tokens_out)}`,
+    formatInteger(entry.requests),
     model ? sparkline(name, model.hourly_breakdown) : '',
   ];
 }

@@ -4,7 +4,7 @@ import type { LeaderboardModelOutput } from '../../services/leaderboard/leaderbo
 import type { CodeSnippetsOutput } from '../../services/migration/migration.outputs.js';
 import type { SitePage } from '../site.js';
 import {
-  integer,
+  formatInteger,
   milliseconds,
   modelPath,
   money,
@@ -47,12 +47,12 @@ function figures({ model, windowDays, leastAccounts }: ModelFacts): string {
     [
       'Latency, p95',
       milliseconds(isSilent ? null : model.p95_latency_ms),
-      isSilent ? undefined : `${integer(model.p95_low_ms)} to ${integer(model.p95_high_ms)} ms`,
+      isSilent ? undefined : `${formatInteger(model.p95_low_ms)} to ${formatInteger(model.p95_high_ms)} ms`,
     ],
     ['Latency, median', milliseconds(isSilent ? null : model.p50_latency_ms)],
     ['Time to first token, median', milliseconds(model.p50_ttft_ms)],
     ['Output tokens per second', tokensPerSecond(model.output_tokens_per_second)],
-    ['Calls', integer(model.requests), model.one_account_dominates ? 'mostly one account' : undefined],
+    ['Calls', formatInteger(model.requests), model.one_account_dominates ? 'mostly one account' : undefined],
     ['No node available', percent(model.rate_limited_share)],
   ] as [string, string, string?][])}
 <p class="aside">Small figures are 95% confidence intervals. <a href="/api/leaderboard/${escaped(model.model_public_name)}/row?window_days=${windowDays}" download="${escaped(model.model_public_name.replaceAll('/', '-'))}.json">Download counts and sketches</a></p>`;
@@ -61,7 +61,7 @@ function figures({ model, windowDays, leastAccounts }: ModelFacts): string {
 function facts({ model, plans }: ModelFacts): string {
   const rows = [
     ['Family', escaped(model.family)],
-    ['Context window', `${integer(model.context_window)} tokens`],
+    ['Context window', `${formatInteger(model.context_window)} tokens`],
     ['Input, per 1M tokens', money(model.input_price_per_million_usd)],
     ['Output, per 1M tokens', model.family === 'embedding' ? '–' : money(model.output_price_per_million_usd)],
     ['Plans', escaped(plans.join(', '))],
@@ -102,7 +102,7 @@ export function modelPage(given: ModelFacts): SitePage {
   return {
     path,
     title: name,
-    description: `${name}: success rate, latency and hourly figures of the last 7 days, a context of ${integer(model.context_window)} tokens, ${prices}, and the code of a first call.`,
+    description: `${name}: success rate, latency and hourly figures of the last 7 days, a context of ${formatInteger(model.context_window)} tokens, ${prices}, and the code of a first call.`,
     about: { '@type': 'WebPage', dateModified: model.generated_at, breadcrumb: breadcrumb(given) },
     wide: true,
     opening: `<p class="crumb"><a href="/leaderboard">Leaderboard</a></p><h1>${escaped(name)}</h1>`,

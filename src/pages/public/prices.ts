@@ -1,9 +1,9 @@
 import { escaped } from '../../lib/html.js';
 import type { ModelOutput, PlanOutput } from '../../services/billing/billing.outputs.js';
-import { integer, listing, modelLink, money } from './html.js';
+import { formatInteger, listing, modelLink, money } from './html.js';
 
 /** What the pages say of models and plans. */
-export interface Catalog {
+export interface PublicCatalog {
   models: readonly ModelOutput[];
   plans: readonly PlanOutput[];
   /** Public names of the models that the bundled simulator answers. */
@@ -25,7 +25,7 @@ export const priceTable = (models: readonly ModelOutput[]): string =>
       modelLink(model.model_public_name),
       money(model.input_price_per_million_usd),
       model.family === 'embedding' ? '–' : money(model.output_price_per_million_usd),
-      integer(model.context_window),
+      formatInteger(model.context_window),
       escaped(model.family),
     ]),
   );
@@ -33,7 +33,7 @@ export const priceTable = (models: readonly ModelOutput[]): string =>
 const shortName = (publicName: string): string => publicName.replace(/^gateway\//, '');
 
 /** Plans with what they allow. */
-export const planTable = ({ plans, models }: Catalog): string =>
+export const planTable = ({ plans, models }: PublicCatalog): string =>
   listing(
     'Plans',
     [
@@ -47,7 +47,7 @@ export const planTable = ({ plans, models }: Catalog): string =>
       escaped(plan.name),
       money(plan.monthly_price_usd),
       money(plan.included_credits_usd),
-      integer(plan.requests_per_minute),
+      formatInteger(plan.requests_per_minute),
       plan.allowed_models.length === models.length
         ? 'all'
         : escaped(plan.allowed_models.map(shortName).join(', ')),
@@ -55,7 +55,7 @@ export const planTable = ({ plans, models }: Catalog): string =>
   );
 
 /** The lowest price of a million tokens of a chat. */
-export function lowestPrice({ models }: Catalog): string {
+export function lowestPrice({ models }: PublicCatalog): string {
   const prices = models
     .filter(({ family }) => family !== 'embedding')
     .map((model) => model.input_price_per_million_usd);
@@ -63,5 +63,5 @@ export function lowestPrice({ models }: Catalog): string {
 }
 
 /** The plan that everybody starts with. */
-export const starterPlan = ({ plans }: Catalog): PlanOutput | undefined =>
+export const starterPlan = ({ plans }: PublicCatalog): PlanOutput | undefined =>
   plans.find((plan) => Number(plan.monthly_price_usd) === 0);

@@ -1,18 +1,18 @@
 import { costOf, formatMoney, pricePerToken } from '../../lib/money.js';
 import type { SitePage } from '../site.js';
-import { integer, money, simulatedNote } from './html.js';
-import { type Catalog, planTable, priceTable } from './prices.js';
+import { formatInteger, money, simulatedNote } from './html.js';
+import { type PublicCatalog, planTable, priceTable } from './prices.js';
 
 const EXAMPLE = { model: 'gateway/qwen-pro', input: 1_200, output: 350 };
 
 /** What one call costs, computed as the ledger does. */
-function example({ models }: Catalog): string {
+function example({ models }: PublicCatalog): string {
   const model = models.find((one) => one.model_public_name === EXAMPLE.model) ?? models[0];
   if (!model) return '';
   const { input_price_per_million_usd: priceIn, output_price_per_million_usd: priceOut } = model;
   const cost = costOf(EXAMPLE.input, EXAMPLE.output, pricePerToken(priceIn), pricePerToken(priceOut));
-  return `<p>For example, ${integer(EXAMPLE.input)} input tokens and ${integer(EXAMPLE.output)} output tokens on <code>${model.model_public_name}</code> cost
-(${integer(EXAMPLE.input)} × ${money(priceIn)} + ${integer(EXAMPLE.output)} × ${money(priceOut)}) ÷ 1,000,000 = ${money(formatMoney(cost))}.</p>`;
+  return `<p>For example, ${formatInteger(EXAMPLE.input)} input tokens and ${formatInteger(EXAMPLE.output)} output tokens on <code>${model.model_public_name}</code> cost
+(${formatInteger(EXAMPLE.input)} × ${money(priceIn)} + ${formatInteger(EXAMPLE.output)} × ${money(priceOut)}) ÷ 1,000,000 = ${money(formatMoney(cost))}.</p>`;
 }
 
 const RULES = `<ul>
@@ -26,7 +26,7 @@ const RULES = `<ul>
 </ul>`;
 
 /** `/pricing`: models, plans, and how a call is charged. */
-export function pricingPage(catalog: Catalog): SitePage {
+export function pricingPage(catalog: PublicCatalog): SitePage {
   const main = `<p class="lead">Two prices per model, one plan per account. You pay for tokens from prepaid credit, and a failed call is free.</p>
 <section><h2>Models</h2>
 ${priceTable(catalog.models)}

@@ -1,7 +1,7 @@
 import { escaped } from '../../lib/html.js';
 import type { StatusOutput } from '../../services/leaderboard/status.outputs.js';
 import type { SitePage } from '../site.js';
-import { integer, listing, milliseconds, modelLink, percent, simulatedNote, timeOf } from './html.js';
+import { formatInteger, listing, milliseconds, modelLink, percent, simulatedNote, timeOf } from './html.js';
 
 type ModelStatus = StatusOutput['models'][number];
 type Day = ModelStatus['days'][number];
@@ -59,7 +59,7 @@ function daysTable({ model_public_name: name, days }: ModelStatus): string {
       day.date,
       percent(day.success_rate!),
       milliseconds(day.p95_latency_ms),
-      integer(day.requests),
+      formatInteger(day.requests),
     ]),
   );
   return `<details><summary>Figures by day</summary>${table}</details>`;
@@ -88,7 +88,7 @@ function incidents({ incidents: found }: StatusOutput): string {
       timeOf(one.started_at),
       timeOf(one.ended_at),
       percent(one.errors / one.requests),
-      integer(one.requests),
+      formatInteger(one.requests),
     ]),
   );
 }

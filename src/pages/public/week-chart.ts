@@ -1,5 +1,5 @@
 import type { ModelHourOutput } from '../../services/leaderboard/leaderboard.outputs.js';
-import { integer, milliseconds, percent, timeOf } from './html.js';
+import { formatInteger, milliseconds, percent, timeOf } from './html.js';
 import { barsOf, latenciesOf, lineOf } from './sparkline.js';
 
 const AREA = { width: 1008, height: 120 };
@@ -43,7 +43,7 @@ function figure(
 }
 
 const hourRow = (hour: ModelHourOutput): string =>
-  `<tr><th scope="row">${timeOf(hour.hour)}</th><td>${integer(hour.requests)}</td><td>${hour.requests === 0 ? '–' : percent(hour.errors / hour.requests)}</td><td>${hour.requests === hour.errors ? '–' : milliseconds(hour.p50_latency_ms)}</td><td>${hour.requests === hour.errors ? '–' : milliseconds(hour.p95_latency_ms)}</td></tr>`;
+  `<tr><th scope="row">${timeOf(hour.hour)}</th><td>${formatInteger(hour.requests)}</td><td>${hour.requests === 0 ? '–' : percent(hour.errors / hour.requests)}</td><td>${hour.requests === hour.errors ? '–' : milliseconds(hour.p50_latency_ms)}</td><td>${hour.requests === hour.errors ? '–' : milliseconds(hour.p95_latency_ms)}</td></tr>`;
 
 function asTable(hours: readonly ModelHourOutput[]): string {
   const called = hours.filter(({ requests }) => requests > 0).toReversed();
@@ -62,7 +62,7 @@ export function weekChart(hours: readonly ModelHourOutput[]): string {
   const latencies = latenciesOf(hours);
   const slowest = roundEnd(Math.max(0, ...latencies.map((value) => value ?? 0)));
   const errors = hours.map((hour) => hour.errors);
-  return `${figure('Calls per hour, errors in red', drawn(calls, 'bars') + drawn(errors, 'errors'), isEmpty ? undefined : `${integer(most)} calls`, hours)}
+  return `${figure('Calls per hour, errors in red', drawn(calls, 'bars') + drawn(errors, 'errors'), isEmpty ? undefined : `${formatInteger(most)} calls`, hours)}
 ${figure('95th percentile of latency per hour', lineOf(latencies, AREA, slowest), isEmpty ? undefined : milliseconds(slowest), hours)}
 ${asTable(hours)}`;
 }

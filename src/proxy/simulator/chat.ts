@@ -1,7 +1,7 @@
 import { type Chance, chanceOf } from './random.js';
 import { type ChatBody, type ChatRequest, checkContext, checkRoom, Refusal, textOf } from './requests.js';
 import { valueFor } from './schema-value.js';
-import { answerText, estimateTokens, pieces, topicsOf } from './text.js';
+import { answerText, pieces, simulatedTokens, topicsOf } from './text.js';
 import { type ToolCall, toolCalls } from './tool-calls.js';
 import { latestResult } from './turn.js';
 
@@ -21,7 +21,7 @@ export interface Choice {
   finish: 'stop' | 'length' | 'tool_calls';
 }
 
-export interface Answer {
+export interface SimulatedChat {
   id: string;
   model: string;
   choices: Choice[];
@@ -89,8 +89,8 @@ const generated = ({ pieces: text, calls }: Choice): number =>
   calls.reduce((sum, call) => sum + call.pieces.length, text.length);
 
 function countPrompt({ body, prompt }: ChatRequest): number {
-  const tools = body.tools ? estimateTokens(JSON.stringify(body.tools)) : 0;
-  return estimateTokens(prompt) + body.messages.length * TOKENS_PER_MESSAGE + TOKENS_PER_CALL + tools;
+  const tools = body.tools ? simulatedTokens(JSON.stringify(body.tools)) : 0;
+  return simulatedTokens(prompt) + body.messages.length * TOKENS_PER_MESSAGE + TOKENS_PER_CALL + tools;
 }
 
 /** @throws Refusal */
@@ -109,7 +109,7 @@ function checkLogprobs(choices: readonly Choice[], alternatives: number | undefi
  * @throws Refusal when the prompt, or the answer's bound beside it, is too long for the model's context, or too many log
  * probabilities are asked for
  */
-export function answerChat(request: ChatRequest): Answer {
+export function answerChat(request: ChatRequest): SimulatedChat {
   const { body, controls, prompt } = request;
   const promptTokens = countPrompt(request);
   checkContext(body.model, promptTokens, 'messages');

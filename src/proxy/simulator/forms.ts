@@ -21,7 +21,7 @@ export interface NodeAnswer {
 }
 
 /** Reads a form of the corpus. `name` has letters, digits and hyphens only. Returns undefined if there is no such form. */
-export async function readForm(name: string): Promise<NodeAnswer | undefined> {
+export async function readNodeForm(name: string): Promise<NodeAnswer | undefined> {
   const text = await readFile(join(productRoot(), FORMS_FOLDER, `${name}.yaml`), 'utf8').catch(
     () => undefined,
   );

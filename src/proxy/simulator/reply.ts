@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import type { Controls } from './controls.js';
-import { FORMS_FOLDER, play, readForm } from './forms.js';
+import { FORMS_FOLDER, play, readNodeForm } from './forms.js';
 import { Refusal } from './requests.js';
 import type { StreamEvent } from './wire.js';
 
@@ -18,7 +18,7 @@ const TURN_MS = 10;
 /** Characters of an answer that are made before some of it leaves. */
 const PIECE_CHARS = 64 * 1024;
 
-export interface Pace {
+export interface TokenPace {
   ttftMs: number;
   /** Milliseconds before the given token. */
   chunkMs(token: number): number;
@@ -84,7 +84,7 @@ export class Reply {
 
   /** What another server sent once, in place of an answer. @throws Refusal when it isn't known */
   async form(name: string): Promise<void> {
-    const form = await readForm(name);
+    const form = await readNodeForm(name);
     if (!form)
       throw new Refusal(`there is no simulator form ${name}; forms are the files of ${FORMS_FOLDER}`);
     await play(form, this.response);
@@ -129,7 +129,7 @@ export class Reply {
   }
 
   /** An event stream, or what the controls make of it. */
-  async stream(events: Iterable<StreamEvent>, pace: Pace, controls: Controls): Promise<void> {
+  async stream(events: Iterable<StreamEvent>, pace: TokenPace, controls: Controls): Promise<void> {
     this.response.writeHead(200, this.headers('text/event-stream', controls));
     this.response.flushHeaders();
     const broken = this.brokenStream(controls);

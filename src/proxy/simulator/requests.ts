@@ -3,7 +3,7 @@ import { plainWords } from '../../lib/field-issues.js';
 import { contextOf } from './contexts.js';
 import { ControlError, type Controls, readControls } from './controls.js';
 import { DIMENSIONS } from './embedding.js';
-import { estimateTokens } from './text.js';
+import { simulatedTokens } from './text.js';
 
 /** What the simulator reads from a request; everything else is accepted and ignored, as by a tolerant node. */
 
@@ -210,7 +210,7 @@ export function readEmbedding(raw: unknown, steered: boolean): EmbeddingRequest 
     }
     const { rest, ...found } = controlsOf(item, steered);
     controls = { ...controls, ...found.controls };
-    return { text: rest, tokens: Math.max(1, estimateTokens(rest)) };
+    return { text: rest, tokens: Math.max(1, simulatedTokens(rest)) };
   });
   checkContext(body.model, Math.max(...inputs.map(({ tokens }) => tokens)), 'input');
   const encoding = controls.encoding ?? body.encoding_format ?? 'float';

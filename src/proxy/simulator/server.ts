@@ -5,7 +5,7 @@ import { idleCloser } from '../../lib/lifecycle.js';
 import { answerChat } from './chat.js';
 import type { Controls } from './controls.js';
 import { chanceOf } from './random.js';
-import { type Pace, Reply } from './reply.js';
+import { Reply, type TokenPace } from './reply.js';
 import { Refusal, readChat, readEmbedding } from './requests.js';
 import { chatBody, chatEvents, embeddingJson, toJson } from './wire.js';
 
@@ -49,7 +49,7 @@ async function readBody(request: IncomingMessage): Promise<unknown> {
 }
 
 /** First token after 30 to 80 ms, then one each 5 to 15 ms, always the same for the same prompt. */
-function paceOf(prompt: string, controls: Controls): Pace {
+function paceOf(prompt: string, controls: Controls): TokenPace {
   const chance = chanceOf(`pace\n${prompt}`);
   return {
     ttftMs: controls.ttft_ms ?? chance.integer(30, 80),

@@ -59,4 +59,4 @@ export function pieces(text: string): string[] {
 }
 
 /** Plausible token count of a prompt's text. */
-export const estimateTokens = (text: string): number => Math.ceil(text.length / CHARACTERS_PER_TOKEN);
+export const simulatedTokens = (text: string): number => Math.ceil(text.length / CHARACTERS_PER_TOKEN);

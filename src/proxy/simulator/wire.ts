@@ -1,4 +1,4 @@
-import type { Answer, Choice } from './chat.js';
+import type { Choice, SimulatedChat } from './chat.js';
 import type { Controls, UsageMode } from './controls.js';
 import { embed, toBase64 } from './embedding.js';
 import { logprobsOf } from './logprobs.js';
@@ -44,7 +44,7 @@ function messageOf({ pieces, calls }: Choice) {
   return { role: 'assistant', content: null, refusal: null, tool_calls: made };
 }
 
-export function chatBody(answer: Answer, created: number, usage: UsageMode | undefined) {
+export function chatBody(answer: SimulatedChat, created: number, usage: UsageMode | undefined) {
   return {
     id: answer.id,
     object: 'chat.completion',
@@ -94,7 +94,7 @@ function tokensOf({ pieces, calls }: Choice): Token[] {
 
 /** The chunks of a stream in order, choices taking turns; without `[DONE]`. */
 export function* chatEvents(
-  answer: Answer,
+  answer: SimulatedChat,
   created: number,
   includeUsage: boolean,
   { usage: mode }: Controls,

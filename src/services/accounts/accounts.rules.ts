@@ -3,9 +3,6 @@ import { formatTimestamp } from '../../lib/clock.js';
 import { formatDecimal } from '../../lib/money.js';
 import type { AccountOutput, UserOutput } from './accounts.outputs.js';
 
-export const MINUTE_MS = 60_000;
-export const DAY_MS = 86_400_000;
-
 /** The login identity of a mail: compared without case. */
 export const emailKeyOf = (email: string): string => email.toLowerCase();
 

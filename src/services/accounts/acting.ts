@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
 import { COMMAND_LINE_SESSION, requireViewer, type ServiceContext, type Viewer } from '../../context.js';
 import { AppError } from '../../errors.js';
-import { findLiveSession, type LiveSession } from './sessions.store.js';
+import { type ActiveSession, findLiveSession } from './sessions.store.js';
 
 /**
  * Locks the viewer's account until the transaction ends, and makes sure that their session still lives. A request may have
@@ -18,7 +18,7 @@ export async function requireActing(em: EntityManager, viewer: Viewer): Promise<
  * The same without a lock: call it once the transaction holds the locks that it waits for.
  * @throws AppError `unauthorized`
  */
-export async function requireLive(em: EntityManager, viewer: Viewer): Promise<LiveSession> {
+export async function requireLive(em: EntityManager, viewer: Viewer): Promise<ActiveSession> {
   const live = await findLiveSession(em, viewer);
   if (!live) throw new AppError('unauthorized');
   return live;

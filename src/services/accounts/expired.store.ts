@@ -4,7 +4,7 @@ import { KnownNetwork } from '../../entities/accounts/known-network.js';
 import { LoginFailure } from '../../entities/accounts/login-failure.js';
 import { NetworkCount } from '../../entities/accounts/network-count.js';
 import { PasswordReset } from '../../entities/accounts/password-reset.js';
-import { DAY_MS } from './accounts.rules.js';
+import { DAY_MS } from '../../lib/clock.js';
 import { KNOWN_NETWORK_DAYS } from './login-limits.rules.js';
 
 /**

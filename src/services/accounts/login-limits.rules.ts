@@ -1,4 +1,4 @@
-import { MINUTE_MS } from './accounts.rules.js';
+import { MINUTE_MS } from '../../lib/clock.js';
 
 /** Log-ins are counted over this time. */
 export const LOGIN_WINDOW_MS = 15 * MINUTE_MS;

@@ -1,13 +1,14 @@
 import { requireViewer, type ServiceContext } from '../../context.js';
 import { AppError } from '../../errors.js';
+import { DAY_MS } from '../../lib/clock.js';
 import { newId } from '../../lib/ids.js';
 import type { ServiceDeps } from '../deps.js';
-import { DAY_MS, emailKeyOf } from './accounts.rules.js';
+import { emailKeyOf } from './accounts.rules.js';
 import { accountNetworks, isExempt } from './exemption.rules.js';
 import { isKnownNetwork } from './known-networks.store.js';
 import * as store from './limits.store.js';
 import * as limits from './login-limits.rules.js';
-import { countAttempt, type NetworkCount, takeBack } from './network-counts.store.js';
+import { countAttempt, type NetworkCountLimit, takeBack } from './network-counts.store.js';
 
 /** Compares one password. */
 type Compare = () => Promise<boolean>;
@@ -110,14 +111,14 @@ export function createLoginLimits({ config, pseudonyms: names, passwords }: Serv
   };
 }
 
-const countOfNetwork = (networkHash: string, width: number): NetworkCount => ({
+const countOfNetwork = (networkHash: string, width: number): NetworkCountLimit => ({
   name: `login:${networkHash}`,
   maxAttempts: limits.ATTEMPTS_PER_NETWORK[width]!,
   maxFailures: limits.FAILURES_PER_NETWORK[width]!,
   windowMs: limits.LOGIN_WINDOW_MS,
 });
 
-const countOfKnown = (mailHash: string, networkHash: string): NetworkCount => ({
+const countOfKnown = (mailHash: string, networkHash: string): NetworkCountLimit => ({
   name: `known:${mailHash}:${networkHash}`,
   maxAttempts: limits.ATTEMPTS_PER_KNOWN_NETWORK,
   maxFailures: limits.ATTEMPTS_PER_KNOWN_NETWORK,

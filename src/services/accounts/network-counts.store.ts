@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { UNTRACKED } from '../../db/untracked.js';
 import { NetworkCount as Counted } from '../../entities/accounts/network-count.js';
 
-export interface NetworkCount {
+export interface NetworkCountLimit {
   /** What is counted and for whom: a network or address as an HMAC, an account by its id. */
   name: string;
   /** Maximum count in a window that starts with the first one. */
@@ -19,7 +19,7 @@ export interface NetworkCount {
  */
 export async function countAttempt(
   em: EntityManager,
-  { name, maxAttempts, maxFailures, windowMs }: NetworkCount,
+  { name, maxAttempts, maxFailures, windowMs }: NetworkCountLimit,
   nowMs: number,
 ): Promise<number | undefined> {
   const now = new Date(nowMs);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { MINUTE_MS } from '../../lib/clock.js';
 import { sha256 } from '../../lib/crypto.js';
 import { escaped } from '../../lib/html.js';
-import { MINUTE_MS } from './accounts.rules.js';
 
 const LINK_MINUTES = 30;
 /** How long a link holds. */

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { insertIfAbsent } from '../../db/insert-if-absent.js';
 import { EndedSession } from '../../entities/accounts/ended-session.js';
 
-export interface LiveSession {
+export interface ActiveSession {
   email: string;
   role: 'user' | 'admin';
   /** Current version of the account, for the renewed token. */
@@ -17,8 +17,8 @@ export interface LiveSession {
 export async function findLiveSession(
   em: EntityManager,
   claims: { accountId: string; sessionId: string; tokenVersion: number },
-): Promise<LiveSession | undefined> {
-  const { rows } = await sql<LiveSession>`
+): Promise<ActiveSession | undefined> {
+  const { rows } = await sql<ActiveSession>`
     select email, role, token_version from accounts
     where id = ${claims.accountId} and status = 'active' and deleted_at is null
       and (token_version = ${claims.tokenVersion}

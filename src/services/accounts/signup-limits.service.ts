@@ -1,7 +1,7 @@
 import type { ServiceContext } from '../../context.js';
 import { AppError } from '../../errors.js';
+import { DAY_MS } from '../../lib/clock.js';
 import type { ServiceDeps } from '../deps.js';
-import { DAY_MS } from './accounts.rules.js';
 import { accountNetworks, isExempt } from './exemption.rules.js';
 import { countSignups } from './limits.store.js';
 import { signupAttempts } from './login-limits.rules.js';

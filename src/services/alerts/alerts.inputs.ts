@@ -68,6 +68,6 @@ export const lowBalanceInput = z
 export type LowBalanceInput = z.output<typeof lowBalanceInput>;
 
 /** Any text: a malformed id is treated like an unknown one. */
-export const keyParams = z.object({ id: z.string().describe('API key ID.') });
-export const alertParams = keyParams.extend({ alert_id: z.string().describe('Alert subscription ID.') });
+export const alertKeyParams = z.object({ id: z.string().describe('API key ID.') });
+export const alertParams = alertKeyParams.extend({ alert_id: z.string().describe('Alert subscription ID.') });
 export const alertEventParams = z.object({ id: z.string().describe('Alert event ID.') });

@@ -8,7 +8,7 @@ export const MAX_ATTEMPTS = 3;
 export const PAUSES_MS = [500, 1_500];
 
 /** What came of one attempt, or of looking at an alert before any. */
-export type Outcome =
+export type DeliveryOutcome =
   | { result: 'sent'; responseCode: number }
   | {
       result: 'failed' | 'degraded';
@@ -22,12 +22,12 @@ export type Outcome =
   | { result: 'again'; responseCode: number | null; error: string };
 
 /** One attempt, for a mail with how its recipient stands to the account. Doesn't reject. */
-export type Send = (alert: TakenAlert, standing?: MailStanding) => Promise<Outcome>;
+export type Send = (alert: TakenAlert, standing?: MailStanding) => Promise<DeliveryOutcome>;
 /** Null: what this installation can't send. */
 export type Senders = Record<AlertKind, Send | null>;
 
 /** How to send an alert, or its end without an attempt. */
-export function planDelivery(alert: TakenAlert, senders: Senders): Send | Outcome {
+export function planDelivery(alert: TakenAlert, senders: Senders): Send | DeliveryOutcome {
   if (alert.attempts >= MAX_ATTEMPTS) {
     const error = `Gave up after ${MAX_ATTEMPTS} attempts. The process that made the last attempt stopped before recording the outcome, so that delivery may have arrived.`;
     return { result: 'failed', responseCode: null, error };
@@ -37,21 +37,21 @@ export function planDelivery(alert: TakenAlert, senders: Senders): Send | Outcom
 }
 
 /** The outcome of an alert whose account or subscription is gone. */
-export const unwanted: Outcome = {
+export const unwanted: DeliveryOutcome = {
   result: 'failed',
   responseCode: null,
   error: 'Not sent: the account was disabled, or the account or subscription was deleted, before delivery.',
 };
 
 /** The outcome of an alert whose subscription was turned off, by its owner or by a 410. */
-export const turnedOff: Outcome = {
+export const turnedOff: DeliveryOutcome = {
   result: 'failed',
   responseCode: null,
   error: 'Not sent: the subscription was turned off before delivery.',
 };
 
 /** The last attempt's outcome when there is no other attempt left. */
-export function givenUp(outcome: Extract<Outcome, { result: 'again' }>): Outcome {
+export function givenUp(outcome: Extract<DeliveryOutcome, { result: 'again' }>): DeliveryOutcome {
   const { responseCode, error } = outcome;
   return { result: 'failed', responseCode, error: `${error} Gave up after ${MAX_ATTEMPTS} attempts.` };
 }

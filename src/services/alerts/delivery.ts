@@ -5,9 +5,9 @@ import type { Logger } from '../../lib/logger.js';
 import type { Pseudonyms } from '../accounts/pseudonyms.rules.js';
 import { SLOW_MS } from './account-shares.js';
 import {
+  type DeliveryOutcome,
   givenUp,
   MAX_ATTEMPTS,
-  type Outcome,
   PAUSES_MS,
   planDelivery,
   type Senders,
@@ -42,7 +42,7 @@ export interface DeliveryOptions {
   /** How long an attempt took, for the allocation of slots. */
   attempted?(tookMs: number): void;
   onAttempt?(alert: TakenAlert, number: number): void;
-  onAttempted?(alert: TakenAlert, result: Outcome['result']): void;
+  onAttempted?(alert: TakenAlert, result: DeliveryOutcome['result']): void;
   /** Its end was recorded by this process. */
   onEnd?(alert: TakenAlert, status: AlertEnd['status']): void;
 }
@@ -91,8 +91,8 @@ interface Begun {
 async function begin(
   alert: TakenAlert,
   { em, names }: Pick<DeliveryOptions, 'em' | 'names'>,
-): Promise<Begun | Outcome | null> {
-  return em().transactional(async (tx): Promise<Begun | Outcome | null> => {
+): Promise<Begun | DeliveryOutcome | null> {
+  return em().transactional(async (tx): Promise<Begun | DeliveryOutcome | null> => {
     const number = await beginAttempt(tx, alert, MAX_ATTEMPTS);
     if (number === 'unwanted') return unwanted;
     if (number === 'turned off') return turnedOff;
@@ -112,7 +112,7 @@ async function isCalledOff(pauseMs: number, stopping: AbortSignal): Promise<bool
 }
 
 /** Records an end; tries again while the lease lasts, since what was sent can't be unsent. */
-async function finish(alert: TakenAlert, outcome: Outcome, options: DeliveryOptions): Promise<void> {
+async function finish(alert: TakenAlert, outcome: DeliveryOutcome, options: DeliveryOptions): Promise<void> {
   for (;;) {
     try {
       return await record(alert, outcome, options);
@@ -125,7 +125,7 @@ async function finish(alert: TakenAlert, outcome: Outcome, options: DeliveryOpti
 
 async function record(
   alert: TakenAlert,
-  outcome: Outcome,
+  outcome: DeliveryOutcome,
   { em, log, onEnd }: DeliveryOptions,
 ): Promise<void> {
   const { id, kind, purpose, destination, subscriptionId } = alert;

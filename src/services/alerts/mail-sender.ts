@@ -2,7 +2,7 @@ import type { MailStanding } from '../../entities/alerts/alert-mail.js';
 import { addressInput } from '../../lib/email-input.js';
 import { createMailTransport } from '../../lib/mail-transport.js';
 import type { Pseudonyms } from '../accounts/pseudonyms.rules.js';
-import type { Outcome, Send } from './delivery.rules.js';
+import type { DeliveryOutcome, Send } from './delivery.rules.js';
 import type { TakenAlert } from './delivery.store.js';
 import { type MailLinks, mailContent } from './mail.rules.js';
 import { mailLinkUrl } from './mail-links.rules.js';
@@ -76,7 +76,7 @@ function messageId({ id, redeliveries }: TakenAlert, baseUrl: string): string {
   return `<${id}${redeliveries > 0 ? `.${redeliveries}` : ''}@${new URL(baseUrl).hostname}>`;
 }
 
-const again = (error: string, responseCode: number | null = null): Outcome => ({
+const again = (error: string, responseCode: number | null = null): DeliveryOutcome => ({
   result: 'again',
   responseCode,
   error,
@@ -84,7 +84,7 @@ const again = (error: string, responseCode: number | null = null): Outcome => ({
 
 const replyCode = (response: string): number | undefined => Number(/^\d{3}/.exec(response)?.[0]) || undefined;
 
-function explain(error: unknown): Outcome {
+function explain(error: unknown): DeliveryOutcome {
   const { responseCode, code } = error as { responseCode?: unknown; code?: unknown };
   if (typeof responseCode === 'number') {
     const text = `The mail server responded with ${responseCode}.`;

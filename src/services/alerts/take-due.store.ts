@@ -25,7 +25,7 @@ export interface Room extends Omit<Places, 'perAccount'> {
   after: string;
 }
 
-export interface Turn {
+export interface DeliveryBatch {
   alerts: TakenAlert[];
   /** The account that was served last. */
   after: string;
@@ -109,7 +109,7 @@ const takenColumns = sql`e.id, e.lease_token::text as token, e.account_id as "ac
  * same one. Accounts take turns: who holds the fewest places comes first, then who is next in the round. Nobody's backlog is
  * read to find another's alert.
  */
-export async function takeDueAlerts(em: EntityManager, room: Room, leaseMs: number): Promise<Turn> {
+export async function takeDueAlerts(em: EntityManager, room: Room, leaseMs: number): Promise<DeliveryBatch> {
   const free = room.total - room.running.length;
   if (free <= 0) return { alerts: [], after: room.after };
   const lease = sql`now() + ${leaseMs} * interval '1 millisecond'`;

@@ -5,7 +5,7 @@ import type { Envelope } from '../../lib/crypto.js';
 import { RefusedDestination } from '../../lib/egress/destination.js';
 import type { Egress } from '../../lib/egress/egress.js';
 import { signingSecretField } from './alerts.rules.js';
-import type { Outcome, Send } from './delivery.rules.js';
+import type { DeliveryOutcome, Send } from './delivery.rules.js';
 import type { TakenAlert } from './delivery.store.js';
 import { webhookBody, webhookHeaders } from './webhook.rules.js';
 
@@ -50,12 +50,12 @@ export function createWebhookSender(options: WebhookSenderOptions): Send {
   };
 }
 
-const failed = (error: string, responseCode: number | null = null): Outcome => ({
+const failed = (error: string, responseCode: number | null = null): DeliveryOutcome => ({
   result: 'failed',
   responseCode,
   error,
 });
-const again = (error: string, responseCode: number | null = null): Outcome => ({
+const again = (error: string, responseCode: number | null = null): DeliveryOutcome => ({
   result: 'again',
   responseCode,
   error,
@@ -73,7 +73,7 @@ function openSecrets(envelope: Envelope, alert: TakenAlert): string[] | undefine
 }
 
 /** The status line decides: an answer that breaks off behind it was given all the same. */
-function judge(status: number): Outcome {
+function judge(status: number): DeliveryOutcome {
   if (status >= 200 && status < 300) return { result: 'sent', responseCode: status };
   if (status >= 500) return again(`The receiver responded with ${status}.`, status);
   if (status < 400)
@@ -83,7 +83,7 @@ function judge(status: number): Outcome {
   return { result: 'failed', responseCode: status, error, gone: true };
 }
 
-function explain(error: unknown): Outcome {
+function explain(error: unknown): DeliveryOutcome {
   if (error instanceof RefusedDestination) return failed(`Not sent: the destination ${error.reason}.`);
   const code = (error as { code?: unknown } | undefined)?.code;
   const known = typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,40}$/.test(code);

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { idInput } from '../../lib/input-fields.js';
-import { integer } from '../../lib/page-input.js';
+import { integerInput } from '../../lib/page-input.js';
 
 const MAX_WINDOW_DAYS = 90;
 
 export const analyticsInput = z.strictObject({
-  window_days: integer(1, MAX_WINDOW_DAYS)
+  window_days: integerInput(1, MAX_WINDOW_DAYS)
     .default(30)
     .describe('Length of the window in UTC days, including today; 1 to 90.'),
-  ends_days_ago: integer(0, MAX_WINDOW_DAYS)
+  ends_days_ago: integerInput(0, MAX_WINDOW_DAYS)
     .default(0)
     .describe(
       'Days to shift the window into the past, 0 to 90. Use it to compare with an earlier window: unless it is 0, the last day ends at the current time of day, so that both windows have the same length.',
@@ -24,7 +24,7 @@ const zone = (name: string): boolean => {
 };
 
 export const usageSeriesInput = z.strictObject({
-  window_days: integer(1, MAX_WINDOW_DAYS)
+  window_days: integerInput(1, MAX_WINDOW_DAYS)
     .default(30)
     .describe('Length of the window in days of the time zone, including today; 1 to 90.'),
   unit: z

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { integer } from '../../lib/page-input.js';
+import { integerInput } from '../../lib/page-input.js';
 
 export const whatIfInput = z.strictObject({
   model: z
@@ -7,7 +7,9 @@ export const whatIfInput = z.strictObject({
     .min(1, 'must be the public name of a model')
     .max(200, 'must be the public name of a model')
     .describe('Public name of the model whose price to apply.'),
-  window_days: integer(1, 90).default(30).describe('Number of UTC days to include, counting today: 1 to 90.'),
+  window_days: integerInput(1, 90)
+    .default(30)
+    .describe('Number of UTC days to include, counting today: 1 to 90.'),
   key_id: z.string().nullish().describe('ID of an API key; includes only its calls.'),
   prompt_version_id: z
     .string()

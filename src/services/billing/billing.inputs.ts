@@ -4,7 +4,7 @@ import { idInput } from '../../lib/input-fields.js';
 import { DOLLAR } from '../../lib/money.js';
 import { moneyInput } from '../../lib/money-input.js';
 import { uuid } from '../../lib/output-fields.js';
-import { integer } from '../../lib/page-input.js';
+import { integerInput } from '../../lib/page-input.js';
 import { isUsageDay } from '../../lib/usage-day.js';
 
 export { sequenceConnectionInput } from '../../lib/connection-input.js';
@@ -54,7 +54,7 @@ export const usageFilterInput = z.strictObject({
     .enum(['success', 'error'], 'must be success or error')
     .nullish()
     .describe('Only calls with this status.'),
-  window_days: integer(1, 90).nullish().describe('Only this many UTC days, including today; 1 to 90.'),
+  window_days: integerInput(1, 90).nullish().describe('Only this many UTC days, including today; 1 to 90.'),
   day: day.nullish().describe('Only this UTC day, `YYYY-MM-DD`.'),
 });
 export type UsageFilterInput = z.output<typeof usageFilterInput>;

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../lib/clock.js';
 import { DOLLAR, formatMoney, type Money } from '../../lib/money.js';
 import type { BalanceState, OutlookOutput } from './outlook.outputs.js';
 
@@ -8,7 +9,6 @@ const LOW_SHARE = 5n;
 const LOW_DAYS = 3;
 /** Further than this nobody can tell. */
 const MOST_DAYS = 365;
-const DAY_MS = 86_400_000;
 
 export interface OutlookFacts {
   balance: Money;

@@ -6,7 +6,7 @@ import {
   label,
   NOTHING_TO_CHANGE,
   TRIMMED,
-  whole,
+  wholeInput,
 } from '../../lib/input-fields.js';
 import { moneyInput } from '../../lib/money-input.js';
 
@@ -47,7 +47,7 @@ const GUARD_MODEL = 'must name a model if the action is fallback_model, and only
 
 export const keyGuardInput = z
   .strictObject({
-    at_pct: whole(1, 100).describe('Percentage of the monthly limit at which the guard acts, 1 to 100.'),
+    at_pct: wholeInput(1, 100).describe('Percentage of the monthly limit at which the guard acts, 1 to 100.'),
     action: z
       .enum(['disable', 'slow', 'fallback_model'], 'must be disable, slow or fallback_model')
       .describe(
@@ -125,5 +125,5 @@ export const keyParams = z.object({ id: z.string().describe('API key ID.') });
 
 /** The last days, today included. */
 export const keyDaysInput = z.strictObject({
-  days: whole(1, 90).default(30).describe('Number of UTC days, including today; 1 to 90.'),
+  days: wholeInput(1, 90).default(30).describe('Number of UTC days, including today; 1 to 90.'),
 });

@@ -137,7 +137,7 @@ export async function findKeys(
   return rows.map(toKey);
 }
 
-export interface KeySpendDay {
+export interface DailyKeySpend {
   key_id: string;
   /** UTC, `YYYY-MM-DD`. */
   day: string;
@@ -148,8 +148,8 @@ export interface KeySpendDay {
 export async function listKeySpendDays(
   em: EntityManager,
   { accountId, ids, firstDay }: { accountId: string; ids: readonly string[]; firstDay: string },
-): Promise<KeySpendDay[]> {
-  const { rows } = await sql<KeySpendDay>`
+): Promise<DailyKeySpend[]> {
+  const { rows } = await sql<DailyKeySpend>`
     select s.key_id, s.day::text, s.spend::text
     from api_keys k join key_spend_days s on s.key_id = k.id
     where k.id = any(${ids}::uuid[]) and k.account_id = ${accountId} and s.day >= ${firstDay}::date

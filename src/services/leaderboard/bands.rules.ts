@@ -9,7 +9,7 @@ export interface BandRange {
 }
 
 /** Bands are numbered from 1, as `width_bucket` plus 1 gives them. */
-export const rangeOf = (band: number): BandRange => ({
+export const bandRange = (band: number): BandRange => ({
   from: BAND_BOUNDS[band - 2] ?? 0,
   to: band <= BAND_BOUNDS.length ? BAND_BOUNDS[band - 1]! - 1 : null,
 });

@@ -7,7 +7,7 @@ import type { HourOfModel, ModelAccounts, ModelTotals, SketchName } from './mode
 import type { Contender, Standing } from './ranking.rules.js';
 
 /** A model of the catalog. */
-export interface CatalogModel {
+export interface RankedModel {
   publicName: string;
   family: string;
   contextWindow: number;
@@ -18,14 +18,14 @@ export interface CatalogModel {
 
 /** Everything known of a model in a window. */
 export interface ModelFigures {
-  model: CatalogModel;
+  model: RankedModel;
   totals: ModelTotals;
   accounts: Omit<ModelAccounts, 'model'>;
   sketches: Record<SketchName, BucketCount[]>;
 }
 
 /** What a model has that nobody called, or that too few called to show. */
-export const nothing = (model: CatalogModel): ModelFigures => ({
+export const emptyFigures = (model: RankedModel): ModelFigures => ({
   model,
   totals: {
     model: model.publicName,

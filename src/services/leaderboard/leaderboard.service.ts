@@ -15,13 +15,13 @@ import type { ServiceDeps } from '../deps.js';
 import { notFound } from '../not-found.js';
 import {
   breakdownStart,
-  type CatalogModel,
   contender,
+  emptyFigures,
   entryOf,
   hourlyBreakdown,
   isRanked,
   type ModelFigures,
-  nothing,
+  type RankedModel,
   rowOf,
 } from './entries.rules.js';
 import { createFiguresCache } from './figures-cache.js';
@@ -131,7 +131,7 @@ export function createLeaderboardService(
   async function readBoard({ em }: ServiceContext, windowDays: number): Promise<Board> {
     const now = clock.now();
     const from = new Date(hourStart(now) - windowDays * DAY_MS);
-    const models: CatalogModel[] = await em
+    const models: RankedModel[] = await em
       .fork()
       .find(Model, {}, { ...UNTRACKED, orderBy: { position: 'asc' } });
     const { totals, accounts, sketches, waiting } = await readPublic(
@@ -145,7 +145,7 @@ export function createLeaderboardService(
       }),
     );
     const figures = models.map((model): ModelFigures => {
-      const none = nothing(model);
+      const none = emptyFigures(model);
       const { latency, ttft, input, output } = Object.groupBy(
         sketches.get(model.publicName) ?? [],
         ({ sketch }) => sketch,
@@ -200,7 +200,7 @@ export function createLeaderboardService(
       );
       const now = clock.now();
       return answered(read, `${publicName} at ${hourStart(now)}`, () => ({
-        ...entryOf(shown ? found : nothing(found.model), standing),
+        ...entryOf(shown ? found : emptyFigures(found.model), standing),
         insufficient_data: !standing,
         generated_at: read.generatedAt,
         hourly_breakdown: hourlyBreakdown(shown ? hours : [], now),
@@ -219,7 +219,7 @@ export function createLeaderboardService(
       const read = await board(context, window_days);
       const found = figuresOf(read, name);
       return answered(read, `row ${found.model.publicName}`, () => ({
-        ...rowOf(isShown(found) ? found : nothing(found.model)),
+        ...rowOf(isShown(found) ? found : emptyFigures(found.model)),
         window_days,
         generated_at: read.generatedAt,
       }));

@@ -1,8 +1,8 @@
 import { type BucketCount, countOf, latencyQuantile, valueAtRank } from '../../lib/latency-sketch.js';
 import { formatMoney, parseMoney } from '../../lib/money.js';
 import type { BandPoint, OwnBand } from './band-hours.store.js';
-import { rangeOf } from './bands.rules.js';
-import type { CatalogModel } from './entries.rules.js';
+import { bandRange } from './bands.rules.js';
+import type { RankedModel } from './entries.rules.js';
 import type { Interval } from './intervals.rules.js';
 import type { LeaderboardMixOutput, MixEntryOutput } from './mix.outputs.js';
 import type { Contender, Standing } from './ranking.rules.js';
@@ -82,13 +82,13 @@ export function mixOf(own: readonly OwnBand[]): LeaderboardMixOutput['mix'] {
 }
 
 const bandFields = (band: number) => {
-  const { from, to } = rangeOf(band);
+  const { from, to } = bandRange(band);
   return { from_output_tokens: from, to_output_tokens: to };
 };
 
 /** What a million tokens cost in the viewer's proportion of input and output. */
 export function blendedPrice(
-  { inputPricePerMillionUsd, outputPricePerMillionUsd }: CatalogModel,
+  { inputPricePerMillionUsd, outputPricePerMillionUsd }: RankedModel,
   { input_tokens, output_tokens }: LeaderboardMixOutput['mix'],
 ): string | null {
   const [input, output] = [BigInt(input_tokens), BigInt(output_tokens)];
@@ -114,7 +114,7 @@ export interface Sketches {
 
 /** A model's line: the viewer's 95th percentile beside everyone's, and its place for the viewer's mix. */
 export function mixEntry(
-  model: CatalogModel,
+  model: RankedModel,
   own: readonly OwnBand[],
   { own: mine, everyone }: Sketches,
   ranked: { mixture: Mixture | undefined; price: string | null; standing: Standing | undefined },

@@ -36,7 +36,7 @@ interface StatusParts {
 }
 
 /** Puts the availability of all models together. */
-export function statusOf(parts: StatusParts): StatusOutput {
+export function statusReport(parts: StatusParts): StatusOutput {
   const { now, models, days, badHours, lastCalls, waitingSince } = parts;
   const incidents = incidentsOf(badHours);
   const ofModel = Map.groupBy(days, ({ model }) => model);

@@ -6,7 +6,7 @@ import type { ServiceDeps } from '../deps.js';
 import { createFiguresCache } from './figures-cache.js';
 import { readPublic } from './quiet-hours.store.js';
 import type { StatusOutput } from './status.outputs.js';
-import { type DayOfModel, STATUS_DAYS, statusOf } from './status.rules.js';
+import { type DayOfModel, STATUS_DAYS, statusReport } from './status.rules.js';
 import { badHours, daysOfModels, lastCalls, waitingSince } from './status.store.js';
 
 /** Days that one statement reads. */
@@ -40,7 +40,7 @@ export function createStatusService({
       lastCalls: await lastCalls(own, counted),
       waitingSince: await waitingSince(own),
     }));
-    return statusOf({ now, models: models.map(({ publicName }) => publicName), days, ...latest });
+    return statusReport({ now, models: models.map(({ publicName }) => publicName), days, ...latest });
   }
 
   return {

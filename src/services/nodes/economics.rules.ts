@@ -26,7 +26,7 @@ function buildBounds(): number[] {
 export const bandOf = (calls: number): number => CALL_BOUNDS.findLastIndex((least) => least <= calls) + 1;
 
 /** The fewest and the most calls under way of a band. */
-export const rangeOf = (band: number): { from: number; to: number } => ({
+export const callRange = (band: number): { from: number; to: number } => ({
   from: CALL_BOUNDS[band - 1]!,
   to: (CALL_BOUNDS[band] ?? Number.POSITIVE_INFINITY) - 1,
 });

@@ -8,7 +8,7 @@ import { uuidOf } from '../../lib/uuid.js';
 import { latestBenchmarks } from './benchmarks.store.js';
 import type { EconomicsInput } from './economics.inputs.js';
 import type { NodeEconomicsOutput } from './economics.outputs.js';
-import { averageCalls, bandOf, breakEvenOf, marginOf, p95Of, rangeOf } from './economics.rules.js';
+import { averageCalls, bandOf, breakEvenOf, callRange, marginOf, p95Of } from './economics.rules.js';
 import { type ServedLatency, type ServedPart, servedLatencies, servedParts } from './node-hours.store.js';
 import { findNodes } from './nodes.store.js';
 
@@ -122,7 +122,7 @@ function modelsOf({ parts, latencies, benchmarks }: Served): NodeEconomicsOutput
 function besideUsage(run: GpuBenchmark, latencies: readonly ServedLatency[]) {
   const band = bandOf(run.concurrency);
   const equal = latencies.filter((point) => point.band === band);
-  const { from, to } = rangeOf(band);
+  const { from, to } = callRange(band);
   return {
     id: run.id,
     concurrency: run.concurrency,

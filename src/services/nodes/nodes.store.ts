@@ -18,14 +18,14 @@ export interface NodeCounts {
 const NEWEST_FIRST = { createdAt: 'desc', id: 'desc' } as const;
 
 /** What processes that route report of a node. */
-export interface NodeReport {
+export interface NodeReportSum {
   /** Calls in flight there. */
   calls: number;
   /** Deployments there, by the routing file; null if only proxies of an older build report. */
   deployments: number | null;
 }
 
-const sumUpReports = sql<NodeReport & { node: string }>`
+const sumUpReports = sql<NodeReportSum & { node: string }>`
   select node, sum((report->>'in_flight')::integer)::integer as calls,
     max((report->>'deployments')::integer) as deployments
   from proxy_reports, jsonb_each(nodes) as said (node, report)
@@ -81,7 +81,7 @@ export async function countNodes(em: EntityManager): Promise<NodeCounts> {
 }
 
 /** The same, by node. */
-export async function nodeReports(em: EntityManager): Promise<Map<string, NodeReport>> {
+export async function nodeReports(em: EntityManager): Promise<Map<string, NodeReportSum>> {
   const { rows } = await sumUpReports.execute(em.getKysely());
   return new Map(rows.map(({ node, ...report }) => [node, report]));
 }

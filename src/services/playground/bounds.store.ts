@@ -3,8 +3,8 @@ import { sql } from 'kysely';
 import { advisoryLocks } from '../../db/locks.js';
 import { PlaygroundStart } from '../../entities/playground/playground-start.js';
 import type { TokenCounts } from '../../inference/usage/usage.js';
-import { utcDay } from '../../lib/clock.js';
-import { KEPT_SESSIONS, MINUTE_MS, type Taken, type Wanted } from './playground.rules.js';
+import { MINUTE_MS, utcDay } from '../../lib/clock.js';
+import { KEPT_SESSIONS, type RequestedRuns, type Taken } from './playground.rules.js';
 
 /** Lets one start of an account at a time past, until the transaction ends: what it counts stays true. */
 export async function lockStarts(em: EntityManager, accountId: string): Promise<void> {
@@ -59,7 +59,7 @@ export async function takenBy(em: EntityManager, accountId: string, now: number)
 /** Takes what a session that starts may use, and forgets days that no bound counts any more. */
 export async function take(
   em: EntityManager,
-  start: Wanted & { sessionId: string; accountId: string; now: number },
+  start: RequestedRuns & { sessionId: string; accountId: string; now: number },
 ): Promise<void> {
   const { sessionId, accountId, runs, maxTokens, inputTokens, now } = start;
   const day = utcDay(now);

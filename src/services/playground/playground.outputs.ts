@@ -55,7 +55,7 @@ const shown = {
   created_at: timestamp('Creation time.'),
 };
 
-export const sessionOutput = z
+export const playgroundSessionOutput = z
   .object({
     id: uuid('Session ID.'),
     ...shown,
@@ -70,8 +70,8 @@ export const sessionOutput = z
       .describe('Whether texts are truncated. Lists contain the first 1,000 characters of each text.'),
   })
   .meta({ id: 'PlaygroundSession', description: 'A prompt and the answers of 1 to 4 models.' });
-export const sessionsOutput = z.array(sessionOutput).describe('Sessions, newest first.');
-export type SessionOutput = z.infer<typeof sessionOutput>;
+export const sessionsOutput = z.array(playgroundSessionOutput).describe('Sessions, newest first.');
+export type SessionOutput = z.infer<typeof playgroundSessionOutput>;
 
 export const sharedSessionOutput = z
   .object(shown)

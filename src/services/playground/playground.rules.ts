@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { AppError } from '../../errors.js';
-import { DAY_MS, dayStart } from '../../lib/clock.js';
+import { DAY_MS, dayStart, MINUTE_MS } from '../../lib/clock.js';
 
 /** Sessions that a list shows, unless it is of shared ones, and that are kept for an account beside those. */
 export const KEPT_SESSIONS = 50;
@@ -10,7 +10,6 @@ export const SHARED_SESSIONS = 200;
 export const UNFINISHED_RUNS = 32;
 /** A list shows so much of each text. */
 export const LISTED_CHARACTERS = 1_000;
-export const MINUTE_MS = 60_000;
 /** 144 bits (RELIABILITY.md T19). */
 const SLUG_BYTES = 18;
 const SLUG = /^[A-Za-z0-9_-]{24}$/;
@@ -38,7 +37,7 @@ export interface Bounds {
 }
 
 /** What a session asks for: each of its runs may generate `maxTokens` and reads about `inputTokens`. */
-export interface Wanted {
+export interface RequestedRuns {
   runs: number;
   maxTokens: number;
   inputTokens: number;
@@ -65,9 +64,9 @@ export const runsPerMinute = (configured: number | null, requestsPerMinute: numb
  * Whether the wanted runs may start.
  * @throws AppError `rate_limit_exceeded` with the bound that stands in the way.
  */
-export function requireRoom(
+export function requireRunCapacity(
   taken: Taken,
-  { runs, maxTokens, inputTokens }: Wanted,
+  { runs, maxTokens, inputTokens }: RequestedRuns,
   bounds: Bounds,
   now: number,
 ): void {

@@ -25,7 +25,7 @@ import type { SessionOutput } from './playground.outputs.js';
 import {
   promptField,
   requireModels,
-  requireRoom,
+  requireRunCapacity,
   runsPerMinute,
   systemPromptField,
 } from './playground.rules.js';
@@ -89,7 +89,7 @@ interface Writing {
   viewer: Viewer;
   input: RunPlaygroundInput;
   now: number;
-  bounds: Parameters<typeof requireRoom>[2];
+  bounds: Parameters<typeof requireRunCapacity>[2];
 }
 
 /** Takes what the session may use and writes it, both or neither. */
@@ -108,7 +108,7 @@ async function writeSession(
     await requireLive(inside, viewer);
     const sealed = known ?? (await renewDataKey(inside, accountId, envelopes.dataKey));
     const wanted = { runs: input.models.length, maxTokens, inputTokens: inputTokensOf(input) };
-    requireRoom(await takenBy(inside, accountId, now), wanted, bounds, now);
+    requireRunCapacity(await takenBy(inside, accountId, now), wanted, bounds, now);
     const key = contentKey(envelopes.dataKey, accountId, sealed);
     const session = sessionRow({ viewer, input, now }, maxTokens, key);
     const aliveUntil = await firstLease(inside);

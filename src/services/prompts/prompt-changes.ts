@@ -22,7 +22,7 @@ import {
 import { charactersOfPrompts, lockPrompt, lockPromptsOwner, trimActivations } from './prompts.store.js';
 
 /** What a change of one prompt is made with. */
-export interface PromptChange {
+export interface PromptTransaction {
   em: EntityManager;
   /** Locked: whoever changes the same prompt waits. What is changed on it is written at the end. */
   prompt: Prompt;
@@ -46,7 +46,7 @@ interface PromptTarget {
 export async function changePrompt<Result>(
   context: ServiceContext,
   { accountId, ref, expected, grows }: PromptTarget,
-  change: (change: PromptChange) => Promise<{ changed: boolean; result: Result }>,
+  change: (change: PromptTransaction) => Promise<{ changed: boolean; result: Result }>,
 ): Promise<Result> {
   return writeAsViewer(context, async (em) => {
     // Before the prompt, in the order in which an account is deleted.
@@ -73,7 +73,7 @@ export async function changePrompt<Result>(
  * @throws AppError `validation_error` when the prompt or the account has as much as it may have, or the model is unknown.
  */
 export async function appendVersion(
-  { em, prompt, now }: PromptChange,
+  { em, prompt, now }: PromptTransaction,
   input: AddPromptVersionInput,
 ): Promise<PromptVersion> {
   if (prompt.lastVersion >= MAX_VERSIONS) {
@@ -114,7 +114,7 @@ export async function appendVersion(
 
 /** Moves the active version and notes who did. False when it was active already. */
 export async function moveActive(
-  { em, prompt, now }: PromptChange,
+  { em, prompt, now }: PromptTransaction,
   version: number,
   byAccountId: string,
 ): Promise<boolean> {

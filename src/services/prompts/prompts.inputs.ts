@@ -9,9 +9,9 @@ import {
   NOTHING_TO_CHANGE,
   plainText,
   TRIMMED,
-  whole,
+  wholeInput,
 } from '../../lib/input-fields.js';
-import { integer, pageInput } from '../../lib/page-input.js';
+import { integerInput, pageInput } from '../../lib/page-input.js';
 
 export { sequenceConnectionInput, timeConnectionInput } from '../../lib/connection-input.js';
 export { pageInput } from '../../lib/page-input.js';
@@ -60,7 +60,7 @@ export const promptConfigInput = z
       .nullish()
       .default(absent)
       .describe('Sampling temperature, 0 to 2.'),
-    max_tokens: whole(1, 1_000_000)
+    max_tokens: wholeInput(1, 1_000_000)
       .nullish()
       .default(absent)
       .describe('Maximum output tokens, 1 to 1,000,000.'),
@@ -124,7 +124,7 @@ export type UpdatePromptInput = z.output<typeof updatePromptInput>;
 
 /** For an activation or an undo. */
 export const movePromptInput = z.strictObject({
-  expected_revision: integer(1, MAX_REVISION).nullish().describe(EXPECTED),
+  expected_revision: integerInput(1, MAX_REVISION).nullish().describe(EXPECTED),
 });
 
 const search = z
@@ -196,8 +196,8 @@ export const renderPromptListInput = z.strictObject({
 });
 export type RenderPromptInput = { variables?: ReadonlyMap<string, string> | undefined };
 
-const versionNumber = integer(1, 2_147_483_647);
-const windowDays = integer(1, 90)
+const versionNumber = integerInput(1, 2_147_483_647);
+const windowDays = integerInput(1, 90)
   .default(30)
   .describe('Number of UTC days to include, counting today: 1 to 90.');
 

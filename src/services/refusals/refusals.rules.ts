@@ -31,11 +31,11 @@ export function remedyFor(code: string, keyStatus: keyof typeof KEY_REMEDIES): s
   if (code === 'invalid_api_key') return KEY_REMEDIES[keyStatus];
   const own = REMEDIES[code as ErrorCode];
   if (own) return own;
-  return statusOf(code) >= 500
+  return refusalStatus(code) >= 500
     ? 'The gateway could not take the call at that moment. Try again.'
     : 'The error message of the call says what to change.';
 }
 
 /** HTTP status of a code; 500 for one that this build doesn't know. */
-export const statusOf = (code: string): number =>
+export const refusalStatus = (code: string): number =>
   Object.hasOwn(errorTable, code) ? errorTable[code as ErrorCode].status : 500;

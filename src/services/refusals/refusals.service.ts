@@ -8,7 +8,7 @@ import type { AnalyticsInput } from '../analytics/analytics.inputs.js';
 import { ownedKeys } from '../keys/keys.store.js';
 import { notFound } from '../not-found.js';
 import type { RefusalHourOutput, RefusedCallOutput, RefusedCallsOutput } from './refusals.outputs.js';
-import { remedyFor, statusOf } from './refusals.rules.js';
+import { refusalStatus, remedyFor } from './refusals.rules.js';
 import { type RefusedRow, readRefusedCalls } from './refusals.store.js';
 import { rejectedCall } from './rejected-call.js';
 
@@ -118,7 +118,7 @@ const reasonOf = (row: RefusedRow): RefusedCallOutput => ({
   key_name: row.key_name,
   key_status: row.key_status,
   code: row.code,
-  http_status: statusOf(row.code),
+  http_status: refusalStatus(row.code),
   model_public_name: row.model === '' ? null : row.model,
   calls: row.calls,
   last_at: formatTimestamp(row.last_ms),

@@ -1,11 +1,9 @@
 import { requireViewer, type ServiceContext } from '../../context.js';
-import { DAY_MS, formatTimestamp, hourStart } from '../../lib/clock.js';
+import { DAY_MS, formatTimestamp, HOUR_MS, hourStart } from '../../lib/clock.js';
 import { idOf, notFound } from '../not-found.js';
 import type { RejectedCallOutput } from './refusals.outputs.js';
-import { REFUSED_IDS_DAYS, remedyFor, statusOf } from './refusals.rules.js';
+import { REFUSED_IDS_DAYS, refusalStatus, remedyFor } from './refusals.rules.js';
 import { readRefusedCall } from './refusals.store.js';
-
-const HOUR_MS = 3_600_000;
 
 /**
  * One rejected call of the viewer by its id: of the last 30 days, and among the latest with its key, code and model in its hour.
@@ -30,7 +28,7 @@ export async function rejectedCall(context: ServiceContext, callId: string): Pro
     key_name: row.key_name,
     key_status: row.key_status,
     error_code: row.code,
-    http_status: statusOf(row.code),
+    http_status: refusalStatus(row.code),
     model_public_name: row.model === '' ? null : row.model,
     created_at: formatTimestamp(began),
     remedy: remedyFor(row.code, row.key_status),

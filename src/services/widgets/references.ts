@@ -5,7 +5,7 @@ import { AppError } from '../../errors.js';
 import { uuidOf } from '../../lib/uuid.js';
 import { requireChatModels } from '../billing/plan-models.js';
 import type { UpdateWidgetInput } from './widgets.inputs.js';
-import { lockPrompt } from './widgets.store.js';
+import { lockPromptForWidget } from './widgets.store.js';
 
 /**
  * Whether the models that a widget names are chat models of the account's plan, and its prompt one of the account's.
@@ -36,7 +36,7 @@ export async function requirePromptStill(
   accountId: string,
   promptId: string | null | undefined,
 ): Promise<void> {
-  if (promptId != null && !(await lockPrompt(em, accountId, promptId))) throw noPrompt();
+  if (promptId != null && !(await lockPromptForWidget(em, accountId, promptId))) throw noPrompt();
 }
 
 const noPrompt = (): AppError =>

@@ -6,11 +6,11 @@ import {
   NOTHING_TO_CHANGE,
   plainText,
   TRIMMED,
-  text,
-  whole,
+  textInput,
+  wholeInput,
 } from '../../lib/input-fields.js';
 import { moneyInput } from '../../lib/money-input.js';
-import { integer } from '../../lib/page-input.js';
+import { integerInput } from '../../lib/page-input.js';
 import { idOrText } from '../../lib/uuid.js';
 import { domainOf } from './domains.rules.js';
 
@@ -76,9 +76,9 @@ const fields = {
     .describe(
       'Host names of the sites that may use the widget. `*.example.com` matches subdomains but not example.com. An empty list allows any site.',
     ),
-  rate_limit_per_minute: whole(1, 1_000).describe('Messages in any 60 seconds, 1 to 1,000.'),
-  daily_message_limit: whole(0, 1_000_000).describe('Messages per UTC day, 0 to 1,000,000.'),
-  visitor_daily_limit: whole(1, 1_000_000)
+  rate_limit_per_minute: wholeInput(1, 1_000).describe('Messages in any 60 seconds, 1 to 1,000.'),
+  daily_message_limit: wholeInput(0, 1_000_000).describe('Messages per UTC day, 0 to 1,000,000.'),
+  visitor_daily_limit: wholeInput(1, 1_000_000)
     .nullable()
     .describe('Messages of one visitor per UTC day, or null for no limit.'),
   verified_history: z
@@ -106,7 +106,7 @@ export type CreateWidgetInput = z.output<typeof createWidgetInput>;
 
 /** Texts may be from the time when they could have control characters. */
 export const expectedWidgetInput = z
-  .strictObject(optional({ ...fields, ...texts(text) }))
+  .strictObject(optional({ ...fields, ...texts(textInput) }))
   .meta({ id: 'ExpectedWidget', description: EXPECTED });
 
 export const updateWidgetInput = z
@@ -138,5 +138,5 @@ export const widgetFrameQuery = z.object({
 
 /** The window of a widget's usage. */
 export const widgetUsageInput = z.strictObject({
-  window_days: integer(1, 90).default(7).describe('Number of UTC days, including today; 1 to 90.'),
+  window_days: integerInput(1, 90).default(7).describe('Number of UTC days, including today; 1 to 90.'),
 });

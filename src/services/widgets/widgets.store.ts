@@ -89,7 +89,11 @@ export async function allowedDomains(em: EntityManager, publicKey: string): Prom
 }
 
 /** Whether an account has a prompt, which then can't be deleted before the transaction ends. */
-export async function lockPrompt(em: EntityManager, accountId: string, id: string): Promise<boolean> {
+export async function lockPromptForWidget(
+  em: EntityManager,
+  accountId: string,
+  id: string,
+): Promise<boolean> {
   const { rows } = await sql`
     select from prompts where id = ${id} and account_id = ${accountId} for key share`.execute(em.getKysely());
   return rows.length > 0;

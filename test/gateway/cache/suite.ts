@@ -2,11 +2,11 @@ import type pg from 'pg';
 import type { Invalidation } from '../../../src/db/invalidation.js';
 import { DatabaseContact } from '../../../src/inference/database-contact.js';
 import type { KeyRow } from '../../../src/inference/keys/key.store.js';
-import { type KeyEntry, MAX_KEYS } from '../../../src/inference/keys/key-cache.js';
+import { type KeyEntry, MAX_CACHED_KEYS } from '../../../src/inference/keys/key-cache.js';
 import { Payers } from '../../../src/inference/payers.js';
 import type { CachedPayer, PayerRow, RowCache } from '../../../src/inference/row-cache.js';
 import type { WidgetRow } from '../../../src/inference/widgets/widget.store.js';
-import { MAX_WIDGETS, type WidgetEntry } from '../../../src/inference/widgets/widget-cache.js';
+import { MAX_CACHED_WIDGETS, type WidgetEntry } from '../../../src/inference/widgets/widget-cache.js';
 import type { Clock } from '../../../src/lib/clock.js';
 import { createEnvelope, sha256 } from '../../../src/lib/crypto.js';
 import { createLogger } from '../../../src/lib/logger.js';
@@ -53,7 +53,7 @@ const dollars = (limit: bigint | null): number => Number((limit ?? 0n) / DOLLAR)
 
 const KEY: Kind<KeyRow, KeyEntry> = {
   kind: 'key',
-  max: MAX_KEYS,
+  max: MAX_CACHED_KEYS,
   batch: 500,
   cacheOf: ({ keys }) => keys,
   async make(db, accountId) {
@@ -70,7 +70,7 @@ const KEY: Kind<KeyRow, KeyEntry> = {
 
 const WIDGET: Kind<WidgetRow, WidgetEntry> = {
   kind: 'widget',
-  max: MAX_WIDGETS,
+  max: MAX_CACHED_WIDGETS,
   batch: 200,
   cacheOf: ({ widgets }) => widgets,
   async make(db, accountId) {

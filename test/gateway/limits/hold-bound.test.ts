@@ -1,6 +1,6 @@
 import { createPriceCeilings } from '../../../src/inference/limits/price-ceiling.js';
 import { type InspectedBody, inspectBody } from '../../../src/inference/request/request-body.js';
-import { costBound, estimateInput } from '../../../src/inference/usage/usage.js';
+import { costBound, estimateInputTokens } from '../../../src/inference/usage/usage.js';
 import { costOf, type Money } from '../../../src/lib/money.js';
 import { anyText } from '../../support/any-text.js';
 import fc from '../../support/fast-check.js';
@@ -117,7 +117,7 @@ const holdsFor = (
   const hold = costBound(inspected, MODEL);
   expect(hold).toBeGreaterThanOrEqual(costOf(input, output, MODEL.priceIn, MODEL.priceOut));
   const endpoint = 'input' in full ? 'embeddings' : 'chat';
-  const estimated = estimateInput(inspected.input, endpoint, WINDOW);
+  const estimated = estimateInputTokens(inspected.input, endpoint, WINDOW);
   expect(costBound({ ...inspected, maxTokens: 1 }, MODEL)).toBeGreaterThanOrEqual(
     costOf(estimated, 0, MODEL.priceIn, MODEL.priceOut),
   );

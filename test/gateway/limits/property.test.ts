@@ -75,7 +75,7 @@ async function run(
       else {
         const at = systemClock.now();
         edge.limits.settle(admission, cost, at);
-        edge.limits.waive(admission, cost, at);
+        edge.limits.writeOff(admission, cost, at);
       }
     }
   }

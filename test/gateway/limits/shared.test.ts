@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { ONLY_TOGETHER } from '../../../src/inference/limits/shared/local-share.js';
+import { SHARED_RESERVE } from '../../../src/inference/limits/shared/degraded-quota.js';
 import { utcDay } from '../../../src/lib/clock.js';
 import { newId } from '../../../src/lib/ids.js';
 import { DOLLAR } from '../../../src/lib/money.js';
@@ -112,7 +112,7 @@ describeWithRedis('limits over Redis', () => {
     const large = DOLLAR * 5_000_000n;
     const patience = { redisMs: 5_000, queueMs: 50 };
     // A quarter of what lies above the last five cents is kept for edges that lose touch with Redis.
-    const free = large - (large - ONLY_TOGETHER) / 4n;
+    const free = large - (large - SHARED_RESERVE) / 4n;
     for (const [dailyLimit, code, most] of [
       [null, 'insufficient_credits', free],
       // Of a cap there must be something left.
@@ -273,7 +273,7 @@ describeWithRedis('limits over Redis', () => {
     const asked = outcomeOf(edge.admit(50));
     await pause(1);
     // A cap is set: what may be in flight is stated.
-    edge.limits.capped({ ...edge.entry, dailyLimit: DOLLAR });
+    edge.limits.capAdded({ ...edge.entry, dailyLimit: DOLLAR });
     await pause(1);
     link.restore();
     expect(await asked).toBe('rate_limit_exceeded');

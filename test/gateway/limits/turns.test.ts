@@ -1,4 +1,4 @@
-import { AccountState, DayState } from '../../../src/inference/limits/account-state.js';
+import { AccountState, PeriodSpend } from '../../../src/inference/limits/account-state.js';
 import type { Admission } from '../../../src/inference/limits/limits.js';
 import type { Payer } from '../../../src/inference/payer.js';
 import { newId } from '../../../src/lib/ids.js';
@@ -27,7 +27,7 @@ function payerOf(edge: LimitsEdge, { accountId, keyId, balance, cap }: Customer)
     ...edge.entry,
     credential: { kind: 'api_key', id: keyId },
     account: new AccountState(accountId, balance, 1n, 1_000_000),
-    day: new DayState(),
+    day: new PeriodSpend(),
     dailyLimit: cap,
   };
 }

@@ -16,8 +16,8 @@ describe('many clients that take nothing of large answers', () => {
   const suite = usePassing({
     platformConnections: CONNECTIONS,
     passedAtOncePerClient: CONNECTIONS / 2,
-    heldBytes: FILLING * HELD_PER_ANSWER,
-    heldBytesPerAnswer: HELD_PER_ANSWER,
+    responseBufferBytes: FILLING * HELD_PER_ANSWER,
+    responseBufferBytesPerAnswer: HELD_PER_ANSWER,
     waitingReaders: (2 * CONNECTIONS) / 3,
     waitingReadersPerClient: CONNECTIONS / 4,
   });

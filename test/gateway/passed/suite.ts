@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { EdgeBounds } from '../../../src/gateway/edge-bounds.js';
+import type { ResourceLimits } from '../../../src/gateway/resource-limits.js';
 import { open, requestText } from '../../hostile/raw.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { startTestEdge, type TestEdge } from '../../support/edge.js';
@@ -15,7 +15,7 @@ export interface PassingSuite {
 }
 
 /** An edge in front of a platform that does what a test tells it. It trusts proxies on this machine. */
-export function usePassing(bounds: Partial<EdgeBounds> = {}): PassingSuite {
+export function usePassing(bounds: Partial<ResourceLimits> = {}): PassingSuite {
   const suite = {} as { -readonly [Part in keyof PassingSuite]: PassingSuite[Part] };
   let db: TestDatabase;
   const sockets: Socket[] = [];

@@ -7,7 +7,7 @@ import { usePassing } from './suite.js';
 const MOST = 400_000;
 
 describe('bodies that are on their way to the platform', () => {
-  const suite = usePassing({ heldBodyBytes: MOST });
+  const suite = usePassing({ requestBufferBytes: MOST });
   beforeEach(() => suite.platform.answer(({ body }, response) => response.end(`took ${body.length}`)));
 
   const post = (address: string, length: number, body: string): string =>

@@ -7,7 +7,7 @@ import { usePassing } from './suite.js';
 const MOST = 400_000;
 
 describe('bodies that have arrived while the platform stands still', () => {
-  const suite = usePassing({ heldBodyBytes: MOST, passedAtOncePerClient: 1 });
+  const suite = usePassing({ requestBufferBytes: MOST, passedAtOncePerClient: 1 });
 
   const post = (bytes: number): string =>
     requestText(

@@ -1,6 +1,6 @@
 import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { UpstreamClient } from '../../../src/lib/upstream/client.js';
-import type { CallPatience } from '../../../src/lib/upstream/upstream-handler.js';
+import type { CallTimeouts } from '../../../src/lib/upstream/upstream-handler.js';
 import { selfSigned } from '../../support/certificate.js';
 import { Heard } from '../../support/heard.js';
 import { until } from '../../support/until.js';
@@ -11,7 +11,7 @@ const timeout = (connected: boolean) => [expect.objectContaining({ code: 'UPSTRE
 describe('a call to an upstream', () => {
   let server: RawServer;
   let client: UpstreamClient;
-  const hurry: CallPatience = { headersTimeoutMs: 200, bodyTimeoutMs: 100 };
+  const hurry: CallTimeouts = { headersTimeoutMs: 200, bodyTimeoutMs: 100 };
   beforeEach(async () => {
     server = new RawServer();
     await server.listen();
@@ -19,7 +19,7 @@ describe('a call to an upstream', () => {
   });
   afterEach(() => server.close());
 
-  const pausing = (patience?: CallPatience): Heard => {
+  const pausing = (patience?: CallTimeouts): Heard => {
     const held = new Heard(patience);
     held.pausing = true;
     return held;

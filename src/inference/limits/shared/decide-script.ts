@@ -1,6 +1,6 @@
 import { AMOUNTS } from './amounts-script.js';
+import { SHARED_RESERVE } from './degraded-quota.js';
 import { STATE_TTL_MS } from './edge-membership.js';
-import { ONLY_TOGETHER } from './local-share.js';
 import { OPEN_KEY } from './redis-keys.js';
 
 /** Longer than a heartbeat takes to come round. */
@@ -10,9 +10,9 @@ const LOST_STATE_MS = 2_000;
  * The Lua that records what an edge has open of one account, and decides the calls that the edge asks for.
  *
  *   balance  text  "<balance> <seq> <holds> <charges> <most> <before> <since>", then for each edge
- *                  ";<id> <life> <holds> <charges>". The balance is the database's at that ledger sequence; the highest
+ *                  ";<id> <epoch> <holds> <charges>". The balance is the database's at that ledger sequence; the highest
  *                  sequence wins. The first holds and charges are the sums over all edges.
- *                  life: Redis's time when it began. An edge begins another life when it has lost touch with Redis.
+ *                  epoch: Redis's time when it began. An edge begins another epoch when it has lost touch with Redis.
  *                  most, before: the most that the balance was since a time, and in a while before ('-': as it is). An edge
  *                  that has lost touch with Redis may still use that balance.
  *   cap      text  the same for a capped key and a UTC day, with its spend in place of the balance; most and before are the
@@ -23,25 +23,25 @@ const LOST_STATE_MS = 2_000;
  *                  edge has had a heartbeat to state its part again.
  *
  * KEYS balance; for each capped key the cap of today and of the day before; the rates of the calls.
- * ARGV edge, life, time of the edge's last heartbeat, since when all edges read their shares, ids of lost and of gone edges, each
+ * ARGV edge, epoch, time of the edge's last heartbeat, since when all edges read their shares, ids of lost and of gone edges, each
  *   between spaces;
  *   balance, seq, holds, charges, 1 if the state must exist, number of capped keys;
  *   for each capped key: cap, spend, holds, charges, 1 if the state must exist;
  *   for each call: hold, requests a minute, member, number of its capped key or 0, number of its rate among KEYS, the least that has
  *     to be available.
  * Holds and charges are all that the edge has open, without the calls that it asks for. Returns 1 if Redis has this edge's
- * report from this life, or knows that it lost the account's state; else 0. Then for each call: verdict, calls of the last
+ * report from this epoch, or knows that it lost the account's state; else 0. Then for each call: verdict, calls of the last
  * minute, milliseconds until there is room.
  */
 export const DECIDE = `${AMOUNTS}
 local OPEN = '${OPEN_KEY}'
-local edge, life, heard, since, lost, gone =
+local edge, epoch, heard, since, lost, gone =
   ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5], ARGV[6]
 local t = run('TIME')
 local now = t[1] * 1000 + floor(t[2] / 1000)
 local now_text, a_minute_ago = format('%d', now), format('%d', now - 60000)
 
--- What a dead edge held is never charged. What it had recorded is, until its spool is committed. An edge that has begun another life
+-- What a dead edge held is never charged. What it had recorded is, until its spool is committed. An edge that has begun another epoch
 -- since the last heartbeat is back.
 local function of_other(state, id, its, held, charged)
   if tonumber(its) < heard then
@@ -56,7 +56,7 @@ local function of_other(state, id, its, held, charged)
   state.c1, state.c2 = plus(state.c1, state.c2, limbs(charged))
 end
 
--- Reads a state and replaces what the edge has in it. Nothing if the edge has begun a newer life.
+-- Reads a state and replaces what the edge has in it. Nothing if the edge has begun a newer epoch.
 local function open(key, former, holds, charges, expected)
   local state = { key = key, others = '', seq = '-', h1 = 0, h2 = 0, c1 = 0, c2 = 0 }
   local text = run('GET', key)
@@ -75,8 +75,8 @@ local function open(key, former, holds, charges, expected)
       elseif id ~= edge then
         of_other(state, id, its, held, begins and '0' or charged)
       else
-        if tonumber(its) > life then return nil end
-        state.is_known = tonumber(its) == life
+        if tonumber(its) > epoch then return nil end
+        state.is_known = tonumber(its) == epoch
       end
     end
   end
@@ -136,7 +136,7 @@ end
 
 -- Why there is no room: 1 charges alone exceed it, 2 holds do, 3 the rest is kept for edges that lose touch: a quarter of what was
 -- there, but for the last of it. The latter passes within a few heartbeats, so a caller without other calls waits for it.
-local l1, l2 = limbs('${ONLY_TOGETHER}')
+local l1, l2 = limbs('${SHARED_RESERVE}')
 local function short(state, top1, top2, there1, there2)
   local a, b = top1 - state.c1, top2 - state.c2
   if negative(a, b) then return 1 end
@@ -194,15 +194,15 @@ local function wait_for(rate, count, limit)
 end
 
 local function take(account, day, amount, limit, member, rate, least)
-  if account.lost_at then return 'account_reserved', 0, 0 end
-  if day and day.lost_at then return 'key_reserved', 0, 0 end
+  if account.lost_at then return 'balance_held_reserved', 0, 0 end
+  if day and day.lost_at then return 'cap_held_reserved', 0, 0 end
   local lacks = short_of_balance(account, least)
-  if lacks == 3 then return 'account_reserved', 0, 0 end
-  if lacks then return lacks == 1 and is_sure(account) and 'poor' or 'account', 0, 0 end
+  if lacks == 3 then return 'balance_held_reserved', 0, 0 end
+  if lacks then return lacks == 1 and is_sure(account) and 'insufficient_balance' or 'balance_held', 0, 0 end
   if day then
     lacks = short_of_cap(day)
-    if lacks == 3 then return 'key_reserved', 0, 0 end
-    if lacks then return lacks == 1 and is_sure(day) and 'capped' or 'key', 0, 0 end
+    if lacks == 3 then return 'cap_held_reserved', 0, 0 end
+    if lacks then return lacks == 1 and is_sure(day) and 'cap_exceeded' or 'cap_held', 0, 0 end
   end
   local count = count_of(rate)
   if count >= limit then return 'rate', count, wait_for(rate, count, limit) end
@@ -217,17 +217,17 @@ end
 
 local caps, i = tonumber(ARGV[12]), 13
 local account = open(KEYS[1], nil, ARGV[9], ARGV[10], ARGV[11])
-local isStale, days = not account, {}
+local is_fenced, days = not account, {}
 for nth = 1, caps do
   local day = open(KEYS[2 * nth], KEYS[2 * nth + 1], ARGV[i + 2], ARGV[i + 3], ARGV[i + 4])
-  if day then day.cap, day.spend = ARGV[i], ARGV[i + 1] else isStale = true end
+  if day then day.cap, day.spend = ARGV[i], ARGV[i + 1] else is_fenced = true end
   days[nth] = day
   i = i + 5
 end
-local answer = { not isStale and (account.is_known or account.lost_at) and 1 or 0 }
-if isStale then
+local answer = { not is_fenced and (account.is_known or account.lost_at) and 1 or 0 }
+if is_fenced then
   for _ = i, #ARGV, 6 do
-    answer[#answer + 1], answer[#answer + 2], answer[#answer + 3] = 'stale', 0, 0
+    answer[#answer + 1], answer[#answer + 2], answer[#answer + 3] = 'fenced', 0, 0
   end
   return answer
 end

@@ -36,7 +36,7 @@ export const FOUND_MS = LOST_MS;
  * How long an edge is reported as silent once its spool is committed: its holds are released immediately. Its recorded
  * charges follow 10 s later, when every edge has read the balances again (row-cache.ts).
  */
-export const BURIED_MS = GONE_MS - 10_000;
+export const FENCED_MS = GONE_MS - 10_000;
 /** Dead edges are remembered longer than an unused state in which they may appear. */
 export const STATE_TTL_MS = 600_000;
 export const MEMBERSHIP_TTL_MS = GONE_MS + STATE_TTL_MS + 60_000;

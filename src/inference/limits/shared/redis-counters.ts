@@ -7,13 +7,13 @@ import type { EdgeIdentity } from '../edge-identity.js';
 import type { Admission, Blocked, Counters } from '../limits.js';
 import { hold } from '../local-counters.js';
 import { dailyCapExceeded, insufficientCredits, rateExceeded } from '../refusals.js';
-import { LocalShare } from './local-share.js';
+import { DegradedQuota } from './degraded-quota.js';
+import { RedisFailover } from './redis-failover.js';
 import { RedisUnavailableError } from './redis-link.js';
 import { RedisMessages } from './redis-messages.js';
 import { createRedisMetrics } from './redis-metrics.js';
-import { RedisMode } from './redis-mode.js';
-import { Publisher } from './redis-publisher.js';
-import { Reports, type Verdict } from './redis-reports.js';
+import { Reconciler } from './redis-reconciler.js';
+import { type RedisVerdict, Reports } from './redis-reports.js';
 
 export interface RedisCountersDeps {
   url: string;
@@ -46,17 +46,17 @@ export async function createRedisCounters(deps: RedisCountersDeps): Promise<Coun
 
 class RedisCounters implements Counters {
   readonly pollMs = POLL_MS;
-  readonly #share: LocalShare;
-  readonly #mode: RedisMode;
+  readonly #share: DegradedQuota;
+  readonly #mode: RedisFailover;
   readonly #reports: Reports;
-  readonly #publisher: Publisher;
+  readonly #publisher: Reconciler;
   readonly messages: RedisMessages;
 
   constructor(private readonly deps: RedisCountersDeps) {
     const metrics = createRedisMetrics(deps.registry);
     const edge = deps.identity.id;
-    this.#share = new LocalShare(deps.clock);
-    this.#mode = new RedisMode({
+    this.#share = new DegradedQuota(deps.clock);
+    this.#mode = new RedisFailover({
       url: deps.url,
       timeoutMs: deps.timeoutMs,
       beatMs: deps.beatMs,
@@ -79,7 +79,7 @@ class RedisCounters implements Counters {
       },
     });
     this.#reports = new Reports({ edge, mode: this.#mode, clock: deps.clock });
-    this.#publisher = new Publisher(edge, this.#mode, this.#reports, deps.clock);
+    this.#publisher = new Reconciler(edge, this.#mode, this.#reports, deps.clock);
     this.messages = new RedisMessages({
       edge,
       mode: this.#mode,
@@ -88,7 +88,7 @@ class RedisCounters implements Counters {
       edges: () => (this.#share.heardAt > 0 ? this.#share.edges : UNKNOWN_EDGES),
     });
     deps.identity.onFound((ids) => this.#mode.found(ids));
-    deps.identity.onReplaced((ids) => this.#mode.bury(ids));
+    deps.identity.onReplaced((ids) => this.#mode.fence(ids));
   }
 
   get edges(): number {
@@ -111,7 +111,7 @@ class RedisCounters implements Counters {
 
   changed(payer: Payer): void {
     this.#publisher.touch(payer);
-    if (this.#mode.connected) this.#reports.tell(payer);
+    if (this.#mode.connected) this.#reports.report(payer);
   }
 
   committed({ own }: FlushResult): void {
@@ -119,7 +119,7 @@ class RedisCounters implements Counters {
     // Until this is reported, others that have read the balance count these charges twice.
     for (const { keyId, widgetId, cost } of own) {
       const payer = cost === 0n ? undefined : this.#publisher.payerOf((keyId ?? widgetId)!);
-      if (payer) this.#reports.tell(payer);
+      if (payer) this.#reports.report(payer);
     }
   }
 
@@ -138,7 +138,7 @@ class RedisCounters implements Counters {
     try {
       const verdict = await this.#reports.ask(admission);
       this.#mode.succeeded();
-      if (verdict.forgotten) this.#mode.forgotten();
+      if (verdict.dataLost) this.#mode.dataLost();
       if (verdict.kind === 'ok') {
         // Redis has counted what was given out locally, and there is room for the next share.
         if (account.share?.uses === known[0]) account.share = undefined;
@@ -156,26 +156,27 @@ class RedisCounters implements Counters {
   }
 
   /** @throws AdmissionError */
-  #decided(admission: Admission, { kind, count, resetMs }: Verdict): Taken | Promise<Taken> {
+  #decided(admission: Admission, { kind, count, resetMs }: RedisVerdict): Taken | Promise<Taken> {
     const window = windowOf(admission.payer);
     const { limit } = window;
-    admission.isReserved = kind === 'account_reserved' || kind === 'key_reserved';
+    admission.isReserved = kind === 'balance_held_reserved' || kind === 'cap_held_reserved';
     switch (kind) {
       case 'ok':
         window.note(this.deps.clock.now());
         admission.rate = { allowed: true, limit, remaining: Math.max(0, limit - count), resetMs };
         return hold(admission);
-      case 'stale':
+      case 'fenced':
         return this.#takeShare(admission);
-      case 'poor':
+      case 'insufficient_balance':
         throw insufficientCredits();
-      case 'capped':
+      case 'cap_exceeded':
         throw dailyCapExceeded();
       case 'rate':
         throw rateExceeded({ allowed: false, limit, remaining: 0, resetMs: Math.max(1, resetMs) });
-      case 'account_reserved':
-      case 'key_reserved':
-        return kind === 'key_reserved' ? 'key' : 'account';
+      case 'balance_held_reserved':
+        return 'balance_held';
+      case 'cap_held_reserved':
+        return 'cap_held';
       default:
         return kind;
     }
@@ -189,7 +190,7 @@ class RedisCounters implements Counters {
   /** Decides locally. Reports of it keep Redis right for the others as soon as it responds. */
   #decide(admission: Admission): Taken {
     const taken = this.#share.take(admission, this.#mode.shared);
-    if (typeof taken !== 'string' && this.#mode.connected) this.#reports.tell(admission.payer);
+    if (typeof taken !== 'string' && this.#mode.connected) this.#reports.report(admission.payer);
     return taken;
   }
 }

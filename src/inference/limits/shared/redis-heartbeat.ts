@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import {
-  BURIED_MS,
+  FENCED_MS,
   FOUND_MS,
   MEMBERSHIP_TTL_MS,
   type Membership,
@@ -34,7 +34,7 @@ export class RedisHeartbeat {
   /** Edges that are known to be dead and not yet reported. */
   readonly #dead = new Set<string>();
   /** Edges that were ever reported as dead. */
-  readonly #buried = new Set<string>();
+  readonly #fenced = new Set<string>();
   /** Dead edges whose spools wait to be committed. */
   readonly #found = new Set<string>();
 
@@ -51,10 +51,10 @@ export class RedisHeartbeat {
   }
 
   /** The next heartbeat reports these edges as dead. */
-  bury(edges: readonly string[]): void {
+  fence(edges: readonly string[]): void {
     for (const edge of edges) {
       this.#dead.add(edge);
-      this.#buried.add(edge);
+      this.#fenced.add(edge);
     }
   }
 
@@ -89,7 +89,7 @@ export class RedisHeartbeat {
       const membership = await this.beat('live', PATIENT_TIMEOUT_MS);
       if (known && !membership.known) throw new RedisUnavailableError('Redis was emptied meanwhile');
       const missing = awaited.filter(
-        (id) => (membership.beats.get(id) ?? 0) < lostAt && !this.#buried.has(id),
+        (id) => (membership.beats.get(id) ?? 0) < lostAt && !this.#fenced.has(id),
       );
       const patience = missing.every((id) => membership.beats.has(id)) ? OTHERS_MS : FORGOTTEN_MS;
       const tookMs = performance.now() - began;
@@ -106,12 +106,12 @@ export class RedisHeartbeat {
 
   async #buryDead(timeoutMs?: number): Promise<void> {
     const dead = [...this.#dead];
-    await this.link.run('bury', [MEMBERSHIP_KEY], [BURIED_MS, ...dead], timeoutMs);
+    await this.link.run('fence', [MEMBERSHIP_KEY], [FENCED_MS, ...dead], timeoutMs);
     for (const edge of dead) this.#dead.delete(edge);
   }
 
   async #keepFound(timeoutMs?: number): Promise<void> {
-    const kept = [...this.#found].filter((edge) => !this.#buried.has(edge));
+    const kept = [...this.#found].filter((edge) => !this.#fenced.has(edge));
     if (kept.length > 0) await this.link.run('keep', [MEMBERSHIP_KEY], [FOUND_MS, ...kept], timeoutMs);
     this.#found.clear();
   }

@@ -1,16 +1,16 @@
 import { type Clock, utcDay } from '../../../lib/clock.js';
 import type { MessageCount, MessageQuestion, MessageVerdict, SharedMessages } from '../shared-messages.js';
+import type { RedisFailover } from './redis-failover.js';
 import { tagOf, widgetRateKey } from './redis-keys.js';
-import type { RedisMode } from './redis-mode.js';
 
 /** Spools of dead processes are committed by then (`edge-membership.ts`). */
 const KEEP_MS = 120_000;
-const RETELL_MS = 1_000;
+const RECONCILE_MS = 1_000;
 const TTL_MS = 25 * 3_600_000;
 
 interface Deps {
   edge: string;
-  mode: RedisMode;
+  mode: RedisFailover;
   clock: Clock;
   /** Edges that share the limits, as last heard. */
   edges(): number;
@@ -46,11 +46,11 @@ export class RedisMessages implements SharedMessages {
   readonly #known = new Map<string, MessageCount>();
   /** What may be given out without Redis. */
   readonly #shares = new Map<string, Share>();
-  readonly #retell: NodeJS.Timeout;
+  readonly #reconcile: NodeJS.Timeout;
 
   constructor(private readonly deps: Deps) {
-    this.#retell = setInterval(() => this.#sweep(), RETELL_MS);
-    this.#retell.unref();
+    this.#reconcile = setInterval(() => this.#sweep(), RECONCILE_MS);
+    this.#reconcile.unref();
   }
 
   take(count: MessageCount, question: MessageQuestion): Promise<MessageVerdict> {
@@ -82,7 +82,7 @@ export class RedisMessages implements SharedMessages {
   }
 
   stop(): void {
-    clearInterval(this.#retell);
+    clearInterval(this.#reconcile);
   }
 
   #inTurn<T>(count: MessageCount, job: () => Promise<T>): Promise<T> {

@@ -1,27 +1,36 @@
 import { performance } from 'node:perf_hooks';
 import { type Clock, dayBefore, utcDay } from '../../../lib/clock.js';
 import { type Payer, windowOf } from '../../payer.js';
-import type { AccountState, DayState } from '../account-state.js';
+import type { AccountState, PeriodSpend } from '../account-state.js';
 import { type Admission, floorOf } from '../limits.js';
 import { type Membership, STATE_TTL_MS } from './edge-membership.js';
+import type { RedisFailover } from './redis-failover.js';
 import { balanceKey, capKey, rateKey } from './redis-keys.js';
 import { PATIENT_TIMEOUT_MS, RedisUnavailableError } from './redis-link.js';
-import type { RedisMode } from './redis-mode.js';
 
 /** What Redis says about a call. */
-export interface Verdict {
-  kind: 'ok' | 'poor' | 'account' | 'account_reserved' | 'capped' | 'key' | 'key_reserved' | 'rate' | 'stale';
+export interface RedisVerdict {
+  kind:
+    | 'ok'
+    | 'insufficient_balance'
+    | 'balance_held'
+    | 'balance_held_reserved'
+    | 'cap_exceeded'
+    | 'cap_held'
+    | 'cap_held_reserved'
+    | 'rate'
+    | 'fenced';
   /** Calls admitted in the last minute, this one included. */
   count: number;
   /** Milliseconds until the minute is empty, or has room. */
   resetMs: number;
   /** Redis didn't know what this edge has open, and it has something open. */
-  forgotten: boolean;
+  dataLost: boolean;
 }
 
 interface Ask {
   admission: Admission;
-  resolve(verdict: Verdict): void;
+  resolve(verdict: RedisVerdict): void;
   reject(error: unknown): void;
 }
 
@@ -43,7 +52,7 @@ const ANSWERS_PER_CALL = 3;
 
 export interface ReportsOptions {
   edge: string;
-  mode: RedisMode;
+  mode: RedisFailover;
   clock: Clock;
 }
 
@@ -54,8 +63,8 @@ export interface ReportsOptions {
 export class Reports {
   readonly #lines = new Map<AccountState, Line>();
   readonly #underWay = new Set<Promise<void>>();
-  /** When Redis last wrote a state, and in which life. */
-  readonly #written = new WeakMap<AccountState | DayState, { life: number; at: number }>();
+  /** When Redis last wrote a state, and in which epoch. */
+  readonly #written = new WeakMap<AccountState | PeriodSpend, { epoch: number; at: number }>();
   #immediate: NodeJS.Immediate | undefined;
   #calls = 0;
   #heardAt = 0;
@@ -78,7 +87,7 @@ export class Reports {
    * Asks for a call. The caller takes the hold in the same turn of the event loop as the verdict.
    * @throws RedisUnavailableError
    */
-  ask(admission: Admission): Promise<Verdict> {
+  ask(admission: Admission): Promise<RedisVerdict> {
     return new Promise((resolve, reject) => {
       this.#lineOf(admission.payer.account).asks.push({ admission, resolve, reject });
       this.#soon();
@@ -86,7 +95,7 @@ export class Reports {
   }
 
   /** Reports what a payer and its account have open. Doesn't wait for an answer. */
-  tell(payer: Payer): void {
+  report(payer: Payer): void {
     this.#lineOf(payer.account).payers.set(payer.credential.id, payer);
     this.#soon();
   }
@@ -154,8 +163,13 @@ export class Reports {
       const [known, ...calls] = await this.#run(account, line);
       for (const [nth, { resolve }] of asks.entries()) {
         const [kind, count, resetMs] = calls.slice(ANSWERS_PER_CALL * nth);
-        const forgotten = known !== 1 && kind !== 'stale' && hasOpen;
-        resolve({ kind: kind as Verdict['kind'], count: Number(count), resetMs: Number(resetMs), forgotten });
+        const dataLost = known !== 1 && kind !== 'fenced' && hasOpen;
+        resolve({
+          kind: kind as RedisVerdict['kind'],
+          count: Number(count),
+          resetMs: Number(resetMs),
+          dataLost,
+        });
       }
     } catch (error) {
       if (asks.length === 0) mode.failed(error);
@@ -176,11 +190,11 @@ export class Reports {
     const placeOf = new Map<string, number>();
     for (const payer of [...payers.values(), ...asks.map(({ admission }) => admission.payer)]) {
       const { id } = payer.credential;
-      if (payer.day.isCapped && !placeOf.has(id)) placeOf.set(id, capped.push(payer));
+      if (payer.day.tracksCap && !placeOf.has(id)) placeOf.set(id, capped.push(payer));
     }
     const keys = [balanceKey(account.id)];
     const args: (string | number | bigint)[] = [
-      ...[edge, mode.life, this.#heardAt, this.#vouchedSince, this.#lost, this.#gone],
+      ...[edge, mode.epoch, this.#heardAt, this.#vouchedSince, this.#lost, this.#gone],
       ...[
         account.balance,
         account.seq,
@@ -203,18 +217,18 @@ export class Reports {
     }
     // No call waits while everything is announced.
     const timeoutMs = mode.shared ? undefined : PATIENT_TIMEOUT_MS;
-    const { life } = mode;
+    const { epoch } = mode;
     const answer = await mode.link.run<Answer>('decide', keys, args.map(String), timeoutMs);
-    const written = { life, at: performance.now() };
+    const written = { epoch, at: performance.now() };
     for (const state of [account, ...capped.map(({ day }) => day)]) this.#written.set(state, written);
     return answer;
   }
 
   /** 1 if Redis wrote the state so lately that it can't have expired. */
-  #mustExist(state: AccountState | DayState): 0 | 1 {
+  #mustExist(state: AccountState | PeriodSpend): 0 | 1 {
     const { mode } = this.options;
     const written = this.#written.get(state);
-    if (!mode.shared || written?.life !== mode.life) return 0;
+    if (!mode.shared || written?.epoch !== mode.epoch) return 0;
     return performance.now() - written.at < STATE_TTL_MS / 2 ? 1 : 0;
   }
 }

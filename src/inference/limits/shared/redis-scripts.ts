@@ -13,16 +13,16 @@ end
  * Replaces an edge's admissions of the last minute, in several parts. KEYS rate. ARGV edge, how many were reported before
  * these, and how many milliseconds ago each of these was.
  */
-const RETELL_RATE = `${COMMON}
+const REPORT_RATE = `${COMMON}
 local now = time_ms()
-local rate, edge, told = KEYS[1], ARGV[1], tonumber(ARGV[2])
-if told == 0 then
+local rate, edge, reported = KEYS[1], ARGV[1], tonumber(ARGV[2])
+if reported == 0 then
   for _, member in ipairs(redis.call('ZRANGE', rate, 0, -1)) do
     if string.sub(member, 1, #edge + 1) == edge .. ':' then redis.call('ZREM', rate, member) end
   end
 end
 for i = 3, #ARGV do
-  redis.call('ZADD', rate, string.format('%.0f', now - tonumber(ARGV[i])), edge .. ':r' .. (told + i))
+  redis.call('ZADD', rate, string.format('%.0f', now - tonumber(ARGV[i])), edge .. ':r' .. (reported + i))
 end
 redis.call('PEXPIRE', rate, 61000)
 return 1
@@ -50,7 +50,7 @@ return answer
 `;
 
 /** Edges are dead: they are silent since some time ago. KEYS the membership of edges. ARGV milliseconds, ids. */
-const BURY = `${COMMON}
+const FENCE = `${COMMON}
 local at = time_ms() - tonumber(ARGV[1])
 for i = 2, #ARGV do
   local seen = redis.call('ZSCORE', KEYS[1], ARGV[i])
@@ -90,7 +90,7 @@ return missing
 `;
 
 export const SCRIPTS = {
-  ...{ decide: DECIDE, retellRate: RETELL_RATE, missing: MISSING, beat: BEAT, bury: BURY, keep: KEEP },
+  ...{ decide: DECIDE, reportRate: REPORT_RATE, missing: MISSING, beat: BEAT, fence: FENCE, keep: KEEP },
   ...MESSAGE_SCRIPTS,
 } as const;
 export type ScriptName = keyof typeof SCRIPTS;

@@ -1,11 +1,11 @@
 import { escaped } from '../../../lib/html.js';
 import { roundedDollars } from '../../../lib/rounded-dollars.js';
 import type { EstimateOutput } from '../../../services/migration/migration.outputs.js';
-import { integer, modelLink, money, snippet, tiles } from '../html.js';
+import { formatInteger, modelLink, money, snippet, tiles } from '../html.js';
 import { type PlanLimits, planFor } from './plan-advice.rules.js';
 
 const planName = ({ name, monthly_price_usd, requests_per_minute }: PlanLimits): string =>
-  `<strong>${escaped(name)}</strong> plan (${money(monthly_price_usd)} a month, ${integer(requests_per_minute)} requests per minute)`;
+  `<strong>${escaped(name)}</strong> plan (${money(monthly_price_usd)} a month, ${formatInteger(requests_per_minute)} requests per minute)`;
 
 /** Which plan a peak needs. */
 export function planAdvice(
@@ -20,8 +20,8 @@ export function planAdvice(
       : '';
   const plan = planFor(plans, models, peakPerMinute);
   return plan
-    ? `<p>A peak of ${integer(peakPerMinute)} requests per minute needs the ${planName(plan)}.</p>`
-    : `<p>A peak of ${integer(peakPerMinute)} requests per minute is above the limit of every plan (${integer(Math.max(...plans.map((one) => one.requests_per_minute)))}). Spread the calls, or ask the administrator of this installation.</p>`;
+    ? `<p>A peak of ${formatInteger(peakPerMinute)} requests per minute needs the ${planName(plan)}.</p>`
+    : `<p>A peak of ${formatInteger(peakPerMinute)} requests per minute is above the limit of every plan (${formatInteger(Math.max(...plans.map((one) => one.requests_per_minute)))}). Spread the calls, or ask the administrator of this installation.</p>`;
 }
 
 /** What is saved, told as it is. */

@@ -1,7 +1,7 @@
 import { escaped } from '../../../lib/html.js';
 import { formatMoney, parseMoney } from '../../../lib/money.js';
 import { estimateOf, type Here, savingsPct, scaled } from '../../../services/migration/estimate.rules.js';
-import { integer, listing, modelLink, money, tiles } from '../html.js';
+import { formatInteger, listing, modelLink, money, tiles } from '../html.js';
 import { planAdvice, savings } from './estimate-view.rules.js';
 import type { PlanLimits } from './plan-advice.rules.js';
 import type { ExportedModel, UsageExport } from './usage-export.rules.js';
@@ -13,14 +13,14 @@ const PEAK_OVER_MEAN = 5;
 
 /** `1 model`, `12 models`. */
 const counted = (count: number, thing: string): string =>
-  `${integer(count)} ${thing}${count === 1 ? '' : 's'}`;
+  `${formatInteger(count)} ${thing}${count === 1 ? '' : 's'}`;
 
 /** A count over the days of the export as one of 30 days. */
 const monthly = (count: number, days: number): number =>
   Number(scaled(BigInt(count), BigInt(DAYS), BigInt(days)));
 
 function lengthOf(minutes: number): string {
-  if (minutes < DAY_MINUTES) return `${integer(minutes)} minutes`;
+  if (minutes < DAY_MINUTES) return `${formatInteger(minutes)} minutes`;
   const days = Math.floor(minutes / DAY_MINUTES);
   return days === 1 ? 'day' : counted(days, 'day');
 }
@@ -29,13 +29,16 @@ function peakOf({ busiest }: UsageExport): { perMinute: number | undefined; told
   if (!busiest) return { perMinute: undefined, told: '' };
   const { requests, minutes } = busiest;
   if (minutes <= 1)
-    return { perMinute: requests, told: `<p>Your busiest minute had ${integer(requests)} requests.</p>` };
+    return {
+      perMinute: requests,
+      told: `<p>Your busiest minute had ${formatInteger(requests)} requests.</p>`,
+    };
   const mean = Math.ceil(requests / minutes);
   const perMinute = mean * PEAK_OVER_MEAN;
   const time = lengthOf(minutes);
   return {
     perMinute,
-    told: `<p>Your busiest ${time} had ${integer(requests)} requests, ${integer(mean)} a minute on average. Within it, peaks are higher: we assume ${PEAK_OVER_MEAN} times the average, ${integer(perMinute)} a minute.</p>`,
+    told: `<p>Your busiest ${time} had ${formatInteger(requests)} requests, ${formatInteger(mean)} a minute on average. Within it, peaks are higher: we assume ${PEAK_OVER_MEAN} times the average, ${formatInteger(perMinute)} a minute.</p>`,
   };
 }
 
@@ -88,8 +91,8 @@ ${listing(
   ],
   rows.map(({ one, estimate }) => [
     escaped(one.model),
-    integer(one.input),
-    integer(one.output),
+    formatInteger(one.input),
+    formatInteger(one.output),
     money(estimate.legacy_cost_usd_30d),
     modelLink(estimate.recommended_pr_model),
     money(estimate.pr_cost_usd_30d),

@@ -4,7 +4,7 @@ import { reads } from '../../../rest/route-rules.js';
 import { estimateInput } from '../../../services/migration/migration.inputs.js';
 import type { Services } from '../../../services.js';
 import { show } from '../../show.js';
-import type { Site } from '../../site.js';
+import type { SiteContext } from '../../site.js';
 import { sitePage } from '../../site-page.js';
 import { estimateView } from './estimate-view.rules.js';
 import { type MigrateBasis, migratePage } from './migrate-page.js';
@@ -29,7 +29,7 @@ function formOf(query: unknown): UsageForm {
 export function migratePages(
   app: RestApp,
   { migration }: Pick<Services, 'migration'>,
-  { site, plansOf }: { site: Site; plansOf(request: FastifyRequest): Promise<readonly PlanLimits[]> },
+  { site, plansOf }: { site: SiteContext; plansOf(request: FastifyRequest): Promise<readonly PlanLimits[]> },
 ): void {
   // What is asked is anybody's choice, so that it is computed for each.
   show(app, '/migrate', reads({ auth: 'none', headers: 'page' }), async (request, reply) => {

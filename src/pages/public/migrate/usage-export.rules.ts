@@ -1,3 +1,4 @@
+import { DAY_MS, MINUTE_MS } from '../../../lib/clock.js';
 import type { LegacyProvider } from '../../../services/migration/legacy-prices.data.js';
 import { csvRows } from './csv.rules.js';
 import { type ExportRecord, exportRecords } from './usage-export-json.rules.js';
@@ -101,9 +102,6 @@ function providerOf(record: ExportRecord): LegacyProvider {
   if (has('tokens_prompt', 'model_permaslug', 'prompt_tokens')) return 'openrouter';
   return 'openai';
 }
-
-const DAY_MS = 86_400_000;
-const MINUTE_MS = 60_000;
 
 /** Calls by the time they are counted in; single calls by the minute. */
 function busiestOf(records: readonly ExportRecord[]): UsageExport['busiest'] {

@@ -1,5 +1,5 @@
 import { LEGACY_PROVIDERS, type LegacyProvider } from '../../../services/migration/legacy-prices.data.js';
-import { integer } from '../html.js';
+import { formatInteger } from '../html.js';
 
 /** The form of `/migrate` as it was filled in, by the names of its fields. */
 export interface UsageForm {
@@ -49,7 +49,7 @@ export function readCount(text: string): number | string {
   if (!match) return text.includes(',') ? A_POINT : A_COUNT;
   const number = Number(match[1]!.replaceAll(',', ''));
   const count = Math.round(number * 1_000 ** SCALES.indexOf(match[2]!.toLowerCase()));
-  return count > MOST ? `Enter at most ${integer(MOST)}.` : count;
+  return count > MOST ? `Enter at most ${formatInteger(MOST)}.` : count;
 }
 
 const LONGEST_NAME = 200;

@@ -5,8 +5,8 @@ import { AppError, errorTable } from '../../../errors.js';
 import { Call } from '../../../inference/call.js';
 import type { CallMetrics } from '../../../inference/call-metrics.js';
 import type { Catalog } from '../../../inference/catalog.js';
-import { AccountState, DayState } from '../../../inference/limits/account-state.js';
-import { Admission, type Caller } from '../../../inference/limits/limits.js';
+import { AccountState, PeriodSpend } from '../../../inference/limits/account-state.js';
+import { Admission, type ClientConnection } from '../../../inference/limits/limits.js';
 import { BodyBudget, BodyShare } from '../../../inference/memory/body-budget.js';
 import type { Payer } from '../../../inference/payer.js';
 import { Relay } from '../../../inference/relay/relay.js';
@@ -18,10 +18,10 @@ import type { JsonReader } from '../../../lib/json-reader.js';
 import type { Money } from '../../../lib/money.js';
 import { activeSpan } from '../../../lib/tracing/active-span.js';
 import type { Upstream } from '../../../lib/upstream/upstream.js';
-import type { CallPatience } from '../../../lib/upstream/upstream-handler.js';
+import type { CallTimeouts } from '../../../lib/upstream/upstream-handler.js';
 import type { Meter, UsageRecord } from '../../../metering/usage-record.js';
 import { createRunMetrics, type RunMetrics } from './run-metrics.js';
-import { type RunFailure, RunRecipient } from './run-recipient.js';
+import { type RunFailure, RunSink } from './run-sink.js';
 
 /** One prompt for one model. */
 export interface ModelCall {
@@ -69,8 +69,8 @@ const LONGEST_ANSWER = 200_000;
 const ENDLESS: RunFailure = { code: 'upstream_error', message: 'The model sent an endless answer.' };
 
 /** Runs are never refused for their cost, and nobody waits at a connection for them. */
-const NO_LIMITS = { settle: () => undefined, waive: () => undefined };
-const NO_CALLER: Caller = {
+const NO_LIMITS = { settle: () => undefined, writeOff: () => undefined };
+const NO_CLIENT: ClientConnection = {
   destroyed: false,
   once: () => undefined,
   removeListener: () => undefined,
@@ -78,7 +78,7 @@ const NO_CALLER: Caller = {
 
 /** Makes calls for the model playground: the edge's way upstream, without its admission and without a charge. */
 export class ModelCalls {
-  readonly #patience: CallPatience;
+  readonly #patience: CallTimeouts;
   readonly #bodies = new BodyBudget(BODY_BOUNDS);
   readonly #metrics: RunMetrics;
 
@@ -114,7 +114,7 @@ export class ModelCalls {
 
 interface CallRoom {
   upstream: Upstream;
-  patience: CallPatience;
+  patience: CallTimeouts;
   json: JsonReader;
   bodies: BodyBudget;
   clock: Clock;
@@ -126,7 +126,7 @@ const NO_FIELDS: ReadonlySet<string> = new Set();
 class RunningCall {
   readonly ended: Promise<CallEnd>;
   readonly #end: (end: CallEnd) => void;
-  readonly #recipient: RunRecipient;
+  readonly #recipient: RunSink;
   readonly #share: BodyShare;
   readonly #began = performance.now();
   #counted: Call | undefined;
@@ -147,7 +147,7 @@ class RunningCall {
     this.ended = promise;
     this.#end = resolve;
     this.#share = new BodyShare(room.bodies, call.accountId);
-    this.#recipient = new RunRecipient((text) => {
+    this.#recipient = new RunSink((text) => {
       // What still comes in the same read as the bound, or as a cancellation.
       if (this.#recipient.gone) return;
       this.#length += text.length;
@@ -225,9 +225,9 @@ class RunningCall {
       allowedModels: new Set([model]),
       authorization,
       dailyLimit: null,
-      day: new DayState(),
+      day: new PeriodSpend(),
     };
-    return { payer, admission: new Admission(payer, NO_CALLER, catalog.get(model)!, authorization, 0n) };
+    return { payer, admission: new Admission(payer, NO_CLIENT, catalog.get(model)!, authorization, 0n) };
   }
 
   #refuse(error: unknown): void {

@@ -16,8 +16,8 @@ import { keepLeases, type Leases } from './leases.js';
 import { type LiveRun, LiveSession, liveRun } from './live-session.js';
 import type { CallEnd, ModelCalls, OpenCall } from './model-calls.js';
 import type { RunBus } from './run-bus.js';
-import type { RunFailure } from './run-recipient.js';
-import { usedBy } from './used-tokens.js';
+import type { RunFailure } from './run-sink.js';
+import { usedTokens } from './used-tokens.js';
 
 /** A session that has just been written, with what its runs need. */
 export interface NewSession {
@@ -213,7 +213,7 @@ export class Runner {
       outputTokens: end.outputTokens,
       listCostUsd: formatMoney(end.listCost),
     };
-    const used = usedBy(end, text, input.estimatedInputTokens);
+    const used = usedTokens(end, text, input.estimatedInputTokens);
     // Whoever still follows a deleted run is told how it ended: its deletion has cancelled it.
     if ((await this.#persist({ ...input, id }, row, used)) === 'given up') {
       return { ...written, status: 'error', error_code: ABANDONED.code, error_message: ABANDONED.message };
