@@ -18,13 +18,16 @@ const LEFT_OUT = new Set([
   ...['latency_ms', 'ttft_ms', 'node_id', 'node_calls', 'started_at', 'ended_at', 'response_sealed'],
 ]);
 
+/** Columns that the baseline doesn't have. */
+const NEW_COLUMNS = new Set(['usage.error_message']);
+
 type Row = Record<string, unknown>;
 
 /** A row's members by name. Which deployment of a group was asked is chance. */
 const partsOf = (kind: string, row: Row, account: Account): Parts =>
   Object.fromEntries(
     Object.entries(row)
-      .filter(([name]) => !LEFT_OUT.has(name))
+      .filter(([name]) => !LEFT_OUT.has(name) && !NEW_COLUMNS.has(`${kind}.${name}`))
       .map(([name, value]): [string, string] => {
         const text = normalized(JSON.stringify(value), account);
         return [`${kind}.${name}`, name === 'deployment' ? text.replace(/-\w"$/, '"') : text];

@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Result } from '../faults/long/goal.js';
 import { Random } from '../hostile/fuzz/random.js';
@@ -14,7 +15,8 @@ import { refusedRequests } from './requests/refused.js';
 import { streamedCalls } from './requests/streams.js';
 import { type Outcome, run } from './run.js';
 import type { Scenario } from './scenario.js';
-import { isWanted, WANTED } from './wanted.js';
+import { sortOut } from './sort-out.js';
+import { WANTED } from './wanted.js';
 
 const SEED = 20_261_128;
 
@@ -62,7 +64,7 @@ const scenarios = (): Scenario[] =>
 async function compareBuilds(
   checkouts: readonly [string, string],
   only: RegExp,
-  isListed: (difference: Difference) => boolean,
+  unlisted: (differences: readonly Difference[]) => Difference[],
 ): Promise<Outcome> {
   const chosen = scenarios().filter(({ name }) => only.test(name));
   const total: Outcome = { requests: 0, statuses: new Map(), differences: [], onceOnly: [] };
@@ -72,7 +74,7 @@ async function compareBuilds(
   ] as const) {
     const here = chosen.filter((scenario) => (scenario.where ?? 'patient') === where);
     if (here.length === 0) continue;
-    const outcome = await run(checkouts, arrangement, here, isListed);
+    const outcome = await run(checkouts, arrangement, here, unlisted);
     total.requests += outcome.requests;
     for (const [status, count] of outcome.statuses)
       total.statuses.set(status, (total.statuses.get(status) ?? 0) + count);
@@ -82,11 +84,20 @@ async function compareBuilds(
   return total;
 }
 
+/** What the nodes answer to each request of a scenario, as text. */
+const scriptTexts = ({ name, steps }: Scenario): [string, string][] =>
+  steps.flatMap(({ script }, i): [string, string][] =>
+    script
+      ? [[`${name}/${i}`, Buffer.concat(script.flatMap(({ pieces }) => pieces)).toString('latin1')]]
+      : [],
+  );
+
 const print = (line: string): void => void process.stderr.write(`${line}\n`);
 
 /**
  * Compares this checkout with the baseline and prints every difference that `WANTED` doesn't list, and every entry that
- * nothing matches any more. `DIFFERENTIAL_NOW` names another checkout, `DIFFERENTIAL_ONLY` a pattern of scenarios.
+ * nothing matches any more. `DIFFERENTIAL_NOW` names another checkout, `DIFFERENTIAL_ONLY` a pattern of scenarios,
+ * `DIFFERENTIAL_OUT` a file for all differences, a line of JSON each.
  */
 export async function differential(): Promise<Result> {
   const before = resolve(baseline());
@@ -94,16 +105,20 @@ export async function differential(): Promise<Result> {
   const only = process.env.DIFFERENTIAL_ONLY;
   // A build doesn't differ from itself.
   const wanted = before === now ? [] : WANTED;
-  const isListed = (one: Difference): boolean => wanted.some((entry) => isWanted(entry, one));
+  const texts = new Map(scenarios().flatMap(scriptTexts));
+  const sorted = (differences: readonly Difference[]): ReturnType<typeof sortOut> =>
+    sortOut(differences, wanted, (id) => texts.get(id) ?? '');
   const { requests, statuses, differences, onceOnly } = await compareBuilds(
     [before, now],
     new RegExp(only ?? ''),
-    isListed,
+    (found) => sorted(found).unwanted,
   );
-  const unwanted = differences.filter((one) => !isListed(one));
-  const stale = only ? [] : wanted.filter((entry) => !differences.some((one) => isWanted(entry, one)));
+  const { unwanted, stale } = sorted(differences);
+  const file = process.env.DIFFERENTIAL_OUT;
+  if (file) writeFileSync(file, differences.map((one) => `${JSON.stringify(one)}\n`).join(''));
   for (const line of reportOf(unwanted)) print(line);
-  for (const { sentence, requests: where, part } of stale)
+  const gone = only ? [] : stale;
+  for (const { sentence, requests: where, part } of gone)
     print(`no longer occurs: ${where} ${part}: ${sentence}`);
   for (const line of reportOf(onceOnly)) print(`not again: ${line}`);
   const counts = [...statuses].sort(([a], [b]) => a - b).map(([status, count]) => `${status}: ${count}`);
@@ -111,7 +126,7 @@ export async function differential(): Promise<Result> {
   return {
     goal: `DIFFERENTIAL ${requests} requests to the baseline and to this checkout`,
     figure: '0 differences but the wanted ones, each of which occurs',
-    reached: `${unwanted.length} unwanted, ${differences.length - unwanted.length} wanted, ${stale.length} stale, ${onceOnly.length} not again`,
-    ok: unwanted.length === 0 && stale.length === 0,
+    reached: `${unwanted.length} unwanted, ${differences.length - unwanted.length} wanted, ${gone.length} stale, ${onceOnly.length} not again`,
+    ok: unwanted.length === 0 && gone.length === 0,
   };
 }

@@ -16,6 +16,9 @@ export interface Outcome {
   onceOnly: Difference[];
 }
 
+/** Those of some differences that nobody wants. */
+type Unlisted = (differences: readonly Difference[]) => Difference[];
+
 /** What one build did in a scenario. */
 interface Side {
   account: Account;
@@ -34,7 +37,7 @@ export async function run(
   checkouts: readonly [baseline: string, now: string],
   arrangement: Arrangement,
   scenarios: readonly Scenario[],
-  isListed: (difference: Difference) => boolean,
+  unlisted: Unlisted,
 ): Promise<Outcome> {
   const scripts = new Map(
     scenarios.flatMap(({ name, steps }) =>
@@ -47,7 +50,7 @@ export async function run(
   try {
     for (const checkout of checkouts) builds.push(await startBuild(checkout, arrangement, scriptOf));
     const outcome = await pass(builds, scenarios, AT_ONCE);
-    for (let again = 0; again < AGAIN; again++) await leaveOutChance(builds, scenarios, outcome, isListed);
+    for (let again = 0; again < AGAIN; again++) await leaveOutChance(builds, scenarios, outcome, unlisted);
     const [before, now] = await Promise.all(builds.map(({ pool }) => checkInvariants(pool)));
     outcome.differences.push(
       ...differences('invariants', { violations: before!.join('\n') }, { violations: now!.join('\n') }),
@@ -63,17 +66,19 @@ async function leaveOutChance(
   builds: readonly Build[],
   scenarios: readonly Scenario[],
   outcome: Outcome,
-  isListed: (difference: Difference) => boolean,
+  unlisted: Unlisted,
 ): Promise<void> {
-  const unlisted = outcome.differences.filter((one) => !isListed(one));
+  const unexpected = unlisted(outcome.differences);
   const scenarioOf = ({ id }: Difference): string => id.split('/', 1)[0]!;
-  const names = new Set(unlisted.map(scenarioOf));
+  const names = new Set(unexpected.map(scenarioOf));
   const suspects = scenarios.filter(({ name, where }) => where !== 'parking' && names.has(name));
   if (suspects.length === 0) return;
   const { differences: found } = await pass(builds, suspects, 1);
   const repeated = new Set(found.map(({ id, part }) => `${id} ${part}`));
   const tried = new Set(suspects.map(({ name }) => name));
-  const gone = unlisted.filter((one) => tried.has(scenarioOf(one)) && !repeated.has(`${one.id} ${one.part}`));
+  const gone = unexpected.filter(
+    (one) => tried.has(scenarioOf(one)) && !repeated.has(`${one.id} ${one.part}`),
+  );
   outcome.onceOnly.push(...gone);
   outcome.differences = outcome.differences.filter((one) => !gone.includes(one));
 }

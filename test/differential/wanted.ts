@@ -1,30 +1,163 @@
-import type { Difference } from './compare.js';
-
 /** A difference that is meant: where it occurs, and the sentence that asks for it. */
 export interface Wanted {
   requests: RegExp;
   part: RegExp;
-  /** How the new value reads; every one unless given. */
+  /** How the value of the baseline reads, empty where it has none; every one unless given. */
+  baseline?: RegExp;
+  /** The same of the new value. */
   now?: RegExp;
+  /** What the nodes answer; anything unless given. */
+  script?: RegExp;
+  /** Parts of the same request that follow from the difference, beside the length of the body. */
+  brings?: RegExp;
   sentence: string;
 }
+
+/** What follows when a call succeeds instead of failing, or fails instead of succeeding. */
+const OUTCOME =
+  /^(?:status|header (?:content-type|transfer-encoding|x-accel-buffering|x-should-retry)|usage\..*|ledger\..*|node [12] .*)$/;
+const FAILED = /"(?:error_)?code":"upstream_error"/;
 
 /** Every difference between the baseline and this checkout that is wanted. One that no longer occurs fails the run, too. */
 export const WANTED: readonly Wanted[] = [
   {
-    requests: /^widget-near-zero-/,
-    part: /./,
-    sentence: "SPEC 7: widget_owner_insufficient_balance, 503: owner's balance reached 0",
+    requests: /./,
+    part: /^node \d body$/,
+    now: /"max_(?:completion_)?tokens":\d.*"max_(?:completion_)?tokens":\d/s,
+    brings: /^node \d (?:body|headers)$/,
+    sentence: 'REAL-WORLD N1: a node gets the bound on its output under both names',
   },
   {
-    requests: /^embeddings-(?:1\/5|4\/0|6\/9|6\/38|7\/8)$/,
-    part: /^(?:status|body|header content-length|usage\..*|ledger\..*)$/,
-    sentence: 'REAL-WORLD N5: raw NaN in embeddings: 502, free',
+    requests: /^stream-/,
+    part: /^body$/,
+    baseline: /"code":"upstream_error"\}\}\n\n$/,
+    now: /data: \[DONE\]\n\n$/,
+    brings: /^(?:usage|ledger)\./,
+    sentence: 'REAL-WORLD N2: a stream whose choices have finished and whose body ended properly is whole',
   },
   {
-    requests: /^embeddings-[1467]$/,
-    part: /^(?:balance|ledger)$/,
-    sentence: 'The same: what is free leaves the balance as it was',
+    requests: /^(?:widget|responses|playground|several)-/,
+    part: /^body$/,
+    now: /"(?:part|No\.|one|a part|shown(?:No\.)?)"|: thinking/,
+    sentence:
+      'REAL-WORLD N4 and N8: text parts are joined and refusals shown wherever we show or translate; widgets hide thinking',
+  },
+  {
+    requests: /^(?:embeddings|bodies-drawn)-/,
+    part: /^body$/,
+    now: FAILED,
+    brings: OUTCOME,
+    sentence:
+      'REAL-WORLD N5, N7 and N11: a vector of finite numbers for each input, by its index; else 502, free',
+  },
+  {
+    requests: /^(?:embeddings|bodies-drawn|(?:embedding-)?failures)-/,
+    part: /^node 1 call$/,
+    baseline: /^$/,
+    brings: /^node [12] /,
+    sentence: 'The same, and answers without choices: such a call is tried again at another node',
+  },
+  {
+    requests: /^(?:embedding-)?failures-/,
+    part: /^body$/,
+    baseline: /"code":"upstream_error"|"choices":\[\]/,
+    now: /"object":"(?:list|chat\.completion)"/,
+    brings: OUTCOME,
+    sentence: 'The same, where the other node answers',
+  },
+  {
+    requests: /^stream-/,
+    part: /^body$/,
+    baseline: /data: \{(?!.*"(?:choices":\[|error":)).*\}\n/,
+    now: /^:\n|\n:\n|"choices":\[\]|^data: \{/,
+    sentence: 'REAL-WORLD N6: an event without choices is a usage chunk or a comment',
+  },
+  {
+    requests: /^stream-/,
+    part: /^body$/,
+    script: /event: error\n/,
+    now: /\n:\n\ndata: \{"error":/,
+    sentence: 'The same of the event that reports an error',
+  },
+  {
+    requests: /./,
+    part: /^body$/,
+    script: /"choices":\s*\[\s*\]/,
+    now: FAILED,
+    brings: OUTCOME,
+    sentence: 'REAL-WORLD N7: an answer without choices is 502 and free',
+  },
+  {
+    requests: /^stream-/,
+    part: /^body$/,
+    baseline: /^data: \[DONE\]\n\n$/,
+    now: FAILED,
+    brings: OUTCOME,
+    sentence: 'The same of a stream that is only [DONE]',
+  },
+  {
+    requests: /^(?:responses|widget|playground|several)-/,
+    part: /^body$/,
+    script: /^(?!.*"choices":).*data: \[DONE\]/s,
+    now: FAILED,
+    brings: OUTCOME,
+    sentence: 'The same at the other doors',
+  },
+  {
+    requests: /./,
+    part: /^body$/,
+    script: /"finish_reason":\s*"error"/,
+    now: FAILED,
+    brings: OUTCOME,
+    sentence: 'REAL-WORLD N11: a choice that finished with "error" is an error, and free',
+  },
+  {
+    requests: /./,
+    part: /^usage\.anomalous$/,
+    now: /^true$/,
+    script: /"(?:prompt|completion)_tokens":\s*0/,
+    sentence: 'REAL-WORLD N12: text with an explicit usage of zero is free and flagged',
+  },
+  {
+    requests: /^embeddings-/,
+    part: /^header x-gateway-dropped-fields$/,
+    baseline: /^input_type, truncate$/,
+    brings: /^(?:node \d (?:body|headers)|usage\.(?:cost|input_tokens)|ledger\.amount)$/,
+    sentence: 'REAL-WORLD N10: input_type and truncate reach the node',
+  },
+  {
+    requests: /^(?:embedding-)?failures-/,
+    part: /^body$/,
+    now: /"code":"(?:context_length_exceeded|string_above_max_length)"/,
+    sentence: "REAL-WORLD N9b: documented codes of a node's refusals pass",
+  },
+  {
+    requests: /^(?:(?:embedding-)?failures|stream-(?:forms|drawn))-/,
+    part: /^body$/,
+    now: /"error":\{"message":"[^"]*(?:\\"[^"]*)*","type":"invalid_request_error","param":(?:null|"[\w.-]+"),"code":"invalid_request"\}\}/,
+    sentence: "HOUSE: a node's message and parameter pass; what is masked is what is the operator's",
+  },
+  {
+    requests: /^open-/,
+    part: /^body$/,
+    now: /Set the base URL to|is not supported\. (?:Send the prompt|Responses are not|Anthropic's API)/,
+    brings: /^status$/,
+    sentence:
+      'REAL-WORLD C1 and C8: the 404 names the right base URL, or the way around a door that is closed',
+  },
+  {
+    requests: /^bodies-/,
+    part: /^body$/,
+    now: /begins with a byte order mark|is in UTF-(?:16|32)|is not valid UTF-8\. Encode it/,
+    sentence: 'REAL-WORLD C2: a body in another encoding is refused with the name of the fault',
+  },
+  {
+    requests: /^(?:bodies|embeddings)-/,
+    part: /^body$/,
+    now: /"message":"\\"input\\" must not be empty\./,
+    brings: OUTCOME,
+    sentence:
+      'REAL-WORLD N7: no input at all, as servers and OpenAI refuse it, before anything else of the call',
   },
   {
     requests: /^bodies-/,
@@ -41,36 +174,8 @@ export const WANTED: readonly Wanted[] = [
       'HOUSE: the same reading; it shows a character outside of ASCII as one question mark instead of two',
   },
   {
-    requests: /^bodies-/,
-    part: /^header content-length$/,
-    sentence: 'The same two: their messages are longer or shorter',
-  },
-  {
-    requests: /^(?:embedding-)?failures-\d+\//,
-    part: /^body$/,
-    now: /^\{"error":\{"message":"[^"]+","type":"invalid_request_error","param":null,"code":"invalid_request"\}\}$/,
-    sentence: "HOUSE: a node's message passes as it is; what is masked is what is the operator's",
-  },
-  {
-    requests: /^stream-(?:forms|drawn)-\d+\//,
-    part: /^body$/,
-    now: /"error":\{"message":"[^"]+","type":"invalid_request_error"/,
-    sentence: 'The same, of an error in a stream or in place of one',
-  },
-  {
-    requests: /^(?:widget|responses|playground)-\d+\//,
-    part: /^body$/,
-    now: /"(?:part|No\.)"/,
-    sentence: 'REAL-WORLD N4 and N8: text parts joined wherever we show or translate; the refusal is shown',
-  },
-  {
-    requests: /^(?:(?:embedding-)?failures|stream-(?:forms|drawn))-\d+\//,
-    part: /^header content-length$/,
-    sentence: 'The same two: their messages are longer or shorter',
+    requests: /^widget-near-zero-/,
+    part: /./,
+    sentence: "SPEC 7: widget_owner_insufficient_balance, 503: owner's balance reached 0",
   },
 ];
-
-export const isWanted = ({ requests, part, now }: Wanted, difference: Difference): boolean =>
-  requests.test(difference.id) &&
-  part.test(difference.part) &&
-  (now === undefined || now.test(difference.now ?? ''));
