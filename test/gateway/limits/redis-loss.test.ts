@@ -9,7 +9,7 @@ describeWithRedis('two edges under load', () => {
   afterEach(() => redis.close());
 
   test.each<[string, (redis: TestRedis) => Promise<void>, mostMs: number]>([
-    // An account whose state Redis has lost waits 2 s for the other edges (0195).
+    // An account whose state Redis has lost waits 2 s for the other edges.
     ['FLUSHALL', async ({ client }) => void (await client.flushall()), 2_600],
     [
       'a Redis killed and started again, empty',
