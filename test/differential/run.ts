@@ -74,13 +74,15 @@ async function leaveOutChance(
   const suspects = scenarios.filter(({ name, where }) => where !== 'parking' && names.has(name));
   if (suspects.length === 0) return;
   const { differences: found } = await pass(builds, suspects, 1);
-  const repeated = new Set(found.map(({ id, part }) => `${id} ${part}`));
+  const keyOf = ({ id, part }: Difference): string => `${id} ${part}`;
+  const repeated = new Map(found.map((one) => [keyOf(one), one]));
   const tried = new Set(suspects.map(({ name }) => name));
-  const gone = unexpected.filter(
-    (one) => tried.has(scenarioOf(one)) && !repeated.has(`${one.id} ${one.part}`),
+  const again = new Set(unexpected.filter((one) => tried.has(scenarioOf(one))));
+  outcome.onceOnly.push(...[...again].filter((one) => !repeated.has(keyOf(one))));
+  // One that occurs again counts as it reads now: the first time, chance may have added to what is wanted.
+  outcome.differences = outcome.differences.flatMap((one) =>
+    again.has(one) ? (repeated.get(keyOf(one)) ?? []) : one,
   );
-  outcome.onceOnly.push(...gone);
-  outcome.differences = outcome.differences.filter((one) => !gone.includes(one));
 }
 
 /** What a node answers whoever names no script. */
