@@ -19,7 +19,7 @@ export async function collectOpenApi(app: RestApp): Promise<void> {
       openapi: '3.1.0',
       info: {
         title: 'Inference gateway',
-        version: '1.0.0',
+        version: '1.1.0',
         description: DESCRIPTION,
         contact: { name: 'The operator of this installation' },
         license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
