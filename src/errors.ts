@@ -1,6 +1,6 @@
 /**
- * SPEC section 7 and CONTRACT.md as one table: code → HTTP status, type, default message and whether it is our
- * fault (`log`). Every process answers errors in the shape `{ error: { message, type, param, code, details? } }`.
+ * Every error of the product: code → HTTP status, type, default message and whether it is our fault (`log`). Every
+ * process answers errors in the shape `{ error: { message, type, param, code, details? } }`.
  */
 interface ErrorEntry {
   status: number;

@@ -15,7 +15,7 @@ export interface ConnectionOptions {
   poolSize?: number;
 }
 
-/** Milliseconds after which a wait for a connection fails (RELIABILITY.md F9, F10). */
+/** Milliseconds after which a wait for a connection fails (requirements F9, F10). */
 const CONNECTION_TIMEOUT_MS = 5_000;
 /** And for a turn to have one. Shorter: a database that is away must not be waited for twice. */
 const TURN_TIMEOUT_MS = 3_000;

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Client, PoolClient } from 'pg';
 import { inTime } from '../lib/in-time.js';
 
-/** Milliseconds after which the server ends a statement (RELIABILITY.md F9). */
+/** Milliseconds after which the server ends a statement (requirement F9). */
 export const STATEMENT_TIMEOUT_MS = 5_000;
 /** A server that lives says what became of the statement within this; one that is frozen says nothing, ever. */
 const MARGIN_MS = 500;

@@ -3,7 +3,7 @@ import { Model } from '../entities/billing/model.js';
 import { Plan } from '../entities/billing/plan.js';
 import { UNTRACKED } from './untracked.js';
 
-/** SPEC section 2. Restarts converge: what an operator may change later (`is_featured`) is set on insert only. */
+/** Restarts converge: what an operator may change later (`is_featured`) is set on insert only. */
 const PLANS = [
   { id: 'free', price: '0', credits: '1.00', models: ['fast', 'embed'], rpm: 20 },
   { id: 'starter', price: '10', credits: '12.00', models: ['fast', 'qwen-fast', 'embed'], rpm: 60 },

@@ -25,7 +25,7 @@ import { createEdge } from './app.js';
 import { holdLeaderLock } from './leader-lock.js';
 import { socketsWithin } from './resource-limits.js';
 
-/** Calls in flight may go on so long after a signal (RELIABILITY.md F14); the whole stop takes at most 35 s. */
+/** Calls in flight may go on so long after a signal (requirement F14); the whole stop takes at most 35 s. */
 const DRAIN_MS = 28_000;
 const STOP_TIMEOUT_MS = 35_000;
 const POOL_SIZE = 6;

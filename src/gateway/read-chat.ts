@@ -24,7 +24,7 @@ export const READ_CHAT: JsonJob<{ body: Buffer }, Record<string, unknown>> = {
     }
     const ambiguity = jsonAmbiguity(text);
     if (ambiguity !== undefined) throw invalid(`is ambiguous: ${ambiguity}`);
-    // What is no object names no widget, which is the first check of a chat (CONTRACT.md, "widget checks").
+    // A body that is no object names no widget, and the widget is the first check of a chat.
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
   },
 };

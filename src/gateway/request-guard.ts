@@ -10,7 +10,7 @@ const ABSOLUTE_FORM = /^https?:\/\/[^/?#]*/i;
 
 /**
  * The one normalisation of a request's target: an absolute form loses its origin, which is never believed. Routing
- * and the way to the platform read the same text afterwards (RELIABILITY.md T11).
+ * and the way to the platform read the same text afterwards (requirement T11).
  */
 export function originForm(request: { url?: string }): string {
   const url = request.url ?? '/';

@@ -11,7 +11,7 @@ import { isLoopback, networkOf } from '../lib/network.js';
 import { OUT_OF_FILES, QUIET_MS } from '../lib/open-files.js';
 import { createOutageLog } from '../lib/outage-log.js';
 
-/** What one client, or all of them together, may take of the edge (RELIABILITY.md T25). */
+/** What one client, or all of them together, may use of the edge (requirement T25). */
 export interface ResourceLimits extends RequestBounds, BodyBounds, SilenceBounds {
   /** While the edge drains, a connection stays open so long after its last answer: the next request may be under way. */
   restMs: number;

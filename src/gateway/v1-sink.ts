@@ -7,7 +7,7 @@ import type { MinimumRate } from '../lib/minimum-rate.js';
 import { type AnswerHeaders, answerError, answerJson, v1Headers } from './answer.js';
 
 export interface ReaderBounds {
-  /** Milliseconds after which a reader that takes nothing is cut (RELIABILITY.md F23). */
+  /** Milliseconds after which a reader that takes nothing is cut (requirement F23). */
   stalledReaderMs: number;
   /** Finds clients that read a large answer too slowly. */
   readPace: MinimumRate;

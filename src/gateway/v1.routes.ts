@@ -61,7 +61,7 @@ export function answer(deps: V1Deps, exchange: Exchange): void {
     });
 }
 
-/** Handles a request, with the checks in the order of SPEC 7. @throws AppError, CallerGoneError */
+/** Handles a request, with the checks in the order of docs/requirements.md. @throws AppError, CallerGoneError */
 async function handle(deps: V1Deps, exchange: Exchange): Promise<void> {
   const { request, response, endpoint, id } = exchange;
   deps.tracing?.of(request)?.note({ 'http.route': `/v1 ${endpoint}` });

@@ -12,7 +12,7 @@ import { READ_CHAT } from './read-chat.js';
 import { WIDGET_BODY_LIMIT_BYTES } from './route-rules.js';
 import type { WidgetExchange } from './widget-exchange.js';
 
-/** Longest answer to a visitor, in tokens (CONTRACT.md, "widget limits"). */
+/** Longest answer to a visitor, in tokens. */
 const MAX_TOKENS = 1_024;
 
 /**

@@ -40,7 +40,7 @@ interface Message {
 }
 
 /**
- * Answers a message of a visitor, with the checks in the order of CONTRACT.md. The rest is the way of every call.
+ * Answers a message of a visitor: checks the widget first, then handles the message like any other call.
  * @throws AppError, CallerGoneError
  */
 export async function chat(deps: WidgetDeps, exchange: WidgetExchange): Promise<void> {

@@ -22,7 +22,7 @@ import { documentError } from './errors.js';
 import { refuseRepetition } from './selections.js';
 import { MOST_FAULTS, refuseManyFields } from './variable-limits.js';
 
-/** What one document may ask (RELIABILITY.md T12). */
+/** Limits of one document (requirement T12). */
 export const LIMITS = {
   depth: 12,
   /** Of a document with introspection in it. */

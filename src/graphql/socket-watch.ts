@@ -1,6 +1,6 @@
 import type { WebSocket } from 'ws';
 
-/** What one connection may send (RELIABILITY.md T14). */
+/** What one connection may send (requirement T14). */
 export interface WatchBounds {
   /** Who hasn't answered one ping when the next is due is gone. */
   pingIntervalMs: number;

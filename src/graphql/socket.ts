@@ -43,7 +43,7 @@ export interface SocketServerOptions {
   formatError(error: GraphQLError): GraphQLFormattedError;
 }
 
-/** What one connection may take (RELIABILITY.md T14). */
+/** Limits of one connection (requirement T14). */
 export interface SocketBounds extends WatchBounds {
   /** From the upgrade to the message that shows a session. */
   initTimeoutMs: number;

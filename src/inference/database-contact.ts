@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/clock.js';
 
-/** While the database is unreachable what is known of a key serves up to this age (DESIGN.md step 6). */
+/** While the database is unreachable, cached keys are used up to this age (requirement G8). */
 export const STALE_MS = 60_000;
 
 /**

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 
 /**
- * One key per purpose is derived from each configured secret (RELIABILITY.md R14), so that a value made for one
+ * One key per purpose is derived from each configured secret (requirement R14), so that a value made for one
  * purpose is worthless for another.
  */
 export type KeyPurpose =

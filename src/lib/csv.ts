@@ -1,6 +1,6 @@
 type Cell = string | number | boolean | null;
 
-/** What makes spreadsheets take a cell for a formula (RELIABILITY.md T30), in full width too. */
+/** What makes spreadsheets take a cell for a formula (requirement T30), in full width too. */
 const FORMULA = /^[=+\-@＝＋－＠\t\r\n]/;
 
 /** A plain number is none, whatever its sign. */

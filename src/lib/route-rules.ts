@@ -24,7 +24,7 @@ const SMALLEST_BODY_LIMIT = 1;
 
 /**
  * Wants every route to declare its rules where it is defined (`config: { rules }`). What is enforced is read from the route
- * that a request was matched with, never from a path that is parsed again (RELIABILITY.md T11, R15).
+ * that a request was matched with, never from a path that is parsed again (requirements T11, R15).
  * @param check Throws for rules that don't hold together.
  * @returns The routes registered so far, HEAD left out.
  * @throws Error at registration of a route without rules, and what `check` throws.

@@ -1,6 +1,6 @@
 /**
  * Members of a `/v1` body that never go upstream, even if the operator lists them. Model proxies obey them for routing,
- * keys, prices or logs (RELIABILITY.md T2), or nodes take them as another bound on the answer than the one that the hold
+ * keys, prices or logs (requirement T2), or nodes take them as another bound on the answer than the one that the hold
  * was computed from.
  */
 const STEERING = new Set([

@@ -11,7 +11,7 @@ const LOOPBACK_NAMES = new Set(['localhost', '127.0.0.1', '[::1]']);
 export const isUpgrade = ({ headers }: FastifyRequest): boolean => headers.upgrade !== undefined;
 
 /**
- * Refuses a write that carries the session cookie, or sets it, unless this site sent it (RELIABILITY.md T6). Every browser says
+ * Refuses a write that carries the session cookie, or sets it, unless this site sent it (requirement T6). Every browser says
  * where a write comes from, in `Sec-Fetch-Site`, `Origin` or both; what is said must be right. A client that says
  * neither is no browser: nobody can make it send a cookie against its will, so it passes.
  * An upgrade to WebSocket counts as a write: what goes over it may be one, and the browser asks nobody before.

@@ -49,7 +49,7 @@ describe('the repository', () => {
     },
   );
 
-  // RELIABILITY.md G25.
+  // No version with a known vulnerability (requirement G25).
   test.each([
     ['fastify', [5, 8, 1], 'CVE-2026-25223, CVE-2026-3419'],
     ['undici', [7, 24, 0], 'CVE-2026-22036, CVE-2026-1526, CVE-2026-1527'],

@@ -25,7 +25,7 @@ export const WANTED: readonly Wanted[] = [
     part: /^node \d body$/,
     now: /"max_(?:completion_)?tokens":\d.*"max_(?:completion_)?tokens":\d/s,
     brings: /^node \d (?:body|headers)$/,
-    sentence: 'REAL-WORLD N1: a node gets the bound on its output under both names',
+    sentence: 'Requirement N1: a node gets the bound on its output under both names',
   },
   {
     requests: /^stream-/,
@@ -33,14 +33,14 @@ export const WANTED: readonly Wanted[] = [
     baseline: /"code":"upstream_error"\}\}\n\n$/,
     now: /data: \[DONE\]\n\n$/,
     brings: /^(?:usage|ledger)\./,
-    sentence: 'REAL-WORLD N2: a stream whose choices have finished and whose body ended properly is whole',
+    sentence: 'Requirement N2: a stream whose choices have finished and whose body ended properly is whole',
   },
   {
     requests: /^(?:widget|responses|playground|several)-/,
     part: /^body$/,
     now: /"(?:part|No\.|one|a part|shown(?:No\.)?)"|: thinking/,
     sentence:
-      'REAL-WORLD N4 and N8: text parts are joined and refusals shown wherever we show or translate; widgets hide thinking',
+      'Requirements N4 and N8: text parts are joined and refusals shown wherever we show or translate; widgets hide thinking',
   },
   {
     requests: /^(?:embeddings|bodies-drawn)-/,
@@ -48,7 +48,7 @@ export const WANTED: readonly Wanted[] = [
     now: FAILED,
     brings: OUTCOME,
     sentence:
-      'REAL-WORLD N5, N7 and N11: a vector of finite numbers for each input, by its index; else 502, free',
+      'Requirements N5, N7 and N11: a vector of finite numbers for each input, by its index; else 502, free',
   },
   {
     requests: /^(?:embeddings|bodies-drawn|(?:embedding-)?failures)-/,
@@ -70,7 +70,7 @@ export const WANTED: readonly Wanted[] = [
     part: /^body$/,
     baseline: /data: \{(?!.*"(?:choices":\[|error":)).*\}\n/,
     now: /^:\n|\n:\n|"choices":\[\]|^data: \{/,
-    sentence: 'REAL-WORLD N6: an event without choices is a usage chunk or a comment',
+    sentence: 'Requirement N6: an event without choices is a usage chunk or a comment',
   },
   {
     requests: /^stream-/,
@@ -85,7 +85,7 @@ export const WANTED: readonly Wanted[] = [
     script: /"choices":\s*\[\s*\]/,
     now: FAILED,
     brings: OUTCOME,
-    sentence: 'REAL-WORLD N7: an answer without choices is 502 and free',
+    sentence: 'Requirement N7: an answer without choices is 502 and free',
   },
   {
     requests: /^stream-/,
@@ -109,33 +109,33 @@ export const WANTED: readonly Wanted[] = [
     script: /"finish_reason":\s*"error"/,
     now: FAILED,
     brings: OUTCOME,
-    sentence: 'REAL-WORLD N11: a choice that finished with "error" is an error, and free',
+    sentence: 'Requirement N11: a choice that finished with "error" is an error, and free',
   },
   {
     requests: /./,
     part: /^usage\.anomalous$/,
     now: /^true$/,
     script: /"(?:prompt|completion)_tokens":\s*0/,
-    sentence: 'REAL-WORLD N12: text with an explicit usage of zero is free and flagged',
+    sentence: 'Requirement N12: text with an explicit usage of zero is free and flagged',
   },
   {
     requests: /^embeddings-/,
     part: /^header x-gateway-dropped-fields$/,
     baseline: /^input_type, truncate$/,
     brings: /^(?:node \d (?:body|headers)|usage\.(?:cost|input_tokens)|ledger\.amount)$/,
-    sentence: 'REAL-WORLD N10: input_type and truncate reach the node',
+    sentence: 'Requirement N10: input_type and truncate reach the node',
   },
   {
     requests: /^(?:embedding-)?failures-/,
     part: /^body$/,
     now: /"code":"(?:context_length_exceeded|string_above_max_length)"/,
-    sentence: "REAL-WORLD N9b: documented codes of a node's refusals pass",
+    sentence: "Requirement N9: documented codes of a node's refusals pass",
   },
   {
     requests: /^(?:(?:embedding-)?failures|stream-(?:forms|drawn))-/,
     part: /^body$/,
     now: /"error":\{"message":"[^"]*(?:\\"[^"]*)*","type":"invalid_request_error","param":(?:null|"[\w.-]+"),"code":"invalid_request"\}\}/,
-    sentence: "HOUSE: a node's message and parameter pass; what is masked is what is the operator's",
+    sentence: "A node's message and parameter pass; only the operator's addresses and keys are masked",
   },
   {
     requests: /^open-/,
@@ -143,13 +143,13 @@ export const WANTED: readonly Wanted[] = [
     now: /Set the base URL to|is not supported\. (?:Send the prompt|Responses are not|Anthropic's API)/,
     brings: /^status$/,
     sentence:
-      'REAL-WORLD C1 and C8: the 404 names the right base URL, or the way around a door that is closed',
+      'Requirements C1 and C8: the 404 names the right base URL, or the way around a door that is closed',
   },
   {
     requests: /^bodies-/,
     part: /^body$/,
     now: /begins with a byte order mark|is in UTF-(?:16|32)|is not valid UTF-8\. Encode it/,
-    sentence: 'REAL-WORLD C2: a body in another encoding is refused with the name of the fault',
+    sentence: 'Requirement C2: a body in another encoding is refused with the name of the fault',
   },
   {
     requests: /^(?:bodies|embeddings)-/,
@@ -157,25 +157,25 @@ export const WANTED: readonly Wanted[] = [
     now: /"message":"\\"input\\" must not be empty\./,
     brings: OUTCOME,
     sentence:
-      'REAL-WORLD N7: no input at all, as servers and OpenAI refuse it, before anything else of the call',
+      'Requirement N7: no input at all, as servers and OpenAI refuse it, before anything else of the call',
   },
   {
     requests: /^bodies-/,
     part: /^body$/,
     now: /^\{"error":\{"message":"The body is not a valid JSON object: [a-z ]+\.","type":"invalid_request_error","param":null,"code":"invalid_body"\}\}$/,
     sentence:
-      'HOUSE: one synchronous reading of JSON in place of two, which named other faults of the same text',
+      'JSON is read once instead of twice; the two readings named different faults of the same text',
   },
   {
     requests: /^bodies-drawn-11\/0$/,
     part: /^body$/,
     now: /not \\"f\?nction\\"/,
     sentence:
-      'HOUSE: the same reading; it shows a character outside of ASCII as one question mark instead of two',
+      'The same reading; it shows a character outside of ASCII as one question mark instead of two',
   },
   {
     requests: /^widget-near-zero-/,
     part: /./,
-    sentence: "SPEC 7: widget_owner_insufficient_balance, 503: owner's balance reached 0",
+    sentence: "A widget stops with 503 widget_owner_insufficient_balance when its owner's balance reaches 0",
   },
 ];

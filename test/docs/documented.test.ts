@@ -157,6 +157,17 @@ describe('the documentation', () => {
     expect(commands.filter((name) => !(name in scripts))).toEqual([]);
   });
 
+  test('explains every requirement that is cited by its id', () => {
+    const rows = read('docs/requirements.md').matchAll(/^\| ([A-Z]\d+) \|/gm);
+    const explained = new Set([...rows].map(([, id]) => id!));
+    const files = [...filesBelow('src', '.ts'), ...filesBelow('test', '.ts'), ...filesBelow('docs', '.md')];
+    const cited = files.flatMap(
+      (path) => read(path).match(/(?<!DeepSeek )(?<![\w/-])[CFGINRT][1-9]\d?(?![\w/])/g) ?? [],
+    );
+    expect(explained.size).toBeGreaterThan(60);
+    expect([...new Set(cited)].filter((id) => !explained.has(id))).toEqual([]);
+  });
+
   test('is there where the sources point to it', () => {
     const named = [...sources.matchAll(/\bdocs\/[\w/-]+\.md\b/g)].map(([name]) => name);
     expect(named).toContain('docs/operations.md');

@@ -9,7 +9,7 @@ import { soonerThan } from '../support/sooner-than.js';
 import { createTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { until } from '../support/until.js';
 
-/** Connections that stand for as long as the process, over a link that fails: RELIABILITY.md F9, R8. */
+/** Connections that stand for as long as the process, over a link that fails: requirements F9, R8. */
 const log = createLogger('test', 'silent');
 
 /** Waits for an end that the link may not hold up. */

@@ -8,7 +8,7 @@ import { until } from '../support/until.js';
 import { type CallOptions, Journal } from './rig/client.js';
 import { type Order, type RigUpstream, startRigUpstream } from './rig/upstream.js';
 
-/** What a few thousand calls leave behind: RELIABILITY.md G14, whose long form runs for hours. */
+/** What a few thousand calls leave behind: requirement G14, whose long form runs for hours. */
 const WARM_UP = 1_000;
 const CALLS = 1_000;
 /**

@@ -11,7 +11,7 @@ import { outcome } from './rig/client.js';
 import { type Rig, startRig } from './rig/rig.js';
 import { type Order, type RigUpstream, startRigUpstream } from './rig/upstream.js';
 
-/** Callers who ask and then don't read: RELIABILITY.md F23. */
+/** Callers who ask and then don't read: requirement F23. */
 const STALLED_MS = 400;
 const READERS = sized(50, 100);
 /** What edge, upstream and client together hold of one: all three are in this process. About 580 KiB are measured. */

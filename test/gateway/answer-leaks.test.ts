@@ -10,7 +10,7 @@ import {
   usageEvent,
 } from '../support/scripted-upstream.js';
 
-/** RELIABILITY.md R12: what is the upstream's own business never reaches a caller. */
+/** Requirement R12: what is the upstream's own business never reaches a caller. */
 const SECRET = '10.20.30.40';
 const INTERNAL = 'gemma-3-4b-it-q4';
 const OWN = {

@@ -16,7 +16,7 @@ const PASSING = [
   ...['grammar', 'mirostat', 'stop_token_ids', 'ignore_eos', 'min_tokens', 'documents', 'typical_p'],
 ];
 
-/** T2: names that a model proxy would obey, that override the bound on a node, or that nobody knows. */
+/** Requirement T2: names that a model proxy would obey, that override the bound on a node, or that nobody knows. */
 const FORBIDDEN = [
   'api_base',
   'base_url',

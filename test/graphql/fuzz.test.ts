@@ -40,7 +40,7 @@ const DEPTHS = [
   'forbidden',
 ];
 
-/** RELIABILITY.md G18: 0 crashes, 0 5xx, 0 stack traces, 0 answers over 10 s. */
+/** Requirement G18: 0 crashes, 0 5xx, 0 stack traces, 0 answers over 10 s. */
 describe('whatever document is sent', () => {
   const suite = usePlatform({
     virtualKeys: { generate: async () => 'sk-virtual', remove: async () => undefined },

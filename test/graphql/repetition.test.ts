@@ -12,7 +12,7 @@ const CROWDED = /More than 200 fields and fragments are selected in one place/;
 const EXPANDED = /selects more than 2000 fields and fragments/;
 /** Of one request, client included. Measured: 2 ms at most, and 45 ms and more for the first without the limits. */
 const MAX_REFUSED_MS = 20;
-/** Measured: 16 ms at most, most of which go into a hundred errors, and 50 on a busy machine. What no request may take is 100 (RELIABILITY.md G17). */
+/** Measured: 16 ms at most, most of which go into a hundred errors, and 50 on a busy machine. What no request may take is 100 (requirement G17). */
 const MAX_ACCEPTED_MS = 100;
 
 const repeat = (count: number, part: (n: number) => string): string =>

@@ -10,7 +10,7 @@ const QUERY = '{ viewer { email } }';
 /** Days of a window that can be chosen in the dashboard. */
 const WINDOWS = [1, 7, 30, 90];
 
-/** RELIABILITY.md: a script that finds its way into a page has the cookie, and no more than what the page asks. */
+/** A script injected into a page has the cookie, but can only send what the page itself sends. */
 describe('documents of the web pages', () => {
   /** Production refuses secrets that can be guessed, as those of the tests can, and cheap hashes. */
   const production = (): Record<string, string> => ({

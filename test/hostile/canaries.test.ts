@@ -11,7 +11,7 @@ import { failingStarts } from './canaries/starts.js';
 import { type Person, Traffic } from './canaries/traffic.js';
 
 /**
- * RELIABILITY.md G22, T27: secrets and what is about people, sent on every way through the product while all its
+ * Requirements G22, T27: secrets and what is about people, sent on every way through the product while all its
  * processes log as much as they can, are found in no log, file, row or reply but where they belong.
  */
 

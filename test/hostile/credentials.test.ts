@@ -6,7 +6,7 @@ import { Random } from './fuzz/random.js';
 import type { FuzzRequest } from './fuzz/requests.js';
 import { converse } from './fuzz/wire.js';
 
-/** RELIABILITY.md T4. */
+/** No invalid API key gets in, however it is spelled (requirement T4). */
 const VALUES = sized(10_000, 100_000);
 const CONNECTIONS = 24;
 const BATCH = 100;

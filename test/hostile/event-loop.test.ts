@@ -3,7 +3,7 @@ import type { TestKey } from '../support/edge.js';
 import { chat, type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.js';
 import { threadTimeMs } from '../support/thread-time.js';
 
-/** RELIABILITY.md G17: no request keeps the edge from all others for longer. */
+/** Requirement G17: no request keeps the edge from all others for longer. */
 const LONGEST_STALL_MS = 100;
 /** What else runs on the machine stalls everything; the request itself does so every time. */
 const TRIES = 24;

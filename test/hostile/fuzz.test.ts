@@ -21,7 +21,7 @@ interface Corpus {
 }
 const corpus = JSON.parse(readFileSync('test/hostile/fuzz/corpus.json', 'utf8')) as Corpus;
 
-/** RELIABILITY.md G18: 0 crashes, 0 undeclared 5xx, 0 stack traces, 0 answers over 10 s. */
+/** Requirement G18: 0 crashes, 0 undeclared 5xx, 0 stack traces, 0 answers over 10 s. */
 describe('whatever is sent to the public port', () => {
   let target: FuzzRig;
   beforeAll(async () => {

@@ -4,7 +4,7 @@ import { Random } from './fuzz/random.js';
 import { type Schema, sample } from './fuzz/values.js';
 import { useHostileSuite } from './suite.js';
 
-/** RELIABILITY.md T24: JSON that means something else to whoever reads it next, by type. */
+/** Requirement T24: JSON that means something else to whoever reads it next, by type. */
 const ANOTHER_TYPE: [string, string][][] = [
   [['null', 'null']],
   [

@@ -6,7 +6,7 @@ import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripte
 import { threadTimeMs } from '../support/thread-time.js';
 
 /**
- * RELIABILITY.md G17 allows one request 100 ms. Edge, proxy, node and callers share this process and take 28 ms alone, up to
+ * Requirement G17 allows one request 100 ms. Edge, proxy, node and callers share this process and take 28 ms alone, up to
  * twice that beside a busy neighbour. Scanned in one piece, the vectors take 90 ms and more.
  */
 const LONGEST_STALL_MS = 75;

@@ -21,7 +21,7 @@ const chunked = (text: string): string => {
   return `${chunks.join('')}0\r\n\r\n`;
 };
 
-/** RELIABILITY.md T25: what is allowed is allowed to the last byte, and not one more. */
+/** Requirement T25: what is allowed is allowed to the last byte, and not one more. */
 describe('at the limit', () => {
   const suite = useHostileSuite();
   const framings = ['Content-Length', 'chunked'] as const;

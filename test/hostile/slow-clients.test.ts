@@ -9,7 +9,7 @@ import { open, requestText, statusesOf } from './raw.js';
 import { slowClients, startAttack } from './slow/slow.js';
 import { useHostileSuite } from './suite.js';
 
-/** RELIABILITY.md G16 in small; its long form has 2,000 and 500. */
+/** Requirement G16 in small; its long form has 2,000 and 500. */
 const LORIS = 200;
 const STALLED = 50;
 /** What a busy machine adds to a percentile that is a few milliseconds on a quiet one. */

@@ -3,7 +3,7 @@ import { seedFrom } from '../support/seed.js';
 import { sized } from '../support/size.js';
 import { Random } from './fuzz/random.js';
 
-/** RELIABILITY.md G18, F7: a stream is cut into the same events however its bytes arrive. */
+/** Requirements G18, F7: a stream is cut into the same events however its bytes arrive. */
 const SPLITS = sized(100_000, 1_000_000);
 const STREAMS = 2_000;
 const MOST_CUTS = 8;

@@ -94,7 +94,7 @@ describe('the whole product, parts of which are killed', () => {
       const edge = product.pids('gateway/main.js')[0]!;
       process.kill(edge, 'SIGKILL');
       await until(() => !isRunning(edge), { what: 'its end' });
-      // RELIABILITY.md G12; the spool of the dead one is committed before.
+      // Requirement G12; the spool of the dead one is committed before.
       const answer = await until(
         async () => {
           const response = await call(key).catch(() => undefined);

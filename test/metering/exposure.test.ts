@@ -10,7 +10,7 @@ const SYNC_MS = 3;
 /** Longer than a sync is put off and takes. */
 const QUIET_MS = 100;
 
-/** RELIABILITY.md G2: what a power cut may take. */
+/** Requirement G2: what a power cut may take. */
 describe('no more than 256 records lie unsynced for longer than 25 ms', () => {
   let db: TestDatabase;
   let folder: ReturnType<typeof temporaryFolder>;

@@ -56,5 +56,5 @@ export function watchDisk(disk: SpoolDisk = realDisk, now = () => performance.no
   };
 }
 
-/** RELIABILITY.md G2: "≤ 25 ms or 256 records": a cut takes what is younger than 25 ms, or at most so many records. */
+/** Requirement G2, ≤ 25 ms or 256 records: a power cut takes what is younger than 25 ms, or at most 256 records. */
 export const beyondBounds = ({ records, oldestMs }: Exposure): boolean => oldestMs > 25 && records > 256;

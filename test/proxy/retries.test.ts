@@ -20,7 +20,7 @@ import { ask, post } from './support.js';
 const choiceError = (name: string, content = 'Hel'): string =>
   `{"model":"x","choices":[{"message":{"content":"${content}"},"${name}":{"message":"x","code":500}}]}`;
 
-/** SPEC section 1 with its own settings, on time that stands still but for what the proxy waits. */
+/** The default routing settings, on a clock that only advances while the proxy waits. */
 describe('a call that fails', () => {
   let db: TestDatabase;
   let nodes: ScriptedUpstream[];

@@ -19,7 +19,7 @@ export interface Node {
 /** Nobody listens there. */
 export const DEAD_URL = 'http://127.0.0.1:1';
 
-/** Text of a routing file: JSON is YAML. `settings` are the file's `router_settings`; left out, SPEC's hold. */
+/** Text of a routing file: JSON is YAML. `settings` are the file's `router_settings`; without them, the defaults apply. */
 export function routes(nodes: readonly Node[], settings: Record<string, unknown> = {}): string {
   return JSON.stringify({
     model_list: nodes.map(({ model, id, url, weight, timeout, streamTimeout, maxTokensField }) => ({

@@ -2,7 +2,7 @@ import { useEdge } from '../support/edge-suite.js';
 import { chat } from '../support/scripted-upstream.js';
 import { createTestWidget, refusalOf } from './edge-support.js';
 
-/** RELIABILITY.md T24: JSON that means something else to whoever reads it next. */
+/** Requirement T24: JSON that means something else to whoever reads it next. */
 describe('ambiguous JSON in a chat', () => {
   const suite = useEdge();
   let publicKey: string;

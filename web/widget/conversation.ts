@@ -3,7 +3,7 @@ import type { Question, Saved, ToLoader, Trouble, Turn } from './protocol';
 import type { View } from './view';
 import { endsConversation, explain } from './words';
 
-/** What the gateway takes of a conversation (CONTRACT.md, "widget limits"). */
+/** What the gateway accepts of a conversation. */
 const MAX_MESSAGES = 50;
 const MAX_MESSAGE_CHARACTERS = 8_000;
 const MAX_CHARACTERS = 32_000;

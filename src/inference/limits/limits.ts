@@ -6,9 +6,9 @@ import type { Payer } from '../payer.js';
 import type { InspectedBody } from '../request/request-body.js';
 import type { SharedMessages } from './shared-messages.js';
 
-/** SPEC section 8: the balance floor of `/v1`, $0.001. */
+/** The balance floor of `/v1`, $0.001. */
 export const BALANCE_FLOOR: Money = DOLLAR / 1000n;
-/** SPEC section 7: a widget stops when the balance of its owner reaches 0, so the smallest amount has to be left. */
+/** A widget stops when its owner's balance reaches 0, so the smallest amount has to be left. */
 const WIDGET_FLOOR: Money = 1n;
 
 /** The least that has to be available for a call. */
@@ -53,7 +53,7 @@ export class CallerGoneError extends Error {}
 
 /**
  * The checks between a known key and the upstream: balance, allow-list, virtual key, daily cap, requests per minute, in
- * the order of CONTRACT.md. Nothing else depends on whether the counters are in this process or in Redis.
+ * this order. Nothing else depends on whether the counters are in this process or in Redis.
  */
 export interface Limits {
   /**

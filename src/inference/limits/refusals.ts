@@ -74,7 +74,7 @@ export const upstreamUnconfigured = (): AdmissionError => final(new AdmissionErr
 
 export const dailyCapExceeded = (): AdmissionError => final(new AdmissionError('daily_cap_exceeded'));
 
-/** CONTRACT.md wants both: `Retry-After`, since calls in flight hold the rest, and no repetition by SDKs at this code. */
+/** Sends `Retry-After`, since calls in flight hold the rest, and tells SDKs not to retry, as always with this code. */
 export const dailyCapHeld = (): AdmissionError =>
   final(
     new AdmissionError('daily_cap_exceeded', {

@@ -22,7 +22,7 @@ interface WaitingDeps {
   release(admission: Admission): void;
 }
 
-/** RELIABILITY.md R1: callers near the floor wait so long for a hold of another to settle. */
+/** Callers near the floor wait this long for another call's hold to settle (requirement R1). */
 const WAIT_MS = 250;
 /** A caller without other calls waits for what is kept for edges that lose Redis: three heartbeats and a moment. */
 const RESERVED_MS = 5_000;

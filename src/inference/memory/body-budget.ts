@@ -21,7 +21,7 @@ export interface BodyBounds {
 
 /**
  * Request bodies and unstreamed answers stay in memory until their call is over, so their total is limited
- * (RELIABILITY.md T25, F23). Small requests have a pool that large ones can't fill. Large answers have a separate one,
+ * (requirements T25, F23). Small requests have a pool that large ones can't fill. Large answers have a separate one,
  * since their readers decide how long they stay.
  */
 export class BodyBudget {

@@ -1,8 +1,8 @@
 import { graceTimeout } from '../../lib/grace-timeout.js';
 
 /**
- * How long a stream is read on for its usage once its client has left. RELIABILITY.md F2 wants the upstream cut within a
- * second of that.
+ * How long a stream is read on for its usage once its client has left. The upstream has to be cut within a second of that
+ * (requirement F2).
  */
 const WAIT_MS = 800;
 /** Behind the last text come a finish reason for each choice, the usage and `[DONE]`. */

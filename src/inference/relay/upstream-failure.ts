@@ -12,7 +12,7 @@ export interface FailureOptions extends ErrorOptions {
   noRetry?: boolean;
 }
 
-/** How an upstream failure is reported to the caller (CONTRACT.md "upstream failed"). */
+/** How an upstream failure is reported to the caller. */
 export interface UpstreamFailure {
   code: ErrorCode;
   options: FailureOptions;

@@ -6,7 +6,7 @@ export interface TokenCounts {
   outputTokens: number;
 }
 
-/** A larger count is invalid (CONTRACT.md "odd usage"). */
+/** A larger count is invalid (requirement F6). */
 const MAX_TOKENS = 1_000_000_000;
 
 const isCount = (value: unknown): value is number =>

@@ -60,7 +60,7 @@ export interface CountedVisitor {
 }
 
 /**
- * Whether a widget may answer one more message, in the order of CONTRACT.md. Refused messages count toward nothing.
+ * Whether a widget may answer one more message. Refused messages count toward nothing.
  * @throws AdmissionError
  */
 export function requireRoom(

@@ -1,4 +1,4 @@
-/** How much of an answer is taken (RELIABILITY.md F7). */
+/** How much of an answer is read (requirement F7). */
 
 /** Of an event of a stream. */
 export const MAX_EVENT_BYTES = 1024 * 1024;

@@ -12,8 +12,8 @@ const FLOOR = `case when u.widget_id is null then 0.001 else 0 end`;
 const STALE_BALANCE = `interval '1 minute'`;
 
 /**
- * RELIABILITY.md (c) on our tables. Equality of money is exact, without tolerance. What is compared with usage events is that of
- * the time of which they are kept; the ledger proves itself for ever.
+ * The invariants of docs/requirements.md on our tables. Money has to be equal exactly. Comparisons with usage events cover
+ * the time for which events are kept; the ledger is checked over all time.
  */
 export const invariants: readonly Invariant[] = [
   {

@@ -2,7 +2,7 @@ import { DAY_MS } from '../../lib/clock.js';
 import { DOLLAR, formatMoney, type Money } from '../../lib/money.js';
 import type { BalanceState, OutlookOutput } from './outlook.outputs.js';
 
-/** Calls stop below (SPEC section 8). */
+/** Calls stop below this balance. */
 const FLOOR: Money = DOLLAR / 1_000n;
 /** Low is below this share of the last credit; where none is known, below a dollar. */
 const LOW_SHARE = 5n;

@@ -46,7 +46,7 @@ const requestsOf = ({ totals }: ModelFigures): number => totals.successes + tota
 const successRateOf = (figures: ModelFigures): number =>
   requestsOf(figures) === 0 ? 0 : figures.totals.successes / requestsOf(figures);
 
-/** SPEC section 4. */
+/** A model with fewer requests in the window isn't ranked. */
 const LEAST_REQUESTS = 100;
 const Q = 0.95;
 

@@ -1,7 +1,6 @@
 import { asOwnWork } from '../../lib/work-owner.js';
 import type { ServiceDeps } from '../deps.js';
 
-/** SPEC section 8. */
 const CACHE_MS = 5 * 60_000;
 
 /** Answers made from roll-ups of models: kept for five minutes, and no longer than until the next roll-up. */

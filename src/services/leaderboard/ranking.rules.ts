@@ -34,7 +34,7 @@ function normaliser(values: readonly number[], best: 0 | 1): (value: number) => 
 }
 
 /**
- * Ranks models by SPEC section 4: 0.40 × success rate + 0.30 × (1 − p95 latency) + 0.30 × (1 − output price), each normalised
+ * Ranks models by 0.40 × success rate + 0.30 × (1 − p95 latency) + 0.30 × (1 − output price), each normalised
  * over the cohort. Models whose 95 % intervals reach that of the first of a rank share it: measured from the first, so that
  * a chain of overlaps doesn't make all of them one. A model without a successful call has no latency: it counts as the slowest.
  */

@@ -5,7 +5,7 @@ import { LEGACY_PRICES, OWN_MODELS } from './legacy-prices.data.js';
 import type { EstimateInput } from './migration.inputs.js';
 import type { EstimateOutput } from './migration.outputs.js';
 
-/** Compares what another provider costs with what the same usage costs here. Both sides are list prices (SPEC section 2). */
+/** Compares what another provider costs with what the same usage costs here. Both sides are list prices. */
 export function createMigrationService({ config }: Pick<ServiceDeps, 'config'>) {
   const here: Here = { baseUrl: config.publicBaseUrl, priceOf: modelPrice };
   return {

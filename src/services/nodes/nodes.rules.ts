@@ -4,7 +4,7 @@ import type { HeartbeatInput } from './nodes.inputs.js';
 import type { NodeOutput } from './nodes.outputs.js';
 
 const MS_PER_SECOND = 1000;
-/** Nodes send a heartbeat this often (SPEC section 8). */
+/** Nodes send a heartbeat this often. */
 const HEARTBEAT_MS = 60_000;
 
 /** Seconds between two times in milliseconds, to the tenth, never negative. */

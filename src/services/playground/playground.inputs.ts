@@ -3,10 +3,9 @@ import { fitsCharacters } from '../../lib/characters.js';
 import { isPlain, NOT_PLAIN } from '../../lib/input-fields.js';
 import { pageInput } from '../../lib/page-input.js';
 
-/** SPEC section 8. */
 export const PROMPT_CHARACTERS = 50_000;
 export const MODELS_PER_SESSION = 4;
-/** CONTRACT.md, Environment. */
+/** Of the answer. */
 export const MAX_TOKENS = { most: 4_096, unlessTold: 1_024 } as const;
 
 const text = z

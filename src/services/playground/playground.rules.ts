@@ -10,7 +10,7 @@ export const SHARED_SESSIONS = 200;
 export const UNFINISHED_RUNS = 32;
 /** A list shows so much of each text. */
 export const LISTED_CHARACTERS = 1_000;
-/** 144 bits (RELIABILITY.md T19). */
+/** 144 bits (requirement T19). */
 const SLUG_BYTES = 18;
 const SLUG = /^[A-Za-z0-9_-]{24}$/;
 
@@ -56,7 +56,7 @@ export interface Taken {
 
 const RUNS_PER_PLAN_RATE = 4;
 
-/** CONTRACT.md, Environment: four times the plan's requests per minute unless the operator says otherwise. */
+/** Four times the plan's requests per minute unless the operator says otherwise. */
 export const runsPerMinute = (configured: number | null, requestsPerMinute: number): number =>
   configured ?? RUNS_PER_PLAN_RATE * requestsPerMinute;
 

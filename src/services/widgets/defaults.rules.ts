@@ -1,4 +1,4 @@
-/** SPEC section 8 and what it leaves open. */
+/** Values of a new widget. */
 export const WIDGET_DEFAULTS = {
   greeting_message: 'Hi! How can I help?',
   placeholder: 'Type a message…',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { characters, fitsCharacters } from '../../lib/characters.js';
 
-/** CONTRACT.md, "widget limits". */
+/** Limits of a conversation. */
 export const MAX_MESSAGES = 50;
 export const MAX_MESSAGE_CHARACTERS = 8_000;
 export const MAX_CHARACTERS = 32_000;

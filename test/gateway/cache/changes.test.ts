@@ -11,7 +11,7 @@ import { TEST_SECRETS } from '../../support/secrets.js';
 import { sized } from '../../support/size.js';
 
 /**
- * RELIABILITY.md G10, milliseconds from the change's answer to its effect on every edge; beyond what a notification and
+ * Requirement G10, milliseconds from the change's answer to its effect on every edge; beyond what a notification and
  * a look into the same database take just then, which on a busy machine is most of it.
  */
 const P99_MS = 250;

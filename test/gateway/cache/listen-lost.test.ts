@@ -5,7 +5,7 @@ import { soonerThan } from '../../support/sooner-than.js';
 import { createTcpProxy, type TcpProxy } from '../../support/tcp-proxy.js';
 import { until } from '../../support/until.js';
 
-/** RELIABILITY.md G10: with notifications lost a change is effective within this. */
+/** Requirement G10: with notifications lost a change is effective within this. */
 const LOST_MS = 5_000;
 
 describe('with the connection that notifications come over', () => {

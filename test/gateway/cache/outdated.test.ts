@@ -7,7 +7,7 @@ import { usePlatform } from '../../support/platform-suite.js';
 import { watchPool } from '../../support/watched-pool.js';
 import { changeOf, KINDS, openPayers } from './suite.js';
 
-/** DESIGN: known entries serve for so long while the database is away. */
+/** Known entries serve this long while the database is away. */
 const STALE_MS = 60_000;
 
 const suite = usePlatform();

@@ -9,7 +9,7 @@ import { TestCaller, UNIT } from '../../support/limits.js';
 
 const FLOOR = DOLLAR / 1000n;
 
-/** RELIABILITY.md F11, G4: what two edges that can't compare give out together. */
+/** Requirements F11, G4: what two edges that can't compare give out together. */
 describe("an edge's share", () => {
   const clock = testClock(Date.UTC(2026, 10, 21, 23, 55));
   let share: DegradedQuota;

@@ -18,7 +18,7 @@ const PATIENCE = { redisMs: 10_000, queueMs: 250 };
 /** Of junk, some times what fits. */
 const FLOOD = 3_000;
 
-/** RELIABILITY.md F27: Redis loses single keys while the rest lives. */
+/** Requirement F27: Redis loses single keys while the rest lives. */
 describeWithRedis(`edges with ${STREAMS} open streams, whose Redis loses keys`, () => {
   let redis: TestRedis;
   let edges: LimitsEdge[] = [];

@@ -17,7 +17,7 @@ const CALLS = 250;
 const USAGE = { usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 } };
 const COST_USD = 0.0000004;
 
-/** REAL-WORLD.md C6: what an account's own finished calls held is free for its next call at once. */
+/** Requirement C6: what an account's own finished calls held is free for its next call at once. */
 describeWithRedis(`a lone caller near the floor, over ${EDGES} edges`, () => {
   let db: TestDatabase;
   let redis: TestRedis;

@@ -11,7 +11,7 @@ const CALL = 2_000;
 const COST = UNIT * BigInt(CALL);
 const OUTAGES = 6;
 
-/** RELIABILITY.md G4 over F11: edges lose Redis again and again while the account has calls and charges under way. */
+/** Requirement G4 over F11: edges lose Redis again and again while the account has calls and charges under way. */
 describeWithRedis('edges that lose Redis again and again', () => {
   let redis: TestRedis;
   let edges: LossyEdge[] = [];

@@ -51,7 +51,7 @@ afterEach(async () => {
   for (const edge of edges) await edge.limits.stop();
 });
 
-/** SPEC section 8: caps of keys count by UTC day. */
+/** Daily caps of keys count by UTC day. */
 function capsAtMidnight(count: number, counted: 'alone' | 'redis'): void {
   test('a new day begins without what the day before has not committed yet', async () => {
     const [one] = await start(count, counted);

@@ -22,7 +22,7 @@ const PATIENCE = { redisMs: 10_000, queueMs: 250, beatMs: 500 };
 /** On the way back Redis is waited for a second. */
 const ANSWER_MS = 800;
 
-/** RELIABILITY.md F11: the way back to limits that are shared. */
+/** Requirement F11: the way back to limits that are shared. */
 describeWithRedis('edges on their way back to Redis', () => {
   let redis: TestRedis;
   const edges: LimitsEdge[] = [];

@@ -29,7 +29,7 @@ export interface RedisLinkOptions {
   onLost(): void;
 }
 
-/** RELIABILITY.md F11. */
+/** For a command that a caller waits for (requirement F11). */
 const COMMAND_TIMEOUT_MS = 50;
 /** For what no caller waits for: the way back. */
 export const PATIENT_TIMEOUT_MS = 1_000;

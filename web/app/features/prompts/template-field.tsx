@@ -13,7 +13,7 @@ interface TemplateFieldProps {
   onChange(value: string): void;
 }
 
-/** CONTRACT: at most so many characters. */
+/** The most characters a template may have. */
 const MOST_CHARACTERS = 50_000;
 
 /** A text whose placeholders are marked while somebody types. */
