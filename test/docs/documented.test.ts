@@ -157,6 +157,14 @@ describe('the documentation', () => {
     expect(commands.filter((name) => !(name in scripts))).toEqual([]);
   });
 
+  test('names one version: in package.json, its lock, OpenAPI and the changelog', () => {
+    const { version } = JSON.parse(read('package.json')) as { version: string };
+    const lock = JSON.parse(read('package-lock.json')) as { version: string };
+    const openApi = JSON.parse(read('schema/openapi.json')) as { info: { version: string } };
+    const [, released] = /^## (\d\S+)$/m.exec(read('CHANGELOG.md'))!;
+    expect([lock.version, openApi.info.version, released]).toEqual([version, version, version]);
+  });
+
   test('explains every requirement that is cited by its id', () => {
     const rows = read('docs/requirements.md').matchAll(/^\| ([A-Z]\d+) \|/gm);
     const explained = new Set([...rows].map(([, id]) => id!));
