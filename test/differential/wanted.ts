@@ -163,15 +163,13 @@ export const WANTED: readonly Wanted[] = [
     requests: /^bodies-/,
     part: /^body$/,
     now: /^\{"error":\{"message":"The body is not a valid JSON object: [a-z ]+\.","type":"invalid_request_error","param":null,"code":"invalid_body"\}\}$/,
-    sentence:
-      'JSON is read once instead of twice; the two readings named different faults of the same text',
+    sentence: 'JSON is read once instead of twice; the two readings named different faults of the same text',
   },
   {
     requests: /^bodies-drawn-11\/0$/,
     part: /^body$/,
     now: /not \\"f\?nction\\"/,
-    sentence:
-      'The same reading; it shows a character outside of ASCII as one question mark instead of two',
+    sentence: 'The same reading; it shows a character outside of ASCII as one question mark instead of two',
   },
   {
     requests: /^widget-near-zero-/,
