@@ -7,11 +7,12 @@ import { Money } from '../../ui/money';
 import { SimulatedMark } from '../../ui/simulated';
 import { StatusWord } from '../../ui/status-word';
 import { useNow } from '../../ui/use-now';
-import type { AnswerView } from './answers';
 import { Markdown } from './markdown';
 import classes from './playground.module.css';
 import { isOver, type ShownRun, tokensPerSecond } from './runs.rules';
 import { useFollowEnd } from './use-follow-end';
+
+export type AnswerView = 'markdown' | 'raw';
 
 interface AnswerColumnProps {
   run: ShownRun;

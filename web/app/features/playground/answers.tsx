@@ -7,7 +7,7 @@ import { ButtonLink } from '../../ui/button-link';
 import { Choice } from '../../ui/choice';
 import { ErrorNote } from '../../ui/error-note';
 import { Section } from '../../ui/section';
-import { AnswerColumn, AwaitedColumn } from './answer-column';
+import { AnswerColumn, type AnswerView, AwaitedColumn } from './answer-column';
 import classes from './playground.module.css';
 import { isOver, winners } from './runs.rules';
 import { ShareSession } from './share-session';
@@ -16,8 +16,7 @@ import { useLiveRuns } from './use-live-runs';
 const VIEWS = [
   { value: 'markdown', label: 'Markdown' },
   { value: 'raw', label: 'Raw' },
-] as const;
-export type AnswerView = (typeof VIEWS)[number]['value'];
+] as const satisfies { value: AnswerView; label: string }[];
 
 interface AnswersProps {
   session: SessionPartsFragment;

@@ -8,8 +8,8 @@ import { Choice } from '../../ui/choice';
 import { Empty } from '../../ui/empty';
 import { LoadError } from '../../ui/load-error';
 import { Waiting } from '../../ui/waiting';
+import type { LoadedPrompt } from './loaded-prompt';
 import classes from './prompt-diff.module.css';
-import type { LoadedPrompt } from './prompt-page';
 import shared from './prompts.module.css';
 import { firstPair, VersionChoice } from './version-choice';
 

@@ -10,8 +10,8 @@ import { ErrorNote } from '../../ui/error-note';
 import { useFormDraft } from '../../ui/form-draft';
 import { refusedFields, schemaErrors } from '../../ui/form-errors';
 import { Note } from '../../ui/note';
+import type { LoadedPrompt } from './loaded-prompt';
 import { currentRevision, noteChange } from './own-changes';
-import type { LoadedPrompt } from './prompt-page';
 import classes from './prompts.module.css';
 import { useActivation } from './use-activation';
 import {

@@ -1,7 +1,7 @@
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { updatePromptInput } from '../../../../src/services/prompts/prompts.inputs';
-import { PromptDocument, type PromptQuery, UpdatePromptDocument } from '../../../generated/graphql';
+import { PromptDocument, UpdatePromptDocument } from '../../../generated/graphql';
 import { useAction } from '../../graphql/use-action';
 import { usePageQuery } from '../../graphql/use-page-query';
 import { paths } from '../../paths';
@@ -16,6 +16,7 @@ import { Section } from '../../ui/section';
 import { Waiting } from '../../ui/waiting';
 import { DeletePrompt } from './delete-prompt';
 import { LivePrompts, usePromptChanged } from './live-prompts';
+import type { LoadedPrompt } from './loaded-prompt';
 import { currentRevision, noteChange } from './own-changes';
 import { PromptDiff } from './prompt-diff';
 import { PromptEditor } from './prompt-editor';
@@ -24,9 +25,6 @@ import { PromptStats } from './prompt-stats';
 import { PromptVersions } from './prompt-versions';
 import classes from './prompts.module.css';
 import { PROMPT_TABS, type PromptTab } from './prompts-search';
-
-/** A prompt with its newest and its active version. */
-export type LoadedPrompt = NonNullable<NonNullable<PromptQuery['viewer']>['prompt']>;
 
 /** `/dashboard/prompts/{id}` */
 export function PromptPage(): ReactNode {

@@ -16,7 +16,7 @@ import { counted } from '../../ui/format';
 import { Note } from '../../ui/note';
 import { Section } from '../../ui/section';
 import { newDraftId, playgroundDraft } from '../playground/draft-names';
-import type { LoadedPrompt } from './prompt-page';
+import type { LoadedPrompt } from './loaded-prompt';
 import { PromptSnippet } from './prompt-snippet';
 import { PromptValue } from './prompt-value';
 import classes from './prompts.module.css';

@@ -16,7 +16,7 @@ import { Waiting } from '../../ui/waiting';
 import { DEFAULT_WINDOW, refreshMsOf, type WindowDays } from '../analytics/window';
 import { WindowChoice } from '../analytics/window-choice';
 import { WhatIf } from '../what-if/what-if';
-import type { LoadedPrompt } from './prompt-page';
+import type { LoadedPrompt } from './loaded-prompt';
 import classes from './prompts.module.css';
 import { firstPair, VersionChoice } from './version-choice';
 import { VersionFigures } from './version-figures';

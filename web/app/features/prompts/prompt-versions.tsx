@@ -15,7 +15,7 @@ import { StatusWord } from '../../ui/status-word';
 import { Unseen } from '../../ui/unseen';
 import { Waiting } from '../../ui/waiting';
 import { usePromptChanged } from './live-prompts';
-import type { LoadedPrompt } from './prompt-page';
+import type { LoadedPrompt } from './loaded-prompt';
 import classes from './prompts.module.css';
 import { useActivation } from './use-activation';
 import { fieldsOf, versionDraft } from './version-fields';
