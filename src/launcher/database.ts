@@ -1,8 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
 import { type EmbeddedOptions, type EmbeddedPostgres, startEmbeddedPostgres } from '../db/embedded.js';
 import { type RestartBackOff, Restarts } from './restarts.js';
 
 const WATCH_MS = 250;
+const QUERY_MS = 5_000;
 
 /** `signal` ends the first start only: afterwards the others need the database for their own end. */
 export interface KeepOptions extends EmbeddedOptions {
@@ -62,4 +64,25 @@ export async function keepDatabase({ say, backOff, ...options }: KeepOptions): P
       await current.stop();
     },
   };
+}
+
+/** Whether an active account is an administrator. True if the database doesn't say. */
+export async function hasAdministrator(databaseUrl: string): Promise<boolean> {
+  const client = new pg.Client({
+    connectionString: databaseUrl,
+    connectionTimeoutMillis: QUERY_MS,
+    query_timeout: QUERY_MS,
+  });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    const { rowCount } = await client.query(
+      "select 1 from accounts where role = 'admin' and status = 'active' and deleted_at is null limit 1",
+    );
+    return rowCount !== 0;
+  } catch {
+    return true;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
 }

@@ -10,7 +10,7 @@ import { simulatorOnDemand } from '../proxy/simulator/on-demand.js';
 import { RoutingFileError } from '../router/config-file.js';
 import { createRoutingSource, printFaults } from '../router/routing-source.js';
 import { type Children, describeChildren, type Ports } from './children.js';
-import { type KeptDatabase, keepDatabase } from './database.js';
+import { hasAdministrator, type KeptDatabase, keepDatabase } from './database.js';
 import { choosePorts, configuredPortFault, lostPortFault } from './ports.js';
 import type { Reporter } from './reporter.js';
 import type { RestartBackOff } from './restarts.js';
@@ -76,14 +76,17 @@ export function launch(options: LaunchOptions): Launcher {
     giveUp.abort();
   };
 
-  const start = async (): Promise<{ url: string; databaseUrl: string }> => {
+  const start = async (): Promise<{ url: string; databaseUrl: string; lacksAdministrator: boolean }> => {
     await prepare();
     await readRoutingFile();
     const databaseUrl = config.databaseUrl ?? (await openDatabase());
     const ports = await startChildren(databaseUrl);
+    // Only development uses the embedded database: production requires DATABASE_URL.
+    const isEmbedded = database !== undefined && !giveUp.signal.aborted;
     return {
       url: config.environment.PUBLIC_BASE_URL ? config.publicBaseUrl : `http://localhost:${ports.edge}`,
       databaseUrl,
+      lacksAdministrator: isEmbedded && !(await hasAdministrator(databaseUrl)),
     };
   };
 
@@ -198,9 +201,10 @@ export function launch(options: LaunchOptions): Launcher {
   const started = start();
   const ready = new Promise<{ url: string; children: typeof children; databaseUrl: string }>((done) => {
     started.then(
-      ({ url, databaseUrl }) => {
+      ({ url, databaseUrl, lacksAdministrator }) => {
         if (giveUp.signal.aborted) return;
-        reporter.lines(welcome(url, simulated));
+        const dataDir = config.environment.DATA_DIR ? config.dataDir : undefined;
+        reporter.lines(welcome({ url, simulated, lacksAdministrator, dataDir }));
         done({ url, children, databaseUrl });
       },
       (error: Error) => fail(error.message, error instanceof StartFailure ? error.exitCode : 1),

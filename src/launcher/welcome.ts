@@ -26,14 +26,31 @@ function simulatedLine({ names, all }: SimulatedModels): string[] {
   return [`  Models     ${which}. To use real models, see docs/operations.md and proxy.config.yaml`];
 }
 
-/** What the person reads last: where it is, what to try first, and whether a real model answers. */
-export function welcome(url: string, simulated: SimulatedModels): string {
+const adminCommand = (dataDir: string | undefined): string => {
+  const setting = dataDir === undefined ? '' : `DATA_DIR='${dataDir.replaceAll("'", "'\\''")}' `;
+  return `${setting}npm run admin -- user EMAIL role=admin`;
+};
+
+interface WelcomeFacts {
+  url: string;
+  simulated: SimulatedModels;
+  /** Whether no account is an administrator. */
+  lacksAdministrator?: boolean;
+  /** `DATA_DIR` as it was set. */
+  dataDir?: string | undefined;
+}
+
+/** The last lines of the start: addresses, which models are simulated, and what to try first. */
+export function welcome({ url, simulated, lacksAdministrator, dataDir }: WelcomeFacts): string {
   const lines = [
     '',
     `  Ready at   ${url}`,
     `  Dashboard  ${url}/signup`,
     `  API docs   ${url}/docs/api, GraphQL at ${url}/graphql/playground`,
     ...simulatedLine(simulated),
+    ...(lacksAdministrator
+      ? [`  Admin      none yet. To make an account an administrator: ${adminCommand(dataDir)}`]
+      : []),
     '',
     '  Try it: sign up, create a key and call a model (copy and paste)',
     '',

@@ -5,17 +5,17 @@ import { NOT_SIMULATED, simulatedModels, welcome } from '../../src/launcher/welc
 
 describe('the end of the start', () => {
   test('says which models are simulated', () => {
-    const told = (deployments: { group: string; simulated: boolean }[]) => {
-      const line = welcome('http://localhost:1', simulatedModels(deployments))
+    const shown = (deployments: { group: string; simulated: boolean }[]) => {
+      const line = welcome({ url: 'http://localhost:1', simulated: simulatedModels(deployments) })
         .split('\n')
         .find((one) => one.includes('Models'));
       return /simulated on this machine[^.]*/.exec(line ?? '')?.[0];
     };
     const real = { group: 'gateway/fast', simulated: false };
     const simulated = { group: 'gateway/embed', simulated: true };
-    expect(told([real])).toBeUndefined();
-    expect(told([simulated])).toBe('simulated on this machine');
-    expect(told([real, simulated, simulated])).toBe('simulated on this machine: gateway/embed');
+    expect(shown([real])).toBeUndefined();
+    expect(shown([simulated])).toBe('simulated on this machine');
+    expect(shown([real, simulated, simulated])).toBe('simulated on this machine: gateway/embed');
   });
 
   test('shows commands that work as they are: the key of the second is the bearer of the third', async () => {
@@ -37,7 +37,7 @@ describe('the end of the start', () => {
     });
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
     const url = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
-    const commands = welcome(url, NOT_SIMULATED)
+    const commands = welcome({ url, simulated: NOT_SIMULATED })
       .split('\n')
       .filter((line) => line.startsWith('    '))
       .join('\n');

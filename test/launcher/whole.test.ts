@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { withDatabase } from '../../src/cli/database.js';
 import type { Children } from '../../src/launcher/children.js';
 import { isRunning } from '../../src/lib/process-stat.js';
 import { putCluster } from '../support/cluster.js';
+import { runCommand } from '../support/command.js';
 import { INHERITED_ENV } from '../support/inherited-env.js';
 import { until } from '../support/until.js';
 import { launcherProgram, readJournal, temporaryFolder } from './support.js';
@@ -90,5 +92,30 @@ describe('npm start', () => {
     await ended(second.process);
     expect(second.process.exitCode).toBe(0);
     await until(() => !isRunning(database));
+  });
+
+  test('prints the command that makes an account an administrator, until there is one', async () => {
+    await putCluster(dataDir());
+    const first = start(SMALL);
+    await until(() => first.output().includes('Press Ctrl-C'), { timeoutMs: 30_000 });
+    const [, command] = /Admin +none yet\. To make an account an administrator: (.+)/.exec(first.output())!;
+    expect(command).toBe(`DATA_DIR='${dataDir()}' npm run admin -- user EMAIL role=admin`);
+    const email = 'ada@example.com';
+    await withDatabase({ databaseDirectUrl: null, dataDir: dataDir() }, 'test', async (orm) => {
+      await orm.em.execute(
+        `insert into accounts (id, email, email_key, name, created_at) values (gen_random_uuid(), ?, ?, 'Ada', now())`,
+        [email, email],
+      );
+    });
+    const words = command!.replace('EMAIL', email).split(' -- ')[1]!.split(' ');
+    const granted = await runCommand('admin', words, { DATA_DIR: dataDir() });
+    expect([granted.code, JSON.parse(granted.output)]).toMatchObject([0, { email, role: 'admin' }]);
+    const log = await runCommand('admin', ['actions'], { DATA_DIR: dataDir() });
+    expect(JSON.parse(log.output)).toMatchObject([{ action: 'account.update', source: 'command_line' }]);
+    first.process.kill('SIGTERM');
+    await ended(first.process);
+    const second = start(SMALL);
+    await until(() => second.output().includes('Press Ctrl-C'), { timeoutMs: 30_000 });
+    expect(second.output()).not.toContain('administrator');
   });
 });
