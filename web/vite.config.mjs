@@ -6,7 +6,7 @@ import { build, defineConfig } from 'vite';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 
-/** One entry per page: what it is called in the manifest → its document. */
+/** One entry per page: its name in the manifest → its document. */
 export const PAGES = {
   app: resolve(here, 'app/index.html'),
   'graphql-playground': resolve(here, 'graphql-playground/index.html'),
@@ -18,32 +18,32 @@ const OF_ALL = packages(
   'react|react-dom|scheduler|use-sync-external-store|clsx|@?urql|wonka|@0no-co|graphql-ws',
   String.raw`@tanstack[\\/](?:react-router|router-core|history|store|react-store)`,
 );
-/** Keeps the page behind a dialog from scrolling; GraphiQL has it too. */
+/** Stop the page behind a dialog from scrolling; GraphiQL uses them, too. */
 const OF_DIALOGS = packages(
   'react-(?:remove-scroll|remove-scroll-bar|style-singleton)|use-(?:callback-ref|sidecar)|aria-hidden|tslib|get-nonce',
 );
-/** The frame of the dashboard: few bytes, which would be one file more for every page. */
+/** The frame of the dashboard: too few bytes for a file of its own on every page. */
 const FRAME =
   /[\\/]web[\\/]app[\\/]shell[\\/](?:app-layout|account-menu|alert-banner|balance|closable-banner|command-button|freshness-note|navigation|other-account|side-navigation|still-logged-in|stopped-bar|use-commands|use-is-admin|use-log-out|use-outlook)\./;
 const OF_FORMS = packages(String.raw`zod|@mantine[\\/]form|klona`);
 const OF_THE_DASHBOARD = new RegExp(
   `${packages('@mantine|lucide-react|fast-deep-equal|klona|uuidv7|zod').source}|${
-    // Not main.tsx and router.tsx, which stand on it, and not the chart, which brings a library of its own.
+    // Without main.tsx and router.tsx, which import it, and without the chart, which brings a library.
     String.raw`[\\/]web[\\/](?:generated|app[\\/](?:features|graphql|shell|ui(?![\\/](?:bar-chart|chart-))|session|paths|outlines|lazy-page|freshness|day-turn|build|refused-click|styles\.css))|[\\/]src[\\/]`
   }`,
 );
-/** Of single pages, unless several have it. */
+/** Modules of single pages, unless several use them. */
 const OF_PAGES = /[\\/]web[\\/]app[\\/](?:features|shell)[\\/]/;
 const OF_ADMIN =
   /[\\/]web[\\/]app[\\/](?:features[\\/](?:admin|nodes)[\\/](?!.*-(?:page|gate|search)\.)|ui[\\/](?:line-chart|use-ticking))/;
-/** All styles of the dashboard: one small file for every page, instead of three or four that each wait their turn. */
+/** All styles of the dashboard: one small file for every page, instead of three or four requests in a row. */
 const STYLES = /[\\/](?:web[\\/]app|@mantine[\\/]core[\\/]styles)[\\/].*\.css$/;
 const DIALOG =
   /[\\/]@mantine[\\/]core[\\/]esm[\\/]components[\\/](?:Modal|ScrollArea)|[\\/]ui[\\/](?:dialog|secret-dialog|modal-styles)\./;
-/** The front door of a package: whoever uses one thing of it goes through, and would reach all of it. */
+/** The index of a package: using one export would reach all of them. */
 const BARREL = /[\\/]@mantine[\\/][\w-]+[\\/]esm[\\/]index\.mjs$/;
 
-/** Whether a module is meant, or one that it imports. */
+/** Whether `isMeant` holds for a module, or for one that it imports. */
 function reaches(id, isMeant, build, seen = new Set()) {
   if (isMeant.test(id)) return true;
   if (seen.has(id) || BARREL.test(id)) return false;
@@ -51,7 +51,7 @@ function reaches(id, isMeant, build, seen = new Set()) {
   return build.getModuleInfo(id)?.importedIds.some((next) => reaches(next, isMeant, build, seen)) ?? false;
 }
 
-/** The lazily loaded parts that a module belongs to, as far as two. What is loaded first belongs to all. */
+/** The lazily loaded parts that a module belongs to, up to two. Modules of the first load belong to all. */
 function partsOf(id, build, seen = new Set(), parts = new Set()) {
   if (seen.has(id) || parts.size > 1) return parts;
   seen.add(id);
@@ -62,18 +62,17 @@ function partsOf(id, build, seen = new Set(), parts = new Set()) {
   return parts;
 }
 
-/** A schema that only one page has comes with it: each is made when its file is loaded. */
+/** A schema that only one page uses is in its file: each schema is made when its file is loaded. */
 const isOwnSchema = (id, build) =>
   /[\\/]src[\\/]services[\\/].*\.inputs\.ts$/.test(id) && partsOf(id, build).size < 2;
 
-/** Whether several parts want it. What needs forms or dialogs comes with those. */
+/** Whether several parts use a module. Modules that need forms or dialogs are with those. */
 const isShared = (id, build) =>
   partsOf(id, build).size > 1 && !reaches(id, OF_FORMS, build) && !reaches(id, DIALOG, build);
 
 /**
- * What several pages share, in a few files: dozens of small ones take longer than their bytes. Forms (a fifth of all) and
- * dialogs come when a page has them. What one page wants for itself stays with it, and GraphiQL, which stands alone, keeps
- * its own.
+ * Modules that several pages share, in a few files: dozens of small ones load more slowly. Forms (a fifth of all) and dialogs are
+ * loaded when a page has them. Modules of one page stay with it, and GraphiQL has its own.
  */
 const SHARED_CHUNKS = [
   { name: 'core', priority: 3, test: (id) => OF_ALL.test(id) || /[\\/]theme[\\/]color-scheme|^\0/.test(id) },
@@ -90,13 +89,13 @@ const SHARED_CHUNKS = [
       OF_DIALOGS.test(id) || (OF_THE_DASHBOARD.test(id) && !OF_PAGES.test(id) && !STYLES.test(id)),
   },
   {
-    // Of the pages of administrators: nobody else loads it.
+    // For the pages of administrators: nobody else loads it.
     name: 'admin',
     priority: 3,
     test: (id) => OF_ADMIN.test(id) && !STYLES.test(id),
     minShareCount: 2,
   },
-  // What the others stand on, and the entry: none of it imports them, or both would wait for each other.
+  // Shared by the other chunks and the entry. It must not import them, or they would wait for each other.
   {
     name(id, build) {
       if (STYLES.test(id) || FRAME.test(id)) return 'shared';
@@ -109,10 +108,10 @@ const SHARED_CHUNKS = [
   },
 ];
 
-/** Stands in the documents where the platform puts a nonce of each answer (src/pages/web.routes.ts). */
+/** Replaced in each served document by its nonce (src/pages/web.routes.ts). */
 export const NONCE_PLACEHOLDER = '%CSP_NONCE%';
 
-/** What a source becomes by itself, with everything that it imports; all that was read is added to `read`. */
+/** Bundles a source with everything that it imports; adds the files that were read to `read`. */
 async function alone(source, format, read, define = {}) {
   const { output } = await build({
     configFile: false,
@@ -151,21 +150,21 @@ async function widgetFiles(read) {
 const isApp = (path) => path.startsWith('/app/');
 
 /**
- * What must run before the first paint: the theme, and in the dashboard what is asked while its scripts come. There it stands in
- * the document, so that the first paint waits for nothing else; the policy names it by its hash (src/pages/web-build.ts).
- * Elsewhere it is a file that the browser waits for.
+ * Scripts that run before the first paint: the theme, and in the dashboard the first query, sent while the other scripts load. In the
+ * dashboard they are inlined, so that the first paint waits for nothing else; the policy allows them by hash
+ * (src/pages/web-build.ts). Elsewhere they are files that the browser waits for.
  */
 function firstScripts() {
   const read = new Set();
   let first = '';
   return {
     name: 'first-scripts',
-    /** Modules that were built here, for web/tools/bundle.mjs. */
+    /** The modules that were read, for web/tools/bundle.mjs. */
     api: { read },
     async buildStart() {
       if (this.meta.watchMode) return;
       first = (await classicScript(resolve(here, 'app/first.ts'), read)).trim();
-      // Of the playground of GraphQL and the pages that the server renders.
+      // For the GraphQL playground and the server-rendered pages.
       for (const [name, path] of [
         ['theme.js', 'theme/boot.ts'],
         ['site.js', 'site/site.ts'],
@@ -198,9 +197,8 @@ function firstScripts() {
 }
 
 /**
- * Runs scripts one after the other, each in a task of its own. A script that imports the others would run all of them in one
- * task, as soon as they are there: on a phone that is a quarter of a second in which no tap is heard. Where one of them can't be
- * had, the outline says so.
+ * Runs scripts one after the other, each in a task of its own. A script that imports the others would run all of them in one task:
+ * on a phone, taps would be ignored for a quarter of a second. If a script can't be loaded, the outline shows that.
  */
 const runInTurns = (urls) =>
   `(async()=>{for(const url of ${JSON.stringify(urls)}){await import(url);await new Promise(done=>setTimeout(done))}})()${SAY_FAILURE}`;
@@ -211,10 +209,10 @@ const SAY_FAILURE =
   "const text=document.createElement('p');text.role='alert';text.append('This page couldn’t be loaded. ',link);" +
   "main.removeAttribute('aria-hidden');main.replaceChildren(text);throw error})";
 
-/** What the app imports first, in the order in which it stands on each other. */
+/** The chunks that the app imports first, each before those that import it. */
 const LIBRARIES = ['core', 'shared'];
 
-/** The app's script is fetched like those that it imports: `runInTurns` starts it. */
+/** Makes the app's script a preload, like its imports: `runInTurns` starts it. */
 function asPreload(html) {
   const entry = / *<script type="module" crossorigin src="(\/assets\/app-[^"]+)"([^>]*)><\/script>\n/;
   const [, app] = entry.exec(html);
@@ -226,8 +224,8 @@ function asPreload(html) {
 }
 
 /**
- * The dashboard's styles come behind the outline that stands in its document, which needs none of them to be seen, and its
- * scripts come behind both: `fetchpriority`, also in src/pages/web-build.ts.
+ * Moves the dashboard's styles behind the outline in the document, which is visible without them, and the scripts behind both:
+ * `fetchpriority`, also in src/pages/web-build.ts.
  */
 function stylesLast() {
   return {
@@ -249,7 +247,7 @@ function stylesLast() {
   };
 }
 
-/** While developing: the addresses of the pages, as src/pages/web.routes.ts has them. */
+/** In development: the paths of the pages, as in src/pages/web.routes.ts. */
 function ownAddresses() {
   return {
     name: 'own-addresses',
@@ -265,7 +263,7 @@ function ownAddresses() {
   };
 }
 
-/** For the build (web/tools/main.mjs) and for `npm run dev:web`, which passes to a running product. */
+/** For the build (web/tools/main.mjs) and for `npm run dev:web`, which forwards requests to a running product. */
 export default defineConfig({
   root: here,
   publicDir: false,
@@ -285,7 +283,7 @@ export default defineConfig({
       input: PAGES,
       output: { codeSplitting: { includeDependenciesRecursively: false, groups: SHARED_CHUNKS } },
       onLog(level, log, report) {
-        // "use client" of React's server components means nothing here.
+        // "use client", for React's server components, has no meaning here.
         if (log.code !== 'MODULE_LEVEL_DIRECTIVE') report(level, log);
       },
     },

@@ -1,6 +1,6 @@
 import { wouldLoseText } from './ui/unsaved';
 
-/** In the session's storage: the build for which this tab was loaded anew, and by `:` and its name the same for each missing part. */
+/** Session storage: the build for which this tab was reloaded. With `:` and the part's name, the same for each missing part. */
 const RELOADED_FOR = 'gateway:reloaded-for';
 const TIMEOUT_MS = 5_000;
 
@@ -11,7 +11,7 @@ const own = document.querySelector('link[href^="/assets/app-"]')?.getAttribute('
 let reloading = false;
 
 /**
- * The build that the server has now.
+ * The server's current build.
  * @throws Error while the server can't be reached, or has no pages
  */
 async function currentBuild(): Promise<string> {
@@ -20,22 +20,22 @@ async function currentBuild(): Promise<string> {
     credentials: 'omit',
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });
-  // Read as text: a document that is parsed applies its styles, which this page's policy refuses.
+  // Read as text: a parsed document would apply its styles, which this page's policy refuses.
   const build = answer.ok && SCRIPT.exec(await answer.text())?.[0];
   if (!build) throw new Error('the server has no pages at the moment');
   return build;
 }
 
 /**
- * The same; undefined while the server can't be reached. Doesn't end while the page is already on its way out, as another error
- * may have asked for.
+ * The same; undefined while the server can't be reached. Never resolves while the page is already being left, as after another
+ * error.
  */
 async function reachableBuild(): Promise<string | undefined> {
   const build = await currentBuild().catch(() => undefined);
   return reloading ? new Promise(() => undefined) : build;
 }
 
-/** Remembers that this tab is loaded anew for a build. False if it was before, or can't be remembered: it might go on for ever. */
+/** Remembers that this tab is reloaded for a build. False if it already was, or if that can't be stored: it might reload forever. */
 function isFirst(name: string, build: string): boolean {
   try {
     if (sessionStorage.getItem(name) === build) return false;
@@ -46,7 +46,7 @@ function isFirst(name: string, build: string): boolean {
   }
 }
 
-/** Loads this page anew, once for a build: it might not help. Ends if it doesn't. */
+/** Reloads this page, once for a build. Resolves only if it doesn't reload. */
 async function reloadOnce(name: string, build: string): Promise<void> {
   if (!isFirst(name, build)) return;
   reloading = true;
@@ -54,15 +54,15 @@ async function reloadOnce(name: string, build: string): Promise<void> {
   return new Promise(() => undefined);
 }
 
-/** Loads this page anew if the server has another build than this one: once, should that not help. Ends if it doesn't. */
+/** Reloads this page, once, if the server has another build. Resolves only if it doesn't reload. */
 export async function reloadForNewBuild(): Promise<void> {
   const build = await reachableBuild();
   if (build !== undefined && build !== own) await reloadOnce(RELOADED_FOR, build);
 }
 
 /**
- * Reloads this page for a part that is missing, if the server answers: some browsers don't fetch a module again that they
- * couldn't fetch. Once, should that not help, and never where it would lose what was typed. Ends if it doesn't.
+ * Reloads this page for a missing part, if the server answers: some browsers don't fetch a module again after a failure. Reloads
+ * once only, and never where typed text would be lost. Resolves only if it doesn't reload.
  * @returns whether the server answers
  */
 export async function reloadForPart(part: string): Promise<boolean> {
@@ -71,7 +71,7 @@ export async function reloadForPart(part: string): Promise<boolean> {
   return build !== undefined;
 }
 
-/** A part was fetched: should it be missing again, that is another matter. */
+/** A part was fetched: it may be reloaded for again. */
 export function forgetReload(part: string): void {
   try {
     sessionStorage.removeItem(`${RELOADED_FOR}:${part}`);
@@ -81,8 +81,8 @@ export function forgetReload(part: string): void {
 }
 
 /**
- * Loads this page anew, but only from a server that answers: else the browser's own error page would take its place.
- * @returns whether it answers
+ * Reloads this page, but only if the server answers: otherwise the browser's own error page would take its place.
+ * @returns whether the server answers
  */
 export async function reloadIfReachable(): Promise<boolean> {
   try {

@@ -1,12 +1,12 @@
 const DAY_MS = 86_400_000;
-/** A clock that was set, and a computer that slept, are noticed within this. */
+/** A changed clock or a sleep of the computer is noticed within this time. */
 const LOOK_MS = 60_000;
 /** The server’s clock may be a little behind. */
 const LATE_MS = 3_000;
 /** Open pages don’t all ask in the same second. */
 const SPREAD_MS = 5_000;
 
-/** Calls back a few seconds after each midnight UTC, when what is of a day or a month begins anew. */
+/** Calls back a few seconds after each midnight UTC, when the figures of a day or a month start at zero. */
 export function onDayTurn(listener: () => void): void {
   const lateMs = LATE_MS + Math.random() * SPREAD_MS;
   const time = (): number => Date.now() - lateMs;

@@ -1,19 +1,19 @@
-/** Whether what is shown is kept up to date, and if not, of when it is. */
+/** Whether the page is kept up to date, and if not, how old it is. */
 export interface Freshness {
   live: boolean;
-  /** Milliseconds of the clock: the server was heard of last. */
+  /** When the server last answered or sent something, in milliseconds. */
   asOf: number;
 }
 
-/** A connection that comes back at once is nothing to speak of. */
+/** A connection that is back within this isn't shown as lost. */
 const GRACE_MS = 1_000;
-/** No connection that stands is silent for so long: it answers pings. Whoever wakes from sleep may not know yet that it is lost. */
+/** An open connection is never silent for so long, since it answers pings. After a sleep, the page may not know yet that it is lost. */
 const SILENT_MS = 60_000;
 
 const listeners = new Set<() => void>();
 let heardAt = Date.now();
-/** When it last said something over the live connection: what it has answered since is no word of what is live. */
-let toldAt = heardAt;
+/** When the last message came over the live connection. Later answers over HTTP say nothing about live data. */
+let messageAt = heardAt;
 let shown: Freshness = { live: true, asOf: heardAt };
 let timer: number | undefined;
 
@@ -22,25 +22,25 @@ function show(next: Freshness): void {
   for (const listener of listeners) listener();
 }
 
-/** The server has answered a question: what it was asked for is true as of now. */
-export function heard(): void {
+/** The server has answered a request. */
+export function noteAnswer(): void {
   heardAt = Date.now();
 }
 
-/** It has said something over the live connection: what is live is true as of now. */
-export function told(): void {
-  heardAt = toldAt = Date.now();
+/** A message came over the live connection: live data is current. */
+export function noteMessage(): void {
+  heardAt = messageAt = Date.now();
 }
 
-/** What is live is told again. */
-export function connectionStands(): void {
-  told();
+/** The live connection is open. */
+export function connectionOpened(): void {
+  noteMessage();
   window.clearTimeout(timer);
   timer = undefined;
   if (!shown.live) show({ live: true, asOf: heardAt });
 }
 
-/** Nothing is told any more, until the connection stands again. */
+/** The live connection is lost until `connectionOpened` is called again. */
 export function connectionLost(): void {
   if (timer !== undefined || !shown.live) return;
   const asOf = heardAt;
@@ -55,7 +55,7 @@ export function onFreshness(listener: () => void): () => void {
 
 export const freshness = (): Freshness => shown;
 
-/** Up to when what is live is known, in milliseconds of the clock: until now, or until the server told it last. */
+/** Until when live data is known, in milliseconds: now, or the time of the last message if the connection is lost. */
 export function knownUntil(nowMs: number): number {
-  return !shown.live || nowMs - toldAt > SILENT_MS ? toldAt : nowMs;
+  return !shown.live || nowMs - messageAt > SILENT_MS ? messageAt : nowMs;
 }

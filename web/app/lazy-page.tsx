@@ -12,9 +12,9 @@ export class PartMissingError extends Error {
   }
 }
 
-/** A part as far as it is fetched. */
+/** A part of the app that is fetched on demand. */
 export interface FetchedPart {
-  /** Ends also when it could not be fetched. */
+  /** Resolves even if the part could not be fetched. */
   preload(): Promise<void>;
   isThere(): boolean;
 }
@@ -22,8 +22,7 @@ export interface FetchedPart {
 type LazyPage<Props> = ((props: Props) => ReactNode) & FetchedPart;
 
 /**
- * Who comes to a part: somebody who isn't signed in yet, everybody who is, or administrators alone. A part for `nobody` in
- * particular is only fetched when it is shown.
+ * Who uses a part: visitors who aren't signed in, users, or administrators. A part for `nobody` is only fetched when it is shown.
  */
 type Audience = 'visitors' | 'users' | 'admins' | 'nobody';
 
@@ -31,15 +30,16 @@ interface LazyPart {
   audience: Audience;
   fetch(): Promise<void>;
   isThere(): boolean;
-  /** What a rendering has failed with is tried again by the next. */
+  /** Lets the next rendering try again after a failure. */
   forgetFailure(): void;
 }
 
 const parts: LazyPart[] = [];
 
 /**
- * A page, or another part of the app, that is fetched when it is first shown, or before that by `preload`. Unlike the router's own it never loads the
- * document anew: that is decided where its error is shown (shell/error-page.tsx). A page declares its return type: the router's type is made of it, and inferred it would depend on itself.
+ * A page, or another part of the app, that is fetched when it is first shown, or earlier by `preload`. Unlike the router's own
+ * function it never reloads the document: shell/error-page.tsx decides that. A page declares its return type: the router's type
+ * contains it, and an inferred one would depend on itself.
  */
 export function lazyPage<Name extends string, Props extends object = object>(
   load: () => Promise<Record<Name, (props: Props) => ReactNode>>,
@@ -86,25 +86,25 @@ export function lazyPage<Name extends string, Props extends object = object>(
   return Object.assign(Lazy, { preload: part.fetch, isThere: part.isThere });
 }
 
-/** A page that only administrators see: nobody else fetches it before it is asked for. */
+/** A page for administrators: nobody else fetches it in advance. */
 export const lazyAdminPage = <Name extends string, Props extends object = object>(
   load: () => Promise<Record<Name, (props: Props) => ReactNode>>,
   name: Name,
 ): LazyPage<Props> => lazyPage(load, name, 'admins');
 
-/** A page before the log-in: whoever is signed in has no use for it. */
+/** A page before the log-in: signed-in users don't fetch it. */
 export const lazyEntryPage = <Name extends string, Props extends object = object>(
   load: () => Promise<Record<Name, (props: Props) => ReactNode>>,
   name: Name,
 ): LazyPage<Props> => lazyPage(load, name, 'visitors');
 
-/** A part too large to be fetched before somebody comes to it. */
+/** A part too large to be fetched in advance. */
 export const lazyLargePart = <Name extends string, Props extends object = object>(
   load: () => Promise<Record<Name, (props: Props) => ReactNode>>,
   name: Name,
 ): LazyPage<Props> => lazyPage(load, name, 'nobody');
 
-/** Lets the next rendering try again what could not be fetched. */
+/** Lets the next rendering fetch failed parts again. */
 export function forgetFailures(): void {
   for (const part of parts) part.forgetFailure();
 }
@@ -112,13 +112,13 @@ export function forgetFailures(): void {
 const whenIdle: (act: () => void) => unknown =
   'requestIdleCallback' in window ? (act) => requestIdleCallback(act) : (act) => setTimeout(act, 500);
 
-/** The first view is drawn, asked for and painted by then, on slow phones too; a link that is pointed at fetches its page at once. */
+/** By then the first view has been loaded and painted, on slow phones too. Pointing at a link fetches its page at once. */
 const SETTLED_MS = 8_000;
 
 /**
- * Fetches every page of a user, one after the other while nothing else is to do: then a click needs the server no more. It ends with
- * the first that can't be fetched.
- * @returns what stops it from beginning
+ * Fetches every page of a user, one after the other while the browser is idle, so that a click doesn't have to. Stops at the first
+ * page that can't be fetched.
+ * @returns a function that keeps it from beginning
  */
 export function fetchPagesWhenIdle(isAdmin: boolean): (() => void) | undefined {
   const { connection } = navigator as { connection?: { saveData?: boolean } };
@@ -126,7 +126,7 @@ export function fetchPagesWhenIdle(isAdmin: boolean): (() => void) | undefined {
   const waiting = parts.filter(({ audience }) => audience === 'users' || (isAdmin && audience === 'admins'));
   const next = (): void => {
     const part = waiting.shift();
-    // Some browsers don't fetch again what they couldn't fetch: while the server is away, all others are better left for later.
+    // Some browsers don't fetch a module again after a failure: while the server is away, the others are left for later.
     if (part && navigator.onLine) void part.fetch().then(() => part.isThere() && whenIdle(next));
   };
   const timer = setTimeout(() => whenIdle(next), SETTLED_MS);

@@ -13,10 +13,10 @@ const colorSchemes = localStorageColorSchemeManager({ key: COLOR_SCHEME_KEY });
 
 /** The nonce of this document (src/pages/web.routes.ts): styles made at run time carry it. */
 const nonce = document.querySelector<HTMLMetaElement>('meta[property=csp-nonce]')?.nonce ?? '';
-// Read by the library that keeps the page behind a dialog from scrolling.
+// Read by the library that stops the page behind a dialog from scrolling.
 Object.assign(globalThis, { __webpack_nonce__: nonce });
 
-// Pages of somebody who is signed in ask again who that is, and lead to the log-in if it is nobody.
+// Pages for signed-in users check the session again, and lead to the log-in if it has ended.
 onSessionDoubt(() => void router.invalidate());
 
 function App() {
@@ -37,7 +37,7 @@ function App() {
 }
 
 const root = createRoot(document.getElementById('root')!);
-// A transition is rendered in slices: a slow phone stays responsive while the first page is made.
+// A transition is rendered in slices: a slow phone stays responsive during the first view.
 startTransition(() =>
   root.render(
     <StrictMode>

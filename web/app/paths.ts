@@ -1,4 +1,4 @@
-/** Every address of the app, in one place. The server knows the same ones (src/pages/web.routes.ts). */
+/** Every path of the app. The server serves the same ones (src/pages/web.routes.ts). */
 export const paths = {
   login: '/login',
   signup: '/signup',
@@ -35,19 +35,18 @@ export const paths = {
 
 const OWN = /^\/(?:dashboard|admin)(?:[/?#]|$)/;
 
-/** Where to go after the log-in: the page that was asked for, if it is one of ours, else the dashboard. */
+/** Where to go after the log-in: the requested page if it is one of ours, otherwise the dashboard. */
 export function safeNext(next: string | undefined): string {
   if (next === undefined || !OWN.test(next)) return paths.dashboard;
-  // Where it leads: `..` may leave the dashboard again.
+  // Resolved first: `..` may lead out of the dashboard.
   const { pathname } = new URL(next, 'http://here.invalid');
   return OWN.test(pathname) && !pathname.includes('//') ? next : paths.dashboard;
 }
 
 export interface PageSearch {
-  /** Where the page of a list begins; absent: with the newest. */
+  /** Cursor after which the page of a list begins; absent: the newest entries. */
   after?: string;
 }
 
-/** The page of a list from an address. */
 export const pageSearch = ({ after }: Record<string, unknown>): PageSearch =>
   typeof after === 'string' && after !== '' ? { after } : {};

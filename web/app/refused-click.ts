@@ -1,22 +1,22 @@
-/** In the session's storage: the account that this tab showed when a click in it was refused, before it was loaded anew. */
+/** Session storage: the account that this tab showed when a click was refused, before it was reloaded. */
 const NAME = 'gateway:refused-click';
 
-/** Before the page is loaded anew for the account that the cookie names: whoever clicked is to hear that nothing was done. */
+/** Called before the page is reloaded for the cookie's account, so that the new page can report the refused click. */
 export function rememberRefusedClick(shownAccount: string): void {
   try {
     sessionStorage.setItem(NAME, shownAccount);
   } catch {
-    // Then the page begins anew without a word.
+    // Then the reloaded page doesn't report it.
   }
 }
 
 let shownAccount = takeRefusedClick();
 
-/** Whether this page was loaded because a click was refused that was meant for another account than the one it has now. */
+/** Whether this page was reloaded because a click was refused that was meant for another account. */
 export const hasRefusedClick = (account: string): boolean =>
   shownAccount !== null && shownAccount !== account;
 
-/** It was read, or another session begins, to which it means nothing. */
+/** The report was read, or another session begins. */
 export function forgetRefusedClick(): void {
   shownAccount = null;
 }

@@ -117,14 +117,14 @@ const profile = createRoute({
   component: lazyPage(() => import('./features/profile/profile-page'), 'ProfilePage'),
 });
 
-/** Every other address, inside of the shell: the navigation stays. */
+/** Every other path, inside the shell: the navigation stays. */
 const unknown = createRoute({
   getParentRoute: () => signedIn,
   path: '$',
   component: NotFoundPage,
 });
 
-/** Every page of the app, each loaded when it is first gone to, or before that when nothing else is to do. */
+/** Every page of the app. Each is fetched when it is first shown, or earlier while the browser is idle. */
 export const router = createRouter({
   routeTree: root.addChildren([
     ...entryRoutes,
@@ -148,7 +148,7 @@ export const router = createRouter({
       unknown,
     ]),
   ]),
-  // What a page doesn't know in its address is taken out of it: `validateSearch` alone leaves it there.
+  // Removes unknown search parameters from the address: `validateSearch` alone leaves them there.
   search: { strict: true },
   defaultPreload: 'intent',
   defaultErrorComponent: PageError,

@@ -1,7 +1,7 @@
 import type { Client } from 'urql';
 import { ViewerDocument, type ViewerQuery } from '../generated/graphql';
 import { onDayTurn } from './day-turn';
-import { connectionStands } from './freshness';
+import { connectionOpened } from './freshness';
 import { createGraphqlClient, SESSION_PROBE } from './graphql/client';
 import { isSignedOut } from './graphql/errors';
 import { dropFirst } from './graphql/first-question';
@@ -9,7 +9,6 @@ import { reconnectNow } from './graphql/lasting';
 import { forgetRefusedClick, rememberRefusedClick } from './refused-click';
 import { forgetDrafts, openDrafts } from './ui/draft';
 
-/** The account of the session. */
 export type Viewer = NonNullable<ViewerQuery['viewer']>;
 
 const changed = new Set<() => void>();
@@ -19,14 +18,14 @@ const missed = new Set<() => void>();
 let inDoubt = false;
 /** Whether somebody was signed in with this client. */
 let seen = false;
-/** Whether a click waits to hear that the account is still the same. */
+/** Whether a click waits for the check that the account is still the same. */
 let asksForClick = false;
-/** Parts of the page that would be lost for good. */
+/** How many parts of the page would be lost for good by a reload. */
 let kept = 0;
-let beginsAnewLater = false;
+let reloadsLater = false;
 let client = createClient();
 
-/** Asks again who is signed in: the session may have ended, or begun anew. */
+/** Checks the session again: it may have ended, or another may have begun. */
 export function doubtSession(): void {
   inDoubt = true;
   for (const listener of doubted) listener();
@@ -38,25 +37,25 @@ function onReturn(wasLost = false): void {
 }
 
 function createClient(): Client {
-  // Another tab has logged in as somebody else: only a page that begins anew holds nothing of the former account.
+  // Another tab has logged in to another account: only a reload removes everything of the former account.
   const onOther = (shownAccount: string | undefined, isMutation: boolean): void => {
     if (made !== client) return;
     const isClick = isMutation || asksForClick;
     if (isClick && shownAccount) rememberRefusedClick(shownAccount);
-    // The browser asks whether to leave what would be lost. Only a click is worth that question.
-    if (kept > 0 && !isClick) beginsAnewLater = true;
+    // The browser asks before it loses something. Only a click justifies that question.
+    if (kept > 0 && !isClick) reloadsLater = true;
     else location.reload();
   };
   const made = createGraphqlClient({ onDoubt: doubtSession, onReturn, onOther });
   return made;
 }
 
-/** Keeps the page from beginning anew by itself, until the returned function is called: something on it would be lost for good. */
+/** Keeps the page from reloading by itself until the returned function is called: something on it would be lost for good. */
 export function keepPage(): () => void {
   kept++;
   return () => {
     kept--;
-    if (kept === 0 && beginsAnewLater) location.reload();
+    if (kept === 0 && reloadsLater) location.reload();
   };
 }
 
@@ -65,25 +64,24 @@ const listen = (listeners: Set<() => void>) => (listener: () => void) => {
   return () => listeners.delete(listener);
 };
 
-/** Calls back when the session has begun or ended here, until the returned function is called. */
+/** Calls back when the session has begun or ended in this tab, until the returned function is called. */
 export const onSessionChange = listen(changed);
 
 /** Calls back when the session may have ended elsewhere: the server has refused it. */
 export const onSessionDoubt = listen(doubted);
 
 /**
- * Calls back when what is live was interrupted and is there again, somebody comes back to the page, or a day begins in UTC:
- * something may have been missed.
+ * Calls back when the live connection is back, the user comes back to the page, or a day begins in UTC: something may have been
+ * missed.
  */
 export const onLiveReturn = listen(returned);
 
-/** Calls back when what is live was interrupted and is there again, just before `onLiveReturn`: events have been missed. */
+/** Calls back when the live connection is back, just before `onLiveReturn`: events have been missed. */
 export const onLiveMissed = listen(missed);
 
-/** The client of the current session. */
 export const currentClient = (): Client => client;
 
-/** Coming back to a page tells by two events. */
+/** Coming back to a page causes two events. */
 const RETURN_MS = 1_000;
 let returnedAtMs = Number.NEGATIVE_INFINITY;
 
@@ -97,33 +95,33 @@ function lookedAt(): void {
 addEventListener('focus', lookedAt);
 document.addEventListener('visibilitychange', lookedAt);
 addEventListener('online', reconnectNow);
-// A hidden page is read again when somebody comes back to it.
+// A hidden page is refreshed when the user comes back to it.
 onDayTurn(() => document.visibilityState === 'visible' && onReturn());
 
-/** Nothing of the account stays in this browser; for the log-out. */
+/** For the log-out: removes everything of the account from this browser. */
 export function endSession(): void {
   forgetDrafts();
   renewSession();
 }
 
-/** After a log-in, sign-up or log-out: nothing that one account has seen stays for the next. */
+/** After a log-in, sign-up or log-out: nothing of one account stays for the next. */
 export function renewSession(): void {
   dropFirst();
   forgetRefusedClick();
-  beginsAnewLater = false;
+  reloadsLater = false;
   client = createClient();
-  // What the former session had lost is nothing to this one.
-  connectionStands();
+  // A lost connection of the former session doesn't matter to this one.
+  connectionOpened();
   seen = false;
   for (const listener of changed) listener();
 }
 
-/** Whether this visit had a session: who is nobody now has lost it. */
+/** Whether this visit had a session, which may have ended since. */
 export const hasSeenViewer = (): boolean => seen;
 
 /**
  * Who is signed in; null for nobody.
- * @throws CombinedError when that can't be told
+ * @throws CombinedError when the server doesn't answer
  */
 export async function loadViewer(): Promise<Viewer | null> {
   const requestPolicy = inDoubt ? 'network-only' : 'cache-first';
@@ -140,11 +138,11 @@ export async function loadViewer(): Promise<Viewer | null> {
 }
 
 /**
- * Whether the cookie still names the account that the page shows, before a click does something that can't name it. If it names
- * another, this never resolves: the page begins anew. A server that doesn't answer holds nobody up: the browser says so.
+ * Whether the cookie still names the account that the page shows. Checked before a click that can't send the account. If the cookie
+ * names another, this never resolves: the page reloads. If the server doesn't answer, the click goes on, and the browser shows why.
  */
 export async function isSameAccount(): Promise<boolean> {
-  // The question may be under way already, for nobody's click.
+  // The query may be under way already, without a click.
   asksForClick = true;
   const { error } = await client.query(ViewerDocument, {}, { requestPolicy: 'network-only' }).toPromise();
   asksForClick = false;

@@ -11,9 +11,9 @@ const NOT_FETCHED: ShownError = {
 };
 
 /**
- * Fetches a dialog before it opens, so that a page never fails with it. While the server is away `error` says so; where it
- * has another build, the page is reloaded (build.ts). Another try reloads it, too, if the dialog is still missing once the
- * server is back: some browsers don't fetch a module again that they couldn't fetch.
+ * Fetches a dialog before it opens, so that a page never fails with it. While the server is away, `error` says so. If the server
+ * has another build, the page is reloaded (build.ts). Another try also reloads it if the dialog is still missing once the server
+ * is back: some browsers don't fetch a module again after a failure.
  */
 export function useFetched(dialog: FetchedPart) {
   const [error, setError] = useState<ShownError | null>(null);

@@ -102,7 +102,7 @@ mutation TopUp($input: TopUpInput!) {
 }
 `;
 
-/** The tabs of a first visit: the common jobs, in the order in which somebody new does them. */
+/** The tabs of a first visit: common tasks, in the order in which a new user does them. */
 export const examples: Example[] = [
   {
     query: SIGN_UP,

@@ -18,8 +18,8 @@ function headersOf(options: FetcherOpts | undefined): Record<string, string> {
 }
 
 /**
- * The operation that is meant. Right after a change of tabs GraphiQL still names that of the tab before; a document with
- * a single operation means that one. Undefined where the server has to say what is wrong.
+ * The operation to run. Right after a change of tabs, GraphiQL still names the one of the previous tab; in a document with a single
+ * operation, that one is run. Undefined for a document in which the server has to find the error.
  */
 function operationOf({ query, operationName }: Params): OperationDefinitionNode | undefined {
   try {
@@ -33,7 +33,7 @@ function operationOf({ query, operationName }: Params): OperationDefinitionNode 
 async function post(params: Params, headers: Record<string, string>): Promise<ExecutionResult> {
   const response = await fetch(ENDPOINT, {
     method: 'POST',
-    // What is typed here acts for the token that is shown here, never for a dashboard session of this browser.
+    // Requests use the token that is shown here, never a dashboard session of this browser.
     credentials: 'omit',
     headers: { 'content-type': 'application/json', accept: 'application/graphql-response+json', ...headers },
     body: JSON.stringify(params),
@@ -62,7 +62,7 @@ const endsSession = (operation: OperationDefinitionNode | undefined, { data }: E
 async function* subscribe(params: Params, { authorization }: Record<string, string>) {
   const client = createClient({
     url: new URL(ENDPOINT, location.href.replace(/^http/, 'ws')).href,
-    // As with `post`. The browser sends the cookie all the same: the server leaves it aside.
+    // As with `post`. The browser sends the cookie anyway; the server ignores it.
     connectionParams: { credentials: 'omit', ...(authorization !== undefined && { authorization }) },
     retryAttempts: 0,
   });

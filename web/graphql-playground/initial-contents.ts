@@ -1,6 +1,6 @@
 import { examples } from './examples';
 
-/** What the editors show at first; GraphiQL opens one more tab unless it is what a tab holds. */
+/** The first contents of the editors. GraphiQL opens one more tab unless a tab holds exactly these. */
 interface InitialContents {
   initialQuery?: string;
   initialVariables?: string;
@@ -13,9 +13,9 @@ interface StoredTabs {
 }
 
 /**
- * The contents of the tab that was open before a reload. GraphiQL keeps tabs and editors apart and writes them at
- * different moments: after a quick change and reload they don't fit, and it would open a copy of the tab. The first visit
- * shows the first example, whose variables GraphiQL would leave out.
+ * The contents of the tab that was open before a reload. GraphiQL stores tabs and editors separately, at different times: after a
+ * quick change and reload they differ, and it would open a copy of the tab. A first visit shows the first example, whose variables
+ * GraphiQL would leave out.
  */
 export function initialContents(): InitialContents {
   const stored = sessionStorage.getItem('graphiql:tabState');

@@ -26,7 +26,7 @@ createRoot(document.getElementById('root')!).render(
       {...contents}
       defaultEditorToolsVisibility="variables"
       defaultTheme={scheme === 'auto' ? null : scheme}
-      // Tabs, history and headers hold passwords and tokens: they go when the browser's tab is closed.
+      // Tabs, history and headers hold passwords and tokens: they are forgotten when the browser's tab is closed.
       storage={sessionStorage}
       shouldPersistHeaders
     >

@@ -4,7 +4,7 @@ import { currentSession, onSessionChange, setSession } from './session';
 
 const HEADER_EXAMPLE = '{"Authorization": "Bearer <access token>"}';
 
-/** Says as whom requests are sent, and how to change that. */
+/** Shows which account sends the requests, and how to change that. */
 export function SessionBar() {
   const session = useSyncExternalStore(onSessionChange, currentSession);
   return (
@@ -36,20 +36,19 @@ export function SessionBar() {
   );
 }
 
-const SAID_MS = 2_000;
+const CONFIRMED_MS = 2_000;
 
-/** Puts the token into the clipboard and says so. */
 function CopyToken({ token }: { token: string }) {
-  const [said, setSaid] = useState<string>();
+  const [outcome, setOutcome] = useState<string>();
   useEffect(() => {
-    if (!said) return;
-    const timer = setTimeout(() => setSaid(undefined), SAID_MS);
+    if (!outcome) return;
+    const timer = setTimeout(() => setOutcome(undefined), CONFIRMED_MS);
     return () => clearTimeout(timer);
-  }, [said]);
-  const copy = async (): Promise<void> => setSaid((await copyText(token)) ? 'Copied' : 'Couldn’t copy');
+  }, [outcome]);
+  const copy = async (): Promise<void> => setOutcome((await copyText(token)) ? 'Copied' : 'Couldn’t copy');
   return (
     <button type="button" aria-live="polite" onClick={() => void copy()}>
-      {said ?? 'Copy token'}
+      {outcome ?? 'Copy token'}
     </button>
   );
 }

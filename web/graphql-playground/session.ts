@@ -1,4 +1,4 @@
-/** Who the last sign-up or log-in of this browser tab was for. Forgotten with the tab. */
+/** The account of the last sign-up or log-in in this browser tab. Forgotten with the tab. */
 export interface PlaygroundSession {
   token: string;
   email: string | null;
@@ -14,10 +14,9 @@ function read(): PlaygroundSession | null {
 
 let current = read();
 
-/** The session whose token goes with every request that brings none itself. */
+/** The session whose token is added to every request without one. */
 export const currentSession = (): PlaygroundSession | null => current;
 
-/** Sets or forgets the session. */
 export function setSession(session: PlaygroundSession | null): void {
   current = session;
   if (session) sessionStorage.setItem(KEY, JSON.stringify(session));
@@ -34,7 +33,7 @@ export function onSessionChange(listener: () => void): () => void {
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null;
 
-/** The session in a result, under whatever name: a field with an `accessToken` is a sign-up or a log-in. */
+/** The session in a result, under any name: a field with an `accessToken` is a sign-up or a log-in. */
 export function sessionIn(result: unknown): PlaygroundSession | null {
   if (!isRecord(result) || !isRecord(result.data)) return null;
   for (const field of Object.values(result.data)) {

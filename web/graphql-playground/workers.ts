@@ -1,6 +1,6 @@
 /**
- * Monaco's workers, from our own host. graphiql's own set-up file breaks with Vite's optimizer, and `monaco-editor`
- * has to be the very copy that graphiql pins: it is no dependency of ours.
+ * Monaco's workers, from our own host. graphiql's own set-up file breaks with Vite's optimizer. `monaco-editor` must be the copy
+ * that graphiql pins, so it isn't a dependency of ours.
  */
 import EditorWorker from 'monaco-editor/esm/vs/editor/editor.worker.js?worker';
 import JsonWorker from 'monaco-editor/esm/vs/language/json/json.worker.js?worker';

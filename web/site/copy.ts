@@ -1,11 +1,11 @@
 import { copyText } from '../app/ui/copy-text';
 
-/** An element tells with it of snippets below it that came after the page, so that no other script needs the buttons itself. */
+/** Event of an element that got new snippets, so that other scripts don't need the copy buttons themselves. */
 export const SNIPPETS_CAME = 'snippets-came';
 
-const SAID_MS = 2_000;
+const CONFIRMED_MS = 2_000;
 
-/** Gives each snippet below `root` a button that copies it and says so, with the name of `data-copy` where there is one. */
+/** Gives each snippet below `root` a copy button, labelled with `data-copy` if present. */
 export function addCopyButtons(root: ParentNode): void {
   for (const caption of root.querySelectorAll('.snippet figcaption')) {
     const figure = caption.parentElement;
@@ -14,16 +14,16 @@ export function addCopyButtons(root: ParentNode): void {
     const { copy: what } = figure.dataset;
     const label = what === undefined ? 'Copy' : `Copy ${what}`;
     const button = document.createElement('button');
-    const say = (text: string): void => {
+    const setLabel = (text: string): void => {
       button.textContent = text;
     };
     button.type = 'button';
     button.setAttribute('aria-live', 'polite');
-    say(label);
+    setLabel(label);
     button.addEventListener('click', () => {
       void copyText(code.textContent ?? '').then((done) => {
-        say(done ? 'Copied' : 'Select it by hand');
-        setTimeout(() => say(label), SAID_MS);
+        setLabel(done ? 'Copied' : 'Select it by hand');
+        setTimeout(() => setLabel(label), CONFIRMED_MS);
       });
     });
     caption.append(button);

@@ -14,7 +14,7 @@ import { findLegacyModel } from '../../src/services/migration/legacy-models.rule
 import type { LegacyProvider } from '../../src/services/migration/legacy-prices.data';
 import { SNIPPETS_CAME } from './copy';
 
-/** The estimator computes in the page: what is typed or pasted is sent nowhere. */
+/** The estimator computes in the page: typed and pasted text is sent nowhere. */
 const basis = JSON.parse(document.getElementById('migrate-basis')?.textContent ?? '') as MigrateBasis;
 const prices = new Map(basis.prices);
 const here: Here = { baseUrl: basis.baseUrl, priceOf: (own) => prices.get(own)! };
@@ -26,25 +26,25 @@ const provider = document.querySelector<HTMLSelectElement>('#legacy_provider');
 const model = document.querySelector<HTMLInputElement>('#legacy_model');
 const suggested = document.querySelector<HTMLDataListElement>('#models');
 
-const said = document.querySelector('.said');
+const announced = document.querySelector('.announced');
 const SETTLED_MS = 1_000;
 let settling: number | undefined;
 
-/** Has the figures read out once nothing has changed for a while, or why there are none. */
-function say(place: Element): void {
+/** Announces the figures, or why there are no figures, once nothing has changed for a while. */
+function announce(place: Element): void {
   window.clearTimeout(settling);
   settling = window.setTimeout(() => {
     const figures = [...place.querySelectorAll<HTMLElement>('.tiles > div')];
     const texts = figures.length > 0 ? figures.map(({ innerText }) => innerText) : [place.textContent ?? ''];
-    if (said) said.textContent = texts.map((text) => text.replaceAll(/\s+/g, ' ')).join('. ');
+    if (announced) announced.textContent = texts.map((text) => text.replaceAll(/\s+/g, ' ')).join('. ');
   }, SETTLED_MS);
 }
 
-/** Everything in it was escaped by the views, which the server renders too. */
+/** The views, which the server also renders, have escaped everything in `html`. */
 function show(place: Element, html: string): void {
   place.innerHTML = html;
   place.dispatchEvent(new Event(SNIPPETS_CAME, { bubbles: true }));
-  say(place);
+  announce(place);
 }
 
 function showFaults(own: HTMLFormElement, faults: Partial<UsageForm>): void {
@@ -57,7 +57,7 @@ function showFaults(own: HTMLFormElement, faults: Partial<UsageForm>): void {
   }
 }
 
-/** The address says what is shown, so that it can be shared. */
+/** Keeps the inputs in the address, so that the result can be shared. */
 function keepAddress(own: HTMLFormElement): void {
   const filled = [...new FormData(own)].filter(([, value]) => value !== '');
   const query = new URLSearchParams(filled.map(([name, value]) => [name, String(value)]));
@@ -79,11 +79,11 @@ function compare(own: HTMLFormElement): void {
   keepAddress(own);
 }
 
-// Before the form hears of it.
+// Runs before the form's own listener.
 provider?.addEventListener('input', () => {
   if (!suggested || !model) return;
   suggested.innerHTML = modelOptions(basis.known, provider.value);
-  // A name that nobody knows may be one of the new provider's.
+  // An unknown name may be one of the new provider's.
   if (findLegacyModel(provider.value as LegacyProvider, model.value).elsewhere)
     model.value = suggested.options[0]!.value;
 });
@@ -100,7 +100,7 @@ const UNREAD =
   '<p>We don’t recognize this as a usage export. It needs columns with model, input and output tokens, and counts such as 1234567.</p>';
 const TOO_LARGE = '<p>This is more than 20 MB. Export a shorter period or daily totals.</p>';
 
-/** `nothing`: what is shown for a text without anything in it. */
+/** `nothing`: shown for an empty text. */
 function showExport(text: string, nothing = ''): void {
   if (!place) return;
   if (text.length > LARGEST_EXPORT) {

@@ -9,7 +9,7 @@ import { addCopyButtons, SNIPPETS_CAME } from './copy';
 const NEXT = { auto: 'light', light: 'dark', dark: 'auto' } as const;
 const NAMES = { auto: 'system', light: 'light', dark: 'dark' } as const;
 
-/** The switch of the public pages: system, light, dark, and again, as in the dashboard. Without scripts there is none. */
+/** Switches the theme of the public pages: system, light, dark, as in the dashboard. Hidden without scripts. */
 const button = document.querySelector<HTMLButtonElement>('[data-theme-switch]');
 
 function show(choice: ColorScheme): void {
@@ -28,7 +28,7 @@ button?.addEventListener('click', () => {
   try {
     localStorage.setItem(COLOR_SCHEME_KEY, chosen);
   } catch {
-    // Storage is forbidden: the choice holds for this page.
+    // Storage is forbidden: the choice only applies to this page.
   }
   show(chosen);
 });

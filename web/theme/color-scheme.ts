@@ -1,10 +1,10 @@
-/** What somebody may choose; `auto` follows the system. */
+/** The themes to choose from; `auto` follows the system. */
 export type ColorScheme = 'light' | 'dark' | 'auto';
 
 /** Name of the choice in local storage, shared by all pages; Mantine writes it too. */
 export const COLOR_SCHEME_KEY = 'gateway-color-scheme';
 
-/** The choice made on this device; whatever else stands there counts as none. */
+/** The theme chosen on this device; any other stored value is ignored. */
 export function storedColorScheme(): ColorScheme {
   try {
     const stored = localStorage.getItem(COLOR_SCHEME_KEY);
@@ -15,7 +15,7 @@ export function storedColorScheme(): ColorScheme {
   }
 }
 
-/** What a choice comes to on this device at the moment. */
+/** The theme of a choice on this device now. */
 export function resolvedColorScheme(choice: ColorScheme): 'light' | 'dark' {
   if (choice !== 'auto') return choice;
   return matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';

@@ -7,7 +7,7 @@ import {
   type VariantColorResolverResult,
 } from '@mantine/core';
 
-/** Light to dark; the steps that Mantine picks for filled buttons are `--gw-accent` of either scheme. */
+/** Light to dark. The steps that Mantine uses for filled buttons are the `--gw-accent` of each theme. */
 const petrol: MantineColorsTuple = [
   '#eef7f8',
   '#dfeeef',
@@ -21,7 +21,7 @@ const petrol: MantineColorsTuple = [
   '#06262a',
 ];
 
-/** Of text to of ground; Mantine builds its dark scheme from them. */
+/** From text to background; Mantine builds its dark theme from them. */
 const slate: MantineColorsTuple = [
   '#e7ebec',
   '#c3cacd',
@@ -54,7 +54,7 @@ const FINAL: Partial<VariantColorResolverResult> = {
   color: 'var(--gw-paper)',
 };
 
-/** Mantine in the terms of docs/style.md. */
+/** The theme of docs/style.md for Mantine. */
 export const theme = createTheme({
   primaryColor: 'petrol',
   primaryShade: { light: 7, dark: 3 },
@@ -62,7 +62,7 @@ export const theme = createTheme({
     const colours = defaultVariantColorsResolver(input);
     if (input.color === 'red' && input.variant === 'filled') return { ...colours, ...FINAL };
     if (input.color !== undefined && input.color !== 'petrol') return colours;
-    // Mantine's own choices look at the light scheme only.
+    // Mantine's own choices only consider the light theme.
     return { ...colours, ...ACCENTED[input.variant] };
   },
   colors: { petrol, dark: slate },
@@ -82,7 +82,7 @@ export const theme = createTheme({
   },
 });
 
-/** Mantine's own colours, replaced by the tokens, which know light and dark by themselves. */
+/** Replaces Mantine's colours with the tokens, which adapt to light and dark by themselves. */
 const colours = {
   '--mantine-color-body': 'var(--gw-paper)',
   '--mantine-color-text': 'var(--gw-ink)',
@@ -102,7 +102,7 @@ const colours = {
   '--mantine-primary-color-contrast': 'var(--gw-on-accent)',
 };
 
-/** Mantine sets its own per scheme, with a selector that wins over `:root`: so do these. */
+/** Set per theme, like Mantine's own, whose selector overrides `:root`. */
 export const resolveVariables: CSSVariablesResolver = () => ({
   variables: {},
   light: colours,

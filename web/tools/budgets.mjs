@@ -1,11 +1,11 @@
 import { gzipSync } from 'node:zlib';
 
-/** Kilobytes are 1,000 bytes of `gzip -9`. GraphiQL brings an editor and stands alone: it has no budget. */
+/** Kilobytes are 1,000 bytes of `gzip -9`. GraphiQL contains an editor and is loaded by itself: it has no budget. */
 const BUDGETS_BYTES = {
   app: { firstLoad: 200_000, lazyRoute: 110_000, styles: 25_000 },
 };
 
-/** Of the pages that the server renders, all scripts that one of them loads, and their styles; of the widget, its parts. */
+/** For server-rendered pages: all scripts of a page, and the styles. For the widget: its parts. */
 const SITE_BUDGETS = [
   { what: 'site: scripts', names: ['theme.js', 'site.js', 'migrate.js'], limit: 10_000 },
   { what: 'widget: loader', names: ['widget-loader.js'], limit: 4_000 },
@@ -25,7 +25,7 @@ function closure(chunks, fileName, seen = new Set()) {
   return seen;
 }
 
-/** Every chunk that can be reached by dynamic imports, from wherever. */
+/** Every chunk that is reached by dynamic imports. */
 function lazyChunks(chunks, first) {
   const found = new Set();
   const queue = [...first];
@@ -41,7 +41,7 @@ function lazyChunks(chunks, first) {
 
 /**
  * Compares what a visitor downloads with its budget.
- * @returns one line per page for whoever builds
+ * @returns one line per page, to be printed
  * @throws Error with `budget` set, naming every excess
  */
 export function checkBudgets(files) {
@@ -50,7 +50,7 @@ export function checkBudgets(files) {
   );
   const byName = new Map(files.map((file) => [file.fileName, file]));
   const sizes = new Map();
-  // Only of what has a budget: to compress an editor that has none takes as long as all the rest.
+  // Only for files with a budget: compressing GraphiQL's editor takes as long as everything else.
   const sizeOf = (name) => {
     const { code, source } = byName.get(name);
     if (!sizes.has(name)) sizes.set(name, compressed(code ?? source));

@@ -3,17 +3,17 @@ import { fromRoot, root } from './paths.mjs';
 
 /**
  * Bundles all pages in memory.
- * @returns files (Vite's output) and inputs: sources outside web/ that were read, so that a change of them builds anew.
+ * @returns files (Vite's output) and inputs: sources outside web/ that were read, whose change needs another build.
  */
 export async function bundle() {
-  // Whatever the variable says of this run: with another value React would come in its development form.
+  // Whatever the variable is: with another value, Vite would bundle React's development version.
   process.env.NODE_ENV = 'production';
   const inputs = new Set();
   const add = (id) => {
     const path = id.split('?')[0];
     if (path.startsWith(`${root}/src/`)) inputs.add(fromRoot(path));
   };
-  /** Modules of what is built by itself. */
+  /** Modules of the entries that are bundled separately. */
   let alone = new Set();
   const collect = {
     name: 'collect-inputs',

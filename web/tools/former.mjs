@@ -6,9 +6,9 @@ import { output } from './paths.mjs';
 const DECOMPRESS = { br: brotliDecompressSync, gzip: gunzipSync };
 
 /**
- * The compressed copies of the former build: a change of one page leaves most assets as they were, and compressing all of
- * them takes longer than the rest of a build.
- * @returns the copy of an asset, or nothing where there is none of this very content
+ * The compressed copies of the previous build: a change of one page leaves most assets unchanged, and compressing all of them
+ * takes longer than the rest of a build.
+ * @returns a function that gives the copy of an asset, or undefined if the previous build had no such content
  */
 export function formerCopies(compressedBy) {
   const manifest = read();
@@ -18,7 +18,7 @@ export function formerCopies(compressedBy) {
     if (etags.get(`/${fileName}`) !== etag) return undefined;
     try {
       const copy = readFileSync(join(output, `${fileName}.${encoding}`));
-      // A copy that was cut or changed on the disk is made anew.
+      // A copy that was cut or changed on the disk isn't used.
       return DECOMPRESS[encoding](copy).equals(content) ? copy : undefined;
     } catch {
       return undefined;
@@ -26,7 +26,7 @@ export function formerCopies(compressedBy) {
   };
 }
 
-/** Nothing where no build is, or one of another form. */
+/** Undefined without a build, or with one of another format. */
 function read() {
   try {
     const manifest = JSON.parse(readFileSync(join(output, 'manifest.json'), 'utf8'));

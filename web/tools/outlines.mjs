@@ -4,8 +4,8 @@ const ESCAPED = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 const escaped = (text) => text.replace(/[&<>]/g, (sign) => ESCAPED[sign]);
 
 /**
- * What the document of a page shows before any script has come: its title and what stands below it, from the same texts as
- * the page (web/app/outlines.json). Address → HTML.
+ * The outline that a document shows before any script has loaded: title and lead, from the same texts as the page
+ * (web/app/outlines.json). Path → HTML.
  */
 export function outlines() {
   const texts = JSON.parse(readFileSync(new URL('../app/outlines.json', import.meta.url), 'utf8'));

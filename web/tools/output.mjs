@@ -15,11 +15,11 @@ const TYPES = {
   woff2: 'font/woff2',
   png: 'image/png',
 };
-/** Below this a packet holds it anyway. */
+/** A smaller file fits into one packet anyway. */
 const WORTH_COMPRESSING_BYTES = 1_024;
 const COMPRESSIBLE = /\.(?:js|css|svg|ttf)$/;
 
-/** Of the dashboard; what is larger belongs to GraphiQL. */
+/** Larger files belong to GraphiQL, not to the dashboard. */
 const WORTH_EFFORT_BYTES = 500_000;
 
 const ENCODINGS = {
@@ -31,7 +31,7 @@ const ENCODINGS = {
   gzip: (content) => promisify(gzip)(content, { level: 9 }),
 };
 
-/** What compressed copies depend on but the content: what another setting or library has made is made anew. */
+/** What compressed copies depend on besides the content: after a change of these, nothing is reused. */
 const COMPRESSED_BY = [
   ...['brotli', 'zlib'].map((name) => `${name} ${process.versions[name]}`),
   ...Object.values(ENCODINGS).map(String),
@@ -59,11 +59,11 @@ async function writeAsset(folder, former, { fileName, code, source }) {
 }
 
 /**
- * Writes everything that the platform serves, and `manifest.json`, which alone says what that is (read by
- * src/pages/web-build.ts and scripts/bootstrap.mjs).
+ * Writes everything that the platform serves, and `manifest.json`, which lists it (read by src/pages/web-build.ts and
+ * scripts/bootstrap.mjs).
  */
 export async function writeOutput(folder, { files, inputs, documents }) {
-  // What the pages share that the server renders (src/pages/site.ts).
+  // Shared by the server-rendered pages (src/pages/site.ts).
   const named = (name) => `/${files.find(({ names }) => names?.includes(name)).fileName}`;
   const site = {
     theme: named('theme.js'),

@@ -1,4 +1,4 @@
-/** What a page of the dashboard's router loads when it is gone to (web/app/router.tsx, web/app/routes), by the names of its chunks. */
+/** The chunks that each page of the dashboard loads (web/app/router.tsx, web/app/routes), by name. */
 const PAGES = {
   '/login': ['login-page'],
   '/signup': ['signup-page'],
@@ -33,8 +33,8 @@ const PAGES = {
 };
 
 /**
- * What the document at an address asks for at once, instead of one round trip after the other: address → scripts that the
- * app's own document doesn't name.
+ * The scripts that the document at a path loads at once, instead of one round trip after the other: path → scripts that the app's
+ * own document doesn't name.
  * @throws Error when a page's chunk is gone: its name has changed.
  */
 export function preloads(files) {

@@ -1,4 +1,4 @@
-/** What the frame reads of a chunk of the stream. */
+/** The parts of a chunk that the frame reads. */
 interface Chunk {
   choices?: { delta?: { content?: string | null } }[];
   session_id?: string;
@@ -6,18 +6,18 @@ interface Chunk {
   error?: { code?: string };
 }
 
-/** Puts the answer together from the text of a stream of events, however it is cut. */
+/** Assembles the answer from the text of an event stream, wherever it is split. */
 export class AnswerStream {
   text = '';
   session: string | undefined;
   mac: string | undefined;
   /** The code of an error that ended the stream. */
   failure: string | undefined;
-  /** Whether the end was said. Without it the answer was cut off. */
+  /** Whether the end of the stream has come. Without it the answer was cut off. */
   complete = false;
   #rest = '';
 
-  /** @returns Whether anything but empty comments came: those only say that the gateway waits too. */
+  /** @returns Whether anything but empty comments came: those only mean that the gateway is waiting as well. */
   push(part: string): boolean {
     const lines = (this.#rest + part).split('\n');
     this.#rest = lines.pop()!;

@@ -1,6 +1,6 @@
 import { readableOn } from './contrast';
 
-/** Important, since rules of the page for its own elements, such as `div:empty{display:none}`, win against those of a host. */
+/** `!important`, since rules of the page, such as `div:empty{display:none}`, override those of a `:host`. */
 const CSS = `:host{all:initial!important}
 button,iframe{position:fixed;z-index:2147483647;bottom:20px;right:20px;border:0}
 .left button,.left iframe{right:auto;left:20px}
@@ -15,9 +15,9 @@ iframe{bottom:88px;width:380px;height:min(600px,calc(100vh - 108px));border-radi
 const ICON = 'M4 4h16a2 2 0 0 1 2 2v10a2 2 0 0 1-2 2h-9l-5 4v-4H4a2 2 0 0 1-2-2V6a2 2 0 0 1 2-2z';
 const SVG = 'http://www.w3.org/2000/svg';
 
-/** The button in the corner, and the frame above it. Styles of the page don't reach them, nor theirs the page. */
+/** The button in the corner, and the frame above it, isolated from the styles of the page. */
 export class Bubble {
-  /** Narrow screens, which the chat fills. */
+  /** Matches narrow screens, which the chat fills. */
   readonly phone = matchMedia('(max-width:480px)');
   readonly #root = document.createElement('div');
   readonly #shadow = this.#root.attachShadow({ mode: 'closed' });
@@ -25,11 +25,11 @@ export class Bubble {
   readonly #button = document.createElement('button');
   #frame: HTMLIFrameElement | undefined;
 
-  /** `onNear`: a click is likely. */
+  /** `onNear` is called when a click is likely. */
   constructor(onClick: () => void, onNear: () => void) {
     const sheet = new CSSStyleSheet();
     sheet.replaceSync(CSS);
-    // Made by script, so that a page's policy on styles doesn't matter.
+    // Made by script, so that the page's policy on styles doesn't apply.
     this.#shadow.adoptedStyleSheets = [sheet];
     this.#shadow.append(this.#box);
     this.#button.type = 'button';
@@ -40,7 +40,6 @@ export class Bubble {
     this.#box.append(this.#button);
   }
 
-  /** Puts the button into the page. */
   show(color: string, position: string): void {
     this.#box.className = position === 'bottom-left' ? 'left' : '';
     this.#button.style.background = color;
@@ -50,7 +49,7 @@ export class Bubble {
     new MutationObserver(this.#stay).observe(document.documentElement, { childList: true });
   }
 
-  /** In the next page of a site that goes on by replacing its body, as Turbo does, where that page has the tag as well. */
+  /** Moves to the new body on sites that navigate by replacing the body, as Turbo does, if the new page has the tag, too. */
   readonly #stay = (): void => {
     if (this.#root.isConnected || !document.querySelector('script[data-pr-widget]')) return;
     document.body?.append(this.#root);
@@ -64,15 +63,15 @@ export class Bubble {
     this.#box.classList.toggle('open', isOpen);
   }
 
-  /** Loads the chat; `onLoad` gets its window, and again when it has moved to another body. */
+  /** Loads the chat. `onLoad` gets its window, also after a move to another body. */
   load(url: string, onLoad: (chat: Window) => void): void {
     const frame = document.createElement('iframe');
     frame.title = 'Chat';
     frame.id = 'chat';
     frame.hidden = true;
     this.#button.setAttribute('aria-controls', 'chat');
-    // Without an origin of its own: whatever runs there reaches neither this page nor ours. What a link opens
-    // has one again: without it a shop would have neither forms nor storage.
+    // Without an origin, so that its code reaches neither this page nor ours. Pages that its links open have an origin again:
+    // otherwise a shop would have neither forms nor storage.
     frame.setAttribute('sandbox', 'allow-scripts allow-popups allow-popups-to-escape-sandbox');
     frame.src = url;
     frame.onload = () => frame.contentWindow && onLoad(frame.contentWindow);
@@ -82,7 +81,7 @@ export class Bubble {
     window.visualViewport?.addEventListener('scroll', this.#place);
   }
 
-  /** It did not load: the next one may. */
+  /** Removes a frame that didn't load; the next one may. */
   unload(): void {
     this.#frame!.remove();
     this.label(false, false);
@@ -97,7 +96,7 @@ export class Bubble {
     this.#place();
   }
 
-  /** Gives the focus back to the button if the chat had it. */
+  /** Returns the focus to the button if the chat had it. */
   close(): void {
     const hadFocus = this.#shadow.activeElement === this.#frame;
     this.#frame!.hidden = true;
@@ -105,7 +104,7 @@ export class Bubble {
     if (hadFocus) this.#button.focus();
   }
 
-  /** Above the keyboard of a phone, which covers what is behind it. */
+  /** Places the frame above the keyboard of a phone. */
   readonly #place = (): void => {
     const view = window.visualViewport;
     if (!view) return;

@@ -1,8 +1,7 @@
 import type { Question, ToFrame, Trouble } from './protocol';
 
 /**
- * Asks the gateway for the frame, which has no connection and no origin of its own. `host` is empty in pages of the gateway
- * itself.
+ * Calls the gateway for the frame, which has no connection and no origin. `host` is empty in pages of the gateway itself.
  */
 export class Calls {
   readonly #open = new Map<number, AbortController>();
@@ -14,7 +13,7 @@ export class Calls {
     private readonly onTrouble: (code: string | undefined) => void,
   ) {}
 
-  /** Passes the answer on, piece by piece, as it comes. */
+  /** Passes the answer on as it streams. */
   async ask(id: number, question: Question): Promise<void> {
     const control = new AbortController();
     this.#open.set(id, control);
@@ -23,7 +22,7 @@ export class Calls {
       this.tell({ v: 1, type: 'done', id });
     } catch (error) {
       if (control.signal.aborted) return;
-      // The browser tells no more of a request that it didn't let us read.
+      // The browser gives no details of a request that we may not read.
       const trouble: Trouble = error instanceof Error ? {} : (error as Trouble);
       this.tell({ v: 1, type: 'error', id, trouble });
       this.onTrouble(trouble.code);
@@ -36,7 +35,7 @@ export class Calls {
     this.#open.get(id)?.abort();
   }
 
-  /** Nobody waits for the answers any more. */
+  /** Ends all calls: nobody waits for the answers any more. */
   stopAll(): void {
     for (const control of this.#open.values()) control.abort();
   }

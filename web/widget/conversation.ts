@@ -7,7 +7,7 @@ import { endsConversation, explain } from './words';
 const MAX_MESSAGES = 50;
 const MAX_MESSAGE_CHARACTERS = 8_000;
 const MAX_CHARACTERS = 32_000;
-/** An answer that says nothing for so long may be stuck. */
+/** An answer without a new part for so long may be stuck. */
 const STALLED_MS = 20_000;
 
 interface Deps {
@@ -18,7 +18,7 @@ interface Deps {
 
 const lengthOf = ({ content }: Turn): number => [...content].length;
 
-/** The latest messages that fit, from one of the user on, and how many are left out before them. The last is always there. */
+/** The latest messages that fit, beginning with one of the user, and how many were dropped. The last message is always kept. */
 function latest(turns: readonly Turn[], maxCharacters: number): Pick<Question, 'messages' | 'offset'> {
   let from = turns.length - 1;
   let characters = lengthOf(turns[from]!);
@@ -32,20 +32,20 @@ function latest(turns: readonly Turn[], maxCharacters: number): Pick<Question, '
   return { messages: turns.slice(from), offset: from };
 }
 
-/** One conversation: what was said, and the answer that is under way. */
+/** One conversation: its messages, and the answer that is under way. */
 export class Conversation {
   #turns: Turn[];
   #session: string | undefined;
   /** Why it can't go on; undefined while it can. */
   #over: Trouble | undefined;
   #id = 0;
-  /** How much of the conversation is sent: less once the model has taken no more. */
+  /** How much of the conversation is sent: less after the model has refused more. */
   #maxCharacters = MAX_CHARACTERS;
-  /** What was sent last, and its bound where that was another try with less. */
+  /** The messages that were sent last, and their limit if that was another try with less. */
   #asked: readonly Turn[] = [];
   #shortened: number | undefined;
   #stream: AnswerStream | undefined;
-  /** What the page says while an answer is under way. */
+  /** Messages of the page that came while an answer was under way. */
   #waiting: string[] = [];
   #stalled: ReturnType<typeof setTimeout> | undefined;
 
@@ -57,7 +57,7 @@ export class Conversation {
     this.#session = session;
     this.#over = end;
     for (const turn of turns) deps.view.add(turn);
-    // Unless it had failed, the page was left before the answer had come.
+    // If the question hadn't failed, the page was left before the answer came.
     if (turns.at(-1)?.role === 'user') deps.view.trouble(explain(end ?? { code: 'cut' }));
   }
 
@@ -68,7 +68,7 @@ export class Conversation {
       this.#waiting.push(content);
       return;
     }
-    // A question without an answer is asked again together with the next one: two in a row are one.
+    // A question without an answer is joined with the next one.
     const last = this.#turns.at(-1);
     if (last?.role === 'user') this.#turns.pop();
     const turn: Turn = {
@@ -116,7 +116,7 @@ export class Conversation {
     this.#maxCharacters = this.#shortened ?? this.#maxCharacters;
     this.#session = session ?? this.#session;
     this.#turns.push({ role: 'assistant', content: text, ...(mac !== undefined && { mac }) });
-    // The answer may have been whole long before its stream ended.
+    // The answer may have been complete long before its stream ended.
     this.deps.view.calm();
     this.deps.view.finish(text);
     this.deps.tell({ v: 1, type: 'answered', text });
@@ -137,7 +137,7 @@ export class Conversation {
     this.#sayNext();
   }
 
-  /** Says so when nothing comes for a while. What comes afterwards is still taken. */
+  /** Shows that nothing has come for a while. Later parts are still accepted. */
   #watch(): void {
     clearTimeout(this.#stalled);
     this.#stalled = setTimeout(() => this.deps.view.trouble(explain({ code: 'stalled' })), STALLED_MS);
@@ -148,7 +148,7 @@ export class Conversation {
     this.#stream = undefined;
   }
 
-  /** Ends an answer that isn't wanted any more. */
+  /** Stops the answer that is under way. */
   #leave(): void {
     this.deps.tell({ v: 1, type: 'stop', id: this.#id });
     this.#end();
@@ -160,7 +160,7 @@ export class Conversation {
     if (next !== undefined) this.say(next);
   }
 
-  /** Asks once more, with the newer half: the whole may be longer than the model's context. @returns Whether it does. */
+  /** Asks again with the newer half: all of it may exceed the model's context. @returns whether it did */
   #askShortened(): boolean {
     const most = this.#asked.reduce((characters, turn) => characters + lengthOf(turn), 0) / 2;
     const isLess = latest(this.#turns, most).messages.length < this.#asked.length;
@@ -169,7 +169,7 @@ export class Conversation {
     return true;
   }
 
-  /** `shortened`: the most characters of another try. */
+  /** `shortened`: the character limit of another try. */
   #ask(shortened?: number): void {
     const { view, tell, makeStream } = this.deps;
     const asked = latest(this.#turns, shortened ?? this.#maxCharacters);
@@ -194,7 +194,7 @@ export class Conversation {
 const joined = (one: string, other: string): string =>
   whole([...`${one}\n${other}`].slice(-MAX_MESSAGE_CHARACTERS).join(''));
 
-/** A text without halves of characters, which a cut by the page leaves and the gateway refuses. */
+/** A text without lone surrogates, which a cut by the page may leave and the gateway refuses. */
 function whole(text: string): string {
   return text.replace(/\p{Surrogate}/gu, '');
 }

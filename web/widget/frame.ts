@@ -32,7 +32,7 @@ function hear({ data }: MessageEvent<ToFrame>): void {
   else if (data.type === 'error') conversation?.failed(data.id, data.trouble);
 }
 
-// The first message of the page around us brings the port; everything else comes over it.
+// The first message of the embedding page brings the port for all others.
 window.addEventListener('message', ({ data, source, ports }: MessageEvent<ToFrame>) => {
   const isFirst = !port && source === window.parent && data?.v === 1 && data.type === 'init';
   if (!isFirst || !ports[0]) return;

@@ -3,10 +3,10 @@ import { Calls } from './calls';
 import type { Look, ToFrame, ToLoader } from './protocol';
 import { Store } from './store';
 
-/** Set by the build: names the frame that this loader was made with. */
+/** Set by the build: the version of the frame that belongs to this loader. */
 declare const FRAME_VERSION: string;
 
-/** Longer than any connection on which somebody would chat. */
+/** Longer than loading takes on any connection good enough to chat. */
 const LOADED_WITHIN_MS = 15_000;
 
 type Happening = 'open' | 'close' | 'message' | 'error';
@@ -21,7 +21,7 @@ interface Config {
 const tag = (document.currentScript ?? document.querySelector('script[data-pr-widget]')) as HTMLScriptElement;
 const site = window as unknown as { GatewayChat?: object };
 
-/** A widget in a page of a customer: asks the gateway, and hands what it says to the frame. */
+/** A widget in a customer's page: calls the gateway and passes its answers to the frame. */
 class Widget {
   readonly #key = tag.dataset.prWidget!;
   readonly #host = (tag.dataset.prHost || new URL(tag.src).origin).replace(/\/+$/, '');
@@ -39,12 +39,12 @@ class Widget {
   readonly #listeners: [Happening, Listener][] = [];
   #look: Look | undefined;
   #port: MessagePort | undefined;
-  /** Said before the frame was there. */
+  /** Messages for a frame that hasn't loaded yet. */
   #waiting: ToFrame[] = [];
   #isLoading = false;
   #isReady = false;
   #isOpen = false;
-  /** Asked to open before it could. */
+  /** `open` was called before the chat could open. */
   #isWanted = false;
 
   async load(): Promise<void> {
@@ -60,7 +60,7 @@ class Widget {
     this.#look = { greeting, placeholder, primary: theme.primary, rtl };
     this.#bubble.show(theme.primary, tag.dataset.prPosition ?? theme.position);
     if (this.#isWanted) this.open();
-    // After a navigation it is there again, without taking the focus or a whole phone.
+    // After a navigation the chat opens again, but not on a phone, and without taking the focus.
     else if (this.#store.read().open && !this.#bubble.phone.matches) this.open(false);
   }
 
@@ -72,9 +72,9 @@ class Widget {
     if (this.#isOpen) return;
     this.#isOpen = true;
     this.#loadFrame(this.#look);
-    // On a phone the bubble is hidden, and the focus would go with it.
+    // On a phone the bubble is hidden, which would lose the focus.
     this.#bubble.open(focus);
-    // The keyboard of a phone comes only when somebody touches the box.
+    // On a phone the box isn't focused: the keyboard would come up.
     this.#tell({ v: 1, type: 'open', focus: focus && !this.#bubble.phone.matches });
     this.#store.write({ open: true });
     this.#emit('open');
@@ -112,19 +112,19 @@ class Widget {
     setTimeout(() => this.#isReady || this.#giveUp(), LOADED_WITHIN_MS);
     const url = `${this.#host}/widget/frame/${FRAME_VERSION}?key=${encodeURIComponent(this.#key)}`;
     this.#bubble.load(url, (chat) => {
-      // Of a frame that was loaded before, whose numbers the new one gives to its own questions.
+      // The calls of a previous frame: the new one uses the same numbers.
       this.#calls.stopAll();
       const { port1, port2 } = new MessageChannel();
-      port1.onmessage = ({ data }: MessageEvent<ToLoader>) => this.#hear(data);
+      port1.onmessage = ({ data }: MessageEvent<ToLoader>) => this.#onMessage(data);
       const first: ToFrame = { v: 1, type: 'init', look, saved: this.#store.read().saved };
-      // It has no origin that could be named. Nothing of this is secret.
+      // The frame has no origin to name. The message holds no secret.
       chat.postMessage(first, '*', [port2]);
       this.#port = port1;
       for (const message of this.#waiting.splice(0)) port1.postMessage(message);
     });
   }
 
-  /** The chat can't be loaded: it is tried again with the next click. */
+  /** The chat can't be loaded. The next click tries again. */
   #giveUp(): void {
     const wasOpen = this.#isOpen;
     this.close();
@@ -138,15 +138,15 @@ class Widget {
     console.warn('chat widget: the chat could not be loaded');
   }
 
-  #hear(said: ToLoader): void {
-    if (said?.v !== 1) return;
+  #onMessage(message: ToLoader): void {
+    if (message?.v !== 1) return;
     this.#isReady = true;
-    if (said.type === 'close') this.close();
-    else if (said.type === 'ask') void this.#calls.ask(said.id, said.question);
-    else if (said.type === 'stop') this.#calls.stop(said.id);
-    else if (said.type === 'save') this.#store.write({ saved: said.saved });
-    else if (said.type === 'answered') {
-      this.#emit('message', said.text);
+    if (message.type === 'close') this.close();
+    else if (message.type === 'ask') void this.#calls.ask(message.id, message.question);
+    else if (message.type === 'stop') this.#calls.stop(message.id);
+    else if (message.type === 'save') this.#store.write({ saved: message.saved });
+    else if (message.type === 'answered') {
+      this.#emit('message', message.text);
       if (!this.#isOpen) this.#bubble.label(false, true);
     }
   }
@@ -164,11 +164,11 @@ function start(): void {
     void widget.load().catch((error: unknown) => {
       // biome-ignore lint/suspicious/noConsole: whoever builds the page looks there
       console.warn('chat widget:', error);
-      // A page that was kept for this is there without a connection.
+      // A cached page may be shown without a connection.
       if (!navigator.onLine) window.addEventListener('online', load, { once: true });
     });
   const idle = (): unknown => (window.requestIdleCallback ?? setTimeout)(load);
-  // The bubble goes into the body, which a script in the head can be ahead of.
+  // A script in the head may run before the body exists.
   if (document.body) idle();
   else document.addEventListener('DOMContentLoaded', idle);
 }

@@ -1,6 +1,6 @@
 /**
- * The little Markdown that models write: paragraphs, lists, code, bold, italics and links. It becomes nodes, never HTML: what
- * isn't known stays text. Pictures are not loaded, since an address can carry away what was said.
+ * The Markdown that models usually write: paragraphs, lists, code, bold, italics and links. It is rendered to nodes, never HTML;
+ * anything else stays text. Pictures aren't loaded, since their address could leak the conversation.
  */
 
 const INLINE =
@@ -8,10 +8,10 @@ const INLINE =
 const ITEM = /^\s{0,3}(?:([-*+])|(\d{1,4})[.)])\s+(.*)$/;
 const FENCE = /^\s{0,3}```/;
 const HEADING = /^\s{0,3}#{1,6}\s+(.*)$/;
-/** Stays outside of an address that stands in a sentence. */
+/** Punctuation at the end of an address belongs to the sentence. */
 const TRAILING = /[.,;:!?)\]}]+$/;
 
-/** Only what leads to a page; `javascript:` and all others stay text. */
+/** Only addresses of pages; `javascript:` and all others stay text. */
 function safeAddress(address: string): string | undefined {
   try {
     const { protocol, href } = new URL(address);
@@ -67,7 +67,6 @@ function nodeOf({ code, bold, italic, words, address, bare }: Found): (Node | st
   return made && [made, tail];
 }
 
-/** The nodes of a text. */
 export function markdown(text: string): DocumentFragment {
   const out = document.createDocumentFragment();
   const lines = text.split('\n');

@@ -1,13 +1,13 @@
-/** What loader and frame say to each other, in version 1. */
+/** Messages between loader and frame, version 1. */
 
-/** A message of the conversation; of the assistant with the code that it came with. */
+/** A message of the conversation; for the assistant, with the code that came with it. */
 export interface Turn {
   role: 'user' | 'assistant';
   content: string;
   mac?: string;
 }
 
-/** What outlives a page, in the session storage of the site. */
+/** Kept across pages, in the session storage of the site. */
 export interface Saved {
   session?: string;
   turns: Turn[];
@@ -15,7 +15,7 @@ export interface Saved {
   end?: Trouble;
 }
 
-/** How the chat looks: what `GET /api/widget/{key}/config` returns, as far as the frame wants it. */
+/** How the chat looks: the part of `GET /api/widget/{key}/config` that the frame uses. */
 export interface Look {
   greeting: string;
   placeholder: string;
@@ -24,7 +24,7 @@ export interface Look {
   rtl?: boolean;
 }
 
-/** What the frame asks the gateway: everything of a chat but its key. */
+/** A chat request of the frame, without the key. */
 export interface Question {
   messages: Turn[];
   session_id?: string;

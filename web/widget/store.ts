@@ -6,7 +6,7 @@ interface Kept {
   open: boolean;
 }
 
-/** What outlives a page, in the session storage of the site. */
+/** State that is kept across pages, in the session storage of the site. */
 export class Store {
   readonly #name: string;
 
@@ -27,7 +27,7 @@ export class Store {
     try {
       sessionStorage.setItem(this.#name, JSON.stringify({ ...this.read(), ...change }));
     } catch {
-      // The site has no storage, or it is full: the conversation ends with the page.
+      // Storage is unavailable or full: the conversation ends with the page.
     }
   }
 }

@@ -4,12 +4,12 @@ import { markdown } from './markdown';
 import type { Look, Turn } from './protocol';
 import type { Explanation } from './words';
 
-/** Within so many pixels of its end somebody reads along. */
+/** A reader within so many pixels of the end follows the answer. */
 const NEAR_END = 48;
 
 const byId = <T extends HTMLElement>(id: string): T => document.getElementById(id) as T;
 
-/** What a visitor does. */
+/** Actions of the visitor. */
 export interface Wishes {
   send(text: string): void;
   retry(): void;
@@ -17,7 +17,7 @@ export interface Wishes {
   close(): void;
 }
 
-/** The chat as it is seen and heard. */
+/** The visible chat, and its announcements for screen readers. */
 export class View {
   readonly #log = byId('log');
   readonly #box = byId<HTMLTextAreaElement>('box');
@@ -36,7 +36,7 @@ export class View {
     // No form submission: before this script runs, the browser would submit the form and stop loading the page.
     this.#send.onclick = () => this.#submit();
     this.#box.onkeydown = (event) => {
-      // Enter while an input method composes chooses a word.
+      // While an input method composes, Enter chooses a word.
       if (event.key !== 'Enter' || event.shiftKey || composes(event)) return;
       event.preventDefault();
       this.#submit();
@@ -46,12 +46,12 @@ export class View {
     });
     this.#log.onscroll = () => {
       const { scrollHeight, scrollTop, clientHeight } = this.#log;
-      // Hidden, it has no height, and is nowhere.
+      // While hidden, the log has no height and no position.
       if (clientHeight === 0) return;
       this.#top = scrollTop;
       this.#isAtEnd = scrollHeight - scrollTop - clientHeight < NEAR_END;
     };
-    // A keyboard comes up, or the box grows.
+    // The keyboard came up, or the box grew.
     new ResizeObserver(() => this.#isAtEnd && this.#toEnd()).observe(this.#log);
     byId('clear').onclick = () => wishes.clear();
     byId('close').onclick = () => wishes.close();
@@ -73,7 +73,7 @@ export class View {
     this.#setBusy(false);
   }
 
-  /** Where the reader was before the chat was hidden, which loses the place. */
+  /** Restores the scroll position, which hiding the chat loses. */
   opened(focus: boolean): void {
     if (this.#isAtEnd) this.#toEnd();
     else this.#log.scrollTop = this.#top;
@@ -97,7 +97,7 @@ export class View {
     this.#setBusy(true);
   }
 
-  /** What has come of it so far; drawn once per frame. */
+  /** Shows the answer so far; drawn once per animation frame. */
   grow(text: string): void {
     this.#text = text;
     if (this.#isDrawing) return;
@@ -110,13 +110,13 @@ export class View {
 
   finish(text: string): void {
     this.#write(text);
-    const said = this.#growing?.textContent ?? '';
+    const answer = this.#growing?.textContent ?? '';
     this.#growing = undefined;
     this.#setBusy(false);
-    this.#spoken.textContent = said;
+    this.#spoken.textContent = answer;
   }
 
-  /** There will be no answer. */
+  /** Removes the answer: there will be none. */
   drop(): void {
     this.#growing?.remove();
     this.#growing = undefined;
@@ -146,12 +146,12 @@ export class View {
     this.#refocus();
   }
 
-  /** Something comes after all. */
+  /** Parts of the answer come again. */
   calm(): void {
     this.#trouble.replaceChildren();
   }
 
-  /** The button that had the focus is gone. On a phone the box would bring up the keyboard. */
+  /** Moves the focus from a removed button to the box, but not on a phone, where it would bring up the keyboard. */
   #refocus(): void {
     const isTouched = matchMedia('(pointer: coarse)').matches;
     (isTouched ? this.#log : this.#box).focus();
@@ -174,7 +174,7 @@ export class View {
     this.#log.scrollTop = this.#log.scrollHeight;
   }
 
-  /** Keeps the end in sight of who is there, and the place of who reads above. */
+  /** Keeps the end in sight if the reader is there, otherwise the place of the reader. */
   #write(text: string): void {
     if (!this.#growing) return;
     const stays = !this.#isAtEnd;
@@ -190,7 +190,7 @@ function bubble({ role, content }: Turn): HTMLElement {
   made.dir = 'auto';
   const who = document.createElement('span');
   who.className = 'unseen';
-  // Else it would decide on the direction of what follows.
+  // Otherwise it would set the direction of the text after it.
   who.dir = 'ltr';
   who.textContent = role === 'user' ? 'You: ' : 'Assistant: ';
   made.append(who, role === 'user' ? content : markdown(content));

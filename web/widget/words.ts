@@ -1,6 +1,6 @@
 import type { Trouble } from './protocol';
 
-/** What a visitor reads when there is no answer, and whether another try can help. */
+/** The text that a visitor reads when there is no answer, and whether another try can help. */
 export interface Explanation {
   text: string;
   canRetry: boolean;
@@ -38,10 +38,9 @@ const WORDS: Record<string, Explanation> = {
   invalid_request: OVER,
 };
 
-/** Whether a conversation can't go on, however often it is tried. */
+/** Whether a conversation can't go on, even by trying again. */
 export const endsConversation = ({ code }: Trouble): boolean => code !== undefined && WORDS[code] === OVER;
 
-/** The explanation of what went wrong. */
 export function explain({ code, retryAfter }: Trouble): Explanation {
   if (code === undefined) {
     return { text: 'The chat can’t be reached. Check your connection and try again.', canRetry: true };

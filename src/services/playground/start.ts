@@ -99,7 +99,7 @@ async function writeSession(
   { envelopes, config }: ServiceDeps,
 ): Promise<{ session: SessionOutput; key: ContentKey }> {
   const { accountId } = viewer;
-  const maxTokens = input.parameters?.max_tokens ?? MAX_TOKENS.unlessTold;
+  const maxTokens = input.parameters?.max_tokens ?? MAX_TOKENS.default;
   return em.transactional(async (inside) => {
     await lockStarts(inside, accountId);
     const known = await lockDataKey(inside, accountId);

@@ -1,6 +1,6 @@
 import { createClient as createSocket } from 'graphql-ws';
 import { Client, cacheExchange, fetchExchange, makeOperation, mapExchange, subscriptionExchange } from 'urql';
-import { connectionLost, connectionStands, heard, told } from '../freshness';
+import { connectionLost, connectionOpened, noteAnswer, noteMessage } from '../freshness';
 import { isOfOther, isSignedOut } from './errors';
 import { fetchOrTake } from './first-question';
 import { inSlices } from './in-slices';
@@ -9,10 +9,10 @@ import { createLasting } from './lasting';
 import { refreshOvertaken } from './refresh-overtaken';
 
 const ENDPOINT = '/graphql';
-/** A socket that nobody uses any more stays for the next page. */
+/** How long an unused socket stays open for the next page. */
 const IDLE_SOCKET_MS = 5_000;
 const PING_MS = 20_000;
-/** A server that says nothing to a ping for so long is away, though no one has closed the connection. */
+/** A server that doesn't answer a ping within this is away, even if the connection looks open. */
 const PONG_MS = 5_000;
 /**
  * A change between the first answers of a page and the start of its subscriptions reaches neither. So the page asks once
@@ -27,17 +27,17 @@ const BEGUN_MS = 500;
 /** How the server closes a socket whose session has ended. */
 const SESSION_ENDED = 4403;
 
-/** In place of an answer that the page must not see: whoever waits for it waits for the page to begin anew. */
+/** Replaces an answer that the page must not see. The page reloads, so its readers get nothing else. */
 const KEPT_BACK = new Promise<never>(() => undefined);
 
-/** In the context of the one query that asks whether anybody is signed in: its refusal is no surprise. */
+/** Context of the query that asks whether anybody is signed in: a refusal is expected. */
 export const SESSION_PROBE = { sessionProbe: true };
 
 const SAME_ORIGIN = { credentials: 'same-origin' } as const;
 
 /**
- * In the context of what the forms before the log-in send. They show no account, though this client may have seen one whose
- * session has ended: whoever logs in means the account that they name.
+ * Context of the forms before the log-in. They show no account, though this client may have seen one whose session has ended:
+ * the account is the one named in the form.
  */
 export const AS_NOBODY = { fetchOptions: SAME_ORIGIN };
 
@@ -48,7 +48,7 @@ const byId = mapExchange({
 });
 
 let live: { terminate(): void } | undefined;
-// A browser that knows itself offline leaves what is open as it is.
+// A browser that is offline keeps its connections open.
 addEventListener('offline', () => live?.terminate());
 
 interface SessionListeners {
@@ -61,12 +61,10 @@ interface SessionListeners {
  * The client of one session: its cache must not outlive it. The cookie says who asks, so that only documents of the
  * build are sent, by their id and without their text (web/tools/documents.mjs). Each request names the account that the page
  * shows: the server refuses it when the cookie names another by now.
- * @param onDoubt is called when the server no longer takes the session.
- * @param onReturn is called when the socket is there again, and a while after it first connected: a change may have been missed.
- *   `wasLost` is true for the former.
- * @param onOther is called when the server does so, or answers for another account than before: the cookie was replaced in
- *   another tab. That answer reaches nobody. It gets the account that the page shows, and
- *   whether a mutation was refused.
+ * @param onDoubt is called when the server no longer accepts the session.
+ * @param onReturn is called after a reconnection (`wasLost`), and a while after the first connection: a change may have been missed.
+ * @param onOther is called with the account that the page shows, and whether a mutation was refused, when the server refuses
+ *   the account or answers for another one: the cookie was replaced in another tab. The page never sees that answer.
  */
 export function createGraphqlClient({ onDoubt, onReturn, onOther }: SessionListeners): Client {
   let account: string | undefined;
@@ -79,7 +77,7 @@ export function createGraphqlClient({ onDoubt, onReturn, onOther }: SessionListe
     retryAttempts: 0,
     connectionParams: () => ({ accountId: account }),
     on: {
-      message: told,
+      message: noteMessage,
       ping: (received) => {
         if (!received) pongTimer = window.setTimeout(() => socket.terminate(), PONG_MS);
       },
@@ -88,7 +86,7 @@ export function createGraphqlClient({ onDoubt, onReturn, onOther }: SessionListe
       },
       closed: (event) => {
         window.clearTimeout(pongTimer);
-        // Also one that never came to stand: the page has been there for as long without it.
+        // Also after a connection that never opened: changes may have been missed since the page was loaded.
         isReturn = true;
         if ((event as CloseEvent).code === SESSION_ENDED) onDoubt();
       },
@@ -96,8 +94,8 @@ export function createGraphqlClient({ onDoubt, onReturn, onOther }: SessionListe
   });
   live = socket;
   const subscribe = createLasting(socket, {
-    onStand() {
-      connectionStands();
+    onReady() {
+      connectionOpened();
       setTimeout(onReturn, isReturn ? BEGUN_MS : FIRST_ANSWERS_MS, isReturn);
     },
     onLost() {
@@ -125,13 +123,13 @@ export function createGraphqlClient({ onDoubt, onReturn, onOther }: SessionListe
       ),
       mapExchange({
         onResult({ data, error, operation }) {
-          if (!error?.networkError) heard();
+          if (!error?.networkError) noteAnswer();
           const answered = (data as { viewer?: { id?: string } | null } | undefined)?.viewer?.id;
           account ??= answered;
           const isRefused = isOfOther(error);
           if (!isRefused && (answered === undefined || answered === account)) return undefined;
           onOther(account, isRefused && operation.kind === 'mutation');
-          // The page goes on for a moment and shows the former account: nothing of the other may stand beside it.
+          // The page shows the former account until it reloads: it must not mix in data of the other.
           return KEPT_BACK;
         },
         onError(error, { context }) {
@@ -143,7 +141,7 @@ export function createGraphqlClient({ onDoubt, onReturn, onOther }: SessionListe
       subscriptionExchange({
         forwardSubscription: ({ documentId, variables }) => ({
           subscribe: (sink) => ({
-            // The protocol wants a query; the id stands beside it.
+            // The protocol requires a query; the id is sent as an extension.
             unsubscribe: subscribe({ query: '', variables, extensions: { documentId } }, sink),
           }),
         }),

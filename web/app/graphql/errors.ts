@@ -1,14 +1,14 @@
 import type { CombinedError } from 'urql';
 import { ANSWER_LIMIT_SECONDS, isTimeOut } from './time-limit';
 
-/** An error of the server as a page shows it. */
+/** An error in the form that pages show. */
 export interface ShownError {
   /** As in the error table of the API; `network` when there was no answer. */
   code: string;
   message: string;
   /** Field of the form → what is wrong with it. */
   fields: Record<string, string>;
-  /** To quote to whoever runs the service. */
+  /** To quote to the operator. */
   requestId: string | null;
 }
 
@@ -17,18 +17,18 @@ interface Extensions {
   details?: { field: string; message: string }[];
 }
 
-/** What the page shows is asked for again by then (`refresh-overtaken.ts`). */
+/** By then the page has been refreshed (`refresh-overtaken.ts`). */
 const CHANGED_ELSEWHERE =
   'It was changed elsewhere in the meantime, so nothing was saved. The page shows what it is now.';
 
 const NO_ANSWER = `The server didn’t answer within ${ANSWER_LIMIT_SECONDS} seconds.`;
 
 interface Asked {
-  /** Something was to be changed, which the server may do though its answer doesn't come. */
+  /** The request was a mutation, which the server may have done though its answer didn't come. */
   isChange?: boolean;
 }
 
-/** The first error of an answer; the server names cause and remedy by itself. */
+/** The first error of an answer. The server's message names cause and remedy. */
 export function shownError(error: CombinedError, { isChange = false }: Asked = {}): ShownError {
   const [first] = error.graphQLErrors;
   const requestId = (error.response as Response | undefined)?.headers.get('x-request-id') ?? null;
@@ -47,7 +47,7 @@ export function shownError(error: CombinedError, { isChange = false }: Asked = {
   }
   const { code = 'internal_error', details = [] } = first.extensions as Extensions;
   const message = code === 'changed_meanwhile' ? CHANGED_ELSEWHERE : first.message;
-  // A fault of the whole input has no place in a form: the message says it.
+  // A fault of the whole input belongs to no field; it is in the message.
   const ofFields = details.filter(({ field }) => field !== 'input');
   const fields = Object.fromEntries(ofFields.map(({ field, message }) => [field, message]));
   return { code, message, fields, requestId };

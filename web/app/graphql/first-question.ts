@@ -1,6 +1,6 @@
 import { withinLimit } from './time-limit';
 
-/** Where the document's first script leaves what it has asked. */
+/** Where the document's first script leaves its request. */
 const PLACE = '__gatewayFirstQuestion';
 
 interface FirstQuestion {
@@ -19,17 +19,17 @@ export function askFirst(endpoint: string, documentId: string): void {
     body: JSON.stringify({ documentId }),
     signal: withinLimit(),
   });
-  // Told to whoever takes the answer.
+  // Whoever takes the answer handles its failure.
   answer.catch(() => undefined);
   (globalThis as Place)[PLACE] = { documentId, answer };
 }
 
-/** Lets go of an answer that nobody has taken: it is not for the session that begins now. */
+/** Drops an answer that nobody has taken: the session that begins now must not see it. */
 export function dropFirst(): void {
   delete (globalThis as Place)[PLACE];
 }
 
-/** `fetch` with a limit of time, which takes the answer to the first question, once, where that is what is asked. */
+/** `fetch` with a timeout. Takes the answer to the first question, once, if that is what is asked. */
 export function fetchOrTake(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
   const first = (globalThis as Place)[PLACE];
   if (first && typeof init?.body === 'string' && init.body.includes(first.documentId)) {

@@ -1,7 +1,7 @@
 import { startTransition } from 'react';
 import type { Exchange } from 'urql';
 
-/** Somebody has pressed something: from then on each answer may be what they wait for. */
+/** The user has pressed something: from then on, each answer may be the one they wait for. */
 let isUsed = false;
 const press = (): void => {
   isUsed = true;
@@ -11,7 +11,7 @@ addEventListener('keydown', press, { capture: true, once: true });
 
 /**
  * Lets React render the first answers of a page in slices, so that a slow phone stays responsive while the page is filled.
- * Later ones are shown at once: a page that is busy with live calls puts off what comes in slices.
+ * Later ones are rendered at once: a page that is busy with live calls would put off slices.
  */
 export const inSlices: Exchange =
   ({ forward }) =>

@@ -1,8 +1,8 @@
 import { type CombinedError, type Exchange, mapExchange } from 'urql';
 
 /**
- * What says that there is nothing to show, or nothing to this account. Whoever is signed out is led away from the page, unless
- * a secret keeps it (`ui/held-secret.ts`).
+ * Errors that mean there is nothing to show to this account. Signed-out users are led away from the page, unless a secret keeps
+ * them on it (`ui/held-secret.ts`).
  */
 const OVER = ['forbidden', 'not_found'];
 
@@ -10,9 +10,9 @@ const isOver = ({ graphQLErrors }: CombinedError): boolean =>
   graphQLErrors.some(({ extensions }) => OVER.includes(String(extensions.code)));
 
 /**
- * Keeps what a page shows when a later answer doesn't come, or comes as an error: the header says of when it is, and the error
- * says why. Without this a refresh that fails would take the page away, with what is being typed on it and a key that is shown
- * once. What was said to be over doesn't come back with a later failure.
+ * Keeps the data of a page when a refresh fails: the header shows how old it is, and the error shows why. Otherwise a failed
+ * refresh would take the page away, with typed text and a key that is shown once. Data that an answer has removed doesn't come
+ * back with a later failure.
  */
 export function keepKnown(): Exchange {
   const known = new Map<number, unknown>();

@@ -1,17 +1,20 @@
 import type { Client as Socket } from 'graphql-ws';
 
-/** After an outage everybody comes back within this, not all at once. */
+/** After an outage, pages reconnect spread over this time, not all at once. */
 const RETRY_MS = { first: 500, most: 15_000 };
-/** What isn't refused by then stands, since the server waits less for its database: the protocol has no word for it. */
-const STANDS_MS = 6_000;
-/** How a socket is closed that nobody uses any more. */
+/**
+ * A subscription that isn't refused by then has begun, since the server waits less for its database. The protocol has no
+ * acknowledgement.
+ */
+const SETTLED_MS = 6_000;
+/** The code with which an unused socket is closed. */
 const UNUSED = 1000;
-/** Refusals that pass. The others are meant, and asking again would change nothing. */
+/** Codes of temporary refusals. Others are final, and trying again wouldn't help. */
 const PASSING = ['internal_error', 'platform_unavailable', 'rate_limit_exceeded', 'service_unavailable'];
 
 const waiting = new Set<() => void>();
 
-/** Resolves when it is time for another try: later with each that has failed, at once if `reconnectNow` is called. */
+/** Resolves when it is time for another try: later after each failed one, at once if `reconnectNow` is called. */
 export const waitToRetry = (attempts: number): Promise<void> => {
   const most = Math.min(RETRY_MS.most, RETRY_MS.first * 2 ** attempts);
   return new Promise((resolve) => {
@@ -24,7 +27,7 @@ export const waitToRetry = (attempts: number): Promise<void> => {
   });
 };
 
-/** Somebody looks, or the network is back: what waits to be tried again is tried now. */
+/** Ends all waits for another try: the user is back, or the network is. */
 export function reconnectNow(): void {
   for (const end of waiting) end();
 }
@@ -32,55 +35,55 @@ export function reconnectNow(): void {
 const passes = (faults: readonly { extensions?: Record<string, unknown> }[] = []): boolean =>
   faults.length > 0 && faults.every(({ extensions }) => PASSING.includes(String(extensions?.code)));
 
-interface Standing {
-  /** Everything that is subscribed to is told: the socket is there, and no subscription waits for its next try. */
-  onStand(): void;
-  /** Something isn't told any more. */
+interface ConnectionListeners {
+  /** The socket is open, and every subscription has begun. */
+  onReady(): void;
+  /** At least one subscription receives nothing. */
   onLost(): void;
 }
 
-/** When to try again. All subscriptions wait together, so that they are missed for the same time. */
-function createRetries(socket: Socket, { onStand, onLost }: Standing) {
+/** Decides when to try again. All subscriptions wait together, so that all miss the same time. */
+function createRetries(socket: Socket, { onReady, onLost }: ConnectionListeners) {
   let isConnected = false;
   let isRefused = false;
   let attempts = 0;
   let pause: Promise<void> | undefined;
-  let standsTimer: number | undefined;
+  let settledTimer: number | undefined;
 
-  const watchStanding = (): void => {
-    window.clearTimeout(standsTimer);
+  const startSettling = (): void => {
+    window.clearTimeout(settledTimer);
     if (!isConnected || pause) return;
-    standsTimer = window.setTimeout(() => {
+    settledTimer = window.setTimeout(() => {
       attempts = 0;
       if (!isRefused) return;
       isRefused = false;
-      onStand();
-    }, STANDS_MS);
+      onReady();
+    }, SETTLED_MS);
   };
 
   socket.on('connected', () => {
     isConnected = true;
     reconnectNow();
-    watchStanding();
-    if (!isRefused) onStand();
+    startSettling();
+    if (!isRefused) onReady();
   });
   socket.on('closed', (event) => {
     isConnected = false;
-    window.clearTimeout(standsTimer);
+    window.clearTimeout(settledTimer);
     if ((event as CloseEvent).code !== UNUSED) onLost();
   });
   return {
-    /** A subscription was refused, while the socket stays. */
+    /** A subscription was refused while the socket stays open. */
     refused(): void {
       isRefused = true;
       onLost();
     },
     /** Resolves when it is time for the next try. */
     wait(): Promise<void> {
-      window.clearTimeout(standsTimer);
+      window.clearTimeout(settledTimer);
       pause ??= waitToRetry(attempts++).then(() => {
         pause = undefined;
-        watchStanding();
+        startSettling();
       });
       return pause;
     },
@@ -88,17 +91,17 @@ function createRetries(socket: Socket, { onStand, onLost }: Standing) {
 }
 
 /**
- * Subscriptions that last: what a close or a passing refusal has ended is subscribed to again, less and less often. By itself
- * graphql-ws ends them all at some closes, and a refused one in any case; a page would never be told of anything again.
+ * Subscriptions that are repeated, less and less often, after the socket was closed or after a temporary refusal. graphql-ws
+ * itself ends all of them at some close codes, and a refused one always.
  * @param socket doesn't retry by itself.
  */
-export function createLasting(socket: Socket, standing: Standing): Socket['subscribe'] {
-  const retries = createRetries(socket, standing);
+export function createLasting(socket: Socket, listeners: ConnectionListeners): Socket['subscribe'] {
+  const retries = createRetries(socket, listeners);
   return (payload, sink) => {
     let isOver = false;
     let leave = (): void => undefined;
     const again = async (): Promise<void> => {
-      // A socket counts what was closed with it until that is left.
+      // A socket counts a subscription that was closed with it until that is left.
       leave();
       await retries.wait();
       if (!isOver) open();

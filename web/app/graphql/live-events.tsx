@@ -2,8 +2,8 @@ import { createContext, type ReactNode, useContext, useEffect, useRef } from 're
 import { type DocumentInput, useSubscription } from 'urql';
 
 /**
- * One subscription for all of a page that show it: each event comes once to every listener.
- * @returns what stands around the page, and the hooks of the listeners
+ * One subscription for all listeners of a page: each event reaches every listener once.
+ * @returns a component to wrap the page in, and the hooks of the listeners
  */
 export function createLiveEvents<Data, Event>(
   query: DocumentInput<Data, Record<string, never>>,
@@ -32,7 +32,7 @@ export function createLiveEvents<Data, Event>(
     }, [listeners]);
   }
 
-  /** Calls `refresh` soon after events that are meant, at most once in `everyMs`, however many they are. */
+  /** Calls `refresh` soon after matching events, at most once in `everyMs`, however many there are. */
   function useRefresh(refresh: () => void, everyMs: number, isMeant: (event: Event) => boolean = () => true) {
     const timer = useRef<number>(undefined);
     useEvent((event) => {

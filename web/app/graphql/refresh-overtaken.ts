@@ -2,10 +2,10 @@ import { type Exchange, mapExchange, type Operation } from 'urql';
 import { shownError } from './errors';
 
 /**
- * Asks again for what a mutation has overtaken: a query that was under way when the mutation succeeded may have been read
- * before it, and the cache knows only of answers that are there already. A mutation that was refused since something was
- * changed elsewhere says that everything on the page may be old.
- * @param again repeats a query whose answer may be old.
+ * Repeats queries that a mutation has overtaken: a query that was under way when the mutation succeeded may have been read
+ * before it, and the cache only knows answers that have arrived. When a mutation is refused because something was changed
+ * elsewhere, everything on the page may be old.
+ * @param again repeats one query.
  */
 export function refreshOvertaken(again: (query: Operation) => void): Exchange {
   const shown = new Map<number, Operation>();

@@ -1,10 +1,10 @@
-/** Longer than the server takes for anything that a page asks. */
+/** Longer than the server takes for any request of a page. */
 export const ANSWER_LIMIT_SECONDS = 30;
 
 const TIMED_OUT = 'TimeoutError';
 
 /**
- * Ends a request that isn't answered in time: a server that hangs would keep its page waiting for ever.
+ * Ends a request that isn't answered in time. Otherwise a page would wait forever for a server that hangs.
  * @param signal ends it before that
  */
 export function withinLimit(signal?: AbortSignal | null): AbortSignal {
@@ -15,5 +15,5 @@ export function withinLimit(signal?: AbortSignal | null): AbortSignal {
   return control.signal;
 }
 
-/** Whether this is what ended a request. */
+/** Whether this timeout ended a request. */
 export const isTimeOut = (error: Error | undefined): boolean => error?.name === TIMED_OUT;

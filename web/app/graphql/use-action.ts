@@ -9,13 +9,13 @@ type Done<Data> = { [Field in keyof Data]-?: NonNullable<Data[Field]> };
 type Outcome<Data> = { data: Done<Data>; error?: undefined } | { data?: undefined; error: ShownError };
 
 interface ActionOptions {
-  /** Types that it changes, though its answer has none of them: what shows them is read again. */
+  /** Types that the mutation changes though its answer has none of them. Their queries are repeated. */
   touches?: string[];
-  /** A form before the log-in sends it, which shows no account. */
+  /** Sent by a form before the log-in, which shows no account. */
   asNobody?: boolean;
 }
 
-/** A mutation that a button or a form sends, with its error as it is to be shown. */
+/** A mutation of a button or form, with its error in the form that pages show. */
 export function useAction<Data, Variables extends AnyVariables>(
   document: DocumentInput<Data, Variables>,
   { touches, asNobody = false }: ActionOptions = {},

@@ -5,20 +5,20 @@ import { type ShownError, shownError } from './errors';
 import { waitToRetry } from './lasting';
 import { useAccountChanged } from './live-account';
 
-/** Errors that pass without anybody doing anything. */
+/** Codes of temporary errors. */
 const PASSING = new Set(['network', 'platform_unavailable', 'rate_limit_exceeded', 'service_unavailable']);
 
 interface PageQuery<Data, Variables> {
   query: DocumentInput<Data, Variables & AnyVariables>;
   variables: Variables;
-  /** Types whose change makes the answer old, though an empty list doesn't show it. */
+  /** Types whose change makes the answer old, even if it has none of them, as in an empty list. */
   touches?: string[];
-  /** Whether an answer that is there is good enough to begin with: it was asked for a moment ago. */
+  /** Whether a cached answer is enough for the first view: it was requested a moment ago. */
   isFresh?: boolean;
 }
 
 interface Loaded<Data> {
-  /** Undefined until the first answer; the former answer while another is awaited. */
+  /** Undefined until the first answer; the previous answer while another is awaited. */
   data: Data | undefined;
   error: ShownError | null;
   /** The data is still the answer to other variables. */
@@ -27,8 +27,8 @@ interface Loaded<Data> {
 }
 
 /**
- * What a page shows: at once what is known, then what is true. It is read again when the connection was lost, when somebody
- * comes back to the page, when balance, plan or keys have changed anywhere, and, less and less often, after an error that passes.
+ * The data of a page: first from the cache, then from the server. Repeated when the connection was lost, when the user comes back
+ * to the page, when balance, plan or keys have changed anywhere, and, less and less often, after a temporary error.
  */
 export function usePageQuery<Data, Variables extends AnyVariables>({
   query,
@@ -66,7 +66,7 @@ export function usePageQuery<Data, Variables extends AnyVariables>({
     else if (PASSING.has(shown.code)) {
       let isOver = false;
       void waitToRetry(attempts.current++).then(() => {
-        // A hidden page is read again when somebody comes back to it.
+        // A hidden page is refreshed when the user comes back to it.
         if (!isOver && document.visibilityState === 'visible') latest.current();
       });
       return () => {
@@ -79,7 +79,7 @@ export function usePageQuery<Data, Variables extends AnyVariables>({
   if (!fetching && !stale) last.current = shown;
   return {
     data,
-    // Until another try is answered, what the one before it failed with is still so.
+    // Keeps the previous error until another try is answered.
     error: answered.current === wanted ? (shown ?? last.current) : shown,
     awaiting: data !== undefined && answered.current !== wanted,
     refresh,

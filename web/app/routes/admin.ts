@@ -91,7 +91,6 @@ const audit = createRoute({
   component: lazyAdminPage(() => import('../features/admin/audit-page'), 'AuditPage'),
 });
 
-/** The pages of administrators. */
 export const adminRoutes = [
   adminStart,
   admin.addChildren([

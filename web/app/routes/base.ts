@@ -6,13 +6,12 @@ import { ErrorPage } from '../shell/error-page';
 import { RootLayout } from '../shell/root-layout';
 import { holdsPage } from '../ui/held-secret';
 
-/** Around every page. */
 export const root = createRootRoute({
   component: RootLayout,
   errorComponent: ErrorPage,
 });
 
-/** Around the pages of somebody who is signed in; everybody else is led to the log-in. */
+/** Wraps the pages for signed-in users; leads everybody else to the log-in. */
 export const signedIn = createRoute({
   getParentRoute: () => root,
   id: 'signed-in',

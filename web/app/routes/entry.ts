@@ -6,9 +6,9 @@ import { ErrorPage } from '../shell/error-page';
 import { root } from './base';
 
 interface EntrySearch {
-  /** The page that was asked for before the log-in. */
+  /** The page that was requested before the log-in. */
   next?: string;
-  /** Why somebody stands here who asked for another page. */
+  /** Why the log-in is shown instead of the requested page. */
   reason?: 'ended' | 'needed';
 }
 
@@ -18,7 +18,7 @@ const entrySearch = ({ next, reason }: Record<string, unknown>): EntrySearch => 
 });
 
 const sendSignedInOn = async ({ search }: { search: EntrySearch }): Promise<void> => {
-  // Whether somebody is signed in is a courtesy here: the form works without knowing.
+  // Only a courtesy: the form works without knowing who is signed in.
   const viewer = await loadViewer().catch(() => null);
   if (viewer) throw redirect({ href: safeNext(search.next), replace: true });
 };
@@ -47,12 +47,11 @@ const forgotPassword = createRoute({
   component: lazyEntryPage(() => import('../features/accounts/forgot-password-page'), 'ForgotPasswordPage'),
 });
 
-// Also for who is signed in: whoever has the link may use it.
+// Also for signed-in users: whoever has the link may use it.
 const resetPassword = createRoute({
   getParentRoute: () => root,
   path: paths.resetPassword,
   component: lazyEntryPage(() => import('../features/accounts/reset-password-page'), 'ResetPasswordPage'),
 });
 
-/** The pages of somebody who is not signed in yet. */
 export const entryRoutes = [login, signup, forgotPassword, resetPassword] as const;

@@ -7,7 +7,7 @@ import { paths } from '../paths';
 import { Menu } from '../ui/menu';
 import { useLogOut } from './use-log-out';
 
-/** Who is signed in, and the way out. */
+/** The menu of the signed-in account, with the log-out. */
 export function AccountMenu() {
   const [{ data }] = useQuery({ query: ViewerDocument });
   const logOut = useLogOut();

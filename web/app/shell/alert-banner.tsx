@@ -7,8 +7,8 @@ import { paths } from '../paths';
 import { ClosableBanner } from './closable-banner';
 
 /**
- * Several percentages of a key may be reached by one call: the highest of the latest month says it all. A low balance, which
- * concerns all keys, stays until credit is added or it is closed.
+ * The alerts to show. One call may reach several percentages of a key: only the highest of the latest month is shown. A low
+ * balance, which concerns all keys, stays until credit is added or the banner is closed.
  */
 function saysMore(shown: AlertEventRowFragment, event: AlertEventRowFragment): boolean {
   if (shown.purpose === 'LOW_BALANCE') return true;
@@ -18,7 +18,7 @@ function saysMore(shown: AlertEventRowFragment, event: AlertEventRowFragment): b
   return (shown.thresholdPct ?? 0) > (event.thresholdPct ?? 0);
 }
 
-/** Calls back when the balance has risen: calls only lower it. It is read by the header. */
+/** Calls back when the balance, which the header reads, has risen: calls only lower it. */
 function useCreditAdded(onAdded: () => void): void {
   const [{ data }] = useQuery({ query: ViewerDocument });
   const balance = Number(data?.viewer?.balanceUsd ?? Number.NaN);
@@ -29,7 +29,7 @@ function useCreditAdded(onAdded: () => void): void {
   }, [balance]);
 }
 
-/** Says on every page that an alert has fired, until it is closed. */
+/** Shows on every page that an alert has fired, until it is closed. */
 export function AlertBanner() {
   const [fired, setFired] = useState<AlertEventRowFragment>();
   useAlertFired((event) => setFired((shown) => (shown && saysMore(shown, event) ? shown : event)));

@@ -24,7 +24,7 @@ import { StoppedBar } from './stopped-bar';
 
 const NONE: readonly string[] = [];
 
-/** Around every page of somebody who is signed in. */
+/** Header and navigation around every page for signed-in users. */
 export function AppLayout(): ReactNode {
   return useFirstView() && <Frame />;
 }

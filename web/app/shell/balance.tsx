@@ -11,18 +11,18 @@ import classes from './app-layout.module.css';
 import { lastsFor, useOutlook } from './use-outlook';
 
 const WORDS = { FINE: 'Balance', LOW: 'Balance low', STOPPED: 'Calls stopped' } as const;
-/** Read out when it changes; each charge would be too much. */
+/** Screen readers announce changes after this time: announcing each charge would be too much. */
 const SPOKEN = {
   FINE: 'The balance is no longer low',
   LOW: 'The balance is low',
   STOPPED: 'The balance is used up',
 } as const;
-/** However many calls a second: the balance is asked for this often at most. */
+/** The balance is requested this often at most, however many calls a second there are. */
 const REFRESH_MS = 500;
 
-/** What is left, on every page, as it changes; leads to where credit is added. */
+/** The live balance on every page. Links to adding credit. */
 export function Balance() {
-  // Whoever let the page in has just asked.
+  // The check of the session has just loaded it.
   const { data, error, refresh } = usePageQuery({ query: ViewerDocument, variables: {}, isFresh: true });
   useRefreshOnUsage(refresh, REFRESH_MS);
   /** The answer that is shown, and when it came. */

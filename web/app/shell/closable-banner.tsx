@@ -8,7 +8,7 @@ interface ClosableBannerProps {
   children: ReactNode;
 }
 
-/** A warning above every page, which stays until it is closed. */
+/** A warning above every page, until it is closed. */
 export function ClosableBanner({ onClose, children }: ClosableBannerProps) {
   return (
     <div className={classes.banner}>

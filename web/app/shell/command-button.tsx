@@ -7,7 +7,7 @@ import { useCommands } from './use-commands';
 
 const CommandPalette = lazyPage(() => import('./command-palette'), 'default');
 
-/** Longer than the dialog takes to be gone, and than its own way to give the focus back. */
+/** Longer than the dialog takes to close and to return the focus by itself. */
 const GONE_MS = 50;
 
 const isMac = /Mac|iP(?:hone|ad)/.test(navigator.platform);
@@ -19,21 +19,21 @@ export function CommandButton() {
   const commands = useCommands();
   const focused = useRef<HTMLElement>(null);
   const open = (): void => {
-    // What an open dialog asks or shows comes first: commands would lead away from it.
+    // Not over an open dialog: commands would lead away from it.
     if (document.querySelector('[role=dialog]')) return;
     focused.current = document.activeElement as HTMLElement | null;
-    // Where it can't be fetched nothing opens: what stands around the page must not fail with it.
+    // If it can't be fetched, nothing opens: the layout must not fail with it.
     void CommandPalette.preload().then(() => {
       setWanted(CommandPalette.isThere());
       setOpened(CommandPalette.isThere());
     });
   };
-  // Mantine gives the focus back only to what had it before a dialog that was there, closed, already.
+  // Mantine only returns the focus if the dialog was already mounted, closed, before it opened.
   const close = (): void => {
     setOpened(false);
     focused.current?.focus();
   };
-  // A dialog that is slow to go takes the focus with it. Whoever has focused something since keeps that.
+  // A dialog that closes slowly takes the focus with it. If the user has focused something since, that stays.
   useEffect(() => {
     if (opened) return;
     const timer = setTimeout(() => {
@@ -41,7 +41,7 @@ export function CommandButton() {
     }, GONE_MS);
     return () => clearTimeout(timer);
   }, [opened]);
-  // Also while a field has the focus: the combination means nothing there.
+  // Also in a field: the key combination means nothing there.
   useHotkeys([['mod+K', open]], []);
   return (
     <>

@@ -1,14 +1,14 @@
-/** Something that can be done from anywhere. */
+/** An entry of the command palette. */
 export interface Command {
   label: string;
-  /** Other words by which it is looked for. */
+  /** Other words that find it. */
   words?: string;
-  /** Offered for a text of this form alone, which it gets. */
+  /** Only offered for a text of this form, which is passed to it. */
   takes?(text: string): boolean;
   run(text: string): void;
 }
 
-/** Commands of which every typed word begins a word, the ones that begin with the text first. */
+/** Commands that have, for every typed word, a word that begins with it. Commands that begin with the text come first. */
 export function matching(commands: readonly Command[], text: string): Command[] {
   const typed = text.toLowerCase().split(/\s+/).filter(Boolean);
   const wordsOf = ({ label, words = '' }: Command): string[] =>

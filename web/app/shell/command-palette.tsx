@@ -11,7 +11,7 @@ interface CommandPaletteProps {
   commands: readonly Command[];
 }
 
-/** Everything that can be done from anywhere, by a few letters. The focus stays in the field; arrows move the choice. */
+/** Finds commands by a few letters. The focus stays in the field; arrow keys move the choice. */
 export default function CommandPalette({ opened, onClose, commands }: CommandPaletteProps) {
   return (
     <Modal.Root opened={opened} onClose={onClose} returnFocus={false}>
@@ -29,9 +29,9 @@ function Search({ commands, onClose }: Omit<CommandPaletteProps, 'opened'>) {
   const [chosen, setChosen] = useState(0);
   const field = useRef<HTMLInputElement>(null);
   const option = useRef<HTMLDivElement>(null);
-  // At once: the dialog would take its time, and lose the first letters of whoever types on.
+  // Focused at once: the dialog would do it later and lose the first letters that are typed.
   useEffect(() => field.current?.focus(), []);
-  // The focus stays in the field, so no browser scrolls to what is chosen. Another text puts another option in its place.
+  // The focus stays in the field, so the browser doesn't scroll to the chosen option. Another text chooses another option.
   useEffect(() => void option.current?.scrollIntoView({ block: 'nearest' }), [chosen, text]);
   const found = matching(commands, text);
   const run = (command: Command | undefined): void => {

@@ -35,7 +35,7 @@ interface PageErrorProps {
   error: unknown;
 }
 
-/** Instead of a page that could not be shown, inside of what stands around it. */
+/** Replaces a page that could not be shown, inside the layout. */
 export function PageError({ error }: PageErrorProps) {
   return (
     <div className={classes.failure}>
@@ -44,7 +44,7 @@ export function PageError({ error }: PageErrorProps) {
   );
 }
 
-/** The same where nothing stands around it. */
+/** The same without a layout. */
 export function ErrorPage({ error }: PageErrorProps) {
   return (
     <main id="main" tabIndex={-1} className={classes.plain}>
@@ -53,7 +53,7 @@ export function ErrorPage({ error }: PageErrorProps) {
   );
 }
 
-/** What the server didn't answer is tried again by itself, once it answers. */
+/** Tries again by itself once the server answers. */
 function Failed({ error }: PageErrorProps) {
   const router = useRouter();
   useEffect(() => {
@@ -86,12 +86,12 @@ function Failed({ error }: PageErrorProps) {
 }
 
 /**
- * Part of the app is missing: since a new build took its place, or since the server is or was away. Once it answers, the page is
- * tried again by itself.
+ * Part of the app is missing: a new build has replaced it, or the server is or was away. Tries again by itself once the server
+ * answers.
  */
 function MissingPart({ part }: { part: string }) {
   const router = useRouter();
-  /** Undefined while that is asked. */
+  /** Undefined until that is known. */
   const [isReachable, setReachable] = useState<boolean>();
   const [trying, setTrying] = useState(false);
   useEffect(() => {
@@ -99,7 +99,7 @@ function MissingPart({ part }: { part: string }) {
     void reloadForPart(part).then(setReachable);
     const again = (): void => void router.invalidate();
     const stop = onLiveReturn(again);
-    // Before the log-in nothing is live.
+    // There is no live connection before the log-in.
     addEventListener('online', again);
     return () => {
       stop();

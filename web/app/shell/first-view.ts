@@ -3,8 +3,8 @@ import { useDeferredValue, useEffect } from 'react';
 let isShown = false;
 
 /**
- * Whether to render what a visit begins with. The router renders at once what it has come to; that is handed on, to be rendered
- * in slices, so that a slow phone stays responsive. The outline in the document stands as long. Later views replace each other at once.
+ * Whether to render the first view of a visit. The router would render it at once; this defers it to a transition, which React
+ * renders in slices, so that a slow phone stays responsive. Until then the document shows its outline. Later views aren't deferred.
  */
 export function useFirstView(): boolean {
   const isTime = useDeferredValue(true, isShown);

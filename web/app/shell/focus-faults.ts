@@ -1,15 +1,15 @@
-/** Time for a form to show what is wrong with it, or that it is being sent. */
+/** Time for a form to show its errors, or that it is being sent. */
 const SETTLE_MS = 50;
 const WRONG = '[aria-invalid="true"]:not(:disabled)';
-/** While its button waits for the answer, a form may still show the faults of the last try. */
+/** While its button waits for the answer, a form may still show the errors of the last try. */
 const SENDING = '[type="submit"]:disabled';
-/** Whoever does this has gone on. */
+/** Events which show that the user has gone on. */
 const GONE_ON = ['keydown', 'pointerdown', 'input'] as const;
 
 /**
- * Focuses the first wrong field of a form that was sent, whether the page or the server finds the fault. Whoever has gone on
- * before the answer keeps the focus.
- * @returns how to stop
+ * Focuses the first field with an error after a form was sent, whether the page or the server found it. If the user has gone on
+ * before the answer, the focus stays.
+ * @returns a function that stops it
  */
 export function focusFaults(): () => void {
   let form: HTMLFormElement | undefined;
@@ -37,7 +37,7 @@ export function focusFaults(): () => void {
       attributes: true,
       attributeFilter: ['aria-invalid', 'disabled'],
     });
-    // A fault that was there before changes nothing.
+    // Ignores an error that was there before.
     timer = window.setTimeout(look, SETTLE_MS);
     for (const type of GONE_ON) document.addEventListener(type, forget, true);
   };

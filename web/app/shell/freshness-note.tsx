@@ -3,7 +3,7 @@ import { freshness, onFreshness } from '../freshness';
 import { formatClock } from '../ui/format';
 import classes from './app-layout.module.css';
 
-/** Says that what is shown is no longer kept up to date, and of when it is. */
+/** Shows that the page is no longer kept up to date, and how old it is. */
 export function FreshnessNote() {
   const { live, asOf } = useSyncExternalStore(onFreshness, freshness);
   return (

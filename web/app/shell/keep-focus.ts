@@ -1,10 +1,10 @@
 /** How many focused elements are remembered. */
 const REMEMBERED = 12;
-/** Time for whatever takes the focus by itself, such as a dialog or the title of a page. */
+/** Time for dialogs and page titles to take the focus by themselves. */
 const SETTLE_MS = 50;
-/** A button that waits for an answer is disabled until then; one that stays disabled isn't waited for. */
+/** A button is disabled while it waits for an answer. After this time it counts as disabled for good. */
 const DISABLED_MS = 5_000;
-/** Where the focus may go if its element is gone. */
+/** Elements that may take the focus if its element is gone. */
 const PLACES = 'main, [role="dialog"]';
 
 interface Focused {
@@ -25,7 +25,7 @@ function ancestors(element: HTMLElement): HTMLElement[] {
   return around;
 }
 
-/** Focuses a part of the page that takes none by itself: the next Tab goes on from there. */
+/** Focuses an element that isn't focusable by itself: the next Tab continues from there. */
 function focusPart(part: HTMLElement): void {
   if (!part.hasAttribute('tabindex')) {
     part.tabIndex = -1;
@@ -35,11 +35,10 @@ function focusPart(part: HTMLElement): void {
 }
 
 /**
- * Gives the focus back when its element is disabled or removed. The browser takes it to the top of the document then, and whoever
- * works with the keyboard or a screen reader would lose their place. It returns to the element once that is enabled again, to what
- * is left around it, or to the one before, such as the button that opened a dialog. A focus that went away in any other way isn't
- * touched.
- * @returns how to stop
+ * Restores the focus when its element is disabled or removed. The browser would move it to the top of the document, and users of a
+ * keyboard or screen reader would lose their place. The focus returns to the element once that is enabled again, to what is left
+ * around it, or to the one before, such as the button that opened a dialog. Any other change of focus is left alone.
+ * @returns a function that stops it
  */
 export function keepFocus(): () => void {
   const recent: Focused[] = [];
@@ -68,14 +67,14 @@ export function keepFocus(): () => void {
       if (!isWaiting || document.activeElement !== last) lostAt = undefined;
       return;
     }
-    // The next change of the page looks again.
+    // Checked again after the next change of the page.
     if (isWaiting && performance.now() - lostAt < DISABLED_MS) return;
     lostAt = undefined;
     giveBack();
   };
   const changed = (): void => {
     const last = recent.at(-1)?.element;
-    // An element that was just disabled has the focus until the page is drawn.
+    // An element that was just disabled keeps the focus until the next paint.
     if (!last || !(isNowhere() || document.activeElement === last)) return;
     if (!last.isConnected || last.matches(':disabled')) lostAt ??= performance.now();
     if (lostAt !== undefined) timer ??= window.setTimeout(settle, SETTLE_MS);

@@ -28,7 +28,7 @@ import { paths } from '../paths';
 export interface Destination {
   label: string;
   icon: LucideIcon;
-  /** A page of this app, or a document of its own. */
+  /** A page of this app, or another document. */
   to?: Exclude<
     (typeof paths)[keyof typeof paths],
     typeof paths.key | typeof paths.widget | typeof paths.prompt | typeof paths.node | typeof paths.user
@@ -37,7 +37,7 @@ export interface Destination {
 }
 
 interface Group {
-  /** Absent for what stands above all groups. */
+  /** Absent for entries above all groups. */
   title?: string;
   destinations: readonly Destination[];
 }
@@ -95,7 +95,7 @@ const DEVELOPERS: Group = {
   ],
 };
 
-/** What somebody sees of the pages. One that isn't here can't be found. */
+/** The pages that a user sees. A page that isn't listed can't be found. */
 export const navigationFor = (isAdmin: boolean): readonly Group[] => [
   ...GROUPS,
   ...(isAdmin ? [ADMIN] : []),

@@ -3,7 +3,7 @@ import { paths } from '../paths';
 import { PageTitle } from '../ui/page-title';
 import classes from './shell.module.css';
 
-/** For an address that is nothing. */
+/** Shown for an unknown address. */
 export function NotFoundPage() {
   return (
     <div className={classes.failure}>

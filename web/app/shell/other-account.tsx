@@ -4,7 +4,7 @@ import { ViewerDocument } from '../../generated/graphql';
 import { forgetRefusedClick, hasRefusedClick } from '../refused-click';
 import { ClosableBanner } from './closable-banner';
 
-/** Says that the last click was for another account, and that nothing came of it. */
+/** Shows that the last click was meant for another account and did nothing. */
 export function OtherAccount() {
   const [closed, setClosed] = useState(false);
   const [{ data }] = useQuery({ query: ViewerDocument });

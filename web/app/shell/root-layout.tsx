@@ -4,7 +4,7 @@ import { focusFaults } from './focus-faults';
 import { keepFocus } from './keep-focus';
 import classes from './shell.module.css';
 
-/** Around every page: the way past the navigation, and the page. */
+/** Wraps every page; begins with a link past the navigation. */
 export function RootLayout() {
   useEffect(keepFocus, []);
   useEffect(focusFaults, []);

@@ -33,7 +33,7 @@ function Entry({ label, icon: Mark, to, href }: Destination) {
   );
 }
 
-/** The pages: a column on wide screens; on narrow ones a menu, which closes when a page is gone to. */
+/** A column on wide screens; on narrow ones a menu, which closes when a page is chosen. */
 export function SideNavigation() {
   const id = useId();
   const button = useRef<HTMLButtonElement>(null);
@@ -46,7 +46,7 @@ export function SideNavigation() {
     setShownFor(pathname);
     setOpened(false);
   }
-  // Of an administrator it may be longer than the window.
+  // For administrators it may be longer than the window.
   useEffect(() => {
     const entry = list.current?.querySelector<HTMLElement>('[aria-current=page]');
     if (entry && pathname) entry.scrollIntoView({ block: 'nearest' });

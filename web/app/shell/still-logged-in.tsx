@@ -3,7 +3,7 @@ import { Note } from '../ui/note';
 import classes from './app-layout.module.css';
 import { useLogOut, useLogOutFailure } from './use-log-out';
 
-/** Says that a log-out failed: whoever leaves the computer now leaves the account open. */
+/** Warns that a log-out failed: leaving the computer would leave the account open. */
 export function StillLoggedIn() {
   const failure = useLogOutFailure();
   const logOut = useLogOut();

@@ -7,7 +7,7 @@ import { paths } from '../paths';
 import { Note } from '../ui/note';
 import classes from './app-layout.module.css';
 
-/** Says on every page that calls are refused for want of money. The balance is read by the header. */
+/** Shows on every page that calls are refused because the balance is used up. The header reads the balance. */
 export function StoppedBar() {
   const [{ data }] = useQuery({ query: ViewerDocument });
   if (!data?.viewer || !callsStopped(data.viewer.balanceUsd)) return null;

@@ -7,7 +7,7 @@ import { navigationFor } from './navigation';
 import { useIsAdmin } from './use-is-admin';
 import { useLogOut } from './use-log-out';
 
-/** What the palette offers: every page, the themes, the way out. */
+/** The commands of the palette: every page, the themes, the log-out. */
 export function useCommands(): Command[] {
   const navigate = useNavigate();
   const { setColorScheme } = useMantineColorScheme();

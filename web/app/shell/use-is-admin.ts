@@ -1,7 +1,7 @@
 import { useQuery } from 'urql';
 import { ViewerDocument } from '../../generated/graphql';
 
-/** Whether the pages of administrators are offered. What they show is guarded by the server. */
+/** Whether to offer the pages of administrators. The server guards their data. */
 export function useIsAdmin(): boolean {
   const [{ data }] = useQuery({ query: ViewerDocument });
   return data?.viewer?.role === 'ADMIN';

@@ -6,34 +6,34 @@ import { isSignedOut, type ShownError, shownError } from '../graphql/errors';
 import { paths } from '../paths';
 import { endSession, onSessionChange } from '../session';
 
-/** Why the last log-out didn't happen: said by the shell, since whatever was pressed may be closed by then. */
+/** Why the last log-out failed. Shown by the layout, since the menu may be closed by then. */
 let failure: ShownError | undefined;
 const listeners = new Set<() => void>();
 
-function tell(next: ShownError | undefined): void {
+function setFailure(next: ShownError | undefined): void {
   failure = next;
   for (const listener of listeners) listener();
 }
 
-// Whoever logs in afterwards is meant to be logged in.
-onSessionChange(() => tell(undefined));
+// A later log-in is intended.
+onSessionChange(() => setFailure(undefined));
 
 const listen = (listener: () => void): (() => void) => {
   listeners.add(listener);
   return () => void listeners.delete(listener);
 };
 
-/** Why the session goes on although somebody has logged out. */
+/** Why the last log-out failed; undefined if it didn't. */
 export const useLogOutFailure = (): ShownError | undefined => useSyncExternalStore(listen, () => failure);
 
-/** Ends the session everywhere that it is used, and goes to the log-in. Where the server didn't end it, everything stays. */
+/** Ends the session in all tabs, and goes to the log-in. If the server doesn't end it, everything stays. */
 export function useLogOut(): () => Promise<void> {
   const navigate = useNavigate();
   const [, logOut] = useMutation(LogOutDocument);
   return async () => {
-    tell(undefined);
+    setFailure(undefined);
     const { error } = await logOut({});
-    if (error && !isSignedOut(error)) return tell(shownError(error));
+    if (error && !isSignedOut(error)) return setFailure(shownError(error));
     endSession();
     await navigate({ to: paths.login, search: {} });
   };

@@ -7,12 +7,12 @@ const REFRESH_MS = 60_000;
 
 interface Outlook {
   state: 'FINE' | 'LOW' | 'STOPPED';
-  /** Null: nobody can tell. */
+  /** Null: unknown. */
   daysLeft: number | null;
 }
 
 /**
- * Where a balance stands. Whether calls have stopped is known with the balance itself; how long it lasts is read again each
+ * How long a balance lasts. Whether calls have stopped follows from the balance itself; how long it lasts is refreshed each
  * minute and whenever credit is added.
  */
 export function useOutlook(balanceUsd: string | undefined): Outlook {

@@ -14,7 +14,7 @@ const EACH_NAMED = 8;
 const WEEK = 7;
 const HOURS = 3;
 
-/** The arrow key that a key stands for, and how often. */
+/** The arrow key that a key is translated to, and how often. */
 interface Jump {
   arrow: 'ArrowLeft' | 'ArrowRight';
   times: number;
@@ -22,7 +22,7 @@ interface Jump {
 
 const HOURS_PER_PAGE = 6;
 
-/** Home and End go to the first and the last mark, the Page keys by a week or by six hours. */
+/** Home and End go to the first and the last mark, Page Up and Page Down by a week or six hours. */
 export function jumpOf(key: string, count: number, unit: 'hour' | 'day'): Jump | undefined {
   const page = unit === 'hour' ? HOURS_PER_PAGE : WEEK;
   if (key === 'Home') return { arrow: 'ArrowLeft', times: count };
@@ -31,12 +31,12 @@ export function jumpOf(key: string, count: number, unit: 'hour' | 'day'): Jump |
   return key === 'PageDown' ? { arrow: 'ArrowRight', times: page } : undefined;
 }
 
-/** The marks that have their name below them: up to eight each, of more days one a week, of hours each third. */
+/** The marks with a name below them: each of up to eight, otherwise one per week or every third hour. */
 export function namedMarks(count: number, unit: 'hour' | 'day'): number[] {
   const all = Array.from({ length: count }, (_, index) => index);
   if (count <= EACH_NAMED) return all;
   if (unit === 'hour') return all.filter((index) => index % HOURS === 0);
-  // From today backwards. A quarter of a year has room for every other week.
+  // Backwards from today. In 90 days there is only room for every other week.
   const step = count > 5 * WEEK ? 2 * WEEK : WEEK;
   return all.filter((index) => (count - 1 - index) % step === 0);
 }
@@ -45,11 +45,11 @@ const LEAST_AXIS_WIDTH = 60;
 const CHARACTER_WIDTH = 7.3;
 const AXIS_GAP = 12;
 
-/** Room for the values beside the axis, which are never cut. */
+/** The room for the values beside the axis, which are never cut off. */
 export const axisWidth = (values: readonly string[]): number =>
   Math.max(LEAST_AXIS_WIDTH, ...values.map((value) => Math.ceil(value.length * CHARACTER_WIDTH) + AXIS_GAP));
 
-/** The mark that has its value above it: the highest. */
+/** The mark that shows its value: the highest. */
 export function labelledMark(totals: readonly number[]): number | undefined {
   const most = Math.max(...totals, 0);
   return most === 0 ? undefined : totals.lastIndexOf(most);

@@ -14,7 +14,7 @@ import { axisWidth, jumpOf, labelledMark, type Mark, namedMarks, totalOf } from 
 import { ChartTooltip } from './chart-tooltip';
 
 export interface BarChartProps {
-  /** What is drawn: `Cost per day`. */
+  /** Title for screen readers: `Cost per day`. */
   label: string;
   unit: 'hour' | 'day';
   /** From the bottom of each bar upwards; four at most. */
@@ -28,11 +28,11 @@ export interface BarChartProps {
 
 const HEIGHT = 220;
 const WIDEST_BAR = 48;
-/** For the half of a day's name that reaches beyond its narrow bar: `26 Nov`. */
+/** Room for the half of a name, such as `26 Nov`, that is wider than its bar. */
 const LAST_NAME_ROOM = 20;
-/** What isn't nothing is seen. */
+/** Values above zero are at least this high. */
 const LEAST_HEIGHT = 2;
-/** The library registers a series anew whenever its accessor is another one. */
+/** Cached: the library registers a series again whenever its accessor changes. */
 const PART_OF = [0, 1, 2, 3].map(
   (index) =>
     ({ parts }: Mark) =>
@@ -40,7 +40,7 @@ const PART_OF = [0, 1, 2, 3].map(
 );
 const TEXT = { fill: 'var(--gw-muted)', fontSize: 12 } as const;
 
-/** Amounts per hour or day, stacked. The arrow keys go from mark to mark, and each says what it is. */
+/** Stacked amounts per hour or day. Arrow keys go from mark to mark, and screen readers announce each. */
 export default function BarChart({ label, unit, series, marks, tone, format }: BarChartProps) {
   const hatching = useId();
   const totals = marks.map(({ parts }) => totalOf(parts));
@@ -68,7 +68,7 @@ export default function BarChart({ label, unit, series, marks, tone, format }: B
         <XAxis
           dataKey="name"
           ticks={named.map((index) => marks[index]!.name)}
-          // All of them: otherwise the library measures each in the page.
+          // All names: otherwise the library measures each in the page.
           interval={0}
           tick={TEXT}
           tickLine={false}
@@ -121,13 +121,13 @@ export default function BarChart({ label, unit, series, marks, tone, format }: B
   );
 }
 
-/** The part of one series. The library's own is measured in the page for an animation that nobody sees. */
+/** The bar of one series. The library's own would be measured in the page for an animation that we don't use. */
 function Block({ x, y, width, height, fill }: BarShapeProps) {
   if (!width || !height) return null;
   return <path d={`M${x},${y}h${width}v${height}h${-width}z`} fill={fill} />;
 }
 
-/** The library knows the arrow keys only: a jump is many of them. */
+/** The library only handles arrow keys: a jump is sent as many of them. */
 function jump(event: KeyboardEvent, count: number, unit: 'hour' | 'day'): void {
   const wanted = jumpOf(event.key, count, unit);
   if (!wanted) return;

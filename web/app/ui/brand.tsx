@@ -1,6 +1,6 @@
 import classes from './brand.module.css';
 
-/** The mark, a page of a ledger, and the name. */
+/** The logo, a page of a ledger, and the name. */
 export function Brand() {
   return (
     <span className={classes.brand}>

@@ -6,5 +6,5 @@ type AnchorProps = ButtonProps & Omit<ComponentPropsWithRef<'a'>, keyof ButtonPr
 
 const ButtonAnchor = (props: AnchorProps) => <Button component="a" {...props} />;
 
-/** A page of the dashboard as something to do: it looks like a button and is a link. */
+/** A link to a page of the dashboard that looks like a button. */
 export const ButtonLink = createLink(ButtonAnchor);

@@ -3,11 +3,11 @@ import { formatPoints, formatRate } from './format';
 interface ChangeProps {
   now: number;
   before: number;
-  /** A rate differs by percentage points, everything else by a share of what it was. */
+  /** Rates are compared in percentage points, everything else in percent. */
   by: 'share' | 'points';
 }
 
-/** How a figure differs from that of the time before. */
+/** The difference between a figure and that of the previous period. */
 export function Change({ now, before, by }: ChangeProps) {
   if (now === before) return 'unchanged';
   const arrow = now > before ? '▲' : '▼';

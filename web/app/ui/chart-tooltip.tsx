@@ -7,7 +7,7 @@ interface ChartTooltipProps {
   format(value: number): string;
 }
 
-/** The mark at the pointer, or the one that the arrow keys have reached. */
+/** Shows the mark at the pointer, or the one that the arrow keys have reached. */
 export function ChartTooltip({ mark, series, format }: ChartTooltipProps) {
   const parts = series.flatMap((name, index) =>
     mark.parts[index] ? [{ name, index, value: mark.parts[index] }] : [],

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import classes from './chips.module.css';
 
-/** Several values, each of which can be removed by itself. */
+/** Several values, each with a button that removes it. */
 export function Chips({ label, children }: { label: string; children: ReactNode }) {
   return (
     <ul className={classes.chips} aria-label={label}>
@@ -12,14 +12,12 @@ export function Chips({ label, children }: { label: string; children: ReactNode 
 
 interface ChipProps {
   children: ReactNode;
-  /** Says that something has come of it. */
   isReached?: boolean;
-  /** What the button removes; without it the chip only stands there. */
+  /** Label of the button that removes the value; without it there is no button. */
   removes?: string | undefined;
   onRemove?(): void;
 }
 
-/** One of the values. */
 export function Chip({ children, isReached = false, removes, onRemove }: ChipProps) {
   return (
     <li className={classes.chip} data-reached={isReached || undefined}>

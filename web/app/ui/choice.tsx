@@ -2,14 +2,14 @@ import classes from './choice.module.css';
 import { Unseen } from './unseen';
 
 interface ChoiceProps<Value> {
-  /** What is chosen, for who doesn't see it. */
+  /** Label for screen readers. */
   label: string;
   options: readonly { value: Value; label: string }[];
   value: Value;
   onChange(value: NoInfer<Value>): void;
 }
 
-/** One of a few, all of them in sight. */
+/** A choice among a few visible options. */
 export function Choice<Value extends string | number>({
   label,
   options,

@@ -2,7 +2,7 @@ import classes from './code-block.module.css';
 import { CopyButton } from './copy-button';
 
 interface CodeBlockProps {
-  /** What it is, for who doesn't see it. */
+  /** Label for screen readers. */
   label: string;
   code: string;
   /** What the button copies: `key`, `snippet`. */
@@ -10,7 +10,7 @@ interface CodeBlockProps {
   onCopied?(): void;
 }
 
-/** Text to be copied, as it is. */
+/** Preformatted text with a copy button. */
 export function CodeBlock({ label, code, what, onCopied }: CodeBlockProps) {
   return (
     <div className={classes.block}>

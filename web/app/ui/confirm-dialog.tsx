@@ -6,31 +6,31 @@ import { ErrorNote } from './error-note';
 import { Note } from './note';
 
 interface Question {
-  /** Names the thing, set off as `<em>`: `Delete key ci?` */
+  /** Names the object, as `<em>`: `Delete key ci?` */
   title: ReactNode;
-  /** What comes of it. */
+  /** The consequences. */
   children: ReactNode;
-  /** While it is being done. */
+  /** The action is under way. */
   sending: boolean;
-  /** Why it was not done. */
+  /** Why the action failed. */
   error: ShownError | null;
 }
 
 interface ConfirmDialogProps extends Question {
   opened?: boolean;
   onClose(): void;
-  /** The verb on the button that does it. */
+  /** The verb on the button that confirms. */
   action: string;
   onConfirm(): void;
   /** The button is red. */
   danger?: boolean;
-  /** The way out. */
+  /** Label of the button that cancels. */
   cancel?: string;
-  /** What was changed elsewhere after the question was asked: it can no longer be answered. */
+  /** A change that was made elsewhere after the question was asked: it can no longer be confirmed. */
   changed?: ReactNode;
 }
 
-/** Asks before something is done, and says above the question why it failed. */
+/** Asks before an action, and shows above the question why it failed. */
 export function ConfirmDialog(props: ConfirmDialogProps) {
   const { opened = true, onClose, title, action, onConfirm, sending, error, children } = props;
   const { danger = false, cancel = 'Cancel', changed } = props;
@@ -55,22 +55,22 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
   );
 }
 
-/** The way out of whatever can't be undone. */
+/** The button that cancels an action that can't be undone. */
 export const KEEP = 'Keep it';
 
 interface ConfirmButtonProps extends Question {
-  /** The verb on both buttons, the one that asks and the one that does it. */
+  /** The verb on both buttons, the one that asks and the one that confirms. */
   action: string;
-  /** On the button that asks, where it stands beside the thing. */
+  /** Label of the button that asks, where the object is beside it. Default: `action`. */
   label?: string;
-  /** `close` is for what stays on the page. */
+  /** `close` closes the dialog if the page stays. */
   onConfirm(close: () => void): Promise<void>;
 }
 
-/** A button for what can't be undone: it asks first. */
+/** A button for an action that can't be undone: it asks first. */
 export function ConfirmButton({ label, action, onConfirm, error, ...question }: ConfirmButtonProps) {
   const [opened, setOpened] = useState(false);
-  // Why it failed when it was asked before says nothing about this time.
+  // Forgets why the action failed the last time.
   const [past, setPast] = useState<ShownError | null>(null);
   const open = (): void => {
     setPast(error);

@@ -3,7 +3,7 @@ import { CheckIcon, CopyIcon } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { copyText } from './copy-text';
 
-const SAID_MS = 2_000;
+const CONFIRMED_MS = 2_000;
 
 interface CopyButtonProps {
   text: string;
@@ -12,20 +12,20 @@ interface CopyButtonProps {
   onCopied?(): void;
 }
 
-/** Puts a text into the clipboard and says so. */
+/** Copies a text to the clipboard, and shows that it did. */
 export function CopyButton({ text, what, onCopied }: CopyButtonProps) {
-  const [said, setSaid] = useState<'copied' | 'refused'>();
+  const [outcome, setOutcome] = useState<'copied' | 'refused'>();
   useEffect(() => {
-    if (!said) return;
-    const timer = setTimeout(() => setSaid(undefined), SAID_MS);
+    if (!outcome) return;
+    const timer = setTimeout(() => setOutcome(undefined), CONFIRMED_MS);
     return () => clearTimeout(timer);
-  }, [said]);
+  }, [outcome]);
   const copy = async (): Promise<void> => {
     const done = await copyText(text);
-    setSaid(done ? 'copied' : 'refused');
+    setOutcome(done ? 'copied' : 'refused');
     if (done) onCopied?.();
   };
-  const Icon = said === 'copied' ? CheckIcon : CopyIcon;
+  const Icon = outcome === 'copied' ? CheckIcon : CopyIcon;
   return (
     <Button
       variant="default"
@@ -34,7 +34,7 @@ export function CopyButton({ text, what, onCopied }: CopyButtonProps) {
       onClick={() => void copy()}
     >
       <span aria-live="polite">
-        {said === 'copied' ? 'Copied' : said === 'refused' ? 'Select it by hand' : `Copy ${what}`}
+        {outcome === 'copied' ? 'Copied' : outcome === 'refused' ? 'Select it by hand' : `Copy ${what}`}
       </span>
     </Button>
   );

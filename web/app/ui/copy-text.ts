@@ -1,4 +1,4 @@
-/** @returns whether the clipboard took it: browsers have none for pages without HTTPS but on localhost. */
+/** @returns whether the text was copied: browsers have no clipboard for pages without HTTPS, except on localhost. */
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
@@ -8,13 +8,13 @@ export async function copyText(text: string): Promise<boolean> {
   }
 }
 
-/** The way that pages without a clipboard of their own still have. */
+/** Works on pages without access to the clipboard. */
 function copyBySelection(text: string): boolean {
   const field = document.createElement('textarea');
   const focused = document.activeElement as HTMLElement | null;
   field.value = text;
   field.readOnly = true;
-  // In a dialog the focus can't leave it.
+  // Inside the dialog, which the focus can't leave.
   (focused?.parentElement ?? document.body).append(field);
   field.select();
   const done = document.execCommand('copy');

@@ -10,19 +10,19 @@ import { appearing, Waiting } from './waiting';
 interface ColumnLook<Row> {
   id: string;
   head: string;
-  /** Right-aligned in one column width, to be compared with the one above. */
+  /** Right-aligned, so that figures can be compared. */
   figure?: boolean;
-  /** All of a text that may be cut short, for the pointer. */
+  /** The full text of a cell that may be cut off, shown by the pointer. */
   whole?(row: Row): string;
-  /** It is cut short early: other columns say more. */
+  /** Cut off early: other columns matter more. */
   narrow?: boolean;
-  /** It takes the room that the others leave on a wide screen. */
+  /** Takes the room that the others leave on a wide screen. */
   roomy?: boolean;
-  /** What can be done with a row: it stays in sight at the right edge. */
+  /** Actions of a row, which stay in sight at the right edge. */
   actions?: boolean;
-  /** Whether its head stands before its content on a phone, which shows no heads; left out: only if it is a figure. */
+  /** Whether the head is shown before the content on a phone, which shows no heads. Default: only for figures. */
   labelled?: boolean;
-  /** Place on a phone, where a row has two lines: 1 to 9 on the first one, 11 to 19 on the second. */
+  /** Place on a phone, where a row has two lines: 1 to 9 on the first line, 11 to 19 on the second. */
   phone?: number;
 }
 
@@ -30,41 +30,41 @@ export type Column<Row> = ColumnLook<Row> &
   (
     | { cell(row: Row): ReactNode }
     | {
-        /** An amount of dollars: the points of the column stand below each other. Null: none. */
+        /** An amount of dollars, aligned at the decimal point. Null: no amount. */
         usd(row: Row): string | null;
-        /** Why there is none. */
+        /** Shown instead of a missing amount. */
         none?(row: Row): ReactNode;
-        /** A plus in front of what comes in. */
+        /** Shows a plus before positive amounts. */
         signed?: boolean;
       }
   );
 
 interface DataTableProps<Row> {
-  /** What the table lists, for who doesn't see it. */
+  /** Label for screen readers. */
   label: string;
-  /** The first one names the row and stays in sight. */
+  /** The first column names the row and stays in sight. */
   columns: readonly Column<Row>[];
-  /** Undefined while they are awaited. */
+  /** Undefined while the rows are awaited. */
   rows: readonly Row[] | undefined;
-  /** How many rows are awaited, where that is known: then nothing below the table moves when they come. */
+  /** How many rows are awaited, if known: then nothing below the table moves when they come. */
   awaitedRows?: number;
   keyOf(row: Row): string;
-  /** Instead of rows where there are none. */
+  /** Shown if there are no rows. */
   empty: ReactNode;
-  /** Keys of rows that have just come. */
+  /** Keys of new rows. */
   fresh?: ReadonlySet<string>;
-  /** The rows are those of before: others are being loaded. */
+  /** The rows are the previous ones: others are being loaded. */
   awaiting?: boolean;
-  /** By a click anywhere on the row; the keyboard has a link in the first column. */
+  /** Called by a click anywhere on the row. For the keyboard, the first column has a link. */
   onOpen?(row: Row): void;
-  /** Below a row that is open; nothing where it isn't. */
+  /** Content below an open row; undefined for a closed one. */
   detail?(row: Row): ReactNode;
   sort?: TableSort;
 }
 
 const AWAITED_ROWS = 5;
 
-/** The one table of the product. On a phone its rows have two lines where the columns say their place. */
+/** The table of all pages. On a phone, its rows have two lines if the columns have a `phone` place. */
 export function DataTable<Item>(props: DataTableProps<Item>) {
   const { label, columns, rows, keyOf, empty, fresh, awaiting, detail, onOpen, sort } = props;
   const { awaitedRows = AWAITED_ROWS } = props;
@@ -75,7 +75,7 @@ export function DataTable<Item>(props: DataTableProps<Item>) {
   const rooms = columns.map((column) => roomOf(column, rows ?? [])).join();
   const hasLines = columns.some(({ phone }) => phone !== undefined);
   return (
-    // It scrolls sideways on narrow screens: the keyboard must reach it to do so.
+    // Scrolls sideways on narrow screens, so the keyboard must reach it.
     <section
       ref={frame}
       className={classes.frame}
@@ -134,25 +134,25 @@ export function DataTable<Item>(props: DataTableProps<Item>) {
   );
 }
 
-/** A click on a control of the row, or to mark a text, is not one on the row. */
+/** Whether a click is on a control of the row, or selects text. */
 function isBeside({ target }: MouseEvent): boolean {
   return !(target as Element).closest('a, button, input') && getSelection()?.isCollapsed !== false;
 }
 
-/** Digits behind the point for which the amounts of a column need room. */
+/** Decimals for which the amounts of a column need room. */
 const roomOf = <Item,>(column: Column<Item>, rows: readonly Item[]): number =>
   'usd' in column ? Math.max(0, ...rows.map((row) => moneyParts(column.usd(row) ?? '0').rest.length)) : 0;
 
 interface RowProps<Item> {
   row: Item;
   columns: readonly Column<Item>[];
-  /** `roomOf` each column, joined: a text, so that a row with the same rooms isn't drawn again. */
+  /** `roomOf` each column, joined into a string, so that unchanged rows aren't rendered again. */
   rooms: string;
   fresh: boolean;
   open: RefObject<DataTableProps<Item>['onOpen']> | undefined;
 }
 
-/** Drawn again only when it has changed itself, however many come above it. */
+/** Only rendered again when the row itself changes, however many rows are added above. */
 const Row = memo(function Row<Item>({ row, columns, rooms, fresh, open }: RowProps<Item>) {
   const room = rooms.split(',');
   return (
@@ -204,7 +204,7 @@ function Cell<Item>({ column, row, isFirst, children }: CellProps<Item>) {
   );
 }
 
-/** Of a cell on a phone; nothing where the table has no lines there. */
+/** The place of a cell on a phone; empty if the table has no lines there. */
 const placeOf = ({ phone }: { phone?: number }) =>
   phone === undefined ? {} : { 'data-phone': '', style: { order: phone } };
 

@@ -6,14 +6,14 @@ import { NO_BANNER } from './no-banner';
 
 interface DialogProps {
   opened: boolean;
-  /** Also by Escape and by a click beside it. */
+  /** Also called for Escape and a click beside the dialog. */
   onClose(): void;
   title: ReactNode;
   wide?: boolean;
   children: ReactNode;
 }
 
-/** What needs an answer before anything else goes on. Gives the focus back. */
+/** A modal dialog. Returns the focus when it closes. */
 export function Dialog({ opened, onClose, title, wide = false, children }: DialogProps) {
   return (
     <Modal
@@ -31,7 +31,7 @@ export function Dialog({ opened, onClose, title, wide = false, children }: Dialo
   );
 }
 
-/** The buttons at its end, the one that does it first. */
+/** The buttons of a dialog, the confirming one first. */
 export function DialogActions({ children }: { children: ReactNode }) {
   return <div className={classes.actions}>{children}</div>;
 }

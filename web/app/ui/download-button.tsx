@@ -10,8 +10,8 @@ interface DownloadButtonProps {
 }
 
 /**
- * Downloads a file of the account that the page shows. A link can't name it, as other requests do: so the server is asked first,
- * and the link is followed if the cookie is still of this account.
+ * Downloads a file of the account that the page shows. Unlike other requests, a link can't name the account: so the page first checks
+ * that the cookie is still of this account, then follows the link.
  */
 export function DownloadButton({ href, download, children }: DownloadButtonProps) {
   const isAsked = useRef(false);
@@ -31,7 +31,7 @@ export function DownloadButton({ href, download, children }: DownloadButtonProps
       href={href}
       download={download}
       onClick={(event) => void follow(event)}
-      // The middle button, which would open it in a tab.
+      // The middle button would open a tab.
       onAuxClick={(event) => void (event.button === 1 && follow(event))}
     >
       {children}

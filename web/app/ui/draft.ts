@@ -1,15 +1,15 @@
 import { useReducer } from 'react';
 
-/** What outlives the page is stored under its account, so that nobody else sees it. */
+/** Drafts are stored per account, so that nobody else sees them. */
 const PREFIX = 'gateway:draft:';
 
-/** What was typed on this page, whether or not it may be stored. */
+/** The drafts of this page, whether or not they can be stored. */
 const drafts = new Map<string, string>();
 let owner: string | undefined;
 
 const nameOf = (field: string): string => `${PREFIX}${owner}:${field}`;
 
-/** Storage may be full, or forbidden: the page goes on with what it remembers by itself. */
+/** Storage may be full or forbidden: then the page only keeps drafts in memory. */
 function attempt<T>(act: () => T): T | undefined {
   try {
     return act();
@@ -19,16 +19,16 @@ function attempt<T>(act: () => T): T | undefined {
 }
 
 /**
- * Where drafts are stored: for this tab, which a reload keeps, and for the browser, which a restart keeps. Two tabs with the
- * same field each keep their own text.
+ * Where drafts are stored: in session storage, which survives a reload, and in local storage, which survives a restart of the
+ * browser. Two tabs with the same field each keep their own text.
  */
 const STORES: readonly (() => Storage)[] = [() => sessionStorage, () => localStorage];
 
-/** Whether a reload would find everything that was typed. */
+/** Whether a reload would restore everything that was typed. */
 export const areDraftsStored = (): boolean =>
   [...drafts].every(([field, text]) => owner !== undefined && readStored(field) === text);
 
-/** Removes what is stored, but for the drafts of one account. */
+/** Removes all stored drafts except those of one account. */
 function removeStored(except?: string): void {
   const kept = except === undefined ? undefined : `${PREFIX}${except}:`;
   for (const store of STORES) {
@@ -52,7 +52,7 @@ function writeStored(field: string, text: string, stores = STORES): void {
   for (const store of stores) attempt(() => store().setItem(nameOf(field), text));
 }
 
-/** What another tab has typed into the same field stays. */
+/** Forgets a stored draft, but not what another tab has typed into the same field. */
 function forgetStored(field: string, text: string | undefined): void {
   const name = nameOf(field);
   attempt(() => sessionStorage.removeItem(name));
@@ -61,7 +61,7 @@ function forgetStored(field: string, text: string | undefined): void {
   });
 }
 
-/** Says whose drafts these are: nothing that another account has typed stays. */
+/** Sets the account of the drafts; removes those of others. */
 export function openDrafts(accountId: string): void {
   if (accountId === owner) return;
   if (owner !== undefined) drafts.clear();
@@ -69,18 +69,18 @@ export function openDrafts(accountId: string): void {
   removeStored(accountId);
 }
 
-/** Nothing stays that was typed; for the log-out. */
+/** For the log-out: removes everything that was typed. */
 export function forgetDrafts(): void {
   drafts.clear();
   owner = undefined;
   removeStored();
 }
 
-/** The text of a field, whichever page has changed it. */
+/** The draft of a field, whichever page has changed it. */
 export const draftOf = (field: string): string | undefined =>
   drafts.get(field) ?? (owner === undefined ? undefined : readStored(field));
 
-/** Puts a text into a field that another page shows. */
+/** Puts a draft into a field of another page. */
 export function leaveDraft(field: string, text: string): void {
   drafts.set(field, text);
   if (owner !== undefined) writeStored(field, text);
@@ -88,15 +88,15 @@ export function leaveDraft(field: string, text: string): void {
 
 interface DraftOptions {
   /**
-   * True for what may hold a secret, such as the address of a webhook: it survives a reload, but ends with its tab.
+   * True for fields that may hold a secret, such as the URL of a webhook: the draft survives a reload, but not its tab.
    */
   isOfTab?: boolean;
 }
 
 /**
- * What was typed into a field, whatever its length. It outlives the page, a reload and a new build, until it is sent, given up
- * or the log-out. Passwords and keys are never given to this.
- * @returns the text, undefined while nothing was typed; how to change it; how to forget it
+ * The draft of a field. It survives other pages, a reload and a new build, until it is sent or discarded, or the user logs out. Not
+ * for passwords and keys.
+ * @returns the text, undefined while nothing was typed; a function that changes it; one that forgets it
  */
 export function useDraft(
   field: string,

@@ -1,23 +1,23 @@
 import { useDraft } from './draft';
 
-/** Names the draft of what an edit is based on. */
+/** The name of the draft that holds the base of an edit. */
 export const baseDraft = (field: string): string => `base of ${field}`;
 
 interface EditBase {
-  /** What the edit began with; what is there now while nothing is edited. */
+  /** The value that the edit began with; the current value while nothing is edited. */
   base: string;
-  /** It was changed elsewhere since: in another tab, by another person, by a program. */
+  /** The value was changed elsewhere since: in another tab, by another person or by a program. */
   isOld: boolean;
-  /** With every change of the draft: the first one notes what it is based on. */
+  /** Called with every change of the draft. The first call stores the base. */
   begin(): void;
-  /** What is there now has been seen: the edit goes on from that. */
+  /** The user has seen the current value, which becomes the base. */
   keep(): void;
   forget(): void;
 }
 
 /**
- * What an edit is based on, so that nothing that was changed elsewhere is replaced unseen. It is kept as long as the draft.
- * @param now what is there now, as a text.
+ * The base of an edit, so that a change made elsewhere is never replaced unseen. Kept as long as the draft.
+ * @param now the current value, as a string.
  */
 export function useEditBase(
   field: string,

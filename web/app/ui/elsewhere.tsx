@@ -4,15 +4,15 @@ import classes from './elsewhere.module.css';
 import { Note } from './note';
 
 interface ElsewhereProps {
-  /** Begins the sentence: "The node". */
+  /** Beginning of the sentence: "The node". */
   what: string;
-  /** What it is now, where that differs. */
+  /** The current values, where they differ. */
   now: ReactNode;
   onKeep(): void;
   onDiscard(): void;
 }
 
-/** Says that what is being edited was changed elsewhere, and leaves it to the reader which of both stays. */
+/** Shows that the edited object was changed elsewhere, and lets the user choose which version to keep. */
 export function Elsewhere({ what, now, onKeep, onDiscard }: ElsewhereProps) {
   return (
     <Note

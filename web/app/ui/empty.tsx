@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import classes from './empty.module.css';
 
-/** What will stand here, and the button that makes it so. */
+/** An empty state: what will be listed here, and the button that creates the first one. */
 export function Empty({ children, action }: { children: ReactNode; action?: ReactNode }) {
   return (
     <div className={classes.empty}>

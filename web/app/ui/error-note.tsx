@@ -1,7 +1,7 @@
 import type { ShownError } from '../graphql/errors';
 import classes from './error-note.module.css';
 
-/** What went wrong, above what has to be done again. Spoken at once. */
+/** An error above the form or button that caused it. Announced at once. */
 export function ErrorNote({ error }: { error: ShownError }) {
   return (
     <p role="alert" className={classes.note}>

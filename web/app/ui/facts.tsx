@@ -2,12 +2,12 @@ import type { ReactNode } from 'react';
 import classes from './facts.module.css';
 import { Waiting } from './waiting';
 
-/** What is known of one thing, line by line. */
+/** The facts about one object, one per line. */
 export function Facts({ children }: { children: ReactNode }) {
   return <dl className={classes.facts}>{children}</dl>;
 }
 
-/** One line of it; without a value it is awaited. */
+/** One line of `Facts`; awaited while it has no value. */
 export function Fact({ name, children }: { name: string; children: ReactNode }) {
   return (
     <>

@@ -1,9 +1,9 @@
 import { useDraft } from './draft';
 
 /**
- * Everything that was typed into a form, as one draft.
- * @param from makes the form of what is stored, or gives undefined where an earlier build has stored something else.
- * @returns the form, undefined while nothing was typed; how to change it; how to forget it
+ * The content of a form as one draft.
+ * @param from reads a stored form; undefined if an earlier build has stored another shape.
+ * @returns the form, undefined while nothing was typed; a function that changes it; one that forgets it
  */
 export function useFormDraft<Form>(
   field: string,

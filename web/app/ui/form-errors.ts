@@ -1,27 +1,27 @@
 import type { z } from 'zod';
 import { zodFieldIssues } from '../../../src/lib/field-issues';
 
-/** How the server says of some fields that they are empty. */
+/** The server's message for some empty fields. */
 const EMPTY = 'must have at least 1 character';
 
-/** Messages are written to stand behind the name of a field; under it they begin a sentence. */
+/** Messages of the server follow the name of a field; below the field, they begin a sentence. */
 export function asSentence(message: string): string {
   if (message === EMPTY) return 'Must not be empty';
   return `${message.charAt(0).toUpperCase()}${message.slice(1)}`;
 }
 
-/** Checks a form by the schema that the server uses, in the server's words. For `validate` of a Mantine form. */
+/** Checks a form with the server's schema and messages. For `validate` of a Mantine form. */
 export function schemaErrors(schema: z.ZodType): (values: unknown) => Record<string, string> {
   return (values) => {
     const result = schema.safeParse(values);
     if (result.success) return {};
     const issues = zodFieldIssues(result.error);
-    // The first of a field counts: object entries that come later would win.
+    // Reversed, so that the first message of a field wins.
     return Object.fromEntries(issues.reverse().map(({ field, message }) => [field, asSentence(message)]));
   };
 }
 
-/** What GraphQL refused, as sentences, by the names of fields that REST and the schemas use. */
+/** The errors of GraphQL as sentences, by the field names of REST and the schemas. */
 export const refusedFields = (faults: Record<string, string>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(faults).map(([name, fault]) => [

@@ -2,14 +2,14 @@ import { latencyText } from '../../../src/lib/latency-text';
 import { roundedDollars } from '../../../src/lib/rounded-dollars';
 import { madeOnce } from './made-once';
 
-/** Pages are in English, whatever the system speaks: its formats would mix two languages in a line. */
+/** Pages are in English: formats of the system's language would mix two languages in a line. */
 const LOCALE = 'en-GB';
 
 const counts = madeOnce(() => new Intl.NumberFormat('en-US'));
 /** 12,345 */
 export const formatCount = (count: number): string => counts().format(count);
 
-/** A number of things that are several by an s: `1 call`, `12,345 calls`. */
+/** A number with a noun whose plural ends with s: `1 call`, `12,345 calls`. */
 export const counted = (count: number, thing: string): string =>
   `${formatCount(count)} ${thing}${count === 1 ? '' : 's'}`;
 
@@ -22,7 +22,7 @@ export const shortCount = (count: number): string => shortCounts().format(count)
 const rates = madeOnce(
   () => new Intl.NumberFormat(LOCALE, { style: 'percent', maximumSignificantDigits: 2 }),
 );
-/** A fraction as `2.5%`. What isn't all doesn't read as all. */
+/** A fraction as `2.5%`. Only exactly 1 is shown as `100%`. */
 export const formatRate = (fraction: number): string =>
   fraction >= 0.995 && fraction < 1
     ? `${Math.min(99.99, Math.round(fraction * 10_000) / 100)}%`
@@ -38,7 +38,7 @@ export function formatPoints(difference: number): string {
 /** Milliseconds as `850 ms`, from ten seconds on as `12.3 s`. */
 export const formatLatency = (ms: number): string => latencyText(ms, formatCount);
 
-/** Dollars in few characters, for the marks of a chart, where the exact amount stands beside it. */
+/** Dollars in few characters, for the marks of a chart, which shows the exact amount elsewhere. */
 export const shortDollars = (usd: number): string =>
   Number.isInteger(usd) ? `$${formatCount(usd)}` : roundedDollars(usd);
 
@@ -83,7 +83,7 @@ const UNITS = [
   ['hour', 3_600],
   ['minute', 60],
 ] as const;
-// In numbers: what was 47 hours ago isn't "yesterday" on most clocks, nor what was 59 days ago "last month".
+// Always as numbers: 47 hours ago isn't "yesterday" on most clocks, nor 59 days ago "last month".
 const relative = madeOnce(() => new Intl.RelativeTimeFormat('en', { numeric: 'always', style: 'long' }));
 /** How long ago, by the largest unit that fits: `3 minutes ago`. */
 export function formatAgo(time: Date, now: number): string {

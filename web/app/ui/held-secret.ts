@@ -1,9 +1,9 @@
 import { useEffect, useSyncExternalStore } from 'react';
 import { doubtSession } from '../session';
 
-/** Secrets on the screen that can't be shown again and that nobody has copied. */
+/** Number of secrets on the screen that can't be shown again and weren't copied. */
 let uncopied = 0;
-/** The session has ended, and the log-in waits for them. */
+/** The session has ended, and the log-in waits for these secrets. */
 let isWaiting = false;
 const listeners = new Set<() => void>();
 
@@ -13,8 +13,8 @@ function listen(listener: () => void): () => void {
 }
 
 /**
- * Whether the page must stay although nobody is signed in: the way to the log-in would take a secret away. The secret says so
- * from then on.
+ * Whether the page must stay although nobody is signed in: going to the log-in would lose a secret. From then on, the secret shows
+ * that the session has ended.
  */
 export function holdsPage(isSignedOut: boolean): boolean {
   isWaiting = isSignedOut && uncopied > 0;
@@ -23,8 +23,8 @@ export function holdsPage(isSignedOut: boolean): boolean {
 }
 
 /**
- * Holds the page of a secret that is shown once until it is copied or no longer on the screen, if the session ends elsewhere.
- * @returns whether it has ended
+ * Keeps the page of a secret that is shown once, if the session ends elsewhere, until the secret was copied or closed.
+ * @returns whether the session has ended
  */
 export function useHeldSecret(isCopied: boolean): boolean {
   useEffect(() => {

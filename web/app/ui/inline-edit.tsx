@@ -13,32 +13,32 @@ import { Unseen } from './unseen';
 
 interface InlineEditProps {
   label: string;
-  /** Names the draft, which outlives a log-in. */
+  /** Name of the draft, which survives a log-in. */
   draft: string;
-  /** How the value is shown. */
+  /** The displayed value. */
   children: ReactNode;
-  /** How it is typed. */
+  /** The value as it is typed. */
   value: string;
   hint?: string;
   prefix?: string;
-  /** @returns what is wrong, to be said under the field */
+  /** @returns the error to show under the field */
   check(text: string): string | undefined;
   /**
-   * @param base the value that the text is to replace: where another is there by now, nothing may change.
+   * @param base the value to replace: if it has changed since, nothing may be saved.
    * @returns the refusal, or null
    */
   save(text: string, base: string): Promise<ShownError | null>;
-  /** A button beside "Edit" that empties it, which can be undone. */
+  /** A button beside "Edit" that empties the value, which can be undone. */
   clear?: {
     act: string;
-    /** What has been done. */
+    /** The message afterwards. */
     done: string;
-    /** Instead of an empty value. */
+    /** Shown instead of an empty value. */
     none: string;
   };
 }
 
-/** A value that is changed where it stands. Enter saves, Escape leaves it as it was. */
+/** A value that is edited in place. Enter saves, Escape cancels. */
 export function InlineEdit(props: InlineEditProps) {
   const { label, draft, children, value, hint, prefix, check, save, clear } = props;
   const [typed, change, forget] = useDraft(draft);
@@ -47,14 +47,14 @@ export function InlineEdit(props: InlineEditProps) {
   const [refusal, setRefusal] = useState<ShownError | null>(null);
   const [saving, setSaving] = useState(false);
   const opener = useRef<HTMLButtonElement>(null);
-  // What was saved is there, though the page may not have read it yet.
+  // Shows the saved value, though the page may not have loaded it yet.
   const [unread, noteSaved] = useUnread(value);
-  /** The value before it was emptied at a click. */
+  /** The value before the button emptied it. */
   const [removed, setRemoved] = useState<string>();
   const isOld = edit.isOld && !saving;
   const isLeaving = useRef(false);
   useEffect(() => {
-    // The button is there again, and enabled once the page has read what was saved. Whoever has gone on keeps the focus.
+    // The button is back, and enabled once the page has loaded the saved value. If the user has gone on, the focus stays.
     if (!isLeaving.current || !opener.current || opener.current.disabled) return;
     isLeaving.current = false;
     if (document.activeElement?.contains(opener.current)) opener.current.focus();
@@ -82,7 +82,7 @@ export function InlineEdit(props: InlineEditProps) {
     setRemoved(undefined);
     stop();
   };
-  /** At once, without the field. */
+  /** Saves at once, without the field. */
   const put = async (text: string): Promise<void> => {
     setRefusal(null);
     setSaving(true);
@@ -160,7 +160,7 @@ export function InlineEdit(props: InlineEditProps) {
             {...(hint && { description: hint })}
             {...(prefix && { leftSection: prefix })}
             value={typed}
-            // What was typed now would go with the answer.
+            // Text that is typed now would be lost with the answer.
             readOnly={saving}
             error={fault}
             onChange={({ currentTarget }) => {

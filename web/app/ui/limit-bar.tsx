@@ -3,16 +3,16 @@ import classes from './limit-bar.module.css';
 import { Money } from './money';
 
 interface LimitBarProps {
-  /** What the bar is about: `Spend of this month against its limit`. */
+  /** Label: `Spend of this month against its limit`. */
   label: string;
   spentUsd: string;
-  /** Null: none. */
+  /** Null: no limit. */
   limitUsd: string | null;
 }
 
 const WARN = 0.8;
 
-/** How far spend is towards its limit. Only the bar is a float; the amounts are exact. */
+/** Spend against its limit. Only the bar uses a float; the amounts are exact. */
 export function LimitBar({ label, spentUsd, limitUsd }: LimitBarProps) {
   const limit = Number(limitUsd ?? 0);
   const share = limit > 0 ? Number(spentUsd) / limit : Number(limitUsd !== null);

@@ -1,10 +1,10 @@
-/** A value and when it was, in milliseconds. */
+/** A value and its time in milliseconds. */
 export interface Reading {
   atMs: number;
   value: number;
 }
 
-/** A round number that is not below `value`: 1, 2 or 5 and zeros. */
+/** The next round number from `value` up: 1, 2 or 5 with zeros. */
 export function roundMaximum(value: number): number {
   if (value <= 0) return 1;
   const size = 10 ** Math.floor(Math.log10(value));
@@ -12,7 +12,7 @@ export function roundMaximum(value: number): number {
   return step * size;
 }
 
-/** The middle one of the gaps between readings; 0 for fewer than two. */
+/** The median gap between readings; 0 for fewer than two. */
 function usualGapMs(readings: readonly Reading[]): number {
   const gaps = readings
     .slice(1)
@@ -23,7 +23,7 @@ function usualGapMs(readings: readonly Reading[]): number {
 
 const SILENT_GAPS = 3;
 
-/** Readings, oldest first, in runs without silence: a line must not bridge what nobody has seen. */
+/** Splits readings, oldest first, at gaps: the line must not bridge a time without readings. */
 export function runsOf(readings: readonly Reading[]): Reading[][] {
   const longest = usualGapMs(readings) * SILENT_GAPS;
   const runs: Reading[][] = [];

@@ -2,7 +2,7 @@ import classes from './line-chart.module.css';
 import { type Reading, roundMaximum, runsOf } from './line-chart.rules';
 
 interface LineChartProps {
-  /** What is drawn: `GPU utilization`. */
+  /** Title: `GPU utilization`. */
   label: string;
   /** Oldest first. */
   readings: readonly Reading[];
@@ -15,10 +15,10 @@ interface LineChartProps {
 
 const WIDTH = 320;
 const HEIGHT = 72;
-/** Half of the line, so that it isn't cut off at the edges. */
+/** Half of the line width, so that the line isn't cut off at the edges. */
 const MARGIN = 1;
 
-/** A small line over time. What it says stands beside it as a figure and, on request, as a table. */
+/** A small line chart over time. The page shows its figure beside it and, on request, as a table. */
 export function LineChart({ label, readings, fromMs, toMs, most, format }: LineChartProps) {
   const values = readings.map(({ value }) => value);
   const top = most ?? roundMaximum(Math.max(0, ...values));

@@ -4,9 +4,9 @@ import type { ShownError } from '../graphql/errors';
 import { ErrorNote } from './error-note';
 import classes from './load-error.module.css';
 
-/** Instead of what could not be loaded, or above what is no longer fresh. */
+/** Shown instead of data that could not be loaded, or above data that could not be refreshed. */
 export function LoadError({ error, onRetry }: { error: ShownError; onRetry(): void }) {
-  // The next answer brings another error, or none.
+  // Until the next answer, with another error or without one.
   const [tried, setTried] = useState<ShownError>();
   const retry = (): void => {
     setTried(error);

@@ -1,6 +1,5 @@
 /**
- * Makes something when it is first wanted. For formats of the browser: each takes milliseconds to make, and a page shows few of
- * those that its modules know.
+ * Makes a value on first use. For the browser's formats: each takes milliseconds to make, and a page uses few of them.
  */
 export function madeOnce<Thing>(make: () => Thing): () => Thing {
   let made: Thing | undefined;

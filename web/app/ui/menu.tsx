@@ -2,7 +2,7 @@ import { useClickOutside } from '@mantine/hooks';
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import classes from './menu.module.css';
 
-/** What the button of a menu has to carry. */
+/** Props for the button of a menu. */
 export interface MenuButton {
   'aria-haspopup': 'menu';
   'aria-expanded': boolean;
@@ -11,15 +11,15 @@ export interface MenuButton {
 }
 
 interface MenuProps {
-  /** Draws the button. */
+  /** Renders the button. */
   button(of: MenuButton): ReactNode;
   /** Above the items. */
   head?: ReactNode;
-  /** Links and buttons of the class and role that they are given. */
+  /** Renders links and buttons with the given class and role. */
   items(of: { role: 'menuitem'; className: string; tabIndex: -1; onClick(): void }): ReactNode;
 }
 
-/** The place of an item that a key leads to. */
+/** The index of the item that a key moves to. */
 function placeFor(key: string, now: number, count: number): number | undefined {
   if (key === 'Home') return 0;
   if (key === 'End') return count - 1;
@@ -28,8 +28,8 @@ function placeFor(key: string, now: number, count: number): number | undefined {
 }
 
 /**
- * A few actions below a button. Arrow keys go through them; Escape, Tab and a click elsewhere close it. A page that is still
- * loading may take the focus: that leaves it open.
+ * A few actions below a button. Arrow keys move between them; Escape, Tab and a click elsewhere close the menu. It stays open if a page
+ * that is still loading takes the focus.
  */
 export function Menu({ button, head, items }: MenuProps) {
   const id = useId();
@@ -58,7 +58,7 @@ export function Menu({ button, head, items }: MenuProps) {
     all[next]?.focus();
   };
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: hears the keys of the button and the items within
+    // biome-ignore lint/a11y/noStaticElementInteractions: handles the keys of the button and the items within
     <div ref={place} className={classes.place} onKeyDown={onKeyDown}>
       {button({
         'aria-haspopup': 'menu',

@@ -1,12 +1,12 @@
-/** What comes of an edit when what it began with was changed elsewhere. */
+/** The result of an edit whose base was changed elsewhere. */
 export interface Merged<Form> {
-  /** What is there now, with the edit's own changes. */
+  /** The current values with the changes of the edit. */
   form: Form;
-  /** Fields that both have changed, to different values. The edit's are in the form. */
+  /** Fields that both have changed to different values. The form has those of the edit. */
   conflicts: (keyof Form)[];
 }
 
-/** Puts together, field by field, what an edit has changed and what was changed elsewhere since it began. */
+/** Merges, field by field, an edit with the changes that were made elsewhere since it began. */
 export function merged<Form extends object>(base: Form, own: Form, now: Form): Merged<Form> {
   const fields = Object.keys(now) as (keyof Form)[];
   const form = { ...now };

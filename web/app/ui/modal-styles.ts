@@ -1,4 +1,4 @@
-// Of a dialog, in Mantine's order. They come with the first dialog and not with the first page.
+// The styles of a dialog, in Mantine's order, loaded with the first dialog instead of the first page.
 import '@mantine/core/styles/ScrollArea.css';
 import '@mantine/core/styles/Overlay.css';
 import '@mantine/core/styles/Paper.css';

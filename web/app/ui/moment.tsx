@@ -5,13 +5,13 @@ import { useNow } from './use-now';
 const MINUTE_MS = 60_000;
 
 interface MomentProps {
-  /** As the API tells it. */
+  /** A time of the API. */
   at: string;
-  /** How long ago instead of when. */
+  /** Shows how long ago it was. */
   ago?: boolean;
 }
 
-/** A time on the clock of whoever looks at it; the pointer shows UTC. */
+/** A time in the user's time zone; the pointer shows UTC. */
 export function Moment({ at, ago = false }: MomentProps) {
   const now = useNow(MINUTE_MS);
   const time = new Date(at);

@@ -4,13 +4,13 @@ import { moneyText, roundedToCents } from './money-text';
 
 interface MoneyProps {
   usd: string;
-  /** A plus in front of what comes in. */
+  /** Shows a plus before positive amounts. */
   signed?: boolean;
-  /** Digits behind the cents for which there is room, so that the points of a column stand below each other. */
+  /** Digits after the cents for which there is room, so that a column is aligned at the decimal point. */
   room?: number;
 }
 
-/** An amount in dollars to its last digit. */
+/** An exact amount in dollars. */
 export function Money({ usd, signed = false, room }: MoneyProps) {
   const { main, rest } = moneyParts(usd);
   return (
@@ -29,7 +29,7 @@ export function Money({ usd, signed = false, room }: MoneyProps) {
   );
 }
 
-/** An amount rounded to cents, where there is room for no more; the pointer shows all of it. */
+/** An amount rounded to cents, where there is no room for more; the pointer shows the exact one. */
 export function ShortMoney({ usd }: { usd: string }) {
   const { main } = moneyParts(roundedToCents(usd));
   const tiny = /^-?\$0\.00$/.test(main) && /[1-9]/.test(usd);

@@ -4,16 +4,16 @@ import classes from './note.module.css';
 interface NoteProps {
   tone: 'good' | 'warn' | 'bad' | 'plain';
   children: ReactNode;
-  /** What can be done about it. */
+  /** A button or link. */
   action?: ReactNode;
-  /** Takes the focus when it appears, if its button has lost it: one that stays disabled once its work is done. */
+  /** Takes the focus when the note appears, if its button lost the focus by being disabled for good. */
   followsButton?: boolean;
 }
 
-/** Something that has just happened or should be known, said politely. */
+/** A message about something that has just happened or should be known. Screen readers announce it politely. */
 export function Note({ tone, children, action, followsButton = false }: NoteProps) {
   const element = useRef<HTMLDivElement>(null);
-  // Only when it appears: whoever has gone on since then keeps the focus.
+  // Only when the note appears: if the user has gone on since, the focus stays.
   useEffect(() => {
     const focused = document.activeElement;
     if (followsButton && (!focused || focused.matches('body, :disabled'))) element.current?.focus();

@@ -4,9 +4,9 @@ import { PageTitle } from './page-title';
 
 interface PageHeadProps {
   title: string;
-  /** One line on what stands here. */
+  /** One line about the page. */
   lead?: ReactNode;
-  /** On the other side: the one thing to do, or what changes the whole page. */
+  /** On the right: the main action, or controls of the whole page. */
   tools?: ReactNode;
 }
 

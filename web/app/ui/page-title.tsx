@@ -1,20 +1,20 @@
 import { useEffect, useRef } from 'react';
 
-/** The page whose title was shown last, and whether one has taken the focus in this visit. */
+/** The path of the last page title, and whether a title has taken the focus in this visit. */
 let shownPath: string | undefined;
 let tookFocus = false;
 
 /**
- * The one title of a page. After navigation it takes the focus, so that whoever doesn't see the page knows where they
- * are; on the first page of a visit the focus stays where the browser puts it.
+ * The title of a page. After navigation it takes the focus, so that users of screen readers know where they are; on the first page
+ * of a visit, the focus stays where the browser puts it.
  */
 export function PageTitle({ children }: { children: string }) {
   const element = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     document.title = `${children} · Inference gateway`;
   }, [children]);
-  // Only of a page that has just come: a title that changes while somebody works leaves the focus where it is. So does one that
-  // replaces that of the same page, unless it had the focus.
+  // Only for a new page: a title that changes later leaves the focus alone. So does one that replaces the title of the same page,
+  // unless that had the focus.
   useEffect(() => {
     const { pathname } = window.location;
     const isNewPage = shownPath !== undefined && shownPath !== pathname;
@@ -23,7 +23,7 @@ export function PageTitle({ children }: { children: string }) {
       tookFocus = true;
     }
     shownPath = pathname;
-    // The page is there: its outline, which the document began with, would be found twice.
+    // Removes the document's outline, whose title would be found twice.
     document.querySelector('.shell')?.remove();
   }, []);
   return (

@@ -2,13 +2,13 @@ import type { ReactNode } from 'react';
 import classes from './pager.module.css';
 
 interface PagerProps {
-  /** Towards the beginning of the list; a link or nothing. */
+  /** A link towards the beginning of the list, if there is one. */
   newer: ReactNode;
-  /** Towards its end. */
+  /** A link towards its end, if there is one. */
   older: ReactNode;
 }
 
-/** Ways to the other pages of a list. */
+/** Links to the other pages of a list. */
 export function Pager({ newer, older }: PagerProps) {
   if (!newer && !older) return null;
   return (

@@ -3,16 +3,16 @@ import classes from './inline-edit.module.css';
 import { Unseen } from './unseen';
 
 interface RemovedProps {
-  /** What has been done: `Cap removed.` */
+  /** The message: `Cap removed.` */
   done: string;
-  /** What comes back, for who doesn't see where the button stands. */
+  /** What the button restores, for screen readers. */
   what: string;
   disabled: boolean;
-  /** Absent where the way back would do more than that. */
+  /** Absent if undoing would do more than restore the value. */
   onUndo?: (() => void) | undefined;
 }
 
-/** Says below an empty value that it was just removed, with the way back if there is one. */
+/** Shows below an empty value that it was just removed, with an undo button if possible. */
 export function Removed({ done, what, disabled, onUndo }: RemovedProps) {
   return (
     <p role="status" className={classes.removed}>

@@ -3,17 +3,17 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 import classes from './search-field.module.css';
 
 interface SearchFieldProps {
-  /** What is searched, for who doesn't see it: `Search keys`. */
+  /** Label for screen readers: `Search keys`. */
   label: string;
-  /** What can be typed. */
+  /** Placeholder. */
   placeholder: string;
   value: string;
-  /** How many were found. */
+  /** The number of results. */
   counted?: string | undefined;
   onChange(text: string): void;
 }
 
-/** The list follows when somebody stops typing for so long. */
+/** The list is searched after such a pause in typing. */
 const PAUSE_MS = 250;
 
 /** Searches a list while somebody types. */
@@ -22,7 +22,7 @@ export function SearchField({ label, placeholder, value, counted, onChange }: Se
   const latest = useRef(onChange);
   latest.current = onChange;
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  /** What was sent and hasn't come back as the value, without the spaces around it that a search may leave out. */
+  /** The last search that hasn't come back as the value, trimmed, since a search may drop spaces. */
   const sent = useRef<string[]>([]);
   const search = useCallback((text: string): void => {
     sent.current.push(text.trim());
@@ -31,7 +31,7 @@ export function SearchField({ label, placeholder, value, counted, onChange }: Se
   useEffect(() => {
     const own = sent.current.indexOf(value.trim());
     sent.current = own === -1 ? [] : sent.current.slice(own + 1);
-    // Somebody has followed a link to another search, or to none: what was typed before is over.
+    // A link has led to another search, or to none: drops the typed text.
     if (own === -1) setTyped(value);
   }, [value]);
   useEffect(() => {
@@ -39,7 +39,7 @@ export function SearchField({ label, placeholder, value, counted, onChange }: Se
     timer.current = setTimeout(() => search(typed), PAUSE_MS);
     return () => clearTimeout(timer.current);
   }, [typed, value, search]);
-  // Whoever follows a link right after typing leaves for good: nothing may bring them back to the list later.
+  // After a link was followed, a pending search must not lead back to the list.
   const searchAtOnce = (): void => {
     clearTimeout(timer.current);
     if (typed !== value) search(typed);

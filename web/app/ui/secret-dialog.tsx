@@ -7,24 +7,24 @@ import { useSecretGuard } from './use-secret-guard';
 
 interface SecretDialogProps {
   opened: boolean;
-  /** Called when it is really to be closed. */
+  /** Called when the dialog may really close. */
   onClose(): void;
-  /** Before there is a secret, and with one. */
+  /** The titles before there is a secret, and with one. */
   titles: { before: string; made: string };
-  /** Undefined before it is made. */
+  /** Undefined before the secret is made. */
   secret: string | undefined;
   /** What the secret is: `key`, `signing secret`. */
   what: string;
-  /** What makes the secret. */
+  /** The form that makes the secret. */
   form: ReactNode;
-  /** Below the secret. */
+  /** Shown below the secret. */
   children?: ReactNode;
 }
 
-/** Shows a secret the one time that it can be seen; closing before it was copied asks first. */
+/** Shows a secret once; asks before it is closed without having been copied. */
 export function SecretDialog(props: SecretDialogProps) {
   const { opened, onClose, titles, secret, what, form, children } = props;
-  // Going back is a close, too. What the page does by itself isn't.
+  // Going back closes the dialog, too. Navigation by the page itself doesn't.
   const { asked, mayLeave, ask, onCopied, reset } = useSecretGuard(
     secret !== undefined,
     ({ action }) => action !== 'PUSH' && action !== 'REPLACE',
@@ -40,13 +40,13 @@ export function SecretDialog(props: SecretDialogProps) {
   const isLeft = !opened && secret !== undefined && mayLeave;
   const latest = useRef(leave);
   latest.current = leave;
-  // The way back has closed it: the next one begins without this secret.
+  // Closed by going back: the next one begins without this secret.
   useEffect(() => {
     if (isLeft) latest.current();
   }, [isLeft]);
   return (
     <Dialog
-      // A secret may also be made after somebody has closed the form.
+      // A secret may still be made after the form was closed.
       opened={opened || (secret !== undefined && !isLeft)}
       onClose={close}
       title={secret === undefined ? titles.before : titles.made}

@@ -9,7 +9,7 @@ interface SecretOnceProps {
   onCopied?(): void;
 }
 
-/** A secret in full, with what to do about it. The end of the session doesn't take it away before it was copied. */
+/** A full secret, with advice. It stays until it was copied, even if the session ends. */
 export function SecretOnce({ secret, what, onCopied }: SecretOnceProps) {
   const [copied, setCopied] = useState<string>();
   const hasEnded = useHeldSecret(copied === secret);

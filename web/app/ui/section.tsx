@@ -3,7 +3,7 @@ import classes from './section.module.css';
 
 interface SectionProps {
   title: string;
-  /** Beside the title: what changes how it is shown. */
+  /** Controls beside the title. */
   tools?: ReactNode;
   children: ReactNode;
 }

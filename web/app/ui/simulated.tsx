@@ -4,7 +4,7 @@ import classes from './simulated.module.css';
 /** Public names of the models that the bundled simulator answers. */
 export const SimulatedModels = createContext<readonly string[]>([]);
 
-/** Beside the name of a model, where no real model answers. */
+/** Marks the name of a model that the simulator answers. */
 export function SimulatedMark({ model }: { model: string }) {
   if (!use(SimulatedModels).includes(model)) return null;
   return (

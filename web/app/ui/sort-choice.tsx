@@ -7,7 +7,7 @@ interface SortChoiceProps {
   sort: TableSort;
 }
 
-/** How a table is sorted on a phone, where its rows have two lines and no head to press. */
+/** Sorts a table on a phone, where rows have two lines and no column heads. */
 export function SortChoice({ columns, sort }: SortChoiceProps) {
   const sortable = columns.filter(({ id }) => sort.ids.includes(id));
   return (

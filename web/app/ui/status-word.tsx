@@ -5,7 +5,7 @@ interface StatusWordProps {
   children: string;
 }
 
-/** A state by a sign and a word: colour alone says nothing. */
+/** A state as a sign and a word, not by colour alone. */
 export function StatusWord({ tone, children }: StatusWordProps) {
   return (
     <span className={classes.status} data-tone={tone}>

@@ -1,7 +1,7 @@
 import classes from './data-table.module.css';
 
 export interface TableSort {
-  /** Columns by which it can be sorted; each has one direction that makes sense. */
+  /** Sortable columns, each with one sensible direction. */
   ids: readonly string[];
   by: string;
   descending: boolean;
@@ -13,7 +13,7 @@ interface HeadProps {
   sort: TableSort | undefined;
 }
 
-/** The head of a column, by which a table may be sorted. */
+/** The head of a column, a button if the column is sortable. */
 export function Head({ column, sort }: HeadProps) {
   const look = {
     scope: 'col',
@@ -25,7 +25,7 @@ export function Head({ column, sort }: HeadProps) {
   const direction = sort.descending ? 'descending' : 'ascending';
   return (
     <th {...look} aria-sort={chosen ? direction : undefined}>
-      {/* On a phone, where nobody sees the head: a button would still take the focus. */}
+      {/* On a phone the head is invisible, but a button would still take the focus. */}
       <span className={classes.plain}>{column.head}</span>
       <button type="button" className={classes.sort} onClick={() => sort.onChange(column.id)}>
         {column.head}

@@ -5,7 +5,7 @@ const NEXT = { auto: 'light', light: 'dark', dark: 'auto' } as const;
 const NAMES = { auto: 'system', light: 'light', dark: 'dark' } as const;
 const ICONS = { auto: MonitorIcon, light: SunIcon, dark: MoonIcon } as const;
 
-/** System, light, dark, and again. */
+/** Switches between system, light and dark. */
 export function ThemeSwitch() {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const Icon = ICONS[colorScheme];

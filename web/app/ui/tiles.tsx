@@ -6,17 +6,17 @@ interface TileProps {
   label: string;
   /** Absent while it is awaited. */
   children: ReactNode;
-  /** Below the figure: what it is compared with. */
+  /** Comparison below the figure. */
   note?: ReactNode;
 }
 
 interface TilesProps {
-  /** They have room for amounts of many digits, which are never cut. */
+  /** Leaves room for amounts with many digits, which are never cut off. */
   roomy?: boolean;
   children: ReactNode;
 }
 
-/** Figures that are read at one glance, beside each other. */
+/** The main figures, side by side. */
 export function Tiles({ roomy = false, children }: TilesProps) {
   return (
     <dl className={classes.tiles} data-roomy={roomy || undefined}>
@@ -25,7 +25,6 @@ export function Tiles({ roomy = false, children }: TilesProps) {
   );
 }
 
-/** One of them. */
 export function Tile({ label, children, note }: TileProps) {
   return (
     <div className={classes.tile}>

@@ -1,12 +1,12 @@
 import { useEffect, useState } from 'react';
 
-/** An answer that shows what was saved comes within this. */
+/** An answer with the saved value comes within this time. */
 const READ_AGAIN_MS = 5_000;
 
 /**
- * What was saved, until the page has read it: another change would be based on a value that isn't there any more.
- * @param value what the page knows, as a text.
- * @returns the text that was saved, undefined once it was read; how to note one
+ * The saved value until the page has loaded it: until then, another change would be based on the old value.
+ * @param value the value that the page has, as a string.
+ * @returns the saved string, undefined once it was loaded; a function that sets it
  */
 export function useUnread(value: string): [unread: string | undefined, note: (text: string) => void] {
   const [saved, setSaved] = useState<{ text: string; was: string }>();

@@ -2,7 +2,7 @@ import { areDraftsStored } from './draft';
 
 const FIELDS = 'input:not([type="checkbox"], [type="radio"], [type="hidden"]), textarea';
 
-/** Whether a reload would lose something that was typed: a draft that could not be stored, or a field without a draft. */
+/** Whether a reload would lose typed text: a draft that could not be stored, or a field without a draft. */
 export const wouldLoseText = (): boolean =>
   !areDraftsStored() ||
   [...document.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>(FIELDS)].some(

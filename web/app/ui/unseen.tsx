@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import classes from './unseen.module.css';
 
-/** Words for who hears the page instead of seeing it. */
+/** Text for screen readers only. */
 export function Unseen({ children }: { children: ReactNode }) {
   return <span className={classes.unseen}>{children}</span>;
 }

@@ -2,15 +2,15 @@ import { useRouter, useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 
 /**
- * How a dialog with an address is closed. Where it was opened over its page, the page is the entry before in the history, and
- * closing goes back there. If the address were replaced instead, the page would be there twice, and Back would seem to do nothing.
+ * Closes a dialog that has an address. If it was opened on its page, that page is the previous entry of the history, and closing
+ * goes back to it. Replacing the address would leave the page there twice, and Back would seem to do nothing.
  * @param isOpen whether the address opens the dialog.
- * @param leave takes the dialog out of the address, for whoever came to it by a link.
+ * @param leave takes the dialog out of the address, if it was opened by a link.
  */
 export function useCloseDialog(isOpen: boolean, leave: () => void): () => void {
   const router = useRouter();
   const index = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.state.__TSR_index });
-  /** Where the page without the dialog was seen last. */
+  /** The history entry of the page without the dialog. */
   const page = useRef<number>(undefined);
   const isThere = useRef(false);
   useEffect(() => {
@@ -23,14 +23,14 @@ export function useCloseDialog(isOpen: boolean, leave: () => void): () => void {
     };
   }, [isOpen]);
   return () => {
-    // An answer may close it that comes when it was closed, or its page left: the visitor stays where they are.
+    // A late answer may close a dialog that is already closed, or whose page was left: nothing happens.
     if (!isThere.current) return;
     const { latestLocation } = router;
     if (page.current === undefined || latestLocation.state.__TSR_index !== page.current + 1) leave();
     else {
-      // Closed twice before the browser is there, it would lead one page further.
+      // Closing twice before the browser has gone back would go back two pages.
       isThere.current = false;
-      // The router goes to where the page was when the dialog was opened. It may have scrolled along with rows since.
+      // The router restores the scroll position of when the dialog was opened. New rows may have moved the page since.
       const { scrollX, scrollY } = window;
       const stop = router.subscribe('onRendered', () => {
         stop();

@@ -1,8 +1,8 @@
 import { type RefObject, useLayoutEffect, useRef } from 'react';
 
 /**
- * Rows that come above what somebody reads must not move it: the page scrolls along by what the list grew. Not every
- * browser does so by itself. Where the top of the list is in sight, it simply grows.
+ * Scrolls the page along when rows are added above, so that the text being read doesn't move. Not every browser does so by itself.
+ * If the top of the list is in sight, the list simply grows.
  * @param newest changes when rows have come
  */
 export function useHeldScroll(list: RefObject<HTMLElement | null>, newest: string | undefined): void {

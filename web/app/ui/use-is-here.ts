@@ -1,7 +1,7 @@
 import { useRouter } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 
-/** Tells whether somebody is still on this page, and not on the way to another: nothing that ends later may bring them back. */
+/** Whether the user is still on this page and not on the way to another. Late answers must not lead back to it. */
 export function useIsHere(): () => boolean {
   const router = useRouter();
   const here = useRef(router.latestLocation.pathname);
@@ -16,8 +16,8 @@ export function useIsHere(): () => boolean {
 }
 
 /**
- * The same for what is deleted: it may be gone from the page before the answer comes, and the page is to be left all the same.
- * @returns notes where somebody is; what that returns tells whether they are still there
+ * The same for deletions: the object may disappear from the page before the answer comes, and the page is left nevertheless.
+ * @returns a function that remembers the current page and returns a check whether it is still shown
  */
 export function useNotePlace(): () => () => boolean {
   const router = useRouter();

@@ -2,7 +2,7 @@ import { useRef, useState } from 'react';
 import { useFormDraft } from './form-draft';
 import { merged } from './merged';
 
-/** What was typed, and what it is based on. */
+/** The typed form, and its base. */
 interface Edit<Form> {
   base: Form;
   own: Form;
@@ -10,29 +10,29 @@ interface Edit<Form> {
 
 interface MergedForm<Form> {
   form: Form;
-  /** What the changes of the form are based on. */
+  /** The base of the changes. */
   base: Form;
-  /** Something was typed that is not saved. */
+  /** The form has unsaved changes. */
   isEdited: boolean;
   change(form: Form): void;
-  /** Gives up everything that was typed. */
+  /** Discards all changes. */
   forget(): void;
-  /** Fields that were changed here and elsewhere: until somebody chooses, nothing is to be saved. */
+  /** Fields that were changed here and elsewhere. Nothing may be saved until the user chooses. */
   conflicts: (keyof Form)[];
-  /** Chooses what was typed here. */
+  /** Chooses the typed values. */
   keep(): void;
-  /** Chooses what is there now, and gives up what was typed in those fields. */
+  /** Chooses the current values, and discards the typed ones in those fields. */
   discard(): void;
-  /** The form was saved as it was sent, and `stored` is there now. What was typed meanwhile stays. */
+  /** The form was saved, and `stored` is the current value. Text that was typed meanwhile stays. */
   saved(sent: Form, stored: Form): void;
 }
 
 /**
- * A form over something that may be changed elsewhere meanwhile. What is changed there in fields that nobody touched here is
- * taken over. What was typed is a draft.
- * @param field names the draft.
- * @param now what is there now, as of the latest answer.
- * @param from makes a form of a stored one, or gives undefined where an earlier build has stored something else.
+ * A form for an object that may be changed elsewhere meanwhile. Changes made there are taken over in untouched fields. The form is
+ * kept as a draft.
+ * @param field name of the draft.
+ * @param now the current value, from the latest answer.
+ * @param from reads a stored form; undefined if an earlier build has stored another shape.
  */
 export function useMergedForm<Form extends object>(
   field: string,
@@ -41,7 +41,7 @@ export function useMergedForm<Form extends object>(
 ): MergedForm<Form> {
   const [edit, store, forget] = useFormDraft(field, (stored) => editOf(stored, from));
   const [unread, setUnread] = useState<{ stored: Form; replaced: string }>();
-  // What was just saved is there, though the page may not have read it yet.
+  // The saved value, though the page may not have loaded it yet.
   const latest = unread?.replaced === JSON.stringify(now) ? unread.stored : now;
   const { base, own } = edit ?? { base: latest, own: latest };
   const { form, conflicts } = merged(base, own, latest);
@@ -73,7 +73,7 @@ export function useMergedForm<Form extends object>(
   };
 }
 
-/** What was typed after a form was sent, as an edit of what is stored now; undefined if nothing was. */
+/** The changes that were typed after a form was sent, as an edit of the stored value; undefined if there are no changes. */
 export function typedSince<Form extends object>(
   sent: Form,
   typed: Form,

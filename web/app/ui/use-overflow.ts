@@ -5,7 +5,7 @@ interface Overflow {
   right: boolean;
 }
 
-/** Where there is more of something that scrolls sideways. */
+/** On which sides a horizontally scrolled element has more content. */
 export function useOverflow(frame: RefObject<HTMLElement | null>): Overflow {
   const [more, setMore] = useState<Overflow>({ left: false, right: false });
   useEffect(() => {

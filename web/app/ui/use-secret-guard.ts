@@ -3,18 +3,18 @@ import { useEffect, useState } from 'react';
 import { keepPage } from '../session';
 
 interface SecretGuard {
-  /** Somebody was about to leave without the secret, and is told so. */
+  /** The user was about to leave without the secret: show a warning. */
   asked: boolean;
-  /** Nothing is lost, or somebody has been told. */
+  /** Nothing is lost, or the user was warned. */
   mayLeave: boolean;
   ask(): void;
   onCopied(): void;
-  /** The next secret begins anew. */
+  /** For the next secret. */
   reset(): void;
 }
 
 /**
- * Asks once before a secret is lost that can't be seen again. A reload or a closed tab loses it, too: there the browser asks.
+ * Asks once before a secret is lost that can't be shown again. Before a reload or when the tab is closed, the browser asks.
  * @param isAtStake whether there is such a secret
  * @param loses which navigations lose it
  */
@@ -32,7 +32,7 @@ export function useSecretGuard(isAtStake: boolean, loses: ShouldBlockFn): Secret
     enableBeforeUnload: true,
     disabled: mayLeave,
   });
-  // After the blocker, which lets go first.
+  // After the blocker, so that the blocker is released first.
   useEffect(() => (isHeld ? keepPage() : undefined), [isHeld]);
   return {
     asked,

@@ -21,13 +21,13 @@ function onTick(listener: () => void): () => void {
 }
 
 /**
- * What a function makes of the time in milliseconds, each second. One clock ticks for all of a page, and only what has changed is
- * drawn again.
+ * The result of a function of the time in milliseconds, updated each second. One timer serves the whole page, and only changed results
+ * are rendered again.
  */
 export function useTicking<Value extends string | number | boolean | null>(
   of: (nowMs: number) => Value,
 ): Value {
-  // Between two ticks nothing changes, unless the clock has stood still while nobody looked.
+  // The time only changes with a tick, unless the timer was stopped in between.
   if (timer === undefined) now = Date.now();
   return useSyncExternalStore(onTick, () => of(now));
 }

@@ -1,16 +1,16 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { Waiting } from './waiting';
 
-/** Of its place, so much must be in sight: who sees only its edge hasn't come to it yet. */
+/** The share of the placeholder that must be in sight. */
 const SEEN_SHARE = 0.25;
 
 interface WhenSeenProps {
-  /** What it will take. */
+  /** The height to reserve. */
   height: number;
   children: ReactNode;
 }
 
-/** What costs much to draw is drawn when somebody has come to it; until then its place is kept. */
+/** Renders expensive content once it is scrolled into view; until then reserves its place. */
 export function WhenSeen({ height, children }: WhenSeenProps) {
   const place = useRef<HTMLDivElement>(null);
   const [seen, setSeen] = useState(false);

@@ -4,9 +4,9 @@ interface Option {
 }
 
 /**
- * Options of a select with the one that is chosen, though the list doesn't have it (any more): otherwise the select would show
- * its first option as the chosen one, and nobody could choose that.
- * @param label how the chosen one is shown if the list doesn't have it.
+ * The options of a select including the chosen one, even if it isn't in the list (any more): otherwise the select would show its first
+ * option as chosen, and that option couldn't be chosen.
+ * @param label of the chosen one if the list doesn't have it.
  */
 export function withChosen(options: Option[], chosen: string | undefined, label = chosen): Option[] {
   if (!chosen || options.some(({ value }) => value === chosen)) return options;

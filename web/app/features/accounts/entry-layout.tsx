@@ -8,12 +8,12 @@ import { PriceList } from './price-list';
 
 interface EntryLayoutProps {
   title: string;
-  /** Below the title: the way to the other form. */
+  /** Below the title: a link to the other form. */
   lead: ReactNode;
   children: ReactNode;
 }
 
-/** The pages before the log-in: a form, and what it is about. */
+/** The layout of the pages before the log-in: a form beside information. */
 export function EntryLayout(props: EntryLayoutProps) {
   return useFirstView() && <Entry {...props} />;
 }

@@ -5,17 +5,17 @@ import { SimulatedMark, SimulatedModels } from '../../ui/simulated';
 import { Waiting } from '../../ui/waiting';
 import classes from './entry.module.css';
 
-/** Six models today; the bars keep their place while the list loads. */
+/** The catalog has six models; placeholders reserve their rows while the list loads. */
 const EXPECTED_ROWS = 6;
 
 /** The cheapest plan that has a model; plans come cheapest first. */
 const planOf = (plans: PricesQuery['plans'], model: string): string | undefined =>
   plans?.find(({ allowedModels }) => allowedModels.includes(model))?.name;
 
-/** What a call costs, before anybody signs up for it. */
+/** The prices of calls, shown beside the sign-up form. */
 export function PriceList() {
   const [{ data, error }] = useQuery({ query: PricesDocument });
-  // The form beside it is what the page is for: without prices it stands alone.
+  // The page is for the form: if the prices can't be loaded, only the form is shown.
   if (error) return null;
   return (
     <section className={classes.prices} aria-labelledby="prices">

@@ -12,12 +12,12 @@ import { Note } from '../../ui/note';
 import { EntryLayout } from './entry-layout';
 import { useEntry } from './use-entry';
 
-/** A token that is none has no field in the form: only the page can say so. */
+/** An invalid token has no field in the form, so the page itself reports it. */
 const isToken = (text: string): boolean => resetPasswordInput.shape.token.safeParse(text).success;
 
-/** `/reset-password#token`, where the link in the mail leads. */
+/** `/reset-password#token`, the target of the link in the mail. */
 export function ResetPasswordPage(): ReactNode {
-  // Behind `#`, so that no server and no log sees it; kept here, since the router may drop it.
+  // In the fragment, which no server or log sees; kept here, since the router may drop it.
   const [token] = useState(() => location.hash.slice(1));
   const { enter, error, sending } = useEntry(ResetPasswordDocument);
   const form = useForm({

@@ -6,7 +6,7 @@ import { useAction } from '../../graphql/use-action';
 import { safeNext } from '../../paths';
 import { renewSession } from '../../session';
 
-/** Sends one of the forms that open a session and goes on to the page that was asked for. */
+/** Sends a form that opens a session, then goes to the requested page. */
 export function useEntry<Data, Input>(document: DocumentInput<Data, { input: Input }>) {
   const navigate = useNavigate();
   const { next } = useSearch({ strict: false });
@@ -17,7 +17,7 @@ export function useEntry<Data, Input>(document: DocumentInput<Data, { input: Inp
     if (outcome.error) return outcome.error;
     setEntering(true);
     renewSession();
-    // Until the next page is there, this one could be sent again.
+    // Until the next page is shown, the form could be sent again.
     await navigate({ href: safeNext(next), replace: true }).finally(() => setEntering(false));
     return null;
   };

@@ -15,19 +15,19 @@ import classes from './admin.module.css';
 
 const check = schemaErrors(adjustCreditInput);
 
-/** What the balance will be; the server counts exactly, from the balance that is there then. */
+/** The expected balance. The server computes it from the balance at that time. */
 const balanceAfter = (user: UserRowFragment, amount: string): string =>
   formatMoney(parseMoney(user.balanceUsd) + parseMoney(amount));
 
-/** Corrects a balance, with a reason, after showing what comes of it. */
+/** Adjusts a balance, with a reason, after showing the resulting balance. */
 export function AdjustCredit({ user }: { user: UserRowFragment }) {
   const { run, error, sending, forget } = useAction(AdjustCreditDocument);
   const [amount, setAmount] = useState('');
   const [reason, setReason] = useState('');
   const [faults, setFaults] = useState<Record<string, string>>({});
-  // The same until it has worked or something else is meant: a repeat after a broken connection must not adjust twice.
+  // Kept until the adjustment has succeeded or was changed: a repeat after a lost connection must not adjust twice.
   const [idempotencyKey, setIdempotencyKey] = useState(newIdempotencyKey);
-  // The amount that is to be confirmed.
+  // The amount to confirm.
   const [asked, setAsked] = useState<string>();
   const [done, setDone] = useState<{ amountUsd: string; balanceUsd: string }>();
   const change = (set: (text: string) => void, text: string): void => {
@@ -71,7 +71,7 @@ export function AdjustCredit({ user }: { user: UserRowFragment }) {
           leftSection="$"
           inputMode="text"
           autoComplete="off"
-          // The question can be closed while it is sent. What was typed then would go with the answer.
+          // The dialog can be closed while it is sent. Text that is typed then would be lost with the answer.
           readOnly={sending}
           value={amount}
           error={faults.amount_usd}

@@ -9,8 +9,8 @@ import { PageHead } from '../../ui/page-head';
 import classes from './admin.module.css';
 
 /**
- * Around the pages of administrators. It keeps nobody from anything: the server answers nobody else. It says so before
- * anything is asked.
+ * Wraps the pages of administrators. Other users see that the page isn't for them, before a request is sent. The server enforces
+ * it.
  */
 export function AdminGate(): ReactNode {
   const [{ data }] = useQuery({ query: ViewerDocument });
@@ -34,7 +34,7 @@ export function AdminGate(): ReactNode {
   );
 }
 
-/** What is wrong with the installation, above every page of administrators. */
+/** Warnings about the installation, above every page of administrators. */
 function Warnings(): ReactNode {
   const [{ data }] = useQuery({ query: InstallationWarningsDocument });
   return data?.installationWarnings?.map(({ message }) => (

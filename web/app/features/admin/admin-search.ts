@@ -1,20 +1,20 @@
-/** What of the list of users stands in the address. */
+/** Search parameters of the list of users. */
 export interface UsersSearch {
-  /** What is looked for. */
+  /** The text to search for. */
   q?: string;
-  /** Where the page begins; absent: with the first. */
+  /** Cursor after which the page begins; absent: the first page. */
   after?: string;
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
-/** From an address; whatever means nothing is left out. */
+/** Reads the search parameters; drops invalid ones. */
 export const usersSearch = ({ q, after }: Record<string, unknown>): UsersSearch => ({
   ...(isText(q) && { q }),
   ...(isText(after) && { after }),
 });
 
-/** Kinds of actions, as the API calls them. */
+/** Kinds of actions, by their names in the API. */
 export const ACTION_KINDS = [
   { value: 'account.', label: 'Accounts' },
   { value: 'account.adjust_credit', label: 'Credit adjustments' },
@@ -23,18 +23,18 @@ export const ACTION_KINDS = [
 ] as const;
 export type ActionKind = (typeof ACTION_KINDS)[number]['value'];
 
-/** What of the audit log stands in the address. */
+/** Search parameters of the audit log. */
 export interface AuditSearch {
   /** ID of an account or node, or name of a model. */
   subject?: string;
   kind?: ActionKind;
-  /** Account of an administrator. */
+  /** The account of an administrator. */
   actor?: string;
   /** From 1. */
   page?: number;
 }
 
-/** From an address; whatever means nothing is left out. */
+/** Reads the search parameters; drops invalid ones. */
 export const auditSearch = ({ subject, kind, actor, page }: Record<string, unknown>): AuditSearch => {
   const known = ACTION_KINDS.find(({ value }) => value === kind)?.value;
   return {

@@ -31,7 +31,7 @@ function Actor({ action: { actorId, actorEmail, source } }: { action: Action }) 
   );
 }
 
-/** What was changed, by its name where the entry has it. */
+/** The changed object, by its name if the entry has one. */
 function Subject({ action: { action, subjectId, subjectEmail, changes } }: { action: Action }) {
   const named = changes.find(({ field }) => field === 'name');
   const words = named?.after ?? named?.before ?? subjectId;
@@ -106,7 +106,7 @@ export function AuditTable({ subjectId }: { subjectId: string }) {
   return <Actions search={{ subject: subjectId }} columns={columnsOfOne} paged={false} />;
 }
 
-/** The audit log as it is searched. */
+/** The audit log, filtered by the search parameters. */
 export function AuditLog({ search }: { search: AuditSearch }) {
   return <Actions search={search} columns={columnsOfAll} paged />;
 }
@@ -125,14 +125,14 @@ function Actions({ search, columns, paged }: ActionsProps) {
       subjectId: subject ?? null,
       action: kind ?? null,
       actorId: actor ?? null,
-      // One more than is shown tells whether there is another page.
+      // One more than is shown: is there another page?
       limit: PAGE + 1,
       offset: (page - 1) * PAGE,
     },
     touches: ['AdminAction', 'User', 'GpuNode', 'CreditAdjustment'],
   });
   const found = data?.adminActions ?? undefined;
-  // The page of an account isn't a filter: without actions, none were done.
+  // The page of an account isn't a filter: without entries, there were no actions.
   const isFiltered = paged && Boolean(subject || kind || actor);
   return (
     <>

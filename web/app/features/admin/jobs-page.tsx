@@ -14,7 +14,7 @@ const REFRESH_MS = 5_000;
 
 type Job = NonNullable<ScheduledJobsQuery['scheduledJobs']>[number];
 
-/** Whether the newest run has failed; an older failure is history. */
+/** Whether the latest run has failed. */
 const hasFailed = ({ failedAt, lastRunAt }: Job): boolean =>
   failedAt != null && (lastRunAt == null || failedAt >= lastRunAt);
 

@@ -57,7 +57,7 @@ export function LeaderboardPage(): ReactNode {
   );
 }
 
-/** Whether a model is featured. It can be undone, so that it doesn't ask. */
+/** Features a model or not, without a confirmation, since it can be undone. */
 function Featured({ model: { modelPublicName: name, isFeatured } }: { model: Model }) {
   const { run, error, sending } = useAction(UpdateModelDocument);
   const [unread, noteSaved] = useUnread(String(isFeatured));
@@ -78,7 +78,7 @@ function Featured({ model: { modelPublicName: name, isFeatured } }: { model: Mod
   );
 }
 
-/** Hours are rolled up when they are over; this counts the current one. */
+/** Rolls up the current hour; earlier hours were rolled up when they ended. */
 function Recompute() {
   const recompute = useAction(RecomputeLeaderboardDocument);
   const [hours, setHours] = useState<number>();

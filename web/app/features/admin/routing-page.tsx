@@ -20,11 +20,10 @@ type Row = Group['deployments'][number] & {
   group: Group;
   isFirst: boolean;
   charged: string;
-  /** When it takes calls again, by this machine's clock, which may differ from the server's; null if it is not parked. */
+  /** When the deployment takes calls again, by the browser's clock, which may differ from the server's; null if it isn't parked. */
   parkedUntilMs: number | null;
 };
 
-/** Calls don't tell by themselves where they go. */
 const columns: readonly Column<Row>[] = [
   {
     id: 'model',
@@ -67,7 +66,7 @@ const columns: readonly Column<Row>[] = [
 export function RoutingPage(): ReactNode {
   const { data, error, refresh } = usePageQuery({ query: RoutingDocument, variables: {} });
   usePolled(refresh, REFRESH_MS);
-  // Once for each answer: what it says is as of then.
+  // Computed once per answer, at its time.
   const rows = useMemo(() => data && rowsOf(data, Date.now()), [data]);
   const wrong = rows?.filter(({ priceMatches }) => priceMatches === false) ?? [];
   return (

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react';
 
-/** Calls `refresh` every so often while somebody looks at the page. */
+/** Calls `refresh` every `everyMs` while the page is visible. */
 export function usePolled(refresh: () => void, everyMs: number): void {
   const latest = useRef(refresh);
   latest.current = refresh;

@@ -42,7 +42,7 @@ const ACTS: Record<Act, { button: string; title(email: string): string; does: st
   },
 };
 
-/** Whether an account may be used, and whether it administers. Setting either twice changes nothing. */
+/** Sets the status and the role of an account. */
 export function UserAccess({ user, isSelf }: { user: UserRowFragment; isSelf: boolean }) {
   const disable = useAction(DisableUserDocument);
   const enable = useAction(EnableUserDocument);
@@ -96,7 +96,7 @@ export function UserAccess({ user, isSelf }: { user: UserRowFragment; isSelf: bo
   );
 }
 
-/** There is no field at which the fault could stand. */
+/** Adds the errors of fields to the message: there are no fields to show them at. */
 function withFields(error: ShownError): ShownError {
   const [field, fault] = Object.entries(error.fields)[0] ?? [];
   return field === undefined ? error : { ...error, message: `${asSentence(field)} ${fault}.` };

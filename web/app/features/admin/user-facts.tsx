@@ -1,7 +1,7 @@
 import type { UserRowFragment } from '../../../generated/graphql';
 import { StatusWord } from '../../ui/status-word';
 
-/** Whether an account may be used. */
+/** The status of an account. */
 export function StateOfUser({ user: { status } }: { user: Pick<UserRowFragment, 'status'> }) {
   if (status === 'DISABLED') return <StatusWord tone="bad">disabled</StatusWord>;
   return <StatusWord tone="good">active</StatusWord>;

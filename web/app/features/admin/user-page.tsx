@@ -51,7 +51,7 @@ export function UserPage(): ReactNode {
 interface UserProps {
   user: UserRowFragment;
   plans: readonly string[];
-  /** Whoever looks at their own account. */
+  /** The administrator's own account. */
   isSelf: boolean;
 }
 
@@ -62,7 +62,7 @@ function User({ user, plans, isSelf }: UserProps) {
         title={user.email || 'Account without email'}
         lead={
           <>
-            {/* It may hold signs that would turn around what stands behind it. */}
+            {/* A name may contain characters that would reverse the text after it. */}
             <bdi>{user.name}</bdi>, signed up <Moment at={user.createdAt} />. ID{' '}
             <span className={classes.name}>{user.id}</span>
           </>

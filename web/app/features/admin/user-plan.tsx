@@ -6,7 +6,7 @@ import { ConfirmDialog } from '../../ui/confirm-dialog';
 import { Section } from '../../ui/section';
 import classes from './admin.module.css';
 
-/** Moves an account to another plan; not if somebody else has moved it meanwhile. */
+/** Changes the plan of an account, unless somebody else has changed it meanwhile. */
 export function ChangePlan({ user, plans }: { user: UserRowFragment; plans: readonly string[] }) {
   const { run, error, sending, forget } = useAction(SetUserPlanDocument);
   const [chosen, setChosen] = useState<string>();

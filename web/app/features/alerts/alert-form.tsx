@@ -29,16 +29,16 @@ type AlertBase = Omit<AlertValues, 'kind'>;
 
 interface AlertFormProps {
   apiKey: Pick<KeyRowFragment, 'id' | 'spendMonthUsd'>;
-  /** Of the key; null: it has none. */
+  /** The limit of the key; null: no limit. */
   limitUsd: string | null;
-  /** The subscription that changes; its kind stays. Absent: a new one. */
+  /** The subscription to change; its kind is fixed. Absent: a new one. */
   alert?: AlertRowFragment | undefined;
   /** Whether this installation sends mails. */
   mailConfigured: boolean;
-  /** Where mails go unless told otherwise. */
+  /** Default address of mails. */
   email: string;
   /**
-   * @param base what the values are to replace, of a subscription that changes.
+   * @param base the values to replace, when a subscription is changed.
    * @returns the refusal, or null
    */
   save(values: AlertValues, base: AlertBase): Promise<ShownError | null>;
@@ -46,7 +46,7 @@ interface AlertFormProps {
   onCancel(): void;
 }
 
-/** How and at which percentages somebody is told. */
+/** Kind, destination and percentages of a subscription. */
 export function AlertForm({
   apiKey,
   limitUsd,
@@ -64,7 +64,7 @@ export function AlertForm({
   const known = alert?.destination ?? (kind === 'EMAIL' ? email : '');
   const [typed, change, forget] = useDraft(
     `${kind} of ${place}`,
-    // The address of a webhook often is all that its receiver asks for.
+    // The URL of a webhook may be a secret.
     { isOfTab: kind === 'WEBHOOK' },
   );
   const now: AlertBase = { destination: known, thresholdsPct: [...(alert?.thresholdsPct ?? [])] };
@@ -89,7 +89,7 @@ export function AlertForm({
   const send = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
     if (isOld) return;
-    // Whoever forgets to press Enter has it all the same.
+    // Includes a percentage that is still in its field.
     const whole = hasPercentage ? percentage.add() : thresholds;
     if (!whole) return;
     const values = { kind, destination: destination.trim(), thresholdsPct: [...whole] };
@@ -121,7 +121,7 @@ export function AlertForm({
           options={KINDS}
           value={kind}
           onChange={(next) => {
-            // What was wrong with an address says nothing about one of the other kind.
+            // An error about one kind of destination doesn't apply to the other.
             setError(null);
             changeDraft({ kind: next, thresholds: [...thresholds] });
           }}
@@ -143,7 +143,7 @@ export function AlertForm({
         data-autofocus
         autoComplete="off"
         value={destination}
-        // What was changed now would go with the answer.
+        // Changes made now would be lost with the answer.
         readOnly={sending}
         error={fault && asSentence(fault)}
         onChange={({ currentTarget }) => {

@@ -14,7 +14,7 @@ import classes from './alerts.module.css';
 
 interface AlertHistoryProps {
   events: readonly AlertEventRowFragment[] | undefined;
-  /** Whether the key is told, which is the same for all of one key. */
+  /** Whether to show the key, which is the same for all events of a key's page. */
   withKey?: boolean;
   empty: string;
   refresh(): void;
@@ -23,10 +23,10 @@ interface AlertHistoryProps {
 const TONES = { SENT: 'good', FAILED: 'bad', DEGRADED: 'warn', PENDING: 'idle' } as const;
 /** One call may reach many percentages of many subscriptions. */
 const REFRESH_MS = 1_000;
-/** Deliveries end within seconds; nobody says so by itself. */
+/** Deliveries end within seconds, but without a live event. */
 const PENDING_MS = 1_500;
 
-/** What was told to whom, and how it went. */
+/** The alerts that were sent, with the outcome of each delivery. */
 export function AlertHistory({ events, withKey = false, empty, refresh }: AlertHistoryProps) {
   const { run, error, sending } = useAction(RedeliverAlertDocument);
   const latest = useRef(refresh);

@@ -1,6 +1,6 @@
 import type { AlertEventRowFragment } from '../../../generated/graphql';
 
-/** What an alert is about, in a few words; with its key where that isn't clear. */
+/** A short description of an alert, with its key where that isn't clear. */
 export function alertWords(
   {
     purpose,

@@ -10,15 +10,15 @@ import { LoadError } from '../../ui/load-error';
 import { Waiting } from '../../ui/waiting';
 import classes from './alerts.module.css';
 
-// Its forms and dialogs weigh more than the page, which many have without any.
+// Loaded on demand: its forms and dialogs are larger than the page, and many accounts have no alerts.
 const Subscription = lazyPage(() => import('./subscription'), 'Subscription');
 
 /** More would push the history away. */
 const SHOWN = 5;
-/** The answer may hold a thousand alerts: it isn't read again for each that fires, or each call. */
+/** The answer may contain a thousand alerts, so it isn't refreshed for each alert or call. */
 const REFRESH_MS = 10_000;
 
-/** The alerts of all keys, newest first, with what can be done with each. */
+/** The alerts of all keys with their actions, newest first. */
 export function AlertsOfKeys() {
   const { data, error, refresh } = usePageQuery({
     query: AlertsOfKeysDocument,
@@ -29,7 +29,7 @@ export function AlertsOfKeys() {
   useRefreshOnUsage(refresh, REFRESH_MS);
   const [isWhole, setIsWhole] = useState(false);
   const keys = data?.viewer?.apiKeys.nodes;
-  // Ids are in the order in which they were made.
+  // Ids are in the order of creation.
   const alerts = keys
     ?.flatMap((key) => key.alerts.map((alert) => ({ key, alert })))
     .sort((a, b) => b.alert.id.localeCompare(a.alert.id));

@@ -15,10 +15,10 @@ import { useFetched } from '../../use-fetched';
 import { AlertHistory } from './alert-history';
 import { AlertsOfKeys } from './alerts-of-keys';
 
-// A form and its checks weigh more than the list.
+// Loaded on demand: the form and its checks are larger than the list.
 const CreateAnyAlert = lazyPage(() => import('./create-any-alert'), 'CreateAnyAlert');
 
-/** `/dashboard/alerts`: the alerts of all keys, and what was told, of keys and of the balance. */
+/** `/dashboard/alerts`: the alerts of all keys, and the history of all alerts, including those of the balance. */
 export function AlertsPage(): ReactNode {
   const { after, new_alert: newAlert } = useSearch({ from: '/signed-in/dashboard/alerts' });
   const navigate = useNavigate({ from: '/dashboard/alerts' });
@@ -32,7 +32,7 @@ export function AlertsPage(): ReactNode {
     if (await fetchDialog()) set(true);
   };
   const close = useCloseDialog(newAlert !== undefined, () => set(undefined));
-  /** The key of an alert that is being made: its secret is shown though the dialog was closed. */
+  /** The key of an alert that is being created: its secret is shown even if the dialog was closed. */
   const [making, setMaking] = useState<string>();
   const chosen = making ?? (newAlert === true ? undefined : newAlert);
   const { data, error, refresh } = usePageQuery({

@@ -1,12 +1,12 @@
 import { type PageSearch, pageSearch } from '../../paths';
 
-/** What of the page of alerts stands in the address. */
+/** Search parameters of the page of alerts. */
 interface AlertsSearch extends PageSearch {
-  /** The dialog for a new alert is open: before a key was chosen, or with the id of one. */
+  /** The dialog for a new alert is open: `true`, or the id of the chosen key. */
   new_alert?: true | string;
 }
 
-/** From an address; whatever means nothing is left out. */
+/** Reads the search parameters; drops invalid ones. */
 export const alertsSearch = (search: Record<string, unknown>): AlertsSearch => ({
   ...pageSearch(search),
   ...((search.new_alert === true || typeof search.new_alert === 'string') && { new_alert: search.new_alert }),

@@ -12,11 +12,11 @@ interface CreateAlertProps {
   mailConfigured: boolean;
   opened: boolean;
   onClose(): void;
-  /** Called when one begins to be made, and when nothing of it is left to show. In between this must stay mounted. */
+  /** Called when the creation begins, and when nothing is left to show. In between, this component must stay mounted. */
   onMaking?(isMaking: boolean): void;
 }
 
-/** Makes a subscription; a webhook's secret is shown once. */
+/** Creates a subscription; shows a webhook's secret once. */
 export function CreateAlert(props: CreateAlertProps) {
   const { apiKey, limitUsd, email, mailConfigured, opened, onClose, onMaking } = props;
   const { run, sending } = useAction(CreateAlertDocument);

@@ -13,16 +13,16 @@ import { openLimit } from '../keys/limit-draft';
 import { CreateAlert } from './create-alert';
 
 interface CreateAnyAlertProps {
-  /** The key that was chosen; undefined: none yet. */
+  /** The chosen key; undefined: no key yet. */
   keyId: string | undefined;
   opened: boolean;
   onChoose(keyId: string): void;
   onClose(): void;
-  /** As of `CreateAlert`. */
+  /** See `CreateAlert`. */
   onMaking(isMaking: boolean): void;
 }
 
-/** Makes a subscription of whichever key: asks for it first. */
+/** Creates a subscription for any key: asks for the key first. */
 export function CreateAnyAlert({ keyId, opened, onChoose, onClose, onMaking }: CreateAnyAlertProps) {
   const { data, error, refresh } = usePageQuery({
     query: AlertKeysDocument,

@@ -15,7 +15,7 @@ import classes from './alerts.module.css';
 import { CreateAlert } from './create-alert';
 import { Subscription } from './subscription';
 
-/** Who is told of a key's spend, and what was told. Measured by the monthly limit: without one it asks for it, and nothing is added. */
+/** The alerts of a key, and their history. Alerts are percentages of the monthly limit: without a limit, asks for one first. */
 export function KeyAlerts({ apiKey }: { apiKey: KeyRowFragment }) {
   const { after, create: creating = false } = useSearch({ from: '/signed-in/dashboard/keys/$keyId' });
   const navigate = useNavigate({ from: '/dashboard/keys/$keyId' });

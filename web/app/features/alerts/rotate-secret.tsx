@@ -10,11 +10,11 @@ import { Verifying } from './verifying';
 
 interface RotateSecretProps {
   named: { keyId: string; id: string };
-  /** Whom it is for, for who doesn't see where the button stands. */
+  /** The receiver, for screen readers. */
   receiver: string;
 }
 
-/** A new signing secret for a webhook; the former goes on signing beside it. */
+/** Makes a new signing secret for a webhook; the previous one also signs for a while. */
 export function RotateSecret({ named, receiver }: RotateSecretProps) {
   const [opened, setOpened] = useState(false);
   const [secret, setSecret] = useState<string>();

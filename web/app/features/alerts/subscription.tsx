@@ -27,14 +27,14 @@ import { ThresholdBar } from './threshold-bar';
 interface SubscriptionProps {
   alert: AlertRowFragment;
   apiKey: Pick<KeyRowFragment, 'id' | 'spendMonthUsd'>;
-  /** Where alerts of several keys stand together. */
+  /** Shown where alerts of several keys are listed. */
   keyName?: string;
-  /** Null: the key has none. */
+  /** Null: no limit. */
   limitUsd: string | null;
   mailConfigured: boolean;
 }
 
-/** One destination: what it is told, and what can be done with it. */
+/** One destination: its alerts and actions. */
 export function Subscription({ alert, apiKey, keyName, limitUsd, mailConfigured }: SubscriptionProps) {
   const [dialog, setDialog] = useState<'edit' | 'delete'>();
   const update = useAction(UpdateAlertDocument);
@@ -42,7 +42,7 @@ export function Subscription({ alert, apiKey, keyName, limitUsd, mailConfigured 
   const remove = useAction(DeleteAlertDocument);
   const named = { keyId: apiKey.id, id: alert.id };
   const error = update.error ?? test.error;
-  /** Tells it from the others of the page. */
+  /** Distinguishes the buttons of this subscription from others of the page. */
   const receiver = keyName === undefined ? alert.destination : `${alert.destination}, ${keyName}`;
   const [unread, noteSaved] = useUnread(String(alert.active));
   const active = (unread ?? String(alert.active)) === 'true';

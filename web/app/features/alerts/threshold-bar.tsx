@@ -7,14 +7,14 @@ import { amountAt } from './thresholds.rules';
 
 interface ThresholdBarProps {
   thresholds: readonly number[];
-  /** Null: the key has none, and only the percentages stand there. */
+  /** Null: no limit, and only the percentages are shown. */
   limitUsd: string | null;
   spentUsd: string;
-  /** Takes a percentage away; without it they only stand there. */
+  /** Removes a percentage; without it, there are no buttons. */
   onRemove?(percent: number): void;
 }
 
-/** The monthly limit as a bar: what is spent, where it tells, and each percentage as a chip with its amount. */
+/** The monthly limit as a bar with the spend and the alerts' marks, and each percentage as a chip with its amount. */
 export function ThresholdBar({ thresholds, limitUsd, spentUsd, onRemove }: ThresholdBarProps) {
   const limit = Number(limitUsd);
   const share = limit > 0 ? (Number(spentUsd) / limit) * 100 : 100;

@@ -9,9 +9,9 @@ interface ThresholdEditorProps {
   thresholds: readonly number[];
   onChange(thresholds: number[]): void;
   typed: TypedThreshold;
-  /** They are being sent: nothing of them can be changed. */
+  /** The percentages are being sent and can't be changed. */
   sending: boolean;
-  /** Null: the key has none. */
+  /** Null: no limit. */
   limitUsd: string | null;
   spentUsd: string;
 }

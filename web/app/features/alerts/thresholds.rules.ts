@@ -1,15 +1,15 @@
 import { formatMoney, parseMoney } from '../../../../src/lib/money';
 
-/** Percentages that one subscription may list. */
+/** The most percentages of one subscription. */
 export const MAX_THRESHOLDS = 5;
-/** What a new subscription begins with. */
+/** The percentages of a new subscription. */
 export const FIRST_THRESHOLDS = [50, 80, 100];
 
-/** Dollars at which a percentage of a limit is reached. Exact. */
+/** The amount of dollars at a percentage of a limit. Exact. */
 export const amountAt = (limitUsd: string, percent: number): string =>
   formatMoney((parseMoney(limitUsd) * BigInt(percent)) / 100n);
 
-/** The percentages with one more, ascending, or what is wrong with it. */
+/** Adds a percentage, in ascending order, or returns its error. */
 export function withThreshold(
   list: readonly number[],
   typed: string,

@@ -1,20 +1,20 @@
 import { useState } from 'react';
 import { withThreshold } from './thresholds.rules';
 
-/** A percentage that is being typed, beside those of the list. */
+/** A percentage that is being typed. */
 export interface TypedThreshold {
   text: string;
-  /** What is wrong with it. */
+  /** Its error. */
   fault: string | undefined;
   change(text: string): void;
   /**
    * Moves it to the list.
-   * @returns the list with it; undefined where it is no percentage to add, which then is told
+   * @returns the list with the percentage; undefined for an invalid one, which sets `fault`
    */
   add(): readonly number[] | undefined;
 }
 
-/** @param onChange takes the list with one more. */
+/** @param onChange gets the list with one more percentage. */
 export function useTypedThreshold(
   thresholds: readonly number[],
   onChange: (thresholds: number[]) => void,

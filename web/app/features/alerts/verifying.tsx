@@ -1,4 +1,4 @@
-/** Where somebody reads how to tell a delivery of ours from another's. */
+/** A link to how receivers verify our deliveries. */
 export function Verifying() {
   return (
     <p>

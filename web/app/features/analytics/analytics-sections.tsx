@@ -9,13 +9,13 @@ interface AnalyticsSectionsProps {
   windowDays: WindowDays;
   view: AnalyticsView;
   onView(view: AnalyticsView): void;
-  /** The points are still those of another window or time zone. */
+  /** The points are still those of the previous window or time zone. */
   awaiting: boolean;
-  /** Only calls with this key are meant. */
+  /** Only calls with this key. */
   keyId?: string;
 }
 
-/** Days and models of a window, both by the measure that is chosen. */
+/** Chart and top models of a window, by the chosen measure. */
 export function AnalyticsSections(props: AnalyticsSectionsProps) {
   const { points, windowDays, view, onView, awaiting, keyId } = props;
   return (

@@ -12,7 +12,7 @@ export const MEASURES = [
 ] as const;
 export type Measure = (typeof MEASURES)[number]['value'];
 
-/** Calls of a time or of a model, added up. Money stays exact. */
+/** Sums of the calls of a time or model. Money is exact. */
 export interface Sums {
   requests: number;
   errors: number;
@@ -32,17 +32,17 @@ export function sumOf(points: readonly SeriesPointFragment[]): Sums {
   return { ...sums, costUsd: formatMoney(cost) };
 }
 
-/** As a length or a height: the exact amount stands beside it. */
+/** A measure as a float, for lengths and heights only. */
 export const amountOf = (sums: Sums, measure: Measure): number =>
   measure === 'cost' ? Number(sums.costUsd) : sums[measure];
 
-/** In few characters, for an axis or a label. */
+/** A value in few characters, for an axis or a label. */
 export const shortValue = (value: number, measure: Measure): string =>
   measure === 'cost' ? shortDollars(value) : shortCount(value);
 
 export type ModelSums = Sums & { model: string };
 
-/** Every model with calls, the one with the most of a measure first. */
+/** Every model with calls, sorted by a measure, largest first. */
 export function modelsBy(points: readonly SeriesPointFragment[], measure: Measure): ModelSums[] {
   const models = [...Map.groupBy(points, ({ modelPublicName }) => modelPublicName)].map(([model, own]) => ({
     model,
@@ -54,7 +54,7 @@ export function modelsBy(points: readonly SeriesPointFragment[], measure: Measur
   );
 }
 
-/** Series of a chart: never more than four, the last for all others. */
+/** The most series of a chart; the last one sums up the others. */
 const MOST_SERIES = 4;
 export const OTHERS = 'other models';
 
@@ -72,7 +72,7 @@ export function startsOf(windowDays: number, timeZone: string, now: number): str
   const timeOf = localTimes(timeZone);
   const today = timeOf(now).slice(0, 10);
   if (windowDays === 1) {
-    // Hours are counted in UTC: in India they begin at half past.
+    // Hours are UTC hours: in India they begin at half past.
     const minutes = timeOf(now - (now % HOUR_MS)).slice(14);
     return Array.from({ length: 24 }, (_, hour) => `${today}T${String(hour).padStart(2, '0')}:${minutes}`);
   }
@@ -85,7 +85,7 @@ export function startsOf(windowDays: number, timeZone: string, now: number): str
 export const startName = (start: string): string =>
   start.includes('T') ? start.slice(11) : formatDay(start);
 
-/** Everything of a sum in words, exact: `$0.25, 2 requests, 3,000 tokens, 0 errors`. */
+/** A sum in words, exact: `$0.25, 2 requests, 3,000 tokens, 0 errors`. */
 export const sumWords = ({ costUsd, requests, tokens, errors }: Sums): string =>
   [moneyText(costUsd), counted(requests, 'request'), counted(tokens, 'token'), counted(errors, 'error')].join(
     ', ',

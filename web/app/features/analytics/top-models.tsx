@@ -17,7 +17,7 @@ interface TopModelsProps {
   measure: Measure;
   windowDays: WindowDays;
   awaiting: boolean;
-  /** Only calls with this key are meant. */
+  /** Only calls with this key. */
   keyId?: string;
 }
 
@@ -31,7 +31,7 @@ function Figure({ sums, measure }: { sums: ModelSums; measure: Measure }) {
   );
 }
 
-/** The models that were called, by the measure that is chosen; each leads to its calls. */
+/** The called models, by the chosen measure; each links to its calls. */
 export function TopModels({ points, measure, windowDays, awaiting, keyId }: TopModelsProps) {
   const models = points && modelsBy(points, measure);
   const most = Math.max(...(models ?? []).map((sums) => amountOf(sums, measure)), 0);

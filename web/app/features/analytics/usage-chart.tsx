@@ -27,7 +27,7 @@ import {
 import classes from './usage-chart.module.css';
 import { localZone, type Zone, zoneOf } from './zone';
 
-/** Of the chart, and of the names above it where it has several series. */
+/** Height of the chart with its legend. */
 const HEIGHT = 220;
 const NAMES_HEIGHT = 26;
 
@@ -54,11 +54,11 @@ interface UsageChartProps {
   awaiting: boolean;
 }
 
-/** What was used per day, or today per hour, by model: drawn, or as a table. */
+/** Usage per day, or today per hour, by model: as a chart or a table. */
 export function UsageChart(props: UsageChartProps) {
   const { points, measure, onMeasure, onZone, awaiting } = props;
   const [asTable, setAsTable] = useState(false);
-  // Until the points of another choice have come, these are drawn at their own hours or days.
+  // While the points of another choice are awaited, the old ones keep their hours or days.
   const chosen = useRef({ windowDays: props.windowDays, zone: props.zone });
   if (!awaiting) chosen.current = { windowDays: props.windowDays, zone: props.zone };
   const { windowDays, zone } = chosen.current;
@@ -113,7 +113,7 @@ export function UsageChart(props: UsageChartProps) {
   );
 }
 
-/** The chart, once somebody has come to it. */
+/** The chart, rendered once it is in view. */
 function Drawn({ measure, ...chart }: Omit<BarChartProps, 'format'> & { measure: Measure }) {
   const height = chart.series.length > 1 ? HEIGHT + NAMES_HEIGHT : HEIGHT;
   return (
@@ -125,9 +125,9 @@ function Drawn({ measure, ...chart }: Omit<BarChartProps, 'format'> & { measure:
   );
 }
 
-/** What the chart gets of the points: a mark for each hour or day, a part of it for each series. */
+/** The data of the chart: a mark for each hour or day, with a value for each series. */
 function drawn(points: readonly Point[], starts: readonly string[], measure: Measure) {
-  // Errors are one series, red and hatched.
+  // Errors are a single series, red and hatched.
   const names = measure === 'errors' ? ['errors'] : seriesNames(modelsBy(points, measure));
   const seriesOf = ({ modelPublicName }: Point): number => {
     if (measure === 'errors') return 0;

@@ -1,7 +1,7 @@
 import type { Measure } from './series.rules';
 import { type Zone, zoneOf } from './zone';
 
-/** What is chosen of how the figures are shown. */
+/** The chosen measure and form of the chart. */
 export interface AnalyticsView {
   measure: Measure;
   zone: Zone;
@@ -9,6 +9,6 @@ export interface AnalyticsView {
 
 export const FIRST_VIEW: AnalyticsView = { measure: 'cost', zone: 'utc' };
 
-/** What the API is asked for: today by the hour, everything else by the day. */
+/** The requested series: today per hour, other windows per day. */
 export const seriesOf = (windowDays: number, zone: Zone) =>
   ({ unit: windowDays === 1 ? 'HOUR' : 'DAY', timeZone: zoneOf(zone) }) as const;

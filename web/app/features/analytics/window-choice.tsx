@@ -8,7 +8,7 @@ interface WindowChoiceProps {
   onChange(days: WindowDays): void;
 }
 
-/** How far back the figures go. */
+/** Chooses the window of the figures. */
 export function WindowChoice({ value, onChange }: WindowChoiceProps) {
   return <Choice label="Time window" options={OPTIONS} value={value} onChange={onChange} />;
 }

@@ -14,7 +14,7 @@ interface Figure {
   label: string;
   of(totals: Totals): number;
   shown(totals: Totals): ReactNode;
-  /** Calls that the figure is made of, where without them there is none; a sum without calls is 0. */
+  /** The number of calls behind an average, which is missing without calls. Absent for sums, which are 0 then. */
   madeOf?(totals: Totals): number;
   by?: 'share' | 'points';
 }
@@ -52,7 +52,7 @@ const FIGURES: readonly Figure[] = [
   },
 ];
 
-/** Why there is no figure. */
+/** Why a figure is missing. */
 const none = (totals: Totals): string => (calls(totals) === 0 ? 'no calls' : 'no call succeeded');
 
 function noteOf({ of, madeOf, by = 'share' }: Figure, now: Totals, before: Totals) {
@@ -65,11 +65,11 @@ interface WindowTilesProps {
   now: Totals | undefined;
   before: Totals | undefined;
   windowDays: number;
-  /** They are still those of another window. */
+  /** The figures are still those of the previous window. */
   awaiting: boolean;
 }
 
-/** The figures of a window, each with how it differs from the window before, up to the same time of day. */
+/** The figures of a window, compared with the previous window up to the same time of day. */
 export function WindowTiles({ now, before, windowDays, awaiting }: WindowTilesProps) {
   return (
     <div>
@@ -87,7 +87,7 @@ export function WindowTiles({ now, before, windowDays, awaiting }: WindowTilesPr
   );
 }
 
-/** In few characters; the pointer shows them exact, in and out. */
+/** Tokens in few characters; the pointer shows the exact input and output. */
 function Tokens({ totals }: { totals: Totals }) {
   const exact = `${formatCount(totals.totalTokensIn)} in, ${formatCount(totals.totalTokensOut)} out`;
   return <span title={exact}>{shortCount(tokens(totals))}</span>;

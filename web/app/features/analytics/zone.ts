@@ -1,9 +1,9 @@
 import { madeOnce } from '../../ui/made-once';
 
-/** Whose days a chart has. */
+/** The time zone of a chart. */
 export type Zone = 'utc' | 'local';
 
-/** Of whoever looks at it. */
+/** The user's time zone. */
 export const localZone = madeOnce(() => Intl.DateTimeFormat().resolvedOptions().timeZone);
 
 /** Its name for the API. */

@@ -1,8 +1,8 @@
 import { madeOnce } from '../../ui/made-once';
 
-/** What of the billing page stands in the address. */
+/** Search parameters of the billing page. */
 export interface BillingSearch {
-  /** UTC month of the ledger, `2026-11`; absent: this one. */
+  /** UTC month of the ledger, `2026-11`; absent: the current one. */
   month?: string;
   show?: 'credits' | 'charges';
 }
@@ -10,7 +10,7 @@ export interface BillingSearch {
 /** A UTC month: `2026-11`. */
 export const MONTH = /^20\d\d-(?:0[1-9]|1[0-2])$/;
 
-/** From an address; whatever means nothing is left out. */
+/** Reads the search parameters; drops invalid ones. */
 export const billingSearch = ({ month, show }: Record<string, unknown>): BillingSearch => ({
   ...(typeof month === 'string' && MONTH.test(month) && { month }),
   ...((show === 'credits' || show === 'charges') && { show }),
@@ -19,7 +19,7 @@ export const billingSearch = ({ month, show }: Record<string, unknown>): Billing
 /** The UTC month of a time in milliseconds. */
 export const monthOf = (time: number): string => new Date(time).toISOString().slice(0, 7);
 
-/** The month so many months later. */
+/** The month that is `months` later. */
 export const monthAfter = (month: string, months: number): string =>
   monthOf(Date.UTC(Number(month.slice(0, 4)), Number(month.slice(5)) - 1 + months, 1));
 

@@ -10,7 +10,7 @@ import { usageColumns } from '../usage/usage-columns';
 const SHOWN = usageColumns.filter(({ id }) => id !== 'status' && id !== 'latency');
 const REFRESH_MS = 1_000;
 
-/** The calls that were charged on a UTC day, the newest first. */
+/** The calls that were charged on a UTC day, newest first. */
 export function ChargesOfDay({ date }: { date: string }) {
   const { data, error, refresh } = usePageQuery({
     query: ChargesOfDayDocument,

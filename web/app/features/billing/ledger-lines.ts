@@ -4,13 +4,13 @@ type Month = NonNullable<LedgerMonthQuery['viewer']>['ledgerMonth'];
 export type LedgerCredit = Month['credits'][number];
 export type ChargedDay = Month['charges'][number];
 
-/** A line of the ledger: an entry, or the charges of a day as one. */
+/** A line of the ledger: an entry, or all charges of a day. */
 export type LedgerLine = { id: string; sort: string } & (
   | { credit: LedgerCredit; day?: undefined }
   | { day: ChargedDay; credit?: undefined }
 );
 
-/** Behind every time of its day: a day's charges stand above what came in on it. */
+/** Sorts after every time of the day: a day's charges are above its credits. */
 const END_OF_DAY = 'T~';
 
 /** The lines of a month, newest first. */

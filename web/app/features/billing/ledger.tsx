@@ -30,7 +30,7 @@ const SHOWN = [
   { value: 'charges', label: 'Charges' },
 ] as const;
 
-/** What a credit is about, with what its kind doesn't say. */
+/** Kind and description of a credit. */
 const about = ({ kind, description }: LedgerCredit): string =>
   !description || description.startsWith(KINDS[kind])
     ? (description ?? KINDS[kind])
@@ -73,7 +73,7 @@ function columnsOf(opened: string | undefined, open: (date: string) => void): re
 
 const REFRESH_MS = 1_000;
 
-/** Every movement of the account's money in a UTC month, newest first, the charges of a day as one line that opens. */
+/** The ledger of a UTC month, newest first. The charges of a day are one line, which can be opened. */
 export function Ledger() {
   const { month: asked, show } = useSearch({ from: '/signed-in/dashboard/billing' });
   const navigate = useNavigate({ from: paths.billing });

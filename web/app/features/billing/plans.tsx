@@ -12,7 +12,7 @@ interface PlansProps {
   current: string | undefined;
 }
 
-/** What each plan costs, includes and allows; the account's own is marked. */
+/** Compares the plans, and marks the account's own. */
 export function Plans({ plans, current }: PlansProps) {
   const columns: readonly Column<Plan>[] = [
     {

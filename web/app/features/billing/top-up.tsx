@@ -11,11 +11,11 @@ import { Tile, Tiles } from '../../ui/tiles';
 import classes from './billing.module.css';
 import { newIdempotencyKey } from './idempotency-key';
 
-/** Balance, and five amounts to add to it. */
+/** The balance, and five amounts to add. */
 export function TopUp({ balanceUsd }: { balanceUsd: string | undefined }) {
   const { run, error, sending } = useAction(TopUpDocument);
   const [amount, setAmount] = useState<number>(TOP_UP_AMOUNTS[1]);
-  // The same until it has worked: a repeat after a broken connection must not add twice.
+  // Kept until the credit was added: a repeat after a lost connection must not add twice.
   const [idempotencyKey, setIdempotencyKey] = useState(newIdempotencyKey);
   const [added, setAdded] = useState<{ amount: number; balanceUsd: string }>();
   const { daysLeft } = useOutlook(balanceUsd);
@@ -25,7 +25,7 @@ export function TopUp({ balanceUsd }: { balanceUsd: string | undefined }) {
     setIdempotencyKey(newIdempotencyKey());
   };
   const send = async (): Promise<void> => {
-    // It says nothing about this one, which may fail.
+    // Hides the previous success: this top-up may fail.
     setAdded(undefined);
     const { data } = await run({ input: { amountUsd: amount, idempotencyKey } });
     if (!data) return;

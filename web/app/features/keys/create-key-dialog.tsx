@@ -17,7 +17,7 @@ interface CreateKeyDialogProps {
   onClose(): void;
 }
 
-/** Makes a key and shows it once. */
+/** Creates a key and shows it once. */
 export function CreateKeyDialog({ opened, onClose }: CreateKeyDialogProps) {
   const [secret, setSecret] = useState<string>();
   const leave = (): void => {

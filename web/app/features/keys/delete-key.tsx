@@ -5,7 +5,7 @@ import { paths } from '../../paths';
 import { ConfirmButton } from '../../ui/confirm-dialog';
 import { useNotePlace } from '../../ui/use-is-here';
 
-/** Final, so that it asks: names the key and what comes of it. */
+/** Deletes a key after a confirmation, which names the key and the consequences. */
 export function DeleteKey({ apiKey: { id, name } }: { apiKey: KeyRowFragment }) {
   const navigate = useNavigate();
   const notePlace = useNotePlace();

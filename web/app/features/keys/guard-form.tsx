@@ -27,23 +27,23 @@ const guardDraft = z.object({
 type GuardDraft = z.infer<typeof guardDraft>;
 type Guard = NonNullable<KeyRowFragment['guard']>;
 
-/** What was typed, of what is stored. */
+/** Reads a stored draft. */
 export const storedGuard = (stored: unknown): GuardDraft | undefined => guardDraft.safeParse(stored).data;
 
-/** What the form begins with. */
+/** The draft of a guard. */
 export const draftOf = (guard: Guard | null | undefined): GuardDraft => ({
   atPct: String(guard?.atPct ?? 100),
   action: guard?.action ?? 'DISABLE',
   model: guard?.modelPublicName ?? '',
 });
 
-/** What is set of a guard, as a mutation takes it. */
+/** A guard as the input of a mutation. */
 export const guardOf = (guard: Guard | null | undefined) =>
   guard ? { atPct: guard.atPct, action: guard.action, modelPublicName: guard.modelPublicName ?? null } : null;
 
 interface GuardFormProps {
   draft: GuardDraft;
-  /** It was changed elsewhere: nothing can be saved until somebody has looked. */
+  /** The guard was changed elsewhere: nothing can be saved until the user has reviewed it. */
   isOld: boolean;
   onChange(draft: GuardDraft): void;
   onCancel(): void;
@@ -78,7 +78,7 @@ export function GuardForm({ draft, isOld, onChange, onCancel, save, sending, err
         inputMode="numeric"
         rightSection="%"
         value={draft.atPct}
-        // What was changed now would go with the answer.
+        // Changes made now would be lost with the answer.
         readOnly={sending}
         error={tried && isWrong && 'Enter a whole number from 1 to 100.'}
         onChange={({ currentTarget }) => onChange({ ...draft, atPct: currentTarget.value })}

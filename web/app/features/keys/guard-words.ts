@@ -10,7 +10,7 @@ export function guardText({ atPct, action, modelPublicName }: Guard): string {
   return `${at}calls run on ${modelPublicName}.`;
 }
 
-/** What a guard that has acted means for the calls of its key. */
+/** What an acting guard does to the calls of its key. */
 export function actingText({ atPct, action, modelPublicName }: Guard): string {
   const reached = `The key reached ${atPct}% of its monthly limit, and its guard`;
   if (action === 'DISABLE') return `${reached} stopped it: calls fail with 402 key_guard_reached.`;
@@ -18,7 +18,7 @@ export function actingText({ atPct, action, modelPublicName }: Guard): string {
   return `${reached} moved its calls to ${modelPublicName}.`;
 }
 
-/** State of the guard beside what it does. */
+/** The state of the guard. */
 export function stateText({ guard, guardStatus, monthlyLimitUsd }: KeyRowFragment): string {
   if (!guard) return 'A guard acts once the spend of the month reaches a percentage of the monthly limit.';
   if (!monthlyLimitUsd) return 'It is off: the key has no monthly limit.';

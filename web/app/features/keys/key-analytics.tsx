@@ -14,7 +14,7 @@ import { KeyRefusedCalls } from '../refusals/refused-calls';
 import { WhatIf } from '../what-if/what-if';
 import classes from './keys.module.css';
 
-/** What was done with a key in a window. */
+/** The usage of a key in a window. */
 export function KeyAnalytics({ keyId }: { keyId: string }) {
   const { window = DEFAULT_WINDOW } = useSearch({ from: '/signed-in/dashboard/keys/$keyId' });
   const navigate = useNavigate({ from: paths.key });

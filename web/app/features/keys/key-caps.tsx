@@ -13,7 +13,7 @@ import { resetTimes } from './reset-times';
 
 const check = schemaErrors(updateKeyInput);
 
-/** Name, caps and guard of a key, each changed where it stands. */
+/** Name, caps and guard of a key, each edited in place. */
 export function KeyCaps({ apiKey }: { apiKey: KeyRowFragment }) {
   const { id, name } = apiKey;
   const rename = useAction(RenameKeyDocument);
@@ -60,7 +60,7 @@ interface LimitProps {
   label: string;
   clear: { act: string; done: string; none: string };
   spent: string;
-  /** Ends with when spend starts again. */
+  /** Explanation, which ends with the time of the next reset. */
   explained: string;
   resets: string;
 }

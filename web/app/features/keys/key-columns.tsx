@@ -7,7 +7,6 @@ import { Moment } from '../../ui/moment';
 import { KeyStatus, shownKey } from './key-facts';
 import classes from './keys.module.css';
 
-/** Of the list of keys. */
 export const keyColumns: readonly Column<KeyRowFragment>[] = [
   {
     id: 'name',

@@ -2,18 +2,18 @@ import { parseMoney } from '../../../../src/lib/money';
 import type { KeyRowFragment } from '../../../generated/graphql';
 import { StatusWord } from '../../ui/status-word';
 
-/** What may be shown of a key: both ends. */
+/** The visible parts of a key: beginning and end. */
 export const shownKey = ({ keyPrefix, lastFour }: Pick<KeyRowFragment, 'keyPrefix' | 'lastFour'>): string =>
   `${keyPrefix}…${lastFour}`;
 
-/** What the guard of a key has made of it. */
+/** The effect of an acting guard. */
 const GUARDED = {
   DISABLE: { tone: 'bad', word: 'stopped by its guard' },
   SLOW: { tone: 'warn', word: 'slowed by its guard' },
   FALLBACK_MODEL: { tone: 'warn', word: 'moved by its guard' },
 } as const;
 
-/** Whether calls with a key are taken, and if not why. */
+/** Whether calls with a key are accepted, and if not, why. */
 export function KeyStatus({ status, hasUpstream, guard, guardStatus }: KeyRowFragment) {
   if (status === 'DISABLED') return <StatusWord tone="idle">disabled</StatusWord>;
   if (!hasUpstream) return <StatusWord tone="bad">not connected</StatusWord>;
@@ -24,7 +24,7 @@ export function KeyStatus({ status, hasUpstream, guard, guardStatus }: KeyRowFra
   return <StatusWord tone="good">active</StatusWord>;
 }
 
-/** What becomes of calls with a key that isn't disabled, by the first check that refuses them. */
+/** What happens to calls with a key that isn't disabled, by the first check that refuses them. */
 export function callsText({
   hasUpstream,
   guard,

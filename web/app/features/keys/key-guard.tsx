@@ -15,7 +15,7 @@ import { draftOf, GuardForm, guardOf, storedGuard } from './guard-form';
 import { actingText, guardText, stateText } from './guard-words';
 import classes from './keys.module.css';
 
-/** What happens to a key at a part of its monthly limit, changed where it stands. */
+/** The guard of a key, which acts at a percentage of its monthly limit. Edited in place. */
 export function KeyGuard({ apiKey }: { apiKey: KeyRowFragment }) {
   const { id, guard, guardStatus } = apiKey;
   const [draft, change, forget] = useFormDraft(`guard of ${id}`, storedGuard);
@@ -88,7 +88,7 @@ export function KeyGuard({ apiKey }: { apiKey: KeyRowFragment }) {
             }
             what="guard"
             disabled={action.sending || unread !== undefined}
-            // One that was undone would act again.
+            // A guard that was undone would act again.
             onUndo={removed.wasUndone ? undefined : () => void putBack(removed)}
           />
         )}
@@ -122,7 +122,7 @@ export function KeyGuard({ apiKey }: { apiKey: KeyRowFragment }) {
   );
 }
 
-/** Says above everything else about a key that its guard has acted, with the way back. */
+/** Shows at the top of a key's page that its guard has acted, with an undo button. */
 export function GuardNote({ apiKey: { id, guard, guardStatus, guardActedAt } }: { apiKey: KeyRowFragment }) {
   const { run, sending, error } = useAction(UndoKeyGuardDocument);
   if (!guard || guardStatus !== 'ACTING') return null;

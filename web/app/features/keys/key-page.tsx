@@ -26,7 +26,7 @@ const REFRESH_MS = 2_000;
 /** `/dashboard/keys/{id}` */
 export function KeyPage(): ReactNode {
   const { keyId } = useParams({ from: '/signed-in/dashboard/keys/$keyId' });
-  // Another key begins anew: nothing that was done with this one is shown or undone there.
+  // The React key resets all state for another API key: nothing of this one may be shown or undone there.
   return <KeyById key={keyId} keyId={keyId} />;
 }
 

@@ -18,7 +18,7 @@ import { useUnread } from '../../ui/unread';
 import { callsText } from './key-facts';
 import classes from './keys.module.css';
 
-/** Whether calls with the key are taken. It can be undone, so that it doesn't ask. */
+/** Enables or disables a key, without a confirmation, since it can be undone. */
 export function KeySwitch({ apiKey }: { apiKey: KeyRowFragment }) {
   const { id, status } = apiKey;
   const disable = useAction(DisableKeyDocument);
@@ -44,7 +44,7 @@ export function KeySwitch({ apiKey }: { apiKey: KeyRowFragment }) {
         disabled={isWaiting}
         onChange={({ currentTarget }) => void set(currentTarget.checked)}
       />
-      {/* Always there, so that nothing moves when the switch is thrown. */}
+      {/* Always rendered, so that nothing moves when the switch is used. */}
       <p role="status" className={classes.switched}>
         <span>{active ? <CallsText apiKey={apiKey} /> : 'Calls with this key fail with 401.'}</span>
         <Button
@@ -62,7 +62,7 @@ export function KeySwitch({ apiKey }: { apiKey: KeyRowFragment }) {
   );
 }
 
-/** What becomes of calls with an active key. The edge looks at the balance first, which the header has read. */
+/** What happens to calls with an active key. The edge checks the balance first, which the header has loaded. */
 function CallsText({ apiKey }: { apiKey: KeyRowFragment }): ReactNode {
   const [{ data }] = useQuery({ query: ViewerDocument });
   if (!data?.viewer || !callsStopped(data.viewer.balanceUsd)) return callsText(apiKey);

@@ -20,11 +20,11 @@ import { useFetched } from '../../use-fetched';
 import { keyColumns } from './key-columns';
 import { DEFAULT_KEY_SORT, KEY_ORDERS, keysSearch } from './keys-search';
 
-// A form and its checks weigh more than the list.
+// Loaded on demand: the form and its checks are larger than the list.
 const CreateKeyDialog = lazyPage(() => import('./create-key-dialog'), 'CreateKeyDialog');
 
 const REFRESH_MS = 2_000;
-/** Fewer keys are seen at one glance. */
+/** Fewer keys need no search field. */
 const SEARCHED_FROM = 10;
 
 /** `/dashboard/keys` */
@@ -46,7 +46,7 @@ export function KeysPage(): ReactNode {
   useRefreshOnUsage(refresh, REFRESH_MS);
   const page = data?.viewer?.apiKeys;
   const keys = page?.nodes;
-  /** Another list begins with its first page. */
+  /** Filters or sorts the list, which then begins with its first page. */
   const narrow = ({ q: text, sort: by }: { q?: string; sort?: string }): void =>
     void navigate({
       search: ({ after: _after, ...before }) =>

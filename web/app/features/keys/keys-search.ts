@@ -1,17 +1,17 @@
 import { type PageSearch, pageSearch } from '../../paths';
 import { type WindowSearch, windowSearch } from '../analytics/window';
 
-/** Columns by which the server orders the keys. */
+/** Columns by which the server sorts keys. */
 export const KEY_ORDERS = { name: 'NAME', spend: 'SPEND', used: 'USED', created: 'CREATED' } as const;
 export const DEFAULT_KEY_SORT = 'created';
 
-/** What of the list of keys stands in the address. */
+/** Search parameters of the list of keys. */
 export interface KeysSearch {
-  /** Column; absent: by creation. */
+  /** Absent: by creation. */
   sort?: keyof typeof KEY_ORDERS;
-  /** What is looked for. */
+  /** The text to search for. */
   q?: string;
-  /** Where the page begins; absent: with the first. */
+  /** Cursor after which the page begins; absent: the first page. */
   after?: string;
   /** Whether the dialog for a new key is open. */
   create?: boolean;
@@ -20,7 +20,7 @@ export interface KeysSearch {
 const isSort = (sort: unknown): sort is keyof typeof KEY_ORDERS =>
   typeof sort === 'string' && Object.hasOwn(KEY_ORDERS, sort);
 
-/** From an address; whatever means nothing is left out. */
+/** Reads the search parameters; drops invalid ones. */
 export const keysSearch = ({ sort, q, after, create }: Record<string, unknown>): KeysSearch => ({
   ...(isSort(sort) && { sort }),
   ...(typeof q === 'string' && q !== '' && { q }),
@@ -36,14 +36,14 @@ export const KEY_TABS = [
 ] as const;
 export type KeyTab = (typeof KEY_TABS)[number]['id'];
 
-/** What of the page of a key stands in the address. */
+/** Search parameters of the page of a key. */
 export interface KeySearch extends WindowSearch, PageSearch {
   tab?: KeyTab;
   /** Whether the dialog for a new alert is open. */
   create?: boolean;
 }
 
-/** From an address; whatever means nothing is left out. */
+/** Reads the search parameters; drops invalid ones. */
 export const keySearch = (search: Record<string, unknown>): KeySearch => {
   const tab = KEY_TABS.find(({ id }) => id === search.tab)?.id;
   return {

@@ -2,7 +2,7 @@ import { formatUtc } from '../../ui/format';
 
 const DAY_MS = 86_400_000;
 
-/** When spend of day and month starts again after a time in milliseconds, in words. */
+/** When daily and monthly spend are next reset after a time in milliseconds, in words. */
 export function resetTimes(now: number): { day: string; month: string } {
   const time = new Date(now);
   const nextDay = new Date((Math.floor(now / DAY_MS) + 1) * DAY_MS);

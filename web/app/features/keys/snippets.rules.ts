@@ -7,11 +7,11 @@ export const LANGUAGES = [
 ] as const;
 export type Language = (typeof LANGUAGES)[number]['value'];
 
-/** A first call as it is pasted into a terminal or a file. */
+/** A first call, to paste into a terminal or a file. */
 export const snippet = (language: Language, target: SnippetTarget): string =>
   chatSnippets(target)[language].trimEnd();
 
-/** The model for a first call: a featured one of the plan that chats. */
+/** The model for a first call: a featured chat model of the plan. */
 export function snippetModel(
   models: readonly { modelPublicName: string; family: string; isFeatured: boolean }[],
   allowed: readonly string[],

@@ -9,7 +9,7 @@ import { Waiting } from '../../ui/waiting';
 import classes from './keys.module.css';
 import { LANGUAGES, type Language, snippet, snippetModel } from './snippets.rules';
 
-/** A first call in three languages, with the key where it is known. */
+/** A first call in three languages, with the key if it is known. */
 export function Snippets({ secret }: { secret?: string | undefined }) {
   const [language, setLanguage] = useState<Language>('curl');
   const { data, error, refresh } = usePageQuery({ query: SnippetFactsDocument, variables: {} });

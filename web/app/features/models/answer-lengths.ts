@@ -3,7 +3,7 @@ import { formatCount } from '../../ui/format';
 
 export type Board = NonNullable<NonNullable<ModelsQuery['viewer']>['leaderboardMix']>;
 export type Entry = Board['entries'][number];
-/** What the catalog says of a model. */
+/** A model of the catalog. */
 export type Listed = NonNullable<ModelsQuery['models']>[number];
 
 interface Band {

@@ -4,7 +4,7 @@ import { formatCount, formatLatency, formatRate } from '../../ui/format';
 import { type Entry, lengthOf } from './answer-lengths';
 import classes from './models.module.css';
 
-/** A model over all lengths of answers, or one length of it. */
+/** A model with all lengths of answers, or with one length. */
 interface Line {
   id: string;
   model: string;
@@ -14,7 +14,7 @@ interface Line {
   everyones: number | null;
 }
 
-/** Each model that was called; where its answers have several lengths, each of them below it. */
+/** A line for each called model, and below it one for each length of its answers if there are several. */
 function linesOf({ modelPublicName: model, bands, ...entry }: Entry): Line[] {
   if (entry.requests === 0) return [];
   const line = ({
@@ -73,7 +73,7 @@ const COLUMNS: readonly Column<Line>[] = [
   },
 ];
 
-/** The account's 95th percentile of latency beside that of all accounts. */
+/** The 95th percentile of latency of the account and of all accounts. */
 export function LatencyTable({
   entries,
   windowDays,

@@ -16,7 +16,7 @@ import { YourMix } from './your-mix';
 
 const OPTIONS = MODEL_WINDOWS.map((value) => ({ value, label: `${value} days` }));
 
-/** `/dashboard/models`: the leaderboard for one's own calls. */
+/** `/dashboard/models`: the leaderboard for the account's own calls. */
 export function ModelsPage(): ReactNode {
   const { window = 7 } = useSearch({ from: '/signed-in/dashboard/models' });
   const navigate = useNavigate({ from: paths.models });

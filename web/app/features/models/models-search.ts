@@ -7,7 +7,7 @@ export interface ModelsSearch {
   window?: ModelWindow;
 }
 
-/** The window of an address; whatever else stands there counts as none. */
+/** Reads the window of an address; drops an invalid one. */
 export function modelsSearch(search: Record<string, unknown>): ModelsSearch {
   const window = MODEL_WINDOWS.find((days) => days === Number(search.window));
   return window === undefined ? {} : { window };

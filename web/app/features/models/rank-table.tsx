@@ -34,18 +34,18 @@ export function RankTable({ entries, models, allowed }: RankTableProps) {
   );
 }
 
-/** Of the catalog. */
+/** Models of the catalog. */
 const MODELS = 6;
 
 const aside = (text: string) => <span className={classes.aside}> {text}</span>;
 
-/** The last of what stands beside a name. */
+/** The last note beside a model's name. */
 function OutOfPlan({ model }: { model: string }) {
   const isFirst = !use(SimulatedModels).includes(model);
   return <span className={classes.aside}>{isFirst ? ' ' : ', '}not in your plan</span>;
 }
 
-/** A figure that there is; without one a dash, and on a phone another figure, which has a column of its own elsewhere. */
+/** A figure, or a dash without one; on a phone, `instead`, which has its own column elsewhere. */
 function Figure({ children, instead }: { children: ReactNode; instead?: ReactNode }) {
   if (children) return children;
   return (
@@ -69,7 +69,7 @@ function pricesOf(listed: Listed | undefined): string | undefined {
   return `${prices.join(', ')} per 1M`;
 }
 
-/** On a phone, figures say in fewer words than the heads what they are. */
+/** On a phone, figures have shorter labels than the column heads. */
 const columnsFor = (allowed: readonly string[] | undefined): readonly Column<RankedModel>[] => [
   {
     id: 'model',
@@ -131,7 +131,7 @@ const columnsFor = (allowed: readonly string[] | undefined): readonly Column<Ran
       <Figure instead={pricesOf(listed)}>
         {typeof usd === 'string' && (
           <>
-            {/* An average of two prices, not an amount that anybody pays. */}
+            {/* An average of two prices, which nobody pays exactly. */}
             <span title={`$${usd}`}>{roundedDollars(Number(usd))}</span>
             <span className={classes.onPhone}> per 1M tokens</span>
           </>

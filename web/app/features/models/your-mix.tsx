@@ -2,7 +2,7 @@ import { formatCount, formatRate } from '../../ui/format';
 import { Tile, Tiles } from '../../ui/tiles';
 import { type Board, lengthOf } from './answer-lengths';
 
-/** What the ranks are made for: the account's chat calls. */
+/** The basis of the ranks: the account's chat calls. */
 export function YourMix({ mix }: { mix: Board['mix'] | undefined }) {
   const each = (tokens: number): string => formatCount(Math.round(tokens / (mix?.requests || 1)));
   const most = mix?.bands.toSorted((a, b) => b.share - a.share)[0];

@@ -16,7 +16,7 @@ interface AgentCommandProps {
   acceptsHeartbeats: boolean;
 }
 
-/** How the agent is started on a node, and whether it has been heard. */
+/** The command that starts the agent on a node, and whether its heartbeat has come. */
 export function AgentCommand(props: AgentCommandProps) {
   const { node, staleAfterSeconds, publicBaseUrl, acceptsHeartbeats } = props;
   const command = [
@@ -68,7 +68,7 @@ function Heard({ node, staleAfterSeconds }: Pick<AgentCommandProps, 'node' | 'st
   }
   if (!isSilent) return <Note tone="good">Heartbeats arrive.</Note>;
   return (
-    // Of a machine that is switched off nobody expects to hear.
+    // No heartbeat is expected of a machine that is switched off.
     <Note tone={node.status === 'OFFLINE' ? 'plain' : 'warn'}>
       No heartbeat since <Moment at={new Date(node.heardAtMs).toISOString()} />.
     </Note>

@@ -9,7 +9,7 @@ import classes from './nodes.module.css';
 export const ms = (value: number | null | undefined): string =>
   value == null ? '–' : `${decimal(value)} ms`;
 
-/** The figures of a run, the same wherever runs are listed. */
+/** The columns of every list of runs. */
 export const benchmarkColumns: readonly Column<BenchmarkRowFragment>[] = [
   {
     id: 'model',

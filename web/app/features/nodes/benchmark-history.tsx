@@ -23,14 +23,14 @@ interface HistoryProps {
   models: readonly { modelPublicName: string }[];
 }
 
-/** All runs, of any or one node and model, page by page. */
+/** All runs, page by page, filtered by node and model. */
 export function BenchmarkHistory({ columns, nodes, names, models }: HistoryProps) {
   const search = useSearch({ from: '/signed-in/administrators/admin/benchmarks' });
   const { node, model, page = 1 } = search;
   const navigate = useNavigate({ from: paths.benchmarks });
   const { data, error, awaiting, refresh } = usePageQuery({
     query: BenchmarksDocument,
-    // One more than is shown tells whether there is another page.
+    // One more than is shown: is there another page?
     variables: { nodeId: node ?? null, model: model ?? null, limit: PAGE + 1, offset: (page - 1) * PAGE },
   });
   const found = data?.benchmarks ?? undefined;
@@ -99,7 +99,7 @@ export function BenchmarkHistory({ columns, nodes, names, models }: HistoryProps
   );
 }
 
-/** Speed over the listed runs of one model on one node; the table below has every figure. */
+/** A chart of speed over the listed runs of one model on one node; the table below has all figures. */
 function Trend({ runs }: { runs: readonly BenchmarkRowFragment[] }) {
   const readings = runs
     .toReversed()

@@ -77,7 +77,7 @@ export function BenchmarksPage(): ReactNode {
   );
 }
 
-/** The runs of the address that are to be compared, and how they are chosen. */
+/** The runs to compare, which the address keeps, and a function that chooses them. */
 function useChosenRuns() {
   const { base, other, of } = useSearch({ from: '/signed-in/administrators/admin/benchmarks' });
   const navigate = useNavigate({ from: paths.benchmarks });

@@ -5,17 +5,17 @@ interface Run {
   modelPublicName: string;
 }
 
-/** How a run takes part in the comparison. */
+/** The role of a run in the comparison. */
 export function placeOf({ id }: Pick<Run, 'id'>, { base, other }: ChosenRuns): 'base' | 'other' | undefined {
   if (id === base) return 'base';
   return id === other ? 'other' : undefined;
 }
 
-/** Whether a run can't be compared with the base: it measured another model. */
+/** Whether a run can't be compared with the base, since it measured another model. */
 export const isOfAnother = ({ modelPublicName }: Run, { base, of }: ChosenRuns): boolean =>
   base !== undefined && of !== undefined && of !== modelPublicName;
 
-/** What is chosen after a click on a run: first the base, then the other one. A chosen run is let go. */
+/** The choice after a click on a run: first the base, then the other run. Clicking a chosen run removes it. */
 export function toggled(chosen: ChosenRuns, { id, modelPublicName }: Run): ChosenRuns {
   const { base, other, ...model } = chosen;
   if (base === undefined) return { base: id, of: modelPublicName };

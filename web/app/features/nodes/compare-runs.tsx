@@ -18,11 +18,11 @@ interface CompareRunsProps {
   chosen: ChosenRuns;
   names: NodeNames;
   onChange(chosen: ChosenRuns): void;
-  /** Gets the focus when both runs are chosen: the tables in which they are chosen stand below. */
+  /** Gets the focus when both runs are chosen, since the tables to choose from are below. */
   place: RefObject<HTMLDivElement | null>;
 }
 
-/** Two runs beside each other, or how to choose them. */
+/** Compares two runs, or explains how to choose them. */
 export function CompareRuns({ chosen, names, onChange, place }: CompareRunsProps) {
   const { base, other, ...model } = chosen;
   return (
@@ -123,7 +123,7 @@ function Run({ run, names }: { run: BenchmarkRowFragment; names: NodeNames }) {
   );
 }
 
-/** What the verdicts mean, and what has none. */
+/** Explains the verdicts, and lists measures without one. */
 function Explained({ measures }: { measures: readonly Compared[] }) {
   const compared = new Set(measures.map(({ measure }) => measure));
   const left = Object.entries(MEASURES).filter(([measure]) => !compared.has(measure as Compared['measure']));

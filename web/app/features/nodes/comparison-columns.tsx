@@ -14,7 +14,7 @@ const perSecond = (value: number): string => `${decimal(value)}/s`;
 
 interface Look {
   label: string;
-  /** In a list of measures. */
+  /** Name in a list of measures. */
   short: string;
   format(value: number): string;
 }
@@ -37,7 +37,7 @@ const TONES = { BETTER: 'good', WORSE: 'bad', INCONCLUSIVE: 'idle' } as const;
 
 const signed = (text: string, difference: number): string => `${difference > 0 ? '+' : '-'}${text}`;
 
-/** How the other run differs: `-20 ms (-2.2%)`. */
+/** The difference of the other run: `-20 ms (-2.2%)`. */
 function differenceOf({ measure, base, other, changePct }: Compared): string {
   const by = other - base;
   if (by === 0) return 'none';
@@ -56,7 +56,7 @@ function intervalOf(measure: Measure, low: number | null | undefined, high: numb
   );
 }
 
-/** Of two runs, measure by measure. */
+/** Compares two runs, one measure per row. */
 export const comparisonColumns: readonly Column<Compared>[] = [
   {
     id: 'measure',

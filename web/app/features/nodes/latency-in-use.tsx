@@ -16,7 +16,7 @@ interface Line extends Served {
 
 const none = (why: string) => <span className={classes.why}>{why}</span>;
 
-/** Why there is no 95th percentile. */
+/** Why a 95th percentile is missing. */
 const tooFew = (successes: number): string =>
   successes === 0 ? 'no calls' : `too few calls: ${formatCount(successes)}`;
 
@@ -96,14 +96,14 @@ const columnsOfAll: readonly Column<Line>[] = [
 ];
 
 interface LatencyInUseProps {
-  /** Undefined while they are awaited. */
+  /** Undefined while loading. */
   nodes: readonly NodeMarginFragment[] | undefined;
   awaiting: boolean;
-  /** Of one node, its name stands above. */
+  /** Only one node, whose name the page already shows. */
   single?: boolean;
 }
 
-/** The 95th percentile of each model on each node, in use and as its benchmark measured it with as many calls at once. */
+/** The 95th percentile of latency of each model on each node: in use, and in the benchmark with as many concurrent calls. */
 export function LatencyInUse({ nodes, awaiting, single = false }: LatencyInUseProps) {
   const rows = nodes?.flatMap(({ nodeId, name, models }) =>
     models.map((model): Line => ({ ...model, nodeId, name })),

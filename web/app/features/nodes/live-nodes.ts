@@ -7,7 +7,7 @@ import {
 } from '../../../generated/graphql';
 import { type ShownError, shownError } from '../../graphql/errors';
 
-/** A node with the time of its last heartbeat on this machine's clock, which may differ from the server's. */
+/** A node with the time of its last heartbeat by the browser's clock, which may differ from the server's. */
 export interface LiveNode extends NodeRowFragment {
   /** Milliseconds; null before the first heartbeat. */
   heardAtMs: number | null;
@@ -22,7 +22,7 @@ const liveNode = (node: NodeRowFragment, now: number): LiveNode => ({
   heardAtMs: node.heartbeatAgeSeconds == null ? null : now - node.heartbeatAgeSeconds * MS,
 });
 
-/** Nodes that have not changed stay the same objects, so that their rows aren't drawn again. */
+/** Merges an event. Unchanged nodes stay the same objects, so that their rows aren't rendered again. */
 function merged(before: Known | undefined, { gpuNodesChanged: news }: GpuNodesChangedSubscription): Known {
   const now = Date.now();
   const known = new Map(news.isSnapshot ? [] : before);
@@ -32,13 +32,13 @@ function merged(before: Known | undefined, { gpuNodesChanged: news }: GpuNodesCh
 }
 
 interface LiveNodes {
-  /** By id; undefined until the first event. After a lost connection all come anew. */
+  /** By id; undefined until the first event. After a lost connection, the server sends all of them again. */
   nodes: Known | undefined;
   error: ShownError | null;
   again(): void;
 }
 
-/** All nodes as they change, or one of them. The server sends a few events a second at most. */
+/** Live data of all nodes, or of one. The server sends at most a few events a second. */
 export function useLiveNodes(nodeId: string | null = null): LiveNodes {
   const [{ data, error }, again] = useSubscription<
     GpuNodesChangedSubscription,

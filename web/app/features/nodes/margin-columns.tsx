@@ -9,7 +9,7 @@ import { precise } from './node-facts';
 import classes from './nodes.module.css';
 import type { MarginWindow } from './nodes-search';
 
-/** Of the margins of all nodes. */
+/** The columns of the list of margins. */
 export const marginColumns = (window: MarginWindow): readonly Column<NodeMarginFragment>[] => [
   {
     id: 'name',
@@ -50,11 +50,11 @@ export const marginColumns = (window: MarginWindow): readonly Column<NodeMarginF
   { id: 'errors', head: 'Failed', figure: true, cell: ({ errors }) => formatCount(errors) },
 ];
 
-/** Calls under way on average; too few to be counted are still some. */
+/** The average number of concurrent calls; a small one is shown as such, not as 0. */
 export const underWay = ({ averageConcurrency: calls, requests }: NodeMarginFragment): string =>
   calls === 0 && requests > 0 ? '< 0.001' : precise(calls);
 
-/** Calls under way at which revenue covers cost, or why that isn't known. */
+/** The number of concurrent calls at which revenue covers cost, or why it is unknown. */
 export function BreakEven({ node }: { node: NodeMarginFragment }) {
   if (!hasCost(node)) return '–';
   if (node.breakEvenConcurrency == null) return <span className={classes.why}>no revenue</span>;

@@ -8,7 +8,7 @@ interface MarginWindowChoiceProps {
   onChange(days: MarginWindow): void;
 }
 
-/** How far back margins go, up to now. */
+/** Chooses the window of the margins, up to now. */
 export function MarginWindowChoice({ value, onChange }: MarginWindowChoiceProps) {
   return <Choice label="Time window" options={OPTIONS} value={value} onChange={onChange} />;
 }

@@ -1,11 +1,11 @@
 import { formatMoney, parseMoney } from '../../../../src/lib/money';
 import type { NodeMarginFragment } from '../../../generated/graphql';
 
-/** Whether what a node costs is known. A node can't be registered without a cost, but with 0. */
+/** Whether the cost of a node is known: an unknown cost is registered as 0. */
 export const hasCost = ({ hourlyCostUsd }: Pick<NodeMarginFragment, 'hourlyCostUsd'>): boolean =>
   parseMoney(hourlyCostUsd) > 0n;
 
-/** All nodes together, exact. Cost and margin are those of nodes whose cost is known. */
+/** The exact sums over all nodes. Cost and margin only include nodes whose cost is known. */
 export function totalsOf(nodes: readonly NodeMarginFragment[]) {
   const known = nodes.filter(hasCost);
   const sum = (amounts: readonly string[]): string =>
@@ -21,7 +21,7 @@ export function totalsOf(nodes: readonly NodeMarginFragment[]) {
 const byName = (a: NodeMarginFragment, b: NodeMarginFragment): number =>
   a.name.localeCompare(b.name, 'en', { numeric: true }) || (a.nodeId < b.nodeId ? -1 : 1);
 
-/** By name, or as the server has them: the largest margin of an hour first. Without a cost there is none, so those come last. */
+/** Sorts by name, or in the server's order: the largest margin per hour first, nodes without a cost, and so without a margin, last. */
 export function sorted(
   nodes: readonly NodeMarginFragment[],
   by: 'name' | undefined,

@@ -13,7 +13,7 @@ function requests({ readings: { requestsRunning: running, requestsWaiting: waiti
   return `${running?.value ?? '–'} / ${waiting?.value ?? '–'}`;
 }
 
-/** Of the board of nodes. */
+/** The columns of the list of nodes. */
 export const nodeColumns = (staleAfterSeconds: number): readonly Column<LiveNode>[] => [
   {
     id: 'name',

@@ -15,10 +15,9 @@ const TONES: Record<NodeState, 'good' | 'warn' | 'bad' | 'idle'> = {
   offline: 'idle',
 };
 
-/** Of the states whose name doesn't say enough. */
+/** Words for states whose name isn't clear enough. */
 const WORDS: Partial<Record<NodeState, string>> = { waiting: 'no heartbeat yet' };
 
-/** A state by its name. */
 export const stateWord = (state: NodeState): string => WORDS[state] ?? state;
 
 interface NodeFactProps {
@@ -26,7 +25,7 @@ interface NodeFactProps {
   staleAfterSeconds: number;
 }
 
-/** How a node is, as it becomes so. `brief`: in one word. */
+/** The live state of a node. `brief`: in one word. */
 export function StateOfNode({ node, staleAfterSeconds, brief = false }: NodeFactProps & { brief?: boolean }) {
   const state = useNodeTime((now) => stateOf(node, now, staleAfterSeconds));
   return (
@@ -39,10 +38,10 @@ export function StateOfNode({ node, staleAfterSeconds, brief = false }: NodeFact
   );
 }
 
-/** Seconds since the last heartbeat, each second. */
+/** Seconds since the last heartbeat, updated each second. */
 export function HeartbeatAge({ node, staleAfterSeconds }: NodeFactProps) {
   const age = useNodeTime((now) => ageOf(node, now));
-  // Of a machine that is switched off nobody expects to hear.
+  // No heartbeat is expected of a machine that is switched off.
   const stale = useNodeTime((now) => node.status !== 'OFFLINE' && isStale(node, now, staleAfterSeconds));
   if (age === null) return 'never';
   return (
@@ -52,7 +51,7 @@ export function HeartbeatAge({ node, staleAfterSeconds }: NodeFactProps) {
   );
 }
 
-/** What is left to do before a node can be stopped. */
+/** The calls that must finish before a node can be stopped. */
 export function CallsInFlight({ node }: { node: LiveNode }) {
   if (node.inFlight == null) return '–';
   return node.status === 'ACTIVE' || node.inFlight === 0 ? node.inFlight : `${node.inFlight} left`;
@@ -68,5 +67,5 @@ export const gigabytes = (value: number): string => `${tenths().format(value)} G
 export const decimal = (value: number): string => tenths().format(value);
 
 const thousandths = madeOnce(() => new Intl.NumberFormat('en-US', { maximumFractionDigits: 3 }));
-/** To the thousandth, which the server rounds to: 10.125 */
+/** Rounded to thousandths, as by the server: 10.125 */
 export const precise = (value: number): string => thousandths().format(value);

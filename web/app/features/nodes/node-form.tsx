@@ -6,7 +6,7 @@ import { schemaErrors } from '../../ui/form-errors';
 import { trimmedDecimal } from '../../ui/money-text';
 import classes from './nodes.module.css';
 
-/** A node as a form has it: texts, as they are typed. */
+/** The fields of a node's form, as typed. */
 export const nodeFields = z.object({
   name: z.string(),
   provider: z.string(),
@@ -17,7 +17,7 @@ export const nodeFields = z.object({
 });
 export type NodeFields = z.infer<typeof nodeFields>;
 
-/** What a form for a new node begins with. */
+/** The form of a new node. */
 export const NO_FIELDS: NodeFields = {
   name: '',
   provider: '',
@@ -27,13 +27,13 @@ export const NO_FIELDS: NodeFields = {
   endpointUrl: '',
 };
 
-/** What a form for a known node begins with. */
+/** The form of an existing node. */
 export const fieldsOf = ({ hourlyCostUsd, ...node }: NodeRowFragment): NodeFields =>
   nodeFields.parse({ ...node, hourlyCostUsd: trimmedDecimal(hourlyCostUsd) });
 
 const check = schemaErrors(createNodeInput);
 
-/** What is wrong with a form, by the names of REST. */
+/** The errors of a form, by the field names of REST. */
 export const faultsOf = (fields: NodeFields): Record<string, string> =>
   check({
     name: fields.name,
@@ -44,7 +44,7 @@ export const faultsOf = (fields: NodeFields): Record<string, string> =>
     endpoint_url: fields.endpointUrl.trim(),
   });
 
-/** What is sent of a form. */
+/** The form as input of a mutation. */
 export const nodeInput = (fields: NodeFields): NodeFields => ({
   ...fields,
   hourlyCostUsd: fields.hourlyCostUsd.trim(),
@@ -54,12 +54,12 @@ export const nodeInput = (fields: NodeFields): NodeFields => ({
 interface NodeFormFieldsProps {
   fields: NodeFields;
   faults: Record<string, string>;
-  /** They are being sent: what was typed now would go with the answer. */
+  /** The fields are being sent: text that is typed now would be lost with the answer. */
   sending: boolean;
   onChange(fields: NodeFields): void;
 }
 
-/** Everything that can be set of a node. */
+/** The settings of a node. */
 export function NodeFormFields({ fields, faults, sending, onChange }: NodeFormFieldsProps) {
   const of = (name: keyof NodeFields, remote: string) => ({
     value: fields[name],

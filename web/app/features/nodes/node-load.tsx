@@ -18,7 +18,7 @@ type Heartbeat = NonNullable<NodeHeartbeatsQuery['gpuNodeHeartbeats']>[number];
 type Metric = Exclude<keyof Heartbeat, 'receivedAt' | '__typename'>;
 
 const MS = 1_000;
-/** However often heartbeats come. */
+/** The history is refreshed this often at most, however often heartbeats come. */
 const REFRESH_MS = 5_000;
 
 const METRICS: readonly { id: Metric; label: string; most?: number; format(value: number): string }[] = [
@@ -42,7 +42,7 @@ const columns: readonly Column<Heartbeat>[] = [
   })),
 ];
 
-/** What heartbeats said: each metric now and over the last hours. */
+/** The metrics of heartbeats: the latest value and the last hours. */
 export function NodeLoad({ node }: { node: LiveNode }) {
   const [asTable, setAsTable] = useState(false);
   const { data, error, refresh } = usePageQuery({
@@ -81,7 +81,7 @@ export function NodeLoad({ node }: { node: LiveNode }) {
   );
 }
 
-/** Reads the history again when there is more of it, at most every few seconds. */
+/** Refreshes the history when it has grown, at most every few seconds. */
 function useRefreshOn(mark: string, refresh: () => void): void {
   const latest = useRef(refresh);
   latest.current = refresh;
@@ -139,7 +139,7 @@ function Charts({ node, heartbeats }: { node: LiveNode; heartbeats: readonly Hea
   );
 }
 
-/** How old the newest value of a metric is: it may be missing from later heartbeats. */
+/** The age of a metric's latest value, which may be missing from later heartbeats. */
 function Age({ node, metric }: { node: LiveNode; metric: Metric }) {
   const { heardAtMs, lastHeartbeatAt, readings } = node;
   const receivedAt = readings[metric]?.receivedAt;

@@ -22,7 +22,7 @@ import { DEFAULT_MARGIN_WINDOW } from './nodes-search';
 
 const REFRESH_MS = 30_000;
 
-/** What a node earned and cost in a window, and how fast it was. */
+/** Revenue, cost and speed of a node in a window. */
 export function NodeMargin({ nodeId }: { nodeId: string }) {
   const { window = DEFAULT_MARGIN_WINDOW } = useSearch({
     from: '/signed-in/administrators/admin/nodes/$nodeId',
@@ -81,7 +81,7 @@ export function NodeMargin({ nodeId }: { nodeId: string }) {
   );
 }
 
-/** What the node answered for nothing. */
+/** The calls that the node answered without being paid. */
 function Uncounted({ models }: Pick<NodeMarginFragment, 'models'>) {
   const free = models.filter(({ uncounted }) => uncounted > 0);
   if (free.length === 0) return null;

@@ -22,13 +22,13 @@ import { DeleteNode, StatusButton } from './node-status';
 import classes from './nodes.module.css';
 import { NODE_TABS, type NodeTab } from './nodes-search';
 
-/** Until the installation has said how long a node may be silent. */
+/** Until the server has answered how long a node may be silent. */
 const NEVER = Number.POSITIVE_INFINITY;
 
 /** `/admin/nodes/{id}` */
 export function NodePage(): ReactNode {
   const { nodeId } = useParams({ from: '/signed-in/administrators/admin/nodes/$nodeId' });
-  // Another node begins anew: what is known of this one would say that there is no other.
+  // The React key resets all state for another node: the data of this one would say that the other doesn't exist.
   return <NodeById key={nodeId} nodeId={nodeId} />;
 }
 

@@ -12,10 +12,10 @@ import type { LiveNode } from './live-nodes';
 import { faultsOf, fieldsOf, type NodeFields, NodeFormFields, nodeFields, nodeInput } from './node-form';
 import classes from './nodes.module.css';
 
-/** What was typed, and the time of the change that it began with. */
+/** The typed fields, and the time of the change that they are based on. */
 const editing = z.object({ base: z.string(), fields: nodeFields });
 
-/** What an administrator has set of a node. What another tab has saved meanwhile is never overwritten unseen. */
+/** Edits the settings of a node. Changes that another tab saved meanwhile are never overwritten unseen. */
 export function NodeSettings({ node }: { node: LiveNode }) {
   const { run, error, sending, forget: forgetError } = useAction(UpdateNodeDocument);
   const [draft, change, forget] = useFormDraft(`node ${node.id}`, (stored) => editing.safeParse(stored).data);
@@ -91,7 +91,7 @@ const LABELS: Record<keyof NodeFields, string> = {
   endpointUrl: 'address',
 };
 
-/** What the node has now, where that isn't what was typed. */
+/** The current values of the node, where they differ from the typed ones. */
 function differing(now: NodeFields, typed: NodeFields): string {
   const names = (Object.keys(LABELS) as (keyof NodeFields)[]).filter((name) => now[name] !== typed[name]);
   if (names.length === 0) return 'Your values are the same.';

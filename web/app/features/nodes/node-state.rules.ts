@@ -1,9 +1,9 @@
 import type { LiveNode } from './live-nodes';
 
-/** How a node is, in one word. */
+/** The state of a node. */
 export type NodeState = 'healthy' | 'silent' | 'unhealthy' | 'waiting' | 'draining' | 'drained' | 'offline';
 
-/** In the order of how much they need somebody. */
+/** The order of urgency. */
 export const NODE_STATES: readonly NodeState[] = [
   'unhealthy',
   'silent',
@@ -20,14 +20,14 @@ const MS = 1_000;
 export const ageOf = ({ heardAtMs }: Pick<LiveNode, 'heardAtMs'>, nowMs: number): number | null =>
   heardAtMs === null ? null : Math.max(0, Math.floor((nowMs - heardAtMs) / MS));
 
-/** Whether a node has been silent for longer than it may. */
+/** Whether the last heartbeat is older than allowed. */
 export const isStale = (
   node: Pick<LiveNode, 'heardAtMs'>,
   nowMs: number,
   staleAfterSeconds: number,
 ): boolean => (ageOf(node, nowMs) ?? 0) > staleAfterSeconds;
 
-/** Between the last heartbeat that was due and the check that makes it unhealthy, a node is silent. */
+/** A node is `silent` from when a heartbeat is overdue until the server's check makes it unhealthy. */
 export function stateOf(
   node: Pick<LiveNode, 'status' | 'healthStatus' | 'drainedAt' | 'heardAtMs'>,
   nowMs: number,
@@ -44,7 +44,7 @@ const MINUTE = 60;
 const HOUR = 3_600;
 const DAY = 86_400;
 
-/** A span in its two largest units: `42 s`, `3 min 20 s`, `2 h 5 min`, `3 d 4 h`. */
+/** A duration in its two largest units: `42 s`, `3 min 20 s`, `2 h 5 min`, `3 d 4 h`. */
 export function shortSpan(seconds: number): string {
   if (seconds < MINUTE) return `${seconds} s`;
   if (seconds < HOUR) return `${Math.floor(seconds / MINUTE)} min ${seconds % MINUTE} s`;
@@ -52,7 +52,7 @@ export function shortSpan(seconds: number): string {
   return `${Math.floor(seconds / DAY)} d ${Math.floor((seconds % DAY) / HOUR)} h`;
 }
 
-/** Whether a node has all the words that somebody looks for. */
+/** Whether a node matches all words of a search. */
 export function isFound(node: LiveNode, text: string): boolean {
   const { name, provider, region, gpuType, endpointUrl, readings } = node;
   const models = readings.loadedModels?.value ?? [];

@@ -54,14 +54,14 @@ const WORDS: Record<GpuNodeStatus, string> = {
 interface StatusButtonProps {
   node: LiveNode;
   to: GpuNodeStatus;
-  /** In a row, where the name of the node stands beside it. */
+  /** In a row, beside the name of the node. */
   compact?: boolean;
 }
 
-/** Moves a node to another status, after saying what that does. */
+/** Changes the status of a node, after a confirmation that explains the consequences. */
 export function StatusButton({ node, to, compact = false }: StatusButtonProps) {
   const { button } = STEPS[to];
-  // The node as it was when the question was asked: the answer is about that.
+  // The node as it was when the confirmation was opened.
   const [asked, setAsked] = useState<LiveNode>();
   return (
     <>
@@ -113,7 +113,7 @@ function Question({ node, asked, to, onClose }: QuestionProps) {
   );
 }
 
-/** Final, so that it asks: names the node and what comes of it. */
+/** Deletes a node after a confirmation, which names the node and the consequences. */
 export function DeleteNode({ node: { id, name, status } }: { node: LiveNode }) {
   const navigate = useNavigate();
   const notePlace = useNotePlace();
@@ -140,7 +140,8 @@ export function DeleteNode({ node: { id, name, status } }: { node: LiveNode }) {
         undone.
       </p>
       <p>
-        Routing no longer goes by it: deployments at its address take calls as if it had never been registered
+        Routing no longer considers the node: deployments at its address take calls as if it had never been
+        registered
         {status === 'ACTIVE' ? '.' : `, although it is ${WORDS[status]} now.`} To stop calls, remove them from
         the routing file first.
       </p>

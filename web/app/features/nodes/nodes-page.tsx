@@ -22,7 +22,7 @@ import { nodesSearch } from './nodes-search';
 import { useNodeTime } from './use-node-time';
 
 const REGISTER = <ButtonLink to={paths.newNode}>Register node</ButtonLink>;
-/** Until the installation has said how long a node may be silent. */
+/** Until the server has answered how long a node may be silent. */
 const NEVER = Number.POSITIVE_INFINITY;
 
 /** `/admin/nodes` */
@@ -32,7 +32,7 @@ export function NodesPage(): ReactNode {
   const { staleAfterSeconds = NEVER, acceptsHeartbeats = true } = settings.data?.gpuNodeSettings ?? {};
   const nodes = useMemo(() => known && [...known.values()], [known]);
   const isEmpty = nodes?.length === 0;
-  // Not before the list has come: a link that then moves into the empty state would take the focus with it.
+  // Only once the list has loaded: a link that then moves into the empty state would take the focus with it.
   const hasTools = !isEmpty && (nodes !== undefined || error !== null);
   return (
     <>
@@ -67,7 +67,7 @@ interface BoardProps {
   staleAfterSeconds: number;
 }
 
-/** The state of each node, computed anew when one of them changes by itself: when its heartbeat fails to come. */
+/** The state of each node, which also changes without an event: when a heartbeat is overdue. */
 function useStates(nodes: readonly LiveNode[] | undefined, staleAfterSeconds: number): readonly NodeState[] {
   const joined = useNodeTime((now) =>
     (nodes ?? []).map((node) => stateOf(node, now, staleAfterSeconds)).join(),

@@ -1,17 +1,17 @@
 import { NODE_STATES, type NodeState } from './node-state.rules';
 
-/** What of the board of nodes stands in the address. */
+/** Search parameters of the board of nodes. */
 export interface NodesSearch {
-  /** What is looked for. */
+  /** The text to search for. */
   q?: string;
   state?: NodeState;
-  /** Column by which they are sorted; absent: by name. */
+  /** Sort column; absent: by name. */
   by?: 'state';
 }
 
 const isState = (state: unknown): state is NodeState => NODE_STATES.includes(state as NodeState);
 
-/** From an address; whatever means nothing is left out. */
+/** Reads the search parameters; drops invalid ones. */
 export const nodesSearch = ({ q, state, by }: Record<string, unknown>): NodesSearch => ({
   ...(typeof q === 'string' && q !== '' && { q }),
   ...(isState(state) && { state }),
@@ -27,7 +27,7 @@ export const NODE_TABS = [
 ] as const;
 export type NodeTab = (typeof NODE_TABS)[number]['id'];
 
-/** Windows of margins that can be chosen, in days up to now. */
+/** Windows of margins to choose from, in days up to now. */
 export const MARGIN_WINDOWS = [1, 7, 30] as const;
 export type MarginWindow = (typeof MARGIN_WINDOWS)[number];
 export const DEFAULT_MARGIN_WINDOW: MarginWindow = 7;
@@ -35,34 +35,34 @@ export const DEFAULT_MARGIN_WINDOW: MarginWindow = 7;
 const windowOf = ({ window }: Record<string, unknown>): MarginWindow | undefined =>
   MARGIN_WINDOWS.find((days) => days === Number(window));
 
-/** What of the page of a node stands in the address. */
+/** Search parameters of the page of a node. */
 export interface NodeSearch {
   tab?: NodeTab;
-  /** Of the margin. */
+  /** The window of the margin. */
   window?: MarginWindow;
 }
 
-/** From an address; whatever means nothing is left out. */
+/** Reads the search parameters; drops invalid ones. */
 export const nodeSearch = (search: Record<string, unknown>): NodeSearch => {
   const tab = NODE_TABS.find(({ id }) => id === search.tab)?.id;
   const window = windowOf(search);
   return { ...(tab && { tab }), ...(window && { window }) };
 };
 
-/** What of the margins of all nodes stands in the address. */
+/** Search parameters of the margins of all nodes. */
 export interface MarginSearch {
   window?: MarginWindow;
-  /** Column by which they are sorted; absent: by margin. */
+  /** Sort column; absent: by margin. */
   by?: 'name';
 }
 
-/** From an address; whatever means nothing is left out. */
+/** Reads the search parameters; drops invalid ones. */
 export const marginSearch = (search: Record<string, unknown>): MarginSearch => {
   const window = windowOf(search);
   return { ...(window && { window }), ...(search.by === 'name' && { by: search.by }) };
 };
 
-/** Runs that are to be compared. */
+/** The runs to compare. */
 export interface ChosenRuns {
   base?: string;
   other?: string;
@@ -70,7 +70,7 @@ export interface ChosenRuns {
   of?: string;
 }
 
-/** What of the list of benchmarks stands in the address. */
+/** Search parameters of the list of benchmarks. */
 export interface BenchmarksSearch extends ChosenRuns {
   node?: string;
   model?: string;
@@ -85,7 +85,7 @@ function chosenOf({ base, other, of }: Record<string, unknown>): ChosenRuns {
   return { base, ...(isText(other) && other !== base && { other }), ...(isText(of) && { of }) };
 }
 
-/** From an address; whatever means nothing is left out. */
+/** Reads the search parameters; drops invalid ones. */
 export const benchmarksSearch = (search: Record<string, unknown>): BenchmarksSearch => {
   const { node, model, page } = search;
   return {

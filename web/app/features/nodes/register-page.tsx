@@ -12,7 +12,7 @@ import { useIsHere } from '../../ui/use-is-here';
 import { faultsOf, NO_FIELDS, NodeFormFields, nodeFields, nodeInput } from './node-form';
 import classes from './nodes.module.css';
 
-/** `/admin/nodes/new`: ends with the command line of the agent. */
+/** `/admin/nodes/new`: registers a node, then shows the agent's command line. */
 export function RegisterPage(): ReactNode {
   const navigate = useNavigate();
   const isHere = useIsHere();

@@ -5,11 +5,11 @@ import { Note } from '../../ui/note';
 
 interface ArrivedProps {
   call: UsageRowFragment | undefined;
-  /** Why a call was refused last. */
+  /** The latest refusal. */
   refusal: RefusedReasonFragment | undefined;
 }
 
-/** Whether the first call has come; says so while somebody looks elsewhere. */
+/** Shows whether the first call has arrived, and announces it. */
 export function Arrived({ call, refusal }: ArrivedProps) {
   if (refusal && (!call || (call.status === 'ERROR' && refusal.lastAt > call.createdAt))) {
     return (

@@ -23,35 +23,35 @@ interface FirstRunProps {
 }
 
 /**
- * The call to show: one that succeeded, else the latest. What came while the connection was lost is only in the list.
- * @param told what came live
+ * The call to show: a successful one, otherwise the latest. Calls during a lost connection are only in the list.
+ * @param live the latest call that came as an event
  * @param listed the last calls, newest first
  */
 function callOf(
-  told: UsageRowFragment | undefined,
+  live: UsageRowFragment | undefined,
   listed: readonly UsageRowFragment[],
 ): UsageRowFragment | undefined {
   const [newest] = listed;
-  if (told?.status === 'SUCCESS') return told;
+  if (live?.status === 'SUCCESS') return live;
   return (
     listed.findLast(({ status }) => status === 'SUCCESS') ??
-    (told && newest && newest.createdAt > told.createdAt ? newest : (told ?? newest))
+    (live && newest && newest.createdAt > live.createdAt ? newest : (live ?? newest))
   );
 }
 
-/** From nothing to the first call: a key, a call, what it cost. Waits live for the call. */
+/** The steps to the first call: create a key, make a call, see its cost. Waits live for the call. */
 export function FirstRun({ viewer, onDone }: FirstRunProps) {
   const { run, error, sending } = useAction(CreateKeyDocument);
   const [secret, setSecret] = useState<string>();
   const [saved, setSaved] = useState(false);
-  const [told, setTold] = useState<UsageRowFragment>();
-  useUsageRecorded((event) => setTold((first) => (first?.status === 'SUCCESS' ? first : event)));
-  const call = callOf(told, viewer.usageEvents.nodes);
+  const [live, setLive] = useState<UsageRowFragment>();
+  useUsageRecorded((event) => setLive((first) => (first?.status === 'SUCCESS' ? first : event)));
+  const call = callOf(live, viewer.usageEvents.nodes);
   const refusal = useLatestRefusal();
   const hasKey = secret !== undefined || viewer.apiKeys.totalCount > 0;
   const shown = secret !== undefined && !saved;
   const done = call?.status === 'SUCCESS';
-  // Whoever has made a call has the key. A log-out isn't held up.
+  // After a call, the user must have the key. A log-out isn't blocked.
   const { asked, onCopied } = useSecretGuard(
     shown && !call,
     ({ current, next }) => next.pathname !== current.pathname && next.pathname !== paths.login,

@@ -11,7 +11,7 @@ import { DEFAULT_WINDOW, refreshMsOf } from '../analytics/window';
 import { FirstRun } from './first-run';
 import { UsageOverview } from './usage-overview';
 
-/** `/dashboard`: the first steps until there is a call, then what the calls come to. */
+/** `/dashboard`: the first steps until there is a call, then the usage overview. */
 export function OverviewPage(): ReactNode {
   const { window = DEFAULT_WINDOW } = useSearch({ from: '/signed-in/dashboard' });
   const [view, setView] = useState<AnalyticsView>(FIRST_VIEW);
@@ -23,7 +23,7 @@ export function OverviewPage(): ReactNode {
   useRefreshOnUsage(refresh, refreshMsOf(window));
   const viewer = data?.viewer;
   const isNew = viewer?.usageEvents.totalCount === 0;
-  // The first steps stay until they are left: the call that turns them green must not take them away.
+  // The first steps stay until the user leaves them: the first call must not remove them.
   const [firstSteps, setFirstSteps] = useState<'shown' | 'left'>();
   if (isNew && firstSteps === undefined) setFirstSteps('shown');
   if (!viewer && error) {

@@ -13,7 +13,7 @@ interface StepProps {
   children: ReactNode;
 }
 
-/** One of the steps of a list that is gone through once. */
+/** One step of a numbered list. */
 export function Step({ number, title, state, children }: StepProps) {
   return (
     <li className={classes.step} data-state={state}>

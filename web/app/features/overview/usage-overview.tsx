@@ -20,7 +20,7 @@ import { WhatIf } from '../what-if/what-if';
 interface UsageOverviewProps {
   viewer: OverviewQuery['viewer'] | undefined;
   error: ShownError | null;
-  /** The figures are still those of another window. */
+  /** The figures are still those of the previous window. */
   awaiting: boolean;
   window: WindowDays;
   view: AnalyticsView;
@@ -30,7 +30,7 @@ interface UsageOverviewProps {
 
 const RECENT = 8;
 
-/** Figures, days, models and the last calls of the account. */
+/** Figures, chart, models and the last calls of the account. */
 export function UsageOverview(props: UsageOverviewProps) {
   const { viewer, error, awaiting, window, view, onView, onRetry } = props;
   const navigate = useNavigate({ from: paths.dashboard });
@@ -66,7 +66,7 @@ export function UsageOverview(props: UsageOverviewProps) {
   );
 }
 
-/** The last calls, as they come. */
+/** The last calls, live. */
 function RecentCalls({ loaded }: { loaded: readonly UsageRowFragment[] | undefined }) {
   const navigate = useNavigate();
   const { rows, fresh } = useLiveRows(loaded, 'last calls', () => true);

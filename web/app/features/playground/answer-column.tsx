@@ -17,14 +17,14 @@ export type AnswerView = 'markdown' | 'raw';
 interface AnswerColumnProps {
   run: ShownRun;
   view: AnswerView;
-  /** When it was asked for on this page; undefined where it wasn't. */
+  /** When the answer was requested on this page; undefined if it wasn't. */
   askedAtMs: number | undefined;
   isFastest: boolean;
   isShortest: boolean;
   onStop(): void;
 }
 
-/** One model's answer, with what it took. */
+/** One model's answer with its metrics. */
 export function AnswerColumn({ run, view, askedAtMs, isFastest, isShortest, onStop }: AnswerColumnProps) {
   const text = run.responseContent ?? '';
   const { thinking, answer } = splitThinking(text);
@@ -40,7 +40,7 @@ export function AnswerColumn({ run, view, askedAtMs, isFastest, isShortest, onSt
           <SimulatedMark model={served ?? run.modelPublicName} />
         </h3>
       </header>
-      {/* biome-ignore-start lint/a11y/noNoninteractiveTabindex: it scrolls, and the keyboard must be able to */}
+      {/* biome-ignore-start lint/a11y/noNoninteractiveTabindex: scrollable by keyboard */}
       <section
         ref={box}
         className={classes.answer}
@@ -57,7 +57,7 @@ export function AnswerColumn({ run, view, askedAtMs, isFastest, isShortest, onSt
         )}
         {view === 'markdown' ? <Markdown text={answer} /> : <pre className={classes.raw}>{text}</pre>}
       </section>
-      {/* biome-ignore-end lint/a11y/noNoninteractiveTabindex: it scrolls, and the keyboard must be able to */}
+      {/* biome-ignore-end lint/a11y/noNoninteractiveTabindex: scrollable by keyboard */}
       <div className={classes.status}>
         <p role="status">
           <Status run={run} answer={answer} />
@@ -158,7 +158,7 @@ function WaitingSince({ atMs }: { atMs: number | undefined }) {
   return <p className={classes.hint}>Waiting for the first token{seconds !== false && `, ${seconds} s`}</p>;
 }
 
-/** A column whose run isn't known yet. */
+/** The column of a run that hasn't started yet. */
 export function AwaitedColumn({ model, askedAtMs }: { model: string; askedAtMs: number }) {
   return (
     <article className={classes.column} aria-label={model} aria-busy="true">

@@ -20,11 +20,11 @@ const VIEWS = [
 
 interface AnswersProps {
   session: SessionPartsFragment;
-  /** When it was asked for on this page; undefined where it wasn't. */
+  /** When the answers were requested on this page; undefined if they weren't. */
   askedAtMs: number | undefined;
 }
 
-/** The answers of a session side by side, as they grow. */
+/** The streaming answers of a session side by side. */
 export function Answers({ session, askedAtMs }: AnswersProps) {
   const runs = useLiveRuns(session);
   const { run: cancel, error, sending } = useAction(CancelPlaygroundRunsDocument);
@@ -80,7 +80,7 @@ interface AwaitedAnswersProps {
   askedAtMs: number;
 }
 
-/** The columns of models that are being asked, before their runs are known. */
+/** The columns before the runs have started. */
 export function AwaitedAnswers({ models, askedAtMs }: AwaitedAnswersProps) {
   return (
     <Section title="Answers">

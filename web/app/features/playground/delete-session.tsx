@@ -5,13 +5,13 @@ import classes from './playground.module.css';
 
 interface DeleteSessionProps {
   session: { id: string; shared: boolean };
-  /** The beginning of its prompt. */
+  /** The beginning of the session's prompt. */
   words: string;
   onClose(): void;
   onDeleted(id: string): void;
 }
 
-/** Final, so it asks. */
+/** Asks before a session is deleted. */
 export function DeleteSession({ session: { id, shared }, words, onClose, onDeleted }: DeleteSessionProps) {
   const { run, error, sending } = useAction(DeletePlaygroundSessionDocument);
   const remove = async (): Promise<void> => {

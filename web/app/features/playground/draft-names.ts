@@ -1,13 +1,13 @@
 interface DraftOrigin {
-  /** The session that the question begins with. */
+  /** The session whose question is repeated. */
   session?: string;
-  /** A text that another page has left. */
+  /** Id of a text from another page. */
   draft?: string;
   /** Slug of a shared session. */
   slug?: string;
 }
 
-/** Names the draft of a question: one for each session that it begins with, and for each text that another page has left. */
+/** The name of a question's draft: one per session that is repeated, and per text from another page. */
 export function playgroundDraft({ session, draft, slug }: DraftOrigin): string {
   if (session) return `playground after ${session}`;
   if (draft) return `playground with ${draft}`;
@@ -16,7 +16,7 @@ export function playgroundDraft({ session, draft, slug }: DraftOrigin): string {
 
 const ID_BYTES = 8;
 
-/** Names a text that is left for the playground. */
+/** An id for a text that another page leaves for the playground. */
 export const newDraftId = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(ID_BYTES)), (byte) =>
     byte.toString(16).padStart(2, '0'),

@@ -16,7 +16,7 @@ import { useFetched } from '../../use-fetched';
 import classes from './playground.module.css';
 import { playgroundSearch, searchOfSession } from './playground-search';
 
-// A dialog weighs more than the list.
+// Loaded on demand: the dialog is larger than the list.
 const DeleteSession = lazyPage(() => import('./delete-session'), 'DeleteSession');
 
 type Listed = NonNullable<PlaygroundHistoryQuery['viewer']>['playgroundSessions'][number];
@@ -27,16 +27,16 @@ const LISTS = [
 ] as const;
 
 const LAST = 50;
-/** As many as an account can share. */
+/** The most sessions that an account can share. */
 const SHARED = 200;
 
 const CHARACTERS = 120;
 
-/** Its first words on one line. A character has two code units at most. */
+/** The first words of a prompt on one line. A character has at most two code units. */
 const beginningOf = (text: string): string =>
   [...text.trimStart().slice(0, 2 * CHARACTERS)].slice(0, CHARACTERS).join('').replaceAll(/\s+/g, ' ').trim();
 
-/** The last 50 sessions, or those that are shared. */
+/** The last 50 sessions, or the shared ones. */
 export function History({ current }: { current: string | undefined }) {
   const { shared = false, q = '' } = useSearch({ from: '/signed-in/dashboard/playground' });
   const navigate = useNavigate({ from: paths.playground });

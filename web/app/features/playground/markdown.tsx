@@ -4,7 +4,7 @@ import type { Inline } from '../../../../src/lib/markdown-inline';
 import { CopyButton } from '../../ui/copy-button';
 import classes from './markdown.module.css';
 
-/** A text in Markdown. Nothing in it is HTML, and nothing that it names is fetched. */
+/** Renders Markdown without HTML, and without loading anything that it links to. */
 export function Markdown({ text }: { text: string }) {
   const blocks = useMemo(() => readMarkdown(text), [text]);
   return <div className={classes.markdown}>{blocks.map(drawBlock)}</div>;
@@ -14,7 +14,7 @@ const drawBlock = (block: Block, index: number): ReactNode => (
   <Drawn key={index} block={block} written={JSON.stringify(block)} />
 );
 
-/** Drawn again only when it says something else: a text that is being written changes at its end. */
+/** Only rendered again when its text changes: a streaming text changes at its end. */
 const Drawn = memo(
   function Drawn({ block }: { block: Block; written: string }) {
     switch (block.kind) {
@@ -37,7 +37,7 @@ const Drawn = memo(
   (before, after) => before.written === after.written,
 );
 
-/** Below the heading of its column. */
+/** Levels below the heading of the column. */
 const HEADINGS = ['h3', 'h4', 'h5', 'h6'] as const;
 
 function Heading({ level, children }: { level: number; children: ReactNode }) {
@@ -52,9 +52,9 @@ function List({ start, items }: { start: number | null; items: Block[][] }) {
 
 function Table({ head, rows }: { head: Inline[][]; rows: Inline[][][] }) {
   return (
-    // Not a region: answers to one question often have the same tables.
+    // Not a region, since the answers to one question often have the same tables.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it may scroll, and the keyboard must be able to
-    // biome-ignore lint/a11y/useSemanticElements: it is no part of a form
+    // biome-ignore lint/a11y/useSemanticElements: not part of a form
     <div className={classes.scrolled} role="group" aria-label="Table" tabIndex={0}>
       <table>
         <thead>

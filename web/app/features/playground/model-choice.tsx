@@ -6,25 +6,25 @@ import type { ChatModel } from '../prompts/use-chat-models';
 import classes from './playground.module.css';
 
 interface ModelChoiceProps {
-  /** Every chat model; none while they are awaited. */
+  /** Every chat model; empty while loading. */
   models: readonly ChatModel[];
   /** Public names, in the order of the columns. */
   chosen: readonly string[];
   fault: string | undefined;
-  /** The list could not be read: nothing is awaited. */
+  /** The list could not be loaded. */
   isUnread: boolean;
   onChange(chosen: string[]): void;
 }
 
 const MOST_MODELS = 4;
 const OTHER_NUMBER = `Choose 1 to ${MOST_MODELS} models`;
-/** As many as there are today; they keep the place of the list. */
+/** The number of placeholders: as many as the catalog has chat models. */
 const AWAITED_MODELS = 5;
 
-/** Up to four models; those that the plan doesn't have say so. */
+/** Chooses up to four models; marks those that the plan doesn't include. */
 export function ModelChoice({ models, chosen, fault, isUnread, onChange }: ModelChoiceProps) {
   const known = new Set(models.map(({ name }) => name));
-  // A model of an old session may be gone from the catalog.
+  // A model of an old session may no longer be in the catalog.
   const gone = chosen.filter((name) => models.length > 0 && !known.has(name));
   const all = [...models, ...gone.map((name) => ({ name, isAllowed: false }))];
   const faultId = useId();

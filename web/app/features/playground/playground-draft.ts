@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { MAX_TOKENS } from '../../../../src/services/playground/playground.inputs';
 import type { RunPlaygroundInput, SessionPartsFragment } from '../../../generated/graphql';
 
-/** What is asked, as it is typed. */
+/** The question as typed. */
 export const questionFields = z.object({
   prompt: z.string(),
   systemPrompt: z.string(),
-  /** Public names, in the order of the columns; null before any was chosen. */
+  /** Public names, in the order of the columns; null before the first choice. */
   models: z.array(z.string()).nullable(),
   temperature: z.string(),
   maxTokens: z.string(),
@@ -25,7 +25,7 @@ export const NO_QUESTION: QuestionFields = {
 
 const typed = (value: number | null | undefined): string => (value == null ? '' : String(value));
 
-/** What a session has asked, to be asked again. */
+/** The question of a session, to be repeated. */
 export const questionOf = ({
   prompt,
   systemPrompt,
@@ -36,15 +36,15 @@ export const questionOf = ({
   systemPrompt: systemPrompt ?? '',
   models,
   temperature: typed(parameters.temperature),
-  // What a session has without being told isn't shown as a choice.
-  maxTokens: parameters.maxTokens === MAX_TOKENS.unlessTold ? '' : typed(parameters.maxTokens),
+  // The default isn't shown as if it had been typed.
+  maxTokens: parameters.maxTokens === MAX_TOKENS.default ? '' : typed(parameters.maxTokens),
   topP: typed(parameters.topP),
 });
 
-/** What is no number is left to the check, which names the bounds. */
+/** An invalid number is left to the check, which names the bounds. */
 const number = (value: string): number | null => (value.trim() === '' ? null : Number(value));
 
-/** What is sent. */
+/** The question as input of the mutation. */
 export const runInput = (fields: QuestionFields): RunPlaygroundInput => ({
   prompt: fields.prompt,
   systemPrompt: fields.systemPrompt || null,
@@ -56,7 +56,7 @@ export const runInput = (fields: QuestionFields): RunPlaygroundInput => ({
   },
 });
 
-/** The same with the names of REST, as the schema that pages share with the server checks it. */
+/** The same with the names of REST, for the schema that pages share with the server. */
 export const checkedQuestion = (fields: QuestionFields) => {
   const { prompt, systemPrompt, models, parameters } = runInput(fields);
   const { temperature = null, maxTokens = null, topP = null } = parameters ?? {};

@@ -25,14 +25,14 @@ export function PlaygroundPage(): ReactNode {
   const router = useRouter();
   const isOnPage = useIsHere();
   const draft = playgroundDraft(search);
-  /** Whether what was shown when this was made still is. */
+  /** Whether the page still shows the same as when this function was created. */
   const isHere = (): boolean =>
     isOnPage() && playgroundDraft(playgroundSearch({ ...router.latestLocation.search })) === draft;
-  /** Sessions that were started or read here; null: gone. */
+  /** Sessions that were started or loaded here; null: deleted. */
   const [sessions, setSessions] = useState<ReadonlyMap<string, SessionPartsFragment | null>>(new Map());
-  /** Models that are being asked, and with which question: their columns are there before the server has said anything. */
+  /** The question that is being sent, and its models: their columns are shown before the server answers. */
   const [asking, setAsking] = useState<{ draft: string; models: readonly string[]; atMs: number }>();
-  /** When sessions were asked for here, by draft and then by id: the server's clock may be another. */
+  /** When sessions were started here, by draft and then by id, since the server's clock may differ. */
   const askedAtMs = useRef(new Map<string, number>());
   const onAsking = (models: readonly string[] | undefined): void => {
     const atMs = Date.now();
@@ -50,7 +50,7 @@ export function PlaygroundPage(): ReactNode {
   const show = async (started: SessionPartsFragment): Promise<void> => {
     askedAtMs.current.set(started.id, askedAtMs.current.get(draft) ?? Date.now());
     know(started.id, started);
-    // Whoever has gone elsewhere meanwhile, or to another session, finds it in the history.
+    // If the user has gone elsewhere meanwhile, the session is in the history.
     if (isHere()) await navigate({ search: (before) => searchOfSession(before, started.id) });
     onAsking(undefined);
   };
@@ -86,7 +86,7 @@ export function PlaygroundPage(): ReactNode {
         )
       )}
       {session ? (
-        // They stay until those of the next question are there: it may be refused.
+        // The answers stay until those of the next question have started: it may be refused.
         <Answers key={session.id} session={session} askedAtMs={askedAtMs.current.get(session.id)} />
       ) : (
         asking?.draft === draft && <AwaitedAnswers models={asking.models} askedAtMs={asking.atMs} />
@@ -99,11 +99,11 @@ export function PlaygroundPage(): ReactNode {
 interface SessionReaderProps {
   sessionId: string;
   isKnown: boolean;
-  /** Called with the session whenever it was read, or with null if it is gone. */
+  /** Called with the session whenever it was loaded, or with null if it was deleted. */
   onRead(session: SessionPartsFragment | null): void;
 }
 
-/** Reads the session of the address, and says what stands in the way. */
+/** Loads the session of the address, and shows errors. */
 function SessionReader({ sessionId, isKnown, onRead }: SessionReaderProps) {
   const { data, error, refresh } = usePageQuery({
     query: PlaygroundSessionDocument,

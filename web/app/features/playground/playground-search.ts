@@ -1,20 +1,20 @@
-/** What of the model playground stands in the address. */
+/** Search parameters of the model playground. */
 export interface PlaygroundSearch {
-  /** The session that is shown. */
+  /** Id of the shown session. */
   session?: string;
-  /** A text that another page has left to be asked. */
+  /** Id of a text from another page. */
   draft?: string;
-  /** Slug of a shared session that is to be tried: its question is filled in. */
+  /** Slug of a shared session whose question is filled in. */
   slug?: string;
-  /** Whether the history shows shared sessions alone. */
+  /** Whether the history only shows shared sessions. */
   shared?: boolean;
-  /** What the history is searched for. */
+  /** The text to search the history for. */
   q?: string;
 }
 
 const text = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
-/** From an address; whatever means nothing is left out. */
+/** Reads the search parameters; drops invalid ones. */
 export const playgroundSearch = ({
   session,
   draft,
@@ -29,7 +29,7 @@ export const playgroundSearch = ({
   ...(text(q) && { q }),
 });
 
-/** The same address for another session: what was to be asked in its place is left out. */
+/** The parameters for another session, without those that fill in a question. */
 export const searchOfSession = (
   { draft: _draft, slug: _slug, ...kept }: PlaygroundSearch,
   session: string,

@@ -16,26 +16,26 @@ import classes from './playground.module.css';
 import { checkedQuestion, type QuestionFields, questionFields, runInput } from './playground-draft';
 
 interface QuestionProps {
-  /** Names the draft. */
+  /** Name of the draft. */
   draft: string;
-  /** What stands there before anything was typed. */
+  /** The question before anything was typed. */
   first: QuestionFields;
-  /** Called with the models before the server is asked to start, and with nothing when it has refused. */
+  /** Called with the models before the request is sent, and with undefined when it was refused. */
   onAsking(models: readonly string[] | undefined): void;
   onStarted(session: SessionPartsFragment): Promise<void>;
 }
 
 const MOST_CHARACTERS = 50_000;
-/** Models that are asked unless others are chosen. */
+/** The number of models that are chosen by default. */
 const FIRST_MODELS = 2;
 
 const check = schemaErrors(runPlaygroundInput);
 
-/** What is asked: models, prompt, and how they sample. Ctrl or ⌘ Enter runs it. */
+/** The form of a question: models, prompt and parameters. Ctrl or ⌘ Enter runs it. */
 export function Question({ draft, first, onAsking, onStarted }: QuestionProps) {
   const { run, error, sending } = useAction(RunPlaygroundDocument);
   const [typed, change, forget] = useFormDraft(draft, (stored) => questionFields.safeParse(stored).data);
-  /** By draft: the same form goes on to another session. */
+  /** By draft, since the same form is used for the next session. */
   const latestTyped = useRef(new Map<string, QuestionFields | undefined>());
   latestTyped.current.set(draft, typed);
   const [faults, setFaults] = useState<Record<string, string>>({});
@@ -47,7 +47,7 @@ export function Question({ draft, first, onAsking, onStarted }: QuestionProps) {
     setFaults({});
     change({ ...given, ...part });
   };
-  /** Whoever is faster than the list of models waits for it. */
+  /** The list of models must be loaded before the question can be sent. */
   const isAwaited = given.models === null && all.length === 0 && !unread;
   const [isEarly, setIsEarly] = useState(false);
   const ask = async (): Promise<void> => {
@@ -62,7 +62,7 @@ export function Question({ draft, first, onAsking, onStarted }: QuestionProps) {
     if (refused) setFaults(refusedFields(refused.fields));
     if (!data) return onAsking(undefined);
     const { session } = data.runPlayground;
-    // What was typed meanwhile goes on behind the session.
+    // Text that was typed meanwhile becomes the draft of the session.
     const now = JSON.stringify(latestTyped.current.get(draft));
     if (now !== undefined && now !== sent) leaveDraft(playgroundDraft({ session: session.id }), now);
     await onStarted(session);

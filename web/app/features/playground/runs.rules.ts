@@ -1,6 +1,6 @@
 import type { PlaygroundRunSubscription, RunPartsFragment } from '../../../generated/graphql';
 
-/** One model's answer as far as it has come. */
+/** One model's answer so far. */
 export type ShownRun = RunPartsFragment;
 type RunEvent = PlaygroundRunSubscription['playgroundRun'];
 
@@ -8,7 +8,7 @@ const FINAL = new Set<ShownRun['status']>(['SUCCESS', 'ERROR', 'CANCELLED']);
 
 export const isOver = ({ status }: Pick<ShownRun, 'status'>): boolean => FINAL.has(status);
 
-/** A run after something new was told of it. Its last event brings all of it. */
+/** A run after an event. The last event contains the whole run. */
 export function advanced(run: ShownRun, { status, offset, delta, ttftMs, run: whole }: RunEvent): ShownRun {
   if (whole) return whole;
   if (isOver(run)) return run;
@@ -21,13 +21,13 @@ export function advanced(run: ShownRun, { status, offset, delta, ttftMs, run: wh
   };
 }
 
-/** Tokens per second between the first and the last; null where nothing can be said. */
+/** Tokens per second between the first and the last token; null if it can't be computed. */
 export function tokensPerSecond({ outputTokens, ttftMs, latencyMs }: ShownRun): number | null {
   if (ttftMs == null || latencyMs == null || latencyMs <= ttftMs || outputTokens < 2) return null;
   return ((outputTokens - 1) / (latencyMs - ttftMs)) * 1000;
 }
 
-/** Ids of the successful runs that ended first and that said least, once there are several and all are over. */
+/** Ids of the fastest and the shortest successful run, once all runs have ended and several succeeded. */
 export function winners(runs: readonly ShownRun[]): { fastest?: string; shortest?: string } {
   const successes = runs.filter(({ status }) => status === 'SUCCESS');
   if (successes.length < 2 || !runs.every(isOver)) return {};

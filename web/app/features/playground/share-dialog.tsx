@@ -9,14 +9,14 @@ import { ErrorNote } from '../../ui/error-note';
 
 interface ShareDialogProps {
   sessionId: string;
-  /** The public link; null while nothing is shared. */
+  /** The public link; null if the session isn't shared. */
   url: string | null;
   opened: boolean;
   onClose(): void;
   onChange(url: string | null): void;
 }
 
-/** Shares a session, stops sharing it, or gives it another link, which ends the current one: it asks first. */
+/** Shares a session, stops sharing it, or replaces its link, after a confirmation. */
 export function ShareDialog({ sessionId, url, opened, onClose, onChange }: ShareDialogProps) {
   const sharing = useAction(SharePlaygroundSessionDocument, { touches: ['PlaygroundSession'] });
   const unsharing = useAction(UnsharePlaygroundSessionDocument);

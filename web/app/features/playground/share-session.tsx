@@ -5,17 +5,17 @@ import { lazyPage } from '../../lazy-page';
 import { ErrorNote } from '../../ui/error-note';
 import { useFetched } from '../../use-fetched';
 
-// A dialog weighs more than the button.
+// Loaded on demand: the dialog is larger than the button.
 const ShareDialog = lazyPage(() => import('./share-dialog'), 'ShareDialog');
 
-/** Whether everybody who has the address can read a session. */
+/** Shows whether a session is public, and opens the dialog to share it. */
 export function ShareSession({ session }: { session: SessionPartsFragment }) {
   const { id, shared, publicUrl } = session;
   const [opened, setOpened] = useState(false);
   const [wanted, setWanted] = useState(false);
-  /** What was done here, until the session is read again. */
+  /** The link after a change made here, until the session is loaded again. */
   const [done, setDone] = useState<{ url: string | null }>();
-  // Another tab may have shared it anew since, or no longer shares it.
+  // Another tab may have replaced the link or stopped sharing.
   useEffect(() => setDone(undefined), [session]);
   const url = done ? done.url : shared ? (publicUrl ?? null) : null;
   const { fetchDialog, error } = useFetched(ShareDialog);

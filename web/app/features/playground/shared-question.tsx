@@ -9,13 +9,13 @@ import classes from './playground.module.css';
 import { NO_QUESTION, type QuestionFields, questionOf } from './playground-draft';
 
 interface SharedQuestionProps {
-  /** Of the public link. */
+  /** The slug of the public link. */
   slug: string;
-  /** Draws the form with what it begins with. */
+  /** Renders the form with its first content. */
   draw(first: QuestionFields): ReactNode;
 }
 
-/** The question of a shared session, to be asked again with the models of one's own plan. */
+/** Loads the question of a shared session, with the models that the account's plan includes. */
 export function SharedQuestion({ slug, draw }: SharedQuestionProps) {
   const { data, error, refresh } = usePageQuery({ query: SharedQuestionDocument, variables: { slug } });
   const { models, error: unread } = useChatModels();

@@ -1,22 +1,22 @@
 import { type RefObject, useEffect, useLayoutEffect, useRef } from 'react';
 
-/** So near counts as the end. */
+/** Within this distance, the reader counts as being at the end. */
 const NEAR_PX = 24;
 
 /**
- * Keeps the end of a text that grows in sight, but only while its reader is there.
- * @param grows is false for a text that was whole when it was first shown: it is read from its beginning.
+ * Keeps the end of a growing text in sight while the reader is at the end.
+ * @param grows false for a text that was complete when it was first shown, which is read from the beginning.
  */
 export function useFollowEnd(box: RefObject<HTMLElement | null>, text: string, grows: boolean): void {
   const isAtEnd = useRef(grows);
-  /** Where the end was seen last. */
+  /** The last scroll position at the end. */
   const top = useRef(0);
   useEffect(() => {
     const element = box.current;
     if (!element) return;
     const look = (): void => {
       isAtEnd.current = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR_PX;
-      // Also of a text that has become shorter, as when a list turns into code.
+      // Also after the text became shorter, as when a list turns into code.
       if (isAtEnd.current) top.current = element.scrollTop;
     };
     element.addEventListener('scroll', look, { passive: true });
@@ -24,7 +24,7 @@ export function useFollowEnd(box: RefObject<HTMLElement | null>, text: string, g
   }, [box]);
   useLayoutEffect(() => {
     const element = box.current;
-    // Who scrolled up a moment ago is told of by an event that comes after this text.
+    // The event of a scroll a moment ago comes after this text.
     if (!element || !isAtEnd.current || element.scrollTop < top.current) return;
     element.scrollTop = element.scrollHeight;
     top.current = element.scrollTop;

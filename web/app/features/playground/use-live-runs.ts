@@ -10,7 +10,7 @@ import { advanced, isOver, type ShownRun } from './runs.rules';
 type RunEvent = PlaygroundRunSubscription['playgroundRun'];
 type Runs = ReadonlyMap<string, ShownRun>;
 
-/** The first text waits this long for that of the other models, so that columns begin together. */
+/** The first text waits this long for those of the other models, so that columns begin together. */
 const TOGETHER_MS = 20;
 
 /**
@@ -51,7 +51,7 @@ function withEvent(live: Runs, event: RunEvent, runs: readonly ShownRun[]): Runs
   return before ? new Map(live).set(event.runId, advanced(before, event)) : live;
 }
 
-/** Calls `draw` once per frame after something came. The first text waits for that of the other models. */
+/** Calls `draw` at most once per frame. The first text waits for those of the other models. */
 function createPace(draw: () => void) {
   let frame: number | undefined;
   let together: ReturnType<typeof setTimeout> | undefined;
@@ -61,7 +61,7 @@ function createPace(draw: () => void) {
     draw();
   };
   const drawSoon = (): void => {
-    // A page that nobody sees draws no frames.
+    // A hidden page has no frames.
     if (document.hidden) draw();
     else frame ??= requestAnimationFrame(drawNext);
   };

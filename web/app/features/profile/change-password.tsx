@@ -13,7 +13,7 @@ const check = schemaErrors(changePasswordInput);
 
 const WRONG_PASSWORD = 'invalid_credentials';
 
-/** A new password; every other session ends with it. */
+/** Changes the password, which ends all other sessions. */
 export function ChangePassword({ email }: { email: string | undefined }) {
   const { run, error, sending } = useAction(ChangePasswordDocument);
   const [changed, setChanged] = useState(false);
@@ -45,9 +45,9 @@ export function ChangePassword({ email }: { email: string | undefined }) {
         <ErrorNote error={error} />
       )}
       {changed && <Note tone="good">Your password was changed, and all other sessions have ended.</Note>}
-      {/* For password managers: whose password it is. */}
+      {/* For password managers: the account of the password. */}
       <input type="email" hidden readOnly autoComplete="username" value={email ?? ''} />
-      {/* What was typed while it is sent would go with the answer. */}
+      {/* Text that is typed while it is sent would be lost with the answer. */}
       <PasswordInput
         label="Current password"
         autoComplete="current-password"

@@ -9,7 +9,7 @@ import { Dialog, DialogActions } from '../../ui/dialog';
 import { ErrorNote } from '../../ui/error-note';
 import classes from './profile.module.css';
 
-/** The riskiest act there is: asks for the mail and the password. */
+/** Deletes the account, after asking for email address and password. */
 export function DeleteAccount({ email }: { email: string | undefined }) {
   const [opened, setOpened] = useState(false);
   return (

@@ -12,7 +12,7 @@ interface LowBalanceProps {
   mailConfigured: boolean;
 }
 
-/** Below which balance a mail comes. */
+/** The balance below which a mail is sent. */
 export function LowBalance({ thresholdUsd, mailConfigured }: LowBalanceProps) {
   const { run } = useAction(SetLowBalanceDocument);
   const value = thresholdUsd === null ? '' : trimmedDecimal(thresholdUsd);

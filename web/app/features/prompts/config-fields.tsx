@@ -7,12 +7,12 @@ import type { ConfigFields as Config } from './version-fields';
 
 interface ConfigFieldsProps {
   config: Config;
-  /** `config.max_tokens` → what is wrong with it. */
+  /** Field, such as `config.max_tokens` → error. */
   faults: Record<string, string>;
   onChange(config: Config): void;
 }
 
-/** The model and the parameters that a version is meant for. */
+/** Model and parameters of a version. */
 export function ConfigFields({ config, faults, onChange }: ConfigFieldsProps) {
   const { models, error, refresh } = useChatModels();
   const options = [

@@ -5,11 +5,11 @@ import { useNotePlace } from '../../ui/use-is-here';
 
 interface DeletePromptProps {
   prompt: PromptRowFragment;
-  /** Called where somebody is still on its page. */
+  /** Called if the prompt's page is still shown. */
   onDeleted(): void;
 }
 
-/** Final, so it asks: names the prompt and what comes of it. */
+/** Deletes a prompt after a confirmation, which names the prompt and the consequences. */
 export function DeletePrompt({ prompt: { id, name, slug, versionCount }, onDeleted }: DeletePromptProps) {
   const { run, error, sending } = useAction(DeletePromptDocument);
   const notePlace = useNotePlace();

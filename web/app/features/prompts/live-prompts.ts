@@ -3,7 +3,7 @@ import { createLiveEvents } from '../../graphql/live-events';
 
 const prompts = createLiveEvents(PromptChangedDocument, ({ promptChanged }) => promptChanged);
 
-/** Around a page with prompts: hears of each one that is made, changed or deleted, wherever that happens. */
+/** Wraps a page with prompts; listens to their creation, change and deletion, wherever it happens. */
 export const LivePrompts = prompts.Provider;
 
 /** Calls back with each change of a prompt. */

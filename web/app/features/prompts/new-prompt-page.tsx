@@ -50,7 +50,7 @@ export function NewPromptPage(): ReactNode {
   );
 }
 
-/** With the text, model and parameters of a session of the model playground. */
+/** A new prompt with the text, model and parameters of a session of the model playground. */
 function PromptOfSession({ sessionId, model }: { sessionId: string; model: string | undefined }) {
   const { data, error, refresh } = usePageQuery({
     query: PlaygroundSessionDocument,
@@ -99,10 +99,10 @@ function PromptForm({ draft, first }: { draft: string; first: PromptFields }) {
     if (refused) setFaults(refusedFields(refused.fields));
     if (!data) return;
     const promptId = data.createPrompt.prompt.id;
-    // What was typed meanwhile is a change of what was made.
+    // Text that was typed meanwhile becomes a draft of the new prompt.
     if (JSON.stringify(latest.current) !== JSON.stringify(version))
       leaveDraft(versionDraft(promptId), JSON.stringify({ base: FIRST_VERSION, version: latest.current }));
-    // Whoever has left and come back types into a form of its own.
+    // If the user has left and come back, the form may have another draft.
     if (isHere() || draftOf(draft) === sent) forget();
     if (isHere()) await navigate({ to: paths.prompt, params: { promptId }, search: {} });
   };
@@ -114,7 +114,7 @@ function PromptForm({ draft, first }: { draft: string; first: PromptFields }) {
         label="Name"
         autoComplete="off"
         value={name}
-        // A prompt that is being made has its name.
+        // The name of a prompt that is being created is fixed.
         readOnly={sending}
         error={faults.name && asSentence(faults.name)}
         onChange={({ currentTarget }) => set({ name: currentTarget.value })}

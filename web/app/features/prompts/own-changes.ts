@@ -1,4 +1,4 @@
-/** By prompt: the revision that resulted from the latest change made on this page. */
+/** By prompt: the revision after the latest change made on this page. */
 const made = new Map<string, number>();
 
 interface Revised {
@@ -7,8 +7,8 @@ interface Revised {
 }
 
 /**
- * The revision that the next change of a prompt is based on. After a change, the page still shows the previous revision until it
- * has read the prompt again. A second change in that time would be refused as if somebody else had changed the prompt.
+ * The revision that the next change of a prompt is based on. After a change, the page still has the previous revision until it has
+ * loaded the prompt again. A second change in that time would be refused as if somebody else had changed the prompt.
  */
 export const currentRevision = ({ id, revision }: Revised): number => Math.max(revision, made.get(id) ?? 0);
 

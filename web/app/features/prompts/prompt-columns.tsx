@@ -5,7 +5,6 @@ import type { Column } from '../../ui/data-table';
 import { Moment } from '../../ui/moment';
 import classes from './prompts.module.css';
 
-/** Of the list of prompts. */
 export const promptColumns: readonly Column<PromptRowFragment>[] = [
   {
     id: 'name',

@@ -23,7 +23,7 @@ type View = (typeof VIEWS)[number]['value'];
 
 /** What changed between any two versions, word by word. */
 export function PromptDiff({ prompt }: { prompt: LoadedPrompt }) {
-  // A comparison is expensive: one of a version with itself isn't asked for.
+  // A comparison is expensive, so a version isn't compared with itself.
   if (prompt.versionCount === 1) return <Empty>Nothing to compare yet: this prompt has one version.</Empty>;
   return <Comparison prompt={prompt} />;
 }

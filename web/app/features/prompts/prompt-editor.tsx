@@ -24,12 +24,12 @@ import {
 } from './version-fields';
 import { VersionForm } from './version-form';
 
-/** A version that is being typed, and the one that it began with. */
+/** A version that is being typed, and the number of the version it is based on. */
 const editing = z.object({ base: z.number(), version: versionFields });
 
 const check = schemaErrors(addPromptVersionInput);
 
-/** The next version of a prompt. Saving never changes one that is there. */
+/** Edits the next version of a prompt. Existing versions never change. */
 export function PromptEditor({ prompt }: { prompt: LoadedPrompt }) {
   const newest = prompt.versions.nodes[0]!;
   const { run, error, sending } = useAction(AddPromptVersionDocument);
@@ -41,7 +41,7 @@ export function PromptEditor({ prompt }: { prompt: LoadedPrompt }) {
   latest.current = draft;
   const [faults, setFaults] = useState<Record<string, string>>({});
   const [saved, setSaved] = useState<SavedVersion>();
-  // What was just saved is the newest, though the page may not have read it yet.
+  // The saved version is the newest, though the page may not have loaded it yet.
   const unread = saved && saved.version > newest.version ? saved : undefined;
   const fields = draft?.version ?? unread?.fields ?? fieldsOf(newest);
   const base = draft?.base ?? unread?.version ?? newest.version;
@@ -58,7 +58,7 @@ export function PromptEditor({ prompt }: { prompt: LoadedPrompt }) {
     const { version: made } = data.addPromptVersion;
     noteChange(data.addPromptVersion.prompt, revision);
     const now = latest.current;
-    // What was typed meanwhile is a change of what was saved.
+    // Text that was typed meanwhile is based on the saved version.
     if (now && JSON.stringify(now) !== sent) change({ base: made.version, version: now.version });
     else forget();
     setSaved({ ...made, base, fields: { ...fields, notes: '' } });
@@ -103,7 +103,7 @@ export function PromptEditor({ prompt }: { prompt: LoadedPrompt }) {
   );
 }
 
-/** A version that was saved on this page, the one that it began with, and what it holds. */
+/** A version that was saved on this page, the version it is based on, and its content. */
 interface SavedVersion {
   id: string;
   version: number;
@@ -116,7 +116,7 @@ interface SavedProps {
   saved: SavedVersion;
 }
 
-/** What was just saved, and the step that is left. */
+/** Shows that a version was saved, and offers to activate it. */
 function Saved({ prompt, saved: { id, version, base } }: SavedProps) {
   const { activate, error, sending } = useActivation(prompt);
   const isActive = prompt.activeVersionId === id;
@@ -148,14 +148,14 @@ function Saved({ prompt, saved: { id, version, base } }: SavedProps) {
 interface ElsewhereProps {
   prompt: LoadedPrompt;
   newest: number;
-  /** The version that unsaved changes began with; absent without changes. */
+  /** The version that unsaved changes are based on; absent without changes. */
   base: number | undefined;
   /** The version that was saved on this page. */
   own: number | undefined;
   onDiscard(): void;
 }
 
-/** Says that another tab or person has saved a version, and leaves it to the reader what becomes of unsaved changes. */
+/** Shows that another tab or person has saved a version, and lets the user choose what to do with unsaved changes. */
 function Elsewhere({ prompt, newest, base, own, onDiscard }: ElsewhereProps) {
   const first = useRef(newest);
   if (base !== undefined && newest > base) {

@@ -3,7 +3,7 @@ import { NO_VERSION, type VersionFields } from './version-fields';
 
 const typed = (value: number | null | undefined): string => (value == null ? '' : String(value));
 
-/** The first version of a prompt from what a session of the model playground has asked. */
+/** The first version of a prompt, from the question of a session of the model playground. */
 export function promptOfSession(
   { prompt, systemPrompt, models, parameters }: SessionPartsFragment,
   model: string | undefined,

@@ -128,7 +128,7 @@ function Tab({ prompt, tab }: { prompt: LoadedPrompt; tab: PromptTab }) {
 
 const check = schemaErrors(updatePromptInput);
 
-/** Name and description, each changed where it stands; and the end of the prompt. */
+/** Name and description, each edited in place, and the button that deletes the prompt. */
 function Settings({ prompt }: { prompt: LoadedPrompt }) {
   const { id, name, description } = prompt;
   const navigate = useNavigate();

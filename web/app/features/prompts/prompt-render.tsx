@@ -23,19 +23,19 @@ import classes from './prompts.module.css';
 
 type Answer = NonNullable<NonNullable<RenderPromptQuery['viewer']>['prompt']>;
 
-/** A rendered text, and the parameters of the version that it is of. */
+/** A rendered text with the parameters of its version. */
 interface Rendered {
   text: string;
-  /** What it was rendered with, to tell whether that was changed since. */
+  /** The values it was rendered with, to detect later changes. */
   values: string;
   version: number;
   config: Answer['activeVersion']['config'];
 }
 
-/** Pairs, since a variable may have any name: `__proto__` is no member of an object. */
+/** Pairs, since a variable may have any name, such as `__proto__`. */
 const values = z.array(z.tuple([z.string(), z.string()]));
 
-/** The active version with values of one's own, as a program would get it. */
+/** Renders the active version with typed values, as a program would get it. */
 export function PromptRender({ prompt }: { prompt: LoadedPrompt }) {
   const { activeVersion } = prompt;
   const client = useClient();
@@ -113,14 +113,14 @@ function renderedOf(answer: Answer | null | undefined, values: string): Rendered
     text: rendered.renderedContent,
     values,
     version: rendered.versionUsed,
-    // Another version may have become active between the two.
+    // Another version may have become active in between.
     config: activeVersion.id === rendered.promptVersionId ? activeVersion.config : null,
   };
 }
 
 interface ResultProps {
   rendered: Rendered;
-  /** Other values have been typed since. */
+  /** The values were changed since. */
   isOld: boolean;
 }
 

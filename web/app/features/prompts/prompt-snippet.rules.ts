@@ -1,4 +1,4 @@
-/** What a snippet is made of. */
+/** The parts of a snippet. */
 export interface PromptSnippetFacts {
   /** Public address, without a slash at the end. */
   baseUrl: string;
@@ -81,6 +81,6 @@ print(chat.choices[0].message.content)`;
 
 const SNIPPETS: Record<PromptLanguage, (facts: PromptSnippetFacts) => string> = { curl, node, python };
 
-/** A prompt that is rendered and sent, as it is pasted into a terminal or a file. */
+/** Renders a prompt and sends it, to paste into a terminal or a file. */
 export const promptSnippet = (language: PromptLanguage, facts: PromptSnippetFacts): string =>
   SNIPPETS[language](facts);

@@ -12,13 +12,13 @@ interface PromptSnippetProps {
   slug: string;
   /** Names of the placeholders. */
   names: readonly string[];
-  /** The model that the version is meant for. */
+  /** The model of the version. */
   model: string | null | undefined;
 }
 
 const FIRST_MODEL = 'gateway/fast';
 
-/** How a program renders a prompt and sends it. */
+/** Code that renders a prompt and sends it. */
 export function PromptSnippet({ slug, names, model }: PromptSnippetProps) {
   const [language, setLanguage] = useState<PromptLanguage>('curl');
   const { data, error, refresh } = usePageQuery({ query: SnippetFactsDocument, variables: {} });

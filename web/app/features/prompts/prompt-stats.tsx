@@ -21,7 +21,7 @@ import classes from './prompts.module.css';
 import { firstPair, VersionChoice } from './version-choice';
 import { VersionFigures } from './version-figures';
 
-/** What happened with calls that named a version: of one, or of two side by side. */
+/** Figures of the calls that named a version: of one version, or of two side by side. */
 export function PromptStats({ prompt }: { prompt: LoadedPrompt }) {
   const { window = DEFAULT_WINDOW } = useSearch({ from: '/signed-in/dashboard/prompts/$promptId' });
   const navigate = useNavigate({ from: paths.prompt });
@@ -121,7 +121,7 @@ function TwoVersions({ prompt, window }: StatsProps) {
   );
 }
 
-/** Which of the two fails less, if that can be told. */
+/** Which of two versions fails less, if the difference is significant. */
 function Verdict({ comparison: { first, second, fewerErrors } }: { comparison: Comparison }) {
   if (fewerErrors === 'INCONCLUSIVE') {
     return <Note tone="plain">Inconclusive: {reason(first, second)}</Note>;

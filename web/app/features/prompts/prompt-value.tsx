@@ -4,15 +4,15 @@ import classes from './prompts.module.css';
 
 interface PromptValueProps {
   name: string;
-  /** How the variable is declared; undefined if it isn't. */
+  /** The declaration; undefined for an undeclared variable. */
   variable: VersionPartsFragment['variables'][number] | undefined;
-  /** Undefined: none is supplied. An empty one is supplied and takes precedence over the default. */
+  /** Undefined: no value is supplied. An empty value is supplied and takes precedence over the default. */
   value: string | undefined;
   isMissing: boolean;
   onChange(value: string | undefined): void;
 }
 
-/** What a render supplies for one variable. A field that is empty supplies nothing unless somebody says that it does. */
+/** The value of one variable for a render. An empty field supplies no value unless the user chooses an empty one. */
 export function PromptValue({ name, variable, value, isMissing, onChange }: PromptValueProps) {
   const fallback = variable?.default ?? undefined;
   const isEmpty = value === '';

@@ -20,7 +20,7 @@ import classes from './prompts.module.css';
 import { useActivation } from './use-activation';
 import { fieldsOf, versionDraft } from './version-fields';
 
-/** Every version, newest first, and who was active when. */
+/** Every version, newest first, and when each was active. */
 export function PromptVersions({ prompt }: { prompt: LoadedPrompt }) {
   const { after } = useSearch({ from: '/signed-in/dashboard/prompts/$promptId' });
   const { data, error, refresh } = usePageQuery({

@@ -37,7 +37,7 @@ function Prompts() {
   usePromptChanged(refresh);
   const page = data?.viewer?.prompts;
   const isEmpty = page?.nodes.length === 0 && q === undefined && after === undefined;
-  // Not before the list has come: a link that then moves into the empty state would take the focus with it.
+  // Only once the list has loaded: a link that then moves into the empty state would take the focus with it.
   const hasTools = !isEmpty && (page !== undefined || error !== null);
   return (
     <>

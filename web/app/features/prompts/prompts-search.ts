@@ -1,27 +1,27 @@
 import { type PageSearch, pageSearch } from '../../paths';
 import { type WindowSearch, windowSearch } from '../analytics/window';
 
-/** What of the list of prompts stands in the address. */
+/** Search parameters of the list of prompts. */
 export interface PromptsSearch extends PageSearch {
-  /** What is searched for. */
+  /** The text to search for. */
   q?: string;
 }
 
-/** From an address; whatever means nothing is left out. */
+/** Reads the search parameters; drops invalid ones. */
 export const promptsSearch = ({ q, after }: Record<string, unknown>): PromptsSearch => ({
   ...(typeof q === 'string' && q !== '' && { q }),
   ...pageSearch({ after }),
 });
 
-/** What a new prompt begins with. */
+/** Search parameters of the page of a new prompt. */
 export interface NewPromptSearch {
-  /** Id of a session of the model playground, whose text it takes. */
+  /** Id of a session of the model playground, whose text is taken over. */
   session?: string;
-  /** The model of that session it is meant for. */
+  /** The model of that session to take over. */
   model?: string;
 }
 
-/** From an address; whatever means nothing is left out. */
+/** Reads the search parameters; drops invalid ones. */
 export const newPromptSearch = ({ session, model }: Record<string, unknown>): NewPromptSearch => ({
   ...(typeof session === 'string' && session !== '' && { session }),
   ...(typeof model === 'string' && model !== '' && { model }),
@@ -36,10 +36,10 @@ export const PROMPT_TABS = [
 ] as const;
 export type PromptTab = (typeof PROMPT_TABS)[number]['id'];
 
-/** What of the page of a prompt stands in the address. */
+/** Search parameters of the page of a prompt. */
 export interface PromptSearch extends WindowSearch, PageSearch {
   tab?: PromptTab;
-  /** Numbers of two versions that are compared. */
+  /** Numbers of the two compared versions. */
   from?: number;
   to?: number;
 }
@@ -47,7 +47,7 @@ export interface PromptSearch extends WindowSearch, PageSearch {
 const versionOf = (value: unknown): number | undefined =>
   Number.isInteger(value) && (value as number) > 0 ? (value as number) : undefined;
 
-/** From an address; whatever means nothing is left out. */
+/** Reads the search parameters; drops invalid ones. */
 export const promptSearch = (search: Record<string, unknown>): PromptSearch => {
   const tab = PROMPT_TABS.find(({ id }) => id === search.tab)?.id;
   const from = versionOf(search.from);

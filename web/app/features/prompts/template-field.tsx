@@ -16,7 +16,7 @@ interface TemplateFieldProps {
 /** The most characters a template may have. */
 const MOST_CHARACTERS = 50_000;
 
-/** A text whose placeholders are marked while somebody types. */
+/** A text field that highlights placeholders while typing. */
 export function TemplateField({ label, value, declared, error, onChange }: TemplateFieldProps) {
   const id = useId();
   return (
@@ -29,7 +29,7 @@ export function TemplateField({ label, value, declared, error, onChange }: Templ
       </div>
       <div className={classes.frame} data-faulty={error !== undefined || undefined}>
         <div className={classes.both}>
-          {/* Behind the text, letter by letter in the same place; read by nobody. */}
+          {/* Behind the text, with the same letters in the same places; hidden from screen readers. */}
           <div aria-hidden="true" className={classes.marks}>
             {marked(value, declared)}
             {'\n'}
@@ -56,7 +56,7 @@ export function TemplateField({ label, value, declared, error, onChange }: Templ
   );
 }
 
-/** The text in pieces, of which placeholders are marks. */
+/** Splits the text into pieces and marks the placeholders. */
 function marked(text: string, declared: ReadonlySet<string>): ReactNode[] {
   const pieces: ReactNode[] = [];
   let done = 0;

@@ -2,7 +2,7 @@ import { ActivatePromptVersionDocument, UndoPromptActivationDocument } from '../
 import { useAction } from '../../graphql/use-action';
 import { currentRevision, noteChange } from './own-changes';
 
-/** Moves the active version, only if nobody has changed the prompt since it was shown. */
+/** Activates a version, unless the prompt has changed since it was loaded. */
 export function useActivation(prompt: { id: string; revision: number }) {
   const activation = useAction(ActivatePromptVersionDocument);
   const undoing = useAction(UndoPromptActivationDocument);
@@ -14,7 +14,7 @@ export function useActivation(prompt: { id: string; revision: number }) {
       if (data) noteChange(data.activatePromptVersion.prompt, expectedRevision);
       return data !== undefined;
     },
-    /** @param expectedRevision of the answer that named the move: a later one must not be undone instead. */
+    /** @param expectedRevision the revision of the answer with this activation: a later one must not be undone instead. */
     async undo(expectedRevision: number): Promise<boolean> {
       activation.forget();
       const { data } = await undoing.run({ input: { promptId: prompt.id, expectedRevision } });

@@ -1,11 +1,10 @@
 import { ChatModelsDocument } from '../../../generated/graphql';
 import { usePageQuery } from '../../graphql/use-page-query';
 
-/** A model that can be asked. */
 export interface ChatModel {
   /** Public name. */
   name: string;
-  /** Whether the account's plan has it. */
+  /** Whether the account's plan includes the model. */
   isAllowed: boolean;
 }
 

@@ -6,14 +6,14 @@ interface VariablesFieldProps {
   variables: readonly VariableFields[];
   /** Names of the placeholders in the text. */
   placed: readonly string[];
-  /** What looks like a placeholder in the text and isn't. */
+  /** Pieces of the text that look like placeholders but are invalid. */
   broken: readonly string[];
-  /** `variables` or `variables.0.name` → what is wrong with it. */
+  /** Field, such as `variables` or `variables.0.name` → error. */
   faults: Record<string, string>;
   onChange(variables: VariableFields[]): void;
 }
 
-/** The variables of a prompt: those that are declared, and those that the text has and nobody declared. */
+/** The variables of a prompt: the declared ones, and the undeclared ones in the text. */
 export function VariablesField({ variables, placed, broken, faults, onChange }: VariablesFieldProps) {
   const declared = new Set(variables.map(({ name }) => name));
   const undeclared = placed.filter((name) => !declared.has(name));

@@ -2,17 +2,17 @@ import { NativeSelect } from '@mantine/core';
 
 interface VersionChoiceProps {
   label: string;
-  /** How many versions there are: their numbers have no gaps. */
+  /** The number of versions, which are numbered without gaps. */
   count: number;
-  /** Number of the active one, which is named so. */
+  /** The active version, which is marked. */
   active: number;
   value: number;
-  /** A version that can't be chosen: it stands on the other side. */
+  /** A version that can't be chosen, since it is on the other side. */
   without?: number;
   onChange(version: number): void;
 }
 
-/** One of the versions of a prompt, newest first. */
+/** Chooses a version of a prompt; the list begins with the newest. */
 export function VersionChoice({ label, count, active, value, without, onChange }: VersionChoiceProps) {
   const numbers = Array.from({ length: count }, (_, index) => count - index).filter((n) => n !== without);
   return (
@@ -28,7 +28,7 @@ export function VersionChoice({ label, count, active, value, without, onChange }
   );
 }
 
-/** Two versions to begin with: the active one, and the newest beside it or else the one before. */
+/** The first two versions to compare: the active one and the newest, or the one before. */
 export function firstPair(active: number, count: number): { from: number; to: number } {
   if (active < count) return { from: active, to: count };
   return { from: Math.max(1, active - 1), to: active };

@@ -18,7 +18,7 @@ const configFields = z.object({
 });
 export type ConfigFields = z.infer<typeof configFields>;
 
-/** A version as it is typed. */
+/** The fields of a version, as typed. */
 export const versionFields = z.object({
   content: z.string(),
   variables: z.array(variableFields),
@@ -27,13 +27,13 @@ export const versionFields = z.object({
 });
 export type VersionFields = z.infer<typeof versionFields>;
 
-/** Names the draft of a prompt's next version. */
+/** The name of the draft of a prompt's next version. */
 export const versionDraft = (promptId: string): string => `version of prompt ${promptId}`;
 
 export const NO_CONFIG: ConfigFields = { model: '', temperature: '', maxTokens: '', topP: '' };
 export const NO_VERSION: VersionFields = { content: '', variables: [], config: NO_CONFIG, notes: '' };
 
-/** A declared variable before anything was typed. */
+/** A new declared variable. */
 export const newVariable = (name: string): VariableFields => ({
   name,
   description: '',
@@ -43,7 +43,7 @@ export const newVariable = (name: string): VariableFields => ({
 
 const typed = (value: number | null | undefined): string => (value == null ? '' : String(value));
 
-/** A version as somebody would type it, to be changed; its notes were about the change before. */
+/** The fields of an existing version, without its notes, which described an earlier change. */
 export function fieldsOf({ content, variables, config }: VersionPartsFragment): VersionFields {
   return {
     content,
@@ -64,7 +64,7 @@ export function fieldsOf({ content, variables, config }: VersionPartsFragment): 
 }
 
 const text = (value: string): string | null => value.trim() || null;
-/** What is no number is left to the check, which names the bounds. */
+/** An invalid number is left to the check, which names the bounds. */
 const number = (value: string): number | null => (value.trim() === '' ? null : Number(value));
 
 const inputVariables = (variables: readonly VariableFields[]) =>
@@ -76,7 +76,7 @@ const inputVariables = (variables: readonly VariableFields[]) =>
 
 type VersionInput = Omit<AddPromptVersionInput, 'promptId'>;
 
-/** What is sent. */
+/** The fields as input of a mutation. */
 export function versionInput({ content, variables, config, notes }: VersionFields): VersionInput {
   const chosen = {
     modelPublicName: text(config.model),
@@ -93,7 +93,7 @@ export function versionInput({ content, variables, config, notes }: VersionField
   };
 }
 
-/** The same with the names of REST, as the schemas that pages share with the server check it. */
+/** The same with the names of REST, for the schemas that pages share with the server. */
 export function checkedVersion(fields: VersionFields) {
   const { config, ...rest } = versionInput(fields);
   return {

@@ -17,7 +17,7 @@ const ROWS: readonly { label: string; of(figures: Figures): ReactNode }[] = [
   { label: 'Cost', of: ({ costUsd }) => <Money usd={costUsd} /> },
 ];
 
-/** Percentiles are those of successful calls. */
+/** Percentiles only include successful calls. */
 const latency = ({ requests, errors }: Figures, ms: number): string =>
   requests === errors ? '–' : formatLatency(ms);
 
@@ -49,7 +49,7 @@ export function VersionFigures({ versions }: { versions: readonly Figures[] }) {
   );
 }
 
-/** An error rate, and where it probably lies. */
+/** An error rate with its confidence interval. */
 function Interval({ figures }: { figures: Figures }) {
   const { requests, errorRate, errorRateLow: low, errorRateHigh: high } = figures;
   if (requests === 0) return '–';

@@ -9,12 +9,12 @@ import type { VersionFields } from './version-fields';
 
 interface VersionFormProps {
   fields: VersionFields;
-  /** By the names of the API: `variables.0.name`. */
+  /** By the field names of the API: `variables.0.name`. */
   faults: Record<string, string>;
   onChange(fields: VersionFields): void;
 }
 
-/** Everything that makes a version of a prompt. */
+/** The form of a prompt's version. */
 export function VersionForm({ fields, faults, onChange }: VersionFormProps) {
   const { content, variables, config, notes } = fields;
   return (

@@ -10,18 +10,18 @@ import { Moment } from '../../ui/moment';
 import { Note } from '../../ui/note';
 import classes from './refusals.module.css';
 
-/** Somebody waits for it: they have just made a call. */
+/** Short, since the user has just made a call. */
 const WAITING_MS = 250;
 const REFRESH_MS = 2_000;
 
-/** The reason for which a call was refused last, of today; undefined where none was. */
+/** The reason of today's latest refusal; undefined without one. */
 export function useLatestRefusal(): RefusedReasonFragment | undefined {
   const { data, refresh } = usePageQuery({ query: RefusedCallsDocument, variables: { window: 1 } });
   useRefreshOnRefused(refresh, WAITING_MS);
   return data?.viewer?.refusedCalls.reasons[0];
 }
 
-/** What is in the way of a key's calls today, above everything else about it. */
+/** Shows today's latest refusal at the top of a key's page. */
 export function LatestRefusalOfKey({ keyId }: { keyId: string }) {
   const { data, refresh } = usePageQuery({
     query: KeyRefusedCallsDocument,

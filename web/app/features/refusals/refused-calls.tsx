@@ -13,7 +13,7 @@ import classes from './refusals.module.css';
 
 const REFRESH_MS = 2_000;
 
-/** The key that was presented; it may be gone. */
+/** The key of a refused call, which may have been deleted. */
 function PresentedKey({ keyId, keyName, keyStatus }: RefusedReasonFragment) {
   if (keyStatus === 'DELETED') return <>{keyName ?? 'a key'} (deleted)</>;
   return (
@@ -51,11 +51,11 @@ interface ReasonsProps {
   reasons: readonly RefusedReasonFragment[] | undefined;
   columns: readonly Column<RefusedReasonFragment>[];
   window: WindowDays;
-  /** They are still those of another window. */
+  /** The figures are still those of the previous window. */
   awaiting: boolean;
 }
 
-/** Nothing where nothing was refused. */
+/** Empty without refusals. */
 function Reasons({ reasons, columns, window, awaiting }: ReasonsProps) {
   if (!reasons || reasons.length === 0) return null;
   const days = window === 1 ? 'today (UTC)' : `in the last ${window} days (UTC)`;
@@ -78,11 +78,10 @@ interface RefusedCallsProps {
   reasons: readonly RefusedReasonFragment[] | undefined;
   window: WindowDays;
   awaiting: boolean;
-  /** Reads them again. */
   refresh(): void;
 }
 
-/** Calls of the account that were refused in a window, and what to do about them. */
+/** The account's refused calls in a window, with advice. */
 export function RefusedCalls({ reasons, window, awaiting, refresh }: RefusedCallsProps) {
   useRefreshOnRefused(refresh, REFRESH_MS);
   return <Reasons reasons={reasons} columns={COLUMNS_OF_ACCOUNT} window={window} awaiting={awaiting} />;

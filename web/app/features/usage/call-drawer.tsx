@@ -27,12 +27,12 @@ import { WidgetLink } from './widget-link';
 type Receipt = NonNullable<NonNullable<UsageReceiptQuery['viewer']>['usageReceipt']>;
 
 interface CallDrawerProps {
-  /** Its request id. */
+  /** The request id of the call. */
   id: string;
   onClose(): void;
 }
 
-/** Everything that is known of a call, beside the list. */
+/** All details of a call, beside the list. */
 export default function CallDrawer({ id, onClose }: CallDrawerProps) {
   const { data, error, awaiting, refresh } = usePageQuery({ query: UsageReceiptDocument, variables: { id } });
   const gone = error?.code === 'not_found';
@@ -58,7 +58,7 @@ export default function CallDrawer({ id, onClose }: CallDrawerProps) {
   );
 }
 
-/** A call without a receipt: rejected before it reached a model, or none of the account's. */
+/** A call without a receipt: rejected before it reached a model, or of another account. */
 function Rejected({ id }: { id: string }) {
   const { data, error, awaiting, refresh } = usePageQuery({ query: RejectedCallDocument, variables: { id } });
   const call = awaiting ? undefined : data?.viewer?.rejectedCall;
@@ -158,13 +158,13 @@ function Facts({ receipt }: { receipt: Receipt }) {
   );
 }
 
-/** A chat is recorded the same whichever way it came. */
+/** The endpoint of a call. Chats are recorded the same way for all endpoints. */
 function endpointOf({ endpoint, widgetId }: Receipt['event']): string {
   if (widgetId !== null) return 'widget chat';
   return endpoint === 'CHAT' ? '/v1/chat/completions or /v1/responses' : '/v1/embeddings';
 }
 
-/** The cost computed once more, here in the page, from the tokens and the prices of the receipt. */
+/** Computes the cost again, in the page, from the tokens and prices of the receipt. */
 function Verified({ receipt }: { receipt: Receipt }) {
   const { computedUsd, steps, agrees } = verified(receipt);
   return (

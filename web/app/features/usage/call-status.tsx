@@ -1,7 +1,7 @@
 import type { UsageRowFragment } from '../../../generated/graphql';
 import { StatusWord } from '../../ui/status-word';
 
-/** How a call ended. */
+/** The outcome of a call. */
 export function CallStatus({
   status,
   errorCode,

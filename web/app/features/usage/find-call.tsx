@@ -3,7 +3,7 @@ import { type FormEvent, useState } from 'react';
 import { isRequestId } from './request-id';
 import classes from './usage.module.css';
 
-/** Looks a call up by what its answer carried as `x-request-id`. */
+/** Finds a call by the `x-request-id` of its response. */
 export function FindCall({ onFind }: { onFind(id: string): void }) {
   const [typed, setTyped] = useState('');
   const [fault, setFault] = useState(false);

@@ -4,7 +4,7 @@ type Receipt = NonNullable<NonNullable<UsageReceiptQuery['viewer']>['usageReceip
 
 const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** A call with its charge as JSON, in the names and values of `GET /api/usage/{id}`. */
+/** A call with its charge as JSON, in the format of `GET /api/usage/{id}`. */
 export function receiptJson({ event, ...charge }: Receipt): string {
   const { apiKey: _key, widget: _widget, status, endpoint, ...call } = event;
   const fields = { ...call, status: status.toLowerCase(), endpoint: endpoint.toLowerCase(), ...charge };

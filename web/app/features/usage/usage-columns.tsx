@@ -11,8 +11,7 @@ import classes from './usage.module.css';
 import { WidgetLink } from './widget-link';
 
 /**
- * The model that served, and the one that was asked for where it is another. Names have the whole line: their ends tell them
- * apart.
+ * The model that served the call, and the requested one if it differs. Names aren't cut off, since they often differ at the end.
  */
 function ServedModel({ modelPublicName, requestedModel }: UsageRowFragment) {
   const isSimulated = use(SimulatedModels).includes(modelPublicName);
@@ -28,13 +27,13 @@ function ServedModel({ modelPublicName, requestedModel }: UsageRowFragment) {
   );
 }
 
-/** What made a call, in words: a key, or the widget that a visitor wrote to. */
+/** The name of the key or widget that made a call. */
 const callerName = ({ apiKey, widgetId, widget }: UsageRowFragment): string => {
   if (widgetId === null) return apiKey?.name ?? 'deleted';
   return widget ? `Widget ${widget.name}` : 'Widget, deleted';
 };
 
-/** The same, leading to the widget. */
+/** The same, linked to the widget. */
 function Caller(call: UsageRowFragment) {
   if (call.widgetId === null) return callerName(call);
   return (
@@ -54,7 +53,7 @@ function TokensOut({ outputTokens, estimated }: UsageRowFragment) {
   );
 }
 
-/** The time of a call, which leads to all of it; on the usage page it opens beside the list. */
+/** The time of a call, linked to its details, which the usage page opens beside the list. */
 function Time({ id, createdAt }: UsageRowFragment) {
   return (
     <Link
@@ -69,7 +68,7 @@ function Time({ id, createdAt }: UsageRowFragment) {
   );
 }
 
-/** Of the request log, wherever it stands. */
+/** The columns of every list of calls. */
 export const usageColumns: readonly Column<UsageRowFragment>[] = [
   { id: 'time', head: 'Time (local)', cell: Time, phone: 12 },
   { id: 'status', head: 'Status', cell: CallStatus, phone: 2 },

@@ -12,9 +12,9 @@ import { exportHref, type UsageSearch } from './usage-search';
 
 interface UsageFiltersProps {
   search: UsageSearch;
-  /** What can be chosen; undefined until that is known. */
+  /** The options; undefined while loading. */
   choices: UsageFiltersQuery | undefined;
-  /** What of the filter changes; undefined clears. */
+  /** Called with the changed parameters; undefined clears one. */
   onChange(change: { [Name in keyof UsageSearch]?: UsageSearch[Name] | undefined }): void;
 }
 
@@ -24,7 +24,7 @@ const STATUSES = [
   { value: 'error', label: 'Error' },
 ];
 
-/** The name of a key that isn't among the first ones, which can be chosen; undefined if there is none, or for a deleted key. */
+/** The name of a filtered key that isn't among the options; undefined for a deleted key, or without such a key. */
 function useNameOf(id: string | undefined, choices: UsageFiltersQuery | undefined): string | undefined {
   const isListed = choices?.viewer?.apiKeys.nodes.some((key) => key.id === id) ?? true;
   const pause = id === undefined || isListed;
@@ -33,7 +33,7 @@ function useNameOf(id: string | undefined, choices: UsageFiltersQuery | undefine
   return key && key.id === id ? key.name : undefined;
 }
 
-/** Key, model, status and window; and the export of what they leave. */
+/** Filters by key, model, status and window, and the export of the filtered calls. */
 export function UsageFilters({ search, choices, onChange }: UsageFiltersProps) {
   const keys = (choices?.viewer?.apiKeys.nodes ?? []).map(({ id, name }) => ({ value: id, label: name }));
   const chosenName = useNameOf(search.key, choices);

@@ -47,19 +47,19 @@ export function UsagePage(): ReactNode {
     variables: {},
     touches: ['ApiKey', 'DeleteApiKeyPayload'],
   });
-  // Mostly both fail for the same reason.
+  // Usually both fail for the same reason.
   const failure = error ?? choices.error;
   const retry = (): void => {
     refresh();
     choices.refresh();
   };
   const page = data?.viewer?.usageEvents;
-  // The sum of all calls is asked for again, whether their rows are shown or held.
+  // Refreshes the sum of all calls, whether their rows are shown or held.
   useRefreshOnUsage(refresh, SUM_MS);
   const { rows, fresh, held, release } = useLiveRows(
     page?.nodes,
     JSON.stringify(listed),
-    // Only the first page has the newest.
+    // Only the first page has the newest calls.
     (event) => !search.after && !search.before && belongs(event, search),
     { hold: true, hasMore: page?.pageInfo.hasNextPage ?? false },
   );
@@ -80,7 +80,7 @@ export function UsagePage(): ReactNode {
     call !== undefined,
     () => void navigate({ search: ({ call: _call, ...rest }) => rest, replace: true, resetScroll: false }),
   );
-  // Whoever has come back to the beginning sees it live.
+  // Back at the beginning, the list is live again.
   const isBeginning = search.before !== undefined && !awaiting && page?.pageInfo.hasPreviousPage === false;
   useEffect(() => {
     if (!isBeginning) return;
@@ -152,11 +152,11 @@ export function UsagePage(): ReactNode {
 const filters = ({ after: _after, before: _before, ...rest }: UsageSearch): UsageSearch => rest;
 
 interface TotalsProps {
-  /** Undefined while it is awaited: the line keeps its place. */
+  /** Undefined while loading: the line keeps its place. */
   page: NonNullable<UsageLogQuery['viewer']>['usageEvents'] | undefined;
 }
 
-/** All calls that the filter leaves, on whatever page. */
+/** The totals of all filtered calls, not only those of the page. */
 function Totals({ page }: TotalsProps) {
   const totals = page?.totals;
   return (

@@ -2,23 +2,23 @@ import { isUsageDay } from '../../../../src/lib/usage-day';
 import type { UsageFilterInput, UsageRowFragment } from '../../../generated/graphql';
 import { DEFAULT_WINDOW, type WindowSearch, windowSearch } from '../analytics/window';
 
-/** What of the usage list is shown, as it stands in the address. */
+/** Search parameters of the usage page. */
 export interface UsageSearch extends WindowSearch {
   key?: string;
   model?: string;
   status?: 'success' | 'error';
   /** One UTC day, `2026-11-21`, instead of the window. */
   day?: string;
-  /** Where the page begins, or ends; absent: with the newest. */
+  /** Cursors after which the page begins, or before which it ends; absent: the newest calls. */
   after?: string;
   before?: string;
-  /** Request id of the call that is looked at. */
+  /** Request id of the opened call. */
   call?: string;
 }
 
 const TEXTS = ['key', 'model', 'after', 'before', 'call'] as const;
 
-/** From an address; whatever means nothing is left out. */
+/** Reads the search parameters; drops invalid ones. */
 export function usageSearch(search: Record<string, unknown>): UsageSearch {
   const { status, day } = search;
   const texts = TEXTS.flatMap((name) => {
@@ -35,7 +35,7 @@ export function usageSearch(search: Record<string, unknown>): UsageSearch {
 
 const STATUSES = { success: 'SUCCESS', error: 'ERROR' } as const;
 
-/** The same for the API. */
+/** The filter for the API. */
 export const filterOf = ({ key, model, status, window, day }: UsageSearch): UsageFilterInput => ({
   keyId: key ?? null,
   model: model ?? null,
@@ -43,14 +43,14 @@ export const filterOf = ({ key, model, status, window, day }: UsageSearch): Usag
   ...(day ? { day } : { windowDays: window ?? DEFAULT_WINDOW }),
 });
 
-/** Whether a call that has just ended belongs to what is shown. */
+/** Whether a new call matches the filter. */
 export const belongs = (event: UsageRowFragment, { key, model, status, day }: UsageSearch): boolean =>
   (!key || event.keyId === key) &&
   (!model || event.modelPublicName === model) &&
   (!status || event.status === STATUSES[status]) &&
   (!day || event.createdAt.startsWith(day));
 
-/** Address of the export of what is shown. */
+/** The URL that exports the filtered calls. */
 export function exportHref({ key, model, status, window, day }: UsageSearch): string {
   const query = new URLSearchParams({
     ...(key && { key_id: key }),

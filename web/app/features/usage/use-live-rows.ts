@@ -3,41 +3,41 @@ import type { UsageRowFragment } from '../../../generated/graphql';
 import { useUsageRecorded } from '../../graphql/live-usage';
 import { onLiveMissed } from '../../session';
 
-/** New rows that come by themselves. Whoever reads a longer list asks for the rest: it would run away from them. */
+/** The most rows that are added by themselves. More rows would move the list away from its reader, who can ask for them. */
 const MOST_NEW = 50;
 const FRESH_MS = 1_000;
 const MOST_WAITING = 500;
 
 interface LiveRows {
-  /** Newest first: what came live and what was loaded, each once. */
+  /** Live and loaded rows, each once, newest first. */
   rows: readonly UsageRowFragment[] | undefined;
-  /** Ids of those that came in the last second or two. */
+  /** Ids of rows that came in the last second or two. */
   fresh: ReadonlySet<string>;
-  /** How many more there are, which are not shown. */
+  /** The number of further rows that aren't shown. */
   held: number;
-  /** Shows them, with the list that is loaded next. */
+  /** Shows the held rows with the next loaded list. */
   release(): void;
 }
 
 interface Come {
-  /** What is shown, as text. */
+  /** The filter, as a string. */
   shown: string;
   rows: readonly UsageRowFragment[];
   held: number;
   fresh: ReadonlySet<string>;
-  /** What was loaded when the first row was held: what is loaded behind it stays out of sight with it. */
+  /** The list that was loaded when the first row was held. Lists that are loaded later aren't shown while rows are held. */
   base: readonly UsageRowFragment[] | undefined;
 }
 
 const NOTHING: ReadonlySet<string> = new Set();
 
-/** As the server orders them: a call that took long may be told after one that ended later. */
+/** The order of the server. The event of a long call may come after that of a call that ended later. */
 const newestFirst = (a: UsageRowFragment, b: UsageRowFragment): number =>
   a.createdAt === b.createdAt ? (a.id < b.id ? 1 : -1) : a.createdAt < b.createdAt ? 1 : -1;
 
 /**
- * Calls back at most once a frame, with all events since the time before.
- * @param take is told, too, whether there were more events than are kept.
+ * Calls back at most once per frame, with all events since the last time.
+ * @param take also gets whether events were dropped because there were too many.
  */
 function useUsageByFrame(take: (events: readonly UsageRowFragment[], areSomeLost: boolean) => void): void {
   const waiting = useRef<UsageRowFragment[]>([]);
@@ -47,7 +47,7 @@ function useUsageByFrame(take: (events: readonly UsageRowFragment[], areSomeLost
   latest.current = take;
   useUsageRecorded((event) => {
     waiting.current.push(event);
-    // No frame comes while nobody looks.
+    // A hidden page has no frames.
     if (waiting.current.length > MOST_WAITING) {
       waiting.current.shift();
       areSomeLost.current = true;
@@ -68,11 +68,11 @@ function useUsageByFrame(take: (events: readonly UsageRowFragment[], areSomeLost
 }
 
 /**
- * A loaded list with the calls that come meanwhile. Where events were missed, it begins anew with the list that is loaded next:
- * between rows from before and after, some would be missing.
- * @param shown what is shown, as text: when it changes, what came before is forgotten
- * @param hold whether rows beyond the first 50 wait to be asked for; else the newest 50 are kept
- * @param hasMore whether the loaded list goes on: what is older than its last row is on the next page
+ * A loaded list with the calls that come meanwhile. After missed events, live rows are dropped when the next list is loaded: otherwise
+ * rows could be missing in between.
+ * @param shown the filter, as a string: when it changes, live rows are forgotten
+ * @param hold whether rows beyond the first 50 are held until the user asks for them; otherwise the newest 50 are kept
+ * @param hasMore whether the loaded list has another page, which has all calls older than its last row
  */
 export function useLiveRows(
   loaded: readonly UsageRowFragment[] | undefined,
@@ -89,10 +89,10 @@ export function useLiveRows(
   const release = (): void => {
     released.current = loaded;
   };
-  const beginAnew = useRef(release);
-  beginAnew.current = release;
+  const releaseLatest = useRef(release);
+  releaseLatest.current = release;
   useEffect(() => {
-    const stop = onLiveMissed(() => beginAnew.current());
+    const stop = onLiveMissed(() => releaseLatest.current());
     return () => void stop();
   }, []);
 
@@ -126,7 +126,7 @@ export function useLiveRows(
   });
   useEffect(() => () => window.clearTimeout(timer.current), []);
 
-  // What was asked for has come: the list begins anew with it.
+  // The next list was loaded: drops live rows.
   useEffect(() => {
     if (released.current === undefined || released.current === loaded) return;
     released.current = undefined;

@@ -1,7 +1,7 @@
 import { costOf, formatMoney, parseMoney, pricePerToken } from '../../../../src/lib/money';
 import { moneyText } from '../../ui/money-text';
 
-/** What a receipt says, as far as its sum goes. */
+/** The amounts of a receipt. */
 interface Charged {
   event: { status: string; inputTokens: number; outputTokens: number; costUsd: string };
   inputPricePerMillionUsd: string;
@@ -12,9 +12,9 @@ interface Charged {
 
 interface Verified {
   computedUsd: string;
-  /** How it was computed, for people. */
+  /** The computation as text. */
   steps: string;
-  /** Whether charge and balances agree with it. */
+  /** Whether charge and balances match it. */
   agrees: boolean;
 }
 

@@ -23,7 +23,7 @@ interface WhatIfProps {
 
 type Estimate = NonNullable<NonNullable<WhatIfQuery['viewer']>['whatIf']>;
 
-/** Calls of the last days, priced on another model from the tokens that they used. */
+/** Prices the calls of the last days on another model, by the tokens they used. */
 export function WhatIf(props: WhatIfProps) {
   const [opened, setOpened] = useState(false);
   const { what, windowDays } = props;

@@ -5,7 +5,7 @@ import { paths } from '../../paths';
 import { ConfirmButton } from '../../ui/confirm-dialog';
 import { useNotePlace } from '../../ui/use-is-here';
 
-/** Final, so that it asks: names the widget and what comes of it. */
+/** Deletes a widget after a confirmation, which names the widget and the consequences. */
 export function DeleteWidget({ widget: { id, name } }: { widget: WidgetRowFragment }) {
   const navigate = useNavigate();
   const notePlace = useNotePlace();

@@ -10,16 +10,16 @@ interface DomainsFieldProps {
   /** One per line. */
   value: string;
   onChange(value: string): void;
-  /** What the server has refused. */
+  /** The server's error. */
   error: string | undefined;
-  /** Why what stands in the field was not added. */
+  /** Why the content of the field was not added. */
   fault: string | undefined;
   onFault(fault: string | undefined): void;
 }
 
 /**
- * The sites that may show a widget, as chips. A list may be pasted; scheme, port and path of an address are removed. As long as
- * anything in the field is wrong, all of it stays there.
+ * The domains that may show a widget, as chips. A list can be pasted; scheme, port and path of URLs are removed. If any entry is
+ * invalid, all of them stay in the field.
  */
 export function DomainsField({ value, onChange, error, fault, onFault }: DomainsFieldProps) {
   const [typed, setTyped] = useState('');
@@ -35,7 +35,7 @@ export function DomainsField({ value, onChange, error, fault, onFault }: Domains
     if (right.length > 0) onChange([...new Set([...domains, ...right])].join('\n'));
   };
   const press = (event: KeyboardEvent): void => {
-    // Held down to empty the field, it must not go on with the domains: without any, every site is allowed.
+    // A held key empties the field but must not go on to remove domains: without domains, every site is allowed.
     if (event.key === 'Backspace' && !event.repeat && typed === '' && domains.length > 0) {
       onChange(domains.slice(0, -1).join('\n'));
     }

@@ -2,13 +2,13 @@ import { domainOf } from '../../../../src/services/widgets/domains.rules';
 
 const SEPARATOR = /[\s,;]+/;
 
-/** A port, or the number of an entry in a list: a browser would take it for an address. */
+/** A port or a list number, which a browser would take for an IP address. */
 const NUMBER = /^\d+\.?$/;
 
-/** What stands beside others and has no dot is a word of a text, such as "and", unless it is this. */
+/** In a list, an entry without a dot is a word, such as "and", unless it is `localhost`. */
 const isWord = (domain: string): boolean => !/[.:]/.test(domain) && domain !== 'localhost';
 
-/** The domains of what somebody has entered: one, or a list with commas, semicolons or spaces; and the words that are none. */
+/** Splits an entered domain, or a list with commas, semicolons or spaces, into valid domains and other words. */
 export function enteredDomains(text: string): { right: string[]; wrong: string[] } {
   const right: string[] = [];
   const wrong: string[] = [];

@@ -27,7 +27,7 @@ export function NewWidget({ facts }: { facts: WidgetFacts }) {
     const { data } = await run({ input: inputOf(draft) });
     if (!data) return;
     const { widget } = data.createWidget;
-    // What was typed meanwhile is a change of what was made.
+    // Text that was typed meanwhile becomes a draft of the new widget.
     const rest = typedSince(draft, latest.current, draftOf(widget, facts));
     if (rest) leaveDraft(widgetField(widget.id), JSON.stringify(rest));
     forget();

@@ -15,11 +15,11 @@ const EXAMPLE = 'This is a **preview**. Create the widget, and the model answers
 
 interface PreviewProps {
   draft: WidgetDraft;
-  /** Of a widget that is there: the model answers, as it would a visitor. */
+  /** The key of an existing widget, with which the model answers as for a visitor. */
   publicKey?: string;
 }
 
-/** The chat as visitors see it, in the frame that they see. */
+/** The chat as visitors see it, in the same frame. */
 export function Preview({ draft, publicKey }: PreviewProps) {
   const [size, setSize] = useState<(typeof SIZES)[number]['value']>('desktop');
   const frame = useRef<HTMLIFrameElement>(null);

@@ -2,7 +2,7 @@ import { RotateWidgetKeyDocument, type WidgetRowFragment } from '../../../genera
 import { useAction } from '../../graphql/use-action';
 import { ConfirmButton } from '../../ui/confirm-dialog';
 
-/** Pages break by it, so that it asks. */
+/** Rotates the key after a confirmation, since it breaks pages with the old key. */
 export function RotateKey({ widget: { id, name } }: { widget: WidgetRowFragment }) {
   const { run, error, sending } = useAction(RotateWidgetKeyDocument);
   const rotate = async (close: () => void): Promise<void> => {

@@ -3,17 +3,17 @@ import { MorePromptsDocument, WidgetFactsDocument, type WidgetFactsQuery } from 
 import { shownError } from '../../graphql/errors';
 import { usePageQuery } from '../../graphql/use-page-query';
 
-/** What the form of a widget chooses from. */
+/** The options of a widget's form. */
 export interface WidgetFacts extends WidgetFactsQuery {
-  /** All of the account, newest first. */
+  /** All prompts of the account, newest first. */
   prompts: { id: string; name: string }[];
 }
 
-/** What the form of a widget chooses from; undefined until all of it has been read. */
+/** Loads the options of a widget's form; undefined until all are loaded. */
 export function useWidgetFacts() {
   const { data, error, refresh } = usePageQuery({ query: WidgetFactsDocument, variables: {} });
   const first = data?.viewer?.prompts;
-  // An account has at most as many prompts as two pages hold.
+  // All prompts that an account may have fit on two pages.
   const hasMore = first?.pageInfo.hasNextPage ?? false;
   const [more, readMore] = useQuery({
     query: MorePromptsDocument,

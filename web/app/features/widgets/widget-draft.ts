@@ -25,19 +25,19 @@ const widgetDraft = z.object({
   budget: z.string(),
   fallback: z.string(),
 });
-/** A widget as a form has it: texts, as they are typed. */
+/** The fields of a widget's form, as typed. */
 export type WidgetDraft = z.infer<typeof widgetDraft>;
 
-/** What was typed, of what is stored. */
+/** Reads a stored draft. */
 export const storedWidget = (stored: unknown): WidgetDraft | undefined => widgetDraft.safeParse(stored).data;
 
-/** Names the draft of a widget. */
+/** The name of a widget's draft. */
 export const widgetField = (id: string): string => `widget ${id}`;
 
-/** A visitor may use a fifth of the day's messages, unless its owner says otherwise. */
+/** Default: a visitor may use a fifth of the day's messages. */
 const VISITOR_SHARE = 5;
 
-/** What a form begins with. */
+/** The form of a new widget, or of an existing one. */
 export function draftOf(widget: WidgetRowFragment | undefined, facts: WidgetFactsQuery): WidgetDraft {
   if (!widget) return firstDraft(facts);
   const { theme } = widget;
@@ -91,7 +91,7 @@ export const chatModels = ({ viewer, models }: WidgetFactsQuery): string[] =>
 
 const whole = (text: string): number => (/^\d{1,9}$/.test(text.trim()) ? Number(text) : -1);
 
-/** Names of the fields, as a form shows them. */
+/** Labels of the fields. */
 export const FIELD_NAMES: Record<keyof WidgetDraft, string> = {
   name: 'name',
   model: 'model',
@@ -111,7 +111,7 @@ export const FIELD_NAMES: Record<keyof WidgetDraft, string> = {
   fallback: 'model once it is spent',
 };
 
-/** What is sent of a draft. What is no number becomes one that the server refuses in its words. */
+/** The draft as input. An invalid number becomes one that the server refuses with its message. */
 export const inputOf = (draft: WidgetDraft) => ({
   name: draft.name,
   modelPublicName: draft.model,
@@ -132,7 +132,7 @@ export const inputOf = (draft: WidgetDraft) => ({
 
 type WidgetInput = ReturnType<typeof inputOf>;
 
-/** What a draft changes of what it began with, and the values that this replaces; undefined if it changes nothing. */
+/** The changes of a draft against its base, with the values they replace; undefined without changes. */
 export function changeOf(
   base: WidgetDraft,
   draft: WidgetDraft,

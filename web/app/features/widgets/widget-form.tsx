@@ -21,7 +21,7 @@ interface WidgetFormProps {
   facts: WidgetFacts;
   draft: WidgetDraft;
   onChange(draft: WidgetDraft): void;
-  /** Gives up what was typed; undefined while nothing was. */
+  /** Discards the changes; undefined without changes. */
   onDiscard: (() => void) | undefined;
   save(): Promise<void>;
   button: string;
@@ -30,11 +30,11 @@ interface WidgetFormProps {
 }
 
 interface FieldsProps extends WidgetFormProps {
-  /** What was last sent: what was wrong with a field is said until it is changed. */
+  /** The last input that was sent: the error of a field is shown until the field is changed. */
   sent: WidgetDraft | undefined;
 }
 
-/** Everything that can be set of a widget. The server checks it; its words stand at the fields. */
+/** The settings of a widget. The server checks them; its messages are shown at the fields. */
 export function WidgetForm(props: WidgetFormProps) {
   const { draft, onDiscard, save, button, error, sending } = props;
   const [domainFault, setDomainFault] = useState<string>();
@@ -43,15 +43,15 @@ export function WidgetForm(props: WidgetFormProps) {
   const [sent, setSent] = useState<WidgetDraft>();
   const send = (event: FormEvent): void => {
     event.preventDefault();
-    // What stands in the field of domains is added when it loses the focus.
+    // The field of domains adds its content when it loses the focus.
     (event.nativeEvent as SubmitEvent).submitter?.focus();
     setSubmitted(true);
   };
-  // After that was added.
+  // After the domains were added.
   useEffect(() => {
     if (!isSubmitted) return;
     setSubmitted(false);
-    // Left out, it could leave a widget without domains, which every site may show.
+    // Ignoring it could leave a widget without domains, which every site may show.
     if (domainFault !== undefined) return;
     setSent(draft);
     void save();
@@ -72,7 +72,7 @@ export function WidgetForm(props: WidgetFormProps) {
         <Button
           type="submit"
           loading={sending}
-          // The focus stays until the click: what is added to the domains moves the button from below the pointer.
+          // Keeps the focus until the click: adding domains would move the button away from the pointer.
           onMouseDown={(event: MouseEvent) => event.preventDefault()}
         >
           {button}
@@ -95,7 +95,7 @@ export function WidgetForm(props: WidgetFormProps) {
   );
 }
 
-/** Value, change and error of a field that is a text. */
+/** Value, change handler and error of a text field. */
 function textOf({ draft, sent, onChange, error }: FieldsProps, field: keyof WidgetDraft, remote: string) {
   const [, refused] =
     Object.entries(error?.fields ?? {}).find(([name]) => name === remote || name.startsWith(`${remote}.`)) ??

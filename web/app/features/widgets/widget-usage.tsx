@@ -61,7 +61,7 @@ const REASONS: Readonly<Record<string, string>> = {
   service_unavailable: 'Temporarily unavailable, or balance reserved by calls in progress',
 };
 
-/** What a widget was asked, what that cost, and where it was asked. */
+/** Messages and cost of a widget, and the domains they came from. */
 export function WidgetUsage({ widget }: { widget: WidgetRowFragment }) {
   const { window = DEFAULT_WINDOW } = useSearch({ from: '/signed-in/dashboard/widgets/$widgetId' });
   const navigate = useNavigate({ from: paths.widget });
