@@ -8,11 +8,11 @@ import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
 import { holdAnswers, keepAs, pageOf } from './dashboard.js';
 
-/** Money and identity, as their owner handles them. */
+/** Money and profile of an account, as its owner uses them. */
 describeInBrowser('billing and profile of the dashboard', () => {
   const browser = useBrowser();
   const suite = useProduct();
-  /** For all tests to which it is the same what others have done with the account. */
+  /** For tests that don't depend on what others have done with the account. */
   let user: StackUser;
   beforeAll(async () => {
     user = await suite.signUp('free');
@@ -22,7 +22,7 @@ describeInBrowser('billing and profile of the dashboard', () => {
   const emailOf = async ({ token }: StackUser): Promise<string> =>
     (await suite.api<{ email: string }>(token, 'GET', '/api/auth/me')).email;
 
-  test('plans are compared; credit is added at once, by keyboard, and stands in the ledger with what was charged', async () => {
+  test('shows plans side by side, and adds credit at once by keyboard; the ledger lists credit and charges', async () => {
     const owner = await suite.signUp('free');
     const page = await open('/dashboard/billing', owner);
     await page.getByText('Mock: no card is charged').waitFor();
@@ -59,7 +59,7 @@ describeInBrowser('billing and profile of the dashboard', () => {
     const spent = rows[0]!.balance;
     expect(await ledger.first().innerText()).toContain(`-$${spent}`);
     expect(await charges.first().innerText()).toContain(`$${spent}`);
-    // The points of a column stand below each other.
+    // Amounts are aligned at the decimal point.
     const amounts = page
       .getByRole('region', { name: 'Entries of the month' })
       .locator('> table > tbody > tr > td:nth-child(2)');
@@ -90,7 +90,7 @@ describeInBrowser('billing and profile of the dashboard', () => {
     ]);
   });
 
-  test('a top-up that fails doesn’t stand beside the success of the one before', async () => {
+  test('a failed top-up hides the success message of the previous one', async () => {
     const page = await keepAs(browser, suite, user, '/dashboard/billing', { expectedErrors: /ERR_FAILED/ });
     const add = page.getByRole('button', { name: 'Add $25' });
     const added = page.getByText('Added $25.');
@@ -110,7 +110,7 @@ describeInBrowser('billing and profile of the dashboard', () => {
     expect(await added.count()).toBe(0);
   });
 
-  test('on a phone, too, a day of the ledger opens with its calls', async () => {
+  test('a day of the ledger opens with its calls on a phone, too', async () => {
     expect((await postChat(suite.url, user.key)).status).toBe(200);
     await suite.settled();
     const page = await open('/dashboard/billing');
@@ -130,21 +130,21 @@ describeInBrowser('billing and profile of the dashboard', () => {
       await page.getByRole('button', { name: 'Change password' }).click();
     };
     await change('not the password', `${PASSWORD} 2`);
-    const saidAt = async (field: string, words: string): Promise<void> => {
-      const said = page.getByText(words);
-      await said.waitFor();
+    const expectFault = async (field: string, words: string): Promise<void> => {
+      const fault = page.getByText(words);
+      await fault.waitFor();
       const described = await page.getByRole('textbox', { name: field }).getAttribute('aria-describedby');
-      expect(described?.split(' ')).toContain(await said.getAttribute('id'));
+      expect(described?.split(' ')).toContain(await fault.getAttribute('id'));
     };
-    await saidAt('Current password', 'The current password is wrong.');
+    await expectFault('Current password', 'The current password is wrong.');
     await change(PASSWORD, 'password');
-    await saidAt('New password', 'Is one of the most common passwords');
+    await expectFault('New password', 'Is one of the most common passwords');
     await page.getByRole('textbox', { name: 'New password' }).fill('something else');
     await page.getByText('Is one of the most common passwords').waitFor({ state: 'detached' });
     const saved = await holdAnswers(page, '"changePassword"');
     await change(PASSWORD, `${PASSWORD} 2`);
     await saved.held;
-    // What was typed now would go with the answer.
+    // What was typed now would be lost with the answer.
     for (const field of ['Current password', 'New password'])
       expect(await page.getByRole('textbox', { name: field }).isEditable()).toBe(false);
     saved.release();
@@ -156,16 +156,16 @@ describeInBrowser('billing and profile of the dashboard', () => {
     expect(login.status).toBe(200);
   });
 
-  test('a month of more than 500 credits says where the older ones are', async () => {
+  test('a month with more than 500 credits says where to find the older ones', async () => {
     await insertCredits(suite.db, user.accountId, 500);
     const page = await open('/dashboard/billing');
-    const said = page.getByText('Only the newest 500 credits of the month are shown. The CSV has all.');
-    await said.waitFor();
+    const notice = page.getByText('Only the newest 500 credits of the month are shown. The CSV has all.');
+    await notice.waitFor();
     await page.getByRole('button', { name: 'Charges' }).click();
-    await said.waitFor({ state: 'detached' });
+    await notice.waitFor({ state: 'detached' });
   });
 
-  test('an account is deleted only by its mail and password, and its keys with it', async () => {
+  test('deleting an account takes its email address and password, and deletes its keys', async () => {
     const owner = await suite.signUp('free');
     const email = await emailOf(owner);
     const page = await open('/dashboard/profile', owner);
@@ -183,11 +183,11 @@ describeInBrowser('billing and profile of the dashboard', () => {
     expect(rows).toEqual([]);
   });
 
-  test('a page that can’t be loaded says so with the id to quote, and works again by a click', async () => {
+  test('a page that can’t be loaded shows an error with the request id, and loads again by a click', async () => {
     const page = await pageOf(browser, suite, await suite.signUp('free'), {
       expectedErrors: /50[03]|status of 500/,
     });
-    // A socket that stands late reads all anew: then nobody would have to click.
+    // Without the live connection, which would refresh the page by itself once it opens.
     await page.routeWebSocket(/graphql/, () => undefined);
     let broken = true;
     await page.route('**/graphql', async (route) => {

@@ -28,7 +28,7 @@ import {
   pageOf,
 } from './dashboard.js';
 
-/** What operators and administrators do, from the registration of a node to its drain, and with somebody's credit. */
+/** The tasks of operators and administrators, from registering a node to draining it, and with an account's credit. */
 describeInBrowser('the admin pages', () => {
   const browser = useBrowser();
   const suite = useProduct();
@@ -37,7 +37,7 @@ describeInBrowser('the admin pages', () => {
     admin = await signUpAdmin(suite);
   });
 
-  /** One heartbeat of the agent, as a node sends it. */
+  /** Sends one heartbeat, like the agent of a node. */
   const runAgent = async (nodeId: string): Promise<void> => {
     const folder = mkdtempSync(join(tmpdir(), 'gateway-admin-'));
     const secretFile = join(folder, 'secret');
@@ -50,7 +50,7 @@ describeInBrowser('the admin pages', () => {
     });
     rmSync(folder, { recursive: true });
   };
-  /** For tests that need nothing of a page of their own. */
+  /** For tests that can share a page. */
   const keep = (path: string): Promise<Page> => keepAs(browser, suite, admin, path);
   const rowOf = (page: Page, name: string) => page.getByRole('row').filter({ hasText: name });
   const typeInto = async (page: Page, texts: readonly string[]): Promise<void> => {
@@ -60,14 +60,14 @@ describeInBrowser('the admin pages', () => {
     }
   };
 
-  test('an operator registers a node, hears it, sees it fall silent and drains it, by keyboard alone', async () => {
+  test('an operator registers a node, sees its heartbeat and its silence, and drains it, by keyboard alone', async () => {
     const name = `rack ${randomUUID()}`;
     const page = await keep('/admin');
     await page.waitForURL('**/admin/nodes');
     const link = page.getByRole('link', { name: 'Register node' });
     await link.focus();
     await page.keyboard.press('Enter');
-    // The title of a page that has come takes the focus: what is typed would go there.
+    // The title of a new page takes the focus, and typed text would go there.
     await hasFocus(page.getByRole('heading', { level: 1, name: 'Register a node' }));
     await page.getByLabel('Address').focus();
     await page.keyboard.press('Enter');
@@ -108,14 +108,14 @@ describeInBrowser('the admin pages', () => {
     await board.getByLabel('Search nodes').fill(name);
     await board.getByText(/^1 of /).waitFor();
 
-    // Whoever looks at the question while another drains the node is not asked about the past.
+    // The confirmation is closed if somebody else drains the node meanwhile.
     await page.getByRole('button', { name: 'Take offline' }).focus();
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').getByText('its silence is expected').waitFor();
     await board.getByRole('button', { name: `Drain ${name}` }).focus();
     await board.keyboard.press('Enter');
     await board.getByRole('dialog').getByText('Calls in flight finish').waitFor();
-    // A dialog that has come takes the focus, to its first control.
+    // A new dialog takes the focus, to its first control.
     await board.getByRole('dialog').locator(':focus').waitFor();
     await board.getByRole('dialog').getByRole('button', { name: 'Drain' }).focus();
     await board.keyboard.press('Enter');
@@ -138,7 +138,7 @@ describeInBrowser('the admin pages', () => {
     await expectGoodLooks(page, 'admin-node-long-model');
   });
 
-  test('whoever goes from one node to another is never told that it isn’t there', async () => {
+  test('going from one node to another never shows "not found"', async () => {
     const [one, other] = await Promise.all(
       ['one', 'other'].map((name) =>
         register({ url: suite.url, token: admin.token }, { name: `${name} ${randomUUID()}` }),
@@ -150,7 +150,7 @@ describeInBrowser('the admin pages', () => {
       globalThis.titles = [];
       globalThis.watching = new MutationObserver(() => titles.push(document.querySelector('h1')?.textContent));
       watching.observe(document.body, { subtree: true, childList: true, characterData: true })`);
-    // As the browser goes back from one to the other.
+    // Like going back from one to the other.
     await page.evaluate(`history.pushState(null, '', '/admin/nodes/${other!.id}')`);
     await page.getByRole('heading', { level: 1, name: other!.name }).waitFor();
     const titles = await page.evaluate<(string | null)[]>('watching.disconnect(), titles');
@@ -158,7 +158,7 @@ describeInBrowser('the admin pages', () => {
     expect(titles).not.toContain('Node not found');
   });
 
-  test('no node is called silent while nothing is heard from the server, after a sleep either', async () => {
+  test('no node is shown as silent while the connection is lost, nor after a sleep', async () => {
     const name = `heard ${randomUUID()}`;
     const { id } = await register({ url: suite.url, token: admin.token }, { name });
     await beat(suite.url, id, undefined, HEARTBEAT_SECRET);
@@ -179,7 +179,7 @@ describeInBrowser('the admin pages', () => {
     isAway = true;
     const sleep = async (): Promise<void> => {
       await page.clock.fastForward('10:00');
-      // Whoever comes back to a page has it read again: the answers say nothing of nodes.
+      // Coming back to a page refreshes it, but the answers have no heartbeats.
       const answered = page.waitForEvent('requestfinished', (request) => request.url().endsWith('/graphql'));
       await page.evaluate("dispatchEvent(new Event('focus'))");
       await answered;
@@ -197,7 +197,7 @@ describeInBrowser('the admin pages', () => {
     await healthy.waitFor();
   });
 
-  test('what another tab has saved of a node is not overwritten', async () => {
+  test('a change of a node saved in another tab is not overwritten', async () => {
     const { id } = await register(
       { url: suite.url, token: admin.token },
       { name: `two tabs ${randomUUID()}` },
@@ -214,7 +214,7 @@ describeInBrowser('the admin pages', () => {
     const saved = await holdAnswers(page, '"updateGpuNode"');
     await page.getByRole('button', { name: 'Save' }).click();
     await saved.held;
-    // What was typed now would go with the answer.
+    // What was typed now would be lost with the answer.
     expect(await page.getByLabel('Region').isEditable()).toBe(false);
     saved.release();
     await hasFocus(page.getByRole('status').filter({ hasText: 'Saved.' }));
@@ -223,10 +223,10 @@ describeInBrowser('the admin pages', () => {
     await page.unrouteAll({ behavior: 'wait' });
   });
 
-  test('an administrator adjusts credit and plan with what comes of it in sight, and the log has both', async () => {
+  test('an administrator sees the effect before adjusting credit and plan, and the audit log has both', async () => {
     const user = await suite.signUp('free');
     const page = await keep(`/admin/users/${user.accountId}`);
-    // The name of a stranger may hold signs that turn text around: it keeps them to itself.
+    // A name may contain characters that reverse text: they are isolated.
     await page.locator('main bdi').waitFor();
     await page.getByLabel('Amount').fill('0');
     await page.getByRole('button', { name: 'Adjust credit' }).click();
@@ -240,7 +240,7 @@ describeInBrowser('the admin pages', () => {
     const made = await holdAnswers(page, '"adjustCredit"');
     await dialog.getByRole('button', { name: 'Adjust credit' }).click();
     await made.held;
-    // What was typed behind the question would go with the answer.
+    // Text typed behind the dialog would be lost with the answer.
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'hidden' });
     expect(await page.getByLabel('Amount').isEditable()).toBe(false);
@@ -260,7 +260,7 @@ describeInBrowser('the admin pages', () => {
     await page.getByRole('combobox', { name: 'Plan' }).selectOption('pro');
     await page.getByRole('button', { name: 'Change plan' }).click();
     await suite.api(admin.token, 'PATCH', `/api/admin/users/${user.accountId}`, { plan: 'team' });
-    // The page may hear of it first and disable the button.
+    // The page may get the event first and disable the button.
     await dialog.getByRole('button', { name: 'Change plan' }).dispatchEvent('click');
     await dialog.getByText(/has changed in the meantime|was changed elsewhere/).waitFor();
     expect(await suite.api(user.token, 'GET', '/api/auth/me')).toMatchObject({ plan_id: 'team' });
@@ -272,7 +272,7 @@ describeInBrowser('the admin pages', () => {
     await page.getByText('Adjusted credit').waitFor();
     expect(await page.getByText('Changed account').count()).toBe(0);
     await screenshot(page, 'admin-audit');
-    // The link to everything that somebody did leaves out what was looked for before.
+    // The link to all actions of an administrator drops the previous search.
     const subject = page.getByRole('searchbox', { name: 'Filter by what was changed' });
     await subject.fill(user.accountId.slice(0, 8));
     await page.getByText('No actions match.').waitFor();
@@ -283,7 +283,7 @@ describeInBrowser('the admin pages', () => {
     expect(new URL(page.url()).searchParams.has('subject')).toBe(false);
   });
 
-  test('an adjustment whose answer was lost is made once, however often it is asked for', async () => {
+  test('an adjustment whose answer was lost is made once, however often it is sent', async () => {
     const user = await suite.signUp('free');
     const page = await keepAs(browser, suite, admin, `/admin/users/${user.accountId}`, {
       expectedErrors: /ERR_FAILED/,
@@ -318,7 +318,7 @@ describeInBrowser('the admin pages', () => {
       return rows.map(({ amount }) => amount);
     };
     expect([lost, await adjustments()]).toEqual([1, ['2.5']]);
-    // The same amount for the same reason is meant once more after it has worked.
+    // After success, the same amount and reason are a new adjustment.
     await page.getByLabel('Amount').fill('2.5');
     await page.getByLabel('Reason').fill('Apology for the outage');
     await ask();
@@ -326,7 +326,7 @@ describeInBrowser('the admin pages', () => {
     expect(await adjustments()).toEqual(['2.5', '2.5']);
   });
 
-  test('a parked deployment is counted down by a clock that is ahead of the server’s', async () => {
+  test('a parked deployment counts down correctly although the browser’s clock is ahead of the server’s', async () => {
     const page = await keep('/admin/nodes');
     await page.evaluate('window.rightNow = Date.now; Date.now = () => rightNow() + 120_000;');
     await page.route('**/graphql', async (route) => {
@@ -342,7 +342,7 @@ describeInBrowser('the admin pages', () => {
     await page.evaluate('Date.now = rightNow');
   });
 
-  test('routing, jobs, users and benchmarks are shown', async () => {
+  test('shows routing, jobs, users and benchmarks', async () => {
     const page = await keep('/admin/routing');
     const check = async (name: string, sign: string | RegExp): Promise<void> => {
       await page.getByText(sign).first().waitFor();
@@ -374,7 +374,7 @@ describeInBrowser('the admin pages', () => {
     intervals: [{ measure: 'p95_latency_ms', low, high }],
   });
 
-  test('two runs are chosen from the lists and compared; the address keeps the choice', async () => {
+  test('compares two runs chosen from the lists; the address keeps the choice', async () => {
     const [slow, fast] = [`slow ${randomUUID()}`, `fast ${randomUUID()}`];
     const as = { url: suite.url, token: admin.token };
     const { id: slowId } = await register(as, { name: slow });
@@ -416,7 +416,7 @@ describeInBrowser('the admin pages', () => {
     await page.getByText('One of the runs doesn’t exist').waitFor();
   });
 
-  test('no node of a run is called deleted while the names of nodes are missing', async () => {
+  test('no node of a run is shown as deleted while the names of nodes are loading', async () => {
     const name = `unnamed ${randomUUID()}`;
     const { id } = await register({ url: suite.url, token: admin.token }, { name });
     await submitRun(id);
@@ -424,7 +424,7 @@ describeInBrowser('the admin pages', () => {
     await submitRun(gone.id);
     await suite.api(admin.token, 'DELETE', `/api/admin/gpu-nodes/${gone.id}`);
     const page = await pageOf(browser, suite, admin, { expectedErrors: /ERR_FAILED/ });
-    // A socket that stands late reads all anew: then nobody would have to click.
+    // Without the live connection, which would refresh the page by itself once it opens.
     await page.routeWebSocket(/graphql/, () => undefined);
     const names = documentIdOf('query NodeNames');
     let away = true;
@@ -437,18 +437,18 @@ describeInBrowser('the admin pages', () => {
     const deleted = latest.getByText('deleted node').first();
     await latest.getByRole('link', { name: id }).waitFor();
     expect(await deleted.count()).toBe(0);
-    // The page asks again by itself.
+    // The page tries again by itself.
     away = false;
     await latest.getByRole('link', { name }).waitFor();
     await deleted.waitFor();
-    // Whoever comes by a link sees which node the list is of.
+    // Also by a link, the page shows which node is filtered.
     await goInside(page, `/admin/benchmarks?node=${gone.id}`);
     const chosen = page.getByRole('combobox', { name: 'Node' });
     await chosen.locator('option', { hasText: 'deleted node' }).waitFor({ state: 'attached' });
     expect(await chosen.inputValue()).toBe(gone.id);
   });
 
-  test('margins of all nodes and of one, beside the latency of its benchmark; without a cost it says what to do', async () => {
+  test('shows margins of all nodes and of one, with the latency of its benchmark; a node without a cost gets advice', async () => {
     const [earning, free] = [`earning ${randomUUID()}`, `free ${randomUUID()}`];
     const as = { url: suite.url, token: admin.token };
     const { id } = await register(as, { name: earning });
@@ -487,7 +487,7 @@ describeInBrowser('the admin pages', () => {
     await page.getByText(/^-\$1\.90/).waitFor();
     const latency = page.getByRole('region', { name: 'Latency in use' }).getByRole('row').last();
     expect(await latency.innerText()).toMatch(/500 ms at 16\s+\d\d ms at 16 to 19\s+82% faster/);
-    // What is shown of seven days is marked while that of one is awaited.
+    // The figures of seven days are marked while those of one day are loading.
     const { held, release } = await holdAnswers(page, '"nodeEconomics"');
     await page.getByRole('button', { name: '24 hours' }).click();
     await page.waitForURL('**?tab=margin&window=1');
@@ -528,7 +528,7 @@ describeInBrowser('the admin pages', () => {
     await expectAccessible(page);
   });
 
-  test('nobody else gets more than a word that they may not, and who is signed out comes back after the log-in', async () => {
+  test('other users only see that they have no access, and signed-out users come back after the log-in', async () => {
     const user = await suite.signUp('free');
     const page = await pageOf(browser, suite, user, { expectedErrors: /401|ERR_FAILED/ });
     const asked: string[] = [];

@@ -11,15 +11,15 @@ import type { StackUser } from '../support/stack-callers.js';
 import { until } from '../support/until.js';
 import { expectGoodLooks, goInside, holdAnswers, keepAs } from './dashboard.js';
 
-/** A public address, so that nobody asks names; nothing is sent there. */
+/** A public IP address, which needs no DNS; nothing is sent there. */
 const PUBLIC = 'https://93.184.216.34/hook';
 
-/** From a key without a limit to an alert that has fired, been delivered and been delivered again. */
+/** From a key without a limit to an alert that was fired, delivered and redelivered. */
 describeInBrowser('the alerts of the dashboard', () => {
   const browser = useBrowser();
   let receiver: Receiver;
   let user: StackUser;
-  /** Whoever receives answers only then: what waits is seen to wait. */
+  /** Lets the receiver answer, so that a waiting delivery can be seen before. */
   let release: (() => void) | undefined;
   beforeAll(async () => {
     receiver = await startReceiver({
@@ -33,7 +33,7 @@ describeInBrowser('the alerts of the dashboard', () => {
   afterAll(() => receiver?.close());
   const suite = useProduct();
 
-  test('the owner of a key sets a limit, is told when it is reached, and sees how that went', async () => {
+  test('the owner of a key sets a limit, gets an alert when it is reached, and sees its delivery', async () => {
     user = await suite.signUp('team');
     const page = await keepAs(browser, suite, user, `/dashboard/keys/${user.keyId}?tab=alerts`);
     const dialog = page.getByRole('dialog');
@@ -44,10 +44,10 @@ describeInBrowser('the alerts of the dashboard', () => {
     await page.keyboard.press('Enter');
     await page.getByText('of $0.00001').waitFor();
 
-    // A mail, with percentages of one's own.
+    // A mail with custom percentages.
     await page.getByRole('link', { name: 'Alerts' }).last().click();
     await page.getByRole('button', { name: 'Create alert' }).click();
-    // No mail server is configured here: a webhook is offered first, and a mail says what becomes of it.
+    // Without a mail server, a webhook is offered first, and a mail shows a warning.
     await dialog.getByLabel('URL').waitFor();
     await dialog.getByText('http:// or https://, at a public address').waitFor();
     await dialog.getByRole('button', { name: 'Email' }).click();
@@ -69,7 +69,7 @@ describeInBrowser('the alerts of the dashboard', () => {
     await dialog.waitFor({ state: 'hidden' });
     await page.getByRole('main').getByText('90% at $0.000009').waitFor();
 
-    // A percentage that is still in its field is saved with the others, and a wrong one keeps all from being saved.
+    // A percentage that is still in its field is saved with the others; with an invalid one, nothing is saved.
     const mailed = page.getByRole('listitem').filter({ hasText: '90% at' });
     await mailed.getByRole('button', { name: 'Edit' }).click();
     await dialog.getByRole('button', { name: 'Remove 10%' }).click();
@@ -82,7 +82,7 @@ describeInBrowser('the alerts of the dashboard', () => {
     await dialog.waitFor({ state: 'hidden' });
     await page.getByRole('main').getByText('95% at $0.0000095').waitFor();
 
-    // What was typed survives a reload, with the dialog.
+    // Dialog and typed text survive a reload.
     await page.getByRole('button', { name: 'Create alert' }).click();
     await dialog.getByLabel('URL').fill(PUBLIC);
     await dialog.getByRole('button', { name: 'Remove 50%' }).click();
@@ -114,8 +114,8 @@ describeInBrowser('the alerts of the dashboard', () => {
       [`${receiver.url}/ok`, user.accountId],
     );
 
-    // It fires, and says so on whichever page its owner is. It is told once, to whoever listens then: a page
-    // that has just been loaded may not.
+    // The alert is shown on every page. Its event is sent once, to connected pages: a page that was just loaded
+    // may miss it.
     await page.getByRole('navigation').getByRole('link', { name: 'Usage' }).click();
     await page.getByText('Calls with your keys appear here').waitFor();
     expect((await postChat(suite.url, user.key)).status).toBe(200);
@@ -128,7 +128,7 @@ describeInBrowser('the alerts of the dashboard', () => {
     await history.filter({ hasText: 'degraded' }).nth(4).waitFor();
     await page.getByText('the alert was recorded but not emailed').first().waitFor();
     await expectGoodLooks(page, 'alerts-history');
-    // Why an alert wasn't delivered, when, and to whom is in sight at any width.
+    // Reason, time and receiver of a failed delivery are visible at any width.
     const unsent = history.filter({ hasText: 'degraded' }).first();
     const reason = unsent.getByText('no mail server is configured');
     for (const viewport of [WIDE, NARROW]) {
@@ -148,19 +148,19 @@ describeInBrowser('the alerts of the dashboard', () => {
     }
     await page.setViewportSize(WIDE);
 
-    // What is reached is marked, and the bar says that the limit is.
-    const told = page.getByRole('listitem').filter({ hasText: receiver.url });
-    await told.getByText(', limit reached').waitFor();
-    await told.getByText('at $0.00001, reached').waitFor();
+    // Reached percentages are marked, and the bar shows that the limit is reached.
+    const sent = page.getByRole('listitem').filter({ hasText: receiver.url });
+    await sent.getByText(', limit reached').waitFor();
+    await sent.getByText('at $0.00001, reached').waitFor();
 
-    // Each button names what it acts on.
+    // Each button names its object.
     const acts = page.getByRole('main').getByRole('button', { name: /^(Edit|Send|New|Delete|Redel)/ });
     const names = await acts.allInnerTexts();
     expect(names.length).toBeGreaterThan(12);
     expect(new Set(names).size).toBe(names.length);
 
-    // A new secret isn't lost by going back.
-    await told.getByRole('button', { name: `New secret for ${receiver.url}/ok` }).click();
+    // Going back doesn't lose a new secret.
+    await sent.getByRole('button', { name: `New secret for ${receiver.url}/ok` }).click();
     await dialog.getByRole('button', { name: 'Create new secret' }).click();
     await dialog.getByRole('region', { name: 'Signing secret' }).waitFor();
     await page.evaluate('history.back()');
@@ -182,7 +182,7 @@ describeInBrowser('the alerts of the dashboard', () => {
     expect(receiver.requests.length).toBeGreaterThan(received);
   });
 
-  test('alerts of all keys stand on one page, and a low balance is told by mail', async () => {
+  test('lists the alerts of all keys on one page, and reports a low balance by mail', async () => {
     const page = await keepAs(browser, suite, user, '/dashboard/alerts');
     await page.getByText('100% of the monthly limit, of a test').first().waitFor();
     await page.getByRole('button', { name: 'Create alert' }).click();
@@ -194,7 +194,7 @@ describeInBrowser('the alerts of the dashboard', () => {
     await dialog.getByRole('button', { name: 'I’ve saved it' }).click();
     await dialog.waitFor({ state: 'hidden' });
 
-    // It stands above the others, with its key, and can be changed there.
+    // It is listed first, with its key, and can be changed there.
     const made = page.getByRole('main').getByRole('listitem').filter({ hasText: 'Send test' });
     const second = made.filter({ hasText: `${PUBLIC}/second` });
     await second.getByRole('link', { name: 'of a test' }).waitFor();
@@ -210,7 +210,7 @@ describeInBrowser('the alerts of the dashboard', () => {
     );
     expect(rows).toEqual([{ active: false }]);
     await goInside(page, '/dashboard/profile');
-    // No mail server is configured here, so none is promised.
+    // Without a mail server, no mail is promised.
     await page
       .getByText('This installation doesn’t send email. The alert only appears in the dashboard.')
       .waitFor();
@@ -223,7 +223,7 @@ describeInBrowser('the alerts of the dashboard', () => {
     await page.getByText('Turned off.').waitFor();
   });
 
-  /** Somebody for several tests, for whom nothing has fired. */
+  /** An account for several tests, without fired alerts. */
   let account: StackUser;
   beforeAll(async () => {
     account = await suite.signUp('team');
@@ -232,7 +232,7 @@ describeInBrowser('the alerts of the dashboard', () => {
     const former = await suite.api<{ id: string }[]>(account.token, 'GET', '/api/keys');
     for (const { id } of former) await suite.api(account.token, 'DELETE', `/api/keys/${id}`);
   };
-  /** The account with one new key, whose limit is that. */
+  /** The account with one new key with a limit. */
   const withLimit = async (dollars: number | null): Promise<StackUser> => {
     await deleteKeys();
     const { key, api_key: made } = await suite.api<{ key: string; api_key: { id: string } }>(
@@ -245,7 +245,7 @@ describeInBrowser('the alerts of the dashboard', () => {
     return { ...account, keyId: made.id, key };
   };
 
-  test('the alert of a key with the longest name and the longest destination fits the page', async () => {
+  test('an alert with the longest key name and destination fits the page', async () => {
     const owner = await withLimit(null);
     await suite.api(owner.token, 'PATCH', `/api/keys/${owner.keyId}`, { name: 'W'.repeat(100) });
     const destination = `${PUBLIC}/`.padEnd(2_048, 'p');
@@ -256,13 +256,13 @@ describeInBrowser('the alerts of the dashboard', () => {
     await expectGoodLooks(page, 'alerts-long-names');
   });
 
-  test('the secret of a webhook is shown though the dialog was closed while it was made', async () => {
+  test('the secret of a webhook is shown even if the dialog was closed while it was created', async () => {
     const owner = await withLimit(1);
     const page = await keepAs(browser, suite, owner, '/dashboard/alerts');
     const dialog = page.getByRole('dialog');
     const { held, release } = await holdAnswers(page, 'whsec_');
     await page.getByRole('button', { name: 'Create alert' }).click();
-    // The key of the test before may still be known.
+    // The key of the previous test may still be cached.
     await until(async () => (await dialog.getByLabel('Key').inputValue()) === owner.keyId, {
       what: 'the key to be offered',
     });
@@ -270,7 +270,7 @@ describeInBrowser('the alerts of the dashboard', () => {
     await dialog.getByLabel('URL').fill(PUBLIC);
     await dialog.getByRole('button', { name: 'Create alert' }).click();
     await held;
-    // What was typed now would go with the answer.
+    // What was typed now would be lost with the answer.
     expect(await dialog.getByLabel('URL').isEditable()).toBe(false);
     expect(await dialog.getByLabel('Percentage to add').isEditable()).toBe(false);
     await dialog.getByRole('button', { name: 'Cancel' }).click();
@@ -281,12 +281,12 @@ describeInBrowser('the alerts of the dashboard', () => {
     await page.unrouteAll({ behavior: 'wait' });
     await dialog.getByRole('button', { name: 'I’ve saved it' }).click();
     await dialog.waitFor({ state: 'hidden' });
-    // The next one begins anew.
+    // The next dialog is empty.
     await page.getByRole('button', { name: 'Create alert' }).click();
     await dialog.getByRole('button', { name: 'Continue' }).waitFor();
   });
 
-  test('what is spent of a limit follows the calls', async () => {
+  test('the spend of a limit follows the calls', async () => {
     const owner = await withLimit(5);
     await subscribe(suite.db.pool, owner, [80], { destination: PUBLIC });
     const page = await keepAs(browser, suite, owner, '/dashboard/alerts');
@@ -294,13 +294,13 @@ describeInBrowser('the alerts of the dashboard', () => {
     expect(await spent.innerText()).toMatch(/^\$0\.00 of/);
     expect((await postChat(suite.url, owner.key)).status).toBe(200);
     await spent.filter({ hasText: /^\$0\.00\d*[1-9] of/ }).waitFor();
-    // The first may have come with the answers after the page's first ones.
+    // The first call may already be in the page's second answers.
     const first = spent.filter({ hasText: await spent.innerText() });
     expect((await postChat(suite.url, owner.key)).status).toBe(200);
     await first.waitFor({ state: 'detached', timeout: 20_000 });
   });
 
-  test('a key whose limit was removed keeps its alerts in sight, and they can be changed', async () => {
+  test('a key whose limit was removed still lists its alerts, which can be changed', async () => {
     const owner = await withLimit(1);
     const webhook = await subscribe(suite.db.pool, owner, [50, 80], { destination: PUBLIC });
     const page = await keepAs(browser, suite, owner, `/dashboard/keys/${owner.keyId}?tab=alerts`);
@@ -330,7 +330,7 @@ describeInBrowser('the alerts of the dashboard', () => {
     await page.unrouteAll({ behavior: 'wait' });
   });
 
-  test('whoever has no key is led to one', async () => {
+  test('an account without a key is led to creating one', async () => {
     await deleteKeys();
     const page = await keepAs(browser, suite, account, '/dashboard/alerts');
     await page.getByRole('button', { name: 'Create alert' }).click();
@@ -339,8 +339,8 @@ describeInBrowser('the alerts of the dashboard', () => {
     await page.getByRole('dialog').getByLabel('Name').waitFor();
   });
 
-  /** An alert as it fires, told to whoever follows. */
-  const tell = async (
+  /** Fires an alert, and sends its event. */
+  const fire = async (
     { accountId, keyId }: StackUser,
     alert: { purpose?: 'low_balance'; percent?: number; month?: string },
   ): Promise<void> => {
@@ -355,40 +355,40 @@ describeInBrowser('the alerts of the dashboard', () => {
     await suite.db.pool.query('select pg_notify($1, $2)', [ALERT_FIRED_CHANNEL, accountId]);
   };
   const spent = (page: Page, percent: number) => page.getByText(`has spent ${percent}% of its monthly limit`);
-  /** The history of somebody without alerts, and one alert once the page follows. */
+  /** Opens the empty history of an account, and fires alerts until the page receives one. */
   const follow = async (owner: StackUser): Promise<Page> => {
     const page = await keepAs(browser, suite, owner, '/dashboard/alerts');
     await page.getByText('No alert has fired yet.').waitFor();
     await until(async () => {
-      await tell(owner, { percent: 1, month: '2026-10' });
+      await fire(owner, { percent: 1, month: '2026-10' });
       return spent(page, 1).isVisible();
     });
     return page;
   };
 
-  test('the bar on each page says the latest month of a key, and keeps a low balance until credit is added', async () => {
+  test('the banner on each page shows the latest month of a key, and a low balance until credit is added', async () => {
     const owner = await suite.signUp('team');
     const page = await follow(owner);
-    await tell(owner, { percent: 100, month: '2026-10' });
+    await fire(owner, { percent: 100, month: '2026-10' });
     await spent(page, 100).waitFor();
-    await tell(owner, { percent: 50, month: '2026-11' });
+    await fire(owner, { percent: 50, month: '2026-11' });
     await spent(page, 50).waitFor();
-    await tell(owner, { purpose: 'low_balance' });
+    await fire(owner, { purpose: 'low_balance' });
     await page.getByText('The balance is low.').waitFor();
-    await tell(owner, { percent: 80, month: '2026-11' });
+    await fire(owner, { percent: 80, month: '2026-11' });
     const history = page.getByRole('region', { name: 'Alert history' });
     await history.getByText('80% of the monthly limit').first().waitFor();
     const low = page.getByText('The balance is low.');
     expect(await low.isVisible()).toBe(true);
     await suite.api(owner.token, 'POST', '/api/billing/topup', { amount_usd: 10 });
     await low.waitFor({ state: 'hidden' });
-    await tell(owner, { purpose: 'low_balance' });
+    await fire(owner, { purpose: 'low_balance' });
     await page.getByRole('link', { name: 'Add credit' }).click();
     await page.getByRole('heading', { level: 1, name: 'Billing' }).waitFor();
     expect(await low.count()).toBe(0);
   });
 
-  test('an open history asks once in a second, however many alerts fire, and redelivers one once, however often that is clicked', async () => {
+  test('an open history is refreshed once a second, however many alerts fire, and redelivers an alert once, however often the button is clicked', async () => {
     const owner = await suite.signUp('team');
     const page = await follow(owner);
     const [question] = [...loadWebBuild()!.documents].find(([, text]) =>
@@ -400,7 +400,7 @@ describeInBrowser('the alerts of the dashboard', () => {
     });
     const began = performance.now();
     for (let percent = 2; percent <= 16; percent++) {
-      await tell(owner, { percent, month: '2026-10' });
+      await fire(owner, { percent, month: '2026-10' });
       await spent(page, percent).waitFor();
     }
     const history = page.getByRole('region', { name: 'Alert history' });

@@ -10,7 +10,7 @@ interface RawAnswer {
   body: Buffer;
 }
 
-/** Over node:http: `fetch` would decompress and hide what came. */
+/** Over node:http: `fetch` would decompress the body. */
 function getRaw(url: string, headers: Record<string, string> = {}, method = 'GET'): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
     get(url, { headers, method }, (response) => {
@@ -25,7 +25,7 @@ function getRaw(url: string, headers: Record<string, string> = {}, method = 'GET
   });
 }
 
-/** What a browser gets of web/, over the edge as the public address does. */
+/** The files of web/, served over the edge as at the public address. */
 describe('the pages and assets of the web build', () => {
   const suite = useProduct();
   let script: string;
@@ -60,7 +60,7 @@ describe('the pages and assets of the web build', () => {
     expect(answer.body.toString()).toContain('import');
   });
 
-  test('an asset may be kept for ever, and what is kept is confirmed without a body', async () => {
+  test('an asset may be cached forever, and is revalidated without a body', async () => {
     const answer = await getRaw(`${suite.url}${script}`, { 'accept-encoding': 'br' });
     expect(answer.headers['cache-control']).toBe('public, max-age=31536000, immutable');
     const etag = String(answer.headers.etag);
@@ -79,7 +79,7 @@ describe('the pages and assets of the web build', () => {
     expect(other.status).toBe(200);
   });
 
-  test('HEAD says the size and sends nothing', async () => {
+  test('HEAD returns the size without a body', async () => {
     const head = await getRaw(`${suite.url}${script}`, { 'accept-encoding': 'br' }, 'HEAD');
     const whole = await getRaw(`${suite.url}${script}`, { 'accept-encoding': 'br' });
     expect([head.status, head.body.length]).toEqual([200, 0]);
@@ -87,7 +87,7 @@ describe('the pages and assets of the web build', () => {
   });
 
   test.each(['/assets/app-gone.js', '/assets/', '/assets/../manifest.json', '/assets/%2e%2e/manifest.json'])(
-    '%s is nothing, and nobody remembers that',
+    '%s isn’t found, and that isn’t cached',
     async (path) => {
       const answer = await getRaw(`${suite.url}${path}`);
       expect(answer.status).toBe(404);
@@ -96,7 +96,7 @@ describe('the pages and assets of the web build', () => {
   );
 
   test.each(['/login', '/signup', '/dashboard', '/dashboard/keys/1', '/admin', '/admin/users'])(
-    '%s is the dashboard, with a nonce of its own in every answer',
+    '%s serves the dashboard, with a new nonce in every response',
     async (path) => {
       const [first, second] = await Promise.all([
         getRaw(`${suite.url}${path}`),
@@ -105,7 +105,7 @@ describe('the pages and assets of the web build', () => {
       const nonces = [first, second].map(({ headers, body }) => {
         const policy = String(headers['content-security-policy']);
         const nonce = /style-src 'self' 'nonce-([^']{20,})'/.exec(policy)?.[1];
-        // Two scripts stand in the document, and only their texts may run: nothing that is added would.
+        // The document has two inline scripts, and the policy only allows their exact texts.
         expect(policy).toMatch(/script-src 'self'(?: 'sha256-[A-Za-z0-9+/]{43}='){2};/);
         expect(policy).toContain("frame-ancestors 'none'");
         expect(body.toString()).toContain(`<meta property="csp-nonce" nonce="${nonce}">`);
@@ -113,7 +113,7 @@ describe('the pages and assets of the web build', () => {
         return nonce;
       });
       expect(nonces[0]).not.toBe(nonces[1]);
-      // A copy with an old nonce under a new policy would have no styles.
+      // A cached copy with an old nonce would have no styles under a new policy.
       expect(first.headers['cache-control']).toBe('no-cache');
       expect(first.headers).not.toHaveProperty('etag');
     },
@@ -125,7 +125,7 @@ describe('the pages and assets of the web build', () => {
     expect(headers['content-security-policy']).toMatch(/script-src 'self'; worker-src 'self';/);
   });
 
-  test('no document asks another host, or has a script that its policy does not name by its hash', async () => {
+  test('no document loads from another host, or has an inline script without its hash in the policy', async () => {
     for (const [path, count] of [
       ['/login', 2],
       ['/graphql/playground', 0],
@@ -144,7 +144,7 @@ describe('the pages and assets of the web build', () => {
     }
   });
 
-  test('the largest asset passes the edge in a moment', async () => {
+  test('the edge forwards the largest asset quickly', async () => {
     const document = (await getRaw(`${suite.url}/graphql/playground`)).body.toString();
     const large = /src="(\/assets\/graphql-playground-[^"]+\.js)"/.exec(document)![1]!;
     await getRaw(`${suite.url}${large}`);
@@ -158,7 +158,7 @@ describe('the pages and assets of the web build', () => {
 describe('a checkout whose pages are not built', () => {
   const suite = usePlatform({ web: null });
 
-  test('serves its API and says of the pages what to do', async () => {
+  test('serves its API, and explains on the pages how to build them', async () => {
     for (const path of ['/login', '/graphql/playground', '/assets/app-1.js']) {
       const answer = await getRaw(`${suite.url}${path}`);
       expect(answer.status).toBe(503);

@@ -32,8 +32,8 @@ function filesBelow(folder: string): string[] {
 }
 
 /**
- * Documents and bundle take most of a build, and are the same twice: the second build gets what the first has made. All that
- * follows, budgets, compression and the change of folders, is done anew.
+ * Documents and bundle take most of a build and are the same twice: the second build reuses those of the first. Budgets,
+ * compression and the change of folders are done again.
  */
 function makeOnce(tools: string, name: 'documents' | 'bundle', make: string, plain: string): void {
   renameSync(join(tools, `${name}.mjs`), join(tools, `real-${name}.mjs`));
@@ -45,7 +45,7 @@ const kept = new URL('${name}.kept', import.meta.url);
 const plain = ${plain};
 export async function ${make}() {
   if (existsSync(kept)) return deserialize(readFileSync(kept));
-  // Its packages alone take a second or more to load.
+  // Its packages take a second or more to load.
   const { ${make}: really } = await import('./real-${name}.mjs');
   const made = await really();
   writeFileSync(kept, serialize(plain(made)));
@@ -55,14 +55,14 @@ export async function ${make}() {
   );
 }
 
-/** What the rest of a build reads of the bundler's files, without the bundler's own state. */
+/** The parts of the bundler's files that the rest of a build reads. */
 const PLAIN_BUNDLE = `({ files, inputs }) => ({
   inputs,
   files: files.map(({ type, fileName, name, isEntry, imports, dynamicImports, viteMetadata, code, source, names }) =>
     ({ type, fileName, name, names, isEntry, imports, dynamicImports, viteMetadata, code, source })),
 })`;
 
-/** At the lowest quality: what a build has made never looks like this. */
+/** At the lowest quality, which a build never uses. */
 const quickly = (content: Buffer): Buffer =>
   brotliCompressSync(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } });
 
@@ -74,7 +74,7 @@ describe('the web build', () => {
       cpSync(name, join(copy, name), { recursive: true, filter: (path) => !path.includes('generated') });
     }
     symlinkSync(realpathSync('node_modules'), join(copy, 'node_modules'));
-    // The build before: what it has compressed, which takes most of the time, is not compressed again.
+    // The previous build, whose compressed copies are reused, since compression takes most of the time.
     cpSync('dist/web', join(copy, 'dist/web'), { recursive: true });
     makeOnce(join(copy, 'web/tools'), 'documents', 'generateDocuments', '(documents) => documents');
     makeOnce(join(copy, 'web/tools'), 'bundle', 'bundle', PLAIN_BUNDLE);
@@ -84,11 +84,11 @@ describe('the web build', () => {
   const build = () =>
     promisify(execFile)(process.execPath, [join(copy, 'web/tools/main.mjs')], { cwd: copy });
 
-  test('is the same to the byte wherever the checkout lies, and names no place on this machine', async () => {
+  test('is identical to the byte in any folder, and contains no path of this machine', async () => {
     const [first, second] = manifestOf('.').assets.filter(({ encodings }) => encodings.includes('br'));
     const other = quickly(readFileSync(join('dist/web', first!.path)));
     writeFileSync(join(copy, `dist/web${first!.path}.br`), other);
-    // Of something else, as after a disk that was full.
+    // A copy of something else, as after a full disk.
     writeFileSync(join(copy, `dist/web${second!.path}.br`), quickly(Buffer.from('something else')));
     await build();
     const names = filesBelow('dist/web');
@@ -97,7 +97,7 @@ describe('the web build', () => {
       names.map((name) => readFileSync(join(root, 'dist/web', name)));
     const ours = contents('.');
     const differing = contents(copy).flatMap((content, i) => (content.equals(ours[i]!) ? [] : [names[i]!]));
-    // A compressed copy of the former build is kept, as long as it is one of this content.
+    // A compressed copy of the previous build is kept if it has the same content.
     expect(differing).toEqual([`${first!.path}.br`]);
     expect(readFileSync(join(copy, `dist/web${first!.path}.br`)).equals(other)).toBe(true);
     const places = [copy, process.cwd(), realpathSync('node_modules')];
@@ -105,18 +105,18 @@ describe('the web build', () => {
     expect(telling).toEqual([]);
   }, 60_000);
 
-  test('knows the sources of the server that it shares, so that a change of them builds anew', () => {
+  test('knows the sources that it shares with the server, so that changing them triggers a build', () => {
     expect(manifestOf('.').inputs).toContain('src/services/accounts/accounts.inputs.ts');
   });
 
-  test('shares with the server only what is pure: no entity, store or service reaches a browser', () => {
+  test('shares only pure modules with the server: no entity, store or service reaches a browser', () => {
     const { inputs } = manifestOf('.');
     const pure =
       /^src\/(?:lib\/[\w-]+|services\/[\w-]+\/[\w-]+\.(?:data|inputs|rules)|pages\/public\/(?:html|migrate\/[\w-]+\.rules))\.ts$/;
     expect(inputs.filter((path) => !pure.test(path))).toEqual([]);
   });
 
-  test('fails when a page outgrows its budget, and leaves the former build where it was', async () => {
+  test('fails when a page exceeds its budget, and keeps the previous build', async () => {
     const { assets } = manifestOf(copy);
     const budgets = join(copy, 'web/tools/budgets.mjs');
     const text = readFileSync(budgets, 'utf8');

@@ -9,7 +9,7 @@ import { callsOf, expectGoodLooks, goInside, keepAs, openAs, pageOf } from './da
 
 const DAY_MS = 86_400_000;
 
-/** The log of calls as somebody goes through it who looks for one of them. */
+/** The list of calls, as somebody searches it for a call. */
 describeInBrowser('the calls of the dashboard', () => {
   const browser = useBrowser();
   const suite = useProduct();
@@ -46,16 +46,16 @@ describeInBrowser('the calls of the dashboard', () => {
   const rows = () => callsOf(page).locator('tbody tr');
   const drawer = () => page.getByRole('dialog', { name: 'Call' });
 
-  test('a row opens everything about its call, at an address of its own', async () => {
+  test('a row opens the details of its call, at their own address', async () => {
     const row = rows().filter({ hasText: 'gateway/qwen-pro' });
-    // An amount is one, also to who hears it.
+    // Screen readers read an amount as one.
     await row.getByRole('cell', { name: '$0.00025', exact: true }).waitFor();
     await row.click();
     await page.waitForURL(`**/dashboard/usage?call=${fallenBack.id}`);
     const facts = drawer().locator('dl');
     await facts.waitFor();
-    const told = (await facts.locator('div').allInnerTexts()).map((fact) => fact.split(/\s*\n\s*/));
-    expect(Object.fromEntries(told as [string, string][])).toMatchObject({
+    const shown = (await facts.locator('div').allInnerTexts()).map((fact) => fact.split(/\s*\n\s*/));
+    expect(Object.fromEntries(shown as [string, string][])).toMatchObject({
       'Request ID': fallenBack.id,
       Status: 'success',
       Key: 'of a test',
@@ -82,7 +82,7 @@ describeInBrowser('the calls of the dashboard', () => {
     await page.waitForURL('**/dashboard/usage');
   });
 
-  test('whoever has closed a call goes back to the page before the list', async () => {
+  test('going back after closing a call leads to the page before the list', async () => {
     await goInside(page, '/dashboard/keys');
     await page.getByRole('navigation').getByRole('link', { name: 'Usage' }).click();
     await rows().filter({ hasText: 'gateway/qwen-pro' }).click();
@@ -95,7 +95,7 @@ describeInBrowser('the calls of the dashboard', () => {
     await page.getByRole('heading', { level: 1, name: 'API keys' }).waitFor();
   });
 
-  test('a call is found by its request id, here and from anywhere', async () => {
+  test('a call is found by its request id, on the page and from anywhere', async () => {
     await page.getByLabel('Request ID').fill('abc');
     await page.getByRole('button', { name: 'Find call' }).click();
     await page.getByText('A request id looks like').waitFor();
@@ -113,9 +113,9 @@ describeInBrowser('the calls of the dashboard', () => {
     await drawer().getByText('Your account has no call with the request ID').waitFor();
   });
 
-  test('the list says how many there are and what they cost, and goes both ways', async () => {
+  test('the list shows the number and cost of calls, and pages in both directions', async () => {
     await page.getByText('112 calls in all, $0.02775').waitFor();
-    // Read out once it has settled, not whenever it changes.
+    // Announced once it has settled, not on each change.
     await page.getByRole('status').filter({ hasText: '112 calls, $0.02775 together' }).waitFor();
     expect(await page.locator('[aria-live]').filter({ hasText: 'calls in all' }).count()).toBe(0);
     const newest = await rows().first().innerText();
@@ -131,14 +131,14 @@ describeInBrowser('the calls of the dashboard', () => {
     expect(await rows().first().innerText()).toBe(second);
     await page.getByRole('link', { name: 'Newer' }).click();
     await rows().filter({ hasText: 'upstream_error' }).waitFor();
-    // The newest page is the live one again.
+    // The newest page is live again.
     await page.waitForURL('**/dashboard/usage');
     expect(await rows().first().innerText()).toBe(newest);
     await page.getByLabel('Status').selectOption('error');
     await page.getByText('1 call in all, $0.00').waitFor();
   });
 
-  test('a window without calls says so, and leads to a longer one', async () => {
+  test('a window without calls shows so, and links to a longer one', async () => {
     const idle = await suite.signUp('free');
     await flushWhenFree(suite.db.pool, [recordOf(idle, { createdAt: Date.now() - 10 * DAY_MS })]);
     page = await openAs(browser, suite, idle, '/dashboard/usage');
@@ -153,10 +153,10 @@ describeInBrowser('the calls of the dashboard', () => {
     await clear.waitFor();
   });
 
-  test('old rows are marked while others are on their way', async () => {
+  test('old rows are marked while new ones are loading', async () => {
     await rows().nth(49).waitFor();
     const released = Promise.withResolvers<void>();
-    // No other test asks for the rows of this model: in the page that they share they may be known.
+    // No other test loads the rows of this model, which may be cached in the shared page.
     await page.route('**/graphql', async (route) => {
       if (!route.request().postData()?.includes('"gateway/qwen-pro"')) return route.fallback();
       await released.promise;
@@ -172,16 +172,13 @@ describeInBrowser('the calls of the dashboard', () => {
     await page.unrouteAll({ behavior: 'wait' });
   });
 
-  test.each(['2026-13-01', '2026-02-30', '1999-12-31'])(
-    'a day that there isn’t, or without calls, %s, counts as none',
-    async (day) => {
-      await page.goto(`/dashboard/usage?day=${day}`);
-      await rows().nth(49).waitFor();
-      expect(await page.getByRole('button', { name: /^Remove filter/ }).count()).toBe(0);
-    },
-  );
+  test.each(['2026-13-01', '2026-02-30', '1999-12-31'])('an invalid day, %s, is ignored', async (day) => {
+    await page.goto(`/dashboard/usage?day=${day}`);
+    await rows().nth(49).waitFor();
+    expect(await page.getByRole('button', { name: /^Remove filter/ }).count()).toBe(0);
+  });
 
-  test('a key can be chosen as soon as it is there, and no longer once it is deleted', async () => {
+  test('a key can be chosen once it is created, and no longer once it is deleted', async () => {
     const option = page.getByLabel('Key', { exact: true }).locator('option', { hasText: 'made later' });
     await rows().nth(49).waitFor();
     expect(await option.count()).toBe(0);
@@ -193,9 +190,9 @@ describeInBrowser('the calls of the dashboard', () => {
     await option.waitFor({ state: 'detached' });
   });
 
-  test('keys and models that can’t be loaded say so, and are loaded by a click; a call that can’t be read again keeps its details, beside the reason', async () => {
+  test('keys and models that can’t be loaded show an error, and load by a click; a call that can’t be refreshed keeps its details beside the error', async () => {
     page = await pageOf(browser, suite, user);
-    // A socket that stands late reads all anew: then nobody would have to click.
+    // Without the live connection, which would refresh the page by itself once it opens.
     await page.routeWebSocket(/graphql/, () => undefined);
     let broken = true;
     await page.route('**/graphql', async (route) => {
@@ -208,7 +205,7 @@ describeInBrowser('the calls of the dashboard', () => {
     await page.getByRole('alert').getByText('Something went wrong.').waitFor();
     const model = page.getByLabel('Model', { exact: true }).locator('option', { hasText: 'gateway/fast' });
     expect(await model.count()).toBe(0);
-    // While it is tried again the button says so, and can't be pressed.
+    // During the next try, the button is loading and can't be pressed.
     const again = page.getByRole('button', { name: 'Try again' });
     const released = Promise.withResolvers<void>();
     await page.route('**/graphql', async (route) => {
@@ -239,7 +236,7 @@ describeInBrowser('the calls of the dashboard', () => {
     await drawer().getByRole('alert').waitFor({ state: 'detached' });
   });
 
-  test('on a phone a row has two lines of labelled figures, what it cost first; a long name is whole where it is pointed at', async () => {
+  test('on a phone a row has two lines of labelled figures, the cost first; the pointer shows a long name in full', async () => {
     await page.setViewportSize(NARROW);
     const row = rows().filter({ hasText: 'gateway/qwen-pro' });
     await row.waitFor();
@@ -252,7 +249,7 @@ describeInBrowser('the calls of the dashboard', () => {
     expect(cost!.x).toBeLessThan(status!.x);
     expect(Math.abs(cost!.y - status!.y)).toBeLessThan(12);
     expect(model!.y).toBeGreaterThan(cost!.y + 12);
-    // What stands before a figure is no text of the cell.
+    // The label before a figure isn't text of the cell.
     const labels = await page.evaluate<string[]>(
       `[...document.querySelectorAll('tr:has([title="gateway/qwen-pro"]) [data-figure][data-phone]')]
         .map((cell) => getComputedStyle(cell, '::before').content)`,
@@ -260,8 +257,8 @@ describeInBrowser('the calls of the dashboard', () => {
     expect(labels).toEqual(['"Latency"', '"Cost"']);
   });
 
-  test('a table that has more to the side says so, and keeps what a row is and what can be done with it', async () => {
-    // On a phone this table has lines of its own.
+  test('a table that scrolls sideways shows so, and keeps names and actions of rows in sight', async () => {
+    // On a phone this table has rows of several lines.
     const viewport = { width: 600, height: NARROW.height };
     await page.setViewportSize(viewport);
     await suite.db.pool.query(

@@ -15,7 +15,7 @@ import type { ProductSuite } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
 import { until } from '../support/until.js';
 
-/** Both themes in both widths; for tests alone, each of them once. */
+/** Both themes and both widths, each once. */
 export const LOOKS = [
   ['light', WIDE],
   ['dark', NARROW],
@@ -27,10 +27,10 @@ export const LOOKS = [
     : []),
 ] as const;
 
-/** The list of calls. Without `exact`, it would also be the "Last calls" of the overview. */
+/** The list of calls. Without `exact`, this would also match "Last calls" of the overview. */
 export const callsOf = (page: Page): Locator => page.getByRole('region', { name: 'Calls', exact: true });
 
-/** Resolves once this is what has the focus. */
+/** Resolves once the element has the focus. */
 export const hasFocus = (element: Locator): Promise<void> =>
   element.and(element.page().locator(':focus')).waitFor();
 
@@ -55,7 +55,7 @@ export async function holdAnswers(page: Page, text: string): Promise<HeldAnswers
   return { held: held.promise, release: released.resolve };
 }
 
-/** Resolves once an answer that contains a text has come to the page. One that was given up can't be read. */
+/** Resolves once the page has received an answer that contains a text. An aborted one can't be read. */
 export async function answerWith(page: Page, text: string): Promise<void> {
   await page.waitForResponse(async (response) => {
     const body = await response.text().catch(() => '');
@@ -64,12 +64,12 @@ export async function answerWith(page: Page, text: string): Promise<void> {
 }
 
 /**
- * Clicks a button that copies, and resolves once it has said so. It says so for two seconds only: the page
- * itself looks, since this process may be kept from its processor for as long.
+ * Clicks a copy button, and resolves once it shows "Copied". It does so for two seconds only, so the page itself
+ * watches: this process may not get a processor for as long.
  */
 export async function clickToCopy(button: Locator): Promise<void> {
   const element = await button.elementHandle();
-  const said = element.evaluate(
+  const copied = element.evaluate(
     (itself) =>
       new Promise<void>((resolve) => {
         const look = (): void => {
@@ -79,12 +79,11 @@ export async function clickToCopy(button: Locator): Promise<void> {
         look();
       }),
   );
-  await Promise.all([said, button.click()]);
+  await Promise.all([copied, button.click()]);
 }
 
 /**
- * Looks at what a page shows in several themes and widths: nothing grave to axe, nothing that scrolls sideways. Leaves the
- * page as it found it.
+ * Checks a page in several themes and widths: axe finds nothing serious, and nothing scrolls sideways. Restores the page.
  */
 export async function expectGoodLooks(page: Page, name: string): Promise<void> {
   for (const [colorScheme, viewport] of LOOKS) {
@@ -100,7 +99,7 @@ export async function expectGoodLooks(page: Page, name: string): Promise<void> {
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
 }
 
-/** An empty page of somebody who is signed in, with the cookie as a browser would have it. */
+/** An empty page with the session cookie of a signed-in user. */
 export async function pageOf(
   browser: TestBrowser,
   { url }: Pick<ProductSuite, 'url'>,
@@ -113,7 +112,7 @@ export async function pageOf(
   return page;
 }
 
-/** Questions to GraphQL that a page has under way. */
+/** The GraphQL requests of a page that are under way. */
 const questions = new WeakMap<Page, Set<Request>>();
 
 function followQuestions(page: Page): void {
@@ -127,9 +126,9 @@ function followQuestions(page: Page): void {
 }
 
 /**
- * Takes the session from a page of `pageOf`, as if its cookie had run out. Each answer renews the cookie, so no question may be
- * under way then, and none is let through meanwhile.
- * @returns the cookies that it had
+ * Removes the session of a page of `pageOf`, as if its cookie had expired. Each answer renews the cookie, so no request may be
+ * under way then, and new ones are blocked meanwhile.
+ * @returns the removed cookies
  */
 export async function dropSession(page: Page): ReturnType<BrowserContext['cookies']> {
   const context = page.context();
@@ -141,7 +140,7 @@ export async function dropSession(page: Page): ReturnType<BrowserContext['cookie
   return cookies;
 }
 
-/** A page of the dashboard as somebody who is signed in has it. */
+/** A page of the dashboard for a signed-in user. */
 export async function openAs(
   browser: TestBrowser,
   product: Pick<ProductSuite, 'url'>,
@@ -169,10 +168,10 @@ export async function goInside(page: Page, path: string): Promise<void> {
   await between.waitFor({ state: 'detached' });
 }
 
-/** Whose session a page has that tests go on in. */
+/** The token of each page that tests share. */
 const sessions = new WeakMap<Page, string>();
 
-/** Loads a page for somebody else. Nothing is left of who had it before, and no answer that is under way brings it back. */
+/** Loads a page for another user. Nothing of the previous user is left, and no late answer brings it back. */
 async function handOver(page: Page, url: string, token: string): Promise<void> {
   await page.evaluate('localStorage.clear(); sessionStorage.clear()');
   await page.goto('about:blank');
@@ -181,9 +180,8 @@ async function handOver(page: Page, url: string, token: string): Promise<void> {
 }
 
 /**
- * A page for all tests of a `describe` that open it so (`TestBrowser.keep`). Each test begins at its address: without a load as
- * long as the user is the same, otherwise with one. Sockets that a test has replaced, scripts that it has added and a session
- * that it has ended would stay: such a test needs `pageOf` or `openAs`.
+ * A page that the tests of a `describe` share (`TestBrowser.keep`). Each test begins at its path, with a page load only if the user
+ * changes. Replaced sockets, added scripts and an ended session would stay: such a test needs `pageOf` or `openAs`.
  */
 export function keepAs(
   browser: TestBrowser,
@@ -212,7 +210,7 @@ const DAY_MS = 86_400_000;
 const SECOND_MS = 1_000;
 const MODELS = ['gateway/fast', 'gateway/fast', 'gateway/fast', 'gateway/qwen-pro', 'gateway/deepseek-code'];
 
-/** Two weeks of calls that look like somebody's, the same each time; some fail, one fell back, one was left. */
+/** Two weeks of realistic calls, the same each time; some fail, one used a fallback, one was cancelled. */
 export async function twoWeeksOfCalls(db: TestDatabase, { accountId, keyId }: StackUser): Promise<void> {
   const now = Date.now();
   const records: UsageRecord[] = [];
@@ -251,7 +249,7 @@ export async function twoWeeksOfCalls(db: TestDatabase, { accountId, keyId }: St
   );
 }
 
-/** Reloads a page that would lose something, and stays on it. The kinds of questions that the browser asks, later ones included. */
+/** Tries to reload a page that would lose something, and stays on it. Returns the kinds of dialogs, later ones included. */
 export async function questionsOnReload(page: Page): Promise<string[]> {
   const asked: string[] = [];
   page.on('dialog', (question) => {

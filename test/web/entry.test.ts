@@ -9,7 +9,7 @@ import { useProduct } from '../support/product-suite.js';
 import { until } from '../support/until.js';
 import { expectGoodLooks, hasFocus, holdAnswers, openAs, pageOf } from './dashboard.js';
 
-/** How people come in, in a real browser, over the edge. */
+/** Sign-up, log-in and log-out, in a real browser over the edge. */
 describeInBrowser('the way into the dashboard', () => {
   const browser = useBrowser();
   const suite = useProduct();
@@ -20,7 +20,7 @@ describeInBrowser('the way into the dashboard', () => {
     await page.getByRole('button', { name: 'Log in' }).click();
   };
 
-  /** What the link in a mail has behind `#`. */
+  /** The token behind `#` in the link of a mail. */
   const resetTokenOf = async (accountId: string): Promise<string> => {
     const token = randomBytes(32).toString('base64url');
     await suite.db.pool.query(
@@ -31,7 +31,7 @@ describeInBrowser('the way into the dashboard', () => {
     return token;
   };
 
-  /** Logs somebody in in another tab, over whoever is logged in there. An answer that it still waits for may renew its cookie. */
+  /** Logs in to another account in another tab. A late answer of that tab may renew the old cookie. */
   const logInElsewhere = async (page: Page, accountId: string): Promise<Page> => {
     const other = await page.context().newPage();
     await other.goto(`/reset-password#${await resetTokenOf(accountId)}`);
@@ -45,7 +45,7 @@ describeInBrowser('the way into the dashboard', () => {
   const goTo = (page: Page, address: string): Promise<unknown> =>
     page.evaluate(`history.pushState(null, '', ${JSON.stringify(address)})`);
 
-  /** For tests that nobody signs in in: they begin with an empty form, on one page. */
+  /** For tests without a sign-in, which share a page and begin with an empty form. */
   const keep = (path: '/login' | '/signup'): Promise<Page> => {
     const [former, submit] = path === '/login' ? ['/signup', 'Create account'] : ['/login', 'Log in'];
     return browser.keep(
@@ -55,7 +55,7 @@ describeInBrowser('the way into the dashboard', () => {
         return page;
       },
       async (page) => {
-        // The page that tells what this is has no router.
+        // The landing page has no router.
         if (new URL(page.url()).pathname === '/') return void (await page.goto(path));
         await goTo(page, former);
         await page.getByRole('button', { name: submit, exact: true }).waitFor();
@@ -65,7 +65,7 @@ describeInBrowser('the way into the dashboard', () => {
     );
   };
 
-  test('sign-up takes three fields and ends on the dashboard with a dollar of credit; its button can’t be pressed again on the way', async () => {
+  test('sign-up takes three fields and leads to the dashboard with a dollar of credit; its button can’t be pressed twice', async () => {
     const page = await browser.open(suite.url);
     await page.goto('/signup');
     const button = page.getByRole('button', { name: 'Create account' });
@@ -83,13 +83,13 @@ describeInBrowser('the way into the dashboard', () => {
     release();
     await page.waitForURL('**/dashboard');
     await page.getByRole('banner').getByText('$1.00').waitFor();
-    // Not before the page is there: a request that is under way then may never be answered.
+    // Only once the page is shown: otherwise a pending request may never be answered.
     await page.unrouteAll({ behavior: 'wait' });
     const [cookie] = await page.context().cookies();
     expect(cookie).toMatchObject({ name: 'pr_session', httpOnly: true, sameSite: 'Lax' });
   });
 
-  test('whoever asked for a page is brought back to it after the log-in, but never elsewhere, whatever the address says', async () => {
+  test('the log-in leads back to the requested page, but never to another site, whatever the address says', async () => {
     const { user } = await signUp(suite.url);
     const page = await browser.open(suite.url);
     await page.goto('/dashboard?window=7');
@@ -98,7 +98,7 @@ describeInBrowser('the way into the dashboard', () => {
     await logIn(page, user.email, PASSWORD);
     await page.waitForURL('**/dashboard?window=7');
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
-    // Signed in, the way in leads on.
+    // When signed in, the log-in page leads to the dashboard.
     await page.goto('/login');
     await page.waitForURL('**/dashboard');
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
@@ -112,7 +112,7 @@ describeInBrowser('the way into the dashboard', () => {
       '/dashboardx',
       '/dashboard/..//evil.example',
     ]) {
-      // By the address, as the log-in comes to it that takes somebody there who is signed in.
+      // By its address, like the redirect of a signed-in user.
       await goTo(page, addressOf(next));
       await page.waitForURL(`${suite.url}/dashboard`);
     }
@@ -127,7 +127,7 @@ describeInBrowser('the way into the dashboard', () => {
     await page.waitForURL(`${suite.url}/dashboard`);
   });
 
-  test('a form says what is wrong beside the field, before anything is sent; a wrong password is said, and what was typed stays', async () => {
+  test('a form shows errors at the fields before it is sent; a wrong password shows an error, and the typed text stays', async () => {
     const page = await keep('/signup');
     await page.getByText('gateway/embed').waitFor();
     await page.getByLabel('Name').fill('Ada');
@@ -146,7 +146,7 @@ describeInBrowser('the way into the dashboard', () => {
     await expectAccessible(page);
   });
 
-  test('a forgotten password: whom to ask where no mail is sent, and a link that is used up says so', async () => {
+  test('a forgotten password: without mail, the page says whom to ask, and a used link shows so', async () => {
     const page = await keep('/login');
     await page.getByRole('link', { name: 'Forgot your password?' }).click();
     await page
@@ -155,7 +155,7 @@ describeInBrowser('the way into the dashboard', () => {
       )
       .waitFor();
     await expectAccessible(page);
-    // What can be no token at all says so before anything is sent.
+    // An invalid token shows an error before anything is sent.
     await goTo(page, `/reset-password#${'x'.repeat(129)}`);
     await page.getByText('This link is no longer valid').waitFor();
     await goTo(page, '/login');
@@ -168,7 +168,7 @@ describeInBrowser('the way into the dashboard', () => {
     await expectAccessible(page);
   });
 
-  test('every page is accessible in both themes and widths, and fits; the name in its header leads to the first page', async () => {
+  test('every page is accessible and fits in both themes and widths; the name in its header links to the landing page', async () => {
     const page = await keep('/signup');
     const goToFirstPage = async (): Promise<void> => {
       await page.getByRole('banner').getByRole('link', { name: 'Inference gateway' }).click();
@@ -193,7 +193,7 @@ describeInBrowser('the way into the dashboard', () => {
     const page = isSignedIn
       ? await pageOf(browser, suite, await signUp(suite.url))
       : await browser.open(suite.url);
-    // A socket that stands reads all anew: then an answer to somebody else would not stay.
+    // Without the live connection, whose opening would refresh the page and replace an answer to another account.
     await page.routeWebSocket(/graphql/, () => undefined);
     await page.goto(`/reset-password#${token}`);
     await page.getByRole('textbox', { name: 'New password' }).fill('another long password 77');
@@ -204,7 +204,7 @@ describeInBrowser('the way into the dashboard', () => {
     await page.getByText(user.email).waitFor();
   });
 
-  test('whoever logs in in another tab finds nothing of the former account in this one', async () => {
+  test('after a log-in in another tab, this tab shows nothing of the former account', async () => {
     const [former, next] = [await suite.signUp('pro'), await suite.signUp('free')];
     const page = await openAs(browser, suite, former, '/dashboard/keys?create=true', {
       expectedErrors: /409/,
@@ -212,7 +212,7 @@ describeInBrowser('the way into the dashboard', () => {
     const name = page.getByRole('dialog').getByLabel('Name');
     await name.fill('secret plans');
     await page.getByRole('banner').getByText('$26.00').waitFor();
-    // Of the former document, until it is gone.
+    // The former document's, until it is unloaded.
     await page.evaluate(`new MutationObserver(() => {
       const { textContent: header } = document.querySelector('header');
       if (header.includes('$1.00')) sessionStorage.setItem('mixed', 'yes');
@@ -239,20 +239,20 @@ describeInBrowser('the way into the dashboard', () => {
     return Number(rows[0]!.balance).toFixed(2);
   };
 
-  test('a click in a tab whose account was replaced in another does nothing, says so, and the tab begins anew', async () => {
+  test('a click in a tab whose account was replaced in another does nothing, and the tab reloads and shows why', async () => {
     const [former, next] = [await signUp(suite.url), await signUp(suite.url)];
     const page = await pageOf(browser, suite, former, { expectedErrors: /409/ });
-    const said: string[] = [];
-    // A socket that stands reads all anew: then the page would know before the click.
+    const messages: string[] = [];
+    // Without the live connection, whose opening would refresh the page before the click.
     await page.routeWebSocket(/graphql/, (socket) => {
-      socket.onMessage((message) => void said.push(String(message)));
+      socket.onMessage((message) => void messages.push(String(message)));
     });
     let downloads = 0;
     page.on('download', () => downloads++);
-    // An answer that is under way would bring the former cookie back.
+    // A pending answer would restore the former cookie.
     await page.goto('/dashboard/billing', { waitUntil: 'networkidle' });
     await page.getByRole('banner').getByText('$1.00').waitFor();
-    const begun = await until(() => said[0], { what: 'the socket to begin' });
+    const begun = await until(() => messages[0], { what: 'the socket to begin' });
     expect(JSON.parse(begun)).toEqual({ type: 'connection_init', payload: { accountId: former.user.id } });
     const other = await logInElsewhere(page, next.user.id);
     const [refused] = await Promise.all([
@@ -264,7 +264,7 @@ describeInBrowser('the way into the dashboard', () => {
     await note.getByText(next.user.email).waitFor();
     expect([await balanceOf(former.user.id), await balanceOf(next.user.id)]).toEqual(['1.00', '1.00']);
     await expectAccessible(page);
-    // From here on it acts for whom it shows, and says it no more.
+    // From here on the tab acts for the account it shows, and the warning is gone.
     await page.getByRole('button', { name: 'Add $25' }).click();
     await page.getByText('Added $25.').waitFor();
     expect(await balanceOf(next.user.id)).toBe('26.00');
@@ -273,13 +273,13 @@ describeInBrowser('the way into the dashboard', () => {
     const download = page.getByRole('link', { name: 'Export CSV' });
     await download.waitFor();
     expect(await note.count()).toBe(0);
-    // A link can't name the account: the page asks before it follows one.
+    // A link can't send the account, so the page checks it before.
     await logInElsewhere(page, former.user.id);
     await download.click({ button: 'middle' });
     await note.getByText(former.user.email).waitFor();
     expect(downloads).toBe(0);
     await Promise.all([page.waitForEvent('download'), download.click()]);
-    // Whoever logs in here next has clicked nothing.
+    // The next account to log in doesn't see the warning.
     const third = await signUp(suite.url);
     await page.getByRole('button', { name: 'Account' }).click();
     await page.getByRole('menuitem', { name: 'Log out' }).click();
@@ -289,7 +289,7 @@ describeInBrowser('the way into the dashboard', () => {
     expect(await note.count()).toBe(0);
   });
 
-  test('whoever was logged out can log in here, though another tab has logged in as somebody else', async () => {
+  test('a logged-out tab can log in although another tab has logged in to another account', async () => {
     const { user } = await signUp(suite.url);
     const page = await browser.open(suite.url);
     await page.goto('/login');
@@ -307,7 +307,7 @@ describeInBrowser('the way into the dashboard', () => {
     await page.getByText(user.email).waitFor();
   });
 
-  test('a log-out that the server did not take says so, and whoever logs in after it isn’t told of it; one that it took ends the session, and the way back leads to the log-in', async () => {
+  test('a failed log-out shows a warning, but not after the next log-in; a successful one ends the session, and going back leads to the log-in', async () => {
     const { user, token } = await signUp(suite.url);
     const page = await openAs(browser, suite, { token }, '/dashboard', {
       expectedErrors: /ERR_FAILED|Failed to load/,
@@ -334,7 +334,7 @@ describeInBrowser('the way into the dashboard', () => {
     await page.unrouteAll({ behavior: 'ignoreErrors' });
     await page.getByRole('button', { name: 'Log out again' }).click();
     await page.waitForURL('**/login');
-    // A request that was under way may have brought the cookie back: its session is over all the same.
+    // A pending request may have restored the cookie, but its session has ended.
     for (const { name, value } of await page.context().cookies()) {
       const answer = await fetch(`${suite.url}/api/auth/me`, { headers: { cookie: `${name}=${value}` } });
       expect([name, answer.status]).toEqual(['pr_session', 401]);
@@ -343,7 +343,7 @@ describeInBrowser('the way into the dashboard', () => {
     await page.waitForURL('**/login?next=*');
   });
 
-  test('is gone through by keyboard alone', async () => {
+  test('works by keyboard alone', async () => {
     const { user } = await signUp(suite.url);
     const page = await browser.open(suite.url);
     await page.goto('/login');
@@ -367,7 +367,7 @@ describeInBrowser('the way into the dashboard', () => {
   });
 
   describe('the theme', () => {
-    /** Colour of the page's ground at every moment from the first, as the browser painted it. */
+    /** The page's background colour in every frame from the first. */
     const WATCH = `
       window.grounds = [];
       const look = () => {
@@ -384,7 +384,7 @@ describeInBrowser('the way into the dashboard', () => {
         { what: 'the first frame' },
       );
 
-    test('follows the system, in the first frame too; can be chosen, is kept, and shows without a flash of the other', async () => {
+    test('follows the system from the first frame; a chosen theme is kept, and shown without a flash of the other', async () => {
       const page = await browser.open(suite.url);
       await page.addInitScript(WATCH);
       for (const colorScheme of ['dark', 'light'] as const) {

@@ -10,7 +10,7 @@ import { goInside, holdAnswers, openAs } from './dashboard.js';
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 86_400_000;
-/** Ahead of UTC by so much. */
+/** A time zone ahead of UTC. */
 const FAR_EAST = 'Pacific/Kiritimati';
 const FAR_EAST_AHEAD_MS = 14 * HOUR_MS;
 
@@ -23,15 +23,15 @@ interface Box {
 
 const isWithin = (value: number, from: number, to: number): boolean => value >= from && value < to;
 
-/** The figures of the overview: what they are compared with, and how they are drawn. */
+/** The figures of the overview, their comparison and their chart. */
 describeInBrowser('the figures of the dashboard', () => {
   const browser = useBrowser();
   const suite = useProduct();
   let user: StackUser;
   let page: Page;
   beforeAll(async () => {
-    // What is compared here is days up to the same time, and those of the far east are asked for: the test takes part of one
-    // day in both places, and not of its first minute.
+    // Compares days up to the same time, also in a far-east time zone: the test must run within one day in both zones, and not in
+    // its first minute.
     const isFar = (aheadMs: number): boolean =>
       isWithin((Date.now() + aheadMs) % DAY_MS, MINUTE_MS, DAY_MS - 3 * MINUTE_MS);
     await until(() => isFar(0) && isFar(FAR_EAST_AHEAD_MS), {
@@ -50,11 +50,11 @@ describeInBrowser('the figures of the dashboard', () => {
       latencyMs: 9,
     } as const;
     await flushWhenFree(suite.db.pool, [
-      // The seven days before: two calls, and one behind the present time of day, which doesn't count.
+      // The previous seven days: two calls, and one later than the present time of day, which doesn't count.
       at(now - 8 * DAY_MS, { latencyMs: 100 }),
       at(now - 8 * DAY_MS, { latencyMs: 100 }),
       at(now - 7 * DAY_MS + MINUTE_MS),
-      // These: three answers of 200 ms and one error.
+      // The current window: three answers of 200 ms and one error.
       ...[0, 1, 2].map((n) =>
         at(now - n, { latencyMs: 200, servedModel: n === 0 ? 'gateway/qwen-pro' : 'gateway/fast' }),
       ),
@@ -74,8 +74,8 @@ describeInBrowser('the figures of the dashboard', () => {
   };
 
   /**
-   * Where the last of what a selector finds in the chart is, for each of some, all at one look: between two looks the chart
-   * may be drawn anew, and what was found is gone. Undefined until all of them are there.
+   * The positions of the last match of each selector in the chart, all read at once, since the chart may be rendered again in
+   * between. Undefined until all of them are there.
    */
   const boxesOf = (...selectors: string[]) =>
     page.evaluate<Box[] | undefined>(`(() => {
@@ -86,7 +86,7 @@ describeInBrowser('the figures of the dashboard', () => {
       return boxes.every(Boolean) ? boxes : undefined;
     })()`);
 
-  test('are compared with as long a time before, rates by percentage points, latency of what succeeded', async () => {
+  test('are compared with the previous window: rates by percentage points, latency of successful calls', async () => {
     await open('/dashboard');
     await page.getByText('compared with the 7 days before them up to the same time of day').waitFor();
     await page.getByText('▲', { exact: false }).first().waitFor();
@@ -112,7 +112,7 @@ describeInBrowser('the figures of the dashboard', () => {
       (await page.locator('figure .recharts-xAxis-tick-labels text').allTextContents()).join();
     await until(async () => (await days()).split(',').length === 7, { what: 'the names of seven days' });
     const week = await days();
-    // No other test reads this window: in the page that they share its figures may be known.
+    // No other test loads this window, whose figures may be cached in the shared page.
     const { held, release } = await holdAnswers(page, '"usageSeries"');
     await page.getByRole('button', { name: '90 days' }).click();
     await held;
@@ -121,7 +121,7 @@ describeInBrowser('the figures of the dashboard', () => {
     await busy.filter({ hasText: 'Error rate' }).waitFor();
     await page.getByRole('region', { name: 'Models' }).locator('[aria-busy=true]').waitFor();
     expect((await tile('Requests'))[0]).toBe('4');
-    // The chart has the days of its figures: others would stand there as days without calls.
+    // The chart only has the days of its figures: other days would look like days without calls.
     await until(async () => (await days()) === week, { what: 'the days of the figures' });
     release();
     await requestsAre('7');
@@ -130,7 +130,7 @@ describeInBrowser('the figures of the dashboard', () => {
     await page.unrouteAll({ behavior: 'wait' });
   });
 
-  test('say that there were no calls where there were none', async () => {
+  test('show that there were no calls', async () => {
     const idle = await suite.signUp('free');
     await flushWhenFree(suite.db.pool, [recordOf(idle, { createdAt: Date.now() - 20 * DAY_MS })]);
     const other = await openAs(browser, suite, idle, '/dashboard');
@@ -139,7 +139,7 @@ describeInBrowser('the figures of the dashboard', () => {
     expect(await latency.innerText()).not.toContain('ms');
   });
 
-  test('of a cent’s smallest parts are written in full', async () => {
+  test('show the smallest amounts in full', async () => {
     const frugal = await suite.signUp('free');
     await flushWhenFree(suite.db.pool, [recordOf(frugal, costing(150_000n))]);
     page = await openAs(browser, suite, frugal, '/dashboard?window=1');
@@ -148,7 +148,7 @@ describeInBrowser('the figures of the dashboard', () => {
     await until(async () => (await labels.allTextContents()).join() === '$0.00000015', {
       what: 'the whole amount above its bar',
     });
-    // Of a quarter of a year, the name of its last day is wider than its bar, and whole nevertheless.
+    // In 90 days, the name of the last day is wider than its bar, but not cut off.
     await page.getByRole('button', { name: '90 days' }).click();
     const names = 'figure .recharts-xAxis-tick-labels text';
     await until(async () => (await page.locator(names).count()) === 7, {
@@ -163,7 +163,7 @@ describeInBrowser('the figures of the dashboard', () => {
     );
   });
 
-  test('of today are drawn by the hour, stacked by model, with values at the axis and words at the pointer', async () => {
+  test('of today are shown per hour, stacked by model, with values at the axis and a tooltip at the pointer', async () => {
     await open('/dashboard?window=1');
     const chart = page.getByRole('application', { name: /^Cost per hour/ });
     await chart.waitFor();
@@ -172,7 +172,7 @@ describeInBrowser('the figures of the dashboard', () => {
     await figure.getByText('$0.00075, 4 requests, 5,500 tokens, 1 error').waitFor();
     await figure.getByText('gateway/qwen-pro $0.00025').waitFor();
     await figure.getByText('gateway/fast $0.0005').waitFor();
-    // A label stands above the bar that it is about, and nowhere else.
+    // A label is above its bar, and nowhere else.
     const [bar, label] = await until(
       () => boxesOf('figure .recharts-bar-rectangle path', 'figure .recharts-label-list text'),
       { what: 'a bar and its label' },
@@ -187,7 +187,7 @@ describeInBrowser('the figures of the dashboard', () => {
     await page.keyboard.press('ArrowRight');
     const reached = (hour: string) => figure.getByRole('status').filter({ hasText: hour }).waitFor();
     await reached('01:00');
-    // Home and End go to the ends of the day, the Page keys over six hours.
+    // Home and End go to the ends of the day, Page Up and Page Down move by six hours.
     for (const [key, hour] of [
       ['PageDown', '07:00'],
       ['End', '23:00'],
@@ -200,29 +200,29 @@ describeInBrowser('the figures of the dashboard', () => {
     }
   });
 
-  test('follow the measure that is chosen, the models with them', async () => {
+  test('follow the chosen measure, also for the models', async () => {
     await open('/dashboard?window=30');
     await page.getByRole('button', { name: 'Tokens' }).click();
     await page.getByRole('application', { name: /^Tokens per day/ }).waitFor();
     const models = page.getByRole('region', { name: 'Models' }).getByRole('listitem');
     await models.filter({ hasText: /gateway\/fast.*tokens/s }).waitFor();
-    // Nobody is to take the simulator for a model, here or in the last calls.
+    // The simulator is marked as such, here and in the last calls.
     await models.filter({ hasText: 'gateway/fast' }).getByText('simulated').waitFor();
     await page.getByRole('region', { name: 'Last calls' }).getByText('simulated').first().waitFor();
-    // A day of each week below the chart, the last of them today.
+    // One day per week is named below the chart, the last one today.
     const names = page.getByRole('figure').locator('.recharts-xAxis-tick-labels text');
     await until(async () => (await names.count()) === 5, { what: 'a name for each week' });
   });
 
-  test('have UTC days as money has, and those of the clock on the wall where that is wanted', async () => {
+  test('use UTC days like billing, or local days if chosen', async () => {
     await open('/dashboard?window=7');
     await page.getByText('Days in UTC. Money is counted by UTC day.').waitFor();
     await page.getByRole('button', { name: 'Local' }).click();
     await page.getByText(`Days in ${FAR_EAST}.`).waitFor();
-    // The days are those of the other clock once its answer has come.
+    // The days change once the answer has come.
     await page.locator('[data-awaiting]').first().waitFor({ state: 'detached' });
     const today = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: FAR_EAST });
-    // Today is the last one.
+    // The last day is today.
     await page.getByRole('application', { name: /^Cost per day/ }).focus();
     for (let day = 1; day < 7; day++) await page.keyboard.press('ArrowRight');
     const status = page.getByRole('figure').getByRole('status');

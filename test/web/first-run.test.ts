@@ -10,7 +10,7 @@ import { callsOf, expectGoodLooks, openAs, pageOf, questionsOnReload } from './d
 
 const run = promisify(execFile);
 
-/** From nothing to the first call, and on to where calls are watched. */
+/** From sign-up to the first call and the usage list. */
 describeInBrowser('somebody new', () => {
   const browser = useBrowser();
   const suite = useProduct();
@@ -24,7 +24,7 @@ describeInBrowser('somebody new', () => {
     return `$${rows[0]!.cost}`;
   };
 
-  test('makes a key by one click, runs a snippet as it stands there, and sees the call arrive', async () => {
+  test('creates a key by one click, runs the snippet unchanged, and sees the call arrive', async () => {
     const { token, user } = await signUp(suite.url);
     const page = await openAs(browser, suite, { token }, '/dashboard', { timezoneId: 'UTC' });
     await page.getByRole('heading', { name: 'Create an API key' }).waitFor();
@@ -65,7 +65,7 @@ describeInBrowser('somebody new', () => {
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     const chart = page.getByRole('figure');
     const words = chart.getByText(/^\$0\.00\d+, 2 requests, [\d,]+ tokens, 0 errors$/);
-    // The second call may still be on its way, and the chart is drawn anew with it.
+    // The second call may still be on its way; the chart is rendered again with it.
     await until(
       async () => {
         await chart.locator('.recharts-bar-rectangle path').first().hover();
@@ -76,7 +76,7 @@ describeInBrowser('somebody new', () => {
     await page.getByRole('region', { name: 'Last calls' }).getByText('My first key').first().waitFor();
   });
 
-  test('doesn’t lose the key by a click, sees a call that fails for what it is, and goes on waiting', async () => {
+  test('doesn’t lose the key by a click, sees a failed call as such, and goes on waiting', async () => {
     const page = await openAs(browser, suite, await signUp(suite.url), '/dashboard');
     await page.getByRole('button', { name: 'Create my first key' }).click();
     const secret = page.getByRole('region', { name: 'API key' });
@@ -88,7 +88,7 @@ describeInBrowser('somebody new', () => {
     await page.getByText('You haven’t copied the key.').waitFor();
     expect(await secret.innerText()).toBe(key);
     await goTo('Billing');
-    // The URL changes before the page does. Whoever turns back before has lost nothing.
+    // The URL changes before the page does: turning back before loses nothing.
     await page.getByRole('heading', { name: 'Billing', level: 1 }).waitFor();
     await goTo('Overview');
     await page.getByText('You have a key.').waitFor();
@@ -108,7 +108,7 @@ describeInBrowser('somebody new', () => {
     await page.getByText('Your first call has arrived').waitFor();
   });
 
-  test('holds up nobody who logs out, and keeps the key in sight when the session ends elsewhere, though the page is read again', async () => {
+  test('can log out at once, and still sees the key when the session ends elsewhere, even after a refresh', async () => {
     const page = await openAs(browser, suite, await signUp(suite.url), '/dashboard');
     const secret = page.getByRole('region', { name: 'API key' });
     await page.getByRole('button', { name: 'Create my first key' }).click();
@@ -141,7 +141,7 @@ describeInBrowser('somebody new', () => {
     await page.waitForURL('**/login?next=*');
   });
 
-  test('sees a call that was charged while the connection was away', async () => {
+  test('sees a call that was charged while the connection was lost', async () => {
     const page = await pageOf(browser, suite, await signUp(suite.url));
     let away = true;
     await page.routeWebSocket('**/graphql', async (socket) => {
@@ -159,7 +159,7 @@ describeInBrowser('somebody new', () => {
     await page.getByRole('heading', { name: 'Make your first call (done)' }).waitFor();
   });
 
-  test('watches the usage list: new calls come on top, filtered, without moving what is read', async () => {
+  test('watches the usage list: new calls come on top, filtered, without moving the text being read', async () => {
     const user = await suite.signUp('free');
     const client = new OpenAI({ baseURL: `${suite.url}/v1`, apiKey: user.key, maxRetries: 0 });
     const ask = (model: 'chat' | 'embed') =>
@@ -185,7 +185,7 @@ describeInBrowser('somebody new', () => {
     expect(Math.abs((await placeOf()) - before)).toBeLessThan(2);
     expect(await rows.first().innerText()).toContain('gateway/fast');
     expect(await rows.count()).toBe(13);
-    // Nor while the details of one of them stand beside the list.
+    // Nor while the details of a call are open beside the list.
     await last.click();
     const drawer = page.getByRole('dialog', { name: 'Call' });
     await drawer.locator('dl').waitFor();
@@ -209,7 +209,7 @@ describeInBrowser('somebody new', () => {
     expect(lines.map((line) => line.split(',')[1])).toEqual(['gateway/embed']);
   });
 
-  test('misses no call that came while the connection had never stood, or was away', async () => {
+  test('misses no call that came before the connection opened, or while it was lost', async () => {
     const user = await suite.signUp('free');
     const page = await pageOf(browser, suite, user);
     const sockets: { close(): Promise<void> }[] = [];

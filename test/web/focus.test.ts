@@ -5,10 +5,10 @@ import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
 import { callsOf, openAs } from './dashboard.js';
 
-/** Waits until this is what has the focus. */
+/** Waits until the element has the focus. */
 const focused = (page: Page, selector: string): Promise<void> => page.locator(`${selector}:focus`).waitFor();
 
-/** Whoever works with the keyboard keeps their place when what they pressed is disabled or gone. */
+/** Keyboard users keep their place when the control they used is disabled or removed. */
 describeInBrowser('the focus', () => {
   const browser = useBrowser();
   const suite = useProduct();
@@ -21,7 +21,7 @@ describeInBrowser('the focus', () => {
     ]);
   }, 60_000);
 
-  test('is on the row again whose drawer was closed', async () => {
+  test('returns to the row whose drawer was closed', async () => {
     const page = await openAs(browser, suite, user, '/dashboard/usage');
     const row = callsOf(page).getByRole('row').nth(2).getByRole('link').first();
     await row.focus();
@@ -32,7 +32,7 @@ describeInBrowser('the focus', () => {
     await focused(page, `a[href=${JSON.stringify(href)}]`);
   });
 
-  test('stays on a switch and comes back to a value that was saved', async () => {
+  test('stays on a switch, and returns to a saved value', async () => {
     const page = await openAs(browser, suite, user, `/dashboard/keys/${user.keyId}?tab=caps`);
     await page.getByRole('button', { name: 'Edit monthly limit' }).focus();
     await page.keyboard.press('Enter');
@@ -60,12 +60,12 @@ describeInBrowser('the focus', () => {
     await page.getByText('of $5.00').waitFor();
   });
 
-  test('stays away where its owner took it away', async () => {
+  test('isn’t restored after the user moved it', async () => {
     const page = await openAs(browser, suite, user, '/dashboard/usage');
     const row = callsOf(page).getByRole('row').nth(1).getByRole('link').first();
     await row.focus();
     await page.evaluate('document.activeElement.blur()');
-    // The element is there and enabled: what changes on the page afterwards gives nothing back.
+    // The element is there and enabled: later changes of the page don't restore the focus.
     await flushWhenFree(suite.db.pool, [recordOf(user, { createdAt: Date.now() })]);
     await page.getByText('3 calls').waitFor();
     expect(await page.evaluate('document.activeElement.tagName')).not.toBe('A');

@@ -10,24 +10,24 @@ import type { StackUser } from '../support/stack-callers.js';
 import { until } from '../support/until.js';
 import { expectGoodLooks, goInside, pageOf } from './dashboard.js';
 
-/** Sooner than a lost signal would be made good. */
+/** Sooner than polling would make up for a lost signal. */
 const SOON = { timeout: 20_000 };
 
-/** What a page says over its socket. */
+/** A message of a page over its socket. */
 interface Subscribe {
   type: string;
   id: string;
   payload: { extensions: { documentId: string } };
 }
 
-/** What a test has of the sockets of a page that it loads. */
+/** Access of a test to the sockets of a page. */
 interface Line {
   sockets: WebSocketRoute[];
-  /** Ids of the documents that the page has asked for. */
+  /** Ids of the documents that the page has requested. */
   subscribed: string[];
-  /** Whether a message of the page is kept from the server. */
+  /** Whether a message of the page is withheld from the server. */
   keeps(message: Subscribe, socket: WebSocketRoute): boolean;
-  /** Whether the test itself passes on what the server says. */
+  /** Whether the test forwards the server's messages itself. */
   holds(text: string, pass: () => void): boolean;
 }
 
@@ -39,7 +39,7 @@ const lineOf = (changes: Partial<Line>): Line => ({
   ...changes,
 });
 
-/** Whether what a page shows is true, and whether it says so when it can't know. */
+/** Pages show current data, and show when they can't be current. */
 describeInBrowser('what the dashboard shows', () => {
   const browser = useBrowser();
   const suite = useProduct();
@@ -53,7 +53,7 @@ describeInBrowser('what the dashboard shows', () => {
   beforeAll(async () => {
     user = await suite.signUp('free');
   });
-  /** The account has ten dollars more, and this page didn't ask for it. */
+  /** Adds ten dollars to the account without the page. */
   const topUp = async (): Promise<void> => {
     await suite.api(user.token, 'POST', '/api/billing/topup', { amount_usd: 10 });
     dollars += 10;
@@ -66,7 +66,7 @@ describeInBrowser('what the dashboard shows', () => {
     return made.api_key.id;
   };
 
-  /** Comes back to the page, which is read again once a second at most. */
+  /** Comes back to the page, which refreshes at most once a second. */
   const comeBackUntil = (page: Page, isTrue: () => Promise<boolean>): Promise<unknown> =>
     until(
       async () => {
@@ -96,7 +96,7 @@ describeInBrowser('what the dashboard shows', () => {
     await page.goto(path);
     return page;
   };
-  /** For tests that need nothing of a page of their own. */
+  /** For tests that can share a page. */
   const open = (path: string, options: Pick<PageOptions, 'expectedErrors'> = {}): Promise<Page> => {
     line = lineOf({});
     return browser.keep(
@@ -115,7 +115,7 @@ describeInBrowser('what the dashboard shows', () => {
     return { page, ...line };
   };
 
-  test('follows a top-up and a key that somebody else has changed, by itself', async () => {
+  test('follows a top-up and a key changed elsewhere by itself', async () => {
     const id = await makeKey();
     const page = await open('/dashboard/keys');
     await newBalance(page);
@@ -126,11 +126,11 @@ describeInBrowser('what the dashboard shows', () => {
     await page.getByText('renamed elsewhere').waitFor(SOON);
   });
 
-  test('follows what changed between its first answers and its subscriptions', async () => {
+  test('follows changes between its first answers and its subscriptions', async () => {
     let isHeld = true;
     const held: (() => void)[] = [];
     const { page } = await load('/dashboard/keys', {
-      // The page asks once more three seconds after it is connected, which is to be after the change.
+      // The page refreshes three seconds after it has connected, which must be after the change.
       holds(text, pass) {
         if (!isHeld || !text.includes('"connection_ack"')) return false;
         held.push(pass);
@@ -145,7 +145,7 @@ describeInBrowser('what the dashboard shows', () => {
     await newBalance(page);
   });
 
-  test('keeps what it shows and what is typed when the server refuses to say it again', async () => {
+  test('stays, with typed text, when a refresh is refused', async () => {
     const page = await open(`/dashboard/keys/${await makeKey()}?tab=caps`, { expectedErrors: /503/ });
     await page.getByRole('button', { name: 'Edit daily cap' }).click();
     const cap = page.getByRole('textbox', { name: 'Daily cap' });
@@ -167,12 +167,12 @@ describeInBrowser('what the dashboard shows', () => {
     );
     const refused = page.getByText('The service is temporarily unavailable.').first();
     await comeBackUntil(page, () => refused.isVisible());
-    // The same field, with its focus: it didn't go and come back.
+    // The same element, still focused: it wasn't removed and added again.
     expect(
       await field!.evaluate((one) => (one as { matches(selector: string): boolean }).matches(':focus')),
     ).toBe(true);
     expect(await cap.inputValue()).toBe('7');
-    // The connection stands, so the balance says by itself of when it is.
+    // The connection is open, so the balance itself shows how old it is.
     const old = page.getByRole('banner').getByText(/^Balance as of \d\d:\d\d$/);
     await old.waitFor();
     await expectGoodLooks(page, 'balance-as-of');
@@ -182,7 +182,7 @@ describeInBrowser('what the dashboard shows', () => {
     await cap.press('Escape');
   });
 
-  test('doesn’t bring back what is deleted when the server refuses to say so again', async () => {
+  test('doesn’t bring back deleted data when a refresh is refused', async () => {
     const id = await makeKey();
     const page = await open(`/dashboard/keys/${id}`, { expectedErrors: /503/ });
     await page.getByRole('heading', { level: 1, name: 'of this test' }).waitFor();
@@ -200,18 +200,18 @@ describeInBrowser('what the dashboard shows', () => {
     await comeBackUntil(page, () => page.getByText('Out of order.').first().isVisible());
     expect(await page.getByRole('heading', { level: 1, name: 'of this test' }).count()).toBe(0);
     await page.unrouteAll({ behavior: 'wait' });
-    // The page that the next test has is whole.
+    // Restores the page for the next test.
     const notFound = page.getByRole('heading', { level: 1, name: 'Key not found' });
     await comeBackUntil(page, () => notFound.isVisible());
   });
 
-  test('is read again when a day begins in UTC, though nobody comes back to the page', async () => {
+  test('is refreshed when a day begins in UTC, even if nobody comes back to the page', async () => {
     const own = await suite.signUp('free');
     await suite.api(own.token, 'PATCH', `/api/keys/${own.keyId}`, { daily_limit_usd: '0.000001' });
     expect((await postChat(suite.url, own.key)).status).toBe(200);
     await suite.settled();
     const page = await pageOf(browser, suite, own);
-    // Without its socket this page hears of nothing.
+    // Without its socket, the page gets no events.
     await page.routeWebSocket(/graphql/, () => undefined);
     await page.clock.install({ time: new Date().setUTCHours(23, 58, 30, 0) });
     await page.goto(`/dashboard/keys/${own.keyId}`);
@@ -228,10 +228,10 @@ describeInBrowser('what the dashboard shows', () => {
     await page.unrouteAll({ behavior: 'ignoreErrors' });
   });
 
-  test('doesn’t wait for ever for a server that hangs, and adds nothing twice', async () => {
+  test('doesn’t wait forever for a server that hangs, and adds credit only once', async () => {
     const own = await suite.signUp('free');
     const page = await pageOf(browser, suite, own);
-    // A socket that stands late reads all anew: then nobody would have to click.
+    // Without the live connection, which would refresh the page by itself once it opens.
     await page.routeWebSocket(/graphql/, () => undefined);
     await page.goto('/dashboard/billing');
     await page.getByText('Starter credit').waitFor();
@@ -239,7 +239,7 @@ describeInBrowser('what the dashboard shows', () => {
     const isDone = Promise.withResolvers<void>();
     await page.route('**/graphql', async (route) => {
       if (!route.request().postData()?.includes(documentIdOf('mutation TopUp'))) return;
-      // The server does what it was asked, but its answer doesn't come.
+      // The server executes the request, but its answer doesn't come.
       await route.fetch();
       isDone.resolve();
     });
@@ -253,7 +253,7 @@ describeInBrowser('what the dashboard shows', () => {
     await add.click();
     await page.getByText('Added $25. New balance: $26.00.').waitFor();
 
-    // Who is signed in may still be asked again after the change, and no page is shown before that is known.
+    // The session may be checked again after the change, and no page is shown before.
     await page.route('**/graphql', (route) =>
       route.request().postData()?.includes(documentIdOf('query Viewer')) ? route.fallback() : undefined,
     );
@@ -265,7 +265,7 @@ describeInBrowser('what the dashboard shows', () => {
     await page.clock.fastForward(30_000);
     await failed.filter({ hasText: 'Check your connection and try again.' }).waitFor();
     await page.unrouteAll({ behavior: 'ignoreErrors' });
-    // The list and its filters are asked for again.
+    // The list and its filters are refreshed.
     await page.getByText('No calls yet.').waitFor();
     await failed.waitFor({ state: 'detached' });
   });
@@ -289,7 +289,7 @@ describeInBrowser('what the dashboard shows', () => {
     expect(await page.title()).toBe(`${title} · Inference gateway`);
   });
 
-  test('says of when it is while nothing is heard, and is read again when somebody comes back', async () => {
+  test('shows its age while the connection is lost, and is refreshed when somebody comes back', async () => {
     let isAway = false;
     const { page, sockets } = await load('/dashboard/keys', {
       keeps({ type }, socket) {
@@ -312,7 +312,7 @@ describeInBrowser('what the dashboard shows', () => {
     await note.waitFor({ state: 'hidden' });
   });
 
-  test('begins anew with a session: nothing of the one that has ended counts as lost', async () => {
+  test('starts fresh with a new session: a lost connection of the ended one doesn’t count', async () => {
     const user = await suite.signUp('free');
     const { email } = await suite.api<{ email: string }>(user.token, 'GET', '/api/auth/me');
     const page = await pageOf(browser, suite, user, { expectedErrors: /WebSocket/ });

@@ -21,7 +21,7 @@ import {
   questionsOnReload,
 } from './dashboard.js';
 
-/** What the owner of keys does with them, and what their callers notice of it. */
+/** Key management by the owner, and its effect on callers. */
 describeInBrowser('the keys of the dashboard', () => {
   const browser = useBrowser();
   const suite = useProduct();
@@ -30,7 +30,7 @@ describeInBrowser('the keys of the dashboard', () => {
   beforeAll(async () => {
     owner = await suite.signUp('team');
   });
-  /** Each test finds one key, which is new. */
+  /** Each test begins with one new key. */
   beforeEach(async () => {
     const former = await suite.api<{ id: string }[]>(owner.token, 'GET', '/api/keys');
     for (const { id } of former) await suite.api(owner.token, 'DELETE', `/api/keys/${id}`);
@@ -42,12 +42,12 @@ describeInBrowser('the keys of the dashboard', () => {
 
   const open = (path: string): Promise<Page> => keepAs(browser, suite, owner, path);
   let poor: StackUser | undefined;
-  /** On the free plan, for tests that need an account without much credit, or without the others' keys. */
+  /** An account on the free plan, for tests that need little credit, or no other keys. */
   const signUpPoor = async (): Promise<StackUser> => (poor ??= await suite.signUp('free'));
   const dialog = (page: Page) => page.getByRole('dialog');
   const statusOf = async (): Promise<number> => (await postChat(suite.url, user.key)).status;
 
-  test('a key is made by keyboard, shown once, and not lost by accident', async () => {
+  test('a key is created by keyboard, shown once, and not lost by accident', async () => {
     const page = await open('/dashboard/keys');
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: suite.url });
     await page.getByRole('link', { name: 'of a test' }).waitFor();
@@ -78,7 +78,7 @@ describeInBrowser('the keys of the dashboard', () => {
     expect(await page.locator('body').innerText()).not.toContain(key);
     expect((await postChat(suite.url, key)).status).toBe(200);
 
-    // The way back asks like the others, and takes the key along.
+    // Going back asks like the others, and loses the key.
     const make = async (name: string): Promise<void> => {
       await page.getByRole('button', { name: 'Create key' }).click();
       await dialog(page).getByLabel('Name').fill(name);
@@ -88,7 +88,7 @@ describeInBrowser('the keys of the dashboard', () => {
     await make('forgotten');
     await page.evaluate('history.back()');
     await dialog(page).getByText('You haven’t copied the key').waitFor();
-    // The browser has gone back, and is sent forward again.
+    // The browser has gone back and is moved forward again.
     await page.waitForURL('**/dashboard/keys?create=true');
     await page.evaluate('history.back()');
     await dialog(page).waitFor({ state: 'hidden' });
@@ -96,7 +96,7 @@ describeInBrowser('the keys of the dashboard', () => {
     await clickToCopy(dialog(page).getByRole('button', { name: 'Copy key' }));
     await page.evaluate('history.back()');
     await dialog(page).waitFor({ state: 'hidden' });
-    // Whoever closes it is back on the list, and the way back leads on from there.
+    // Closing leads to the list, and going back leads on from there.
     const goTo = (name: string) => page.getByRole('navigation').getByRole('link', { name }).click();
     await goTo('Billing');
     await page.waitForURL('**/dashboard/billing');
@@ -111,7 +111,7 @@ describeInBrowser('the keys of the dashboard', () => {
     await page.waitForURL('**/dashboard/billing');
   });
 
-  test('a key that was not copied stays, unasked, while another tab logs in as somebody else; copied, it makes way', async () => {
+  test('a key that was not copied stays while another tab logs in to another account; once copied, the page reloads', async () => {
     const next = await suite.signUp('team');
     user = await suite.signUp('team');
     const page = await openAs(browser, suite, user, '/dashboard/keys?create=true', {
@@ -132,11 +132,11 @@ describeInBrowser('the keys of the dashboard', () => {
     const replaceCookie = () =>
       page.context().addCookies([{ name: 'pr_session', value: next.token, url: suite.url }]);
     await replaceCookie();
-    // As the log-in in the other tab does.
+    // Like the log-in in the other tab.
     await call(suite.url, 'POST', '/api/auth/logout', { token: user.token });
     await until(
       async () => {
-        // An answer that was under way brings the former one back.
+        // A pending answer restores the former cookie.
         await replaceCookie();
         await page.evaluate('window.dispatchEvent(new Event("focus"))');
         return refused > 1;
@@ -144,15 +144,17 @@ describeInBrowser('the keys of the dashboard', () => {
       { what: 'the refusals of what the page reads again' },
     );
     expect(await secret.innerText()).toBe(key);
-    const anew = page.waitForRequest((request) => request.headers()['x-gateway-account'] === next.accountId);
+    const reloaded = page.waitForRequest(
+      (request) => request.headers()['x-gateway-account'] === next.accountId,
+    );
     await dialog(page).getByRole('button', { name: 'Copy key' }).click();
-    await anew;
+    await reloaded;
     await secret.waitFor({ state: 'hidden' });
     expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe(key);
     expect(asked).toEqual([]);
   });
 
-  test('a key that was not copied: a reload asks first, and it outlasts the session; whoever logs in again finds what was typed', async () => {
+  test('a key that was not copied: a reload asks first, and the key survives the end of the session; drafts are there after the next log-in', async () => {
     user = await suite.signUp('team');
     const page = await openAs(browser, suite, user, '/dashboard/keys?create=true');
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: suite.url });
@@ -201,7 +203,7 @@ describeInBrowser('the keys of the dashboard', () => {
     expect(await dialog(page).getByLabel('Name').inputValue()).toBe('half a na');
   });
 
-  test('a daily cap is set where it stands, and refuses at once; it is removed, and back by "Undo"', async () => {
+  test('a daily cap is edited in place and refuses calls at once; it can be removed and restored by "Undo"', async () => {
     const page = await open(`/dashboard/keys/${user.keyId}?tab=caps`);
     expect(await statusOf()).toBe(200);
     await suite.settled();
@@ -236,7 +238,7 @@ describeInBrowser('the keys of the dashboard', () => {
     expect(await page.getByText('Cap removed.').count()).toBe(0);
   });
 
-  test('nothing is typed into a value while it is saved, since the answer would take it away', async () => {
+  test('a value can’t be edited while it is saved, since the answer would replace the text', async () => {
     const page = await open(`/dashboard/keys/${user.keyId}?tab=caps`);
     await page.getByRole('button', { name: 'Edit daily cap' }).click();
     const cap = page.getByRole('textbox', { name: 'Daily cap' });
@@ -251,7 +253,7 @@ describeInBrowser('the keys of the dashboard', () => {
     await page.unrouteAll({ behavior: 'wait' });
   });
 
-  test('what was done with a key doesn’t stand on the page of another', async () => {
+  test('changes of a key aren’t shown on the page of another', async () => {
     const page = await open(`/dashboard/keys/${user.keyId}?tab=caps`);
     await suite.api(user.token, 'PATCH', `/api/keys/${user.keyId}`, { daily_limit_usd: 5 });
     const another = await suite.api<{ api_key: { id: string } }>(user.token, 'POST', '/api/keys', {
@@ -259,17 +261,17 @@ describeInBrowser('the keys of the dashboard', () => {
     });
     await page.getByRole('button', { name: 'Remove cap' }).click();
     await page.getByText('Cap removed.').waitFor();
-    // As the link of an alert leads from key to key.
+    // Like the link of an alert, which leads from key to key.
     await page.evaluate(`history.pushState(null, '', '/dashboard/keys/${another.api_key.id}?tab=caps')`);
     await page.getByRole('heading', { level: 1, name: 'another' }).waitFor();
     expect(await page.getByText('Cap removed.').count()).toBe(0);
   });
 
-  test('a cap that was just saved is shown before it was read again', async () => {
+  test('a saved cap is shown before it is loaded again', async () => {
     const page = await open(`/dashboard/keys/${user.keyId}?tab=caps`);
     await page.getByRole('button', { name: 'Edit daily cap' }).click();
     await page.getByRole('textbox', { name: 'Daily cap' }).fill('5');
-    // Changes are answered. What the page reads afterwards is held back.
+    // Mutations are answered. Later queries are held back.
     const reads = await holdAnswers(page, '"viewer"');
     await page.keyboard.press('Enter');
     await page.getByText('$5', { exact: true }).waitFor();
@@ -280,7 +282,7 @@ describeInBrowser('the keys of the dashboard', () => {
     await page.unrouteAll({ behavior: 'wait' });
   });
 
-  test('limit and guard are removed once, however often that is clicked, and come back by "Undo"', async () => {
+  test('limit and guard are removed once, however often the button is clicked, and restored by "Undo"', async () => {
     const limits = { monthly_limit_usd: 5, guard: { at_pct: 90, action: 'disable' } };
     await suite.api(user.token, 'PATCH', `/api/keys/${user.keyId}`, limits);
     const page = await open(`/dashboard/keys/${user.keyId}?tab=caps`);
@@ -302,7 +304,7 @@ describeInBrowser('the keys of the dashboard', () => {
       await button.waitFor({ state: 'detached' });
       await page.unrouteAll({ behavior: 'ignoreErrors' });
       expect(isDisabled).toBe(true);
-      // It turns in the middle, also without motion.
+      // The loader is centered, even without motion.
       expect(spinner!.x + spinner!.width / 2 - own!.x - own!.width / 2).toBeCloseTo(0, 0);
       expect(spinner!.y + spinner!.height / 2 - own!.y - own!.height / 2).toBeCloseTo(0, 0);
       expect(await page.getByText('It was changed elsewhere').count()).toBe(0);
@@ -329,7 +331,7 @@ describeInBrowser('the keys of the dashboard', () => {
     await page.getByRole('heading', { level: 1, name: 'production' }).waitFor();
   });
 
-  test('a key whose last use is 47 hours ago wasn’t used yesterday', async () => {
+  test('a key last used 47 hours ago isn’t shown as used yesterday', async () => {
     await suite.db.pool.query(
       `insert into key_spend_days (key_id, day, spend, last_used_at)
        values ($1, ((now() at time zone 'UTC') - interval '47 hours')::date, 0, now() - interval '47 hours')`,
@@ -339,7 +341,7 @@ describeInBrowser('the keys of the dashboard', () => {
     await page.getByText('1 day ago').waitFor();
   });
 
-  test('a key is switched off and on again, and deleted only when that is meant', async () => {
+  test('a key is disabled and enabled again, and deleted only after a confirmation', async () => {
     const page = await open(`/dashboard/keys/${user.keyId}`);
     await page.getByText(', never used').waitFor();
     const box = () => page.getByRole('button', { name: 'Delete key' }).boundingBox();
@@ -366,7 +368,7 @@ describeInBrowser('the keys of the dashboard', () => {
     await until(async () => (await statusOf()) === 401, { what: 'calls to be refused' });
   });
 
-  test('a switch that was thrown shows so before the key was read again, and waits until then', async () => {
+  test('a switch shows its new state before the key is loaded again, and is disabled until then', async () => {
     const page = await open(`/dashboard/keys/${user.keyId}`);
     const active = page.getByRole('switch', { name: 'Key is active' });
     await active.waitFor();
@@ -380,7 +382,7 @@ describeInBrowser('the keys of the dashboard', () => {
     await page.unrouteAll({ behavior: 'wait' });
   });
 
-  test('a deleted key is in no list that is shown after it', async () => {
+  test('a deleted key is in no list afterwards', async () => {
     const page = await open('/dashboard/keys');
     const link = page.getByRole('link', { name: 'of a test' });
     await link.click();
@@ -396,7 +398,7 @@ describeInBrowser('the keys of the dashboard', () => {
     await page.unrouteAll({ behavior: 'wait' });
   });
 
-  test('whoever leaves while a key is being deleted stays away', async () => {
+  test('leaving while a key is being deleted doesn’t lead back', async () => {
     const page = await open(`/dashboard/keys/${user.keyId}`);
     await page.getByRole('button', { name: 'Delete key' }).click();
     const deletion = await holdAnswers(page, 'deletedApiKeyId');
@@ -414,7 +416,7 @@ describeInBrowser('the keys of the dashboard', () => {
     expect(new URL(page.url()).pathname).toBe('/dashboard/usage');
   });
 
-  test('on a phone the keys are sorted by a choice, and nothing that isn’t seen takes the focus', async () => {
+  test('on a phone the keys are sorted by a select, and nothing invisible takes the focus', async () => {
     await suite.api(user.token, 'POST', '/api/keys', { name: 'another' });
     await suite.api(user.token, 'PATCH', `/api/keys/${user.keyId}`, { monthly_limit_usd: 1 });
     const cost = costing((DOLLAR * 996n) / 1_000n);
@@ -438,12 +440,12 @@ describeInBrowser('the keys of the dashboard', () => {
     await choice.selectOption('This month (UTC)');
     await page.waitForURL('**/dashboard/keys?sort=spend');
     await until(async () => (await names())[0] === 'of a test', { what: 'the key with the highest spend' });
-    // What isn't all of the limit doesn't read as all.
+    // Less than the limit isn't shown as 100%.
     expect(await list.getByRole('meter').getAttribute('aria-valuetext')).toBe('99.6%');
     await expectGoodLooks(page, 'keys-sorted');
   });
 
-  test('a guard is set, acts, says so on the page, and is undone by one click', async () => {
+  test('a guard is set, acts, is shown on the page, and is undone by one click', async () => {
     await suite.api(user.token, 'PATCH', `/api/keys/${user.keyId}`, { monthly_limit_usd: 0.000001 });
     const page = await open(`/dashboard/keys/${user.keyId}?tab=caps`);
     await page.getByRole('button', { name: 'Set guard' }).click();
@@ -464,7 +466,7 @@ describeInBrowser('the keys of the dashboard', () => {
     const saved = await holdAnswers(page, '"setApiKeyGuard"');
     await page.getByRole('button', { name: 'Save' }).click();
     await saved.held;
-    // What was changed now would go with the answer.
+    // A change made now would be lost with the answer.
     for (const field of [percent, page.getByLabel('What happens')])
       expect(await field.isEditable()).toBe(false);
     saved.release();
@@ -481,7 +483,7 @@ describeInBrowser('the keys of the dashboard', () => {
     await page.getByRole('button', { name: 'Undo' }).first().click();
     await page.getByText('its guard stopped it').waitFor({ state: 'hidden' });
     await page.getByText('Calls with this key are accepted.').waitFor();
-    // Put back, it would act again: its removal has no way back.
+    // Restoring it would make it act again, so its removal can't be undone.
     await page.getByRole('link', { name: 'Caps' }).last().click();
     await page.getByText('You undid it. It is off until the month ends').waitFor();
     await page.getByRole('button', { name: 'Remove guard' }).click();
@@ -490,20 +492,20 @@ describeInBrowser('the keys of the dashboard', () => {
     await until(async () => (await statusOf()) === 200, { what: 'calls to pass again' });
   });
 
-  test('days are gone through by keyboard and read as a table, and a model leads to its calls', async () => {
+  test('days of the chart are reached by keyboard and shown as a table, and a model links to its calls', async () => {
     expect(await statusOf()).toBe(200);
     await suite.settled();
     const page = await open(`/dashboard/keys/${user.keyId}?tab=analytics`);
     await page.getByRole('application', { name: /^Cost per day/ }).focus();
-    const told = page.getByRole('figure').getByRole('status');
-    await told.filter({ hasText: '$0.00, 0 requests, 0 tokens, 0 errors' }).waitFor();
+    const announced = page.getByRole('figure').getByRole('status');
+    await announced.filter({ hasText: '$0.00, 0 requests, 0 tokens, 0 errors' }).waitFor();
     for (let day = 1; day < 7; day++) await page.keyboard.press('ArrowRight');
-    await told.filter({ hasText: /\$0\.0000\d+, 1 request, [\d,]+ tokens, 0 errors$/ }).waitFor();
+    await announced.filter({ hasText: /\$0\.0000\d+, 1 request, [\d,]+ tokens, 0 errors$/ }).waitFor();
     await page.getByRole('button', { name: '30 days' }).click();
     await page.waitForURL('**?tab=analytics&window=30');
     await page.getByRole('button', { name: 'Show as table' }).click();
     const days = page.getByRole('region', { name: 'Cost per day' }).locator('tbody tr');
-    // The former days stand until the others have come.
+    // The previous days are shown until the others have come.
     await days.nth(29).waitFor();
     expect(await days.count()).toBe(30);
     await page.getByRole('link', { name: 'gateway/fast' }).click();
@@ -513,7 +515,7 @@ describeInBrowser('the keys of the dashboard', () => {
     await callsOf(page).getByText('success').waitFor();
   });
 
-  test('while the balance is used up, a key says that its calls fail, and leads to where credit is added', async () => {
+  test('while the balance is used up, the page of a key shows that calls fail, and links to adding credit', async () => {
     user = await signUpPoor();
     const admin = await signUpAdmin(suite);
     const adjust = (amount_usd: string) =>
@@ -537,7 +539,7 @@ describeInBrowser('the keys of the dashboard', () => {
     await page.waitForURL('**/dashboard/billing');
   });
 
-  test('of a thousand keys each is found, by a search and page by page, in the order that is chosen; a page of it that has become empty doesn’t say that there are none', async () => {
+  test('any of a thousand keys is found by search and paging, in the chosen order; a page that became empty doesn’t claim that there are no keys', async () => {
     user = await signUpPoor();
     await suite.db.pool.query(
       `insert into api_keys (id, account_id, name, key_prefix, last_four, key_hash, created_at)
@@ -566,7 +568,7 @@ describeInBrowser('the keys of the dashboard', () => {
     await until(async () => (await search.inputValue()) === '', { what: 'an empty search' });
     await search.fill('0997');
     await page.getByText('1 of 1,001 keys').waitFor();
-    // Calls can be filtered by each of them, though not all are offered.
+    // Calls can be filtered by each key, though not all are listed.
     const { rows: found } = await suite.db.pool.query<{ id: string }>(
       `select id from api_keys where account_id = $1 and name = 'service 0997'`,
       [user.accountId],
@@ -579,7 +581,7 @@ describeInBrowser('the keys of the dashboard', () => {
     await until(async () => (await search.inputValue()) === '', { what: 'an empty search' });
     await page.getByRole('link', { name: 'Next page' }).click();
     await page.getByRole('link', { name: 'service 0050', exact: true }).waitFor();
-    // Nobody tells the page of it: it is read again when somebody comes back.
+    // Without an event: the page is refreshed when somebody comes back.
     await suite.db.pool.query(`delete from api_keys where account_id = $1 and name >= 'service 0050'`, [
       user.accountId,
     ]);

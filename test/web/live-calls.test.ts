@@ -7,18 +7,18 @@ import type { StackUser } from '../support/stack-callers.js';
 import { until } from '../support/until.js';
 import { callsOf, holdAnswers, openAs, pageOf } from './dashboard.js';
 
-/** With `LIVE_TRACE=1` the trace takes as long as this, and what it measures counts (docs/testing.md). */
+/** Duration of the trace with `LIVE_TRACE=1`, whose measurements are then asserted (docs/testing.md). */
 const TRACE_MS = 20_000;
 const CALLS_PER_SECOND = 15;
 const LONG_TASK_MS = 50;
-/** Calls of a page of the list. */
+/** Calls on a page of the list. */
 const PAGE = 50;
 
 describeInBrowser('calls that come while they are watched', () => {
   const browser = useBrowser();
   const suite = useProduct();
 
-  /** Calls as the edge commits them, and says so. */
+  /** Commits calls and sends their events, like the edge. */
   const calls = async (user: StackUser, count: number): Promise<void> => {
     await flushWhenFree(
       suite.db.pool,
@@ -27,13 +27,13 @@ describeInBrowser('calls that come while they are watched', () => {
     await suite.db.pool.query(`select pg_notify('usage_flushed', $1)`, [user.accountId]);
   };
 
-  test('move the list fifty times, and then wait to be asked for', async () => {
+  test('are added to the list up to fifty times, then held until they are asked for', async () => {
     const user = await suite.signUp('team');
     await calls(user, 1);
     const page = await pageOf(browser, suite, user, {
       expectedErrors: /ERR_INTERNET_DISCONNECTED|WebSocket/,
     });
-    // Calls that come before the page listens are read with the list, and move nothing.
+    // Calls before the page's subscription are loaded with the list, and move nothing.
     const recorded = documentIdOf('subscription UsageRecorded');
     const listening = page
       .waitForEvent('websocket')
@@ -46,7 +46,7 @@ describeInBrowser('calls that come while they are watched', () => {
     const rows = callsOf(page).locator('tbody tr');
     const rowsAre = (count: number) =>
       until(async () => (await rows.count()) === count, { what: `${count} rows` });
-    /** Calls that move the list. One that is read between them and their events would hold them by itself. */
+    /** Calls that move the list. A refresh between them and their events would hold them by itself. */
     const move = async (count: number, isSeen: () => Promise<unknown>): Promise<void> => {
       const reads = await holdAnswers(page, '"usageEvents"');
       await calls(user, count);
@@ -59,7 +59,7 @@ describeInBrowser('calls that come while they are watched', () => {
     await page.getByText('49 calls in all').waitFor();
     await move(14, () => page.getByRole('button', { name: '12 new calls' }).waitFor());
     expect(await rows.count()).toBe(51);
-    // The sum counts those too.
+    // The sum includes held calls.
     for (const count of [63, 64, 65]) {
       if (count > 63) await calls(user, 1);
       await until(async () => (await page.getByText(`${count} calls in all`).count()) === 1, {
@@ -90,7 +90,7 @@ describeInBrowser('calls that come while they are watched', () => {
         },
         { what: 'the newest calls, all of them and no others' },
       );
-    /** Calls that nobody is told of. */
+    /** Calls without an event. */
     const missed = async (count: number): Promise<void> => {
       const away = page.getByText(/^Reconnecting, data as of/);
       await page.context().setOffline(true);
@@ -99,7 +99,7 @@ describeInBrowser('calls that come while they are watched', () => {
       await page.context().setOffline(false);
       await away.waitFor({ state: 'detached' });
     };
-    // Beside rows from before, those of an outage would leave a gap that nobody sees.
+    // Together with older rows, the rows after an outage would leave an invisible gap.
     await missed(PAGE + 10);
     await showsNewest();
     await move(PAGE + 10, () => page.getByRole('button', { name: '10 new calls' }).waitFor());
@@ -107,7 +107,7 @@ describeInBrowser('calls that come while they are watched', () => {
     await showsNewest();
     expect(await page.getByRole('button', { name: /new call/ }).count()).toBe(0);
 
-    // Nor does a page that nobody looks at gather calls that are on the next page by then.
+    // A hidden page doesn't collect calls that belong on the next page by then.
     await page.evaluate(`
       globalThis.frames = [];
       globalThis.requestAnimationFrame = (draw) => frames.push(draw)`);
@@ -118,7 +118,7 @@ describeInBrowser('calls that come while they are watched', () => {
     expect(await page.getByRole('button', { name: /new call/ }).count()).toBe(0);
   });
 
-  // Without the variable there is no such test: one that is skipped would fail CI.
+  // Without the variable, the test isn't declared: a skipped test would fail CI.
   if (process.env.LIVE_TRACE === '1')
     test(
       `keep the page free at ${CALLS_PER_SECOND} a second`,

@@ -7,17 +7,17 @@ import { testConfig } from '../support/platform.js';
 import { useProduct } from '../support/product-suite.js';
 import { openAs } from './dashboard.js';
 
-/** Through the edge, and by somebody with a session: the page's form is a write of this site. */
+/** Through the edge and with a session: the page's form is a same-site write. */
 describeInBrowser('the links in mails', () => {
   const browser = useBrowser();
   const suite = useProduct();
 
-  test('ask first, and act at the click of the button', async () => {
+  test('ask first, and act when the button is clicked', async () => {
     const user = await suite.signUp('free');
     const key = await openPseudonymKey(suite.db.orm.em.fork(), testConfig(suite.db.url));
     const names = createPseudonyms(key);
     const link = { accountId: user.accountId, recipientHash: names.mailbox('friend@example.com') };
-    const said = async () => {
+    const stored = async () => {
       const { rows } = await suite.db.pool.query<{ confirmed: boolean; stopped: boolean }>(
         `select confirmed_at is not null as confirmed, stopped_at is not null as stopped
          from mail_recipients where account_id = $1`,
@@ -28,14 +28,14 @@ describeInBrowser('the links in mails', () => {
     const page = await openAs(browser, suite, user, '/dashboard');
     await page.goto(mailLinkUrl(names, '', 'confirm', link));
     await expectAccessible(page);
-    expect(await said()).toEqual([]);
+    expect(await stored()).toEqual([]);
     await page.getByRole('button', { name: 'Confirm this address' }).click();
     await page.getByRole('heading', { name: 'Confirmed' }).waitFor();
-    expect(await said()).toEqual([{ confirmed: true, stopped: false }]);
+    expect(await stored()).toEqual([{ confirmed: true, stopped: false }]);
     await page.goto(mailLinkUrl(names, '', 'stop', link));
     await page.getByRole('button', { name: 'Stop these emails' }).click();
     await page.getByRole('heading', { name: 'Stopped' }).waitFor();
     await expectAccessible(page);
-    expect(await said()).toEqual([{ confirmed: true, stopped: true }]);
+    expect(await stored()).toEqual([{ confirmed: true, stopped: true }]);
   });
 });

@@ -23,7 +23,7 @@ const PRO = 'gateway/qwen-pro';
 /** With `COLUMNS_TRACE=1` (docs/testing.md). */
 const TRACED_RUNS = 20;
 
-/** From a question to answers that stream, are stopped, shared, kept and saved as a prompt. */
+/** From a question to answers that are streamed, stopped, shared, kept and saved as a prompt. */
 describeInBrowser('the model playground of the dashboard', () => {
   const browser = useBrowser();
   const suite = useProduct();
@@ -31,7 +31,7 @@ describeInBrowser('the model playground of the dashboard', () => {
   beforeAll(async () => {
     user = await suite.signUp('pro');
   });
-  /** Each test finds no sessions and no prompts. */
+  /** Each test begins without sessions and prompts. */
   beforeEach(async () => {
     for (const path of ['/api/playground', '/api/prompts']) {
       const former = await suite.api<{ id: string }[]>(user.token, 'GET', path);
@@ -46,23 +46,23 @@ describeInBrowser('the model playground of the dashboard', () => {
     await prompt(page).fill(text);
     await page.keyboard.press('Control+Enter');
   };
-  /** Until no draft has a text. `waitForFunction` compiles it anew in each frame, which the page forbids. */
+  /** Until no draft has a text. `waitForFunction` would compile it in each frame, which the page's policy forbids. */
   const noDraftHas = (page: Page, text: string): Promise<boolean> => {
     const look = `!Object.values(localStorage).some((draft) => draft.includes('${text}'))`;
     return until(() => page.evaluate<boolean>(look), { what: `no draft with "${text}"` });
   };
 
-  test('models answer side by side while they talk, and are stopped one by one or together', async () => {
+  test('models stream side by side, and are stopped one by one or together', async () => {
     const page = await keepAs(browser, suite, user, '/dashboard/playground', {
       expectedErrors: /Failed to load|ERR_FAILED/,
     });
     await page.getByText('No sessions yet.').waitFor();
     await expectGoodLooks(page, 'model-playground-empty');
-    // One that the plan doesn't have says so.
+    // A model outside of the plan is marked.
     const reason = page.getByRole('checkbox', { name: /deepseek-reason.*not in your plan/ });
     expect(await reason.isDisabled()).toBe(true);
     await page.getByRole('checkbox', { name: PRO }).check();
-    // Never ends by itself: whatever is seen, is seen while it streams.
+    // The stream never ends by itself, so everything is checked during it.
     await ask(page, 'Go on. [[sim words=3000 chunk_ms=100]]');
     for (const model of [FAST, QWEN, PRO]) await column(page, model).getByText('answering').waitFor();
     const lengthOf = async (model: string): Promise<number> => (await answer(page, model).innerText()).length;
@@ -73,15 +73,15 @@ describeInBrowser('the model playground of the dashboard', () => {
     await page.getByRole('button', { name: `Stop ${FAST}` }).click();
     await column(page, FAST).getByText('stopped').waitFor();
     await column(page, QWEN).getByText('answering').waitFor();
-    // Who comes late sees all that was said, and the rest as it comes.
+    // A late viewer sees the text so far, and the rest as it streams.
     await page.reload();
     const begun = await lengthOf(QWEN);
     await until(async () => (await lengthOf(QWEN)) > begun, { what: 'more after a reload' });
-    // Another question that can't be sent takes nothing of it away.
+    // A failed next question keeps the answers.
     const refused = Promise.withResolvers<void>();
     const sent = Promise.withResolvers<void>();
     await page.route('**/graphql', async (route) => {
-      // Whatever else the page asks is answered.
+      // Other requests of the page are answered.
       if (!route.request().postData()?.includes('And now?')) return route.continue();
       sent.resolve();
       await refused.promise;
@@ -102,7 +102,7 @@ describeInBrowser('the model playground of the dashboard', () => {
       .waitFor();
   });
 
-  test('answers are Markdown without HTML: pictures are links that nobody fetches, and code is copied', async () => {
+  test('answers are Markdown without HTML: pictures become links, and code can be copied', async () => {
     const { body } = await askApi(suite.url, user.token, [FAST], 'Markdown, please. [[sim words=3]]');
     const { id, runs }: Session = body;
     const text = [
@@ -128,7 +128,7 @@ describeInBrowser('the model playground of the dashboard', () => {
     // An address in a text is a link too.
     expect(await links.allInnerTexts()).toEqual(['https://evil.example/a.png', 'Image: cat']);
     expect(await links.last().getAttribute('rel')).toBe('noopener noreferrer nofollow');
-    // A paragraph in Arabic begins at the right, and ends at the left with its sign.
+    // A paragraph in Arabic begins at the right, and its full stop is at the left.
     const arabic = `[...document.querySelectorAll('article p')].find((p) => p.textContent === 'مرحبا!')`;
     expect(await page.evaluate<string>(`getComputedStyle(${arabic}).unicodeBidi`)).toBe('plaintext');
     await clickToCopy(shown.getByRole('button', { name: 'Copy code' }));
@@ -138,7 +138,7 @@ describeInBrowser('the model playground of the dashboard', () => {
     expect(await shown.innerText()).toBe(text);
   });
 
-  test('thinking in front of an answer is folded, and a run without an answer says where its tokens went', async () => {
+  test('thinking before an answer is folded, and a run without an answer shows where its tokens went', async () => {
     const { body } = await askApi(suite.url, user.token, [FAST, QWEN], 'Well? [[sim words=2]]');
     const texts = ['<think>Let me see.</think>Here it is.', ''];
     for (const [at, text] of texts.entries()) {
@@ -158,7 +158,7 @@ describeInBrowser('the model playground of the dashboard', () => {
     await page.getByRole('link', { name: 'Late words. [[sim words=3]]' }).waitFor();
   });
 
-  test('what is typed while the models start is kept, and the focus stays where it is', async () => {
+  test('text typed while the models start is kept, and the focus stays', async () => {
     const page = await keepAs(browser, suite, user, '/dashboard/playground');
     const starts = await holdAnswers(page, '"runPlayground"');
     await ask(page, 'Ten words. [[sim words=10]]');
@@ -175,7 +175,7 @@ describeInBrowser('the model playground of the dashboard', () => {
     await page.unrouteAll({ behavior: 'wait' });
   });
 
-  test('the wait for the first token is told by the clock of the browser, from the click on', async () => {
+  test('the wait for the first token is measured by the browser’s clock, from the click on', async () => {
     const page = await pageOf(browser, suite, user);
     await page.addInitScript('const now = Date.now; Date.now = () => now() + 300_000;');
     await page.goto('/dashboard/playground');
@@ -194,7 +194,7 @@ describeInBrowser('the model playground of the dashboard', () => {
     await column(page, FAST).getByText('stopped').waitFor();
   });
 
-  test('whoever leaves while the models start stays away, and finds the session in the history', async () => {
+  test('leaving while the models start doesn’t lead back, and the session is in the history', async () => {
     const page = await keepAs(browser, suite, user, '/dashboard/playground');
     const starts = await holdAnswers(page, '"runPlayground"');
     await ask(page, 'Left behind. [[sim words=10]]');
@@ -204,7 +204,7 @@ describeInBrowser('the model playground of the dashboard', () => {
     const answered = answerWith(page, '"runPlayground"');
     starts.release();
     await answered;
-    // What was sent is no draft any more: the page has taken the answer.
+    // The sent question is no longer a draft: the page has received the answer.
     await noDraftHas(page, 'Left behind.');
     expect(new URL(page.url()).pathname).toBe('/dashboard/prompts');
     await page.getByRole('link', { name: 'Playground', exact: true }).click();
@@ -214,7 +214,7 @@ describeInBrowser('the model playground of the dashboard', () => {
     await page.unrouteAll({ behavior: 'wait' });
   });
 
-  test('whoever opens another session while the models start stays there, and each keeps its own draft', async () => {
+  test('opening another session while the models start stays there, and each session keeps its draft', async () => {
     const { body } = await askApi(suite.url, user.token, [FAST], 'Older. [[sim words=3]]');
     const page = await keepAs(browser, suite, user, `/dashboard/playground?session=${body.id}`);
     await column(page, FAST).getByText('done').waitFor();
@@ -225,7 +225,7 @@ describeInBrowser('the model playground of the dashboard', () => {
     await ask(page, 'Newer. [[sim words=10]]');
     await starts.held;
     await page.getByRole('link', { name: 'Older.' }).click();
-    // Its answer, and not the columns of the one that starts.
+    // The answers of this session, not the columns of the one that starts.
     await column(page, FAST).getByText('done').waitFor();
     const answered = answerWith(page, '"runPlayground"');
     starts.release();
@@ -239,8 +239,8 @@ describeInBrowser('the model playground of the dashboard', () => {
     await page.unrouteAll({ behavior: 'wait' });
   });
 
-  test('the end is followed only while its reader is there', async () => {
-    // In a small window a short text is already longer than its box.
+  test('the page follows the end of an answer only while the reader is at the end', async () => {
+    // In a small window, a short text already overflows.
     const page = await keepAs(browser, suite, user, '/dashboard/playground');
     await page.setViewportSize({ width: 390, height: 300 });
     await page.getByRole('checkbox', { name: QWEN }).uncheck();
@@ -264,7 +264,7 @@ describeInBrowser('the model playground of the dashboard', () => {
     await column(page, FAST).getByText('stopped').waitFor();
   });
 
-  test('answers are measured, kept, shared, shared anew, saved as a prompt and deleted', async () => {
+  test('answers are measured, kept, shared, shared by a new link, saved as a prompt and deleted', async () => {
     const page = await keepAs(browser, suite, user, '/dashboard/playground', { expectedErrors: /404/ });
     await page.getByText('System prompt').click();
     await page.getByRole('textbox', { name: 'System prompt' }).fill('Be brief.');
@@ -282,7 +282,7 @@ describeInBrowser('the model playground of the dashboard', () => {
       .waitFor();
     await expectGoodLooks(page, 'model-playground');
 
-    // Shared, seen by whoever has the link, and not any more.
+    // Shared, visible with the link, and no longer visible after sharing ends.
     await page.getByRole('button', { name: 'Share', exact: true }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText('Anyone with the link can read').waitFor();
@@ -291,7 +291,7 @@ describeInBrowser('the model playground of the dashboard', () => {
     const first = await link.innerText();
     expect((await fetch(first)).status).toBe(200);
     await expectGoodLooks(page, 'model-playground-share');
-    // One click doesn't end the link that is out there.
+    // The link isn't revoked by a single click.
     await dialog.getByRole('button', { name: 'New link' }).click();
     await dialog.getByText('This one stops working immediately').waitFor();
     await expectGoodLooks(page, 'model-playground-new-link');
@@ -311,7 +311,7 @@ describeInBrowser('the model playground of the dashboard', () => {
     await dialog.getByText('Anyone with the link can read').waitFor();
     expect((await fetch(second)).status).toBe(404);
 
-    // What another tab does to a link that was made here is shown to whoever comes back.
+    // Changes of the link in another tab are shown after coming back.
     await dialog.getByRole('button', { name: 'Share' }).click();
     const third = await link.innerText();
     const sharing = `/api/playground/${new URL(page.url()).searchParams.get('session')}/share`;
@@ -323,16 +323,16 @@ describeInBrowser('the model playground of the dashboard', () => {
         },
         { what },
       );
-    const anew = await suite.api<{ public_url: string }>(user.token, 'POST', sharing, { rotate: true });
+    const renewed = await suite.api<{ public_url: string }>(user.token, 'POST', sharing, { rotate: true });
     await comesBackTo('the new link', async () => (await link.innerText()) !== third);
-    expect(await link.innerText()).toBe(anew.public_url);
+    expect(await link.innerText()).toBe(renewed.public_url);
     await suite.api(user.token, 'DELETE', sharing);
     const unshared = dialog.getByText('Anyone with the link can read');
     await comesBackTo('the end of sharing', () => unshared.isVisible());
     await page.keyboard.press('Escape');
     await page.getByText('No shared sessions yet.').waitFor();
 
-    // As a prompt, with what it was asked with.
+    // Saved as a prompt with the parameters of the question.
     await page.getByRole('link', { name: 'Save as prompt' }).click();
     const text = page.getByLabel('Prompt text');
     await text.waitFor();
@@ -343,7 +343,7 @@ describeInBrowser('the model playground of the dashboard', () => {
     await page.getByRole('button', { name: 'Create prompt' }).click();
     await page.getByText('river, version 1 of 1 is active').waitFor();
 
-    // From the history into the form, changed without losing either, and gone for good.
+    // From the history into the form, edited without losing the session, and deleted.
     await page.getByRole('link', { name: 'Playground', exact: true }).click();
     expect(await prompt(page).inputValue()).toBe('');
     await page.getByRole('link', { name: 'Name a river.' }).click();
@@ -354,7 +354,7 @@ describeInBrowser('the model playground of the dashboard', () => {
     await page.getByText('No sessions yet.').waitFor();
   });
 
-  test('one that fails hides no other, and what the plan refuses is said with the reason', async () => {
+  test('a failed answer hides no other, and a refusal of the plan shows its reason', async () => {
     const page = await keepAs(browser, suite, user, '/dashboard/playground', { expectedErrors: /4\d\d/ });
     await ask(page, 'Fail. [[sim status=400]]');
     await column(page, FAST).getByText('failed').waitFor();
@@ -364,14 +364,14 @@ describeInBrowser('the model playground of the dashboard', () => {
     await page.getByRole('button', { name: 'Run' }).click();
     await page.getByText('Choose 1 to 4 models').waitFor();
     await hasFocus(page.getByRole('checkbox', { name: FAST }));
-    // A fault is shown where it is, though its field was folded away.
+    // An error opens the folded section of its field.
     const folded = page.getByText('System prompt', { exact: true });
     await folded.click();
     await page.getByRole('textbox', { name: 'System prompt' }).fill('x'.repeat(50_001));
     await folded.click();
     await page.getByRole('button', { name: 'Run' }).click();
     await page.getByText('Must have at most 50,000 characters').waitFor();
-    // Nothing of this stays in the form for the next one.
+    // Clears the form for the next test.
     await page.getByRole('textbox', { name: 'System prompt' }).fill('');
     for (const model of [FAST, QWEN]) await page.getByRole('checkbox', { name: model }).check();
     await prompt(page).fill('');
@@ -379,7 +379,7 @@ describeInBrowser('the model playground of the dashboard', () => {
     await page.getByText('This session is gone.').waitFor();
   });
 
-  test('a shared session is copied, and tried by a stranger who logs in on the way', async () => {
+  test('the link of a shared session is copied, and a stranger tries the session after a log-in', async () => {
     const { body } = await askApi(
       suite.url,
       user.token,
@@ -411,12 +411,12 @@ describeInBrowser('the model playground of the dashboard', () => {
     expect(await prompt(page).inputValue()).toBe(body.prompt);
     expect(await page.getByRole('textbox', { name: 'System prompt' }).inputValue()).toBe('Be brief.');
     expect(await page.getByLabel('Temperature').inputValue()).toBe('0.4');
-    // What the stranger's plan doesn't have is left out, and said.
+    // Models outside of the stranger's plan are left out, with a note.
     await page.getByText(`Your plan doesn’t include ${PRO}.`).waitFor();
     expect(await page.getByRole('checkbox', { name: FAST }).isChecked()).toBe(true);
     expect(await page.getByRole('checkbox', { name: PRO }).isChecked()).toBe(false);
     await expectGoodLooks(page, 'model-playground-from-shared');
-    // What is changed is kept, and nothing is sent before somebody says so.
+    // Changes are kept, and nothing is sent before a click.
     await prompt(page).fill('Name a pond. [[sim words=4]]');
     await page.reload();
     await prompt(page).waitFor();
@@ -427,7 +427,7 @@ describeInBrowser('the model playground of the dashboard', () => {
     await suite.api(user.token, 'DELETE', `/api/playground/${body.id}/share`);
   });
 
-  // Without the variable there is no such test: one that is skipped would fail CI.
+  // Without the variable, the test isn't declared: a skipped test would fail CI.
   if (process.env.COLUMNS_TRACE === '1')
     test('four columns begin within 20 ms of each other', async () => {
       const models = [FAST, QWEN, PRO, 'gateway/deepseek-code'];
@@ -438,7 +438,7 @@ describeInBrowser('the model playground of the dashboard', () => {
         await prompt(page).fill(
           `Begin ${run}. ${'x'.repeat(run % 2 === 0 ? 10 : 20_000)} [[sim words=8 ttft_ms=200]]`,
         );
-        // From when on a column has had text without a break.
+        // When each column began to have text continuously.
         await page.evaluate(`
           globalThis.begun = {};
           globalThis.watching?.disconnect();

@@ -10,7 +10,7 @@ describeInBrowser('the models, ranked for one’s own calls', () => {
   const browser = useBrowser();
   const suite = useProduct();
 
-  test('stand beside everyone’s figures, by the length of answers, as the API has them', async () => {
+  test('show the account’s figures beside everyone’s, by length of answers, as in the API', async () => {
     const user = await suite.signUp('free');
     const now = Date.now();
     const records = ['gateway/fast', 'gateway/qwen-pro'].flatMap((model) =>
@@ -35,7 +35,7 @@ describeInBrowser('the models, ranked for one’s own calls', () => {
       { what: 'the roll-up to arrive' },
     );
 
-    // Which is first depends on the calls of others, too: files share the product.
+    // The order also depends on calls of other test files, which share the product.
     const rankedNames = entries
       .filter(({ rank }) => rank !== null)
       .map(({ model_public_name: name }) => name);
@@ -70,18 +70,18 @@ describeInBrowser('the models, ranked for one’s own calls', () => {
     await ranked.first().waitFor();
   });
 
-  test('say so where there are no calls yet', async () => {
+  test('show that there are no calls yet', async () => {
     const newcomer = await suite.signUp('free');
     const page = await openAs(browser, suite, newcomer, '/dashboard/models');
     await page.getByText('No successful calls in the last 7 days.').waitFor();
     const ranked = page.getByRole('region', { name: 'Models ranked for your calls' });
-    const told = async (model: string) =>
+    const rowText = async (model: string) =>
       (await ranked.locator('tbody tr', { hasText: model }).innerText()).replaceAll(/\s+/g, ' ');
-    // What the catalog knows of a model needs no calls.
-    expect(await told('gateway/qwen-pro')).toMatch(/not in your plan – – \$0\.50 \$1\.50 [\d,]{5,} – –$/);
-    expect(await told('gateway/embed')).toMatch(/\$\d\.\d\d+ – [\d,]{5,} – –$/);
+    // The catalog's data about a model needs no calls.
+    expect(await rowText('gateway/qwen-pro')).toMatch(/not in your plan – – \$0\.50 \$1\.50 [\d,]{5,} – –$/);
+    expect(await rowText('gateway/embed')).toMatch(/\$\d\.\d\d+ – [\d,]{5,} – –$/);
     await page.setViewportSize(NARROW);
-    expect(await told('gateway/qwen-pro')).toMatch(
+    expect(await rowText('gateway/qwen-pro')).toMatch(
       /not in your plan \$0\.50 in, \$1\.50 out per 1M [\d,]{5,} context$/,
     );
     expect(await ranked.innerText()).not.toContain('#');

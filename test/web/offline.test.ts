@@ -6,14 +6,14 @@ import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
 import { callsOf, openAs, pageOf } from './dashboard.js';
 
-/** What the browser itself says of requests that fail on purpose. */
+/** The browser's own errors for requests that fail on purpose. */
 const CUT =
   /could not be fetched|Failed to load resource|ERR_FAILED|ERR_INTERNET_DISCONNECTED|WebSocket connection|Failed to fetch/;
 const BILLING_PART = '**/assets/billing-page-*.js';
 const DRAWER_PART = '**/assets/call-drawer-*.js';
 const DELETE_PART = '**/assets/delete-session-*.js';
 
-/** Pages that aren't loaded yet, while the server is away or has another build. */
+/** Pages and parts that aren't loaded yet, while the server is away or has another build. */
 describeInBrowser('a part of the dashboard that can not be fetched', () => {
   const browser = useBrowser();
   const suite = useProduct();
@@ -23,7 +23,7 @@ describeInBrowser('a part of the dashboard that can not be fetched', () => {
     await flushWhenFree(suite.db.pool, [recordOf(user, { createdAt: Date.now() })]);
   });
 
-  /** Paths of the documents that a page loads from now on. */
+  /** Paths of the documents that the page loads from now on. */
   const documentsOf = (page: Page): string[] => {
     const documents: string[] = [];
     page.on('request', (request) => {
@@ -31,7 +31,7 @@ describeInBrowser('a part of the dashboard that can not be fetched', () => {
     });
     return documents;
   };
-  /** From now on the server has another build. */
+  /** Makes the server have another build from now on. */
   const rebuild = (page: Page): Promise<unknown> =>
     page.route('**/login', (route) =>
       route.fulfill({
@@ -39,17 +39,17 @@ describeInBrowser('a part of the dashboard that can not be fetched', () => {
         body: '<!doctype html><script type="module" src="/assets/app-another.js"></script>',
       }),
     );
-  /** From now on no page comes from the server, and neither does a part. */
+  /** Makes the server return no page and no part from now on. */
   const takeAway = async (page: Page, part: string): Promise<void> => {
     await page.route('**/login', (route) => route.abort());
     await page.route(part, (route) => route.abort());
   };
-  /** The server has the part again, but the browser doesn't fetch it before the page is reloaded: some remember what failed. */
+  /** The server has the part again, but the browser doesn't fetch it before a reload, since some browsers remember failures. */
   const bringBack = async (page: Page, part: string, documents: string[]): Promise<void> => {
     await page.unroute(part);
     await page.route(part, (route) => (documents.length === 0 ? route.abort() : route.continue()));
   };
-  /** The network is back: the page asks the server, and either leaves or says again that a part is missing. */
+  /** The network is back: the page asks the server, and either reloads or reports the missing part again. */
   const comesBack = async (page: Page): Promise<void> => {
     const asked = page.waitForResponse((response) => new URL(response.url()).pathname === '/login');
     await page.evaluate('window.dispatchEvent(new Event("online"))');
@@ -59,8 +59,8 @@ describeInBrowser('a part of the dashboard that can not be fetched', () => {
     page.getByRole('heading', { name: 'This page can’t be shown' }).waitFor();
 
   /**
-   * A page whose socket never stands: three seconds after it does, what is missing is tried again, whatever the test
-   * does then. Each test loads it anew, and nothing is stored from the one before.
+   * A page whose socket never opens: three seconds after it opens, missing parts would be tried again during the test. Each test loads
+   * the page again, without stored drafts of the previous one.
    */
   const openAlone = (path: string): Promise<Page> =>
     browser.keep(
@@ -77,7 +77,7 @@ describeInBrowser('a part of the dashboard that can not be fetched', () => {
       { expectedErrors: CUT },
     );
 
-  /** With a draft that is being typed, and billing out of reach. */
+  /** A page with a draft, and with billing unreachable. */
   const openCut = async (): Promise<{ page: Page; documents: string[] }> => {
     const page = await openAlone('/dashboard/profile');
     await takeAway(page, BILLING_PART);
@@ -98,7 +98,7 @@ describeInBrowser('a part of the dashboard that can not be fetched', () => {
     expect(await field.inputValue()).toBe('7.25');
   };
 
-  test('is told in the outline where nothing of the dashboard could be fetched, and comes by itself where nothing could be asked', async () => {
+  test('is reported in the outline if nothing of the dashboard could be fetched, and is loaded by itself once the server answers', async () => {
     const page = await pageOf(browser, suite, user, { expectedErrors: CUT });
     await page.route('**/assets/app-*.js', (route) => route.abort());
     await page.goto('/dashboard/keys');
@@ -111,7 +111,7 @@ describeInBrowser('a part of the dashboard that can not be fetched', () => {
     await page.getByRole('link', { name: 'of a test' }).waitFor();
   });
 
-  test('is told inside the shell, tried again by a button, and takes no draft with it', async () => {
+  test('is reported inside the layout, tried again by a button, and loses no draft', async () => {
     const { page, documents } = await openCut();
     await goToBilling(page);
     expect(documents).toEqual([]);
@@ -123,7 +123,7 @@ describeInBrowser('a part of the dashboard that can not be fetched', () => {
     await draftIsThere(page);
   });
 
-  test('comes by itself once the server is back, but not over what is typed meanwhile', async () => {
+  test('is loaded by itself once the server is back, but not over text typed meanwhile', async () => {
     const { page, documents } = await openCut();
     await goToBilling(page);
     await page.keyboard.press('Control+k');
@@ -141,27 +141,27 @@ describeInBrowser('a part of the dashboard that can not be fetched', () => {
     await draftIsThere(page);
   });
 
-  test('is loaded anew when the server has another build, once', async () => {
+  test('reloads the page once when the server has another build', async () => {
     const { page, documents } = await openCut();
     await rebuild(page);
     const reloaded = page.waitForRequest((request) => request.isNavigationRequest());
     await goToBilling(page);
     await reloaded;
     await cannotBeShown(page);
-    // What asks for the build has been answered, and nothing was loaded anew for it.
+    // The request for the build was answered, and the page wasn't reloaded.
     await page.waitForLoadState('networkidle');
     expect(documents).toEqual(['/dashboard/billing']);
     await draftIsThere(page);
   });
 
-  /** The calls of the account, and their details out of reach. */
+  /** The list of calls, with their details unreachable. */
   const openCalls = async (): Promise<{ page: Page; documents: string[] }> => {
     const page = await openAlone('/dashboard/usage');
     await page.route(DRAWER_PART, (route) => route.abort());
     return { page, documents: documentsOf(page) };
   };
 
-  test('is tried again in the midst of a page, too: once by itself while the server is there', async () => {
+  test('is tried again within a page, too: once by itself while the server answers', async () => {
     const { page, documents } = await openCalls();
     const reloaded = page.waitForRequest((request) => request.isNavigationRequest());
     await callsOf(page).getByRole('row').filter({ hasText: 'gateway/fast' }).click();
@@ -175,7 +175,7 @@ describeInBrowser('a part of the dashboard that can not be fetched', () => {
     await page.getByRole('dialog', { name: 'Call' }).waitFor();
   });
 
-  test('is loaded anew with another build in the midst of a page, too, once', async () => {
+  test('reloads the page once for another build also within a page', async () => {
     const { page, documents } = await openCalls();
     await rebuild(page);
     const reloaded = page.waitForRequest((request) => request.isNavigationRequest());
@@ -186,7 +186,7 @@ describeInBrowser('a part of the dashboard that can not be fetched', () => {
     expect(documents).toEqual(['/dashboard/usage']);
   });
 
-  test('leaves the page as it is where it is a dialog without an address, and says so', async () => {
+  test('keeps the page and shows an error if it is a dialog without an address', async () => {
     const asker = await suite.signUp('free');
     await ask(suite.url, asker.token, ['gateway/fast'], 'Two words, please. [[sim words=2]]');
     const page = await openAs(browser, suite, asker, '/dashboard/playground', { expectedErrors: CUT });
@@ -203,12 +203,12 @@ describeInBrowser('a part of the dashboard that can not be fetched', () => {
     expect(await page.getByRole('alert').count()).toBe(0);
   });
 
-  test('is fetched before it is needed when there is time: then it opens offline', async () => {
+  test('is fetched in advance when the browser is idle, and then opens offline', async () => {
     const page = await openAs(browser, suite, user, '/dashboard', {
       expectedErrors: CUT,
       fetchesAhead: true,
     });
-    // Pages are fetched one after the other: with the next one, all of this one is there.
+    // Pages are fetched one after the other: once the next one comes, this one is complete.
     await page.waitForRequest(/assets\/statement-page-.*\.js/);
     await page.waitForLoadState('networkidle');
     await page.context().setOffline(true);
@@ -220,7 +220,7 @@ describeInBrowser('a part of the dashboard that can not be fetched', () => {
     await page.getByText(/^Reconnecting/).waitFor({ state: 'hidden' });
   });
 
-  test('drafts go with the log-out, and what may be a secret is never stored', async () => {
+  test('drafts are removed by the log-out, and possible secrets are never stored', async () => {
     const own = await suite.signUp('free');
     await suite.api(own.token, 'PATCH', `/api/keys/${own.keyId}`, { monthly_limit_usd: 5 });
     const page = await openAs(browser, suite, own, `/dashboard/keys/${own.keyId}?tab=alerts`);

@@ -6,7 +6,7 @@ describeInBrowser('a page whose data is still on its way', () => {
   const browser = useBrowser();
   const suite = useProduct();
 
-  test('shows what was changed meanwhile', async () => {
+  test('shows a change made meanwhile', async () => {
     const page = await pageOf(browser, suite, await suite.signUp('free'));
     const reads = await holdAnswers(page, '"ledgerMonth"');
     await page.goto('/dashboard/billing');

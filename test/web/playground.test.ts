@@ -6,11 +6,11 @@ import { useProduct } from '../support/product-suite.js';
 import { until } from '../support/until.js';
 import { clickToCopy } from './dashboard.js';
 
-/** An integrator who has nothing but a browser and an SDK. */
+/** An integrator with only a browser and an SDK. */
 describeInBrowser('the GraphQL playground', () => {
   const browser = useBrowser();
   const product = useProduct();
-  // Whom the tabs sign up as they stand: nobody may be that before, on a product that is shared.
+  // The email address in the tabs: it must be free on the shared product.
   afterAll(async () => {
     const credentials = { email: 'you@example.com', password: 'choose a long one' };
     const { access_token: token } = await product.api<SessionAnswer>(
@@ -22,13 +22,13 @@ describeInBrowser('the GraphQL playground', () => {
     await product.api(token, 'DELETE', '/api/auth/me', { password: credentials.password });
   });
 
-  /** GraphiQL is expensive to load: both tests use one page, in which nobody is signed in when they begin. */
+  /** GraphiQL is expensive to load: both tests share a page, in which nobody is signed in at the beginning. */
   const openPlayground = (): Promise<Page> =>
     browser.keep(
       async () => {
         const page = await browser.open(product.url);
         await page.goto('/graphql/playground');
-        // GraphiQL runs nothing before its editors stand.
+        // GraphiQL runs nothing before its editors are ready.
         await page.getByText('"choose a long one"').waitFor();
         return page;
       },
@@ -38,14 +38,14 @@ describeInBrowser('the GraphQL playground', () => {
     await page.getByRole('tab', { name, exact: true }).click();
   };
   const run = (page: Page): Promise<void> => page.getByRole('button', { name: /^Execute query/ }).click();
-  /** What the answer's editor shows, without any space: the editor has spaces of its own kind. */
+  /** The content of the response editor without spaces, since the editor uses special ones. */
   const answer = async (page: Page): Promise<string> =>
     (await page.locator('section.result-window').innerText()).replace(/\s/g, '');
 
-  test('lets somebody sign up, make a key, watch a call of an SDK arrive, reload and log in again', async () => {
+  test('lets a user sign up, create a key, watch an SDK call arrive, reload and log in again', async () => {
     const page = await openPlayground();
     await page.getByText('Not signed in').waitFor();
-    // The tab is filled in: it can be run as it stands.
+    // The tab is filled in and can be run unchanged.
     await run(page);
     await page.getByText('Signed in as you@example.com').waitFor();
 
@@ -59,7 +59,7 @@ describeInBrowser('the GraphQL playground', () => {
     await run(page);
     await page.getByRole('button', { name: /^Stop/ }).waitFor();
     const client = new OpenAI({ baseURL: `${product.url}/v1`, apiKey });
-    // A call before the subscription stands is not told: somebody who sees nothing calls again.
+    // Calls before the subscription has begun aren't reported, so the test calls again.
     await until(
       async () => {
         await client.chat.completions.create({
@@ -72,7 +72,7 @@ describeInBrowser('the GraphQL playground', () => {
     );
     await screenshot(page, 'graphql-playground');
 
-    // The token is copied by a page without HTTPS, too, which has no clipboard of its own.
+    // The token can be copied without HTTPS, too, where there is no clipboard API.
     await page.context().grantPermissions(['clipboard-read'], { origin: product.url });
     await page.evaluate(`Object.defineProperty(navigator.clipboard, 'writeText', { value: undefined })`);
     await clickToCopy(page.getByRole('button', { name: 'Copy token' }));
@@ -91,12 +91,12 @@ describeInBrowser('the GraphQL playground', () => {
     await other.close();
     await page.getByRole('button', { name: 'Forget token' }).click();
     await page.getByText('Not signed in').waitFor();
-    // Whoever is known there by now logs in.
+    // The new user logs in again.
     await tab(page, 'LogIn');
     await page.getByText('"choose a long one"').waitFor();
     await run(page);
     await page.getByText('Signed in as you@example.com').waitFor();
-    // A token that was logged out is of no more use.
+    // A token is invalid after its log-out.
     await page.locator('.graphiql-query-editor .monaco-editor:visible').first().click();
     await page.keyboard.press('Control+A');
     await page.keyboard.insertText('mutation { logout { success } }');
@@ -105,11 +105,11 @@ describeInBrowser('the GraphQL playground', () => {
     await page.getByText('Not signed in').waitFor();
   });
 
-  test('acts for whom the Headers name and for nobody else, be there a session of the dashboard or not', async () => {
+  test('uses the token of the Headers only, with or without a session of the dashboard', async () => {
     const { token, user } = await signUp(product.url);
     const page = await openPlayground();
     await page.getByText('Not signed in').waitFor();
-    // A session of the dashboard in the same browser is another matter, for subscriptions too.
+    // A session of the dashboard in the same browser is ignored, also by subscriptions.
     await page.context().addCookies([{ name: 'pr_session', value: token, url: product.url }]);
     await tab(page, 'WatchUsage');
     await run(page);

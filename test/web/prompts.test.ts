@@ -26,7 +26,7 @@ interface Prompt {
   version_count: number;
 }
 
-/** From the first prompt of an account to versions that are compared, rendered and rolled back. */
+/** From the first prompt to comparing, rendering and rolling back versions. */
 describeInBrowser('the prompts of the dashboard', () => {
   const browser = useBrowser();
   const suite = useProduct();
@@ -34,13 +34,13 @@ describeInBrowser('the prompts of the dashboard', () => {
   beforeAll(async () => {
     user = await suite.signUp('team');
   });
-  /** Each test finds no prompts. */
+  /** Each test begins without prompts. */
   beforeEach(async () => {
     const former = await suite.api<{ id: string }[]>(user.token, 'GET', '/api/prompts');
     for (const { id } of former) await suite.api(user.token, 'DELETE', `/api/prompts/${id}`);
   });
 
-  /** A page of the dashboard, for tests that need nothing of a page of their own. */
+  /** A page of the dashboard, for tests that can share one. */
   const keep = (path: string): Promise<Page> => keepAs(browser, suite, user, path);
 
   const text = (page: Page) => page.getByLabel('Prompt text');
@@ -59,7 +59,7 @@ describeInBrowser('the prompts of the dashboard', () => {
     await held;
     return { page, release };
   };
-  /** Saves a second version, and holds back what the page reads afterwards. */
+  /** Saves a second version, and holds back later queries. */
   const saveUnread = async (page: Page): Promise<HeldAnswers> => {
     await text(page).fill('Second text.');
     const reads = await holdAnswers(page, '"viewer"');
@@ -93,16 +93,16 @@ describeInBrowser('the prompts of the dashboard', () => {
     await page.getByText('support-reply, version 1 of 1 is active').waitFor();
     const marks = page.locator('mark');
     expect(await marks.allInnerTexts()).toEqual(['{{ customer }}', '{{ topic }}']);
-    // Only the one that nobody declared is marked as such.
+    // Only the undeclared variable is marked.
     expect(await page.locator('mark[data-undeclared]').allInnerTexts()).toEqual(['{{ customer }}']);
 
     await text(page).fill('To {{ customer }} and {{ first-name }}.');
     await page.getByText('{{ first-name }} isn’t a variable and stays as it is.').waitFor();
-    // Another version isn't active before somebody says so.
+    // A new version isn't active by itself.
     await text(page).fill('Write a short letter to {{ customer }} about {{ topic }}.');
     await page.getByLabel('Notes').fill('Shorter');
     await page.getByRole('button', { name: 'Save as version 2' }).click();
-    // Its button has done its work: the next Tab leads to what is left to do.
+    // Its button is done: the next Tab leads to the next step.
     await hasFocus(
       page.getByRole('status').filter({ hasText: 'Version 2 is saved. Version 1 stays active.' }),
     );
@@ -127,7 +127,7 @@ describeInBrowser('the prompts of the dashboard', () => {
     await page.getByRole('button', { name: 'Activate version 2', exact: true }).click();
     await page.getByRole('button', { name: 'Roll back to version 1' }).click();
     await page.getByRole('listitem').filter({ hasText: 'Version 2 → 1' }).nth(1).waitFor();
-    // Each says by its name which version it is about.
+    // Each button names its version.
     await page.getByRole('link', { name: 'Compare with active for version 2' }).waitFor();
     await page.getByRole('button', { name: 'Edit a copy of version 1' }).waitFor();
     await expectGoodLooks(page, 'prompts-versions');
@@ -146,7 +146,7 @@ describeInBrowser('the prompts of the dashboard', () => {
     await page.getByText('No prompts yet.').waitFor();
   });
 
-  test('a name of 255 letters without a space fits wherever it stands', async () => {
+  test('a name of 255 letters without a space fits everywhere', async () => {
     const name = 'n'.repeat(255);
     const { id } = await suite.api<Prompt>(user.token, 'POST', '/api/prompts', { name, content: 'Hello' });
     const page = await keep('/dashboard/prompts');
@@ -164,7 +164,7 @@ describeInBrowser('the prompts of the dashboard', () => {
     await expectGoodLooks(page, 'widget-long-name');
   });
 
-  test('what is typed while a prompt is created stays, as a change that is not saved yet', async () => {
+  test('text typed while a prompt is created stays as an unsaved change', async () => {
     const { page, release } = await createHeld('Typed');
     await text(page).press('Control+End');
     await text(page).pressSequentially(' And more.');
@@ -175,7 +175,7 @@ describeInBrowser('the prompts of the dashboard', () => {
     await page.unrouteAll({ behavior: 'wait' });
   });
 
-  test('what is typed after coming back to a prompt that is being created stays', async () => {
+  test('text typed after coming back to a prompt that is being created stays', async () => {
     const { page, release } = await createHeld('Left behind');
     await page.getByRole('navigation').getByRole('link', { name: 'Usage' }).click();
     await page.getByRole('heading', { level: 1, name: 'Usage', exact: true }).waitFor();
@@ -188,7 +188,7 @@ describeInBrowser('the prompts of the dashboard', () => {
     const answered = answerWith(page, '"createPrompt"');
     release();
     await answered;
-    // What the page does with the answer is done by the next frame.
+    // The page has handled the answer by the next frame.
     await page.evaluate('new Promise(requestAnimationFrame)');
     await page.unrouteAll({ behavior: 'wait' });
     await page.reload();
@@ -196,7 +196,7 @@ describeInBrowser('the prompts of the dashboard', () => {
     await page.getByRole('button', { name: 'Discard' }).click();
   });
 
-  test('a version that was just saved is what the editor shows and goes on from, before it was read again', async () => {
+  test('the editor shows a saved version and continues from it before it is loaded again', async () => {
     const { id } = await create('First text.');
     const page = await keep(`/dashboard/prompts/${id}`);
     const reads = await saveUnread(page);
@@ -212,7 +212,7 @@ describeInBrowser('the prompts of the dashboard', () => {
     await page.unrouteAll({ behavior: 'wait' });
   });
 
-  test('a page that has not read its own changes yet takes the next one, and none of somebody else’s', async () => {
+  test('a page that has not loaded its own changes yet accepts the next one, but none after somebody else’s', async () => {
     const { id } = await create('First text.');
     const page = await keepAs(browser, suite, user, `/dashboard/prompts/${id}`, { expectedErrors: /409/ });
     const reads = await saveUnread(page);
@@ -233,7 +233,7 @@ describeInBrowser('the prompts of the dashboard', () => {
     await page.unrouteAll({ behavior: 'wait' });
   });
 
-  test('"Undo" undoes the move that it names, or nothing', async () => {
+  test('"Undo" undoes the activation that it names, or nothing', async () => {
     const { id } = await create('One');
     const [second, third] = [await addVersion(id, 'Two'), await addVersion(id, 'Three')];
     const activate = (version: { id: string }) =>
@@ -246,7 +246,7 @@ describeInBrowser('the prompts of the dashboard', () => {
     await page.getByRole('link', { name: 'Editor' }).click();
     await activate(third);
     await page.getByText('version 3 of 3 is active').waitFor();
-    // The versions as they were known are shown until they have been read again.
+    // The old versions are shown until they are loaded again.
     const reads = await holdAnswers(page, '"activations"');
     await page.getByRole('link', { name: 'Versions' }).click();
     await undo.click();
@@ -258,7 +258,7 @@ describeInBrowser('the prompts of the dashboard', () => {
     await page.unrouteAll({ behavior: 'wait' });
   });
 
-  test('a comparison names the versions that it shows, until the chosen ones are compared', async () => {
+  test('a comparison names the versions it shows until the chosen ones are loaded', async () => {
     const { id } = await create('One fox.');
     for (const content of ['Two foxes.', 'Three foxes.']) await addVersion(id, content);
     const page = await keep(`/dashboard/prompts/${id}?tab=diff&from=1&to=2`);
@@ -279,7 +279,7 @@ describeInBrowser('the prompts of the dashboard', () => {
     await page.unrouteAll({ behavior: 'wait' });
   });
 
-  test('values are rendered to the letter, missing ones are named together, and the text goes to the playground', async () => {
+  test('values are rendered exactly, missing ones are listed together, and the text goes to the playground', async () => {
     const { id } = await create('Hi {{ name }}, {{ greeting }} {{ the_thing }} {"json": {"a": 1}}');
     const page = await keepAs(browser, suite, user, `/dashboard/prompts/${id}?tab=render`, {
       expectedErrors: /400/,
@@ -349,7 +349,7 @@ describeInBrowser('the prompts of the dashboard', () => {
     expect(await page.getByRole('checkbox', { name: 'gateway/qwen-fast' }).isChecked()).toBe(true);
   });
 
-  test('more variables than a prompt may have are said where they stand', async () => {
+  test('too many variables show an error at the variables', async () => {
     const { id } = await suite.api<Prompt>(user.token, 'POST', '/api/prompts', {
       name: 'Many',
       content: '\u{1f600} {{ extra }}',
@@ -362,7 +362,7 @@ describeInBrowser('the prompts of the dashboard', () => {
     await page.getByText('Must have at most 100 entries').waitFor();
   });
 
-  test('a value may be empty, whatever the default is, and an untouched field is left to it', async () => {
+  test('a value may be empty despite a default, and an untouched field uses the default', async () => {
     const { id } = await suite.api<Prompt>(user.token, 'POST', '/api/prompts', {
       name: 'Greeting',
       content: '[{{ name }}][{{ title }}][{{ greeting }}]',
@@ -382,13 +382,13 @@ describeInBrowser('the prompts of the dashboard', () => {
     await page.getByRole('textbox', { name: 'name' }).fill('Ada');
     expect(await page.getByLabel('Empty text for name').isChecked()).toBe(false);
     await page.getByLabel('Empty text for title').uncheck();
-    // Typed and cleared again is untouched.
+    // A field that is typed and cleared counts as untouched.
     await page.getByRole('textbox', { name: 'greeting' }).fill('Hello');
     await page.getByRole('textbox', { name: 'greeting' }).fill('');
     await render('[Ada][the title][the greeting]');
   });
 
-  test('two tabs on one prompt tell each other, and nobody’s text is replaced', async () => {
+  test('two tabs with one prompt show each other’s changes without replacing text', async () => {
     const { id } = await create('First {{ name }}');
     const address = `/dashboard/prompts/${id}`;
     const one = await keep(address);
@@ -402,7 +402,7 @@ describeInBrowser('the prompts of the dashboard', () => {
       .getByText('Version 2 was saved elsewhere. Your changes began with version 1 and don’t contain it.')
       .waitFor();
     expect(await text(other).inputValue()).toBe('Typed in the other tab');
-    // What the one tab has saved takes nothing from the other, which finds its own again.
+    // Saving in one tab keeps the draft of the other.
     await other.reload();
     await other.getByText('Version 2 was saved elsewhere.').waitFor();
     expect(await text(other).inputValue()).toBe('Typed in the other tab');
@@ -419,9 +419,9 @@ describeInBrowser('the prompts of the dashboard', () => {
     await one.getByRole('heading', { name: 'Prompt not found' }).waitFor();
   });
 
-  test('a change on an old view is refused, shown beside what is there now, and made once somebody has looked', async () => {
+  test('a change based on old data is refused, shown beside the current data, and accepted after a review', async () => {
     const { id } = await create('One');
-    // Without its socket this tab hears of nothing.
+    // Without its socket, this tab gets no events.
     const page = await pageOf(browser, suite, user, { expectedErrors: /409/ });
     await page.routeWebSocket(/graphql/, () => undefined);
     await page.goto(`/dashboard/prompts/${id}`);
@@ -456,7 +456,7 @@ describeInBrowser('the prompts of the dashboard', () => {
     expect(await cell('Latency, p95').innerText()).toBe('–');
   });
 
-  test('statistics of two versions stand side by side, and their calls are priced on another model', async () => {
+  test('shows statistics of two versions side by side, and prices their calls on another model', async () => {
     const { id, active_version: first } = await create('One');
     const second = await addVersion(id, 'Two');
     const callWith = async (version: { id: string }): Promise<void> => {
@@ -475,7 +475,7 @@ describeInBrowser('the prompts of the dashboard', () => {
     await page.getByText('2 calls', { exact: true }).waitFor();
     await page.getByText('On gateway/qwen-pro').waitFor();
     await expectGoodLooks(page, 'prompts-stats');
-    // What is priced follows the calls, as the statistics do.
+    // The priced calls follow live calls, like the statistics.
     await callWith(first);
     await page.getByText('3 calls', { exact: true }).waitFor();
   });

@@ -11,12 +11,12 @@ import { expectGoodLooks, openAs } from './dashboard.js';
 
 const DAY_MS = 86_400_000;
 
-/** What stands in the way of calls: refusals, and a balance that ends. */
+/** Refused calls, and a balance that runs out. */
 describeInBrowser('why calls are refused', () => {
   const browser = useBrowser();
   const suite = useProduct();
 
-  test('is named in the first run with what to do, then on the key and on the overview', async () => {
+  test('is shown with advice in the first run, then on the key’s page and the overview', async () => {
     const { token } = await signUp(suite.url);
     const page = await openAs(browser, suite, { token }, '/dashboard');
     await page.getByRole('button', { name: 'Create my first key' }).click();
@@ -39,7 +39,7 @@ describeInBrowser('why calls are refused', () => {
     await page.getByText('1 call was rejected today (UTC), the latest with 403 model_not_allowed').waitFor();
     await page.getByRole('switch').click();
     await page.getByText('disabled').first().waitFor();
-    // It may take the edge a moment to hear of it. Each call until then is one of the plan's 20 a minute.
+    // The edge may need a moment to apply it. Each call until then counts towards the plan's 20 a minute.
     await until(async () => (await postChat(suite.url, key)).status === 401, {
       what: 'calls to be refused',
       intervalMs: 500,
@@ -51,7 +51,7 @@ describeInBrowser('why calls are refused', () => {
     await expectGoodLooks(page, 'key-refused');
   });
 
-  test('money: a bar on every page until there is credit, and how long it lasts', async () => {
+  test('an empty balance: a bar on every page until there is credit, and how long the credit lasts', async () => {
     const user = await suite.signUp('free');
     await suite.db.pool.query(
       `with a as (
@@ -82,7 +82,7 @@ describeInBrowser('why calls are refused', () => {
     await page.reload();
     await page.getByText(/^Lasts about 1[0-3] days at the rate of the past week$/).waitFor();
     await page.getByRole('banner').getByText('Balance', { exact: true }).waitFor();
-    // What is left lasts between one day and one and a half, whatever time of the day it is.
+    // The balance lasts between one and one and a half days, whatever the time of day.
     await spent(24n * DOLLAR);
     await page.reload();
     await page

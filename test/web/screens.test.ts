@@ -13,7 +13,7 @@ import {
   twoWeeksOfCalls,
 } from './dashboard.js';
 
-/** Looked at by eye alone: what is new on them stands on another screen too. */
+/** Screens that are only checked by eye: everything new on them is on another screen, too. */
 const VARIANTS = ['keys-create', 'key-analytics-table', 'key-caps', 'usage-none'];
 
 /** Backgrounds of the row under the pointer and of its cells. */
@@ -32,7 +32,7 @@ interface Bar {
   getBoundingClientRect(): { width: number; y: number };
 }
 
-/** Every page of the dashboard: nothing grave to axe, nothing that scrolls sideways, in both themes and widths. */
+/** Every page of the dashboard, in both themes and widths: axe finds nothing serious, and nothing scrolls sideways. */
 describeInBrowser('the screens of the dashboard', () => {
   const browser = useBrowser();
   const suite = useProduct();
@@ -43,7 +43,7 @@ describeInBrowser('the screens of the dashboard', () => {
     newcomer = await signUp(suite.url);
     await twoWeeksOfCalls(suite.db, user);
     await suite.api(user.token, 'PATCH', `/api/keys/${user.keyId}`, {
-      // As long as it may be, with a word that is wider than a phone.
+      // As long as allowed, with a word wider than a phone.
       name: `production, chat service ${'x'.repeat(75)}`,
       monthly_limit_usd: 0.05,
       daily_limit_usd: 25,
@@ -58,7 +58,7 @@ describeInBrowser('the screens of the dashboard', () => {
   const click = (role: 'button' | 'link', name: string | RegExp) => (page: Page) =>
     page.getByRole(role, { name }).first().click();
 
-  /** Name, address, what to do there, and what shows that everything has come. */
+  /** Name, path, actions, and an element that shows that everything has loaded. */
   const screens = (): [string, string, (page: Page) => Promise<unknown>, string | RegExp][] => {
     const key = `/dashboard/keys/${user.keyId}`;
     const all: [string, string, (page: Page) => Promise<unknown>, string | RegExp][] = [
@@ -102,7 +102,7 @@ describeInBrowser('the screens of the dashboard', () => {
     }
   }, 120_000);
 
-  test('likewise those of somebody who has nothing yet', async () => {
+  test('of a new account are accessible in light and dark, and fit desktop and phone', async () => {
     const page = await keepAs(browser, suite, newcomer, '/dashboard/models');
     await page.getByRole('heading', { name: 'Models' }).waitFor();
     for (const [name, address, sign] of [
@@ -142,11 +142,11 @@ describeInBrowser('the screens of the dashboard', () => {
     await nav.getByRole('link', { name: 'Usage' }).tap();
     await page.waitForURL('**/dashboard/usage');
     await nav.waitFor({ state: 'hidden' });
-    // Rows that are awaited have two lines already.
+    // Placeholder rows already have two lines.
     await held;
     const bars = callsOf(page).locator('tr').nth(1).locator('td:visible span');
     await bars.first().waitFor();
-    // At one look: what comes above them moves them all.
+    // All measured at once, since new content above moves them.
     const boxes = await bars.evaluateAll((all: Bar[]) =>
       all.map((one) => {
         const { width, y } = one.getBoundingClientRect();
@@ -159,7 +159,7 @@ describeInBrowser('the screens of the dashboard', () => {
     const row = callsOf(page).locator('tbody tr', { hasText: 'gateway/deepseek-code' }).first();
     await row.waitFor();
     await page.unrouteAll({ behavior: 'wait' });
-    // A name is told from another by its end.
+    // Names often differ at the end.
     const name = row.locator('td', { hasText: 'gateway/' });
     const widths = await name
       .locator('xpath=descendant-or-self::*')
@@ -167,7 +167,7 @@ describeInBrowser('the screens of the dashboard', () => {
         all.map(({ scrollWidth, clientWidth }) => [scrollWidth, clientWidth] as const),
       );
     expect(widths.filter(([whole, shown]) => shown > 0 && whole > shown)).toEqual([]);
-    // What has been tapped keeps no colour.
+    // A tapped row keeps no colour.
     await row.hover();
     expect(await page.evaluate(COLOURS)).toEqual(['rgba(0, 0, 0, 0)']);
   });

@@ -9,7 +9,7 @@ import type { StackUser } from '../support/stack-callers.js';
 import { until } from '../support/until.js';
 import { expectGoodLooks, goInside, hasFocus, keepAs, openAs } from './dashboard.js';
 
-/** What stands around every page of somebody who is signed in. */
+/** The layout around every page for signed-in users. */
 describeInBrowser('the shell of the dashboard', () => {
   const browser = useBrowser();
   const suite = useProduct();
@@ -33,7 +33,7 @@ describeInBrowser('the shell of the dashboard', () => {
       [accountId, amount, newId()],
     );
 
-  test('shows the balance, to the last digit where it is pointed at, and each charge without a reload; reads out that it has run out, and no single charge', async () => {
+  test('shows the balance, exactly at the pointer, and each charge without a reload; announces that it is used up, but no single charge', async () => {
     const own = await suite.signUp('free');
     const page = await keep(own);
     const banner = page.getByRole('banner');
@@ -51,7 +51,7 @@ describeInBrowser('the shell of the dashboard', () => {
     expect(await shown.innerText()).toBe(`$${Number(exact).toFixed(2)}`);
     expect(await banner.locator('[aria-live]').count()).toBe(0);
 
-    for (const [amount, words, said] of [
+    for (const [amount, words, announced] of [
       ['0.000500', 'Calls stopped < $0.01', 'The balance is used up'],
       ['12.340000', 'Balance $12.34', 'The balance is no longer low'],
     ] as const) {
@@ -59,9 +59,9 @@ describeInBrowser('the shell of the dashboard', () => {
       await until(
         async () => {
           await page.evaluate('window.dispatchEvent(new Event("focus"))');
-          return banner.getByRole('status').filter({ hasText: said }).isVisible();
+          return banner.getByRole('status').filter({ hasText: announced }).isVisible();
         },
-        { what: said },
+        { what: announced },
       );
       await page.getByText(words, { exact: true }).waitFor();
     }
@@ -69,7 +69,7 @@ describeInBrowser('the shell of the dashboard', () => {
 
   test('the command palette opens by its keys, finds by a few letters, and gives the focus back', async () => {
     const page = await keep();
-    // The page's title, which takes the focus when it comes, and what the header waits for: nothing takes it away any more.
+    // Waits for the page's title, which takes the focus, and for the header's data: after that, nothing takes the focus.
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
     await page.getByRole('banner').getByText('$1.00').waitFor();
     const button = page.getByRole('button', { name: 'Commands' });
@@ -125,7 +125,7 @@ describeInBrowser('the shell of the dashboard', () => {
       const chosen = (await commands.getByRole('option', { selected: true }).boundingBox())!;
       return chosen.y >= all.y && chosen.y + chosen.height <= all.y + all.height;
     };
-    // Before the first is the last.
+    // Up from the first command leads to the last.
     await page.keyboard.press('ArrowUp');
     await commands.getByRole('option', { selected: true }).and(commands.getByRole('option').last()).waitFor();
     await until(isSeen, { what: 'the last command to be seen' });
@@ -135,7 +135,7 @@ describeInBrowser('the shell of the dashboard', () => {
       .and(commands.getByRole('option').first())
       .waitFor();
     await until(isSeen, { what: 'the first command to be seen' });
-    // It belongs to the shell, and would stand over the next page too.
+    // It belongs to the layout, and would stay over the next page, too.
     await page.keyboard.press('Escape');
     await commands.waitFor({ state: 'hidden' });
   });
@@ -157,7 +157,7 @@ describeInBrowser('the shell of the dashboard', () => {
     await page.waitForURL('**/dashboard?window=30');
   });
 
-  test('is accessible in both themes and widths, and fits, with its menu open too', async () => {
+  test('is accessible and fits in both themes and widths, also with its menu open', async () => {
     const page = await keep();
     await page.getByText(/^Balance/).waitFor();
     await expectGoodLooks(page, 'overview');
@@ -168,7 +168,7 @@ describeInBrowser('the shell of the dashboard', () => {
     expect(await logOut.isVisible()).toBe(true);
   });
 
-  test('stands around an address that is nothing, too', async () => {
+  test('is shown around an unknown address, too', async () => {
     const page = await keepAs(browser, suite, user, '/dashboard/nowhere');
     await page.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor();
     await expectGoodLooks(page, 'not-found');

@@ -8,7 +8,7 @@ describeInBrowser('the statement of a month', () => {
   const browser = useBrowser();
   const suite = useProduct();
 
-  test('is reached from the ledger, adds up, downloads as CSV, and stands alone on paper', async () => {
+  test('is linked from the ledger, adds up, downloads as CSV, and is printed without the layout', async () => {
     const user = await suite.signUp('team');
     await twoWeeksOfCalls(suite.db, user);
     const page = await openAs(browser, suite, user, '/dashboard/billing');
@@ -39,7 +39,7 @@ describeInBrowser('the statement of a month', () => {
     expect(await page.getByRole('heading', { name: 'By day' }).isVisible()).toBe(true);
   });
 
-  test('prints nothing of what stands around it, at the widths of paper and screen', async () => {
+  test('prints without the layout, at the widths of paper and screen', async () => {
     const user = await suite.signUp('free');
     const admin = await signUpAdmin(suite);
     await suite.api(admin.token, 'POST', `/api/admin/users/${user.accountId}/credit-adjustments`, {
@@ -68,20 +68,20 @@ describeInBrowser('the statement of a month', () => {
     }
   });
 
-  test('of the running month follows each call', async () => {
+  test('of the current month follows each call', async () => {
     const user = await suite.signUp('team');
     const month = new Date().toISOString().slice(0, 7);
     const page = await openAs(browser, suite, user, `/dashboard/billing/statements/${month}`);
     await page.getByText('No charged calls.').first().waitFor();
     const models = page.getByRole('region', { name: 'Charges by model' });
-    // The first may have come with the answers after the page's first ones; the second is told sooner than a lost signal.
+    // The first may have come with the answers after the page's first ones; the second comes sooner than polling would bring it.
     for (const calls of ['1', '2']) {
       expect((await postChat(suite.url, user.key)).status).toBe(200);
       await models.getByRole('cell', { name: calls, exact: true }).waitFor({ timeout: 20_000 });
     }
   });
 
-  test('says nothing of whose it is before that is known', async () => {
+  test('doesn’t show an account before it is loaded', async () => {
     const user = await suite.signUp('free');
     const page = await pageOf(browser, suite, user);
     const { held, release } = await holdAnswers(page, 'closingBalanceUsd');
@@ -95,7 +95,7 @@ describeInBrowser('the statement of a month', () => {
     await page.unrouteAll({ behavior: 'wait' });
   });
 
-  test('of a month that is none says so', async () => {
+  test('of an invalid month shows an error', async () => {
     const user = await suite.signUp('free');
     const page = await openAs(browser, suite, user, '/dashboard/billing/statements/2099-01');
     await page.getByRole('heading', { name: 'No statement for this month' }).waitFor();

@@ -5,11 +5,11 @@ import { useProduct } from '../support/product-suite.js';
 import type { StackUser } from '../support/stack-callers.js';
 import { dropSession, goInside, openAs, pageOf } from './dashboard.js';
 
-/** Of characters that take one code unit and two; the long one nearly as long as a text may be. */
+/** Characters of one and two code units; the long text nearly has the maximum length. */
 const SHORT = 'Name the rivers of Europe. The Danube, the Łyna and the Ångermanälven are three of them. 🌊 ';
 const LONG = `Name the rivers of Europe. ${'The Danube, the Łyna, the Vltava and the Ångermanälven are four of them. 🌊 '.repeat(530)}`;
 
-/** What may happen to somebody who types: afterwards not a character is missing. */
+/** Accidents while typing: afterwards, not a character is missing. */
 describeInBrowser('text that was typed and not sent', () => {
   const browser = useBrowser();
   const suite = useProduct();
@@ -23,14 +23,14 @@ describeInBrowser('text that was typed and not sent', () => {
 
   interface Place {
     address: string;
-    /** The label of its field. */
+    /** Label of the field. */
     label: string;
     text: string;
-    /** Where else one may go from there, and the way back. */
+    /** Another page to go to, and the way back. */
     elsewhere: string;
     back: string;
   }
-  /** Each keeps what is typed in the same way (`useDraft`), so the first of them is enough to show it of a long text. */
+  /** All fields keep drafts in the same way (`useDraft`), so a long text is only tested in the first one. */
   const places = async (): Promise<Place[]> => [
     {
       address: await promptAddress(),
@@ -87,7 +87,7 @@ describeInBrowser('text that was typed and not sent', () => {
 
   test('survives five accidents in a prompt, a new prompt, a widget, a new widget and the playground', async () => {
     page = await pageOf(browser, suite, user, { expectedErrors: /Failed to load|WebSocket|401/ });
-    // A socket that stands late reads all anew: without a session, that leads to the log-in before anything is sent.
+    // Without the live connection, whose opening would refresh the page: without a session, that leads to the log-in before a save.
     await page.routeWebSocket(/graphql/, () => undefined);
     const all = await places();
     const field = ({ label }: Place) => page.getByLabel(label, { exact: true });
@@ -122,7 +122,7 @@ describeInBrowser('text that was typed and not sent', () => {
       await page.getByRole('link', leadsBack).or(page.getByRole('button', leadsBack)).first().click();
       await expectWhole(place);
 
-      // A save that fails, since the server is away; it comes back.
+      // A save fails while the server is away; the server comes back.
       await page.route('**/graphql', (route) => route.abort());
       await send();
       await page.getByText('The server can’t be reached.').first().waitFor();
@@ -130,7 +130,7 @@ describeInBrowser('text that was typed and not sent', () => {
       await page.unrouteAll({ behavior: 'wait' });
     }
 
-    // The session has ended: the log-in leads back.
+    // The session ends: the log-in leads back.
     for (const place of all) {
       await goInside(page, place.address);
       await field(place).waitFor();
@@ -142,7 +142,7 @@ describeInBrowser('text that was typed and not sent', () => {
       await expectWhole(place);
     }
 
-    // It has ended once more, and the tab is closed, as by a restart of the browser: the log-in leads back in the next one.
+    // The session ends again, and the tab is closed, as by a restart of the browser: the log-in leads back in the next tab.
     const context: BrowserContext = page.context();
     const cookies = await dropSession(page);
     await send();
@@ -160,7 +160,7 @@ describeInBrowser('text that was typed and not sent', () => {
     }
   });
 
-  test('survives a restart of the server under it, and is sent whole afterwards', async () => {
+  test('survives a restart of the server, and is sent completely afterwards', async () => {
     page = await openAs(browser, suite, user, await promptAddress(), {
       expectedErrors: /Failed to load|WebSocket|503/,
     });
@@ -173,7 +173,7 @@ describeInBrowser('text that was typed and not sent', () => {
       page.getByRole('button', { name: 'Save as version 2' }),
       question.getByRole('button', { name: 'Run', exact: true }),
     ] as const;
-    // What a button needs before it can be pressed, such as the models, is there.
+    // Waits for what the button needs, such as the models.
     for (const send of sends) await send.click({ trial: true });
     const whole = typed.map((text) => `${text}And more.`);
     await suite.without('platform', async () => {
@@ -183,7 +183,7 @@ describeInBrowser('text that was typed and not sent', () => {
         );
         await sends[n]!.click();
         await refused;
-        // Typed while nobody answers.
+        // Typed while the server is away.
         await field.press('Control+End');
         await field.page().keyboard.insertText('And more.');
         expect((await field.inputValue()) === whole[n]).toBe(true);

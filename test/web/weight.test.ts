@@ -2,12 +2,12 @@ import { describeInBrowser, useBrowser } from '../support/browser.js';
 import { useProduct } from '../support/product-suite.js';
 import { pageOf } from './dashboard.js';
 
-/** What a visitor downloads and sees before anything works. Counted, not timed: times are in docs/decisions/0122. */
+/** The first load of a visitor. Counted, not timed: times are in docs/decisions/0122. */
 describeInBrowser('the weight of the pages', () => {
   const browser = useBrowser();
   const suite = useProduct();
 
-  /** Shifts that nobody caused, and what the policy has refused. */
+  /** Layout shifts without input, and refusals of the policy. */
   const WATCH = `
     window.shifts = 0;
     window.refused = [];
@@ -17,7 +17,7 @@ describeInBrowser('the weight of the pages', () => {
     document.addEventListener('securitypolicyviolation', ({ blockedURI, violatedDirective }) =>
       window.refused.push(violatedDirective + ' ' + blockedURI));`;
 
-  /** Compressed bytes of a page with all that it is made of, and what the first paint waits for. */
+  /** Compressed bytes of a page with all its files, and of those before the first paint. */
   const WEIGHED = `(() => {
     const files = performance.getEntriesByType('resource');
     const [document] = performance.getEntriesByType('navigation');
@@ -27,7 +27,7 @@ describeInBrowser('the weight of the pages', () => {
     };
   })()`;
 
-  /** Each takes milliseconds to make, on a phone ten. */
+  /** Formats, each of which takes milliseconds to make, on a phone ten. */
   const COUNT_FORMATS = `
     window.formats = [];
     for (const name of ['DateTimeFormat', 'NumberFormat', 'RelativeTimeFormat', 'PluralRules', 'Collator']) {
@@ -38,11 +38,11 @@ describeInBrowser('the weight of the pages', () => {
       });
     }`;
 
-  test('every page comes in few requests, asks once who is there, and neither shifts nor tries to run text', async () => {
+  test('every page loads with few requests, queries the session once, and neither shifts nor evaluates text', async () => {
     const user = await suite.signUp('free');
     const page = await pageOf(browser, suite, user);
     await page.addInitScript(WATCH);
-    // Its socket never stands: what is asked once more when it stands late isn't counted.
+    // The socket never opens, so that the refresh after its opening isn't counted.
     await page.routeWebSocket(/graphql/, () => undefined);
     let asked: { url: string; body: string | null }[] = [];
     page.on('request', (request) => asked.push({ url: request.url(), body: request.postData() }));
@@ -65,17 +65,17 @@ describeInBrowser('the weight of the pages', () => {
       const own = asked.filter(({ url }) => !url.startsWith('data:'));
       expect([path, own.length <= 14]).toEqual([path, true]);
       const { bytes, blocking } = await page.evaluate<{ bytes: number; blocking: string[] }>(WEIGHED);
-      // At 400 kbit/s and 400 ms: four round trips and these bytes are six seconds; the outline waits for nothing.
+      // At 400 kbit/s and 400 ms, four round trips and these bytes take six seconds; the outline needs no more requests.
       const most = ['/dashboard', '/dashboard/usage', '/docs/graphql'].includes(path) ? 195_000 : 240_000;
       expect([path, bytes < most]).toEqual([path, true]);
       if (path.startsWith('/dashboard')) {
         expect([path, blocking]).toEqual([path, []]);
         expect([path, own.filter(({ url }) => url.includes('.css'))]).toEqual([path, [expect.anything()]]);
       }
-      // A chart brings a library with it: only a page that draws one loads it.
+      // Only pages with a chart load its library.
       expect([path, own.some(({ url }) => url.includes('bar-chart'))]).toEqual([path, false]);
       const bodies = own.flatMap(({ body }) => body ?? []).map((body) => JSON.parse(body) as object);
-      // One document may be asked for two windows.
+      // One document may be requested for two windows.
       const documents = bodies.map((body) => JSON.stringify(body));
       expect([path, documents.toSorted()]).toEqual([path, [...new Set(documents)].sort()]);
       const seen = await page.evaluate<{ shifts: number; refused: string[] }>(
@@ -85,9 +85,9 @@ describeInBrowser('the weight of the pages', () => {
     }
   });
 
-  test('the scripts run one after the other, each in a task of its own, and make no format that the page has no use for', async () => {
+  test('scripts run one after the other, each in its own task, and only create formats that the page uses', async () => {
     const text = await (await fetch(`${suite.url}/login`)).text();
-    // A script that runs by itself would run all that it imports with it.
+    // A script that is started by the browser would run all its imports in one task.
     expect(text).not.toMatch(/<script[^>]* src=/);
     const inTurns =
       /for\(const url of (\[.*?\])\)\{await import\(url\);await new Promise\(done=>setTimeout\(done\)\)/;
@@ -100,10 +100,10 @@ describeInBrowser('the weight of the pages', () => {
     expect(await page.evaluate<string[]>('window.formats')).toEqual([]);
   });
 
-  test('the outline stands in the document with the title of the page, and what the page at its address needs is asked for at once', async () => {
+  test('the document contains the outline with the page’s title, and the scripts of its page are requested at once', async () => {
     const text = await (await fetch(`${suite.url}/dashboard/keys?sort=name`)).text();
     expect(text).toContain('<div class="shell">');
-    // Its title and what stands below it are there before any script; once the page is there, they stand in it alone.
+    // Title and lead are there before any script; once the page is rendered, only the page has them.
     expect(text).toMatch(/<div class="shell-title">API keys<\/div><div class="shell-lead">Keys authenticate/);
     const page = await pageOf(browser, suite, await suite.signUp('free'));
     await page.goto('/dashboard/keys');
@@ -117,7 +117,7 @@ describeInBrowser('the weight of the pages', () => {
     ];
     expect(preloaded.map(([, url]) => url)).toContainEqual(expect.stringContaining('/assets/keys-page-'));
     expect(text).not.toContain('/assets/overview-page-');
-    // Styles are behind the outline: it waits for none of them.
+    // Styles come after the outline, which doesn't wait for them.
     const styles = text.indexOf('rel="stylesheet"');
     expect([styles > text.indexOf('class="shell"'), styles < text.indexOf('id="root"')]).toEqual([
       true,

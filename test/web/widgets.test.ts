@@ -26,11 +26,11 @@ import {
   pageOf,
 } from './dashboard.js';
 
-/** What the owner of widgets does with them, and what their visitors notice of it. */
+/** Widget management by the owner, and its effect on visitors. */
 describeInBrowser('the widgets of the dashboard', () => {
   const browser = useBrowser();
   const suite = useProduct();
-  /** For tests that make no calls. Each finds no widgets. */
+  /** For tests without calls. Each begins without widgets. */
   let user: StackUser;
   let site: CustomerSite;
   beforeAll(async () => {
@@ -53,14 +53,14 @@ describeInBrowser('the widgets of the dashboard', () => {
   /** A page of another site. */
   const openSite = (): Promise<Page> =>
     browser.open(site.url, { others: [suite.url], expectedErrors: /status of 404/ });
-  /** Opens the chat of a widget in it. */
+  /** Opens a widget's chat on the other site. */
   const embedded = async (page: Page, publicKey: string): Promise<Frame> => {
     await page.goto(site.page(`/${publicKey}`, tagOf(suite.url, publicKey)));
     await clickBubble(page);
     return chatIn(page);
   };
 
-  test('a widget is made with a live preview, tried, embedded in another site, and its key rotated', async () => {
+  test('a widget is created with a live preview, tried, embedded in another site, and its key rotated', async () => {
     const owner = await suite.signUp('team');
     const page = await keepAs(browser, suite, owner, '/dashboard/widgets');
     await page.getByText('No widgets yet.').waitFor();
@@ -129,11 +129,11 @@ describeInBrowser('the widgets of the dashboard', () => {
     await page.getByRole('row', { name: /3 of 200/ }).waitFor();
     await takesMessages(renewed);
     await write(renewed, 'And now?');
-    // Sooner than a lost signal would be made good.
+    // Sooner than polling would make up for a lost signal.
     await page.getByRole('row', { name: /4 of 200/ }).waitFor({ timeout: 20_000 });
   });
 
-  test('the window of its usage stays in the address, and a call in the usage list names its widget and leads to it', async () => {
+  test('the address keeps the window of its usage, and a call in the usage list links to its widget', async () => {
     const make = async (name: string): Promise<string> =>
       (
         await call<Widget>(suite.url, 'POST', '/api/widgets', {
@@ -171,16 +171,16 @@ describeInBrowser('the widgets of the dashboard', () => {
     expect(await callsOf(page).getByRole('link', { name: 'Shop' }).count()).toBe(0);
   });
 
-  test('another try in the preview ends the one before it, and usage that cannot be read offers one', async () => {
+  test('another try in the preview ends the previous one, and usage that can’t be loaded offers another try', async () => {
     const owner = await suite.signUp('team');
     const made = await call<Widget>(suite.url, 'POST', '/api/widgets', {
       token: owner.token,
       body: { name: 'Slow', model_public_name: 'gateway/fast' },
     });
     const page = await pageOf(browser, suite, owner, { expectedErrors: /503/ });
-    // A socket that stands late reads all anew: then nobody would have to click.
+    // Without the live connection, which would refresh the page by itself once it opens.
     await page.routeWebSocket(/graphql/, () => undefined);
-    // Twenty seconds of silence, in a fiftieth of the time.
+    // Twenty seconds of silence, fifty times faster.
     await page.addInitScript(
       'const wait = setTimeout; window.setTimeout = (run, ms) => wait(run, ms === 20_000 ? 400 : ms);',
     );
@@ -199,7 +199,7 @@ describeInBrowser('the widgets of the dashboard', () => {
     const usage = page.getByRole('region', { name: 'Usage' });
     await usage.getByText('Try later.').waitFor();
     expect(await usage.getByText('Tokens').count()).toBe(0);
-    // The page asks again by itself.
+    // The page tries again by itself.
     isRefused = false;
     await usage.getByText('0 in, 0 out').waitFor();
 
@@ -214,7 +214,7 @@ describeInBrowser('the widgets of the dashboard', () => {
     await page.unrouteAll({ behavior: 'ignoreErrors' });
   });
 
-  test('what the server refuses stands at its field, and a deleted widget is gone', async () => {
+  test('refusals of the server are shown at their fields, and a deleted widget disappears', async () => {
     const made = await call<Widget>(suite.url, 'POST', '/api/widgets', {
       token: user.token,
       body: { name: 'Old', model_public_name: 'gateway/fast' },
@@ -224,7 +224,7 @@ describeInBrowser('the widgets of the dashboard', () => {
     });
     await page.getByText('No domains: any site can show this widget.').waitFor();
     const domains = page.getByRole('textbox', { name: 'Allowed domains' });
-    // As long as anything is wrong, nothing is added and nothing lost: what stands beside it may be a text.
+    // With an invalid entry, nothing is added and nothing lost: the others may be words of a text.
     for (const [entered, wrong] of [
       ['shop.example, no-host! and foo', 'no-host!, and, foo'],
       ['shop.example and foo', 'and, foo'],
@@ -242,7 +242,7 @@ describeInBrowser('the widgets of the dashboard', () => {
     expect(await domains.inputValue()).toBe('');
     await page.getByRole('button', { name: 'Remove localhost' }).click();
     await page.getByRole('button', { name: 'Remove *.cdn.example' }).click();
-    // Whoever forgets to press Enter has it all the same.
+    // Saved even without pressing Enter.
     await domains.fill('second.example');
     await page.getByLabel('Messages per minute').fill('many');
     await page.getByRole('button', { name: 'Save' }).click();
@@ -255,7 +255,7 @@ describeInBrowser('the widgets of the dashboard', () => {
     expect(saved!.allowed_domains).toEqual(['shop.example', 'second.example']);
     await page.getByText('To chat here, allow').waitFor();
 
-    // Another tab: what both have changed is asked about, everything else is put together.
+    // Another tab: fields changed in both need a choice, all others are merged.
     const elsewhere = { name: 'Named there', greeting_message: 'Greeted there' };
     await page.getByLabel('Name').fill('Named here');
     await page.getByLabel('Text in the empty input box').fill('Ask us');
@@ -276,7 +276,7 @@ describeInBrowser('the widgets of the dashboard', () => {
     expect(await widgetsOf()).toEqual([]);
   });
 
-  test('no widget is saved without a domain that is still to be corrected, or loses its domains to a held key', async () => {
+  test('a widget isn’t saved without a domain that needs correction, and doesn’t lose its domains to a held key', async () => {
     const page = await keepAs(browser, suite, user, '/dashboard/widgets/new');
     const domains = page.getByRole('textbox', { name: 'Allowed domains' });
     const create = page.getByRole('button', { name: 'Create widget' });
@@ -297,7 +297,7 @@ describeInBrowser('the widgets of the dashboard', () => {
     expect((await widgetsOf()).map((widget) => widget.allowed_domains)).toEqual([['a.example', 'b.example']]);
   });
 
-  test('what is set stays chosen, though the plan has lost it or a hundred prompts are newer', async () => {
+  test('set values stay chosen, even if the plan no longer includes them or a hundred prompts are newer', async () => {
     const owner = await suite.signUp('team');
     const prompt = { name: 'First prompt', content: 'Be brief.' };
     const { id: promptId } = await suite.api<{ id: string }>(owner.token, 'POST', '/api/prompts', prompt);
@@ -335,7 +335,7 @@ describeInBrowser('the widgets of the dashboard', () => {
     });
   });
 
-  test('what is typed while a widget is made or saved stays, as a change that is not saved yet', async () => {
+  test('text typed while a widget is created or saved stays as an unsaved change', async () => {
     const page = await keepAs(browser, suite, user, '/dashboard/widgets/new');
     const prompt = page.getByLabel('System prompt');
     await page.getByLabel('Name').fill('Typed');
