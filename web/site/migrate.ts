@@ -26,7 +26,7 @@ const provider = document.querySelector<HTMLSelectElement>('#legacy_provider');
 const model = document.querySelector<HTMLInputElement>('#legacy_model');
 const suggested = document.querySelector<HTMLDataListElement>('#models');
 
-const announced = document.querySelector('.announced');
+const announcement = document.querySelector('.announcement');
 const SETTLED_MS = 1_000;
 let settling: number | undefined;
 
@@ -36,7 +36,7 @@ function announce(place: Element): void {
   settling = window.setTimeout(() => {
     const figures = [...place.querySelectorAll<HTMLElement>('.tiles > div')];
     const texts = figures.length > 0 ? figures.map(({ innerText }) => innerText) : [place.textContent ?? ''];
-    if (announced) announced.textContent = texts.map((text) => text.replaceAll(/\s+/g, ' ')).join('. ');
+    if (announcement) announcement.textContent = texts.map((text) => text.replaceAll(/\s+/g, ' ')).join('. ');
   }, SETTLED_MS);
 }
 

@@ -105,7 +105,7 @@ ${formOf(facts)}
 <section aria-label="Estimate"><p class="aside presets"><span data-presets>${presetsView(facts.form)}</span><a href="#export" data-export hidden>Paste a usage export</a></p>
 <div data-result>${facts.result ?? FAULTY}</div></section>
 </div>
-<p class="announced" role="status"></p>
+<p class="announcement" role="status"></p>
 ${EXPORT}
 ${dataOf(facts.basis)}`,
   };
