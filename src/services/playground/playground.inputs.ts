@@ -6,7 +6,7 @@ import { pageInput } from '../../lib/page-input.js';
 export const PROMPT_CHARACTERS = 50_000;
 export const MODELS_PER_SESSION = 4;
 /** Of the answer. */
-export const MAX_TOKENS = { most: 4_096, unlessTold: 1_024 } as const;
+export const MAX_TOKENS = { most: 4_096, default: 1_024 } as const;
 
 const text = z
   .string()

@@ -37,7 +37,7 @@ export const questionOf = ({
   models,
   temperature: typed(parameters.temperature),
   // What a session has without being told isn't shown as a choice.
-  maxTokens: parameters.maxTokens === MAX_TOKENS.unlessTold ? '' : typed(parameters.maxTokens),
+  maxTokens: parameters.maxTokens === MAX_TOKENS.default ? '' : typed(parameters.maxTokens),
   topP: typed(parameters.topP),
 });
 
