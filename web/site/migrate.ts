@@ -26,7 +26,7 @@ const provider = document.querySelector<HTMLSelectElement>('#legacy_provider');
 const model = document.querySelector<HTMLInputElement>('#legacy_model');
 const suggested = document.querySelector<HTMLDataListElement>('#models');
 
-const said = document.querySelector('.said');
+const announcement = document.querySelector('.announcement');
 const SETTLED_MS = 1_000;
 let settling: number | undefined;
 
@@ -36,7 +36,7 @@ function say(place: Element): void {
   settling = window.setTimeout(() => {
     const figures = [...place.querySelectorAll<HTMLElement>('.tiles > div')];
     const texts = figures.length > 0 ? figures.map(({ innerText }) => innerText) : [place.textContent ?? ''];
-    if (said) said.textContent = texts.map((text) => text.replaceAll(/\s+/g, ' ')).join('. ');
+    if (announcement) announcement.textContent = texts.map((text) => text.replaceAll(/\s+/g, ' ')).join('. ');
   }, SETTLED_MS);
 }
 
