@@ -1,10 +1,10 @@
 import { p } from '@mikro-orm/core';
 
-/** A column of a sketch: numbers of buckets that have calls, ascending, or how many each has. */
+/** A column of a sketch: indexes of non-empty buckets, ascending, or the number of calls in each. */
 export const sketch = (columnType: 'smallint[]' | 'integer[]' | 'bigint[]') =>
   p.array((text) => Number(text)).columnType(columnType);
 
-/** What was counted of the calls of one hour, whatever tells its rows apart. */
+/** Counts of the calls of one hour. */
 export const countedCalls = () => ({
   requests: p.bigint(),
   errors: p.bigint(),

@@ -5,12 +5,12 @@ import { requireAdmin, requireViewer } from '../context.js';
 import type { GraphqlContext } from './context.js';
 import { createLoaders } from './loaders.js';
 
-/** Who may ask for a root field. */
+/** Who may use a root field. */
 export type Access = 'public' | 'session' | 'admin';
 
 /**
- * Declares who may ask for a query, mutation or subscription. Without it the process doesn't start. `proof` marks those
- * that compare or set a password: one request holds at most one of them.
+ * Declares who may use a query, mutation or subscription. Without it the process doesn't start. `proof` marks fields
+ * that compare or set a password: a request may contain at most one of them.
  */
 export const Allow = (access: Access, { proof = false } = {}): MethodDecorator & PropertyDecorator =>
   Extensions({ access, proof });
@@ -22,7 +22,7 @@ export function accessOf(field: {
   return field.extensions?.access as Access | undefined;
 }
 
-/** Names of the operations that need no session: queries first. */
+/** Names of the operations that need no session, queries first. */
 export const openOperations = (schema: GraphQLSchema): string[] =>
   [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()].flatMap((type) =>
     Object.values(type?.getFields() ?? {}).flatMap((field) =>
@@ -41,8 +41,9 @@ function guard(access: Access, { service }: GraphqlContext): void {
 }
 
 /**
- * Puts the guard in front of every root field, as the rules of a route do for REST: default deny. A query or mutation may be
- * null, whatever its resolver declares: it fails alone, and the answers of those beside it arrive (docs/decisions/0101).
+ * Guards every root field, as the rules of a route do for REST: denied by default. A query or mutation is nullable
+ * whatever its resolver declares: it fails alone, and other fields of the operation still return data
+ * (docs/decisions/0101).
  * @throws Error for a field that declares nothing.
  */
 export function enforceAccess(schema: GraphQLSchema): GraphQLSchema {
@@ -76,7 +77,7 @@ function guardField(
   }
   field.resolve = (source, args, context, info) => {
     guard(access, context);
-    // What was loaded before a mutation, or for an earlier event of a subscription, is out of date.
+    // Data loaded before a mutation, or for an earlier event of a subscription, is outdated.
     if (changesData) context.loaders = createLoaders(context);
     return resolve(source, args, context, info);
   };

@@ -37,8 +37,11 @@ const POSITION_COST = 5;
 /** Fields that a page has once, such as `pageInfo`, are included in the page's base cost. */
 export const costOfPage = (): number => 0;
 
-/** Of an entry with one field. Entries are read even if only `pageInfo` is asked for. */
+/** Cost of an entry with one field. Entries are read even if only `pageInfo` is requested. */
 const LEAST_ENTRY_COST = 2;
+
+/** Entries that a page can have at most, for its cost: `first` as requested, not validated yet. */
+export const pageSize = (first: number, most: number): number => Math.min(Math.max(first, 1), most);
 
 /** Cost of a list: the cost of an entry times the number of requested entries. */
 export const pageCost = ({
@@ -48,13 +51,13 @@ export const pageCost = ({
   args: { first?: number };
   childComplexity: number;
 }) => {
-  const entries = Math.min(Math.max(args.first ?? DEFAULT_PAGE, 1), MAX_PAGE);
+  const entries = pageSize(args.first ?? DEFAULT_PAGE, MAX_PAGE);
   return POSITION_COST + entries * Math.max(LEAST_ENTRY_COST, childComplexity);
 };
 
-/** Cost of a list with `limit`: of its entries, however many there are. */
+/** Cost of a list with `limit`, whose entries have no base cost. */
 export const listCost = ({ args, childComplexity }: { args: { limit?: number }; childComplexity: number }) =>
-  1 + Math.min(Math.max(args.limit ?? 50, 1), 500) * childComplexity;
+  1 + pageSize(args.limit ?? 50, 500) * childComplexity;
 
 /** Makes the connection of a type, with its edge type. `what` names the entries. */
 export function connectionOf<Node extends object>(
@@ -84,7 +87,7 @@ export function connectionOf<Node extends object>(
   return ConnectionType;
 }
 
-/** A page of a service as a connection. */
+/** A service's page as a connection. */
 export async function toConnection<From>(
   page: ConnectionPage<From> | Promise<ConnectionPage<From>>,
   { after }: { after?: string | null | undefined },

@@ -8,9 +8,9 @@ export interface SessionJar {
   clear(): void;
 }
 
-/** What resolvers get. One per operation. */
+/** The context of resolvers, one per operation. */
 export interface GraphqlContext extends LoaderContext {
-  /** New for each mutation of an operation and each event of a subscription, so that changes are read again. */
+  /** New for each mutation of an operation and each event of a subscription, so that changed data is read again. */
   loaders: Loaders;
   sessionJar: SessionJar;
 }

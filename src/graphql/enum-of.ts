@@ -2,7 +2,7 @@ import { registerEnumType } from 'type-graphql';
 import type { z } from 'zod';
 import { nameType } from './zod-fields.js';
 
-/** A GraphQL enum with the values of a zod one, in capitals, each with its description. */
+/** A GraphQL enum with the values of a zod enum in capitals, each with its description. */
 export function enumOf<Values extends Record<string, string>>(
   name: string,
   description: string,

@@ -12,7 +12,7 @@ export interface ErrorFormat {
   suggestions: boolean;
 }
 
-/** Codes of GraphQL's own that say something about a document; REST has no such thing. */
+/** GraphQL's own error codes about a document. REST has no equivalent. */
 const DOCUMENT_CODES = new Set([
   'GRAPHQL_PARSE_FAILED',
   'GRAPHQL_VALIDATION_FAILED',
@@ -20,17 +20,17 @@ const DOCUMENT_CODES = new Set([
   'PERSISTED_QUERY_NOT_SUPPORTED',
 ]);
 
-/** What runs by POST alone. */
+/** Message for operations that may only be sent by POST. */
 export const POST_ONLY =
   'Send mutations, and queries with the session cookie, by POST, and subscriptions over WebSocket. Queries with a bearer token or without a session also run by GET.';
 
-/** A fault of a document, a limit that it exceeds included. */
+/** An error of a document, such as an exceeded limit. */
 export const documentError = (message: string): GraphQLError =>
   new GraphQLError(message, { extensions: { code: 'GRAPHQL_VALIDATION_FAILED', http: { status: 400 } } });
 
 /**
- * The one shape of an error, over HTTP and WebSocket: what isn't meant for a caller's eyes becomes `internal_error` and
- * is logged with its cause. `extensions.code` is REST's wherever REST has one.
+ * The one format of errors, over HTTP and WebSocket. Internal errors become `internal_error` and are logged with
+ * their cause. `extensions.code` is REST's code where REST has one.
  */
 export function formatGraphqlError(
   error: GraphQLError,
@@ -50,21 +50,21 @@ export function formatGraphqlError(
   return { message: shown.message, ...place, extensions: extensionsOf(shown) };
 }
 
-/** As the header says it. */
+/** Rounded up, as in the `retry-after` header. */
 export const wholeSeconds = (seconds: number): number => Math.max(1, Math.ceil(seconds));
 
-/** A refusal of values that names their fields as the caller did. */
+/** A refusal of values whose details use the caller's field names. */
 class ValueRefusal extends AppError {
   constructor(details: FieldIssue[]) {
     super('validation_error', { details });
   }
 }
 
-/** What an error says beside its message. */
+/** The members of an error besides its message. */
 function extensionsOf(error: AppError): Record<string, unknown> {
   const { code, options } = error;
   const { details, param, retryAfterSeconds } = options;
-  // Variables of a prompt have names of the caller's choice, too.
+  // Variables of a prompt have names chosen by the caller, too.
   const isInOwnWords = error instanceof ValueRefusal || code === 'missing_variables';
   return {
     code,
@@ -74,13 +74,13 @@ function extensionsOf(error: AppError): Record<string, unknown> {
   };
 }
 
-/** Of the schema's own fields, which services name as REST does. */
+/** For fields of the schema, which services name as REST does. */
 const inCamelCase = ({ field, message }: FieldIssue): FieldIssue => ({
   field: field === 'body' ? 'input' : camelName(field),
   message,
 });
 
-/** Names of the schema are for those who may read it. */
+/** Names of the schema are only for those who may read it. */
 function withoutSuggestion(message: string): string {
   const at = message.indexOf('Did you mean ');
   return at < 0 ? message : message.slice(0, at).trimEnd();
@@ -101,7 +101,7 @@ function shownError(error: GraphQLError): AppError {
 const isOfMethod = ({ http }: GraphQLError['extensions']): boolean =>
   (http as { status?: number } | undefined)?.status === 405;
 
-/** GraphQL's own refusals of values and requests in the terms of REST. */
+/** GraphQL's own refusals of values and requests as REST errors. */
 function refusalOf(error: GraphQLError): AppError | undefined {
   const { message, extensions } = error;
   const details = valueFaults(error);

@@ -21,7 +21,7 @@ type ValueOf<T> = T extends readonly [infer Item]
       : T extends Class<infer Value>
         ? Value
         : never;
-/** A service refuses what isn't there; where one may be absent, the field says `nullable`. */
+/** Services throw for missing objects; fields that may be absent are `nullable`. */
 type Answer<T> = Promise<ValueOf<T> | null> | ValueOf<T> | null;
 
 interface Texts {
@@ -39,7 +39,7 @@ interface FieldOptions<T, Shape extends z.ZodRawShape, Source> extends Texts {
 
 type Decorator = (prototype: object, name: string) => void;
 
-/** One resolver class with one method, as TypeGraphQL wants it. */
+/** A resolver class with one method, as TypeGraphQL requires. */
 function resolverOf(
   name: string,
   run: (context: GraphqlContext, args: never, source: never) => unknown,
@@ -80,7 +80,7 @@ const optionsOf = ({ description, complexity, nullable = false }: Texts & { null
   ...(complexity !== undefined && { complexity }),
 });
 
-/** A query: who may ask, what it returns, its arguments, and one service call. */
+/** Declares a query: who may use it, its type, its arguments and one service call. */
 export function query<const T extends Type, Shape extends z.ZodRawShape = Record<never, never>>(
   name: string,
   access: Access,
@@ -96,7 +96,7 @@ export function query<const T extends Type, Shape extends z.ZodRawShape = Record
   ]);
 }
 
-/** A field that needs a query, of a type whose other fields come from a schema. */
+/** Declares a field that needs a query, on a type whose other fields come from a schema. */
 export function field<
   Source extends object,
   const T extends Type,
@@ -116,12 +116,12 @@ type PayloadOf<P> = P extends z.ZodObject ? Camel<z.output<P>> : ValueOf<P>;
 
 interface MutationOptions<Shape extends z.ZodRawShape, Payload> {
   description: string;
-  /** Its description is that of the input type. */
+  /** Its description becomes that of the input type. */
   input?: z.ZodObject<Shape>;
   inputTypes?: Types<Shape>;
-  /** What the input is, in a few words. */
+  /** Short description of the argument. */
   argument?: string;
-  /** The schema of the payload, with its description; or its class, where that has other fields as well. */
+  /** The schema of the payload with its description, or its class if that has other fields as well. */
   payload: Payload;
   /** Whether it compares or sets a password. */
   proof?: true;
@@ -133,7 +133,7 @@ interface MutationOptions<Shape extends z.ZodRawShape, Payload> {
 
 const capitalized = (name: string): string => `${name[0]!.toUpperCase()}${name.slice(1)}`;
 
-/** A mutation with an input and a payload of its own, which are named after it. */
+/** Declares a mutation with an input and a payload, which are named after it. */
 export function mutation<
   Payload extends z.ZodObject | Class,
   Shape extends z.ZodRawShape = Record<never, never>,
@@ -151,7 +151,7 @@ export function mutation<
   ]);
 }
 
-/** A query whose only argument is an input type, named after the query. */
+/** Declares a query whose only argument is an input type named after the query. */
 export function queryWithInput<const T extends Type, Shape extends z.ZodRawShape>(
   name: string,
   access: Access,
@@ -172,7 +172,7 @@ export function queryWithInput<const T extends Type, Shape extends z.ZodRawShape
   ]);
 }
 
-/** A subscription: what a service's feed says, in the names of GraphQL. */
+/** Declares a subscription to a service's feed, with camelCase names. */
 export function subscription<News, Shape extends z.ZodRawShape = Record<never, never>>(
   name: string,
   access: Access,

@@ -5,8 +5,8 @@ import { snakeCased } from './case.js';
 import { givenTo } from './zod-fields.js';
 
 /**
- * Checks an input by the schema that REST uses as well.
- * @throws AppError `validation_error` with the fields that are wrong.
+ * Checks an input with the schema that REST uses as well.
+ * @throws AppError `validation_error` with the invalid fields.
  */
 export function checked<Schema extends z.ZodType>(schema: Schema, input: object): z.output<Schema> {
   const result = schema.safeParse(withoutNulls(schema, snakeCased(input)));
@@ -15,8 +15,8 @@ export function checked<Schema extends z.ZodType>(schema: Schema, input: object)
 }
 
 /**
- * Many clients send null for a field that they leave out, and GraphQL's types allow it for every optional field, also of objects
- * within the input. Where null has no meaning of its own, the field counts as absent.
+ * Many clients send null for omitted fields, and GraphQL allows it for every optional field, also within nested
+ * objects. If null has no meaning of its own, the field counts as absent.
  */
 function withoutNulls(schema: z.core.$ZodType, value: unknown): unknown {
   const { def } = (schema as z.core.$ZodTypes)._zod;

@@ -20,24 +20,23 @@ import { fieldExtensionsEstimator, getComplexity, simpleEstimator } from 'graphq
 import { provesIdentity } from './access.js';
 import { documentError } from './errors.js';
 import { refuseRepetition } from './selections.js';
-import { MOST_FAULTS, refuseManyFields } from './variable-limits.js';
 
 /** Limits of one document (requirement T12). */
 export const LIMITS = {
   depth: 12,
-  /** Of a document with introspection in it. */
+  /** For a document with introspection. */
   introspectionDepth: 20,
   aliases: 15,
   tokens: 2_000,
   /** Number of values a response may contain; a list counts as its requested length. */
   cost: 10_000,
-  /** The same of one event of a subscription. Events take nothing from their caller's rate, however many come. */
+  /** The same for one event of a subscription. Events don't count toward their caller's rate. */
   eventCost: 100,
 } as const;
 
 export const parseOptions = { maxTokens: LIMITS.tokens } as const;
 
-/** Armor throws out of the validation unless told otherwise, and calls every refusal a syntax error. */
+/** By default Armor throws out of the validation and reports every refusal as a syntax error. */
 const reporting = {
   propagateOnRejection: false,
   onReject: [
@@ -52,7 +51,7 @@ interface DepthVisitor {
   countDepth(node: ASTNode, parentDepth?: number): number;
 }
 
-/** The rule leaves out `__schema` as introspection, but not `__type`. */
+/** The rule exempts `__schema` as introspection, but not `__type`. */
 const ignoringTypes =
   (rule: unknown) =>
   (context: ValidationContext): DepthVisitor => {
@@ -63,7 +62,7 @@ const ignoringTypes =
     return visitor;
   };
 
-/** Rules beside those of the specification, for HTTP and WebSocket alike. */
+/** Rules in addition to those of the specification, for HTTP and WebSocket. */
 export function validationRules({ introspection }: { introspection: boolean }): ValidationRule[] {
   const depth = { ...reporting, flattenFragments: true };
   const rules = [
@@ -75,11 +74,11 @@ export function validationRules({ introspection }: { introspection: boolean }): 
 }
 
 /**
- * What must be refused before graphql validates a document.
+ * Refuses documents that graphql must not validate.
  *
- * Repetition is slow to validate. And graphql's rule on subscriptions runs directives without their variables and throws
- * out of the validation when one is missing: Apollo would call that a fault of ours. It is tried by itself before
- * anything else.
+ * Repetition is slow to validate. And graphql's rule on subscriptions runs directives without their variables and
+ * throws out of the validation if one is missing, which Apollo reports as an internal error. So that rule is tried
+ * alone before anything else.
  * @throws GraphQLError
  */
 export function refuseUnvalidatable(schema: GraphQLSchema, source: unknown): void {
@@ -88,7 +87,7 @@ export function refuseUnvalidatable(schema: GraphQLSchema, source: unknown): voi
   try {
     document = parse(source, parseOptions);
   } catch {
-    // The parser's own message.
+    // The parser reports it with its own message.
     return;
   }
   refuseRepetition(document);
@@ -103,21 +102,21 @@ export function refuseUnvalidatable(schema: GraphQLSchema, source: unknown): voi
 export interface Operation {
   schema: GraphQLSchema;
   document: DocumentNode;
-  /** The one of the document that is to run. */
+  /** The operation of the document that will run. */
   operation: OperationDefinitionNode;
   variables: Record<string, unknown>;
 }
 
-/** What an operation asks for. */
+/** The weight of an operation. */
 export interface OperationWeight {
-  /** Values that the answer may hold, and readings that count as such. */
+  /** Values that the response may contain, plus reads that count as such. */
   cost: number;
-  /** Root fields of a mutation; 0 of anything else. */
+  /** Number of a mutation's root fields; 0 for other operations. */
   mutations: number;
 }
 
 /**
- * What can only be judged of the operation that is to run, with its variables.
+ * Checks the operation that will run, with its variables.
  * @throws GraphQLError
  */
 export function checkOperation(request: Operation): OperationWeight {
@@ -147,8 +146,8 @@ function refuseCost({ operation }: OperationDefinitionNode, cost: number): void 
 }
 
 /**
- * The execution refuses variables that don't fit, so that they cost nothing. Arguments that don't fit fail their own
- * field only, and the others would run uncounted: they are refused here.
+ * The execution refuses invalid variables, so they cost nothing. Invalid arguments fail only their own field, and the
+ * others would run uncounted: they are refused here.
  */
 function costOf({ schema, document, operation, variables }: Operation): number {
   const definitions = operation.variableDefinitions ?? [];
@@ -158,7 +157,7 @@ function costOf({ schema, document, operation, variables }: Operation): number {
   try {
     return getComplexity({
       schema,
-      // Without the operations that don't run: the library takes the name of each for granted.
+      // Without the other operations: the library assumes that each has a name.
       query: { kind: Kind.DOCUMENT, definitions: [operation, ...fragments] },
       variables,
       estimators: [fieldExtensionsEstimator(), simpleEstimator({ defaultComplexity: 1 })],
@@ -168,7 +167,7 @@ function costOf({ schema, document, operation, variables }: Operation): number {
   }
 }
 
-/** How many root fields of a mutation are such: each that compares or sets a password costs a hash and is a try. */
+/** Counts the root fields of a mutation that compare or set a password: each costs a hash and is an attempt. */
 function countMutations({ schema, document, operation }: Operation, isSuch: typeof provesIdentity): number {
   if (operation.operation !== 'mutation') return 0;
   const fields = schema.getMutationType()!.getFields();
@@ -177,7 +176,7 @@ function countMutations({ schema, document, operation }: Operation, isSuch: type
       node.kind === Kind.FRAGMENT_DEFINITION ? [[node.name.value, node] as const] : [],
     ),
   );
-  // Each fragment once: spread in one another they are exponentially many.
+  // Each fragment once: nested spreads can multiply exponentially.
   const counted = new Map<string, number>();
   const countFragment = (name: string): number => {
     const known = counted.get(name);
@@ -193,4 +192,30 @@ function countMutations({ schema, document, operation }: Operation, isSuch: type
       return sum + countFragment(node.name.value);
     }, 0);
   return count(operation.selectionSet);
+}
+
+/** Over all objects in the variables; several times as many as any input has. */
+const MOST_FIELDS = 2_000;
+/** Most faults to report. graphql's execution has the same limit. */
+const MOST_FAULTS = 50;
+
+/**
+ * Refuses variables with more fields than any input. graphql includes the whole object in the message about each
+ * unknown field, so time and memory would grow with the square of their number.
+ * @throws GraphQLError
+ */
+function refuseManyFields(variables: Record<string, unknown>): void {
+  let fields = 0;
+  // Not recursive: JSON may be nested as deeply as it is long.
+  const left: unknown[] = [variables];
+  while (left.length > 0) {
+    const value = left.pop();
+    if (typeof value !== 'object' || value === null) continue;
+    const inner = Object.values(value);
+    if (!Array.isArray(value)) fields += inner.length;
+    if (fields > MOST_FIELDS) {
+      throw documentError(`The variables have more than ${MOST_FIELDS} fields. No input has as many.`);
+    }
+    for (const one of inner) left.push(one);
+  }
 }

@@ -1,7 +1,7 @@
 import type { ServiceContext } from '../context.js';
 import type { Services } from '../services.js';
 
-/** What loaders read with: the services, in the name of the operation's viewer. */
+/** What loaders read with: the services, on behalf of the operation's viewer. */
 export interface LoaderContext {
   /** First argument of every service method. */
   service: ServiceContext;

@@ -11,13 +11,12 @@ import type { KeyDayOutput } from '../services/keys/keys.outputs.js';
 import type { PromptActivationOutput, PromptVersionOutput } from '../services/prompts/prompts.outputs.js';
 import { type Camel, camelCased } from './case.js';
 import type { LoaderContext } from './loader-context.js';
-import { loaderOf, windowLoaderOf } from './loader-of.js';
 
 const NO_EVENTS: ConnectionPage<AlertEventOutput> = { edges: [], hasNextPage: false };
 const NO_VERSIONS: ConnectionPage<PromptVersionOutput> = { edges: [], hasNextPage: false };
 const NO_ACTIVATIONS: PromptActivationOutput[] = [];
 
-/** The loaders of one operation: each relation is read in one statement, however many ask for it. */
+/** The loaders of one operation: each relation is read in one statement for all objects that need it. */
 export function createLoaders({ services, service }: LoaderContext) {
   const { accounts, alerts, analytics, billing, keys, prompts, refusals, widgets } = services;
   return {
@@ -71,7 +70,7 @@ export function createLoaders({ services, service }: LoaderContext) {
     ),
     keyDays: new DataLoader<{ id: string; days: number }, Camel<KeyDayOutput>[], string>(
       async (wanted) => {
-        // One window for all: aliases may ask for several.
+        // One window for all, since aliases may use several.
         const days = Math.max(...wanted.map((one) => one.days));
         const byKey = await keys.spendByDay(service, { ids: wanted.map(({ id }) => id), days });
         return wanted.map((one) => camelCased(byKey.get(one.id) ?? []).slice(-one.days));
@@ -96,3 +95,33 @@ export function createLoaders({ services, service }: LoaderContext) {
 }
 
 export type Loaders = ReturnType<typeof createLoaders>;
+
+/** Loads objects by id; null for an object that doesn't exist or isn't the viewer's. */
+const loaderOf = <T>(
+  read: (ids: readonly string[]) => Promise<readonly T[]>,
+  idOf: (found: T) => string,
+): DataLoader<string, Camel<T> | null> =>
+  new DataLoader(async (ids) => {
+    const found = new Map((await read(ids)).map((one) => [idOf(one), camelCased(one)]));
+    return ids.map((id) => found.get(id) ?? null);
+  });
+
+/** Loads what objects have in a window or on a page: one read per window that aliases use. */
+const windowLoaderOf = <Window extends object, T, None>(
+  read: (ids: readonly string[], window: Window) => Promise<Iterable<readonly [string | null, T]>>,
+  none: None,
+): DataLoader<{ id: string; window: Window }, T | None, string> =>
+  new DataLoader<{ id: string; window: Window }, T | None, string>(
+    async (wanted) => {
+      const found = new Map<string, T>();
+      for (const list of Map.groupBy(wanted, ({ window }) => JSON.stringify(window)).values()) {
+        const { window } = list[0]!;
+        const ids = list.map(({ id }) => id);
+        for (const [id, one] of await read(ids, window)) found.set(nameOf({ id: `${id}`, window }), one);
+      }
+      return wanted.map((one) => found.get(nameOf(one)) ?? none);
+    },
+    { cacheKeyFn: nameOf },
+  );
+
+const nameOf = ({ id, window }: { id: string; window: object }): string => `${id} ${JSON.stringify(window)}`;

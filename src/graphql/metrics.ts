@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 
-/** What the answers of GraphQL don't show in their status. */
+/** Metrics of GraphQL, whose responses don't show errors in their status. */
 export interface GraphqlMetrics {
   failed(code: string): void;
 }

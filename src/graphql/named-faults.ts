@@ -3,8 +3,8 @@ import { AppError } from '../errors.js';
 import { ofWholeInput } from '../lib/field-issues.js';
 
 /**
- * Runs a resolver whose faults name only fields that its caller can see. Services name faults as REST does, where a change may
- * have fields that a mutation fills in by itself: such a fault is one of the whole input.
+ * Runs a resolver whose errors name only fields that its caller can see. Services name fields as REST does, where a
+ * change may have fields that a mutation fills in itself: an error of such a field becomes one of the whole input.
  */
 export const withNamedFaults =
   <Args extends unknown[]>(schema: z.ZodObject | undefined, run: (...args: Args) => unknown) =>

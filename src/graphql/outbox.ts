@@ -1,12 +1,12 @@
 import type { WebSocket } from 'ws';
 import { SMALL_BYTES } from '../lib/fair/reader-memory.js';
 
-/** What may wait behind the message that a client is taking; the one that exceeds it waits too. */
+/** Bytes that may wait behind the message being sent. The message that exceeds it still waits. */
 const MAX_WAITING_BYTES = 4 * 2 ** 20;
 
 /**
- * Takes memory that large messages of all connections share, for the reader of this one. Returns what gives it back; undefined if
- * there is no room.
+ * Reserves memory that large messages of all connections share, for this connection's reader. Returns a function that
+ * frees it; undefined if there is no room.
  */
 type TakeMemory = (bytes: number) => (() => void) | undefined;
 
@@ -20,9 +20,9 @@ interface Message {
 const NOTHING = (): void => undefined;
 
 /**
- * Sends messages one at a time. A client may be behind by the one that it is taking, however large that is; how long it takes is
- * limited by our pings. If too much waits behind it, or large messages of all clients have no more room, the connection is cut:
- * operations that were let in together may answer much more than a client reads.
+ * Sends messages one at a time. A client may be behind by the message that it is receiving, however large; our pings
+ * limit how long that takes. The connection is cut if too much waits behind that message, or large messages of all
+ * clients exceed their memory: operations admitted together may return much more than a client reads.
  */
 export function createOutbox(socket: WebSocket, take: TakeMemory): (text: string) => Promise<void> {
   const waiting: Message[] = [];

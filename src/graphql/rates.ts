@@ -1,15 +1,15 @@
 import type { ServiceContext } from '../context.js';
 
-/** How a request counts towards what its caller may ask in a minute. */
+/** How a request counts toward its caller's rate. */
 export type RateClass = 'read' | 'write' | 'heavy';
 
-/** Takes units from what the caller may ask in a minute. @throws AppError `rate_limit_exceeded` */
+/** Takes units from the caller's rate. @throws AppError `rate_limit_exceeded` */
 export type TakeRate = (context: ServiceContext, rateClass: RateClass, units: number) => void;
 
-/** Cost of an operation that counts as one more read. */
+/** Cost that counts as one more read. */
 const COST_PER_READ = 500;
 
-/** What an operation takes beside the one read of its request. */
+/** Takes what an operation counts in addition to the one read of its request. */
 export function takeOperation(
   take: TakeRate,
   context: ServiceContext,

@@ -28,26 +28,26 @@ export interface GraphqlDeps {
   schema: GraphQLSchema;
   services: Services;
   signals: Signals;
-  /** Whether introspection and suggestions for misspelt names are on. */
+  /** Whether introspection and suggestions for misspelled names are on. */
   introspection: boolean;
-  /** Those of the web pages. */
+  /** Documents of the web pages. */
   documents: TrustedDocuments;
   registry: Registry;
   log: Logger;
-  /** The product's unless a test can't wait for them. */
+  /** Shorter in tests. */
   socketBounds?: Partial<SocketBounds> | undefined;
   takeRate: TakeRate;
-  /** Answers an error of the guards that stand before GraphQL. */
+  /** Converts an error of the guards that run before GraphQL. */
   toAppError(error: unknown): AppError;
 }
 
 const MAX_FRAME_BYTES = 64 * 1024;
 const GOING_AWAY = 1001;
-/** After a good-bye a client has so long to say its own: when the process stops, and else. */
+/** Time for a client to answer our close frame, also when the process stops. */
 const GOODBYE_MS = 1_000;
 const CLOSE_MS = 2_000;
 const ENDPOINT = '/graphql';
-/** What REST takes for the playground and for prompts, and a document. */
+/** REST's limit for the playground and prompts, plus a document. */
 const DOCUMENT_BYTES = 768 * 1024;
 
 /** `/graphql`: queries and mutations by POST, queries without the cookie by GET, everything over WebSocket. */
@@ -74,7 +74,7 @@ export async function graphqlRoutes(app: RestApp, deps: GraphqlDeps): Promise<vo
     await server.stop();
   });
 
-  // Fastify's types of the reply don't fit those of the integration beside the zod provider.
+  // Fastify's reply type doesn't fit the integration together with the zod provider.
   const runs = fastifyApolloHandler(server, {
     context: async (request: FastifyRequest, reply: FastifyReply) => contextOf(request, reply, services),
   } as never) as never;
@@ -98,7 +98,8 @@ export async function graphqlRoutes(app: RestApp, deps: GraphqlDeps): Promise<vo
   app.route({
     method: 'POST',
     url: ENDPOINT,
-    // `login` and `signup` set the cookie. Each request is a read; its operation takes more by its cost (rates.ts).
+    // `login` and `signup` set the cookie. Each request counts as a read; its operation counts more by its cost
+    // (rates.ts).
     config: writes({ auth: 'optional', opensSession: true, bodyLimitBytes: DOCUMENT_BYTES, rate: 'read' }),
     schema: { hide: true },
     preHandler: async (request, reply) => {
@@ -121,10 +122,10 @@ export async function graphqlRoutes(app: RestApp, deps: GraphqlDeps): Promise<vo
     exposeHeadRoute: false,
     preHandler: async (request, reply) => {
       if (request.ws) return;
-      // As Apollo reads it: Fastify's own parser reads faulty escapes in another way.
+      // Parsed as Apollo does: Fastify's parser treats invalid escapes differently.
       const [query, another] = new URL(request.url, 'http://localhost').searchParams.getAll('query');
       const credential = credentialOf(request.headers.authorization, request.cookies);
-      // A page elsewhere can make a browser send the cookie with a GET.
+      // Another site's page can make a browser send the cookie with a GET.
       if (query === undefined || another !== undefined || credential?.from === 'cookie')
         refuseMethod(reply, 'POST');
       refuseUnvalidatable(schema, query);
@@ -152,7 +153,7 @@ function refuseMethod(reply: FastifyReply, allowed: string): never {
   throw new AppError('method_not_allowed', { message: POST_ONLY });
 }
 
-/** Puts the text of the document where Apollo looks for it. What isn't an object is Apollo's to refuse. */
+/** Puts the text of the document where Apollo expects it. Apollo refuses bodies that aren't objects. */
 function useDocument(request: FastifyRequest, documents: TrustedDocuments): void {
   if (typeof request.body !== 'object' || request.body === null || Array.isArray(request.body)) return;
   const { documentId, ...body } = request.body as DocumentRequest;
@@ -160,7 +161,7 @@ function useDocument(request: FastifyRequest, documents: TrustedDocuments): void
   request.body = { ...body, query: documentText({ ...body, documentId }, credential, documents) };
 }
 
-/** Answers to mutations hold tokens and keys beside names of the caller's choice (platform/compression.ts). */
+/** Responses to mutations contain secrets next to names chosen by the caller (platform/compression.ts). */
 const mayMutate = ({ body }: FastifyRequest): boolean =>
   /\bmutation\b/.test(String((body as DocumentRequest | null)?.query));
 
@@ -177,20 +178,20 @@ function contextOf(request: FastifyRequest, reply: FastifyReply, services: Servi
   return context;
 }
 
-/** WebSocket as far as frames go: one subprotocol, small frames, no compression. */
+/** Accepts WebSocket connections: one subprotocol, small frames, no compression. */
 async function acceptSockets(app: RestApp, log: Logger): Promise<void> {
   await app.register(websocket, {
     options: {
       maxPayload: MAX_FRAME_BYTES,
       perMessageDeflate: false,
-      // Its types don't know it yet.
+      // Missing in its types.
       ...{ closeTimeout: CLOSE_MS },
       // Pings count like messages (socket-watch.ts).
       autoPong: false,
       handleProtocols: (offered: Set<string>) => (offered.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
     },
     errorHandler: (error: Error, socket: WebSocket) => {
-      // Too large a frame, or no frame at all: `ws` has closed it with the code that says so.
+      // An oversized or malformed frame: `ws` has closed the socket with the right code.
       log.debug({ err: error }, 'a WebSocket failed');
       if (socket.readyState === socket.OPEN) socket.terminate();
     },

@@ -23,7 +23,7 @@ import { promptsResolvers } from './prompts/prompts.resolver.js';
 import { refusalsResolvers } from './refusals/refusals.resolver.js';
 import { widgetsResolvers } from './widgets/widgets.resolver.js';
 
-/** Builds the schema from every resolver of the product, each root field behind its guard. */
+/** Builds the schema from all resolvers, with a guard on each root field. */
 export function createSchema(): GraphQLSchema {
   const schema = buildSchemaSync({
     resolvers: [
@@ -47,16 +47,16 @@ export function createSchema(): GraphQLSchema {
       ...refusalsResolvers,
       ...widgetsResolvers,
     ],
-    // Inputs are checked by the zod schemas that REST uses as well.
+    // The zod schemas that REST uses check inputs.
     validate: false,
-    // By an introspection query, a quarter of the time that the schema takes. Apollo checks it too.
+    // The check runs an introspection query and takes a quarter of the schema's build time. Apollo checks it too.
     skipCheck: true,
-    // type-graphql asks for one; what is live comes from the services.
+    // type-graphql requires one; live events come from the services.
     pubSub: createPubSub(),
   });
   return enforceAccess(schema);
 }
 
-/** The schema as it is committed: sorted, so that a change shows where it is. */
+/** The schema as it is committed: sorted, so that changes are easy to see. */
 export const schemaText = (schema: GraphQLSchema): string =>
   `${printSchema(lexicographicSortSchema(schema))}\n`;

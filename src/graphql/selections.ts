@@ -7,23 +7,23 @@ import {
 } from 'graphql';
 import { documentError } from './errors.js';
 
-/** What one document may select, with its fragments in place. */
+/** What one document may select, with its fragments expanded. */
 export const SELECTION_LIMITS = {
-  /** Of one response name, or of one fragment, in one place of the answer. */
+  /** Of one response name, or of one fragment, at one place of the response. */
   repeats: 20,
-  /** In one place of the answer. */
+  /** At one place of the response. */
   selections: 200,
-  /** In the whole document, where a fragment counts wherever it is spread. */
+  /** In the whole document; a fragment counts at each spread. */
   expanded: 2_000,
 } as const;
 
 /**
- * Refuses documents that are small to send and slow to validate. graphql compares each pair of fields that share a
- * response name, and each pair of fragments that are spread together, so validation grows with the square of what is
- * repeated. It must run before `validate`, which is where the time would go.
+ * Refuses documents that are small to send and slow to validate. graphql compares each pair of fields with the same
+ * response name, and each pair of fragments that are spread together, so validation time grows with the square of the
+ * repetition. Must run before `validate`.
  *
- * Fields that the answer merges count together, wherever the document writes them. The walk ends at the first limit that
- * is exceeded, so it visits at most `expanded` selections, whatever fragments spread each other, in a cycle or not.
+ * Fields that the response merges count together, wherever they are in the document. Stops at the first exceeded
+ * limit, so it visits at most `expanded` selections, even if fragments spread each other in a cycle.
  * @throws GraphQLError
  */
 export function refuseRepetition({ definitions }: DocumentNode): void {
@@ -46,17 +46,17 @@ export function refuseRepetition({ definitions }: DocumentNode): void {
     }
     for (const nested of place.nested.values()) visitPlace(nested);
   };
-  // graphql validates each fragment by itself as well, also one that is never spread.
+  // graphql also validates each fragment by itself, even if it is never spread.
   for (const node of definitions) {
     if ('selectionSet' in node) visitPlace([node.selectionSet]);
   }
 }
 
-/** Everything that is selected in one place of the answer. */
+/** Everything selected at one place of the response. */
 interface Place {
-  /** Grows by the fragments that `add` meets. */
+  /** Extended by the fragments that `add` finds. */
   sets: SelectionSetNode[];
-  /** Response name → what is selected below it. */
+  /** Response name → selections below it. */
   nested: Map<string, SelectionSetNode[]>;
   add(selection: SelectionNode): void;
 }
@@ -82,7 +82,7 @@ function createPlace(
       } else if (selection.kind === Kind.FRAGMENT_SPREAD) {
         const { value } = selection.name;
         const fragment = fragments.get(value);
-        // A second spread adds nothing to the answer, but graphql still looks at it.
+        // A second spread adds nothing to the response, but graphql still checks it.
         if (count(spreads, value) === 1 && fragment) place.sets.push(fragment.selectionSet);
       } else {
         const { value } = selection.alias ?? selection.name;

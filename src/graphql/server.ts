@@ -21,19 +21,19 @@ export interface GraphqlServerOptions {
   introspection: boolean;
   log: Logger;
   takeRate: TakeRate;
-  /** The one shape of errors. */
+  /** Formats all errors. */
   formatError(error: GraphQLError): GraphQLFormattedError;
 }
 
 const WEBSOCKET_ONLY =
   'Subscriptions run over WebSocket: connect to the same address with the subprotocol graphql-transport-ws.';
 
-/** What HTTP needs beside the rules that Apollo runs by itself. */
+/** What HTTP needs in addition to the rules that Apollo runs. */
 const overHttp = (takeRate: TakeRate): ApolloServerPlugin<GraphqlContext> => ({
   async requestDidStart() {
     return {
       async didResolveOperation({ schema, document, operation, request, contextValue }) {
-        // The execution says what is wrong with it.
+        // The execution reports the problem.
         if (!operation) return;
         if (operation.operation === 'subscription') {
           throw new GraphQLError(WEBSOCKET_ONLY, {
@@ -59,7 +59,7 @@ const overHttp = (takeRate: TakeRate): ApolloServerPlugin<GraphqlContext> => ({
   },
 });
 
-/** With the status and the header that REST gives it. */
+/** With REST's status and `retry-after`. */
 function refusalOf(error: AppError): GraphQLError {
   const headers = new HeaderMap([
     ['retry-after', String(wholeSeconds(error.options.retryAfterSeconds ?? 1))],
@@ -70,7 +70,7 @@ function refusalOf(error: AppError): GraphQLError {
   });
 }
 
-/** Apollo over HTTP: no batches, no queries in the address, nothing of Apollo's own that speaks to elsewhere. */
+/** Apollo over HTTP: no batches, no queries in the URL, no contact with Apollo's services. */
 export async function startGraphqlServer(
   options: GraphqlServerOptions,
 ): Promise<ApolloServer<GraphqlContext>> {
@@ -79,7 +79,7 @@ export async function startGraphqlServer(
     schema,
     validationRules: validationRules({ introspection }),
     parseOptions,
-    // Refused by a rule of ours, which WebSocket has as well.
+    // A rule of ours refuses it, over WebSocket as well.
     introspection: true,
     includeStacktraceInErrorResponses: false,
     csrfPrevention: true,

@@ -3,25 +3,25 @@ import type { Session } from '../services/accounts/sessions.service.js';
 import type { Signals } from '../services/live/signals.js';
 import type { Services } from '../services.js';
 
-/** A socket is closed with this code when its session ends; the client may come back with another token. */
+/** Close code when the session has ended; the client may reconnect with another token. */
 export const FORBIDDEN = 4403;
-/** Clients of graphql-ws don't come back after this one by themselves; the dashboard does. */
+/** Close code after which clients of graphql-ws don't reconnect by themselves; the dashboard does. */
 const TOO_MANY = 4429;
 const SOCKETS_PER_ACCOUNT = 10;
 
 export interface HeldSocket {
-  /** Of its session. */
+  /** Token of its session. */
   token: string;
-  /** A new context without a viewer. */
+  /** Makes a new context without a viewer. */
   context(): ServiceContext;
   close(code: number, reason: string): void;
 }
 
-/** The sockets of this process that stand on a session. */
+/** The authenticated sockets of this process. */
 export interface SocketSessions {
   /**
-   * Lets a socket in, at most 10 of one account, and closes it when its token or its session ends.
-   * @returns the way to let it go; undefined when it was closed instead.
+   * Admits a socket, at most 10 per account, and closes it when its token or session ends.
+   * @returns a function that releases it; undefined when it was closed instead.
    */
   admit(socket: HeldSocket, session: Session): (() => void) | undefined;
   count(): number;
@@ -36,7 +36,7 @@ export function createSocketSessions(
 
   const end = (socket: HeldSocket): void => socket.close(FORBIDDEN, 'The session has ended');
 
-  /** What can't be found out now is asked again when the database is back: that is a signal as well. */
+  /** If the database is unavailable, it is checked again after the reconnect, which is a signal as well. */
   const recheck = async (socket: HeldSocket): Promise<void> => {
     const session = await accounts
       .authenticate(socket.context(), socket.token)

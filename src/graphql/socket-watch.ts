@@ -2,11 +2,11 @@ import type { WebSocket } from 'ws';
 
 /** What one connection may send (requirement T14). */
 export interface WatchBounds {
-  /** Who hasn't answered one ping when the next is due is gone. */
+  /** A client that hasn't answered a ping when the next one is due is considered gone. */
   pingIntervalMs: number;
   /**
-   * Messages and pings from one ping of ours to the next, and in all of them before a session is shown. A message counts one more
-   * for each 4 KiB.
+   * Messages and pings between two of our pings, and in total before authentication. Each 4 KiB of a message count as
+   * one more.
    */
   messages: number;
   messagesBeforeSession: number;
@@ -18,21 +18,21 @@ export const WATCH_BOUNDS: Readonly<WatchBounds> = {
   messagesBeforeSession: 20,
 };
 
-/** So much of a message counts as one more: it is parsed, however little it says. */
+/** Each further part of this size counts as one more message, since it has to be parsed. */
 const BYTES_PER_MESSAGE = 4 * 1024;
 
-/** As graphql-ws closes who begins twice. */
+/** The code with which graphql-ws closes clients that initialise twice. */
 const TOO_MANY = 4429;
 
 export interface Watch {
-  /** Counts a message of so many bytes. False: it isn't to be looked at, since the connection is closing. */
+  /** Counts a message of this size. False if it must be ignored because the connection is closing. */
   admit(bytes: number): boolean;
   stop(): void;
 }
 
 /**
- * Ends connections whose other side is gone, reads nothing, or sends without end. A ping is six bytes: one read from the
- * network holds ten thousand, and answering them would keep the process from everybody else.
+ * Ends connections whose client is gone, doesn't read, or sends without end. A ping has six bytes: one read from the
+ * network holds ten thousand, and answering them would block the process for everybody else.
  */
 export function watchSocket(socket: WebSocket, bounds: WatchBounds, hasSession: () => boolean): Watch {
   let answered = true;
@@ -51,7 +51,7 @@ export function watchSocket(socket: WebSocket, bounds: WatchBounds, hasSession: 
     messages += 1 + Math.floor(bytes / BYTES_PER_MESSAGE);
     if (messages > (hasSession() ? bounds.messages : bounds.messagesBeforeSession)) {
       socket.close(TOO_MANY, 'Too many messages');
-      // What else it sends stays in the network until the connection is cut.
+      // Further data stays in the network until the connection is cut.
       socket.pause();
     } else return true;
     return false;

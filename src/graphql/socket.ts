@@ -34,18 +34,18 @@ export interface SocketServerOptions {
   schema: GraphQLSchema;
   services: Services;
   introspection: boolean;
-  /** Those of the web pages; over WebSocket their id comes in `extensions`, beside an empty query. */
+  /** Documents of the web pages. Over WebSocket their id is in `extensions`, next to an empty query. */
   documents: TrustedDocuments;
   sessions: SocketSessions;
   bounds: SocketBounds;
   takeRate: TakeRate;
-  /** The same as over HTTP. */
+  /** Formats all errors, as over HTTP. */
   formatError(error: GraphQLError): GraphQLFormattedError;
 }
 
 /** Limits of one connection (requirement T14). */
 export interface SocketBounds extends WatchBounds {
-  /** From the upgrade to the message that shows a session. */
+  /** Time from the upgrade to authentication. */
   initTimeoutMs: number;
 }
 
@@ -60,7 +60,7 @@ export type SocketHandler = (socket: WebSocket, request: FastifyRequest) => void
 interface Extra {
   socket: WebSocket;
   request: FastifyRequest;
-  /** Known once the connection is initialised. */
+  /** Set when the connection is initialised. */
   credential?: RequestCredential;
   accountId?: string;
   release?: () => void;
@@ -70,19 +70,19 @@ export const SUBPROTOCOL = 'graphql-transport-ws';
 const BAD_MESSAGE = 4400;
 const INTERNAL_ERROR = 1011;
 const TRY_AGAIN_LATER = 1013;
-/** What graphql-ws throws at a message that only servers send, such as `next`. */
+/** graphql-ws throws this for a message that only servers send, such as `next`. */
 const NOT_FOR_SERVERS = /^Error: Unexpected message of type /;
 const OPERATIONS_PER_SOCKET = 20;
-/** How a connection is closed whose beginning is refused (rest/shown-account.ts). */
+/** How a connection is closed when its initialisation is refused (rest/shown-account.ts). */
 const REFUSALS: Partial<Record<ErrorCode, [code: number, reason: string]>> = {
   invalid_request: [BAD_MESSAGE, 'accountId must be the ID of an account'],
   account_changed: [FORBIDDEN, 'The cookie belongs to another account'],
 };
 
-/** Over WebSocket a session can be opened, but no cookie be set. */
+/** A session can be opened over WebSocket, but no cookie set. */
 const NO_JAR: SessionJar = { set: async () => undefined, clear: () => undefined };
 
-/** graphql-ws with the guards, limits and errors that HTTP has. */
+/** graphql-ws with the guards, limits and errors of HTTP. */
 export function createSocketHandler(options: SocketServerOptions): SocketHandler {
   const { services, sessions, bounds, formatError } = options;
   const rules = [...specifiedRules, ...validationRules(options)];
@@ -112,7 +112,7 @@ export function createSocketHandler(options: SocketServerOptions): SocketHandler
         close: (code, reason) => socket.close(code, reason),
         onMessage: (handle) => {
           socket.on('message', (data) => {
-            // One buffer, unless the socket is told otherwise.
+            // A single buffer, the default of `ws`.
             if (!watch.admit((data as Buffer).length)) return;
             const work = { owner: networkOwner(request.context.network) };
             asWork(work, () => handle(String(data))).catch((error: unknown) => {
@@ -132,7 +132,7 @@ export function createSocketHandler(options: SocketServerOptions): SocketHandler
   };
 }
 
-/** Closes a connection whose message has failed. Clients of graphql-ws come back after 1013, and never after 1011. */
+/** Closes a connection whose message has failed. Clients of graphql-ws reconnect after 1013, and never after 1011. */
 function closeAfter(error: unknown, { socket, request }: Extra): void {
   if (NOT_FOR_SERVERS.test(String(error))) {
     socket.close(BAD_MESSAGE, 'This message is for clients only');
@@ -150,14 +150,14 @@ function closeAfter(error: unknown, { socket, request }: Extra): void {
   else socket.close(INTERNAL_ERROR, 'Internal error');
 }
 
-/** A context for one operation; it has nothing in common with the ones before. */
+/** A context for one operation, which shares nothing with earlier ones. */
 const freshContext = ({ context }: FastifyRequest): ServiceContext => ({
   ...context,
   viewer: null,
   em: context.em.fork(),
 });
 
-/** Only those who show a session at the beginning stay. */
+/** Authenticates the connection, or closes it. */
 async function connect(
   { extra, connectionParams }: Context<Record<string, unknown>, Extra>,
   { accounts }: Services,
@@ -168,7 +168,7 @@ async function connect(
   const authorization = memberOf(connectionParams, 'authorization');
   const credential = credentialOf(
     typeof authorization === 'string' ? authorization : request.headers.authorization,
-    // A browser sends the cookie with each upgrade; a page that doesn't mean it says so, in the words of `fetch`.
+    // A browser sends the cookie with each upgrade. A page opts out with `credentials: omit`, as in `fetch`.
     credentials === 'omit' ? {} : request.cookies,
   );
   const session = credential && (await accounts.authenticate(freshContext(request), credential.token));
@@ -184,17 +184,17 @@ async function connect(
     },
     session,
   );
-  // Closed while the session was looked up: nobody would release it any more.
+  // Closed during the look-up of the session, so nobody would release it later.
   if (socket.readyState !== socket.OPEN) extra.release?.();
   return extra.release !== undefined;
 }
 
-/** A member that is named like a header, in whatever case a client writes it. */
+/** A member named like a header, in any case. */
 function memberOf(params: Record<string, unknown> | undefined, name: string): unknown {
   return Object.entries(params ?? {}).find(([member]) => member.toLowerCase() === name)?.[1];
 }
 
-/** Everything that stands before the execution: who asks now, and whether the document may run. */
+/** The checks before the execution: who is asking now, and whether the document may run. */
 async function prepare(
   { extra, subscriptions }: Context<Record<string, unknown>, Extra>,
   { query, extensions, operationName, variables }: SubscribePayload,

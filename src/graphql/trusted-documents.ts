@@ -1,11 +1,11 @@
 import { AppError } from '../errors.js';
 import type { RequestCredential } from '../rest/credential.js';
 
-/** The documents of the pages. */
+/** The documents of the web pages. */
 export interface TrustedDocuments {
   /** Id → text. The web build makes both (web/tools/documents.mjs). */
   texts: ReadonlyMap<string, string>;
-  /** Whether sessions by cookie are bound to them: in production. Elsewhere who develops may ask what they like. */
+  /** Whether cookie sessions may only send these documents: true in production, so that developers can send any. */
   binding: boolean;
 }
 
@@ -16,9 +16,9 @@ export interface DocumentRequest {
 }
 
 /**
- * The text that is to run. A session by cookie is, in production, a page of ours, which only ever sends the documents of its build:
- * with the cookie alone nothing else runs, so that a script which found its way into a page can't ask what it likes.
- * A bearer may send what it wants, within the limits.
+ * The text that will run. In production, a cookie session belongs to one of our pages, which only sends documents of
+ * its build. It may send nothing else, so that a script injected into a page can't send its own queries. Bearers may
+ * send any document within the limits.
  * @throws AppError `unknown_document`, `document_not_trusted`
  */
 export function documentText(

@@ -4,11 +4,11 @@ import { shortened, withShortNames } from '../lib/shortened.js';
 
 const VARIABLE = /^Variable "\$([^"]*)" /;
 const ARGUMENT = /^Argument "([^"]*)" /;
-/** graphql stops at 50 errors and adds one that says so. */
+/** graphql stops at 50 errors and adds one that reports this. */
 const GIVEN_UP = /^Too many errors processing variables/;
 const PLACE = / at "([^"]*)"$/;
 
-/** What graphql says of a value, as a person would say it of a field. The value itself is never repeated. */
+/** graphql's messages about values as messages about fields. They never repeat the value. */
 const WORDS: readonly [RegExp, (match: RegExpExecArray) => { field?: string; message: string }][] = [
   [
     /^Field "([^"]+)" is not defined by type/,
@@ -24,7 +24,7 @@ const WORDS: readonly [RegExp, (match: RegExpExecArray) => { field?: string; mes
   [/^Expected type "([^"]+)" to be an object/, () => ({ message: 'must be an object' })],
 ];
 
-/** The faults of a value, as details of `validation_error`; undefined for an error of anything else. */
+/** The faults of a value, as details of `validation_error`; undefined for any other error. */
 export function valueFaults(error: GraphQLError): FieldIssue[] | undefined {
   if (GIVEN_UP.test(error.message)) {
     return [{ field: 'input', message: 'has more errors than are listed here' }];
@@ -33,7 +33,7 @@ export function valueFaults(error: GraphQLError): FieldIssue[] | undefined {
   return fault && [{ field: shortened(fault.field), message: withShortNames(fault.message) }];
 }
 
-/** Only a variable without a value gets as far as the execution: all else is a fault of the document. */
+/** Only a variable without a value gets as far as the execution; everything else is an error of the document. */
 function argumentFault({ message }: GraphQLError): FieldIssue | undefined {
   const field = ARGUMENT.exec(message)?.[1];
   if (field === undefined) return undefined;

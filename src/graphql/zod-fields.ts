@@ -14,15 +14,15 @@ type Given<In, Out> = {
   [Name in keyof In]: unknown extends In[Name] ? (Name extends keyof Out ? Out[Name] : never) : In[Name];
 };
 
-/** GraphQL types of schemas that have one of their own: enums and objects. */
+/** GraphQL types of schemas that have their own: enums and objects. */
 const TYPES = new WeakMap<z.core.$ZodType, object>();
 
-/** Makes known the GraphQL type of a schema, so that the types which contain the schema needn't name it. */
+/** Registers the GraphQL type of a schema, so that types that contain the schema needn't name it. */
 export const nameType = (schema: z.core.$ZodType, type: object): void => {
   TYPES.set(schema, type);
 };
 
-/** A schema that was only described anew has the type of the one that it was made from. */
+/** A schema that only got a new description has the type of the original. */
 function namedType(schema: z.core.$ZodType): object | undefined {
   const { parent } = schema._zod;
   return TYPES.get(schema) ?? (parent && namedType(parent));
@@ -37,11 +37,11 @@ interface FieldOptions {
   complexity?: number;
 }
 
-/** The end of a pipe that callers see: its input, unless that only prepares the value. */
+/** The side of a pipe that callers see: its input, unless that only prepares the value. */
 export const givenTo = ({ in: first, out }: z.core.$ZodPipeDef): z.core.$ZodType =>
   first._zod.def.type === 'transform' ? out : first;
 
-/** The type of a schema, or a list of it; undefined for an enum or an object that nobody has named. */
+/** The type of a schema, or a list of it; undefined for an unregistered enum or object. */
 function typeOf(schema: z.core.$ZodType): object | undefined {
   const named = namedType(schema);
   if (named) return named;
@@ -71,7 +71,7 @@ function typeOf(schema: z.core.$ZodType): object | undefined {
   }
 }
 
-/** Description, nullability and default, which may stand inside one another. */
+/** Description, nullability and default, which may be nested. */
 function optionsOf(schema: z.core.$ZodType): FieldOptions {
   const { description } = z.globalRegistry.get(schema) ?? {};
   const { def } = (schema as z.core.$ZodTypes)._zod;
@@ -81,7 +81,7 @@ function optionsOf(schema: z.core.$ZodType): FieldOptions {
     case 'optional':
       return { ...optionsOf(def.innerType), nullable: true, ...own };
     case 'default': {
-      // To GraphQL, a default of null is the same as none.
+      // In GraphQL, a default of null is the same as no default.
       const defaultValue = def.defaultValue === null ? {} : { defaultValue: def.defaultValue };
       return { ...optionsOf(def.innerType), ...defaultValue, ...own };
     }
@@ -92,7 +92,7 @@ function optionsOf(schema: z.core.$ZodType): FieldOptions {
   }
 }
 
-/** The description of a field of a service's schema. */
+/** The description of a field in a service's schema. */
 export const descriptionOf = (schema: z.core.$ZodType): string => {
   const { description } = optionsOf(schema);
   if (description === undefined) throw new Error('a field has no description');
@@ -119,9 +119,9 @@ function addFields(
 }
 
 /**
- * A GraphQL type with a field for each field of a service's output. Names, types, nullability and descriptions come from
- * the schema that REST uses; `types` names what the schema alone doesn't say: another scalar, or the type of an enum or
- * object that wasn't made from this schema. `costs` has the fields that cost more than a value.
+ * A GraphQL type with a field for each field of a service's output. Names, types, nullability and descriptions come
+ * from the schema that REST uses. `types` overrides types: with another scalar, or with an enum or object that wasn't
+ * made from this schema. `costs` has the fields that cost more than a value.
  * @throws Error for a field without a description or a type.
  */
 export function objectType<Shape extends z.ZodRawShape>(
@@ -142,7 +142,7 @@ export function inputType<Shape extends z.ZodRawShape>(
   return declaredType(InputType, name, schema, types) as never;
 }
 
-/** A class that is a type by `declare`, for the fields of a schema, and found by that schema. */
+/** Makes a class a type with `declare` and the fields of a schema, and registers it for that schema. */
 function declaredType(
   declare: typeof ObjectType | typeof InputType,
   name: string,
@@ -166,7 +166,7 @@ export function argsType(schema: z.ZodObject, types: Record<string, object>): ne
   return Fields;
 }
 
-/** What an interface extends: the same fields in a class. */
+/** A class with the schema's fields, for interfaces to extend. */
 export function outputFields<Shape extends z.ZodRawShape>(
   schema: z.ZodObject<Shape>,
   types: Types<Shape> = {},

@@ -5,10 +5,10 @@ import { productRoot } from '../lib/product-root.js';
 import type { RestApp } from '../rest/rest-app.js';
 import { show } from './show.js';
 
-/** The compiled agent: one file that needs no other. */
+/** The compiled agent: a single file without imports of ours. */
 const FILE = join('dist', 'cli', 'gateway-agent.js');
 
-/** `GET /gateway-agent.mjs`: the program that sends a node's heartbeats, for nodes to fetch. */
+/** `GET /gateway-agent.mjs`: the program that sends a node's heartbeats, for nodes to download. */
 export function agentRoutes(app: RestApp): void {
   let program: string | undefined;
   show(app, '/gateway-agent.mjs', 'page', (_request, reply) => {

@@ -6,7 +6,7 @@ import { modelPath } from './public/html.js';
 import { show } from './show.js';
 import type { SiteContext } from './site.js';
 
-/** One hour: what changes is `lastmod`. */
+/** One hour; only `lastmod` changes. */
 const CACHE = 'public, max-age=3600';
 
 const robots = (baseUrl: string): string => `User-agent: *
@@ -21,7 +21,7 @@ Sitemap: ${baseUrl}/sitemap.xml
 const entryOf = (url: string, lastModified: string): string =>
   `<url><loc>${escaped(url)}</loc><lastmod>${lastModified}</lastmod></url>`;
 
-/** `/robots.txt` and `/sitemap.xml`: what search engines may visit, and what there is. */
+/** `/robots.txt` and `/sitemap.xml`. */
 export function crawlerRoutes(
   app: RestApp,
   { services, site: { baseUrl }, startedAt }: { services: Services; site: SiteContext; startedAt: number },
@@ -38,7 +38,7 @@ export function crawlerRoutes(
       ...board.entries.map((entry) => entry.model_public_name),
       ...board.insufficient_data_models,
     ].toSorted();
-    // Of a release: they change when it starts. The others show figures of the last hours.
+    // Pages of a release change when it starts. The others show figures of the last hours.
     const started = formatTimestamp(startedAt);
     const live = ['/', '/leaderboard', '/status', ...names.map(modelPath)];
     const still = [

@@ -15,11 +15,11 @@ const OPENAPI = '/openapi.json';
 export interface DocsPagesOptions {
   site: SiteContext;
   pages: PageCache;
-  /** Names of GraphQL's operations that need no session. */
+  /** Names of GraphQL operations that need no session. */
   openOperations: readonly string[];
 }
 
-/** `/openapi.json`, the pages of the documentation, which this server renders itself. */
+/** `/openapi.json` and the server-rendered pages of the documentation. */
 export function docsPages(app: RestApp, { site, pages, openOperations }: DocsPagesOptions): void {
   const html = (url: string, render: () => SitePage): void => {
     show(app, url, 'page', (request, reply) =>

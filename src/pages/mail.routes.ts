@@ -1,11 +1,29 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { escaped } from '../lib/html.js';
 import type { RestApp } from '../rest/rest-app.js';
 import { writes } from '../rest/route-rules.js';
 import { type MailLinkAction, mailLinkActions } from '../services/alerts/mail-links.rules.js';
 import type { Services } from '../services.js';
-import { type MailPage, mailPage } from './mail-page.js';
 import { show } from './show.js';
 import type { SiteContext } from './site.js';
+import { sitePage } from './site-page.js';
+
+/** A short page: a title, a sentence, and a button if there is something to decide. */
+interface MailPage {
+  title: string;
+  text: string;
+  /** Label of a button that sends the form to this URL. */
+  button?: string;
+}
+
+/** A public page that an email links to. It works without scripts. */
+function mailPage({ title, text, button }: MailPage, site: SiteContext): string {
+  const form =
+    button === undefined
+      ? ''
+      : `<form method="post"><button type="submit">${escaped(button)}</button></form>`;
+  return sitePage({ title, main: `<p>${escaped(text)}</p>\n${form}` }, site);
+}
 
 const pages: Readonly<Record<MailLinkAction, { question: MailPage; done: MailPage }>> = {
   stop: {
@@ -31,7 +49,7 @@ const pages: Readonly<Record<MailLinkAction, { question: MailPage; done: MailPag
     },
   },
 };
-/** Whoever stops the mails has had the last word: the link to confirm stands in the mails that came before. */
+/** A stop is final: the link to confirm is in emails that were sent before it. */
 const stopped: MailPage = {
   title: 'You have stopped these emails',
   text: 'You don’t receive any emails from this account, and confirming your address doesn’t change that. You can close this page.',
@@ -41,12 +59,12 @@ const invalid: MailPage = {
   text: 'Part of it may be missing. Open it from the email again.',
 };
 
-/** The bodies of a form and of a mailbox's one click (RFC 8058). What they say doesn't matter: the address decides. */
+/**
+ * Bodies of the form and of a mail program's one-click request (RFC 8058). Their content is ignored: the URL decides.
+ */
 const FORM_TYPES = ['application/x-www-form-urlencoded', 'multipart/form-data'];
 
-/**
- * Where the links in mails lead. Programs open links before their readers do: GET only asks, POST acts.
- */
+/** Pages that emails link to. Programs open links before their readers do, so GET only asks and POST acts. */
 export function mailRoutes(app: RestApp, { mailLinks }: Services, site: SiteContext): void {
   const answer = (reply: FastifyReply, page: MailPage): FastifyReply =>
     reply

@@ -2,15 +2,15 @@ import { escaped } from '../lib/html.js';
 import { type Block, readMarkdown } from '../lib/markdown.js';
 import type { Inline } from '../lib/markdown-inline.js';
 
-/** Below the heading of what the text stands in. */
+/** Below the heading of the section that contains the text. */
 const FIRST_LEVEL = 3;
 const LAST_LEVEL = 6;
 
 const TAGS = { strong: 'strong', emphasis: 'em', struck: 's' } as const;
 
 /**
- * A stranger's text in Markdown as HTML. Every character of it is escaped, nothing that it names is fetched, and nobody is led
- * anywhere by it: a link is its words and its address.
+ * A stranger's Markdown as HTML. All text is escaped, nothing is fetched, and links are shown as text with their
+ * address.
  */
 export const markdownHtml = (text: string): string => readMarkdown(text).map(blockHtml).join('\n');
 

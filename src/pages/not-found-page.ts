@@ -3,10 +3,10 @@ import { securityHeaders } from '../lib/security-headers.js';
 import type { SiteContext } from './site.js';
 import { sitePage } from './site-page.js';
 
-/** Addresses of programs: what is asked there is answered in JSON, whoever asks. */
+/** Paths for programs, which always get JSON. */
 const OF_PROGRAMS = /^\/(?:api|v1|graphql|openapi\.json|assets|health)(?:[/?]|$)/;
 
-/** Whether somebody with a browser asks for a page. */
+/** Whether a browser requests a page. */
 function wantsPage({ method, url, headers }: FastifyRequest): boolean {
   if ((method !== 'GET' && method !== 'HEAD') || OF_PROGRAMS.test(url)) return false;
   return headers.accept?.toLowerCase().includes('text/html') ?? false;
@@ -20,13 +20,13 @@ const MAIN = `<p>Check the address for a typo. If you followed a link, the page 
 <li><a href="/dashboard">Dashboard</a>: your keys, usage and balance</li>
 </ul>`;
 
-/** The page in the place of one that isn't there. */
+/** The page for unknown URLs. */
 export const notFoundPage = (site: SiteContext): string =>
   sitePage({ title: 'Page not found', main: MAIN }, site);
 
 /**
- * Answers a browser's request for an unknown address with a page; undefined leaves the answer to the error handler.
- * @param https Whether the public address is https.
+ * Answers a browser's request for an unknown URL with a page. Undefined leaves the response to the error handler.
+ * @param https Whether the public URL is https.
  */
 export function answerWithPage(
   request: FastifyRequest,

@@ -24,13 +24,13 @@ export interface PublicPagesOptions {
   site: SiteContext;
   clock: Clock;
   pages: PageCache;
-  /** Accounts that have to use a model before it is shown. */
+  /** Number of accounts that must have used a model before it is shown. */
   leastAccounts: number;
 }
 
 const DEFAULTS: LeaderboardInput = { window_days: 7, sort_by: 'ranking_score' };
 
-/** What was asked of the leaderboard. A page shows what it can: values that it doesn't know count as none. */
+/** The query of the leaderboard. Unknown values count as absent. */
 function asked(query: unknown): LeaderboardInput {
   const given = query as Record<string, unknown>;
   const { window_days, sort_by } = leaderboardInput.shape;
@@ -40,12 +40,12 @@ function asked(query: unknown): LeaderboardInput {
   };
 }
 
-/** The model that a new account may call first. */
+/** The model of a new account's first call. */
 const FIRST_MODEL = 'gateway/fast';
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
-/** The pages for who isn't signed in: what this is, what it costs, how the models do, and what a migration saves. */
+/** Public pages: the product, prices, performance of the models, and the migration estimator. */
 export function publicPages(app: RestApp, options: PublicPagesOptions): void {
   const { services, site, clock, pages, leastAccounts } = options;
   const { leaderboard } = services;
@@ -147,7 +147,7 @@ export function publicPages(app: RestApp, options: PublicPagesOptions): void {
     ),
   );
 
-  // The whole name, as calls carry it.
+  // The full name, as calls use it.
   route('/leaderboard/gateway/:name', async (request, reply) =>
     reply.redirect(modelPath((request.params as { name: string }).name), 301),
   );

@@ -6,7 +6,7 @@ import { formatInteger, latency, money, timeOf } from './public/html.js';
 import type { SiteContext } from './site.js';
 import { sitePage } from './site-page.js';
 
-/** A text as it was written, with a button to copy it: nothing in it is HTML. */
+/** A text exactly as it was written, escaped, with a copy button. */
 function verbatim(what: string, text: string): string {
   const count = [...text].length;
   const characters = `${formatInteger(count)} character${count === 1 ? '' : 's'}`;
@@ -28,7 +28,7 @@ function answerOf(run: RunOutput): string {
   const { status, response_content: text, error_message: error } = run;
   const waiting = NOT_YET[status];
   if (waiting !== undefined) return `<p>${waiting}</p>`;
-  const said =
+  const outcome =
     status === 'error'
       ? `<p>This run failed: ${escaped(error ?? 'the reason is unknown')}</p>`
       : status === 'cancelled'
@@ -38,9 +38,9 @@ function answerOf(run: RunOutput): string {
   const thought =
     thinking &&
     `<details><summary>Thinking</summary><div class="answer">${markdownHtml(thinking)}</div></details>`;
-  if (answer !== '') return `${said}${thought}<div class="answer">${markdownHtml(answer)}</div>`;
+  if (answer !== '') return `${outcome}${thought}<div class="answer">${markdownHtml(answer)}</div>`;
   const isSpent = status === 'success' && isOnlyThinking(answer, run.output_tokens, run.finish_reason);
-  return said + thought + (isSpent ? '<p>There is no answer: all tokens went into thinking.</p>' : '');
+  return outcome + thought + (isSpent ? '<p>There is no answer: all tokens went into thinking.</p>' : '');
 }
 
 function runSection(run: RunOutput): string {
@@ -58,7 +58,7 @@ ${facts([
 </section>`;
 }
 
-/** A shared session as a page. It works without scripts, and loads nothing that the texts name. */
+/** A shared session as a page. It works without scripts, and loads nothing that the texts mention. */
 export function sharedPlaygroundPage(session: SharedSessionOutput, slug: string, site: SiteContext): string {
   const { prompt, system_prompt: system, parameters, runs, created_at: at } = session;
   const { temperature, max_tokens: maxTokens, top_p: topP } = parameters;
@@ -79,7 +79,7 @@ ${runs.map(runSection).join('\n')}
   return sitePage({ title: 'A prompt and its answers', wide: true, main }, site);
 }
 
-/** Told where nothing is shared, or not any more. */
+/** The page for sessions that aren't shared, or not any more. */
 export const missingPlaygroundPage = (site: SiteContext): string =>
   sitePage(
     {

@@ -6,10 +6,10 @@ import type { Services } from '../services.js';
 import { missingPlaygroundPage, sharedPlaygroundPage } from './shared-playground-page.js';
 import type { SiteContext } from './site.js';
 
-/** Not for search engines, and no copy: it ends when its owner says so. */
+/** Not for search engines and not cached, because its owner may end it at any time. */
 const HEADERS = { 'cache-control': 'no-store', 'x-robots-tag': 'noindex' };
 
-/** `/p/{slug}`: a shared session of the model playground as a page. */
+/** `/p/{slug}`: a shared playground session as a page. */
 export function sharedPlaygroundRoutes(app: RestApp, { playground }: Services, site: SiteContext): void {
   app.route({
     method: 'GET',

@@ -8,7 +8,7 @@ type Handler = (
   reply: FastifyReply,
 ) => Promise<FastifyReply | undefined> | FastifyReply | undefined;
 
-/** Serves a public page or file at a URL, which the API reference leaves out. */
+/** Serves a public page or file at a URL that the API reference leaves out. */
 export function show(app: RestApp, url: string, rules: HeaderClass | RouteConfig, handler: Handler): void {
   const config = typeof rules === 'string' ? shows(rules) : rules;
   app.route({ method: 'GET', url, config, schema: { hide: true }, handler });

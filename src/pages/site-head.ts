@@ -2,16 +2,16 @@ import { escaped } from '../lib/html.js';
 import type { SiteContext, SitePage } from './site.js';
 
 const NAME = 'Inference gateway';
-/** Of the picture that a link shows elsewhere: web/site/picture.png. */
+/** The preview picture of links: web/site/picture.png. */
 const PICTURE = { width: 1200, height: 630, alt: 'Inference gateway: open models behind the OpenAI API' };
 
 const titleOf = ({ title, documentTitle }: SitePage): string => documentTitle ?? `${title} · ${NAME}`;
 
-/** Data, not a script: no policy is asked about it, and nothing in it can end its element. */
+/** Data, not a script: the content security policy doesn't apply, and nothing in it can end its element. */
 const dataOf = (data: object): string =>
   `<script type="application/ld+json">${JSON.stringify(data).replaceAll('<', '\\u003c')}</script>`;
 
-/** What search engines and other sites make of a page that is meant to be found. */
+/** Metadata of a page for search engines and link previews. */
 function findable(page: SitePage, description: string, { baseUrl, assets }: SiteContext): string {
   const url = `${baseUrl}${page.path}`;
   const properties: Record<string, string | number> = {
@@ -38,7 +38,7 @@ ${graph.join('\n')}
 ${dataOf({ '@context': 'https://schema.org', ...about })}`;
 }
 
-/** What stands in the head of a public page. */
+/** The head of a public page. */
 export function headOf(page: SitePage, site: SiteContext): string {
   const { description, path, script } = page;
   const about =

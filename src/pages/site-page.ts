@@ -22,10 +22,10 @@ const ALSO: readonly Link[] = [
   ['/openapi.json', 'OpenAPI document'],
 ];
 
-/** The mark, as in web/app/ui/brand.tsx. */
+/** The logo, as in web/app/ui/brand.tsx. */
 const MARK = `<svg viewBox="0 0 20 20" width="20" height="20" aria-hidden="true"><rect x="2.5" y="1.5" width="15" height="17" rx="1.5" fill="none" stroke="currentColor"/><path d="M12.5 1.5v17M5 6h5M5 10h5M5 14h5M14.5 6h1M14.5 10h1M14.5 14h1" stroke="currentColor"/></svg>`;
 
-/** The page itself, or the part of the site that it belongs to. */
+/** `aria-current` for the page itself, or for the part of the site that it belongs to. */
 function currentOf(url: string, path: string | undefined): string {
   if (url === path) return ' aria-current="page"';
   return path?.startsWith(`${url}/`) ? ' aria-current="true"' : '';
@@ -40,7 +40,7 @@ const navOf = (name: string, className: string, links: string): string =>
 const mainClass = ({ aside, wide }: SitePage): string =>
   aside === undefined ? (wide ? ' class="wide"' : '') : ' class="reference"';
 
-/** A public page in the product's own style. Nothing in it is inline, nothing comes from elsewhere, and it works without scripts. */
+/** A public page in the product's style. No inline code, nothing from other hosts; works without scripts. */
 export function sitePage(page: SitePage, site: SiteContext): string {
   const { path } = page;
   const isDocs = path === '/docs' || path?.startsWith('/docs/');

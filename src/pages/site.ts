@@ -1,4 +1,4 @@
-/** What the public pages share, by addresses of the web build. */
+/** Assets that public pages share, by their URLs in the web build. */
 export interface SiteAssets {
   theme: string;
   style: string;
@@ -6,35 +6,35 @@ export interface SiteAssets {
   /** The script of `/migrate`. */
   migrate: string;
   icon: string;
-  /** What a link to a page shows elsewhere. */
+  /** Preview picture of links. */
   picture: string;
 }
 
 /** What all public pages of this installation have in common. */
 export interface SiteContext {
-  /** Public address, without a slash at the end. */
+  /** Public URL, without a trailing slash. */
   baseUrl: string;
-  /** Undefined where the pages are not built: they stand without a style. */
+  /** Undefined if the pages aren't built: they are shown unstyled. */
   assets: SiteAssets | undefined;
 }
 
 export interface SitePage {
   title: string;
-  /** Of the document, where it isn't the heading with the name of the product. */
+  /** Title of the document, if it isn't the heading with the product's name. */
   documentTitle?: string;
-  /** For who finds the page in a search; without one it isn't meant to be found. */
+  /** For search results; a page without one isn't meant to be found. */
   description?: string;
-  /** The page's own address, marked in the header. */
+  /** The page's own path, marked in the header. */
   path?: string;
-  /** What the page is about for search engines, in the terms of schema.org; without it a page of the web. */
+  /** What the page is about, in schema.org terms; by default a web page. */
   about?: object;
-  /** As wide as the dashboard; otherwise as wide as text. */
+  /** As wide as the dashboard instead of as wide as text. */
   wide?: boolean;
-  /** HTML in the place of the plain heading. */
+  /** HTML that replaces the plain heading. */
   opening?: string;
-  /** Beside the text, such as a list of contents. */
+  /** HTML beside the text, such as a table of contents. */
   aside?: string;
-  /** A script of its own beside the one of all pages. */
+  /** Another script in addition to the one of all pages. */
   script?: string | undefined;
   /** HTML. */
   main: string;

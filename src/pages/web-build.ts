@@ -31,7 +31,7 @@ const manifestSchema = z.object({
   ),
 });
 
-/** Where the parts of the chat widget are. */
+/** Assets of the chat widget. */
 export type WidgetAssets = z.infer<typeof manifestSchema>['widget'];
 
 const documentsSchema = z.record(z.string(), z.string());
@@ -43,32 +43,32 @@ export interface Asset {
   /** Media type. */
   type: string;
   etag: string;
-  /** As it is. */
+  /** Uncompressed. */
   content: Buffer;
-  /** The same, compressed when the build was made; the best first. */
+  /** Compressed at build time, best first. */
   compressed: readonly { encoding: ContentEncoding; content: Buffer }[];
 }
 
-/** What web/tools made of web/, held in memory: no request reaches the disk, and a name that isn't in it is nothing. */
+/** The output of web/tools, held in memory: no request reads the disk, and names outside it don't exist. */
 export interface WebBuild {
   /**
-   * Document of a page with `nonce` at every place that wants one. It asks at once for all that the page at `path` is made
-   * of, and shows its title, where these are known.
+   * Document of a page with `nonce` wherever one is needed. It preloads everything that the page at `path` consists
+   * of, and has its title, where these are known.
    */
   page(name: string, nonce: string, path?: string): string;
-  /** The scripts that stand in the document of a page, as its policy names them: `'sha256-…'`. */
+  /** Hashes of a document's inline scripts for its policy: `'sha256-…'`. */
   inlineScripts(name: string): readonly string[];
-  /** What the pages share that the server renders. */
+  /** Assets that server-rendered pages share. */
   site: SiteAssets;
   /** Loader and frame of the chat widget. */
   widget: WidgetAssets;
-  /** By its path, `/assets/…`. */
+  /** By path, `/assets/…`. */
   asset(path: string): Asset | undefined;
   /** The GraphQL documents of the pages: id → text. */
   documents: ReadonlyMap<string, string>;
 }
 
-/** The dashboard's document, the only one with pages of its own. */
+/** The dashboard's document, the only one with several pages. */
 const APP_PAGE = 'app';
 /** The placeholder for the nonce in the built HTML. */
 const NONCE_PLACEHOLDER = '%CSP_NONCE%';
@@ -85,25 +85,27 @@ function withPreload(document: string, scripts: readonly string[]): string {
   return document.replace('</head>', `${modules.join('')}</head>`);
 }
 
-/** Stand in the outline of a document until it is known whose it is. */
+/** Placeholders in the outline of a document until its account is known. */
 const BARS = '<div class="shell-bar"></div><div class="shell-bar"></div>';
 
-/** With title and lead of a page that has the same ones for everybody. */
+/** With title and lead of a page that are the same for everybody. */
 const withOutline = (document: string, outline: string = BARS): string =>
   document.replace(BARS, () => outline);
 
-/** Pages of the app that search engines may show. */
+/** Pages of the app that search engines may index. */
 const PUBLIC_PATHS = ['/login', '/signup'];
 const NOT_INDEXED = '<meta name="robots" content="noindex">';
 
-/** A page that everybody may see can be found, the others can't. */
+/** Public pages may be indexed, others may not. */
 const withIndexing = (document: string, path: string): string =>
   PUBLIC_PATHS.includes(path) ? document.replace(NOT_INDEXED, '') : document;
 
-/** Begins a script that stands in the document; others have an address before their nonce. */
+/** Begins an inline script; others have a `src` before their nonce. */
 const INLINE_SCRIPT = '<script nonce="';
 
-/** A policy names what may run in a document by the hash of its text: nothing that is added to the document runs. */
+/**
+ * A policy names the allowed inline scripts by the hashes of their text, so that nothing added to the document runs.
+ */
 const hashesOf = (document: string): string[] =>
   document
     .split(INLINE_SCRIPT)
@@ -113,14 +115,14 @@ const hashesOf = (document: string): string[] =>
       return `'sha256-${createHash('sha256').update(script).digest('base64')}'`;
     });
 
-/** The address in the table of preloads: one below a list stands for all of them. */
+/** The path in the table of preloads: one entry below a list is used for all of them. */
 const placeOf = (path: string, known: ReadonlyMap<string, unknown>): string =>
   known.has(path) ? path : path.replace(/\/[^/]*$/, '/*');
 
 /** `dist/web` of this checkout or image. */
 const webFolder = (): string => join(productRoot(), 'dist', 'web');
 
-/** Reads the web build; undefined where there is none, so that the API of a checkout without one can run. */
+/** Reads the web build; undefined without one, so that the API of an unbuilt checkout can run. */
 export function loadWebBuild(folder: string = webFolder()): WebBuild | undefined {
   const manifestPath = join(folder, 'manifest.json');
   if (!existsSync(manifestPath)) return undefined;

@@ -6,7 +6,7 @@ import type { RestApp } from '../rest/rest-app.js';
 import { show } from './show.js';
 import { type Asset, notBuilt, type WebBuild } from './web-build.js';
 
-/** Addresses that the dashboard's own router answers. */
+/** Paths that the dashboard's own router handles. */
 const APP_URLS = [
   '/login',
   '/signup',
@@ -20,7 +20,7 @@ const APP_URLS = [
 
 const NONCE_BYTES = 16;
 
-/** Everything from this site only, nothing inline but the build's first script and styles that carry the nonce of this answer. */
+/** Everything from this site only; inline only the build's first script, and styles with this response's nonce. */
 const appPolicy = (nonce: string, scripts: readonly string[]): string =>
   [
     "default-src 'none'",
@@ -29,14 +29,14 @@ const appPolicy = (nonce: string, scripts: readonly string[]): string =>
     "img-src 'self' data:",
     "font-src 'self'",
     "connect-src 'self'",
-    // The preview of a chat widget.
+    // For the preview of a chat widget.
     "frame-src 'self'",
     "base-uri 'none'",
     "form-action 'self'",
     "frame-ancestors 'none'",
   ].join('; ');
 
-/** The editor of the playground writes its styles into the page by itself and works in workers of ours. */
+/** GraphiQL's editor inserts its styles into the page and runs in workers of ours. */
 const playgroundPolicy = (): string =>
   [
     "default-src 'none'",
@@ -51,13 +51,13 @@ const playgroundPolicy = (): string =>
     "frame-ancestors 'none'",
   ].join('; ');
 
-/** The pages that were built from web/, and their assets. */
+/** The pages built from web/, and their assets. */
 export function webRoutes(app: RestApp, build: WebBuild | undefined): void {
   const page = (url: string, name: string, policy: typeof appPolicy): void => {
     show(app, url, 'spa', (request, reply) => {
       if (!build) throw notBuilt();
       const nonce = randomBytes(NONCE_BYTES).toString('base64');
-      // Never validated against a copy: policy and document carry the same nonce, made for this answer.
+      // Never revalidated: policy and document contain the same nonce, made for this response.
       return reply
         .headers({
           'content-security-policy': policy(nonce, build.inlineScripts(name)),
@@ -72,7 +72,7 @@ export function webRoutes(app: RestApp, build: WebBuild | undefined): void {
   show(app, '/assets/*', 'asset', (request, reply) => {
     const asset = build?.asset(request.url.split('?', 1)[0]!);
     if (asset) return sendAsset(asset, request, reply);
-    // A page of an earlier release may ask for it: that must not be remembered.
+    // A page of an earlier release may request it; the 404 must not be cached.
     reply.header('cache-control', 'no-store');
     throw build ? new AppError('not_found') : notBuilt();
   });
@@ -80,7 +80,7 @@ export function webRoutes(app: RestApp, build: WebBuild | undefined): void {
 
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
-/** Answers with a file of the build, compressed where that is wanted. */
+/** Sends a file of the build, compressed if the client accepts it. */
 export function sendAsset(
   asset: Asset,
   request: FastifyRequest,

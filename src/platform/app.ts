@@ -53,19 +53,17 @@ import { statusRoutes } from '../rest/status.routes.js';
 import { widgetsRoutes } from '../rest/widgets.routes.js';
 import type { Signals } from '../services/live/signals.js';
 import type { Services } from '../services.js';
-import { answerBrokenHttp } from './broken-http.js';
 import { compressAnswers } from './compression.js';
-import { handleErrors, requestError, sendError } from './error-handler.js';
+import { answerBrokenHttp, handleErrors, requestError, sendError } from './error-handler.js';
 import { parseJsonBodies } from './json-body.js';
 import { boundLargeAnswers } from './large-answers.js';
 import { measureRequests } from './metrics.js';
 import { collectOpenApi } from './openapi.js';
 import { chargeBody, createRates, limitRates, requireRate } from './rates.js';
-import { addSecurityHeaders, checkContentType, checkHost } from './route-guard.js';
+import { addSecurityHeaders, checkContentType, checkHost, ownWork } from './route-guard.js';
 import { guardSessions } from './session-guard.js';
 import { traceRequests } from './trace-requests.js';
 import { warnOfUntrustedPeers } from './untrusted-peers.js';
-import { ownWork } from './work-guard.js';
 
 export interface PlatformDeps {
   config: Config;
@@ -74,33 +72,33 @@ export interface PlatformDeps {
   clock: Clock;
   log: Logger;
   registry: Registry;
-  /** What other processes say while it happens. */
+  /** Live signals from other processes. */
   signals: Signals;
-  /** Check readiness at the moment; an error counts as no. */
+  /** Whether the process can serve now; an error counts as no. */
   ready(): Promise<boolean>;
-  /** The pages built from web/; without them their addresses answer 503. */
+  /** The pages built from web/; without them their paths answer 503. */
   web?: WebBuild;
   socketBounds?: Partial<SocketBounds> | undefined;
-  /** The product's unless a test can't wait for them. */
+  /** Shorter in tests. */
   bounds?: Partial<RequestBounds> | undefined;
   tracing?: Tracing | undefined;
 }
 
 export interface Platform {
   app: RestApp;
-  /** What each route declares, HEAD left out. */
+  /** The declared rules of each route, without HEAD. */
   routes: readonly DeclaredRoute<ApiRouteRules>[];
-  /** Answers what is in flight and closes. The database stays the caller's. */
+  /** Finishes requests in progress and closes. The database belongs to the caller. */
   close(): Promise<void>;
 }
 
-/** The edge of this machine speaks for its clients; others do only where `TRUST_PROXY` names them. */
+/** The edge on this machine may name its clients. Other peers may only if `TRUST_PROXY` lists them. */
 const OWN_EDGE = ['127.0.0.1', '::1'];
-/** Its client and itself. With more hops the client's address came by a proxy of `TRUST_PROXY` before the edge. */
+/** The edge and its client. With more hops, a proxy of `TRUST_PROXY` is in front of the edge. */
 const HOPS_OF_OWN_EDGE = 2;
 const TOO_MANY = 'Too many requests without a session from this network. Try again later.';
 const WEBSOCKET_URL = /^\/graphql(?:\?|$)/;
-/** For clients that reach this process directly. The edge has limits of its own. */
+/** For clients that reach this process directly. The edge has its own limits. */
 const BOUNDS: Readonly<RequestBounds> = {
   ...CONNECTION_BOUNDS,
   headersTimeoutMs: 10_000,
@@ -108,7 +106,7 @@ const BOUNDS: Readonly<RequestBounds> = {
   keepAliveMs: 72_000,
 };
 
-/** Builds the platform: every route with its guards. Nothing listens yet. */
+/** Builds the platform: every route with its guards. Doesn't listen yet. */
 export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
   const { config, services } = deps;
   const publicUrl = new URL(config.publicBaseUrl);
@@ -125,7 +123,7 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
       maxHeaderSize: MAX_HEADER_BYTES + FORWARDED_HEADER_BYTES,
       headersTimeout: bounds.headersTimeoutMs,
       connectionsCheckingInterval: bounds.checkIntervalMs,
-      // Elsewhere an upgrade is asked for in vain and the request is answered as it is, with its body.
+      // Elsewhere an upgrade is ignored, and the request is answered with its body.
       shouldUpgradeCallback: (request) =>
         isWebSocketUpgrade(request) && WEBSOCKET_URL.test(request.url ?? ''),
     },
@@ -166,7 +164,7 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
     production: config.production,
     internalSecret: config.gpuHeartbeatSecret,
   });
-  // Suites and scripts of a developer ask as much as they like of their own machine.
+  // Test suites and scripts of developers on the same machine aren't limited.
   const takeRate = createRates(({ loopback }) => loopback && !config.production, strangers);
   limitRates(app, takeRate);
   checkContentType(app);
@@ -227,7 +225,7 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
 
 /** Request id and service context, before anything else can fail. */
 function provideContext(app: RestApp, { orm, clock }: PlatformDeps): void {
-  // Set by the hook below before anyone can read it.
+  // The hook below sets it before anyone can read it.
   app.decorateRequest('context', undefined as never);
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);

@@ -4,14 +4,14 @@ import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } fro
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { preferredEncoding } from '../lib/accept-encoding.js';
 
-/** Below this a packet or two hold it anyway. */
+/** Below this size, a response fits into one or two packets anyway. */
 const WORTH_COMPRESSING_BYTES = 1_024;
 const TEXTS = /^(?:text\/(?:html|css|csv|plain)|application\/(?:[\w.-]+\+)?json)\b/;
-/** Each answer is made anew: effort beyond these buys little. */
+/** Responses aren't reused, so more effort gains little. */
 const BROTLI_QUALITY = 4;
 const GZIP_LEVEL = 6;
 
-/** 256 KiB. What is streamed waits for its reader, with the window: the usual one is of 4 MiB. */
+/** 256 KiB. A streamed response keeps its window in memory while it waits for its reader; the default is 4 MiB. */
 const STREAMED_WINDOW_BITS = 18;
 
 const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } };
@@ -29,14 +29,16 @@ const streamed = {
 
 declare module 'fastify' {
   interface FastifyReply {
-    /** Holds a secret beside what the caller has sent: its length compressed would tell of it (BREACH). */
+    /**
+     * The response contains a secret next to data from the caller: its compressed length would reveal it (BREACH).
+     */
     holdsSecret: boolean;
   }
 }
 
 /**
- * Compresses texts above 1 KiB for who takes that. Never answers to writes of `/api`, which are small and may show a
- * secret, nor what a handler has marked; event streams aren't texts here.
+ * Compresses texts above 1 KiB if the client accepts that. Never responses to writes of `/api`, which are small and
+ * may contain a secret, and none that a handler has marked. Event streams aren't compressed.
  */
 export function compressAnswers(app: FastifyInstance): void {
   app.decorateReply('holdsSecret', false);
@@ -55,7 +57,7 @@ export function compressAnswers(app: FastifyInstance): void {
     reply.removeHeader('content-length');
     if (content) return whole[encoding](content);
     const compressed = streamed[encoding]();
-    // A reading that fails breaks the answer off, as it does without compression.
+    // A failed read aborts the response, as it does without compression.
     (payload as Readable).once('error', (error) => compressed.destroy(error));
     compressed.once('close', () => (payload as Readable).destroy());
     return (payload as Readable).pipe(compressed);

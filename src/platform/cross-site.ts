@@ -2,23 +2,23 @@ import type { FastifyRequest } from 'fastify';
 import { AppError } from '../errors.js';
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
-/** Fetch metadata of a request that this site's own pages, or the person alone, caused. */
+/** Fetch metadata of requests from this site's own pages, or made by the user directly. */
 const OWN_SITES = new Set(['same-origin', 'none']);
 
 const LOOPBACK_NAMES = new Set(['localhost', '127.0.0.1', '[::1]']);
 
-/** Whether a request is to become a WebSocket. */
+/** Whether a request asks for a WebSocket. */
 export const isUpgrade = ({ headers }: FastifyRequest): boolean => headers.upgrade !== undefined;
 
 /**
- * Refuses a write that carries the session cookie, or sets it, unless this site sent it (requirement T6). Every browser says
- * where a write comes from, in `Sec-Fetch-Site`, `Origin` or both; what is said must be right. A client that says
- * neither is no browser: nobody can make it send a cookie against its will, so it passes.
- * An upgrade to WebSocket counts as a write: what goes over it may be one, and the browser asks nobody before.
- * `same-site` is refused: another service below the same domain is not this site.
+ * Refuses a write that carries the session cookie, or sets it, unless it comes from this site (requirement T6). Every
+ * browser sends the origin of a write in `Sec-Fetch-Site`, `Origin` or both, and every value sent must match. A client that sends
+ * neither isn't a browser: nobody can make it send a cookie against its will, so it passes. An upgrade to WebSocket
+ * counts as a write: writes may go over it, and the browser makes no preflight request. `same-site` is refused:
+ * another service below the same domain is not this site.
  *
- * `Host` is what a page elsewhere can choose, by a name of its own that leads here (DNS rebinding). This site is what
- * PUBLIC_BASE_URL says. On a developer's machine it has several names, which nobody else can take.
+ * `Host` can't be trusted: another site can point a name of its own here (DNS rebinding). This site is
+ * PUBLIC_BASE_URL. On a developer's machine it also has several loopback names, which nobody else can take.
  * @throws AppError `cross_site_request`
  */
 export function refuseCrossSiteWrite(request: FastifyRequest, publicUrl: URL): void {

@@ -1,24 +1,27 @@
+import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchemaValidationError } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
-import { AppError, errorBody, errorEntry, type PlainErrorCode } from '../errors.js';
+import { AppError, type ErrorCode, errorBody, errorEntry, type PlainErrorCode } from '../errors.js';
 import { fieldIssues } from '../lib/field-issues.js';
 import { meantPath, nothingHere } from '../lib/inference-path.js';
 import { largerThan } from '../lib/larger-than.js';
+import { isUnanswerable, rawAnswer } from '../lib/raw-answer.js';
 import { toAppError as plainAppError } from '../lib/to-app-error.js';
 
-/** Answers who asks for a page that there isn't with one that says so; undefined: it wants no page. */
+/** Answers a request for an unknown page with an HTML page; undefined if the client wants no page. */
 type AnswerWithPage = (request: FastifyRequest, reply: FastifyReply) => FastifyReply | undefined;
 
 /**
- * Every error of the platform in the one shape of src/errors.ts; what isn't the caller's fault is logged.
- * @param publicBaseUrl Without a slash at its end.
+ * Answers every error of the platform in the format of src/errors.ts, and logs those that aren't the caller's fault.
+ * @param publicBaseUrl Without a trailing slash.
  */
 export function handleErrors(app: FastifyInstance, asPage: AnswerWithPage, publicBaseUrl: string): void {
   app.setErrorHandler((error, request, reply) => {
-    const told = requestError(error);
+    const appError = requestError(error);
     const { bodyLimit } = request.routeOptions;
-    if (told.code !== 'body_too_large' || bodyLimit === undefined) return sendError(told, request, reply);
-    return sendError(new AppError(told.code, { message: largerThan(bodyLimit) }), request, reply);
+    if (appError.code !== 'body_too_large' || bodyLimit === undefined)
+      return sendError(appError, request, reply);
+    return sendError(new AppError(appError.code, { message: largerThan(bodyLimit) }), request, reply);
   });
   app.setNotFoundHandler((request, reply) => {
     const meant = meantPath(request.url);
@@ -27,7 +30,6 @@ export function handleErrors(app: FastifyInstance, asPage: AnswerWithPage, publi
   });
 }
 
-/** Answers an error. */
 export function sendError(error: AppError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const level = error.options.quiet ? undefined : errorEntry(error.code).log;
   if (level) {
@@ -46,7 +48,7 @@ export function sendError(error: AppError, request: FastifyRequest, reply: Fasti
     .send(JSON.stringify(errorBody(error.code, { ...error.options, message: error.message })));
 }
 
-/** Fastify's own errors in our terms; everything else as anywhere. */
+/** Translates Fastify's own errors. */
 export function requestError(error: unknown): AppError {
   if (hasZodFastifySchemaValidationErrors(error)) return fromValidation(error.validation);
   const code = codeOfFramework(error);
@@ -62,7 +64,7 @@ function fromValidation(validation: readonly FastifySchemaValidationError[]): Ap
   return new AppError('validation_error', { details: fieldIssues(issues) });
 }
 
-/** Fastify's own refusals: always the caller's fault. */
+/** Fastify's own refusals are always the caller's fault. */
 function codeOfFramework(error: unknown): PlainErrorCode | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
   const { statusCode, code, name } = error as { statusCode?: number; code?: string; name?: string };
@@ -75,7 +77,18 @@ function codeOfFramework(error: unknown): PlainErrorCode | undefined {
 
 declare module 'fastify' {
   interface FastifyReply {
-    /** Code of the error that was answered, for the metrics. */
+    /** Error code of the response, for the metrics. */
     errorCode: string | null;
   }
+}
+
+/** Answers invalid HTTP and oversized headers, which fail before Fastify sees a request. */
+export function answerBrokenHttp(error: Error & { code?: string }, socket: Socket): void {
+  if (isUnanswerable(error, socket)) {
+    socket.destroy();
+    return;
+  }
+  const code: ErrorCode = error.code === 'HPE_HEADER_OVERFLOW' ? 'headers_too_large' : 'invalid_request';
+  const options = code === 'invalid_request' ? { message: 'This is not a valid HTTP request.' } : {};
+  socket.end(rawAnswer(errorEntry(code).status, errorBody(code, options)));
 }

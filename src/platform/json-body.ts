@@ -5,7 +5,7 @@ import { AppError } from '../errors.js';
 import { jsonAmbiguity } from '../lib/json-ambiguity.js';
 import { rulesOf } from './route-guard.js';
 
-/** Why a text was refused: malformed JSON, or members that could change what objects inherit. */
+/** Why a text was refused: malformed JSON, or members that could change inherited properties. */
 function faultOf(text: string): string {
   try {
     JSON.parse(text);
@@ -21,8 +21,8 @@ function ambiguityOf(text: string): string | undefined {
 }
 
 /**
- * JSON is the only type that is parsed, and only where every reader sees the same in it (docs/decisions/0011). An empty body is none: `content-type` alone doesn't make one.
- * `take` is asked before a body is parsed, and throws if its sender has to wait.
+ * Parses JSON, and nothing else, if every parser reads the same in it (docs/decisions/0011). An empty body counts as
+ * absent, even with a `content-type`. `take` is called before a body is parsed, and throws if its sender has to wait.
  */
 export function parseJsonBodies(
   app: FastifyInstance,

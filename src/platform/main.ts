@@ -32,7 +32,7 @@ import { createServices } from '../services.js';
 import { createPlatform, type Platform } from './app.js';
 
 const POOL_SIZE = 8;
-/** Requests in flight get 30 s (the request timeout), then the process ends. */
+/** Requests in progress get 30 s (the request timeout), then the process ends. */
 const STOP_MS = 32_000;
 const GOODBYE_MS = 1_000;
 
@@ -55,7 +55,7 @@ let playground: Playground | undefined;
 let models: Models | undefined;
 let serving = false;
 
-/** What carries the calls of the playground, and what is known of models. */
+/** The upstream of the playground, and what is known about models. */
 interface Models extends Pick<ServiceDeps, 'virtualKeys' | 'askRouting'> {
   upstream: Upstream;
   routes: ServiceDeps['modelRoutes'];
@@ -65,7 +65,7 @@ interface Models extends Pick<ServiceDeps, 'virtualKeys' | 'askRouting'> {
 async function openModels(): Promise<Models> {
   const { upstreamUrl, upstreamMasterKey: masterKey } = config;
   if (!routing) {
-    // There is no routing file to read again, and the signal must not end the process.
+    // There is no routing file to reload, and the signal must not end the process.
     process.on('SIGHUP', () => undefined);
     const url = upstreamUrl!;
     const virtualKeys = createVirtualKeyClient({ url, masterKey });
@@ -144,7 +144,7 @@ await startOrExit('platform', async () => {
       ready,
     });
   }
-  // Loopback unless it is started alone in a network of its own.
+  // Loopback, unless it is started alone in its own network.
   await platform.app.listen({ host: config.host, port: config.platformPort });
   serving = true;
   const { address, port, family } = platform.app.server.address() as AddressInfo;

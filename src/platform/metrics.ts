@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { Counter, Histogram, type Registry } from 'prom-client';
 
-/** Seconds; the platform's own work is milliseconds, hashing tens, a frozen database seconds. */
+/** Seconds. The platform's own work takes milliseconds, hashing tens of them, a frozen database seconds. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Counts requests and errors by code and measures latency by route: never by path, which has ids in it. */
+/** Counts requests and errors by code and measures latency by route, never by path, which contains ids. */
 export function measureRequests(app: FastifyInstance, registry: Registry): void {
   const requests = new Counter({
     name: 'platform_requests_total',

@@ -1,4 +1,4 @@
-/** Bodies that work as they stand, by operation: what can be made up from a schema alone is refused, or does harm. */
+/** Working example bodies by operation: bodies generated from a schema alone would be refused, or do harm. */
 export const EXAMPLES: Readonly<Record<string, object>> = {
   signup: { email: 'you@example.com', password: 'correct horse battery', name: 'You' },
   login: { email: 'you@example.com', password: 'correct horse battery' },

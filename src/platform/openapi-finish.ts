@@ -23,7 +23,7 @@ interface Operation {
   responses: Record<string, Response>;
 }
 
-/** The parts of an OpenAPI document that are finished here. */
+/** The parts of an OpenAPI document that are completed here. */
 export interface OpenApiDocument {
   components: { schemas: Record<string, Schema> };
   paths: Record<string, Record<string, Operation>>;
@@ -32,9 +32,8 @@ export interface OpenApiDocument {
 const SCHEMAS = '#/components/schemas/';
 
 /**
- * What the collected document still lacks: a response whose schema has a name is described by that schema, 202, 204 and 304 have no
- * body, a body that may be null may be left out, bodies have examples, and schemas that nothing refers to are left out (each is there
- * as input and as output).
+ * Completes the collected document: responses refer to named schemas; 202, 204 and 304 have no body; nullable bodies
+ * are optional; bodies have examples; and unused schemas are removed (each exists as input and as output).
  */
 export function finishDocument(document: OpenApiDocument): OpenApiDocument {
   const { schemas } = document.components;
@@ -65,10 +64,10 @@ function describeResponse(status: string, response: Response, schemas: Record<st
   if (['202', '204', '304'].includes(status)) delete response.content;
 }
 
-/** What @fastify/swagger writes for want of a description. */
+/** The text that @fastify/swagger inserts for a missing description. */
 const NO_DESCRIPTION = 'Default Response';
 
-/** Names of the schemas that the operations refer to, directly or by others. */
+/** Names of the schemas that the operations use, directly or indirectly. */
 function usedSchemas({ paths, components }: OpenApiDocument): Set<string> {
   const used = new Set<string>();
   const visit = (part: unknown): void => {

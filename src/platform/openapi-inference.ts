@@ -15,7 +15,7 @@ import {
 import { responsesOperation, responsesSchemas } from './openapi-responses.js';
 import { widgetPaths, widgetSchemas } from './openapi-widgets.js';
 
-/** The edge serves inference; the reference includes it, since it is what most callers use. */
+/** The edge serves inference. The reference includes it because most callers use it. */
 export const INFERENCE_TAG = {
   name: 'Inference',
   description:
@@ -98,7 +98,7 @@ const schemas = {
     properties: {
       model: { ...model, example: 'gateway/embed' },
       input: {
-        description: 'A text, as it is or as a list of tokens; or up to 2,048 of them.',
+        description: 'A text, as a string or a list of tokens, or up to 2,048 texts.',
         anyOf: [
           { type: 'string' },
           { type: 'array', items: { type: 'string' } },
@@ -121,7 +121,7 @@ const schemas = {
     model: textSchema('The model that served.'),
     usage: object('Token counts that are charged.', {
       prompt_tokens: integerSchema('Input tokens.'),
-      total_tokens: integerSchema('The same.'),
+      total_tokens: integerSchema('Equal to `prompt_tokens`.'),
     }),
   }),
   ModelList: object('Models of your plan.', {
@@ -133,7 +133,7 @@ const schemas = {
 };
 
 const json = jsonOf(schemas);
-/** What a call may say about itself, beside its body. */
+/** What a call may say about itself outside its body. */
 const ofPrompts = {
   parameters: [
     {
@@ -201,7 +201,7 @@ const paths = {
   },
 };
 
-/** Adds what the edge answers under `/v1` and to visitors of widgets, before everything else. */
+/** Adds the edge's operations under `/v1` and for visitors of widgets, before all others. */
 export function withInference(document: OpenApiDocument): OpenApiDocument {
   return {
     ...document,

@@ -63,7 +63,7 @@ export const responsesSchemas = {
     usage: object('Token counts that are charged.', {
       input_tokens: integerSchema('Input tokens.'),
       output_tokens: integerSchema('Output tokens.'),
-      total_tokens: integerSchema('Sum of both.'),
+      total_tokens: integerSchema('Sum of input and output tokens.'),
     }),
     store: enumSchema('Always false: responses are not stored.', false),
   }),
@@ -71,11 +71,11 @@ export const responsesSchemas = {
 
 const json = jsonOf(responsesSchemas);
 
-/** The answers of the other calls of a key, with what differs here. */
+/** Like the other inference operations, with its own differences. */
 export const responsesOperation = (answersOfCalls: object) => ({
   summary: 'Create a response',
   description:
-    'Answers only if the operator has set `RESPONSES_API=1`; otherwise it returns 404. The request becomes a chat call and is checked, limited and charged as one; `endpoint` is `chat` in the usage list. Failed calls are free.',
+    'Available only if the operator has set `RESPONSES_API=1`; otherwise returns 404. The request becomes a chat call and is checked, limited and charged as one; `endpoint` is `chat` in the usage list. Failed calls are free.',
   requestBody: { required: true, content: json('ResponsesRequest') },
   responses: {
     200: {

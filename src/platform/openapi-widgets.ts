@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { widgetChatInput } from '../services/widgets/widget-chat.inputs.js';
 import { bodyRefusals, chunkEvents, error, jsonOf, object, textSchema, usage } from './openapi-parts.js';
 
-/** What the edge answers to visitors of sites that embed a widget. */
+/** The edge's operations for visitors of sites that embed a widget. */
 
 const missing = error('There is no such widget (`widget_not_found`).');
 const refusals = {
@@ -26,7 +26,7 @@ const refusals = {
   504: error('The model didn’t answer in time (`upstream_timeout`). The message is free.'),
 };
 
-/** A schema with a name lies among the definitions of its own document. */
+/** zod puts a named schema among the definitions of a document of its own. */
 const { $defs: definitions } = z.toJSONSchema(widgetChatInput, { io: 'input' });
 
 export const widgetSchemas = {

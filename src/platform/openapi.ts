@@ -57,7 +57,7 @@ export async function collectOpenApi(app: RestApp): Promise<void> {
       },
       security: [{ bearer: [] }, { cookie: [] }],
     },
-    // Who may send `{}` or nothing sends nothing: the document has no body there.
+    // A body that may be `{}` or absent is left out of the document.
     transform: (route) => {
       const { body, ...schema } = route.schema;
       const described = jsonSchemaTransform(body === noBody ? { ...route, schema } : route);
@@ -70,11 +70,11 @@ export async function collectOpenApi(app: RestApp): Promise<void> {
 }
 
 /**
- * Adds the defaults of a query to its description. Zod leaves them out where a value is converted first, as numbers are, which a query
- * has as text.
+ * Adds the defaults of a query to its description. Zod leaves out the defaults of preprocessed values, such as
+ * numbers in a query string.
  */
 function tellDefaults(query: unknown, described: unknown): void {
-  // A hidden route has no description.
+  // Hidden routes have no description.
   if (!(query instanceof z.ZodObject) || described === undefined) return;
   const { properties } = described as { properties: Record<string, { default?: unknown }> };
   for (const [name, field] of Object.entries(query.shape)) {

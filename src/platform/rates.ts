@@ -9,26 +9,29 @@ import { accountOwner } from '../lib/work-owner.js';
 import type { ApiRouteRules } from '../rest/route-rules.js';
 import { rulesOf } from './route-guard.js';
 
-/** Requests a minute of one account; per process. */
+/** Requests a minute per account and process. */
 export const RATES: Readonly<Record<RateClass, number>> = { read: 600, write: 120, heavy: 60 };
 
-/** So much of a body counts as one read more: the largest take tens of milliseconds to parse. */
+/**
+ * Each further part of a body of this size counts as one more read: the largest bodies take tens of milliseconds to
+ * parse.
+ */
 const BYTES_PER_READ = 64 * 1024;
 
-/** Below these addresses every route is counted. */
+/** Paths below which every route is counted. */
 const COUNTED = /^\/(?:api|graphql)(?:\/(?!playground)|$)/;
 
 const KNOWN: ReadonlySet<unknown> = new Set([...Object.keys(RATES), 'auth', 'none']);
 
-/** @throws Error for a route that doesn't say how it is counted. */
+/** @throws Error for a route without a rate. */
 export function requireRate({ method, url, rate }: DeclaredRoute<ApiRouteRules>): void {
   if (!KNOWN.has(rate) || (rate === 'none' && COUNTED.test(url)))
     throw new Error(`${method} ${url} doesn't declare its rate limit`);
 }
 
 /**
- * Counts accounts, but nobody whom `exempt` lets pass. Reads of whoever has no session count for their networks, as their
- * requests do (session-guard.ts); their writes are log-ins and sign-ups, which have limits of their own.
+ * Counts accounts, except those that `exempt` lets pass. Reads without a session count for their network, as their
+ * requests do (session-guard.ts). Writes without a session are log-ins and sign-ups, which have their own limits.
  */
 export function createRates(
   exempt: (context: ServiceContext) => boolean,
@@ -51,7 +54,7 @@ export function createRates(
   };
 }
 
-/** As the header says it. */
+/** Rounded up, as in the `retry-after` header. */
 function tooMany(waitMs: number): AppError {
   const seconds = Math.ceil(waitMs / 1000);
   const message = `Too many requests. Try again in ${seconds === 1 ? 'a second' : `${seconds} seconds`}.`;
@@ -62,13 +65,13 @@ function tooMany(waitMs: number): AppError {
 export function limitRates(app: FastifyInstance, take: TakeRate): void {
   app.addHook('onRequest', async (request) => {
     const rate = rulesOf(request)?.rate ?? 'none';
-    // A request without a session was counted as it was found to have none.
+    // Requests without a session were already counted by the session guard.
     if (rate === 'none' || !request.context.viewer) return;
     take(request.context, rate === 'auth' ? 'write' : rate, 1);
   });
 }
 
-/** Counts a large body as reads of whoever sends it. @throws AppError `rate_limit_exceeded` */
+/** Counts a large body as reads of its sender. @throws AppError `rate_limit_exceeded` */
 export function chargeBody(take: TakeRate, request: FastifyRequest, bytes: number): void {
   const rules = rulesOf(request);
   const units = Math.floor(bytes / BYTES_PER_READ);

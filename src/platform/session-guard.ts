@@ -1,6 +1,8 @@
+import { timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { requireAdmin, requireViewer } from '../context.js';
 import { AppError } from '../errors.js';
+import { sha256 } from '../lib/crypto.js';
 import type { NetworkBudget } from '../lib/fair/network-budget.js';
 import { KEY_PREFIX } from '../lib/key-form.js';
 import { isWebSocketUpgrade } from '../lib/web-socket-upgrade.js';
@@ -11,12 +13,11 @@ import { isExempt } from '../services/accounts/exemption.rules.js';
 import type { Session } from '../services/accounts/sessions.service.js';
 import type { Services } from '../services.js';
 import { isUpgrade, refuseCrossSiteWrite } from './cross-site.js';
-import { internalCheck } from './internal-secret.js';
 import { rulesOf } from './route-guard.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The session whose cookie this request carries. */
+    /** The session of this request's cookie. */
     cookieSession: Session | null;
   }
 }
@@ -25,17 +26,17 @@ const KEY_AT_API = 'API keys work only under /v1. Log in and send the access tok
 const WRONG_SECRET = 'Send "Authorization: Bearer …" with the value of GPU_HEARTBEAT_SECRET.';
 
 export interface GuardOptions {
-  /** Of whoever has no session. */
+  /** Budget of networks for requests without a session. */
   strangers: NetworkBudget;
   publicUrl: URL;
   production: boolean;
-  /** Bearer of `/api/internal`. Undefined turns these routes off. */
+  /** Bearer of `/api/internal`. If undefined, these routes are disabled. */
   internalSecret: string | undefined;
 }
 
 /**
- * Enforces `auth` of the matched route, refuses cross-site writes that carry the cookie or would set it and pages that show
- * another account than the cookie names, and bounds what callers without a session may ask.
+ * Enforces `auth` of the matched route. Refuses cross-site writes that carry the cookie or would set it, and pages
+ * that show another account than the cookie's. Limits callers without a session.
  */
 export function guardSessions(
   app: FastifyInstance,
@@ -58,7 +59,7 @@ export function guardSessions(
       if (!isInternal) throw new AppError('internal_routes_disabled');
       throw new AppError('unauthorized', { message: WRONG_SECRET });
     }
-    // A WebSocket shows its session in its first message.
+    // A WebSocket authenticates in its first message.
     const showsLater = rules.auth === 'optional' && isWebSocketUpgrade(request.raw);
     if (rules.auth !== 'none' && !showsLater && credential) await openSession(request, credential, services);
     if (rules.rate !== 'none' && !context.viewer && !isExempt(context, { production })) {
@@ -88,19 +89,31 @@ async function openSession(
 }
 
 /**
- * The dashboard renews the cookie with each request; a bearer lives as long as it was given. The session is looked up
- * again as the answer leaves: it may have ended meanwhile, and its cookie must not come back behind the log-out.
+ * Each request of the dashboard renews the cookie; a bearer keeps its lifetime. The session is checked again as the
+ * response leaves: it may have ended in the meantime, and its cookie must not come back after the log-out.
  */
 function renewCookies(app: FastifyInstance, services: Services): void {
   app.addHook('onSend', async (request, reply) => {
-    // A log-in or log-out has set its own.
+    // Log-in and log-out set their own cookie.
     if (!request.cookieSession || reply.hasHeader('set-cookie')) return;
     try {
       const renewed = await services.accounts.renew(request.context, request.cookieSession);
       if (renewed) setSessionCookie(reply, renewed);
     } catch (error) {
-      // The answer is there, and the next one renews.
+      // The response is complete, and the next one renews.
       request.log.debug({ err: error }, 'failed to renew a session');
     }
   });
+}
+
+/** Compares an `Authorization` header with the internal secret in constant time. Undefined without a secret. */
+function internalCheck(
+  secret: string | undefined,
+): ((authorization: string | undefined) => boolean) | undefined {
+  if (secret === undefined) return undefined;
+  const expected = sha256(secret);
+  return (authorization) => {
+    const { token = '' } = credentialOf(authorization, {}) ?? {};
+    return timingSafeEqual(sha256(token), expected);
+  };
 }

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Tracing } from '../lib/tracing/tracing.js';
 
-/** Traces requests by route: never by path, which has ids in it. */
+/** Traces requests by route, never by path, which contains ids. */
 export function traceRequests(app: FastifyInstance, tracing: Tracing): void {
   tracing.watch(app.server);
   app.addHook('onRequest', (request, _reply, done) => {

@@ -18,7 +18,7 @@ const sessionBody = ({ token, user }: OpenedSession) => ({
   user,
 });
 
-/** Sign-up, log-in and what a person does with their own account. */
+/** Sign-up, log-in and the viewer's own account. */
 export const accountsRoutes = restRoutes('Account', (route, { accounts }) => {
   route('POST /api/auth/signup', writes({ auth: 'none', rate: 'auth', opensSession: true }), {
     operationId: 'signup',

@@ -18,7 +18,7 @@ import {
 import { restRoutes } from './operations.js';
 import { reads, writes } from './route-rules.js';
 
-/** What administrators do with accounts and with the installation. */
+/** Administration of accounts and of the installation. */
 export const adminRoutes = restRoutes('Administration', (route, { accounts, admin }) => {
   route('GET /api/admin/users', reads({ auth: 'admin' }), {
     operationId: 'listUsers',
@@ -100,7 +100,10 @@ export const adminRoutes = restRoutes('Administration', (route, { accounts, admi
   });
 });
 
-/** An adjustment with the key of the header. @throws AppError `validation_error` when its field has another one */
+/**
+ * An adjustment with the idempotency key of the header. @throws AppError `validation_error` when the body has a
+ * different one
+ */
 function withKey(body: AdjustCreditInput, key: string | undefined): AdjustCreditInput {
   if (key === undefined) return body;
   if (body.idempotency_key !== undefined && body.idempotency_key !== key) {

@@ -21,7 +21,6 @@ import { reads, writes } from './route-rules.js';
 
 const ALERTS = '/api/keys/:id/alerts';
 
-/** Alert subscriptions and alert events. */
 export const alertsRoutes = restRoutes('Alerts', (route, { alerts }) => {
   route(`POST ${ALERTS}`, writes(), {
     operationId: 'createAlert',

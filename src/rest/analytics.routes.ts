@@ -4,7 +4,7 @@ import { keyParams } from '../services/keys/keys.inputs.js';
 import { restRoutes } from './operations.js';
 import { reads } from './route-rules.js';
 
-/** What happened in the last days, of the account and of a key. */
+/** Usage of the last days, of the account and of a key. */
 export const analyticsRoutes = restRoutes('Billing', (route, { analytics }) => {
   route('GET /api/usage/analytics', reads({ rate: 'heavy' }), {
     operationId: 'getAnalytics',

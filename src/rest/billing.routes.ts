@@ -99,7 +99,7 @@ export const billingRoutes = restRoutes('Billing', (route, { billing }) => {
     description:
       'Exports all usage events that match the filter, newest first, with the same fields as the usage list and a header line. Values that a spreadsheet would run as a formula are prefixed with an apostrophe. If reading fails, the response ends early, without the final chunk.',
     query: usageFilterInput,
-    // It would read everything and send nothing.
+    // A HEAD would read everything and send nothing.
     exposeHeadRoute: false,
     returns: { 200: csv('Usage events.') },
     run: async ({ context, query }, reply) =>
@@ -110,7 +110,7 @@ export const billingRoutes = restRoutes('Billing', (route, { billing }) => {
     operationId: 'getUsage',
     summary: 'Get a call',
     description:
-      'Returns a call by its `x-request-id`, with the prices at that time and its charge. Of a call that was rejected before it reached a model, returns why, for 30 days; of many alike in one hour, of the latest 50.',
+      'Returns a call by its `x-request-id`, with the prices at that time and its charge. For a call that was rejected before it reached a model, returns the reason. Rejected calls are kept for 30 days; of similar ones in one hour, only the latest 50.',
     params: usageParams,
     returns: { 200: callOutput },
     run: ({ context, params }) => billing.call(context, params.id),

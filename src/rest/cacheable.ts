@@ -4,10 +4,10 @@ import { noContent } from './error-responses.js';
 
 const CACHE = 'public, max-age=300';
 
-/** Of a route whose answers caches may keep. */
+/** Response of a route with cacheable responses. */
 export const NOT_MODIFIED = noContent('Not modified since the `ETag` in `If-None-Match`.');
 
-/** Lets caches keep a public answer for five minutes, and answers 304 if the caller has it. */
+/** Allows caches to keep a public response for five minutes, and answers 304 if the caller has it. */
 export function cacheable<T extends object>(
   request: Pick<FastifyRequest, 'headers'>,
   reply: FastifyReply,

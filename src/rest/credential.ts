@@ -7,7 +7,7 @@ export interface RequestCredential {
   from: 'bearer' | 'cookie';
 }
 
-/** The credential of a caller. A bearer wins over the cookie, also when it is worthless. */
+/** The credential of a request. A bearer takes precedence over the cookie, even if it is invalid. */
 export function credentialOf(
   authorization: string | undefined,
   cookies: Readonly<Record<string, string | undefined>>,

@@ -38,7 +38,9 @@ const meaningsOf = (bodyLimitBytes: number) => ({
 
 type Status = keyof ReturnType<typeof meaningsOf>;
 
-/** Errors of single operations, by code: their status, and what the reference adds to its description. */
+/**
+ * Errors of single operations, by code: their status, and what the API reference adds to the status's description.
+ */
 const ADDED = {
   model_not_allowed: {
     status: 403,
@@ -51,7 +53,7 @@ const ADDED = {
   },
 } as const;
 
-/** A status, or the code of an error that only some operations answer with. */
+/** A status, or the code of an error that only some operations return. */
 export type DeclaredError = Status | keyof typeof ADDED;
 
 /** Any request may exceed a rate limit, or find the database unavailable. */

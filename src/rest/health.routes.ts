@@ -10,12 +10,12 @@ const health = z
       .boolean()
       .optional()
       .describe(
-        'True while the edge serves calls, but can record no usage or hears no changes. Absent otherwise.',
+        "True while the edge serves calls, but can't record usage or doesn't receive changes. Absent otherwise.",
       ),
   })
   .meta({ id: 'Health', description: 'Health of this process.' });
 
-/** \`ready\` tells whether the process can serve at the moment. */
+/** \`ready\` returns whether the process can serve now. */
 export function healthRoutes(app: RestApp, ready: () => Promise<boolean>): void {
   const route = operations(app, 'Health');
 

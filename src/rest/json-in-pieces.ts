@@ -4,9 +4,9 @@ import { z } from 'zod';
 import type { Pieces } from '../lib/in-pieces.js';
 
 /**
- * Sends JSON that ends with a list piece by piece: the next one is read when the client has taken the last. If reading fails, the
- * response ends early, without the final chunk.
- * @param empty The JSON with nothing in the list: `[]`, or an object whose last member it is.
+ * Sends JSON that ends with a list in pieces: the next one is read when the client has received the last. If reading
+ * fails, the response ends early, without the final chunk.
+ * @param empty The JSON with an empty list: `[]`, or an object with the list as its last member.
  * @param entry The schema of the list's entries.
  */
 export function sendInPieces<Entry extends z.ZodType>(
@@ -16,7 +16,7 @@ export function sendInPieces<Entry extends z.ZodType>(
   pieces: Pieces<z.output<Entry>>,
 ): never {
   reply.type('application/json; charset=utf-8');
-  // Whoever asks for the head alone gets no body that would have to be read.
+  // HEAD has no body, so nothing has to be read.
   const body = reply.request.method === 'HEAD' ? [] : jsonOf(empty, entry, pieces);
   return reply.send(Readable.from(body)) as never;
 }
@@ -32,7 +32,7 @@ async function* jsonOf<Entry extends z.ZodType>(
   yield empty.slice(0, end);
   let comma = '';
   for await (const piece of follow(first, rest)) {
-    // Its entries may have been deleted since the list was begun.
+    // Its entries may have been deleted since the list began.
     if (piece.length === 0) continue;
     yield comma + entries(piece);
     comma = ',';

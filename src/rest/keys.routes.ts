@@ -9,7 +9,6 @@ import { createdKeyOutput, keyOutput, keysOutput } from '../services/keys/keys.o
 import { restRoutes } from './operations.js';
 import { reads, writes } from './route-rules.js';
 
-/** The viewer's API keys. */
 export const keysRoutes = restRoutes('Keys', (route, { keys }) => {
   route('POST /api/keys', writes(), {
     operationId: 'createKey',
@@ -55,7 +54,7 @@ export const keysRoutes = restRoutes('Keys', (route, { keys }) => {
     operationId: 'undoKeyGuard',
     summary: "Undo a key's guard",
     description:
-      'Ends what the guard of the key has done: calls are served as before. The guard stays off for the rest of the UTC month, unless it is set again. If it has not acted, nothing changes.',
+      "Undoes the action of the key's guard: calls are served as before. The guard stays off for the rest of the UTC month, unless it is set again. If it has not acted, nothing changes.",
     params: keyParams,
     body: undoGuardInput,
     returns: { 200: keyOutput },

@@ -67,7 +67,7 @@ export const leaderboardRoutes = restRoutes('Leaderboard', (route, { leaderboard
     operationId: 'getLeaderboardRow',
     summary: 'Download the row of a model',
     description:
-      'What its figures are computed from: counts and sketches. `docs/leaderboard.mjs` computes ranks and percentiles from it.',
+      "Returns the counts and sketches from which the model's figures are computed. `docs/leaderboard.mjs` computes ranks and percentiles from them.",
     params: modelPathParams,
     query: modelWindowInput,
     returns: { 200: leaderboardRowOutput, 304: NOT_MODIFIED },

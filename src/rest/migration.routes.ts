@@ -3,7 +3,7 @@ import { estimateOutput } from '../services/migration/migration.outputs.js';
 import { restRoutes } from './operations.js';
 import { writes } from './route-rules.js';
 
-/** What another provider's usage would cost here, for everybody. */
+/** The public cost estimate for another provider's usage. */
 export const migrationRoutes = restRoutes('Migration', (route, { migration }) => {
   route('POST /api/migrate/estimate', writes({ auth: 'none', rate: 'read' }), {
     operationId: 'estimateMigration',

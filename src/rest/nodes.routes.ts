@@ -24,11 +24,11 @@ import { restRoutes } from './operations.js';
 import { reads, writes } from './route-rules.js';
 
 const NODES = '/api/admin/gpu-nodes';
-/** As long as 200 names of models may be. */
+/** Room for 200 model names of maximum length. */
 const HEARTBEAT_BYTES = 256 * 1024;
 const fromNodes = writes({ auth: 'internal', bodyLimitBytes: HEARTBEAT_BYTES });
 
-/** GPU nodes: what administrators do with them, and what they say of themselves. */
+/** GPU nodes: their administration, and the heartbeats and benchmarks that they send. */
 export const nodesRoutes = restRoutes('Nodes', (route, { nodes, economics, benchmarks, heartbeats }) => {
   route(`GET ${NODES}`, reads({ auth: 'admin' }), {
     operationId: 'listGpuNodes',
@@ -95,7 +95,7 @@ export const nodesRoutes = restRoutes('Nodes', (route, { nodes, economics, bench
     operationId: 'listNodeEconomics',
     summary: 'List earnings of nodes',
     description:
-      'Lists what nodes earned and cost in a window, with their latency in use beside their benchmarks, the largest margin of one hour first. Requires an administrator.',
+      'Lists revenue and cost of nodes in a window, with their latency in use next to their benchmarks, highest margin per hour first. Requires an administrator.',
     query: economicsInput,
     returns: { 200: nodesEconomicsOutput },
     run: ({ context, query }) => economics.list(context, query),
@@ -144,7 +144,7 @@ export const nodesRoutes = restRoutes('Nodes', (route, { nodes, economics, bench
     operationId: 'submitBenchmark',
     summary: 'Submit a benchmark',
     description:
-      'Stores the result of a benchmark run. Takes the internal secret; 503 if the installation has none.',
+      'Stores the result of a benchmark run. Requires the internal secret; returns 503 if none is configured.',
     body: createBenchmarkInput,
     returns: { 201: benchmarkOutput },
     errors: [404],

@@ -8,11 +8,11 @@ import type { ApiRouteRules, RouteConfig } from './route-rules.js';
 type Schema = z.ZodType | undefined;
 type Checked<S> = S extends z.ZodType ? z.output<S> : undefined;
 
-/** What a status brings: a body, none (and when that happens), or other media types than JSON. */
+/** The content of a response: a body, none (with the reason), or media types other than JSON. */
 type Answer = z.ZodType | string | { description: string; content: Record<string, { schema: z.ZodType }> };
 type Answered<A> = A extends z.ZodType ? z.output<A> : A extends string ? z.output<z.ZodVoid> : unknown;
 
-/** A request whose parts have passed the operation's schemas. */
+/** A request that has passed the operation's schemas. */
 type CheckedRequest<Params, Query, Body, Headers> = Pick<FastifyRequest, 'context'> & {
   params: Checked<Params>;
   query: Checked<Query>;
@@ -22,7 +22,7 @@ type CheckedRequest<Params, Query, Body, Headers> = Pick<FastifyRequest, 'contex
 
 interface Operation<Params, Query, Body, Headers, Returns extends Record<number, Answer>> {
   operationId: string;
-  /** Section of the API reference; that of the file where none is named. */
+  /** Section of the API reference; by default that of the file. */
   tag?: string;
   summary: string;
   description: string;
@@ -30,9 +30,9 @@ interface Operation<Params, Query, Body, Headers, Returns extends Record<number,
   query?: Query;
   body?: Body;
   headers?: Headers;
-  /** By status. The first status below 300 is the one that `run` answers with, unless it sets another. */
+  /** By status. `run` answers with the first status below 300, unless it sets another. */
   returns: Returns;
-  /** Statuses and codes beside those that every operation of this kind may answer with. */
+  /** Statuses and codes in addition to those of every operation of this kind. */
   errors?: readonly DeclaredError[];
   /** False where a HEAD would read everything and send nothing. */
   exposeHeadRoute?: false;
@@ -44,16 +44,17 @@ interface Operation<Params, Query, Body, Headers, Returns extends Record<number,
 
 const OF_API = '/api/';
 const NO_QUERY = z.strictObject({});
-/** The body of a write that takes none. Clients that send JSON with every write send null or `{}`. */
+/** The body of a write without fields. Clients that send JSON with every write send null or `{}`. */
 export const noBody = z.strictObject({}).nullish();
 
 /** Registers the operations of one section of the API reference. */
 type Operations = ReturnType<typeof operations>;
 
 /**
- * Returns what registers operations under a tag. From its rules and schemas follow the errors that it may answer with and
- * who may call it, so that the API reference can't promise what the hooks don't do; `errors` names only what the service
- * adds. Below `/api`, an operation without a query or a body refuses fields in it, as one with a schema refuses unknown ones.
+ * Returns a function that registers operations under a tag. Its possible errors and who may call it follow from its
+ * rules and schemas, so the API reference can't promise anything else than the hooks do; `errors` lists only those of
+ * the service. Below `/api`, an operation without a query or a body refuses any fields in it, just as one with a
+ * schema refuses unknown fields.
  */
 export function operations(app: RestApp, section: string) {
   return <
@@ -104,7 +105,7 @@ export function operations(app: RestApp, section: string) {
   };
 }
 
-/** The routes of a domain, all of them in one section of the API reference where they don't name another. */
+/** The routes of a domain, in one section of the API reference unless they name another. */
 export const restRoutes =
   (section: string, register: (route: Operations, services: Services) => void) =>
   (app: RestApp, services: Services): void =>
@@ -112,7 +113,7 @@ export const restRoutes =
 
 const asSchema = (answer: Answer) => (typeof answer === 'string' ? noContent(answer) : answer);
 
-/** Who may call, where that isn't anybody with a session. */
+/** Who may call an operation, unless everybody with a session may. */
 function securityOf({ auth }: ApiRouteRules): Record<string, string[]>[] | undefined {
   if (auth === 'none') return [];
   return auth === 'internal' ? [{ internal: [] }] : undefined;
@@ -120,7 +121,7 @@ function securityOf({ auth }: ApiRouteRules): Record<string, string[]>[] | undef
 
 const isWrite = ({ contentTypes }: ApiRouteRules): boolean => contentTypes.length > 0;
 
-/** What the hooks may refuse an operation with, by its rules, and the checks of its inputs. */
+/** Errors of the hooks, by an operation's rules, and of the checks of its inputs. */
 function errorsOf(
   rules: ApiRouteRules,
   { params, querystring }: { params: Schema; querystring: Schema },

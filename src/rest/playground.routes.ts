@@ -35,7 +35,7 @@ async function* patiently(whole: Promise<SessionOutput>): AsyncGenerator<string>
   }
 }
 
-/** The viewer's model playground. */
+/** The viewer's playground. */
 export const playgroundRoutes = restRoutes('Playground', (route, { playground }) => {
   route('POST /api/playground', writes({ bodyLimitBytes: BODY_BYTES }), {
     operationId: 'runPlayground',

@@ -4,7 +4,7 @@ import { refusalHoursOutput, refusedCallsOutput } from '../services/refusals/ref
 import { restRoutes } from './operations.js';
 import { reads } from './route-rules.js';
 
-/** Calls that were refused, of the account and of a key. */
+/** Refused calls, of the account and of a key. */
 export const refusalsRoutes = restRoutes('Billing', (route, { refusals }) => {
   route('GET /api/usage/refused', reads({ rate: 'heavy' }), {
     operationId: 'getRefusedCalls',

@@ -3,7 +3,7 @@ import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fasti
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { ServiceContext } from '../context.js';
 
-/** The app that `<domain>.routes.ts` registers on: schemas are zod, and every request carries its context. */
+/** The app on which `<domain>.routes.ts` registers: schemas are zod, and every request has a context. */
 export type RestApp = FastifyInstance<
   RawServerDefault,
   IncomingMessage,
@@ -14,7 +14,7 @@ export type RestApp = FastifyInstance<
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Made for each request, with an entity manager of its own; `viewer` is set where the route wants a session. */
+    /** Made for each request, with its own entity manager; `viewer` is set on routes that require a session. */
     context: ServiceContext;
   }
 }

@@ -3,14 +3,14 @@ import type { OpenedSession, SessionsService, SessionToken } from '../services/a
 
 export const SESSION_COOKIE = 'pr_session';
 
-/** Hands the session to a browser. HttpOnly, SameSite, Path and Secure are the defaults of the app's cookies. */
+/** Sets the session cookie. HttpOnly, SameSite, Path and Secure are the defaults of the app's cookies. */
 export function setSessionCookie(reply: FastifyReply, session: SessionToken): void {
   reply.setCookie(SESSION_COOKIE, session.token, { maxAge: session.maxAgeSeconds });
 }
 
 /**
- * Hands the session of a log-in to a browser. One of another account, whose cookie it replaces, ends: nobody could end it any
- * more.
+ * Sets the session cookie after a log-in. If it replaces another account's cookie, that session ends, since nobody
+ * could end it later.
  */
 export async function startCookieSession(
   reply: FastifyReply,

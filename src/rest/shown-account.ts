@@ -1,17 +1,18 @@
 import { AppError } from '../errors.js';
 import { idInput } from '../lib/input-fields.js';
 
-/** Names the account that a page shows. Over WebSocket, which has no headers in browsers, `accountId` does. */
+/** Header with the account that a page shows. Over WebSocket, where browsers can't set headers, it is `accountId`. */
 export const ACCOUNT_HEADER = 'x-gateway-account';
 
 const account = idInput('must be a UUID').nullish();
 
 /**
- * Refuses a page that shows another account than its cookie names: all tabs of a browser share one cookie, and a click in one
- * of them means the account that is seen there. Only a session by cookie is compared; a bearer is what its client has chosen.
- * @param shown is what the page has sent; nothing refuses nobody.
- * @param accountId is that of the session
- * @throws AppError `account_changed`, or `invalid_request` for what is no id
+ * Refuses requests of a page that shows another account than its cookie's: all tabs of a browser share one cookie,
+ * and a click in a tab is meant for the account shown there. Only cookie sessions are compared; a bearer is the
+ * client's own choice.
+ * @param shown the account that the page sent; without one, nothing is refused
+ * @param accountId the session's account
+ * @throws AppError `account_changed`, or `invalid_request` for an invalid id
  */
 export function refuseOtherAccount(shown: unknown, accountId: string): void {
   const { success, data } = account.safeParse(shown);

@@ -7,7 +7,7 @@ import { reads } from './route-rules.js';
 
 const CSV = '.csv';
 
-/** How far the balance reaches, and a month of the account. */
+/** The balance outlook and the monthly statement. */
 export const statementRoutes = restRoutes('Billing', (route, { outlook, statements }) => {
   route('GET /api/billing/outlook', reads({ rate: 'heavy' }), {
     operationId: 'getBalanceOutlook',
@@ -22,7 +22,7 @@ export const statementRoutes = restRoutes('Billing', (route, { outlook, statemen
     operationId: 'getStatement',
     summary: 'Get a monthly statement',
     description:
-      'Returns the opening balance, credits, charges and closing balance of a UTC month, with charges by day, model and API key. The totals equal the ledger. Add `.csv` to the month for lines: between the opening and the closing balance one for the credits and one for the charges of each day that has any, oldest first, each with the balance after it.',
+      'Returns the opening balance, credits, charges and closing balance of a UTC month, with charges by day, model and API key. The totals equal the ledger. Add `.csv` to the month for a CSV file: between the opening and the closing balance, each day has a line for its credits and one for its charges, if any, oldest first, with the balance after it.',
     params: statementParams,
     returns: {
       200: {

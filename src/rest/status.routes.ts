@@ -3,7 +3,7 @@ import { cacheable, NOT_MODIFIED } from './cacheable.js';
 import { restRoutes } from './operations.js';
 import { reads } from './route-rules.js';
 
-/** Availability of the models, for everyone. */
+/** Public availability of the models. */
 export const statusRoutes = restRoutes('Status', (route, { status }) => {
   route('GET /api/status', reads({ auth: 'none' }), {
     operationId: 'getStatus',

@@ -10,7 +10,7 @@ import type { VirtualKeyClient } from './keys/virtual-keys.js';
 import type { Signals } from './live/signals.js';
 import type { Playground } from './playground/open-playground.js';
 
-/** What services are made of; each factory takes all of it and picks. */
+/** What services depend on. Each factory receives all of it and picks what it needs. */
 export interface ServiceDeps {
   config: Config;
   clock: Clock;
@@ -23,13 +23,13 @@ export interface ServiceDeps {
     alertSecret: Envelope;
   };
   passwords: Passwords;
-  /** Names of mails and networks, under the key that the database holds. */
+  /** HMACs of email addresses and networks, under the key in the database. */
   pseudonyms: Pseudonyms;
   virtualKeys: VirtualKeyClient;
-  /** What is known of the models that can be called. */
+  /** What is known about the models that can be called. */
   modelRoutes: Pick<ModelRoutes, 'simulated'>;
   askRouting: AskRouting;
-  /** Returns what is wrong with a URL entered by a customer. */
+  /** Returns the fault in a URL that a customer entered. */
   egress: Pick<Egress, 'checkDestination'>;
   /** Live signals from other processes. */
   signals: Signals;

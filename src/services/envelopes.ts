@@ -2,7 +2,7 @@ import type { Config } from '../config.js';
 import { createEnvelope } from '../lib/crypto.js';
 import type { ServiceDeps } from './deps.js';
 
-/** The envelopes of the services: the current ENCRYPTION_KEY seals, it and the previous one open. */
+/** The envelopes of the services: they seal with the current ENCRYPTION_KEY and open with it or the previous one. */
 export function createEnvelopes({
   encryptionKey,
   encryptionKeyPrevious,

@@ -2,8 +2,8 @@ import { AppError } from '../errors.js';
 
 /**
  * Refuses a change that is based on outdated values, such as one from a browser tab that has been open for long.
- * @param expected the values that the change is based on; those that are undefined don't matter.
- * @param current the values as they are, in the same form, under a lock that the change holds.
+ * @param expected the values on which the change is based; undefined ones are ignored.
+ * @param current the current values, in the same form, under a lock that the change holds.
  * @throws AppError `changed_meanwhile`
  */
 export function requireExpected<Name extends string>(

@@ -15,14 +15,14 @@ import { addPartitions } from './partitions/partitions.service.js';
 
 /** sysexits' EX_CONFIG, as config.ts uses it. */
 const EXIT_CONFIG = 78;
-/** The start waits so long for indexes; on a large database they are built while it serves. */
+/** How long the start waits for indexes; on a large database they are built while it serves. */
 const INDEX_PATIENCE_MS = 20_000;
 
 /**
- * What platform and jobs do before they serve: migrations, then the pseudonym key, the seed (plans, models, the
- * administrator) and the next partitions of usage, under one lock and in one transaction. Any number of processes may do it
- * at once and again: it converges. Indexes of large tables are built behind it. All of it goes past a pooler.
- * @returns the names of mails and networks under the stored key.
+ * Preparations of platform and jobs before they serve: migrations, the pseudonym key, the seed (plans, models, the
+ * administrator) and the next partitions of usage, under one lock and in one transaction. Idempotent; any number of
+ * processes may run it at once. Indexes of large tables are built afterwards. All of it bypasses a pooler.
+ * @returns the HMACs of email addresses and networks under the stored key.
  * @throws PseudonymKeyError
  */
 export function migrateAndSeed(orm: MikroORM, config: Config, log: Logger): Promise<Pseudonyms> {
@@ -36,7 +36,7 @@ async function converge(orm: MikroORM, config: Config, log: Logger): Promise<Pse
     await seedCatalog(em);
     const passwords = createPasswords(config.passwordHashing);
     await seedAdmin(em, { config, clock: systemClock, log, passwords, pseudonyms });
-    // Last, since writers of usage wait from there until the transaction ends.
+    // Last, since writers of usage wait from here until the transaction ends.
     await addPartitions({ em, clock: systemClock, log }, config.usagePartitions);
   });
   if (migrations.length > 0) log.info({ applied: migrations }, 'migrations applied');
@@ -50,7 +50,7 @@ async function converge(orm: MikroORM, config: Config, log: Logger): Promise<Pse
   return pseudonyms!;
 }
 
-/** The same, and the end of the process with one line on stderr when the database is of another ENCRYPTION_KEY. */
+/** The same; if the database was sealed with another ENCRYPTION_KEY, exits with one line on stderr. */
 export async function migrateAndSeedOrExit(orm: MikroORM, config: Config, log: Logger): Promise<Pseudonyms> {
   try {
     return await migrateAndSeed(orm, config, log);

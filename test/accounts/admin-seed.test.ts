@@ -41,7 +41,7 @@ describe('the seed of the administrator', () => {
       )
     ).rows;
 
-  test('makes the account, once, however many processes start at once and again', async () => {
+  test('creates the account once, however many processes start at once and again', async () => {
     await Promise.all([seed(ADMIN), seed(ADMIN), seed(ADMIN)]);
     await seed(ADMIN);
     expect(await accounts()).toEqual([{ role: 'admin', status: 'active', token_version: 0 }]);
@@ -49,7 +49,7 @@ describe('the seed of the administrator', () => {
     expect([answer.status, answer.body.user.role]).toEqual([200, 'admin']);
   });
 
-  test('makes one with an address at a host without a dot, which logs in with it', async () => {
+  test('creates one with an address at a host without a dot, which can log in with it', async () => {
     await seed({ ...ADMIN, ADMIN_EMAIL: 'Admin@localhost' });
     const answer = await call<SessionAnswer>(platform.url, 'POST', '/api/auth/login', {
       body: { email: 'admin@localhost', password: ADMIN.ADMIN_PASSWORD },
@@ -57,7 +57,7 @@ describe('the seed of the administrator', () => {
     expect([answer.status, answer.body.user.role]).toEqual([200, 'admin']);
   });
 
-  test('promotes an account that is there, with a new password and without its sessions and keys', async () => {
+  test('promotes an existing account, with a new password and without its sessions and keys', async () => {
     const { token, user } = await signUp(platform.url, { email: 'root@example.com' });
     await db.pool.query(
       `insert into api_keys (id, account_id, name, key_prefix, last_four, key_hash, created_at)
@@ -72,7 +72,7 @@ describe('the seed of the administrator', () => {
     expect((await db.pool.query('select 1 from api_keys')).rowCount).toBe(0);
   });
 
-  test('takes from the account it promotes all by which whoever had it could act on', async () => {
+  test('removes everything by which the former owner of a promoted account could act', async () => {
     const { token, user } = await signUp(platform.url, { email: 'root@example.com' });
     const widgets = widgetsApi(
       () => platform.url,
@@ -120,7 +120,7 @@ describe('the seed of the administrator', () => {
     expect((await login('a changed password')).status).toBe(401);
   });
 
-  test('without a password makes nobody and says so', async () => {
+  test('without a password creates nobody and reports that', async () => {
     await signUp(platform.url, { email: 'root@example.com' });
     const lines = await seed({ ADMIN_EMAIL: ADMIN.ADMIN_EMAIL });
     expect(lines.join('\n')).toContain('ADMIN_EMAIL is set but ADMIN_PASSWORD');
@@ -130,12 +130,12 @@ describe('the seed of the administrator', () => {
     expect((await login(PASSWORD)).status).toBe(200);
   });
 
-  test('is silent about an administrator that needs no password', async () => {
+  test('is silent about an administrator who needs no password', async () => {
     await seed(ADMIN);
     expect(await seed({ ADMIN_EMAIL: ADMIN.ADMIN_EMAIL })).toEqual([]);
   });
 
-  test('without ADMIN_EMAIL makes nobody', async () => {
+  test('without ADMIN_EMAIL creates nobody', async () => {
     await seed({});
     expect((await db.pool.query('select 1 from accounts')).rowCount).toBe(0);
   });

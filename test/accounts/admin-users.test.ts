@@ -53,7 +53,7 @@ describe('/api/admin/users', () => {
       expect(next.body.map((user) => user.id)).toEqual([older.user.id]);
     });
 
-    test('lists an account without a mail, over GraphQL as well', async () => {
+    test('lists an account without an email address, over GraphQL as well', async () => {
       clock.advance(1000);
       const { user } = await signUp(suite.url);
       await suite.db.pool.query('update accounts set email = null, email_key = null where id = $1', [
@@ -69,7 +69,7 @@ describe('/api/admin/users', () => {
       expect(found.body).toEqual({ data: { users: { nodes: [{ id: user.id, email: '' }] } } });
     });
 
-    test('searches mail and name without case and without wildcards', async () => {
+    test('searches email address and name without case and without wildcards', async () => {
       const byMail = await signUp(suite.url, { email: 'needle_1@haystack.example' });
       const byName = await signUp(suite.url, { name: '100% NEEDLE' });
       const ids = async (search: string) =>
@@ -103,7 +103,7 @@ describe('/api/admin/users', () => {
   });
 
   describe('PATCH', () => {
-    test('a move to a paid plan grants its credits once per account, plan and month', async () => {
+    test('moving to a paid plan grants its credits once per account, plan and month', async () => {
       const { user } = await signUp(suite.url);
       const balances: string[] = [];
       for (const plan of ['starter', 'starter', 'pro', 'starter', 'free', 'pro']) {
@@ -131,7 +131,7 @@ describe('/api/admin/users', () => {
       ]);
     });
 
-    test('a move through an ID in capitals is the one that the monthly job knows', async () => {
+    test('a move with the ID in capitals is recognised by the monthly job', async () => {
       const { user } = await signUp(suite.url);
       const answer = await patch(user.id.toUpperCase(), { plan: 'team' });
       expect([answer.status, answer.body.balance_usd]).toEqual([200, '276.000000']);
@@ -141,7 +141,7 @@ describe('/api/admin/users', () => {
       expect((await patch(user.id, { plan: 'team' })).body.balance_usd).toBe('276.000000');
     });
 
-    test('the same move at the same instant grants once', async () => {
+    test('the same move twice at the same instant grants once', async () => {
       const { user } = await signUp(suite.url);
       await Promise.all([1, 2, 3, 4].map(() => patch(user.id, { plan: 'team' })));
       const answer = await patch(user.id, { plan: 'team' });
@@ -160,7 +160,7 @@ describe('/api/admin/users', () => {
       expect(login.status).toBe(200);
     });
 
-    test('a change of the role ends sessions; the next one has the role', async () => {
+    test('changing the role ends sessions; the next one has the new role', async () => {
       const { token, user } = await signUp(suite.url);
       await patch(user.id, { role: 'admin' });
       expect(await me(token)).toBe(401);
@@ -172,7 +172,7 @@ describe('/api/admin/users', () => {
       expect((await list('', login.body.access_token)).status).toBe(401);
     });
 
-    test('what stays the same ends nothing', async () => {
+    test('setting the same values ends no session', async () => {
       const { token, user } = await signUp(suite.url);
       await patch(user.id, { role: 'user', status: 'active', plan: 'free' });
       expect(await me(token)).toBe(200);
@@ -181,7 +181,7 @@ describe('/api/admin/users', () => {
     test.each([
       ['status', { status: 'disabled' }],
       ['role', { role: 'user' }],
-    ])('an administrator can not take their own %s', async (field, body) => {
+    ])("administrators can't remove their own %s", async (field, body) => {
       const answer = await patch<ErrorAnswer>(admin.user.id.toUpperCase(), body);
       expect([answer.status, answer.body.error.details?.[0]?.field]).toEqual([422, field]);
       expect(await me(admin.token)).toBe(200);
@@ -202,7 +202,7 @@ describe('/api/admin/users', () => {
       expect(after.body).toEqual({ ...user, balance_usd: '1.000000' });
     });
 
-    test('refuses a change of nothing', async () => {
+    test('refuses an empty change', async () => {
       const { user } = await signUp(suite.url);
       const answer = await patch<ErrorAnswer>(user.id, {});
       expect(answer.status).toBe(422);

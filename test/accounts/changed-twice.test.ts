@@ -10,7 +10,7 @@ describe('an account that one request changes twice', () => {
   });
   afterAll(() => db.close());
 
-  test('is read anew the second time, and only what was changed is written', async () => {
+  test('is read again the second time, and only the changes are written', async () => {
     const id = await insertAccount(db);
     const admin = await insertAccount(db);
     await db.pool.query(`update accounts set role = 'admin' where id = $1`, [admin]);

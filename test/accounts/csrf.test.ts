@@ -24,11 +24,11 @@ describe('writes with the session cookie', () => {
     ['fetch metadata alone', { 'sec-fetch-site': 'same-origin' }],
     ['the person alone', { 'sec-fetch-site': 'none' }],
     ['no browser at all', {}],
-  ])('pass from %s', async (_what, headers: Record<string, string>) => {
+  ])('are accepted from %s', async (_what, headers: Record<string, string>) => {
     expect(await logout(headers)).toMatchObject({ status: 204, alive: false });
   });
 
-  test('are refused from the host that was asked, when that is not the public one', async () => {
+  test("are refused from the requested host if that isn't the public one", async () => {
     // A name of somebody else's that leads here: its pages are of the same origin as this request.
     expect(await logout({ origin: suite.url })).toMatchObject({ status: 403, alive: true });
   });
@@ -68,7 +68,7 @@ describe('writes with the session cookie', () => {
     expect(answer.status).toBe(204);
   });
 
-  test('reading is not writing', async () => {
+  test("reading isn't writing", async () => {
     const { token } = await signUp(suite.url);
     const answer = await call(suite.url, 'GET', '/api/auth/me', {
       headers: { cookie: `pr_session=${token}`, 'sec-fetch-site': 'cross-site' },
@@ -103,9 +103,12 @@ describe('on a machine whose public address is its own', () => {
     });
   };
 
-  test.each(['localhost:5000', '127.0.0.1:5000', '[::1]:5000'])('writes pass from %s', async (host) => {
-    expect(await logout(host, `http://${host}`)).toBe(204);
-  });
+  test.each(['localhost:5000', '127.0.0.1:5000', '[::1]:5000'])(
+    'writes are accepted from %s',
+    async (host) => {
+      expect(await logout(host, `http://${host}`)).toBe(204);
+    },
+  );
 
   test.each([
     ['a name that leads here', 'rebound.example:5000', 'http://rebound.example:5000'],
@@ -148,7 +151,7 @@ describe('log-in and sign-up, which set the session cookie', () => {
     test.each([
       ['this site', { origin: PUBLIC, 'sec-fetch-site': 'same-origin' }],
       ['no browser at all', {}],
-    ])('passes from %s', async (_what, headers: Record<string, string>) => {
+    ])('is accepted from %s', async (_what, headers: Record<string, string>) => {
       const answer = await ask(path, headers);
       expect(answer.status).toBe(200);
       expect(sessionCookie(answer)).toBeDefined();

@@ -21,7 +21,7 @@ describe('an account that is deleted', () => {
   const codes = (answer: Awaited<ReturnType<typeof operate>>): unknown[] =>
     answer.body.errors?.map(({ path, extensions }) => [path?.[0], extensions.code]) ?? [];
 
-  test('does nothing else in the same document', async () => {
+  test('can do nothing else in the same document', async () => {
     const { token, user } = await signUp(suite.url);
     const answer = await operate(
       suite.url,
@@ -36,7 +36,7 @@ describe('an account that is deleted', () => {
     expect(cookies).toEqual([expect.stringMatching(/^pr_session=;/)]);
   });
 
-  test.each(['login', 'signup'])('is not followed by a %s in the same document', async (mutation) => {
+  test.each(['login', 'signup'])("isn't followed by a %s in the same document", async (mutation) => {
     const { token, user } = await signUp(suite.url);
     const name = mutation === 'signup' ? ', name: "Ada"' : '';
     const again = `${mutation}(input: { email: "${user.email}", password: "${PASSWORD}"${name} }) { accessToken }`;
@@ -46,7 +46,7 @@ describe('an account that is deleted', () => {
     expect((await call(suite.url, 'GET', '/api/auth/me', { token })).status).toBe(200);
   });
 
-  test('a log-out ends what follows in its document too', async () => {
+  test('a log-out also ends the rest of its document', async () => {
     const { token, user } = await signUp(suite.url);
     const answer = await operate(
       suite.url,
@@ -57,7 +57,7 @@ describe('an account that is deleted', () => {
     expect(await ledgerOf(user.id)).toEqual(['starter']);
   });
 
-  describe('while a request waits for it', () => {
+  describe('while a request waits for the account', () => {
     let deleter: PoolClient;
     beforeEach(async () => {
       deleter = await suite.db.pool.connect();
@@ -80,7 +80,7 @@ describe('an account that is deleted', () => {
     test.each([
       ['top-up', 'POST', '/api/billing/topup', { amount_usd: 10 }],
       ['log-in', 'POST', '/api/auth/login', { password: PASSWORD }],
-    ])('is gone for it: %s', async (_what, method, path, body) => {
+    ])('fails for a deleted account: %s', async (_what, method, path, body) => {
       const { token, user } = await signUp(suite.url);
       await beginDeletion(user.id);
       const request = path.endsWith('login') ? { body: { email: user.email, ...body } } : { token, body };

@@ -44,7 +44,7 @@ describe('DELETE /api/auth/me', () => {
     expect((await call(suite.url, 'GET', '/api/auth/me', { token })).status).toBe(401);
   });
 
-  test('erases what is personal and keeps the ledger', async () => {
+  test('erases personal data and keeps the ledger', async () => {
     const { token, user } = await signUp(suite.url, { email: 'erase@example.com', name: 'Erasmus' });
     await erase(token);
     const account = await suite.db.pool.query(
@@ -68,7 +68,7 @@ describe('DELETE /api/auth/me', () => {
     expect(ledger.rowCount).toBe(1);
   });
 
-  test('removes the keys and their virtual keys, and tells the edges', async () => {
+  test('removes the keys and their virtual keys, and notifies the edges', async () => {
     const { token, user } = await signUp(suite.url);
     const key = await addKey(user.id, 'virtual-key-1');
     const heard: string[] = [];
@@ -89,7 +89,7 @@ describe('DELETE /api/auth/me', () => {
     expect(removed).toEqual(['virtual-key-1']);
   });
 
-  test('a model proxy that is away does not keep the account', async () => {
+  test("an unavailable model proxy doesn't prevent the deletion", async () => {
     const { token, user } = await signUp(suite.url);
     await addKey(user.id, 'virtual-key-2');
     proxyFails = true;
@@ -107,7 +107,7 @@ describe('DELETE /api/auth/me', () => {
     expect((await call(suite.url, 'GET', '/api/auth/me', { token })).status).toBe(200);
   });
 
-  test('lets the mail sign up again, without a second starter credit', async () => {
+  test('lets the address sign up again, without a second starter credit', async () => {
     const first = await signUp(suite.url, { email: 'again@example.com' });
     await erase(first.token);
     const second = await signUp(suite.url, { email: 'again@example.com' });
@@ -125,7 +125,7 @@ describe('DELETE /api/auth/me', () => {
     };
     beforeEach(() => suite.db.pool.query(`update accounts set role = 'user'`));
 
-    test('the last active one is refused and stays as it was', async () => {
+    test('the last active one is refused and stays unchanged', async () => {
       const { token } = await makeAdmin();
       const other = await makeAdmin();
       await suite.db.pool.query(`update accounts set status = 'disabled' where id = $1`, [other.id]);
@@ -136,13 +136,13 @@ describe('DELETE /api/auth/me', () => {
       expect((await call(suite.url, 'GET', '/api/admin/users', { token })).status).toBe(200);
     });
 
-    test('of three who go at once, one stays', async () => {
+    test('of three who leave at once, one stays', async () => {
       const all = [await makeAdmin(), await makeAdmin(), await makeAdmin()];
       const answers = await Promise.all(all.map(({ token }) => erase(token)));
       expect(answers.map(({ status }) => status).sort()).toEqual([204, 204, 422]);
     });
 
-    test('two who demote each other at once do not leave nobody', async () => {
+    test('two who demote each other at once leave one administrator', async () => {
       const [one, two] = [await makeAdmin(), await makeAdmin()];
       await Promise.all(
         [

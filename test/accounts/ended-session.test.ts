@@ -52,7 +52,7 @@ describe('a request whose session ends while it waits', () => {
     expect(await count(table)).toBe(0);
   });
 
-  test('does not raise the limit of a key', async () => {
+  test("doesn't raise the limit of a key", async () => {
     const created = await call<{ api_key: { id: string } }>(suite.url, 'POST', '/api/keys', {
       token,
       body: { name: 'Production' },
@@ -69,7 +69,7 @@ describe('a request whose session ends while it waits', () => {
     expect(rows).toEqual([{ monthly_limit_usd: null }]);
   });
 
-  test('by a log-out, which takes no lock, creates nothing either', async () => {
+  test('creates nothing after a log-out, which takes no lock', async () => {
     await holder.query('begin');
     await holder.query('select 1 from accounts where id = $1 for update', [user.id]);
     const request = call(suite.url, 'POST', '/api/keys', { token, body: { name: 'Production' } });
@@ -80,20 +80,20 @@ describe('a request whose session ends while it waits', () => {
     expect(await count('api_keys')).toBe(0);
   });
 
-  test('changes no password, so the ended session does not survive', async () => {
+  test("changes no password, so the ended session doesn't survive", async () => {
     await begin(user.id, "role = 'admin'");
     const body = { current_password: PASSWORD, new_password: NEW_PASSWORD };
     expect(await endMeanwhile(call(suite.url, 'POST', '/api/auth/password', { token, body }))).toBe(401);
     expect((await call(suite.url, 'GET', '/api/auth/me', { token })).status).toBe(401);
   });
 
-  test('goes on in the session that changed the password', async () => {
+  test('continues in the session that changed the password', async () => {
     const body = { current_password: PASSWORD, new_password: NEW_PASSWORD };
     expect((await call(suite.url, 'POST', '/api/auth/password', { token, body })).status).toBe(204);
     expect((await call(suite.url, 'POST', '/api/keys', { token, body: { name: 'Next' } })).status).toBe(201);
   });
 
-  test('does not let administrators undo their own removal', async () => {
+  test("doesn't let administrators undo their own removal", async () => {
     const admin = await signUpAdmin(suite);
     await begin(admin.user.id, "role = 'user'");
     const undo = call<ErrorAnswer>(suite.url, 'PATCH', `/api/admin/users/${admin.user.id}`, {
@@ -105,7 +105,7 @@ describe('a request whose session ends while it waits', () => {
     expect(rows).toEqual([{ role: 'user' }]);
   });
 
-  test('does not let administrators demote others when they were demoted before their turn', async () => {
+  test("doesn't let administrators demote others when they were demoted before their turn", async () => {
     const admin = await signUpAdmin(suite);
     const other = await signUpAdmin(suite);
     await holder.query('begin');
@@ -204,7 +204,7 @@ describe('a request whose session ends while it waits', () => {
       expect([(await request).status, await rows()]).toEqual([401, before]);
     });
 
-    test('undoes nothing that the guard of a key did', async () => {
+    test("undoes no action of a key's guard", async () => {
       const guards = 'key_guards where key_id in (select id from api_keys where account_id = $1)';
       const undone = async () =>
         (await suite.db.pool.query(`select undone from ${guards}`, [user.id])).rows[0]?.undone;
@@ -229,7 +229,7 @@ describe('a request whose session ends while it waits', () => {
     test.each<[Table, string, string, unknown, number]>([
       ['api_keys', 'POST', '/alerts', alert, 201],
       ['api_keys', 'DELETE', '', undefined, 204],
-    ])('goes before a deletion of the account that comes later: %s, %s %s', async (...given) => {
+    ])('takes effect before a later deletion of the account: %s, %s %s', async (...given) => {
       const [table, method, path, body, status] = given;
       await hold(table);
       const request = send(method, `${paths[table]}${path}`, body);

@@ -91,7 +91,7 @@ describe('a flood of log-ins', () => {
     },
   );
 
-  test('addresses of this machine are limited where a proxy names them, and not where they call themselves', async () => {
+  test('limits addresses of this machine if a proxy names them, and not if they connect directly', async () => {
     const email = `local-${counter++}@example.com`;
     const statuses = async (ask: () => Promise<{ status: number }>): Promise<number[]> => {
       const seen: number[] = [];
@@ -106,7 +106,7 @@ describe('a flood of log-ins', () => {
 });
 
 describe('the queue for hashing', () => {
-  test('is short for a network, and long for an exempt one', async () => {
+  test('is short for a network and long for an exempt one', async () => {
     const passwords = createPasswords(PASSWORD_PROFILES.test);
     let finish = (): void => undefined;
     const held = new Promise<void>((resolve) => (finish = resolve));

@@ -33,7 +33,7 @@ describe('session tokens', () => {
 
   const me = (bearer: string) => call<ErrorAnswer>(suite.url, 'GET', '/api/auth/me', { token: bearer });
 
-  test('are JWTs with every claim that is asked for', () => {
+  test('are JWTs with every required claim', () => {
     expect(header).toEqual({ alg: 'HS256', typ: 'session+jwt' });
     expect(Object.keys(claims).sort()).toEqual(
       ['aud', 'exp', 'iat', 'iss', 'orig_iat', 'sid', 'sub', 'tv'].sort(),
@@ -41,7 +41,7 @@ describe('session tokens', () => {
     expect((claims.exp as number) - (claims.iat as number)).toBe(3600);
   });
 
-  test('made by this test with the right key pass, so that the forgeries below fail for their own reason', async () => {
+  test('made by this test with the right key are accepted, so the forgeries below fail for their own reason', async () => {
     expect((await me(signed())).status).toBe(200);
   });
 

@@ -32,7 +32,7 @@ describe('known passwords', () => {
     expect(isRefused(password)).toBe(true);
   });
 
-  test('are no others, whatever they are made of', () => {
+  test('include no others, whatever they consist of', () => {
     expect(FINE.filter(isRefused)).toEqual([]);
   });
 });

@@ -90,7 +90,7 @@ describe('limits on log-in and sign-up', () => {
     expect(one.filter((status) => status === 401)).toHaveLength(20);
   });
 
-  test('then refuses the right password too, says for how long, and lets it in afterwards', async () => {
+  test('then refuses the right password too, says how long to wait, and accepts it afterwards', async () => {
     const email = await newMail();
     await fail(email, HERE, 10);
     const refused = await login(email, PASSWORD, HERE);
@@ -104,13 +104,13 @@ describe('limits on log-in and sign-up', () => {
     expect((await login(email, PASSWORD, HERE)).status).toBe(200);
   });
 
-  test('does not lock the person out who comes from another network', async () => {
+  test("doesn't lock out the owner on another network", async () => {
     const email = await newMail();
     await fail(email, HERE, 12);
     expect((await login(email, PASSWORD, '203.0.113.9')).status).toBe(200);
   });
 
-  test('counts the addresses of one network together, and others apart', async () => {
+  test('counts the addresses of one network together, and other networks separately', async () => {
     const email = await newMail();
     await fail(email, '198.51.100.1', 10);
     expect((await login(email, PASSWORD, '198.51.100.254')).status).toBe(429);
@@ -119,7 +119,7 @@ describe('limits on log-in and sign-up', () => {
     expect((await login(email, PASSWORD, '2001:db8:1:2::1')).status).toBe(200);
   });
 
-  test('a log-in that succeeds clears the count of its network', async () => {
+  test('a successful log-in clears the count of its network', async () => {
     const email = await newMail();
     await fail(email, HERE, 9);
     expect((await login(email, PASSWORD, HERE)).status).toBe(200);
@@ -147,7 +147,7 @@ describe('limits on log-in and sign-up', () => {
   };
   const first = (most: number, refused: number) => [...Array(most).fill(401), ...Array(refused).fill(429)];
 
-  test('evaluates 50 failures of an IPv4 address whatever the mails, and 100 of a /24', async () => {
+  test('evaluates 50 failures of an IPv4 address for any email addresses, and 100 of a /24', async () => {
     expect(await guess(5, () => '198.18.1.1')).toEqual(first(5, 0));
     await failed('198.18.1.1', 40);
     expect(await guess(8, () => '198.18.1.1')).toEqual(first(5, 3));
@@ -155,7 +155,7 @@ describe('limits on log-in and sign-up', () => {
     expect(await guess(13, (i) => `198.18.1.${3 + i}`)).toEqual(first(10, 3));
   });
 
-  test('evaluates 50 failures of an IPv6 /64 whatever the mails, 100 of a /56, 200 of a /48', async () => {
+  test('evaluates 50 failures of an IPv6 /64 for any email addresses, 100 of a /56, 200 of a /48', async () => {
     await failed('2001:db8:81:1::', 40);
     expect(await guess(12, (i) => `2001:db8:81:1::${i}`)).toEqual(first(10, 2));
     await failed('2001:db8:81:2::', 40);
@@ -175,7 +175,7 @@ describe('limits on log-in and sign-up', () => {
     expect((await login('wait@example.com', 'x', from)).status).toBe(401);
   });
 
-  test('does not count log-ins that succeed as failures of their network', async () => {
+  test("doesn't count successful log-ins as failures of their network", async () => {
     const from = '198.18.6.1';
     await failed(from, 47);
     expect(await guess(2, () => from)).toEqual(first(2, 0));
@@ -183,7 +183,7 @@ describe('limits on log-in and sign-up', () => {
     expect(await guess(2, () => from)).toEqual(first(1, 1));
   });
 
-  test('bounds the log-ins of an account from a known network', async () => {
+  test('limits the log-ins of an account from a known network', async () => {
     const email = await newMail();
     const statuses = async (times: number): Promise<number[]> => {
       const seen: number[] = [];
@@ -202,7 +202,7 @@ describe('limits on log-in and sign-up', () => {
     expect(await statuses(6)).toEqual([200, 200, 200, 200, 200, 429]);
   });
 
-  test('bounds the log-ins of a network that succeed with one account after the other', async () => {
+  test('limits successful log-ins of one network to many accounts', async () => {
     const names = await pseudonyms();
     await login('any@example.com', 'x', '198.18.5.1');
     const name = `login:${names.network('198.18.5.1')}`;
@@ -220,7 +220,7 @@ describe('limits on log-in and sign-up', () => {
       expect((await login(email, PASSWORD, '10.1.99.1')).status).toBe(429);
     };
 
-    test('do not shut out a network from which the account has logged in before', async () => {
+    test("don't lock out a network from which the account has logged in before", async () => {
       const email = await newMail();
       expect((await login(email, PASSWORD, HOME)).status).toBe(200);
       await attack(email);
@@ -231,7 +231,7 @@ describe('limits on log-in and sign-up', () => {
       expect((await login(email, PASSWORD, HOME)).status).toBe(200);
     });
 
-    test('nor one that it has signed up from', async () => {
+    test("don't lock out the network that it signed up from", async () => {
       const email = `limits-${counter++}@example.com`;
       const answer = await call(suite.url, 'POST', '/api/auth/signup', {
         body: { email, password: PASSWORD, name: 'Ada' },
@@ -242,7 +242,7 @@ describe('limits on log-in and sign-up', () => {
       expect((await login(email, PASSWORD, HOME)).status).toBe(200);
     });
 
-    test('but a known network still has no more than 10 failures', async () => {
+    test('a known network still has at most 10 failures', async () => {
       const email = await newMail();
       const home = '192.0.20.1';
       expect((await login(email, PASSWORD, home)).status).toBe(200);
@@ -250,7 +250,7 @@ describe('limits on log-in and sign-up', () => {
       expect(answers.filter(({ status }) => status === 401)).toHaveLength(10);
     });
 
-    test('do not keep the owner of a live session from changing the password', async () => {
+    test("don't keep the owner of a live session from changing the password", async () => {
       const email = await newMail();
       const { token } = await signUp(suite.url, { email: `own-${email}` });
       await attack(`own-${email}`);
@@ -276,7 +276,7 @@ describe('limits on log-in and sign-up', () => {
       expect((await login(email, PASSWORD, home)).status).toBe(429);
     });
 
-    test('networks are kept as keyed hashes, twenty of an account, and go with it', async () => {
+    test('networks are stored as keyed hashes, twenty per account, and are deleted with it', async () => {
       const { token, user } = await signUp(suite.url);
       for (let i = 0; i < 25; i++) await login(user.email, PASSWORD, `10.2.${i}.1`);
       const kept = async () =>
@@ -296,7 +296,7 @@ describe('limits on log-in and sign-up', () => {
     });
   });
 
-  test('counts unknown mails the same, and keeps neither mail nor address', async () => {
+  test('counts unknown addresses the same, and stores neither email address nor IP address', async () => {
     const answers = await fail('unknown@example.com', HERE, 11);
     expect(answers.filter((answer) => answer.status === 429)).toHaveLength(1);
     const { rows } = await suite.db.pool.query<{ row: string }>(
@@ -306,7 +306,7 @@ describe('limits on log-in and sign-up', () => {
     for (const { row } of rows) expect(row).not.toMatch(/example\.com|198\.51\.100/);
   });
 
-  test('does not limit this machine outside production', async () => {
+  test("doesn't limit this machine outside production", async () => {
     const email = await newMail();
     const answers = await Promise.all(
       Array.from({ length: 12 }, () =>
@@ -316,7 +316,7 @@ describe('limits on log-in and sign-up', () => {
     expect(answers.every((answer) => answer.status === 401)).toBe(true);
   });
 
-  test('also limits guesses of the password by a session that was taken over', async () => {
+  test('also limits guesses of the password by a stolen session', async () => {
     const { token } = await signUp(suite.url);
     const answers = await Promise.all(
       Array.from({ length: 12 }, () =>
@@ -331,7 +331,7 @@ describe('limits on log-in and sign-up', () => {
     expect(answers.filter((answer) => answer.status === 429)).toHaveLength(2);
   });
 
-  test('takes so many sign-ups per network and 24 hours', async () => {
+  test('allows a limited number of sign-ups per network and 24 hours', async () => {
     const signup = (from: string) =>
       call<ErrorAnswer>(suite.url, 'POST', '/api/auth/signup', {
         body: { email: `many-${counter++}@example.com`, password: PASSWORD, name: 'Ada' },
@@ -347,7 +347,7 @@ describe('limits on log-in and sign-up', () => {
     expect((await signup('192.0.2.1')).status).toBe(200);
   });
 
-  test('takes 50 tries to sign up a day from an IPv4 /24 or IPv6 /64 whatever becomes of them, 100 from a /56, 200 from a /48', async () => {
+  test('allows 50 sign-up attempts a day from an IPv4 /24 or IPv6 /64 whether they succeed or not, 100 from a /56, 200 from a /48', async () => {
     const email = await newMail();
     const tries = async (times: number, address: (i: number) => string) => {
       const statuses: number[] = [];

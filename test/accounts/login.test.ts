@@ -22,7 +22,7 @@ describe('POST /api/auth/login', () => {
 
   const login = <T = SessionAnswer>(body: unknown) => call<T>(suite.url, 'POST', '/api/auth/login', { body });
 
-  test('opens a session in the shape of the sign-up, without case of the mail', async () => {
+  test('opens a session like a sign-up, ignoring the case of the email address', async () => {
     const answer = await login({ email: email.toUpperCase(), password: PASSWORD });
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual({ access_token: expect.any(String), token_type: 'bearer', user });
@@ -32,7 +32,7 @@ describe('POST /api/auth/login', () => {
     expect(me.body.id).toBe(user.id);
   });
 
-  test('sets a cookie that only https carries when the public address is https', async () => {
+  test('sets a Secure cookie if the public address is https', async () => {
     const cookie = sessionCookie(await login({ email: lowerCase, password: PASSWORD }))!;
     expect(cookie.line).toMatch(/; Secure/);
   });
@@ -70,20 +70,20 @@ describe('POST /api/auth/login', () => {
       },
     );
 
-    test('of another account, it leaves that session when it fails', async () => {
+    test('of another account, a failed log-in leaves that session alone', async () => {
       const { token } = await signUp(suite.url);
       expect((await begin('login', token, { password: `${PASSWORD} ` })).status).toBe(401);
       expect((await begin('signup', token, { name: 'Ada' })).status).toBe(409);
       expect(await isAlive(token)).toBe(true);
     });
 
-    test('of the same account, it leaves that session', async () => {
+    test('of the same account, it leaves that session alone', async () => {
       const { access_token: token } = (await login({ email: lowerCase, password: PASSWORD })).body;
       expect((await begin('login', token, {})).status).toBe(200);
       expect(await isAlive(token)).toBe(true);
     });
 
-    test('that is none, it opens a session', async () => {
+    test('that is invalid, it opens a session', async () => {
       expect((await begin('login', 'none', {})).status).toBe(200);
     });
   });

@@ -38,7 +38,7 @@ describe('POST /api/auth/logout', () => {
     expect(await status(suite.url, { cookie: `pr_session=${token}` })).toBe(401);
   });
 
-  test('is not undone by a request that was under way: it is rejected, and its answer brings no cookie', async () => {
+  test("isn't undone by a request in progress: that is rejected, and its response sets no cookie", async () => {
     const { token } = await signUp(suite.url);
     const headers = { cookie: `pr_session=${token}`, 'content-type': 'application/json' };
     const created = await call<{ api_key: { id: string } }>(suite.url, 'POST', '/api/keys', {

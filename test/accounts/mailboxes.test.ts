@@ -29,7 +29,7 @@ describe('accounts of one mailbox', () => {
     ['+a.d.a@gmail.com', '+ada@gmail.com'],
     ['a.d.a@gmail.com.example', 'a.d.a@gmail.com.example'],
     ['a.d.a@mail.gmail.com', 'a.d.a@mail.gmail.com'],
-  ])('mean the same in SQL: %s', async (email, mailbox) => {
+  ])('are the same in SQL: %s', async (email, mailbox) => {
     const { rows } = await suite.db.pool.query(
       `select ${MAILBOX_SQL} as mailbox from (select $1 as email_key) a`,
       [email],

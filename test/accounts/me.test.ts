@@ -46,7 +46,7 @@ describe('GET /api/auth/me', () => {
     expect([answer.status, answer.body.error.code]).toEqual([401, 'unauthorized']);
   });
 
-  test('a bearer wins over the cookie, also when it is worthless', async () => {
+  test('a bearer takes precedence over the cookie, even if it is invalid', async () => {
     const { token } = await signUp(suite.url);
     expect((await me({ cookie: token })).status).toBe(200);
     expect((await me({ cookie: token, token: 'worthless' })).status).toBe(401);
@@ -72,7 +72,7 @@ describe('GET /api/auth/me', () => {
     expect((await me({ cookie: token })).status).toBe(401);
   });
 
-  test('renewals never lead beyond 12 hours after the log-in', async () => {
+  test('renewals never extend a session beyond 12 hours after the log-in', async () => {
     let { token: cookie } = await signUp(suite.url);
     for (let minute = 30; minute < 12 * 60; minute += 30) {
       clock.advance(HOUR / 2);
@@ -93,7 +93,7 @@ describe('GET /api/auth/me', () => {
     expect((await me({ token })).status).toBe(401);
   });
 
-  test('tokens of the previous secret hold while it is rotated', async () => {
+  test('tokens of the previous secret stay valid during its rotation', async () => {
     const { token } = await signUp(suite.url, { password: PASSWORD });
     const secrets = { JWT_SECRET: 'the-new-secret-0123456789abcdefghijkl' };
     const rotated = await startTestPlatform(suite.db, {

@@ -36,14 +36,14 @@ describe('a password', () => {
     expect(passwordHashing).toEqual({ memoryCost: 19_456, timeCost: 2, parallelism: 1 });
   });
 
-  test('of a sign-up is stored as such a hash, which a log-in is compared with', async () => {
+  test('is stored as such a hash at sign-up, and log-ins are compared with it', async () => {
     await signUp(platform.url, { email: 'real@example.com' });
     expect(await storedHash('real@example.com')).toMatch(REAL);
     expect(await statusOfLogin('real@example.com', PASSWORD)).toBe(200);
     expect(await statusOfLogin('real@example.com', `${PASSWORD} `)).toBe(401);
   });
 
-  test('that is changed is stored as such a hash too', async () => {
+  test('is stored as such a hash when it is changed', async () => {
     const { token } = await signUp(platform.url, { email: 'changed@example.com' });
     const body = { current_password: PASSWORD, new_password: 'another password of mine' };
     const answer = await call(platform.url, 'POST', '/api/auth/password', { token, body });
@@ -52,13 +52,13 @@ describe('a password', () => {
     expect(await statusOfLogin('changed@example.com', body.new_password)).toBe(200);
   });
 
-  test('of the administrator of the seed likewise', async () => {
+  test('is stored as such a hash for the seeded administrator', async () => {
     await migrateAndSeed(db.orm, platform.config, platform.log);
     expect(await storedHash(ADMIN.ADMIN_EMAIL)).toMatch(REAL);
     expect(await statusOfLogin(ADMIN.ADMIN_EMAIL, ADMIN.ADMIN_PASSWORD)).toBe(200);
   });
 
-  test('that was hashed with other parameters is still right', async () => {
+  test('hashed with other parameters is still accepted', async () => {
     await signUp(platform.url, { email: 'other@example.com' });
     const cheap = await createPasswords(PASSWORD_PROFILES.test).hash(PASSWORD);
     await db.pool.query(`update accounts set password_hash = $1 where email = 'other@example.com'`, [cheap]);
@@ -92,7 +92,7 @@ describe('a password', () => {
     },
   );
 
-  test('for an unknown account is hashed too, so that response times do not reveal who has one', async () => {
+  test("for an unknown account is hashed too, so that response times don't reveal who has one", async () => {
     await signUp(platform.url, { email: 'known@example.com' });
     const emails = ['known@example.com', 'nobody@example.com'] as const;
     const times: Record<string, number[]> = { [emails[0]]: [], [emails[1]]: [] };

@@ -31,7 +31,7 @@ describe('a forgotten password', () => {
       body: { token, password },
     });
   const mailsTo = (email: string) => mailbox.mails.filter(({ to }) => to.includes(email));
-  /** Asks for a link and gives what stands behind its `#`. */
+  /** Requests a link and returns the token after its `#`. */
   const tokenFor = async (email: string): Promise<string> => {
     const before = mailsTo(email).length;
     expect((await forgot(email)).status).toBe(202);
@@ -49,7 +49,7 @@ describe('a forgotten password', () => {
     });
   let counter = 0;
 
-  test('is set anew by a link in a mail, once; all sessions end, and the new one works', async () => {
+  test('is replaced once by a link in an email; all sessions end, and the new one works', async () => {
     const { email, token: session } = await newAccount();
     const token = await tokenFor(email);
     const answer = await reset(token);
@@ -65,14 +65,14 @@ describe('a forgotten password', () => {
     expect([again.status, again.body.error.details?.[0]?.field]).toEqual([422, 'token']);
   });
 
-  test('of two who use one link at once, one wins', async () => {
+  test('used by two requests at once, a link works for one', async () => {
     const { email } = await newAccount();
     const token = await tokenFor(email);
     const answers = await Promise.all([reset(token), reset(token, 'yet another password 79')]);
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 422]);
   });
 
-  test('only the hash of a token is kept, and it goes with its use, a change of password, or its time', async () => {
+  test('only the hash of a token is stored, and it is deleted by its use, a change of password, or its expiry', async () => {
     const { email, token: session } = await newAccount();
     const token = await tokenFor(email);
     const kept = async () => {
@@ -94,7 +94,7 @@ describe('a forgotten password', () => {
     expect((await reset(late)).status).toBe(422);
   });
 
-  test('is answered alike whether an account has the address, and before that is looked up', async () => {
+  test('gets the same answer whether an account has the address, before that is looked up', async () => {
     const { email } = await newAccount();
     const blocker = await suite.db.pool.connect();
     try {
@@ -117,7 +117,7 @@ describe('a forgotten password', () => {
     expect(mailsTo('nobody-at-all@example.com')).toEqual([]);
   });
 
-  test('an address gets three mails while the first link holds, whoever asks; a network may ask twenty times', async () => {
+  test('an address gets three emails while the first link is valid, whoever asks; a network may ask twenty times', async () => {
     const { email } = await newAccount();
     for (let sent = 1; sent <= 3; sent++) {
       expect((await forgot(email, `203.0.113.${sent}`)).status).toBe(202);
@@ -137,7 +137,7 @@ describe('a forgotten password', () => {
     expect((await reset(await tokenFor(email))).status).toBe(200);
   });
 
-  test('requests for other spellings of an address leave its owner their links', async () => {
+  test('requests for other spellings of an address leave its owner the links', async () => {
     const { email } = await newAccount();
     const tagged = (tag: string) => email.replace('@', `+${tag}@`);
     const signedUp = await call(suite.url, 'POST', '/api/auth/signup', {
@@ -151,7 +151,7 @@ describe('a forgotten password', () => {
     expect((await reset(await tokenFor(email))).status).toBe(200);
   });
 
-  test('the oldest account of a mailbox keeps its links, however it is spelt', async () => {
+  test('the oldest account of a mailbox keeps its links in every spelling', async () => {
     const local = `reset${counter++}`;
     const [owner, later] = [
       `${local.slice(0, 3)}.${local.slice(3)}+own@gmail.com`,
@@ -167,7 +167,7 @@ describe('a forgotten password', () => {
     expect((await reset(await tokenFor(owner))).status).toBe(200);
   });
 
-  test('a mailbox gets three mails for all accounts with tagged spellings of it together', async () => {
+  test('a mailbox gets three emails for all accounts with tagged spellings of it together', async () => {
     const { email } = await newAccount();
     const tagged = ['a', 'b', 'c', 'd'].map((tag) => email.replace('@', `+${tag}@`));
     for (const [at, address] of tagged.entries()) {
@@ -182,7 +182,7 @@ describe('a forgotten password', () => {
     expect(mailsTo(tagged[3]!)).toEqual([]);
   });
 
-  test('a mail that the server refuses is logged without its address', async () => {
+  test('an email that the server refuses is logged without its address', async () => {
     const { email } = await newAccount();
     const { context, logged } = jobContext(suite.db.orm);
     mailbox.refuse({ at: 'rcpt', code: 550, text: `5.1.1 <${email}> does not exist` });
@@ -192,7 +192,7 @@ describe('a forgotten password', () => {
     expect(JSON.stringify(logged)).not.toContain(email);
   });
 
-  test('nothing is sent for an account that is disabled; made-up tokens and weak passwords are refused', async () => {
+  test('nothing is sent for a disabled account; made-up tokens and weak passwords are refused', async () => {
     const { email } = await newAccount();
     await suite.db.pool.query(`update accounts set status = 'disabled' where email = $1`, [email]);
     expect((await forgot(email)).status).toBe(202);
@@ -205,7 +205,7 @@ describe('a forgotten password', () => {
     expect((await reset(token)).status).toBe(200);
   });
 
-  test('GraphQL does the same by the same schema', async () => {
+  test('works the same over GraphQL, with the same schema', async () => {
     const { email } = await newAccount();
     const ask = (query: string, input: object) =>
       call<{ data: Record<string, { accessToken?: string; success?: boolean }>; errors?: unknown[] }>(
@@ -228,10 +228,10 @@ describe('a forgotten password', () => {
   });
 });
 
-describe('a forgotten password where no mail is configured', () => {
+describe('a forgotten password without a configured mail server', () => {
   const suite = usePlatform();
 
-  test('is answered as ever, and the installation says that it sends nothing', async () => {
+  test('gets the usual answer, and the installation reports that it sends no emails', async () => {
     const user = await signUp(suite.url);
     expect(user.token).toBeDefined();
     const answer = await call(suite.url, 'POST', '/api/auth/forgot-password', {

@@ -20,7 +20,7 @@ describe('POST /api/auth/password', () => {
     expect((await login(user.email, NEW_PASSWORD)).status).toBe(200);
   });
 
-  test('ends all other sessions at once and lets this one go on, twice', async () => {
+  test('ends all other sessions at once and keeps this one, twice', async () => {
     const { token, user } = await signUp(suite.url);
     const other = (await login(user.email, PASSWORD)).body.access_token;
     await change(token, { current_password: PASSWORD, new_password: NEW_PASSWORD });
@@ -31,7 +31,7 @@ describe('POST /api/auth/password', () => {
     expect([await me(token), await me(other), await me(later)]).toEqual([200, 401, 401]);
   });
 
-  test('the session that goes on still ends by log-out', async () => {
+  test('the surviving session can still be logged out', async () => {
     const { token } = await signUp(suite.url);
     await change(token, { current_password: PASSWORD, new_password: NEW_PASSWORD });
     await call(suite.url, 'POST', '/api/auth/logout', { token });

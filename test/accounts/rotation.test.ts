@@ -53,7 +53,7 @@ describe('a rotation of JWT_SECRET and ENCRYPTION_KEY', () => {
   const sealedKey = async (): Promise<string> =>
     (await db.pool.query<{ sealed: string }>('select sealed from sealed_secrets')).rows[0]!.sealed;
 
-  test('forgets nobody who had the starter credit, also when the previous ones are gone', async () => {
+  test('remembers everybody who had the starter credit, even without the previous secrets', async () => {
     const balances = [];
     for (const env of [{}, ROTATED, NEW]) {
       balances.push(await withPlatform(env, ({ url }) => balanceOf(url, 'once@example.com')));
@@ -61,7 +61,7 @@ describe('a rotation of JWT_SECRET and ENCRYPTION_KEY', () => {
     expect(balances).toEqual(['1.000000', '0.000000', '0.000000']);
   });
 
-  test('forgets no failed log-in', async () => {
+  test('remembers failed log-ins', async () => {
     const env = { TRUST_PROXY: '127.0.0.1/32' };
     const headers = { 'x-forwarded-for': '203.0.113.9' };
     const tryOnce = async (url: string) =>
@@ -80,7 +80,7 @@ describe('a rotation of JWT_SECRET and ENCRYPTION_KEY', () => {
     expect(await withPlatform({ ...env, ...ROTATED }, ({ url }) => tryOnce(url))).toBe(429);
   });
 
-  test('seals the pseudonym key again, with the new key and for the same names', async () => {
+  test('seals the pseudonym key again with the new key, for the same HMACs', async () => {
     const first = await migrateAndSeed(db.orm, testConfig(db.url), log);
     const old = await sealedKey();
     const second = await migrateAndSeed(db.orm, testConfig(db.url, ROTATED), log);
@@ -92,14 +92,14 @@ describe('a rotation of JWT_SECRET and ENCRYPTION_KEY', () => {
     expect(second.network('192.0.2.0/24')).toBe(first.network('192.0.2.0/24'));
   });
 
-  test('without the previous ENCRYPTION_KEY stops the start and keeps what is there', async () => {
+  test('without the previous ENCRYPTION_KEY stops the start and keeps the data', async () => {
     await migrateAndSeed(db.orm, testConfig(db.url), log);
     const before = await sealedKey();
     await expect(migrateAndSeed(db.orm, testConfig(db.url, NEW), log)).rejects.toThrow(PseudonymKeyError);
     expect(await sealedKey()).toBe(before);
   });
 
-  test('to a new one after ENCRYPTION_KEY was lost: the playground says so, and begins anew as documented', async () => {
+  test('after a lost ENCRYPTION_KEY is reported by the playground, which starts over as documented', async () => {
     const { token } = await withPlatform({}, async ({ url }) => {
       const account = await signUp(url);
       await writeSession(db.pool, account.user.id, 'Sealed with the lost key.');
@@ -116,15 +116,15 @@ describe('a rotation of JWT_SECRET and ENCRYPTION_KEY', () => {
       readFileSync('docs/operations.md', 'utf8'),
     )!;
     await db.pool.query(statements!);
-    const virtualKeys = { generate: async () => 'sk-made-anew', remove: async () => undefined };
+    const virtualKeys = { generate: async () => 'sk-new-key', remove: async () => undefined };
     await withPlatform(
       env,
       async ({ url }) => {
         const list = async () => (await call<Session[]>(url, 'GET', '/api/playground', { token })).body;
         expect(await list()).toEqual([]);
         // Nothing answers upstream: the run fails, and its prompt is kept.
-        expect((await ask(url, token, [FAST], 'Sealed anew.')).status).toBe(201);
-        expect((await list()).map(({ prompt }) => prompt)).toEqual(['Sealed anew.']);
+        expect((await ask(url, token, [FAST], 'Sealed again.')).status).toBe(201);
+        expect((await list()).map(({ prompt }) => prompt)).toEqual(['Sealed again.']);
       },
       { virtualKeys },
     );

@@ -6,7 +6,7 @@ import { call, type ErrorAnswer, PASSWORD, sessionCookie, signUp } from '../supp
 import { usePlatform } from '../support/platform-suite.js';
 
 /** All tabs of a browser share a cookie: a page says whose account it shows, and acts for nobody else. */
-describe('a page that names the account that it shows', () => {
+describe('a page that names the account it shows', () => {
   const suite = usePlatform();
   /** Whom the page shows, and who has logged in since. */
   let shown: Awaited<ReturnType<typeof signUp>>;
@@ -28,7 +28,7 @@ describe('a page that names the account that it shows', () => {
   const CREATE_KEY =
     'mutation ($input: CreateApiKeyInput!) { createApiKey(input: $input) { apiKey { id } } }';
 
-  test('is refused when the cookie is of another, and nothing is done', async () => {
+  test('is refused if the cookie is of another account, and nothing is done', async () => {
     const before = await keysOf(present);
     const write = await createKey(page(shown.user.id));
     expect(write.status).toBe(409);
@@ -48,13 +48,13 @@ describe('a page that names the account that it shows', () => {
     expect(await keysOf(present)).toEqual(before);
   });
 
-  test('hears of the account before it hears that this one is no administrator', async () => {
+  test('gets the account error before the error that this account is no administrator', async () => {
     const { user } = await signUpAdmin(suite);
     const answer = await call(suite.url, 'GET', '/api/admin/users', { headers: page(user.id) });
     expect(answer.status).toBe(409);
   });
 
-  test('is served when it is the same, and so is one that names nobody', async () => {
+  test('is served if it is the same account, or if it names none', async () => {
     expect((await createKey(page(present.user.id), 'mine')).status).toBe(201);
     expect((await createKey(page(present.user.id.toUpperCase()), 'in capitals')).status).toBe(201);
     expect((await createKey({ cookie: `pr_session=${present.token}` }, 'of nobody')).status).toBe(201);
@@ -74,7 +74,7 @@ describe('a page that names the account that it shows', () => {
     expect([graphql.status, codesOf(graphql)]).toEqual([400, ['invalid_request']]);
   });
 
-  test('can still log in, and show what is public', async () => {
+  test('can still log in, and show public data', async () => {
     const login = await call(suite.url, 'POST', '/api/auth/login', {
       headers: page(shown.user.id),
       // As another account it would end the session of the cookie.
@@ -86,7 +86,7 @@ describe('a page that names the account that it shows', () => {
   });
 
   test.each([['another account'], ['nonsense']])(
-    'a bearer acts for itself, whatever names %s',
+    'a bearer acts for itself, even if it names %s',
     async (what) => {
       const headers = { 'x-gateway-account': what === 'nonsense' ? what : shown.user.id };
       const { token, user } = present;
@@ -98,7 +98,7 @@ describe('a page that names the account that it shows', () => {
   );
 
   test.each([['an account'], ['nonsense']])(
-    'without a session of its cookie hears that it has none, whatever names %s',
+    'without a session of its cookie gets that error, even if it names %s',
     async (what) => {
       const headers = {
         cookie: 'pr_session=nonsense',
@@ -110,7 +110,7 @@ describe('a page that names the account that it shows', () => {
   );
 
   test.each(['application/json', 'application/graphql-response+json'])(
-    'is refused by GraphQL, in %s too',
+    'is refused by GraphQL, also in %s',
     async (accept) => {
       const before = await keysOf(present);
       const ask = (accountId: string) =>
@@ -142,14 +142,14 @@ describe('a page that names the account that it shows', () => {
       return socket;
     };
 
-    test('is closed when the cookie is of another, before anything runs', async () => {
+    test('is closed if the cookie is of another account, before anything runs', async () => {
       const socket = await begin({ accountId: shown.user.id });
       expect(await socket.closed()).toEqual({ code: 4403, reason: 'The cookie belongs to another account' });
       expect(socket.heard).toEqual([]);
     });
 
     test.each([{ accountId: 'me' }, { accountId: '' }, { accountId: 5 }, { accountId: {} }])(
-      'is closed as malformed when it names no ID: %j',
+      'is closed as malformed if it names no ID: %j',
       async (payload) => {
         const socket = await begin(payload);
         expect((await socket.closed()).code).toBe(4400);
@@ -157,7 +157,7 @@ describe('a page that names the account that it shows', () => {
       },
     );
 
-    test('is let in when it is the same, names nobody, or shows a token', async () => {
+    test('is accepted if it is the same account, names none, or sends a token', async () => {
       const { token, user } = present;
       for (const payload of [
         { accountId: user.id },
@@ -176,7 +176,7 @@ describe('a page that names the account that it shows', () => {
     });
 
     test.each(['an account', 'nonsense'])(
-      'is closed as without a session where the cookie has none, whatever names %s',
+      'is closed for the missing session if the cookie has none, even if it names %s',
       async (what) => {
         const accountId = what === 'nonsense' ? what : shown.user.id;
         const socket = await begin({ accountId }, { ...present, token: 'nonsense' });

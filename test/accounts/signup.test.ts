@@ -16,7 +16,7 @@ describe('POST /api/auth/signup', () => {
   const newMail = () => `${randomUUID()}@example.com`;
   const post = <T = SessionAnswer>(body: unknown) => call<T>(suite.url, 'POST', '/api/auth/signup', { body });
 
-  test('makes an account on the plan free and opens a session', async () => {
+  test('creates an account on the plan free and opens a session', async () => {
     const email = `Ada-${randomUUID()}@Example.com`;
     const answer = await post({ email, password: PASSWORD, name: ' Ada Lovelace ' });
     expect(answer.status).toBe(200);
@@ -64,7 +64,7 @@ describe('POST /api/auth/signup', () => {
     ]);
   });
 
-  test('grants it once per mail with plus-tags folded', async () => {
+  test('grants it once per email address with plus-tags folded', async () => {
     const id = randomUUID();
     await signUp(suite.url, { email: `folded-${id}@example.com` });
     const second = await signUp(suite.url, { email: `Folded-${id}+again@example.com` });
@@ -74,7 +74,7 @@ describe('POST /api/auth/signup', () => {
     expect(me.body.balance_usd).toBe('0.000000');
   });
 
-  test('gives each account a data key of its own, sealed for it alone', async () => {
+  test('gives each account its own data key, sealed for it alone', async () => {
     const { user } = await signUp(suite.url);
     const { rows } = await suite.db.pool.query<{ data_key_sealed: string }>(
       'select data_key_sealed from accounts where id = $1',
@@ -94,7 +94,7 @@ describe('POST /api/auth/signup', () => {
     expect(rows[0]!.row).not.toContain(PASSWORD);
   });
 
-  test('refuses a mail that is taken, without case', async () => {
+  test('refuses an email address that is taken, ignoring case', async () => {
     const { user } = await signUp(suite.url);
     const answer = await post<ErrorAnswer>({
       email: user.email.toUpperCase(),
@@ -104,7 +104,7 @@ describe('POST /api/auth/signup', () => {
     expect([answer.status, answer.body.error.code]).toEqual([409, 'email_taken']);
   });
 
-  test('makes one account of many sign-ups at the same instant', async () => {
+  test('creates one account from many sign-ups at the same instant', async () => {
     const email = newMail();
     const tries = await Promise.all(
       Array.from({ length: 6 }, () => post({ email, password: PASSWORD, name: 'Ada' })),
@@ -128,7 +128,7 @@ describe('POST /api/auth/signup', () => {
     ['balance', { balance: 1000 }],
     ['plan_id', { plan_id: 'team' }],
     ['name', { name: undefined }],
-  ])('names the field %s of bad input', async (field, change) => {
+  ])('names the invalid field %s', async (field, change) => {
     const body = { email: 'bad@example.com', password: PASSWORD, name: 'Ada', ...change };
     const answer = await post<ErrorAnswer>(body);
     expect([answer.status, answer.body.error.code]).toEqual([422, 'validation_error']);
@@ -136,20 +136,20 @@ describe('POST /api/auth/signup', () => {
   });
 
   test.each(["o'neil+tag", 'user!x', 'a&b=c', 'x/y', '%~`{|}^?#*$', '_'])(
-    'takes the email %s@…',
+    'accepts the email address %s@…',
     async (local) => {
       const email = `${local}@${randomUUID()}.example.com`;
       expect((await signUp(suite.url, { email })).user.email).toBe(email.toLowerCase());
     },
   );
 
-  test('takes an email whose top-level domain is internationalised', async () => {
+  test('accepts an email address with an internationalised top-level domain', async () => {
     const email = `${randomUUID()}@example.xn--p1ai`;
     expect((await signUp(suite.url, { email })).user.email).toBe(email);
   });
 
   test.each(['exactly8', 'secret123', 'Password1!', 'ü'.repeat(128), '🔑'.repeat(8)])(
-    'takes the password %s',
+    'accepts the password %s',
     async (password) => {
       await expect(signUp(suite.url, { password })).resolves.toBeDefined();
     },

@@ -26,7 +26,7 @@ describe('the audit log', () => {
       })
     ).body;
 
-  test('holds each change of an account with what was before, newest first', async () => {
+  test('contains each change of an account with the previous values, newest first', async () => {
     const { user } = await signUp(suite.url);
     await patch(`users/${user.id}`, { plan: 'pro', status: 'active' });
     await patch(`users/${user.id}`, { status: 'disabled', role: 'admin' });
@@ -43,7 +43,7 @@ describe('the audit log', () => {
     expect(await logOf(user.id, '&limit=1&offset=1')).toEqual([first]);
   });
 
-  test('is narrowed to kinds of actions and to one administrator', async () => {
+  test('can be filtered by kind of action and by administrator', async () => {
     const { user } = await signUp(suite.url);
     const other = await signUpAdmin(suite);
     await patch(`users/${user.id}`, { plan: 'pro' });
@@ -64,14 +64,14 @@ describe('the audit log', () => {
     expect(adminActions).toEqual([{ action: 'account.update' }]);
   });
 
-  test('holds nothing of what changed nothing, or was refused', async () => {
+  test('contains neither refused changes nor changes of nothing', async () => {
     const { user } = await signUp(suite.url);
     await patch(`users/${user.id}`, { plan: 'free' });
     expect((await patch(`users/${user.id}`, { plan: 'no such plan' })).status).toBe(422);
     expect(await logOf(user.id)).toEqual([]);
   });
 
-  test('holds changes of models, and GraphQL shows the same', async () => {
+  test('contains changes of models, and GraphQL returns the same', async () => {
     for (const is_featured of [false, true, true]) await patch('models/embed', { is_featured });
     const { adminActions } = await dataOf<{ adminActions: object[] }>(
       suite.url,

@@ -20,7 +20,7 @@ describe('a credit adjustment', () => {
   const ledgerOf = async (token: string) =>
     (await call<Record<string, unknown>[]>(suite.url, 'GET', '/api/billing/ledger', { token })).body;
 
-  test('is an entry of the ledger with its reason, and moves the balance', async () => {
+  test('is a ledger entry with its reason, and changes the balance', async () => {
     const { user, token } = await signUp(suite.url);
     const answer = await adjust(user.id, { amount_usd: 2.5, reason: 'Outage of 3 May' });
     expect([answer.status, answer.body]).toEqual([
@@ -36,7 +36,7 @@ describe('a credit adjustment', () => {
     expect(await checkInvariants(suite.db.pool, { jobs: false })).toEqual([]);
   });
 
-  test('may take credit away, also below zero', async () => {
+  test('may take credit away, even below zero', async () => {
     const { user } = await signUp(suite.url);
     expect((await adjust(user.id, { amount_usd: '-1.000000000001', reason: 'x' })).body).toMatchObject({
       amount_usd: '-1.000000000001',
@@ -44,7 +44,7 @@ describe('a credit adjustment', () => {
     });
   });
 
-  test('is made once for an idempotency key', async () => {
+  test('is made once per idempotency key', async () => {
     const { user, token } = await signUp(suite.url);
     const body = { amount_usd: 1, reason: 'once', idempotency_key: 'ticket-7' };
     const answers = await Promise.all([adjust(user.id, body), adjust(user.id, body), adjust(user.id, body)]);
@@ -58,7 +58,7 @@ describe('a credit adjustment', () => {
     const withHeader = <T = Record<string, string>>(id: string, key: string, body: object = {}) =>
       adjust<T>(id, { amount_usd: 1, reason: 'once', ...body }, admin.token, { 'idempotency-key': key });
 
-    test('is made once, also when the field repeats it', async () => {
+    test('is made once, even if the field repeats it', async () => {
       const { user, token } = await signUp(suite.url);
       const answers = [
         await withHeader(user.id, 'ticket-8'),
@@ -74,7 +74,7 @@ describe('a credit adjustment', () => {
 
     test.each([
       ['another key in its field', 'ticket-9', { idempotency_key: 'ticket-10' }, 'idempotency_key'],
-      ['a key that is none', 'with space', {}, 'idempotency-key'],
+      ['an invalid key', 'with space', {}, 'idempotency-key'],
     ])('is refused with %s', async (_what, key, body, field) => {
       const { user, token } = await signUp(suite.url);
       const answer = await withHeader<ErrorAnswer>(user.id, key, body);

@@ -61,7 +61,7 @@ describe('running the product', () => {
 describe('without a model proxy', () => {
   const suite = usePlatform();
 
-  test('the routing is 503', async () => {
+  test('the routing returns 503', async () => {
     const { token } = await signUpAdmin(suite);
     const answer = await call<ErrorAnswer>(suite.url, 'GET', '/api/admin/routing', { token });
     expect([answer.status, answer.body.error.code]).toEqual([503, 'service_unavailable']);
@@ -77,7 +77,7 @@ describeWithRedis('with a Redis that evicts keys', () => {
   afterAll(() => redis.close());
   const suite = usePlatform(() => ({ env: { REDIS_URL: redis.url } }));
 
-  test('administrators are warned, until it is mended', async () => {
+  test('administrators see a warning until the problem is fixed', async () => {
     const { token } = await signUpAdmin(suite);
     const warnings = async (): Promise<string[]> => {
       const { body } = await call<{ message: string }[]>(suite.url, 'GET', '/api/admin/warnings', { token });
@@ -102,12 +102,12 @@ describe('the routing view', () => {
     input_price_per_million_usd: '0.100000',
     output_price_per_million_usd: '0.300000',
   };
-  const told = (input: number, output: number, more = {}) => ({
+  const reported = (input: number, output: number, more = {}) => ({
     model_name: 'gateway/fast',
     model_info: { id: 'n1', input_cost_per_token: input, output_cost_per_token: output },
     ...more,
   });
-  const view = (one: ReturnType<typeof told>) =>
+  const view = (one: ReturnType<typeof reported>) =>
     routingView([routedOf(one)], [MODEL] as never, Date.UTC(2026, 0, 1))[0]!.deployments[0]!;
 
   test.each([
@@ -115,22 +115,22 @@ describe('the routing view', () => {
     [1e-7, 3.000001e-7, false],
     [2e-7, 3e-7, false],
   ])('compares %d and %d per token exactly', (input, output, matches) => {
-    expect(view(told(input, output)).price_matches).toBe(matches);
+    expect(view(reported(input, output)).price_matches).toBe(matches);
   });
 
-  test('says until when a deployment is parked, and nothing of what a proxy does not tell', () => {
+  test("shows until when a deployment is parked, and nothing that a proxy doesn't report", () => {
     const parked = { status: 'parked', parked_for_seconds: 60, last_failure: 'ECONNREFUSED' };
-    expect(view(told(1e-7, 3e-7, parked))).toMatchObject({
+    expect(view(reported(1e-7, 3e-7, parked))).toMatchObject({
       status: 'parked',
       last_failure: 'ECONNREFUSED',
       parked_until: '2026-01-01T00:01:00.000000Z',
       parked_for_seconds: 60,
     });
-    expect(view(told(1e-7, 3e-7, { status: 'serving', parked_for_seconds: 0 }))).toMatchObject({
+    expect(view(reported(1e-7, 3e-7, { status: 'serving', parked_for_seconds: 0 }))).toMatchObject({
       parked_until: null,
       parked_for_seconds: null,
     });
-    expect(view(told(1e-7, 3e-7))).toMatchObject({
+    expect(view(reported(1e-7, 3e-7))).toMatchObject({
       status: null,
       takes_calls: null,
       parked_until: null,
@@ -155,7 +155,7 @@ describe('npm run admin', () => {
   const run = (...args: string[]) =>
     runCommand(commandLineContext(suite.db.orm), suite.platform.config, args);
 
-  test('changes an account, adjusts its credit, and says who did it', async () => {
+  test('changes an account, adjusts its credit, and records who did it', async () => {
     const email = `${randomUUID()}@example.com`;
     const { user } = await signUp(suite.url, { email });
     const changed = await start('user', email, 'plan=pro');
@@ -169,7 +169,7 @@ describe('npm run admin', () => {
     ]);
   });
 
-  test('finds an account by its address, however many newer ones contain that', async () => {
+  test('finds an account by its address, however many newer ones contain it', async () => {
     const db = await createTestDatabase();
     const id = newId();
     await db.pool.query(
@@ -208,7 +208,7 @@ describe('npm run admin', () => {
     expect(err).toContain('Usage:');
   });
 
-  test('shows the routing of the file, and of a model proxy only where it finds one', async () => {
+  test('shows the routing of the file, and of a model proxy only if it finds one', async () => {
     const { code, out } = await startWith({}, 'routing');
     expect(code).toBe(0);
     expect((JSON.parse(out) as RoutedModelOutput[]).map((model) => model.model_public_name)).toContain(
@@ -231,7 +231,7 @@ describe('npm run admin', () => {
     [['register-node', 'name=a', 'hourly_cost_usd=-1'], 'hourly_cost_usd must'],
     [['register-node', 'name=a', 'hourly_cost_usd=-1'], 'provider is required; region is required'],
     [['users', 'everyone'], 'is not NAME=VALUE'],
-  ])('knows what is wrong with %j', async (args, words) => {
+  ])('explains what is wrong with %j', async (args, words) => {
     const error = await run(...args).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(UsageError);
     expect((error as Error).message).toContain(words);

@@ -34,7 +34,7 @@ describe('alertFired', () => {
       [payer.accountId, payer.keyId, month, count],
     );
 
-  test('a call through the edge tells its owner, nobody else, and wakes whoever delivers', async () => {
+  test('a call through the edge notifies its owner and the delivery workers, and nobody else', async () => {
     const woken: string[] = [];
     let listening = false;
     const listener = listen({
@@ -54,7 +54,7 @@ describe('alertFired', () => {
     const connected = clients.map(letIn);
     const [ofAda, ofBob] = clients.map((client) => follow<Fired>(client, FIRED));
     await Promise.all([...connected, until(() => listening, { what: 'the listener to listen' })]);
-    // Until one is told: a subscription that has begun says nothing by itself.
+    // Until an alert arrives: a new subscription sends nothing by itself.
     const begun = () => ofAda!.results.length > 0;
     let year = 2100;
     await until(async () => {
@@ -67,11 +67,11 @@ describe('alertFired', () => {
       ofAda!.results.map(({ data }) => data!.alertFired).filter(({ thresholdPct }) => thresholdPct >= 50);
     for (let n = 0; n < 3; n++) expect((await postChat(suite.url, ada.key)).status).toBe(200);
     await until(() => fired().length >= 2, { what: 'two alerts' });
-    const told = fired();
-    expect(told.map(({ thresholdPct }) => thresholdPct).sort()).toEqual([100, 50]);
+    const reported = fired();
+    expect(reported.map(({ thresholdPct }) => thresholdPct).sort()).toEqual([100, 50]);
     const events = (await eventsOf(suite.db.pool, payer)).filter((event) => event.threshold_pct! >= 50);
-    expect(told.map(({ id }) => id).sort()).toEqual(events.map(({ id }) => id).sort());
-    expect(told[0]).toMatchObject({ deliveryStatus: 'PENDING', apiKey: { id: payer.keyId } });
+    expect(reported.map(({ id }) => id).sort()).toEqual(events.map(({ id }) => id).sort());
+    expect(reported[0]).toMatchObject({ deliveryStatus: 'PENDING', apiKey: { id: payer.keyId } });
     await until(() => woken.length > 0, { what: 'the wake-up' });
     expect(new Set(woken)).toEqual(new Set(['']));
     expect(ofBob!.results).toEqual([]);
@@ -79,7 +79,7 @@ describe('alertFired', () => {
     await listener.stop();
   });
 
-  test('what was missed while nothing was heard comes with the next signal; a delivery tells nothing again', async () => {
+  test("alerts missed while disconnected come with the next signal; a delivery doesn't repeat them", async () => {
     const payer = await createPayer(suite.db.pool);
     await limitKey(suite.db.pool, payer, 1);
     await subscribe(suite.db.pool, payer, [10, 20, 30]);
@@ -88,9 +88,9 @@ describe('alertFired', () => {
     const iterator = await createAlertFeed({ signals: board }).alertFired(
       contextOf(suite.db, payer.accountId),
     );
-    const told: (number | null)[] = [];
+    const reported: (number | null)[] = [];
     const done = (async () => {
-      for await (const event of iterator) told.push(event.threshold_pct);
+      for await (const event of iterator) reported.push(event.threshold_pct);
     })();
     await flushBatch(suite.db.pool, [callOf(payer, 10)]);
     await suite.db.pool.query(
@@ -98,17 +98,17 @@ describe('alertFired', () => {
       [payer.accountId],
     );
     board.alertsFired(null);
-    await until(() => told.length >= 1);
+    await until(() => reported.length >= 1);
     board.alertsFired([payer.accountId]);
     await flushBatch(suite.db.pool, [callOf(payer, 10)]);
     board.alertsFired([payer.accountId]);
-    await until(() => told.length >= 2);
-    expect(told).toEqual([20, 30]);
+    await until(() => reported.length >= 2);
+    expect(reported).toEqual([20, 30]);
     await iterator.return!();
     await done;
   });
 
-  test('what fired at once comes in reads of at most 500, each once, whatever fires meanwhile', async () => {
+  test('alerts that fired together come in reads of at most 500, each once, whatever fires in the meantime', async () => {
     const payer = await createPayer(suite.db.pool);
     const pool = await pgPool(suite.db.orm);
     const { connect } = pool;
@@ -125,21 +125,21 @@ describe('alertFired', () => {
       const iterator = await createAlertFeed({ signals: board }).alertFired(
         contextOf(suite.db, payer.accountId),
       );
-      const told: string[] = [];
+      const reported: string[] = [];
       const done = (async () => {
         for await (const { id } of iterator) {
-          told.push(id);
+          reported.push(id);
           // In the middle of the second page.
-          if (told.length === 700) await insert(payer, '2100-02', 20);
+          if (reported.length === 700) await insert(payer, '2100-02', 20);
         }
       })();
       await insert(payer, '2100-01', 1_200);
       board.alertsFired([payer.accountId]);
-      await until(() => told.length >= 1_200);
+      await until(() => reported.length >= 1_200);
       board.alertsFired([payer.accountId]);
-      await until(() => told.length >= 1_220);
+      await until(() => reported.length >= 1_220);
       const ids = (await eventsOf(suite.db.pool, payer)).map(({ id }) => id);
-      expect(told.toSorted()).toEqual(ids.toSorted());
+      expect(reported.toSorted()).toEqual(ids.toSorted());
       expect(Math.max(...reads)).toBe(500);
       await iterator.return!();
       await done;
@@ -148,7 +148,7 @@ describe('alertFired', () => {
     }
   });
 
-  test('nobody follows without a session', async () => {
+  test('nobody can follow without a session', async () => {
     const feed = createAlertFeed({ signals: createSignalBoard() });
     await expect(feed.alertFired(contextOf(suite.db, null))).rejects.toMatchObject({ code: 'unauthorized' });
   });

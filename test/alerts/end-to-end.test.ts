@@ -30,7 +30,7 @@ describe('an alert from the call to the receiver', () => {
   });
   afterAll(() => receiver.close());
 
-  test('a test, a firing and its repetition arrive, signed by the secret that was shown', async () => {
+  test('a test, a firing and its redelivery arrive, signed with the secret that was shown', async () => {
     const ada = await signUp(suite.url);
     const payer = await createTestKey(suite.db, { accountId: ada.user.id });
     await limitKey(suite.db.pool, payer, 1);

@@ -29,7 +29,7 @@ describe('alert events over HTTP', () => {
       )
     ).rowCount;
 
-  test('events of a key and of the account tell what fired, newest first', async () => {
+  test('events of a key and of the account describe what fired, newest first', async () => {
     const alert = await create({ thresholds_pct: [50, 80] });
     await fire(60);
     await fire(30);
@@ -70,7 +70,7 @@ describe('alert events over HTTP', () => {
     expect((await send('GET', '/api/alert-events')).body).toEqual(events.body);
   });
 
-  test('a test waits for its delivery at once, whether the subscription is on or off', async () => {
+  test('a test is pending at once, whether the subscription is on or off', async () => {
     await fire(25);
     const { id } = await create({ thresholds_pct: [70, 90], active: false });
     const sent = await send<AlertEventOutput>('POST', `${api.alerts}/${id}/test`);
@@ -92,7 +92,7 @@ describe('alert events over HTTP', () => {
   });
 
   test.each(['a test', 'a repetition'])(
-    '%s that meets the deletion of its account leaves no destination behind',
+    '%s during the deletion of its account leaves no destination behind',
     async (what) => {
       const { id } = await create({ thresholds_pct: [50] });
       await fire();
@@ -123,7 +123,7 @@ describe('alert events over HTTP', () => {
     },
   );
 
-  test('a 410 that meets the deletion of its account lets it go on', async () => {
+  test("a 410 during the deletion of its account doesn't stop the deletion", async () => {
     const { id } = await create();
     await fire();
     const [event] = await eventsOf(api.db.pool, api.payer);
@@ -143,7 +143,7 @@ describe('alert events over HTTP', () => {
   });
 
   test.each(['failed', 'degraded', 'sent'])(
-    'an event that is %s is delivered once more, by the same id',
+    'an event that is %s is delivered again with the same id',
     async (status) => {
       const { id: alertId } = await create();
       await fire();
@@ -175,7 +175,7 @@ describe('alert events over HTTP', () => {
     },
   );
 
-  test('an event whose subscription is deleted has nobody to be delivered to: 422', async () => {
+  test("an event whose subscription is deleted can't be delivered: 422", async () => {
     const { id } = await create();
     await fire();
     await finish('failed');
@@ -186,7 +186,7 @@ describe('alert events over HTTP', () => {
     expect((await eventsOf(api.db.pool, api.payer))[0]!.delivery_status).toBe('failed');
   });
 
-  test('five tests and repetitions a minute, together, also at once: then 429 with Retry-After', async () => {
+  test('allows five tests and redeliveries a minute, together, also at once: then 429 with Retry-After', async () => {
     const { id } = await create();
     await fire();
     await finish('failed');
@@ -203,7 +203,7 @@ describe('alert events over HTTP', () => {
     expect((await send('POST', `${api.alerts}/${id}/test`)).status).toBe(201);
   });
 
-  test('one event that is repeated again and again counts each time', async () => {
+  test('an event that is redelivered again and again counts each time', async () => {
     await create();
     await fire();
     const [event] = await eventsOf(api.db.pool, api.payer);
@@ -216,7 +216,7 @@ describe('alert events over HTTP', () => {
     expect(await eventsOf(api.db.pool, api.payer)).toMatchObject([{ delivery_status: 'sent' }]);
   });
 
-  test('ten tests and repetitions by mail a day, in all: then 429, while webhooks go on', async () => {
+  test('allows ten tests and redeliveries by email a day: then 429, while webhooks continue', async () => {
     const mail = await create({ kind: 'email', destination: 'stranger@example.com' });
     const hook = await create();
     const sent = await send<AlertEventOutput>('POST', `${api.alerts}/${mail.id}/test`);
@@ -232,36 +232,36 @@ describe('alert events over HTTP', () => {
     ]);
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(80_000);
     expect(await eventsOf(api.db.pool, api.payer)).toHaveLength(2);
-    // Another day counts anew, also for an event that was repeated before.
+    // Another day counts from zero, even for an event that was redelivered before.
     await finish('degraded');
     await later('2 days');
     expect((await send('POST', `/api/alert-events/${sent.body.id}/redeliver`)).status).toBe(200);
   });
 
-  test('a low balance is told once per crossing: a top-up makes the next one tell again', async () => {
+  test('a low balance alerts once per crossing: a top-up arms it again', async () => {
     const balance = async (threshold_usd: number | string | null) =>
       (await send('PUT', '/api/billing/low-balance-alert', { threshold_usd })).body;
     expect((await send('GET', '/api/billing/low-balance-alert')).body).toEqual({ threshold_usd: null });
     // The starter credit is a dollar.
     expect(await balance(0.5)).toEqual({ threshold_usd: '0.500000' });
     expect(await balance('0.500000')).toEqual({ threshold_usd: '0.500000' });
-    const told = async () =>
+    const reported = async () =>
       (await eventsOf(api.db.pool, api.payer)).map((event) => [event.purpose, event.balance]);
     await flushBatch(api.db.pool, [callOf(api.payer, 60)]);
     await flushBatch(api.db.pool, [callOf(api.payer, 10)]);
-    expect(await told()).toEqual([['low_balance', '0.4']]);
+    expect(await reported()).toEqual([['low_balance', '0.4']]);
     await send('POST', '/api/billing/topup', { amount_usd: 10 });
     await flushBatch(api.db.pool, [callOf(api.payer, 900)]);
-    expect(await told()).toHaveLength(1);
+    expect(await reported()).toHaveLength(1);
     await flushBatch(api.db.pool, [callOf(api.payer, 90)]);
-    expect(await told()).toEqual([
+    expect(await reported()).toEqual([
       ['low_balance', '0.4'],
       ['low_balance', '0.4'],
     ]);
     // Below already: nothing was crossed.
     expect(await balance(5)).toEqual({ threshold_usd: '5.000000' });
     await flushBatch(api.db.pool, [callOf(api.payer, 1)]);
-    expect(await told()).toHaveLength(2);
+    expect(await reported()).toHaveLength(2);
     await finish('degraded');
     const [event] = await eventsOf(api.db.pool, api.payer);
     const again = await send<AlertEventOutput>('POST', `/api/alert-events/${event!.id}/redeliver`);
@@ -275,20 +275,20 @@ describe('alert events over HTTP', () => {
     expect((await send('PUT', '/api/billing/low-balance-alert', {})).status).toBe(422);
   });
 
-  test('a low balance that was told is not told again for a new threshold, only for a credit', async () => {
+  test("a low balance that has alerted doesn't alert again for a new threshold, only after a credit", async () => {
     const put = (threshold_usd: number | null) =>
       send('PUT', '/api/billing/low-balance-alert', { threshold_usd });
-    const told = async () => (await eventsOf(api.db.pool, api.payer)).length;
+    const reported = async () => (await eventsOf(api.db.pool, api.payer)).length;
     await put(0.9);
     await flushBatch(api.db.pool, [callOf(api.payer, 20)]);
-    expect(await told()).toBe(1);
+    expect(await reported()).toBe(1);
     for (const threshold of [0.7, null, 0.6, 0.5]) await put(threshold);
     await flushBatch(api.db.pool, [callOf(api.payer, 40)]);
-    expect(await told()).toBe(1);
+    expect(await reported()).toBe(1);
     await send('POST', '/api/billing/topup', { amount_usd: 10 });
     await put(10);
     await flushBatch(api.db.pool, [callOf(api.payer, 50)]);
-    expect(await told()).toBe(2);
+    expect(await reported()).toBe(2);
   });
 
   test('a deleted account leaves events without name and address, and nothing to deliver', async () => {

@@ -35,7 +35,7 @@ describe('a threshold of a key', () => {
     expect(await fired()).toEqual([`${MONTH} 50`]);
   });
 
-  test('tells the key, the percentage, the month and the money as they were', async () => {
+  test('records the key, the percentage, the month and the amounts at that time', async () => {
     const subscription = await subscribe(db.pool, payer, [50]);
     await flush(call(62));
     expect(await events()).toEqual([
@@ -71,7 +71,7 @@ describe('a threshold of a key', () => {
     expect(await events()).toHaveLength(2);
   });
 
-  test('several reached at once stand in their order, the highest as the newest', async () => {
+  test('several reached at once are in ascending order, with the highest as the newest', async () => {
     await subscribe(db.pool, payer, [80, 20, 100, 60, 40]);
     await flush(call(100));
     const { rows } = await db.pool.query<{ pct: number }>(
@@ -81,7 +81,7 @@ describe('a threshold of a key', () => {
     expect(rows.map(({ pct }) => pct)).toEqual([100, 80, 60, 40, 20]);
   });
 
-  test('several are reached by one call, each with its event for each subscription that lists it', async () => {
+  test('several reached by one call create one event for each subscription that lists them', async () => {
     const [first, second] = [
       await subscribe(db.pool, payer, [10, 50, 100]),
       await subscribe(db.pool, payer, [50, 99], { kind: 'email' }),
@@ -100,18 +100,18 @@ describe('a threshold of a key', () => {
     expect((await events()).at(-1)).toMatchObject({ threshold_pct: 100, spend: '1' });
   });
 
-  test('that has fired is not told to a subscription that was added later, until the next month', async () => {
+  test("that has fired doesn't notify a later subscription until the next month", async () => {
     await subscribe(db.pool, payer, [50]);
     await flush(call(60));
     const late = await subscribe(db.pool, payer, [50, 60]);
     await flush(call(1));
-    const told = (await events()).filter(({ subscription_id }) => subscription_id === late);
-    expect(told.map(({ threshold_pct }) => threshold_pct)).toEqual([60]);
+    const reported = (await events()).filter(({ subscription_id }) => subscription_id === late);
+    expect(reported.map(({ threshold_pct }) => threshold_pct)).toEqual([60]);
     await flush(call(60, { createdAt: Date.UTC(2026, 11, 2) }));
     expect((await events()).filter(({ subscription_id }) => subscription_id === late)).toHaveLength(3);
   });
 
-  test('of a subscription that is switched off does not fire, and does at the next call once it is on', async () => {
+  test("of a disabled subscription doesn't fire, and fires at the next call once it is enabled", async () => {
     const subscription = await subscribe(db.pool, payer, [50], { active: false });
     await flush(call(60));
     expect(await fired()).toEqual([]);
@@ -120,7 +120,7 @@ describe('a threshold of a key', () => {
     expect(await fired()).toEqual([`${MONTH} 50`]);
   });
 
-  test('belongs to the month in which the call ended: the last millisecond is one, the next the other', async () => {
+  test('belongs to the month in which the call ended, to the millisecond', async () => {
     await subscribe(db.pool, payer, [50]);
     const edge = Date.UTC(2026, 11, 1);
     await flush(call(30, { createdAt: edge - 1 }), call(30, { createdAt: edge }));
@@ -133,21 +133,21 @@ describe('a threshold of a key', () => {
     expect((await events()).map(({ spend }) => spend)).toEqual(['0.5', '0.5']);
   });
 
-  test('does not exist without a limit', async () => {
+  test("doesn't exist without a limit", async () => {
     await limitKey(db.pool, payer, null);
     await subscribe(db.pool, payer, [1]);
     await flush(call(500));
     expect(await fired()).toEqual([]);
   });
 
-  test('of a limit of nothing is reached by the first call', async () => {
+  test('of a limit of zero is reached by the first call', async () => {
     await limitKey(db.pool, payer, 0);
     await subscribe(db.pool, payer, [1, 100]);
     await flush(call(0));
     expect(await fired()).toEqual([`${MONTH} 1`, `${MONTH} 100`]);
   });
 
-  test('is reached when the limit was lowered, at the next successful call, even a free one', async () => {
+  test('reached by lowering the limit fires at the next successful call, even a free one', async () => {
     await subscribe(db.pool, payer, [50]);
     await flush(call(40));
     await limitKey(db.pool, payer, 0.5);
@@ -158,7 +158,7 @@ describe('a threshold of a key', () => {
     expect(await events()).toMatchObject([{ spend: '0.4', monthly_limit: '0.5' }]);
   });
 
-  test('is of its own key: calls of widgets and of other keys count toward none', async () => {
+  test("is of its own key: calls of widgets and of other keys don't count", async () => {
     await subscribe(db.pool, payer, [1]);
     const other = await addKey(db.pool, payer);
     await limitKey(db.pool, other, 1);
@@ -173,7 +173,7 @@ describe('a threshold of a key', () => {
     expect(await fired()).toEqual([`${MONTH} 1`, `${MONTH} 2`]);
   });
 
-  test('a batch that is sent again fires nothing, whatever was subscribed meanwhile', async () => {
+  test('a batch that is sent again fires nothing, whatever was subscribed in the meantime', async () => {
     await subscribe(db.pool, payer, [50]);
     const records = [call(30), call(30)];
     await flush(...records);
@@ -200,7 +200,7 @@ describe('a threshold of a key', () => {
     expect(await events()).toHaveLength(7);
   });
 
-  test('an account fires 300 deliveries an hour; what is more is recorded and not sent', async () => {
+  test('an account fires 300 deliveries an hour; further ones are recorded and not sent', async () => {
     await subscribe(db.pool, payer, [20, 40, 60, 80]);
     await subscribe(db.pool, payer, [40], { kind: 'email' });
     await flush(call(20));
@@ -231,7 +231,7 @@ describe('a threshold of a key', () => {
     expect((await statuses()).at(-1)).toEqual([80, 'pending']);
   });
 
-  test('a key that goes while its usage is written takes the alert along, and the usage stays', async () => {
+  test('a key that is deleted while its usage is written takes the alert along, and the usage stays', async () => {
     await subscribe(db.pool, payer, [50]);
     const client = await db.pool.connect();
     await client.query('begin');
@@ -243,7 +243,7 @@ describe('a threshold of a key', () => {
     expect(await events()).toHaveLength((await fired()).length);
   });
 
-  test('a firing that was lost costs no usage, and tells nobody twice', async () => {
+  test('a lost firing costs no usage, and nobody is notified twice', async () => {
     await subscribe(db.pool, payer, [50]);
     await flush(call(60));
     await db.pool.query('delete from threshold_firings where key_id = $1', [payer.keyId]);
@@ -252,7 +252,7 @@ describe('a threshold of a key', () => {
     expect(await events()).toHaveLength(1);
   });
 
-  test('a subscription sends five mails a month for a key; what is more is recorded as degraded', async () => {
+  test('a subscription sends five emails a month per key; further ones are recorded as degraded', async () => {
     const subscription = await subscribe(db.pool, payer, [1, 2, 3, 4, 5], { kind: 'email' });
     await flush(call(4));
     await db.pool.query(`update alert_subscriptions set thresholds_pct = '{5,6,7}' where id = $1`, [
@@ -296,7 +296,7 @@ describe('a low balance', () => {
       cents.map((n) => callOf(payer, n)),
     );
 
-  test('is told once by mail when the balance falls below the threshold', async () => {
+  test('sends one email when the balance falls below the threshold', async () => {
     expect((await flush(50)).alerted).toEqual([]);
     expect((await flush(10, 10)).alerted).toEqual([payer.accountId]);
     await flush(10);
@@ -311,7 +311,7 @@ describe('a low balance', () => {
     ]);
   });
 
-  test('is not told of an account that asked for nothing, nor of one that is deleted', async () => {
+  test('sends nothing for an account without a threshold, nor for a deleted one', async () => {
     const other = await createPayer(db.pool, DOLLAR);
     await db.pool.query('update accounts set email = null where id = $1', [payer.accountId]);
     expect((await flushBatch(db.pool, [callOf(other, 90), callOf(payer, 150)])).alerted).toEqual([]);

@@ -46,7 +46,7 @@ describe('alerts in GraphQL', () => {
     return { ...(made.alertSubscription as Alert), signingSecret: made.signingSecret };
   };
 
-  test('the same subscription is made, changed and deleted that REST shows', async () => {
+  test('creates, changes and deletes the same subscription that REST shows', async () => {
     const { signingSecret, ...alert } = await create();
     expect(signingSecret).toMatch(/^whsec_/);
     expect(alert).toMatchObject({
@@ -96,7 +96,7 @@ describe('alerts in GraphQL', () => {
     });
   });
 
-  test('what REST says of an id in its path is a fault of the input', async () => {
+  test('an ID that REST takes from the path is a field of the input in errors', async () => {
     const mail = await create({ kind: 'EMAIL', destination: 'ops@example.com' });
     const own = { keyId: payer.keyId, id: mail.id };
     await done('sendTestAlert', 'alertEvent { id }', own);
@@ -120,7 +120,7 @@ describe('alerts in GraphQL', () => {
     ]);
   });
 
-  test('a test and a repetition are events that wait for their delivery', async () => {
+  test('a test and a redelivery are pending events', async () => {
     const { id } = await create();
     const fields = 'alertEvent { id purpose deliveryStatus thresholdPct apiKey { id } }';
     const sent = await done('sendTestAlert', fields, { keyId: payer.keyId, id });
@@ -140,7 +140,7 @@ describe('alerts in GraphQL', () => {
     expect(again.alertEvent).toEqual(sent.alertEvent);
   });
 
-  test('keys show their alerts and events, page by page, several keys in one statement each', async () => {
+  test('keys return their alerts and events in pages, several keys in one statement each', async () => {
     const keys = [payer, await addKey(suite.db.pool, payer), await addKey(suite.db.pool, payer)];
     for (const key of keys) {
       await limitKey(suite.db.pool, key, 1);
@@ -179,7 +179,7 @@ describe('alerts in GraphQL', () => {
     expect(rest.viewer.alertEvents.pageInfo.hasNextPage).toBe(false);
   });
 
-  test('the low-balance threshold is set, shown and cleared', async () => {
+  test('the low-balance threshold can be set, read and cleared', async () => {
     expect(await done('setLowBalanceAlert', 'thresholdUsd', { thresholdUsd: '0.25' })).toEqual({
       thresholdUsd: '0.250000',
     });

@@ -44,7 +44,7 @@ const step = fc.oneof(
 class Model {
   readonly limits: (number | null)[] = Array(KEYS).fill(null);
   readonly subscriptions: { id: string; key: number; thresholds: number[]; active: boolean }[] = [];
-  readonly told = new Set<string>();
+  readonly fired = new Set<string>();
   readonly #spent = new Map<string, number>();
   readonly #fired = new Set<string>();
 
@@ -68,20 +68,20 @@ class Model {
       if (this.#fired.has(`${key} ${month} ${percent}`)) continue;
       this.#fired.add(`${key} ${month} ${percent}`);
       for (const { id, thresholds } of listening) {
-        if (thresholds.includes(percent)) this.told.add(`${id} ${month} ${percent} ${spent}`);
+        if (thresholds.includes(percent)) this.fired.add(`${id} ${month} ${percent} ${spent}`);
       }
     }
   }
 }
 
-describe('thresholds, whatever is spent, limited, subscribed and replayed', () => {
+describe('thresholds under random spending, limits, subscriptions and replays', () => {
   let db: TestDatabase;
   beforeAll(async () => {
     db = await createTestDatabase();
   });
   afterAll(() => db.close());
 
-  test('fire exactly when and for whom a model of them says', async () => {
+  test('fire exactly when and for whom a model predicts', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 25 }), async (steps) => {
         const first = await createPayer(db.pool);
@@ -127,11 +127,11 @@ describe('thresholds, whatever is spent, limited, subscribed and replayed', () =
             );
           }
         }
-        const told = (await eventsOf(db.pool, first)).map(
+        const fired = (await eventsOf(db.pool, first)).map(
           (event) =>
             `${event.subscription_id} ${event.billing_month} ${event.threshold_pct} ${Math.round(Number(event.spend) * 100)}`,
         );
-        expect(told.sort()).toEqual([...model.told].sort());
+        expect(fired.sort()).toEqual([...model.fired].sort());
       }),
       { numRuns: 60 },
     );

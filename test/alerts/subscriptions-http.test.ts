@@ -11,7 +11,7 @@ describe('alert subscriptions over HTTP', () => {
   const api = useAlertsApi();
   const { send, create, fire, finish } = api;
 
-  test('a subscription is made (201, secret once), listed, changed and deleted (204)', async () => {
+  test('a subscription is created (201, secret once), listed, changed and deleted (204)', async () => {
     const { signing_secret, ...alert } = await create({ thresholds_pct: [100, 5, 80] });
     expect(signing_secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
     expect(alert).toEqual({
@@ -44,13 +44,13 @@ describe('alert subscriptions over HTTP', () => {
     expect((await send('DELETE', `${api.alerts}/${alert.id}`)).status).toBe(404);
   });
 
-  test('a mail subscription has no secret and none to change', async () => {
+  test('an email subscription has no secret, and none to rotate', async () => {
     const alert = await create({ kind: 'email', destination: 'ops@example.com' });
     expect(alert.signing_secret).toBeNull();
     expect((await send('POST', `${api.alerts}/${alert.id}/rotate-secret`)).status).toBe(422);
   });
 
-  test('a secret that was sealed with a lost ENCRYPTION_KEY gets a successor', async () => {
+  test('a secret sealed with a lost ENCRYPTION_KEY can be replaced', async () => {
     const alert = await create();
     const lost = createEnvelopes({
       encryptionKey: 'of another installation',
@@ -64,7 +64,7 @@ describe('alert subscriptions over HTTP', () => {
     expect([rotated.status, rotated.body.signing_secret]).toEqual([200, expect.stringMatching(/^whsec_/)]);
   });
 
-  test('what the database holds of a secret is sealed, and the one before a change goes on signing', async () => {
+  test('the database stores secrets sealed, and the previous one keeps signing after a rotation', async () => {
     const alert = await create();
     const rotated = await send<{ signing_secret: string }>('POST', `${api.alerts}/${alert.id}/rotate-secret`);
     expect(rotated.status).toBe(200);
@@ -112,13 +112,13 @@ describe('alert subscriptions over HTTP', () => {
     expect((await send('GET', api.alerts)).body).toEqual([alert]);
   });
 
-  test('a change of nothing is refused, and so is one of the kind', async () => {
+  test('refuses an empty change, and a change of the kind', async () => {
     const { id } = await create();
     expect((await send('PATCH', `${api.alerts}/${id}`, {})).status).toBe(422);
     expect((await send('PATCH', `${api.alerts}/${id}`, { kind: 'email' })).status).toBe(422);
   });
 
-  test('are listed by page; a page outside of its bounds and unknown parameters are refused', async () => {
+  test('are listed in pages; invalid pages and unknown parameters are refused', async () => {
     const ids = [await create(), await create(), await create()].map(({ id }) => id).reverse();
     const page = async (query: string) =>
       (await send<AlertOutput[]>('GET', `${api.alerts}?${query}`)).body.map(({ id }) => id);
@@ -131,14 +131,14 @@ describe('alert subscriptions over HTTP', () => {
     }
   });
 
-  test('a key has at most ten, also when they are made at once', async () => {
+  test('a key has at most ten, also when they are created at once', async () => {
     const body = { kind: 'email', destination: 'ops@example.com', thresholds_pct: [80] };
     const answers = await Promise.all(Array.from({ length: 12 }, () => send('POST', api.alerts, body)));
     expect(answers.map(({ status }) => status).sort()).toEqual([...Array(10).fill(201), 422, 422]);
     expect((await send<AlertOutput[]>('GET', api.alerts)).body).toHaveLength(10);
   });
 
-  test('one that the service switched off says why, until its owner switches it on or leads it elsewhere', async () => {
+  test('one that the service disabled gives the reason, until its owner enables it or changes its destination', async () => {
     for (const change of [{ active: true }, { destination: `${HOOK}/new` }]) {
       const { id } = await create();
       await api.db.pool.query(
@@ -153,7 +153,7 @@ describe('alert subscriptions over HTTP', () => {
     }
   });
 
-  test("another's key, subscription and event, and those under another key, all answer 404", async () => {
+  test("another account's key, subscription and event, and those under another key, all return 404", async () => {
     const { id } = await create();
     await fire();
     await finish('failed');

@@ -35,7 +35,7 @@ describe('analytics of an account', () => {
     return daily_breakdown.map(({ date, requests }) => [date, requests]);
   };
 
-  test('of nothing is zeros, one entry per day', async () => {
+  test('without usage are zeros, one entry per day', async () => {
     expect(await read(MONTH, 3)).toEqual({
       window_days: 3,
       total_requests: 0,
@@ -56,7 +56,7 @@ describe('analytics of an account', () => {
     });
   });
 
-  test('sums rolled hours, the open hour, and nobody else', async () => {
+  test('sum rolled-up hours and the current hour of this account only', async () => {
     const stranger = await createPayer(db.pool);
     await flush(
       at(MONTH - DAY_MS, { latencyMs: 100 }),
@@ -109,7 +109,7 @@ describe('analytics of an account', () => {
     }
   });
 
-  test('is right again at once when an event comes late, before and after its hour is rolled up anew', async () => {
+  test('are right at once when an event arrives late, before and after its hour is rolled up again', async () => {
     await flush(at(MONTH));
     await rollUpAt(db, MONTH + HOUR_MS);
     await flush(at(MONTH + 1, { latencyMs: 5_000 }));
@@ -123,7 +123,7 @@ describe('analytics of an account', () => {
     expect(await read(MONTH + 3 * HOUR_MS)).toEqual(before);
   });
 
-  test('the window before ends at the present time of day, to the millisecond, however much is rolled up', async () => {
+  test('an earlier window ends at the present time of day, to the millisecond, however much is rolled up', async () => {
     const NOON = MONTH + 12 * HOUR_MS + 30_000;
     const former = (windowDays: number) =>
       analytics.ofAccount(
@@ -154,7 +154,7 @@ describe('analytics of an account', () => {
     ]);
   });
 
-  test('names the five models with the most calls, those with as many by name', async () => {
+  test('name the five models with the most calls, ties by name', async () => {
     const models = ['f', 'e', 'd', 'c', 'b', 'a', 'a'];
     await flush(...models.map((servedModel, n) => at(MONTH + n, { servedModel })));
     const { top_models } = await read(MONTH);
@@ -167,7 +167,7 @@ describe('analytics of an account', () => {
     ]);
   });
 
-  test('is nothing for anonymous callers', async () => {
+  test('are refused to anonymous callers', async () => {
     await expect(analytics.ofAccount(contextOf(db, null), { window_days: 1 })).rejects.toMatchObject({
       code: 'unauthorized',
     });

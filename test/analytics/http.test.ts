@@ -32,7 +32,7 @@ describe('analytics over HTTP', () => {
   const get = <T = Analytics>(path: string, token = ada.token) => call<T>(suite.url, 'GET', path, { token });
   const ofKey = (id: string) => `/api/keys/${id}/analytics`;
 
-  test('of a key are of its calls alone, those of the account of all', async () => {
+  test('of a key cover its calls only, those of the account all', async () => {
     const answers = await Promise.all([
       get(ofKey(keyId)),
       get(ofKey(otherKeyId)),
@@ -42,7 +42,7 @@ describe('analytics over HTTP', () => {
     expect(answers.map(({ body }) => body.total_requests)).toEqual([2, 1, 4]);
   });
 
-  test.each([1, 90])('tell %p days', async (days) => {
+  test.each([1, 90])('cover %p days', async (days) => {
     const { body } = await get(`${ofKey(keyId)}?window_days=${days}`);
     expect(body.window_days).toBe(days);
     expect(body.daily_breakdown).toHaveLength(days);
@@ -60,7 +60,7 @@ describe('analytics over HTTP', () => {
     },
   );
 
-  test("404 for another's key, one that isn't there, and no id at all", async () => {
+  test("return 404 for another account's key, an unknown one, and a malformed id", async () => {
     const { token } = await signUp(suite.url);
     for (const [id, whose] of [
       [keyId, token],
@@ -73,7 +73,7 @@ describe('analytics over HTTP', () => {
     expect((await get('/api/usage/analytics', token)).body.total_requests).toBe(0);
   });
 
-  test('401 without a session', async () => {
+  test('return 401 without a session', async () => {
     for (const path of [ofKey(keyId), '/api/usage/analytics']) {
       expect((await call(suite.url, 'GET', path)).status).toBe(401);
     }
@@ -96,10 +96,12 @@ describe('analytics over HTTP', () => {
     );
     const { body } = await get<Record<string, unknown[]>>(`${ofKey(keyId)}?window_days=7`);
     expect(data.viewer.analytics.totalRequests).toBe(4);
-    const told = data.viewer.apiKey.analytics;
-    expect(told.totalRequests).toBe(2);
-    expect(told.topModels).toEqual([{ modelPublicName: 'gateway/fast', requests: 2, costUsd: '0.000500' }]);
-    expect(told.dailyBreakdown).toEqual(
+    const reported = data.viewer.apiKey.analytics;
+    expect(reported.totalRequests).toBe(2);
+    expect(reported.topModels).toEqual([
+      { modelPublicName: 'gateway/fast', requests: 2, costUsd: '0.000500' },
+    ]);
+    expect(reported.dailyBreakdown).toEqual(
       body.daily_breakdown!.map((day) => {
         const { cost_usd: costUsd, ...rest } = day as { cost_usd: string };
         return { ...rest, costUsd };
@@ -107,7 +109,7 @@ describe('analytics over HTTP', () => {
     );
   });
 
-  test('a window that is too long is refused in GraphQL as well', async () => {
+  test('a window that is too long is also refused in GraphQL', async () => {
     const { body } = await operate(suite.url, '{ viewer { analytics(windowDays: 91) { totalRequests } } }', {
       token: ada.token,
     });

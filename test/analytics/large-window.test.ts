@@ -66,7 +66,7 @@ describe('analytics of 90 days', () => {
       prompt_version_id: prompt.versionId,
     });
 
-  test('below 50,000 calls, percentiles are exact; from there on within 1 %, and no event is read', async () => {
+  test('are exact percentiles below 50,000 calls; from there on they are within 1 %, and no event is read', async () => {
     await insertEvents(49_999);
     await rollUpAt(db, NOW);
     const before = await analyse();
@@ -83,11 +83,11 @@ describe('analytics of 90 days', () => {
     const after = await analyse();
     expect(after.total_requests).toBe(50_000);
     expect(after.daily_breakdown).toHaveLength(WINDOW_DAYS);
-    const told = [after.p50_latency_ms, after.p95_latency_ms];
+    const reported = [after.p50_latency_ms, after.p95_latency_ms];
     for (const [index, value] of truth.entries()) {
-      expect(Math.abs(told[index]! - value)).toBeLessThanOrEqual(value / 100);
+      expect(Math.abs(reported[index]! - value)).toBeLessThanOrEqual(value / 100);
     }
-    expect(told).not.toEqual(truth);
+    expect(reported).not.toEqual(truth);
     expect(await ofVersion()).toMatchObject({
       ...{ requests: 50_000, errors: 0, input_tokens: 50_000, output_tokens: 50_000, cost_usd: '0.100000' },
       ...{ p50_latency_ms: after.p50_latency_ms, p95_latency_ms: after.p95_latency_ms },

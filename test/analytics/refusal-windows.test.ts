@@ -7,7 +7,7 @@ const NOW = Date.UTC(2030, 5, 20, 6, 20);
 describe('windows of refused calls', () => {
   const suite = usePlatform({ own: true /* a clock of its own */, clock: { now: () => NOW } });
 
-  test('that are compared end at the same time of day, as far as hours tell', async () => {
+  test('to compare end at the same time of day, to the hour', async () => {
     const { token, user } = await signUp(suite.url);
     const keyId = newId();
     const refuse = (...at: [day: number, hour: number]) =>
@@ -31,7 +31,7 @@ describe('windows of refused calls', () => {
     expect(await counted('window_days=2&ends_days_ago=1')).toEqual([6, 6]);
   });
 
-  test('come in pages of 50 hours over REST, latest first', async () => {
+  test('come in pages of 50 hours over REST, newest first', async () => {
     const { token, user } = await signUp(suite.url);
     const hoursAgo = (hours: number) => new Date(Date.UTC(2030, 5, 20, 6 - hours));
     await suite.db.pool.query(

@@ -22,7 +22,7 @@ describe('the roll-up of usage', () => {
     recordOf(payer, { createdAt, ...changes });
   const flush = (...records: UsageRecord[]) => flushBatch(db.pool, records);
 
-  test('takes an hour when it is over, to the millisecond, also at the edge of a month', async () => {
+  test('takes an hour once it is over, to the millisecond, also at the edge of a month', async () => {
     await flush(at(EDGE - 1), at(EDGE - HOUR_MS), at(EDGE));
     expect(await rollUpAt(db, EDGE - 1)).toBe(0);
     expect(await rolledHours(db.pool)).toEqual([]);
@@ -34,7 +34,7 @@ describe('the roll-up of usage', () => {
     expect(await checkInvariants(db.pool)).toEqual([]);
   });
 
-  test('sums what was counted, per account, key and model, and the latencies of what succeeded', async () => {
+  test('sums counts per account, key and model, and the latencies of successful calls', async () => {
     await flush(
       at(EDGE, { latencyMs: 50 }),
       at(EDGE + 1, {
@@ -80,7 +80,7 @@ describe('the roll-up of usage', () => {
     ]);
   });
 
-  test('an event that comes late makes its hour be rolled up again, whole', async () => {
+  test('an event that arrives late makes its hour be rolled up again as a whole', async () => {
     await flush(at(EDGE), at(EDGE + 1));
     await rollUpAt(db, EDGE + HOUR_MS);
     await flush(at(EDGE + 2));
@@ -90,7 +90,7 @@ describe('the roll-up of usage', () => {
     expect(await checkInvariants(db.pool)).toEqual([]);
   });
 
-  test('an event that is committed while its hour is rolled up is in the next one', async () => {
+  test('an event that is committed while its hour is rolled up is in the next roll-up', async () => {
     await flush(at(EDGE));
     const writer = await db.pool.connect();
     try {
@@ -110,7 +110,7 @@ describe('the roll-up of usage', () => {
     expect(await rolledHours(db.pool)).toMatchObject([{ requests: 2 }]);
   });
 
-  test('merges the latencies of a day that is over, and again when an event comes late', async () => {
+  test('merges the latencies of a completed day, and again when an event arrives late', async () => {
     const scope = {
       accountId: payer.accountId,
       keyIds: [payer.keyId],
@@ -139,7 +139,7 @@ describe('the roll-up of usage', () => {
     expect(await checkInvariants(db.pool)).toEqual([]);
   });
 
-  test('repeated, and by many at once, changes nothing', async () => {
+  test('repeated, or run by many processes at once, changes nothing', async () => {
     await flush(...Array.from({ length: 6 }, (_, hour) => at(EDGE + hour * HOUR_MS)));
     const counts = await Promise.all(Array.from({ length: 4 }, () => rollUpAt(db, EDGE + 6 * HOUR_MS)));
     expect(counts.reduce((sum, n) => sum + n)).toBe(6);
@@ -150,7 +150,7 @@ describe('the roll-up of usage', () => {
     expect(await checkInvariants(db.pool)).toEqual([]);
   });
 
-  test('leaves one row of an open hour, however many flushes there were', async () => {
+  test('keeps one row of the current hour, however many flushes there were', async () => {
     for (let n = 0; n < 5; n++) await flush(at(EDGE + n));
     expect(await dirtyHours(db.pool)).toHaveLength(5);
     await rollUpAt(db, EDGE + 10);

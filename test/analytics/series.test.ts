@@ -35,7 +35,7 @@ describe('the series of usage', () => {
     return points.map(({ start, model_public_name, requests }) => [start, model_public_name, requests]);
   };
 
-  test('counts hours and days of a time zone apart, by model', async () => {
+  test('counts hours and days of a time zone separately, by model', async () => {
     await flush(
       { createdAt: NOON - 13 * HOUR_MS },
       { createdAt: NOON - 2 * HOUR_MS + 59 * 60_000 },
@@ -70,14 +70,14 @@ describe('the series of usage', () => {
     ]);
   });
 
-  test('is that of one key where one is named, and nobody else’s', async () => {
+  test('covers one key if it is named, and nobody else’s calls', async () => {
     await flush({ createdAt: NOON }, { createdAt: NOON, keyId: null });
     expect(await read('day', 'UTC', 1, payer.keyId)).toEqual([['2026-12-01', 'gateway/fast', 1]]);
     const stranger = await createPayer(suite.db.pool);
     expect(await read('day', 'UTC', 1, stranger.keyId)).toEqual([]);
   });
 
-  test('tells tokens, errors and exact cost over REST, and refuses a time zone that there is not', async () => {
+  test('returns tokens, errors and exact cost over REST, and refuses an unknown time zone', async () => {
     const { token, user } = await signUp(suite.url);
     const records = [
       {},

@@ -37,14 +37,14 @@ describe('included credits', () => {
     ]);
   });
 
-  test('plan free grants nothing, neither do plans that are unknown', async () => {
+  test('plan free grants nothing, nor do unknown plans', async () => {
     const accountId = await insertAccount(db);
     expect(await grant(accountId, 'free', NOVEMBER)).toBe(false);
     expect(await grant(accountId, 'gold', NOVEMBER)).toBe(false);
     expect(await ledgerOf(db, accountId)).toEqual([]);
   });
 
-  test('once per account, plan and month, by whichever way', async () => {
+  test('are granted once per account, plan and month, by whatever path', async () => {
     const accountId = await insertAccount(db, { plan: 'pro' });
     await Promise.all([
       ...Array.from({ length: 5 }, () => grant(accountId, 'pro', NOVEMBER)),
@@ -61,7 +61,7 @@ describe('included credits', () => {
     expect(await brokenLedgers(db)).toEqual([]);
   });
 
-  test('the job waits for no account that somebody else has locked, and grants it the next time', async () => {
+  test('the job skips accounts that somebody else has locked, and grants them the next time', async () => {
     const [locked, other] = [
       await insertAccount(db, { plan: 'pro' }),
       await insertAccount(db, { plan: 'pro' }),
@@ -86,7 +86,7 @@ describe('included credits', () => {
     expect((await db.pool.query('select 1 from ledger_entries')).rows).toEqual([]);
   });
 
-  test('more accounts than one batch, by four jobs at once: everyone gets it once', async () => {
+  test('reach everyone once with more accounts than one batch and four jobs at once', async () => {
     await db.pool.query(`
       insert into accounts (id, name, plan_id, created_at)
       select gen_random_uuid(), 'Ada', 'starter', now() from generate_series(1, 450)`);

@@ -24,7 +24,7 @@ describe('billing over HTTP', () => {
       headers: key === undefined ? {} : { 'idempotency-key': key },
     });
 
-  test('a new account has its dollar, a top-up adds to it, and both answers have one shape', async () => {
+  test('a new account has its dollar, a top-up adds to it, and both responses have the same format', async () => {
     expect((await get('/api/billing/balance')).body).toEqual({
       balance_usd: '1.000000',
       plan_name: 'free',
@@ -59,7 +59,7 @@ describe('billing over HTTP', () => {
     expect([answer.status, answer.body.error.details?.[0]?.field]).toEqual([422, 'idempotency-key']);
   });
 
-  test('20 concurrent repeats of one key: one entry, one answer; another amount is a 409', async () => {
+  test('20 concurrent repetitions of one key: one entry, one response; another amount is a 409', async () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => topUp<Balance>({ amount_usd: 50 }, 'retry-1')),
     );
@@ -137,7 +137,7 @@ describe('billing over HTTP', () => {
     ['POST', '/api/billing/topup'],
     ['GET', '/api/billing/ledger'],
     ['GET', '/api/usage'],
-  ])('%s %s wants a session', async (method, path) => {
+  ])('%s %s requires a session', async (method, path) => {
     const body = method === 'POST' ? { amount_usd: 10 } : undefined;
     const answer = await call<ErrorAnswer>(suite.url, method, path, { body });
     expect([answer.status, answer.body.error.code]).toEqual([401, 'unauthorized']);

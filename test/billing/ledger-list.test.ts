@@ -11,7 +11,7 @@ describe('ledger listing', () => {
   });
   afterAll(() => db.close());
 
-  test('newest first, decimals and times in the form of the wire, charges with their event', async () => {
+  test('is newest first, with decimals and times in wire format and the events of charges', async () => {
     const accountId = await insertAccount(db);
     const context = contextOf(db, accountId, () => Date.UTC(2026, 10, 21, 8, 55, 57, 123));
     await billing.topUp(context, { amount_usd: 10 });
@@ -46,7 +46,7 @@ describe('ledger listing', () => {
     ]);
   });
 
-  test('pages join without a gap or a repeat, and past the end there is nothing', async () => {
+  test('pages follow each other without a gap or a repetition, and are empty past the end', async () => {
     const accountId = await insertAccount(db);
     const context = contextOf(db, accountId);
     for (let i = 0; i < 7; i++) await billing.topUp(context, { amount_usd: 10 });
@@ -62,7 +62,7 @@ describe('ledger listing', () => {
     expect(await billing.ledger(context, { limit: 3, offset: Number.MAX_SAFE_INTEGER })).toEqual([]);
   });
 
-  test("another account's entries don't show", async () => {
+  test("doesn't show another account's entries", async () => {
     await billing.topUp(contextOf(db, await insertAccount(db)), { amount_usd: 10 });
     expect(await billing.ledger(contextOf(db, await insertAccount(db)), { limit: 50, offset: 0 })).toEqual(
       [],

@@ -61,13 +61,13 @@ describe('a month of the ledger', () => {
     expect(await read(month)).toEqual(expected);
   });
 
-  test('of another time has nothing, and says whether there is anything before it', async () => {
+  test('of another time is empty, and says whether there are earlier entries', async () => {
     const nothing = { charges: [], credits: [], creditsTruncated: false };
     expect(await read('2020-01')).toEqual({ ...nothing, hasOlder: false });
     expect(await read('2099-12')).toEqual({ ...nothing, hasOlder: true });
   });
 
-  test('lists 500 credits, the newest, and says whether there are more', async () => {
+  test('lists the newest 500 credits, and says whether there are more', async () => {
     const { token: rich, user } = await signUp(suite.url);
     await insertCredits(suite.db, user.id, 499);
     expect(await read(month, rich)).toMatchObject({ creditsTruncated: false });
@@ -91,7 +91,7 @@ describe('a month of the ledger', () => {
     expect(charged.every((line) => line.split(',')[2] === '-0.000250')).toBe(true);
   });
 
-  test('that is none is refused', async () => {
+  test('that is invalid is refused', async () => {
     const { status } = await call(suite.url, 'GET', '/api/billing/ledger.csv?kind=nothing', { token });
     expect(status).toBe(422);
   });

@@ -32,7 +32,7 @@ describe('postLedgerEntry', () => {
     expect(parseMoney(account.rows[0].balance)).toBe((29n * 30n * 7n) / 2n - 50n * 30n);
   });
 
-  test('one key writes one entry, however many writers come with it at once', async () => {
+  test('one key writes one entry, however many writers use it at once', async () => {
     const accountId = await insertAccount(db);
     const answers = await Promise.all(Array.from({ length: 20 }, () => post(accountId, 5n, 'x')));
     expect(answers.filter((answer) => answer !== 'duplicate')).toHaveLength(1);
@@ -53,7 +53,7 @@ describe('postLedgerEntry', () => {
     expect(await post(two, 1n, 'shared')).not.toBe('duplicate');
   });
 
-  test('what the transaction rolls back is gone, sequence included', async () => {
+  test('a rolled-back transaction leaves no entry and no sequence number', async () => {
     const accountId = await insertAccount(db);
     const failing = db.orm.em.fork().transactional(async (em) => {
       await postLedgerEntry(em, { accountId, kind: 'adjustment', amount: 1n, now: Date.now() });

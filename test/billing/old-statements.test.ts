@@ -58,7 +58,7 @@ describe('the statement of a month long ago', () => {
     expect(await billing.usageTotals(context(), {})).toEqual({ calls, cost_usd: formatDecimal(cost) });
   };
 
-  test('closes with what the ledger says, and totals are right, whatever is merged so far', async () => {
+  test("closes with the ledger's balance, and totals are right, whatever is merged so far", async () => {
     expect(await closing()).toBe(formatMoney(DOLLAR - 7n));
     await isRight();
     // A day as a build has merged it that knew no cost of days.
@@ -74,7 +74,7 @@ describe('the statement of a month long ago', () => {
     await isRight();
   });
 
-  test('days that were merged without their cost are merged again, so many in a run', async () => {
+  test('days merged without their cost are merged again, a limited number per run', async () => {
     await db.pool.query('update usage_latency_days set cost = null');
     await db.pool.query(`
       insert into rollup_unsummed_days
@@ -106,7 +106,7 @@ describe('the statement of a month long ago', () => {
   });
 
   // Last, since it takes the hours away.
-  test('reads merged days of the time behind it, not their hours, and so do totals', async () => {
+  test('reads merged days of earlier times, not their hours, and so do totals', async () => {
     await db.pool.query('insert into rollup_dirty_days select distinct day from usage_latency_days');
     await rollUpAt(db, NOW);
     await db.pool.query(`delete from usage_rollups where hour >= '2025-03-01Z' and hour < '2026-11-01Z'`);

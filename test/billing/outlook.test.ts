@@ -11,7 +11,7 @@ const DAY_MS = 86_400_000;
 const NOW = Date.UTC(2030, 0, 20, 12);
 const facts = { lastCredit: 100n * DOLLAR, spent: 0n, sinceMs: NOW - 6 * DAY_MS, nowMs: NOW };
 
-describe('how far a balance reaches', () => {
+describe('how long a balance lasts', () => {
   test.each([
     ['a fifth of the last credit', 20n * DOLLAR, 'fine'],
     ['less than a fifth', 20n * DOLLAR - 1n, 'low'],
@@ -20,12 +20,12 @@ describe('how far a balance reaches', () => {
     ['a debt', -DOLLAR, 'stopped'],
   ])('%s', (_what, balance, state) => expect(outlookOf({ ...facts, balance }).state).toBe(state));
 
-  test('low begins at a dollar where no credit is known', () => {
+  test('low begins at a dollar if no credit is known', () => {
     const state = (balance: bigint) => outlookOf({ ...facts, lastCredit: null, balance }).state;
     expect([state(DOLLAR), state(DOLLAR - 1n)]).toEqual(['fine', 'low']);
   });
 
-  test('days left at what was spent a day; less than three are low', () => {
+  test('days left follow from the average spend; less than three are low', () => {
     const at = (balance: bigint) => outlookOf({ ...facts, lastCredit: DOLLAR, spent: 12n * DOLLAR, balance });
     expect(at(24n * DOLLAR)).toMatchObject({ days_left: 12, daily_spend_usd: '2.000000', state: 'fine' });
     expect(at(5n * DOLLAR)).toMatchObject({ days_left: 2.5, state: 'low' });
@@ -46,7 +46,7 @@ describe('the outlook of an account', () => {
   });
   afterAll(() => db.close());
 
-  test('measures against the last top-up, and counts calls of the last week that are not rolled up yet', async () => {
+  test("measures against the last top-up, and counts calls of the last week that aren't rolled up yet", async () => {
     const payer = await createPayer(db.pool, 100n * DOLLAR);
     const context = contextOf(db, payer.accountId, () => NOW);
     const outlook = createOutlookService();

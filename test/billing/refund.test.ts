@@ -11,7 +11,7 @@ describe('usage far beyond the context', () => {
     readFileSync('docs/operations.md', 'utf8'),
   )!;
 
-  test('is charged, flagged and counted; what docs/operations.md says gives it back, once', async () => {
+  test('is charged, flagged and counted; the procedure in docs/operations.md refunds it once', async () => {
     const { key, accountId } = await createTestKey(suite.db, { balance: '1' });
     const usage = { prompt_tokens: 999_999_999, completion_tokens: 999_999_999 };
     suite.upstream.answer(chat({ usage }));

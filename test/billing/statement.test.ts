@@ -72,13 +72,13 @@ describe('the statement of a month', () => {
     ],
   };
 
-  test('names its balances, and what came between them by day, model and key, before and after roll-ups', async () => {
+  test('contains its balances, and charges and credits between them by day, model and key, before and after roll-ups', async () => {
     expect(await read(MONTH)).toMatchObject(expected);
     await rollUpAt(suite.db, NOW);
     expect(await read(MONTH)).toMatchObject(expected);
   });
 
-  test('opens with what the month before it closed with, and closes with the balance of today', async () => {
+  test("opens with the previous month's closing balance, and closes with today's", async () => {
     const [before, now] = [await read(MONTH), await read('2026-12')];
     expect(now.opening_balance_usd).toBe(before.closing_balance_usd);
     expect(now).toMatchObject({ credits_usd: '11.000000', charges_usd: '0.000000000005' });
@@ -96,7 +96,7 @@ describe('the statement of a month', () => {
     expect((await read(MONTH)).by_key[0]).toMatchObject({ key_id: keyId, name: 'batch' });
   });
 
-  test('comes as CSV, whose lines lead from one balance to the other', async () => {
+  test('is available as CSV, whose lines lead from one balance to the other', async () => {
     const { text, headers } = await call(suite.url, 'GET', '/api/billing/statements/2026-12.csv', { token });
     expect(headers.get('content-type')).toBe('text/csv; charset=utf-8');
     expect(headers.get('content-disposition')).toBe('attachment; filename="statement-2026-12.csv"');
@@ -137,7 +137,7 @@ describe('the statement of a month', () => {
   test.each([
     ['2027-01', 404, 'This month has not begun.'],
     ['2024-01', 404, 'Statements are kept for 26 months.'],
-  ])('of %s is not there, and says why', async (month, status, message) => {
+  ])('of %s is not found, with the reason', async (month, status, message) => {
     const answer = await call<{ error: { message: string } }>(
       suite.url,
       'GET',
@@ -152,7 +152,7 @@ describe('the statement of a month', () => {
     expect(status).toBe(422);
   });
 
-  test('of an account without a call has its credits', async () => {
+  test('of an account without calls has its credits', async () => {
     const other = await signUp(suite.url);
     const { body } = await call<Statement>(suite.url, 'GET', '/api/billing/statements/2026-12', {
       token: other.token,

@@ -14,7 +14,7 @@ describe('top-up', () => {
   });
   afterAll(() => db.close());
 
-  test.each([10, 25, 50, 100, 500] as const)('$%d moves the balance at once', async (amount_usd) => {
+  test.each([10, 25, 50, 100, 500] as const)('$%d changes the balance at once', async (amount_usd) => {
     const context = contextOf(db, await insertAccount(db));
     const answer = {
       balance_usd: `${amount_usd}.000000`,
@@ -35,7 +35,9 @@ describe('top-up', () => {
     [null],
     [undefined],
     [Number.POSITIVE_INFINITY],
-  ])('%p is no amount', (amount_usd) => expect(topUpInput.safeParse({ amount_usd }).success).toBe(false));
+  ])('%p is refused as an amount', (amount_usd) =>
+    expect(topUpInput.safeParse({ amount_usd }).success).toBe(false),
+  );
 
   test('an unknown field is refused', () =>
     expect(topUpInput.safeParse({ amount_usd: 10, currency: 'EUR' }).success).toBe(false));
@@ -52,7 +54,7 @@ describe('top-up', () => {
     expect(idempotencyKeyInput.safeParse(key).success).toBe(accepted),
   );
 
-  test('without a key every call is a new top-up', async () => {
+  test('without a key, every call is a new top-up', async () => {
     const accountId = await insertAccount(db);
     const context = contextOf(db, accountId);
     await billing.topUp(context, { amount_usd: 10 });
@@ -60,7 +62,7 @@ describe('top-up', () => {
     expect(await ledgerOf(db, accountId)).toHaveLength(2);
   });
 
-  test('20 concurrent calls of one key give one entry and one answer', async () => {
+  test('20 concurrent calls with one key create one entry and one response', async () => {
     const accountId = await insertAccount(db);
     const answers = await Promise.all(
       Array.from({ length: 20 }, () =>
@@ -74,7 +76,7 @@ describe('top-up', () => {
     expect(await brokenLedgers(db)).toEqual([]);
   });
 
-  test('a repeat gets the first answer although the balance moved on', async () => {
+  test('a repetition gets the first response although the balance has changed since', async () => {
     const context = contextOf(db, await insertAccount(db));
     const first = await billing.topUp(context, { amount_usd: 10, idempotencyKey: 'k' });
     await billing.topUp(context, { amount_usd: 50 });
@@ -82,7 +84,7 @@ describe('top-up', () => {
     expect(await billing.balance(context)).toMatchObject({ balance_usd: '60.000000' });
   });
 
-  test('the same key with another amount conflicts and moves nothing', async () => {
+  test('the same key with another amount conflicts and changes nothing', async () => {
     const accountId = await insertAccount(db);
     const context = contextOf(db, accountId);
     await billing.topUp(context, { amount_usd: 10, idempotencyKey: 'k' });
@@ -100,7 +102,7 @@ describe('top-up', () => {
     expect(await billing.grantMonthlyCredits(contextOf(db, null, () => now))).toMatchObject({ granted: 1 });
   });
 
-  test('edges are told after the commit, once per movement', async () => {
+  test('edges are notified after the commit, once per change', async () => {
     const accountId = await insertAccount(db);
     const client = new pg.Client({ connectionString: db.url });
     await client.connect();
@@ -119,7 +121,7 @@ describe('top-up', () => {
     }
   });
 
-  test('nobody signed in is refused', async () => {
+  test('is refused without a session', async () => {
     await expect(billing.topUp(contextOf(db, null), { amount_usd: 10 })).rejects.toMatchObject({
       code: 'unauthorized',
     });

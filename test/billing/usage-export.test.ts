@@ -50,18 +50,18 @@ describe('the export of usage', () => {
     ]);
   });
 
-  test('of no usage has the names of the fields', async () => {
+  test('without usage has only the header', async () => {
     expect(linesOf((await get()).text)).toHaveLength(1);
   });
 
-  test('runs no formula that a caller put into a name', async () => {
+  test('neutralises formulas that a caller put into a name', async () => {
     await flushBatch(suite.db.pool, [
       recordOf({ accountId, keyId }, { requestedModel: '=HYPERLINK("//x","y")' }),
     ]);
     expect((await get()).text).toContain(`,"'=HYPERLINK(""//x"",""y"")",`);
   });
 
-  test('has every event once over several pages, also those of one instant, and reads a page at a time', async () => {
+  test('has every event once over several pages, even events of one instant, and reads one page at a time', async () => {
     const createdAt = Date.now();
     const records = Array.from({ length: EVENTS }, (_, n) =>
       recordOf({ accountId, keyId }, { createdAt: createdAt - (n % 3) }),
@@ -82,7 +82,7 @@ describe('the export of usage', () => {
     expect(read).toEqual([1, 1, 2, 3]);
   });
 
-  test('401 without a session, 422 for what it does not take', async () => {
+  test('returns 401 without a session, 422 for invalid filters', async () => {
     expect((await call(suite.url, 'GET', PATH)).status).toBe(401);
     const answer = await get(`${PATH}?limit=5`);
     expect([answer.status, answer.body.error.code]).toEqual([422, 'validation_error']);

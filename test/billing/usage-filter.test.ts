@@ -75,7 +75,7 @@ describe('a filter of usage', () => {
     [{ day: '2026-01-01', windowDays: 90 }, '?day=2026-01-01&window_days=90', []],
   ];
 
-  test('narrows the list and the export alike', async () => {
+  test('applies to the list and the export alike', async () => {
     for (const [filter, query, expected] of CASES()) {
       const wanted = expected.map((name) => ids[name]).sort();
       const { viewer } = await dataOf<List>(suite.url, LIST, { token, variables: { filter } });
@@ -92,7 +92,7 @@ describe('a filter of usage', () => {
     }
   });
 
-  test('holds from page to page, while the total stays that of the account', async () => {
+  test('stays in effect from page to page, while the total is that of the account', async () => {
     const found: string[] = [];
     let after: string | undefined;
     for (let page = 0; page < 3; page++) {
@@ -108,7 +108,7 @@ describe('a filter of usage', () => {
     expect(found.sort()).toEqual([ids.plain, ids.otherModel, ids.old].sort());
   });
 
-  test('is gone through backwards as it was forwards', async () => {
+  test('pages backwards in the reverse order of forwards', async () => {
     const filter = { keyId };
     const all = (
       await dataOf<List>(suite.url, LIST, { token, variables: { filter } })
@@ -141,7 +141,7 @@ describe('a filter of usage', () => {
     ['day', { day: 'today' }, '?day=today'],
     ['day', { day: '0000-01-01' }, '?day=0000-01-01'],
     ['day', { day: '9999-12-31' }, '?day=9999-12-31'],
-  ])('that can’t be is refused by the name of its field: %s', async (_field, filter, query) => {
+  ])('that is invalid is refused with the name of its field: %s', async (_field, filter, query) => {
     const listed = await operate(suite.url, LIST, { token, variables: { filter } });
     expect(codesOf(listed)).toEqual(['validation_error']);
     const answer = await call<ErrorAnswer>(suite.url, 'GET', `/api/usage.csv${query}`, { token });
@@ -151,7 +151,7 @@ describe('a filter of usage', () => {
     ]);
   });
 
-  test('analytics tell the window before, over both interfaces', async () => {
+  test('analytics cover the previous window, over both interfaces', async () => {
     const query = `{ viewer { now: analytics(windowDays: 2) { totalRequests }
       before: analytics(windowDays: 2, endsDaysAgo: 2) { totalRequests dailyBreakdown { date requests } } } }`;
     const { viewer } = await dataOf<{
@@ -179,7 +179,7 @@ describe('a filter of usage', () => {
     expect(rest.body.total_requests).toBe(1);
   });
 
-  test('the address that snippets carry is the public one, and no secret', async () => {
+  test('the URL in snippets is the public one, without any secret', async () => {
     const query = '{ installation { publicBaseUrl mailConfigured } }';
     expect(await dataOf(suite.url, query)).toEqual({
       installation: { publicBaseUrl: 'https://inference.example.com', mailConfigured: false },

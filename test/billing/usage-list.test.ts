@@ -25,7 +25,7 @@ describe('usage listing', () => {
       [accountId],
     );
 
-  test('an event in full', async () => {
+  test('contains all fields of an event', async () => {
     const [accountId, id, keyId] = [await insertAccount(db), newId(), newId()];
     await db.pool.query(
       `insert into usage_events (${COLUMNS}, key_id, ttft_ms, error_code, client_aborted, estimated, anomalous)
@@ -110,7 +110,7 @@ describe('usage listing', () => {
     const pageAt = (offset: number, limit: number) =>
       billing.usage(contextOf(db, accountId), { limit, offset });
 
-    test('every page, wherever it starts, is the one that a plain offset gives', async () => {
+    test('every page, wherever it starts, is the same as with a plain offset', async () => {
       const hours = await db.pool.query<{ edge: string }>(
         `select sum(events) over (order by hour desc) as edge from account_usage_hours where account_id = $1
          order by hour desc`,
@@ -147,7 +147,7 @@ describe('usage listing', () => {
       expect((await pageAt(truth.length, 3)).items).toEqual([]);
     });
 
-    test('a page reads no more than its own hours, however deep it lies', async () => {
+    test('a page reads only its own hours, however deep it is', async () => {
       const busiest = await db.pool.query<{ events: number }>(
         'select max(events) as events from account_usage_hours where account_id = $1',
         [accountId],

@@ -27,7 +27,7 @@ describe('the receipt of a call', () => {
   };
   const receiptOf = (id: string, by = token) => call(suite.url, 'GET', `/api/usage/${id}`, { token: by });
 
-  test('has the call, the prices of that time and its charge', async () => {
+  test('contains the call, the prices of that time and its charge', async () => {
     const { id } = await flushed({ ttftMs: 12, requestedModel: 'gateway/qwen-pro' });
     const { status, body } = await receiptOf(id);
     expect([status, body]).toEqual([
@@ -61,7 +61,7 @@ describe('the receipt of a call', () => {
     });
   });
 
-  test('of a call that failed has no charge, and one of weeks ago is found as well', async () => {
+  test('of a failed call has no charge, and a call of weeks ago is found as well', async () => {
     const failed = await flushed({ status: 'error', errorCode: 'upstream_error', cost: 0n });
     expect((await receiptOf(failed.id)).body).toMatchObject({
       error_code: 'upstream_error',
@@ -74,7 +74,7 @@ describe('the receipt of a call', () => {
     expect((await receiptOf(old.id)).body).toMatchObject({ id: old.id, ledger_entry_id: old.id });
   });
 
-  test('is not there for others, nor for what is no id of a call', async () => {
+  test("isn't found for other accounts, nor for a malformed id", async () => {
     const { id } = await flushed({});
     const { token: stranger } = await signUp(suite.url);
     expect((await receiptOf(id, stranger)).status).toBe(404);

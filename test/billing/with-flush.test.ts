@@ -53,7 +53,7 @@ describe('billing while usage is written', () => {
   });
   afterAll(() => db.close());
 
-  test('top-ups, grants and charges of the same accounts at once keep every invariant, and no page is torn', async () => {
+  test('concurrent top-ups, grants and charges of the same accounts keep every invariant, and every page is consistent', async () => {
     const accounts = await Promise.all(Array.from({ length: 4 }, () => insertAccount(db, { plan: 'pro' })));
     const keys = accounts.map(() => newId());
     for (const id of accounts) await billing.topUp(contextOf(db, id), { amount_usd: 10 });

@@ -14,10 +14,10 @@ describe('accountChanged through the edge', () => {
   const suite = useProduct();
   const last = ({ results }: Followed<Changed>) => results.at(-1)?.data?.accountChanged;
   /**
-   * Adds credit until it is told: a subscription that has begun says nothing by itself. What was told last has all that has
-   * changed so far.
+   * Adds credit until that is reported: a new subscription sends nothing by itself. The last event contains all changes
+   * so far.
    */
-  const stands = (token: string, followed: Followed<Changed>) =>
+  const subscribed = (token: string, followed: Followed<Changed>) =>
     until(async () => {
       const { balance_usd: balance } = await suite.api<{ balance_usd: string }>(
         token,
@@ -25,18 +25,18 @@ describe('accountChanged through the edge', () => {
         '/api/billing/topup',
         { amount_usd: 10 },
       );
-      const told = () => last(followed)?.balanceUsd === balance;
-      await until(told, { timeoutMs: 300 }).catch(() => undefined);
-      return told();
+      const reported = () => last(followed)?.balanceUsd === balance;
+      await until(reported, { timeoutMs: 300 }).catch(() => undefined);
+      return reported();
     });
 
-  test('tells of a top-up, a plan, a key and a refused call, each once, and nobody else', async () => {
+  test('reports a top-up, a plan, a key and a refused call, each once, and to nobody else', async () => {
     const [ada, bob] = [await suite.signUp('pro'), await suite.signUp('free')];
     const clients = [ada, bob].map(({ token }) => socketClient(suite.url, { token }));
     const connected = clients.map(letIn);
     const [ofAda, ofBob] = clients.map((client) => follow<Changed>(client, CHANGES));
     await Promise.all(connected);
-    await stands(ada.token, ofAda!);
+    await subscribed(ada.token, ofAda!);
     const { balance_usd: before } = await suite.api<{ balance_usd: string }>(
       ada.token,
       'GET',
@@ -52,30 +52,30 @@ describe('accountChanged through the edge', () => {
 
     let seen = ofAda!.results.length;
     /** The same event may also report a call that passed before its key was known to be disabled. */
-    const told = async (part: string): Promise<void> => {
+    const reported = async (part: string): Promise<void> => {
       const isTold = () =>
         ofAda!.results.slice(seen).some(({ data }) => data!.accountChanged.changed.includes(part));
       await soonerThan(10_000, isTold, `a change of ${part}`);
       seen = ofAda!.results.length;
     };
     await suite.api(ada.token, 'PATCH', `/api/keys/${ada.keyId}`, { status: 'disabled' });
-    await told('KEYS');
+    await reported('KEYS');
     await until(async () => (await postChat(suite.url, ada.key)).status === 401);
-    await told('REFUSED_CALLS');
+    await reported('REFUSED_CALLS');
     expect(ofAda!.results.length).toBeGreaterThanOrEqual(4);
     await suite.api(ada.token, 'DELETE', `/api/keys/${ada.keyId}`);
-    await told('KEYS');
+    await reported('KEYS');
     expect(ofBob!.results).toEqual([]);
     for (const client of clients) await client.dispose();
   });
 
-  test('tells of a guard that is set, acts, is undone and is removed, and of a limit that becomes another', async () => {
+  test('reports a guard that is set, acts, is undone and is removed, and a changed limit', async () => {
     const ada = await suite.signUp('pro');
     const client = socketClient(suite.url, { token: ada.token });
     const connected = letIn(client);
     const followed = follow<Changed>(client, CHANGES);
     await connected;
-    await stands(ada.token, followed);
+    await subscribed(ada.token, followed);
     const path = `/api/keys/${ada.keyId}`;
     const patch = (change: object) => suite.api(ada.token, 'PATCH', path, change);
     const changes: [string, () => Promise<unknown>][] = [
@@ -93,10 +93,10 @@ describe('accountChanged through the edge', () => {
     for (const [what, change] of changes) {
       const before = followed.results.length;
       await change();
-      const told = (): boolean =>
+      const reported = (): boolean =>
         followed.results.slice(before).some(({ data }) => data!.accountChanged.changed.includes('KEYS'));
       // Sooner than a lost signal would be made good.
-      await until(told, { timeoutMs: 5_000, what });
+      await until(reported, { timeoutMs: 5_000, what });
     }
     await client.dispose();
   });

@@ -21,7 +21,7 @@ describe('accounts', () => {
 
   const newcomer = () => ({ email: `${randomUUID()}@example.com`, password: PASSWORD, name: 'Ada' });
 
-  test('signup makes an account with its starter credit, gives a token and sets the cookie', async () => {
+  test('signup creates an account with its starter credit, returns a token and sets the cookie', async () => {
     const input = newcomer();
     const answer = await operate<{ signup: Session }>(suite.url, SIGNUP, { variables: { input } });
     const session = answer.body.data!.signup;
@@ -46,7 +46,7 @@ describe('accounts', () => {
     expect(me.body.id).toBe(session.user.id);
   });
 
-  test('signup names each field that is wrong, in the words of REST', async () => {
+  test("signup names each invalid field, with REST's messages", async () => {
     const input = { email: 'nobody', password: 'short', name: '  ' };
     const answer = await operate(suite.url, SIGNUP, { variables: { input } });
     expect(codesOf(answer)).toEqual(['validation_error']);
@@ -58,7 +58,7 @@ describe('accounts', () => {
     expect(sessionCookie(answer)).toBeUndefined();
   });
 
-  test('signup with a taken mail is email_taken', async () => {
+  test('signup with an email address that is taken is email_taken', async () => {
     const input = newcomer();
     await dataOf(suite.url, SIGNUP, { variables: { input } });
     const again = await operate(suite.url, SIGNUP, {
@@ -67,7 +67,7 @@ describe('accounts', () => {
     expect(codesOf(again)).toEqual(['email_taken']);
   });
 
-  test('login opens a session of an account that REST made, and sets the cookie', async () => {
+  test('login opens a session of an account created over REST, and sets the cookie', async () => {
     const { user } = await signUp(suite.url);
     const input = { email: user.email.toUpperCase(), password: PASSWORD };
     const answer = await operate<{ login: Session }>(suite.url, LOGIN, { variables: { input } });
@@ -75,7 +75,7 @@ describe('accounts', () => {
     expect(sessionCookie(answer)!.value).toBe(answer.body.data!.login.accessToken);
   });
 
-  test('login of a page ends the session of another account, whose cookie it replaces', async () => {
+  test('login on a page ends the session of another account, whose cookie it replaces', async () => {
     const [former, next] = [await signUp(suite.url), await signUp(suite.url)];
     const page = { headers: { cookie: `pr_session=${former.token}` } };
     const documentId = documentIdOf('mutation LogIn');
@@ -128,7 +128,7 @@ describe('accounts', () => {
     expect(codesOf(await operate(suite.url, VIEWER, { token }))).toEqual(['unauthorized']);
   });
 
-  test('changePassword ends all other sessions; the old password is worth nothing', async () => {
+  test('changePassword ends all other sessions, and the old password stops working', async () => {
     const { token, user } = await signUp(suite.url);
     const other = await dataOf<{ login: Session }>(suite.url, LOGIN, {
       variables: { input: { email: user.email, password: PASSWORD } },
@@ -160,7 +160,7 @@ describe('accounts', () => {
     expect(codesOf(old)).toEqual(['invalid_credentials']);
   });
 
-  test('deleteAccount takes the account away', async () => {
+  test('deleteAccount deletes the account', async () => {
     const { token, user } = await signUp(suite.url);
     const remove = 'mutation ($input: DeleteAccountInput!) { deleteAccount(input: $input) { success } }';
     const wrong = await operate(suite.url, remove, {
@@ -174,7 +174,7 @@ describe('accounts', () => {
     expect(rows).toEqual([{ email: null, name: '' }]);
   });
 
-  test('failed log-ins are counted together with those of REST', async () => {
+  test('failed log-ins are counted together with those over REST', async () => {
     const headers = { 'x-forwarded-for': '198.51.100.7' };
     const input = { email: `${randomUUID()}@example.com`, password: 'a guess' };
     for (let n = 0; n < 5; n++) {
@@ -188,7 +188,7 @@ describe('accounts', () => {
     expect((await call(suite.url, 'POST', '/api/auth/login', { headers, body: input })).status).toBe(429);
   });
 
-  test('a page elsewhere can neither sign in nor act with the cookie', async () => {
+  test('a page of another site can neither sign in nor act with the cookie', async () => {
     const { token, user } = await signUp(suite.url);
     const foreign = { origin: 'https://evil.example' };
     const login = await operate(suite.url, LOGIN, {

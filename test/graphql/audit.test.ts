@@ -5,7 +5,7 @@ describe('GraphQL over HTTP', () => {
   const suite = usePlatform();
   const audits = serverAudits({ url: () => `${suite.url}/graphql` });
 
-  test('is looked at as a whole', () => {
+  test('passes the audit of the GraphQL over HTTP specification', () => {
     expect(audits.length).toBeGreaterThan(60);
   });
 

@@ -36,7 +36,7 @@ interface Ledger {
 describe('billing', () => {
   const suite = usePlatform();
 
-  test('plans and models are public, the same as those of REST', async () => {
+  test('plans and models are public, the same as over REST', async () => {
     const data = await dataOf<{ plans: unknown[]; models: { modelPublicName: string }[] }>(
       suite.url,
       `{ plans { name monthlyPriceUsd includedCreditsUsd allowedModels requestsPerMinute }
@@ -57,7 +57,7 @@ describe('billing', () => {
     expect([data.plans.length, data.models.length]).toEqual([5, 6]);
   });
 
-  test('topUp adds credit, and the account in the same answer has it', async () => {
+  test('topUp adds credit, and the account in the same response has it', async () => {
     const { token } = await signUp(suite.url);
     const data = await dataOf(suite.url, TOP_UP, { token, variables: { input: { amountUsd: 25 } } });
     expect(data).toEqual({
@@ -70,7 +70,7 @@ describe('billing', () => {
     });
   });
 
-  test('two top-ups of one document each show the account after themselves', async () => {
+  test('two top-ups in one document each show the account after them', async () => {
     const { token } = await signUp(suite.url);
     const data = await dataOf(
       suite.url,
@@ -84,7 +84,7 @@ describe('billing', () => {
     });
   });
 
-  test('topUp with an idempotency key moves money once, also when REST repeats it', async () => {
+  test('topUp with an idempotency key adds credit once, even if REST repeats it', async () => {
     const { token } = await signUp(suite.url);
     const variables = { input: { amountUsd: 10, idempotencyKey: 'once' } };
     const first = await dataOf(suite.url, TOP_UP, { token, variables });
@@ -102,7 +102,7 @@ describe('billing', () => {
     expect(codesOf(other)).toEqual(['idempotency_conflict']);
   });
 
-  test('topUp takes null for an idempotency key that is left out', async () => {
+  test('topUp treats a null idempotency key as omitted', async () => {
     const { token } = await signUp(suite.url);
     const variables = { input: { amountUsd: 10, idempotencyKey: null } };
     expect(await dataOf(suite.url, TOP_UP, { token, variables })).toMatchObject({
@@ -132,7 +132,7 @@ describe('billing', () => {
     expect([code, details?.map((detail) => detail.field)]).toEqual(['validation_error', [field]]);
   });
 
-  test('usageEvents pages by cursor while calls come in; each has its key and its model', async () => {
+  test('usageEvents pages by cursor while new calls arrive; each has its key and its model', async () => {
     const { token, user } = await signUp(suite.url);
     const { keyId } = await createTestKey(suite.db, { accountId: user.id });
     const record = (changes = {}) => recordOf({ accountId: user.id, keyId }, changes);
@@ -167,7 +167,7 @@ describe('billing', () => {
     expect(gone.viewer.usageEvents.nodes[0]).toMatchObject({ keyId, apiKey: null });
   });
 
-  test('ledgerEntries pages by cursor; a charge leads to its call', async () => {
+  test('ledgerEntries pages by cursor; a charge has its call', async () => {
     const { token, user } = await signUp(suite.url);
     const { keyId } = await createTestKey(suite.db, { accountId: user.id });
     const records = [1, 2, 3].map(() => recordOf({ accountId: user.id, keyId }));

@@ -18,7 +18,7 @@ const plain = (html: string): string =>
 describe('/docs/graphql', () => {
   const suite = useProduct();
 
-  test('is a page of this site alone, reached from /docs', async () => {
+  test('is a page without resources of other sites, linked from /docs', async () => {
     const index = await call(suite.url, 'GET', '/docs');
     expect(index.text).toContain('href="/docs/graphql"');
     const page = await call(suite.url, 'GET', '/docs/graphql');
@@ -37,7 +37,7 @@ describe('/docs/graphql', () => {
     expect((await call(suite.url, 'GET', style)).headers.get('content-type')).toBe('text/css; charset=utf-8');
   });
 
-  test('names the operations that need no session, as docs/api.md does, and no other', async () => {
+  test('names the operations that need no session, as docs/api.md does, and no others', async () => {
     const schema = createSchema();
     const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
     const open = roots
@@ -46,13 +46,13 @@ describe('/docs/graphql', () => {
       .toSorted();
     expect(open).toContain('leaderboard');
     const page = await call(suite.url, 'GET', '/docs/graphql');
-    const told = /without one: (.+?)\.<\/p>/.exec(page.text)![1]!;
-    expect([...told.matchAll(/<code>(\w+)<\/code>/g)].map(([, name]) => name).toSorted()).toEqual(open);
+    const reported = /without one: (.+?)\.<\/p>/.exec(page.text)![1]!;
+    expect([...reported.matchAll(/<code>(\w+)<\/code>/g)].map(([, name]) => name).toSorted()).toEqual(open);
     const written = /in GraphQL (`plans`[^.]+)\./.exec(readFileSync('docs/api.md', 'utf8'))![1]!;
     expect([...written.matchAll(/`(\w+)`/g)].map(([, name]) => name).toSorted()).toEqual(open);
   });
 
-  test('its documents fit the schema', async () => {
+  test('its documents are valid in the schema', async () => {
     const schema = buildSchema(schemaText(createSchema()));
     const page = await call(suite.url, 'GET', '/docs/graphql');
     const blocks = [...page.text.matchAll(/<pre[^>]*><code>([\s\S]*?)<\/code>/g)].map(([, block]) =>
@@ -69,7 +69,7 @@ describe('/docs/graphql', () => {
     for (const document of documents) expect(validate(schema, parse(document))).toEqual([]);
   });
 
-  test('its example runs as it stands and prints a call that is made meanwhile', async () => {
+  test('its example runs unchanged and prints a call that is made in the meantime', async () => {
     const email = `${randomUUID()}@example.com`;
     const { token } = await signUp(suite.url, { email });
     const { key } = await suite.api<{ key: string }>(token, 'POST', '/api/keys', { name: 'example' });
@@ -102,7 +102,7 @@ describe('/docs/graphql', () => {
     }
   });
 
-  test('its example says what is wrong when it can’t log in', async () => {
+  test('its example explains why it can’t log in', async () => {
     const folder = mkdtempSync(join(process.cwd(), 'build', 'example-'));
     const path = join(folder, 'usage.mjs');
     writeFileSync(path, subscriptionExample.replace('shouldRetry: () => true', 'retryAttempts: 0'));

@@ -23,7 +23,7 @@ const WHOLE = `{ viewer {
 
 const REFUSED_TOKENS = ['an API key', 'a forged token', 'a disabled account', 'an ended session'];
 
-describe('what belongs to somebody', () => {
+describe('the objects of an account', () => {
   const suite = usePlatform();
   let ada: { token: string; user: { id: string } };
   let adaKey: { keyId: string; key: string };
@@ -110,7 +110,7 @@ describe('what belongs to somebody', () => {
   const showsNothing = (text: string): void =>
     expect(canaries.filter((canary) => text.includes(canary))).toEqual([]);
 
-  test('is more than a hundred fields, so that the matrix is really made', () => {
+  test('are more than a hundred fields, so that the matrix really exists', () => {
     expect(documents().length).toBeGreaterThan(100);
     expect(protectedFields().length).toBeGreaterThan(80);
   });
@@ -135,7 +135,7 @@ describe('what belongs to somebody', () => {
         return token;
       },
     ],
-  ])('answers unauthorized to %s, field by field', async (who, tokenOf) => {
+  ])('return unauthorized to %s, field by field', async (who, tokenOf) => {
     const token = await tokenOf();
     // Who asks is found out before any field is: the tokens share the fields among them.
     const part = REFUSED_TOKENS.indexOf(who);
@@ -148,7 +148,7 @@ describe('what belongs to somebody', () => {
     }
   });
 
-  test('shows another account nothing of it, field by field, whatever ids they name', async () => {
+  test('are hidden from another account, field by field, whatever IDs it names', async () => {
     const before = await dataOf(suite.url, WHOLE, { token: ada.token });
     let bob = await signUp(suite.url);
     for (const { name, document, root, kind } of documents().filter(({ kind }) => kind !== 'subscription')) {
@@ -165,7 +165,7 @@ describe('what belongs to somebody', () => {
     expect(await dataOf(suite.url, WHOLE, { token: ada.token })).toEqual(before);
   }, 120_000);
 
-  test('is told live to nobody without a session', async () => {
+  test('send no live events without a session', async () => {
     const subscriptions = documents().filter(({ kind }) => kind === 'subscription');
     expect(subscriptions.length).toBeGreaterThan(0);
     for (const token of [undefined, adaKey.key, 'nonsense']) {

@@ -54,7 +54,7 @@ describe('API keys', () => {
     });
   };
 
-  test('createApiKey shows the secret once and makes the same key that REST shows', async () => {
+  test('createApiKey shows the secret once and creates the same key that REST shows', async () => {
     const { token, user } = await signUp(suite.url);
     const { key, apiKey } = await create(token, '  spaced  ');
     expect(key).toMatch(/^sk-pr-[0-9A-Za-z]{46}$/);
@@ -92,14 +92,14 @@ describe('API keys', () => {
     },
   );
 
-  test('renameApiKey changes the label alone', async () => {
+  test('renameApiKey changes only the name', async () => {
     const { token } = await signUp(suite.url);
     const { apiKey } = await create(token);
     const answer = await change(token, 'renameApiKey', { id: apiKey.id, name: 'other' });
     expect(answer.body.data!.renameApiKey!.apiKey).toEqual({ ...apiKey, name: 'other', owner: undefined });
   });
 
-  test('setApiKeyLimits sets what is named, exactly, keeps what is left out, clears null', async () => {
+  test('setApiKeyLimits sets the given limits exactly, keeps omitted ones, and removes null ones', async () => {
     const { token } = await signUp(suite.url);
     const { apiKey } = await create(token);
     const limits = async (input: Record<string, unknown>) => {
@@ -124,7 +124,7 @@ describe('API keys', () => {
     ['thirteen decimals', { dailyLimitUsd: 1e-13 }, 'dailyLimitUsd'],
     ['a text that is no number', { dailyLimitUsd: '1e3' }, 'dailyLimitUsd'],
     ['a list', { dailyLimitUsd: [1] }, 'dailyLimitUsd'],
-  ])('setApiKeyLimits refuses %s by its field', async (_what, limits, field) => {
+  ])('setApiKeyLimits refuses %s with its field', async (_what, limits, field) => {
     const { token } = await signUp(suite.url);
     const { apiKey } = await create(token);
     const answer = await change(token, 'setApiKeyLimits', { id: apiKey.id, ...limits });
@@ -132,13 +132,13 @@ describe('API keys', () => {
     expect([code, details?.map((detail) => detail.field)]).toEqual(['validation_error', [field]]);
   });
 
-  test('setApiKeyLimits without a limit has nothing to change', async () => {
+  test('setApiKeyLimits without a limit is refused as an empty change', async () => {
     const { token } = await signUp(suite.url);
     const { apiKey } = await create(token);
     expect(codesOf(await change(token, 'setApiKeyLimits', { id: apiKey.id }))).toEqual(['validation_error']);
   });
 
-  test('disableApiKey and enableApiKey switch it', async () => {
+  test('disableApiKey and enableApiKey change its status', async () => {
     const { token } = await signUp(suite.url);
     const { apiKey } = await create(token);
     const off = await change(token, 'disableApiKey', { id: apiKey.id });
@@ -147,7 +147,7 @@ describe('API keys', () => {
     expect(on.body.data!.enableApiKey!.apiKey.status).toBe('ACTIVE');
   });
 
-  test('deleteApiKey takes the key and its virtual key away', async () => {
+  test('deleteApiKey deletes the key and its virtual key', async () => {
     const { token } = await signUp(suite.url);
     const { apiKey } = await create(token);
     const query = 'mutation ($input: DeleteApiKeyInput!) { deleteApiKey(input: $input) { deletedApiKeyId } }';
@@ -163,7 +163,7 @@ describe('API keys', () => {
     expect(codesOf(one)).toEqual(['not_found']);
   });
 
-  test('apiKeys pages by cursor: newest first, each once, though keys come while somebody reads', async () => {
+  test('apiKeys pages by cursor: newest first, each once, although keys are created in the meantime', async () => {
     const { token } = await signUp(suite.url);
     const ids: string[] = [];
     for (let n = 0; n < 7; n++) ids.unshift((await create(token, `key ${n}`)).apiKey.id);
@@ -201,14 +201,14 @@ describe('API keys', () => {
     [{ first: 1, after: Buffer.from('1.no-uuid').toString('base64url') }, 'after'],
     [{ first: 1, after: 'x'.repeat(200) }, 'after'],
     [{ first: 1, after: '' }, 'after'],
-  ])('apiKeys refuses %j by its field', async (variables, field) => {
+  ])('apiKeys refuses %j with its field', async (variables, field) => {
     const { token } = await signUp(suite.url);
     const answer = await operate(suite.url, KEYS, { token, variables });
     const { code, details } = answer.body.errors![0]!.extensions;
     expect([code, details?.map((detail) => detail.field)]).toEqual(['validation_error', [field]]);
   });
 
-  test('usageByDay tells the spend of each day, days without calls included', async () => {
+  test('usageByDay returns the spend of each day, including days without calls', async () => {
     const { token, user } = await signUp(suite.url);
     const { keyId } = await createTestKey(suite.db, { accountId: user.id });
     await suite.db.pool.query(

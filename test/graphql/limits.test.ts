@@ -24,7 +24,7 @@ const nested = (depth: number): string => {
 const repeat = (count: number, part: (n: number) => string): string =>
   Array.from({ length: count }, (_, n) => part(n)).join(' ');
 
-/** Documents that ask for too much, and what they are told. */
+/** Documents beyond a limit, and their errors. */
 const TOO_MUCH: [string, string, RegExp][] = [
   ['aliases', `{ ${repeat(16, (n) => `a${n}: plans { name }`)} }`, /Aliases limit of 15 exceeded, found 16/],
   [
@@ -109,7 +109,7 @@ describe('limits of GraphQL', () => {
     expect(answer.body.errors!.map((error) => error.message).join('\n')).toMatch(message);
   });
 
-  test.each(TOO_MUCH)('WebSocket refuses %s as well, in the same words', async (_what, document, message) => {
+  test.each(TOO_MUCH)('WebSocket refuses %s with the same messages', async (_what, document, message) => {
     const client = socketClient(suite.url, { token });
     const followed = follow(client, document);
     await until(() => followed.ended, { what: 'an answer' });
@@ -120,7 +120,7 @@ describe('limits of GraphQL', () => {
     await client.dispose();
   });
 
-  test('a search through usage costs what may be read for it, the usage of one key what it answers', async () => {
+  test('a search through usage costs what it may have to read, the usage of one key what it returns', async () => {
     const search = (filter: string, aliases: number) =>
       operate(
         suite.url,
@@ -162,7 +162,7 @@ describe('limits of GraphQL', () => {
     ['nodes', false],
     ['edges', true],
   ])(
-    'all that an account has, three levels deep in lists of default length as %s, fits',
+    'everything that an account has, three levels deep in lists of default length as %s, fits',
     async (_as, edges) => {
       const query = `{ viewer ${everything(createSchema().getType('Viewer') as GraphQLObjectType, 3, edges)} }`;
       for (const list of ['playgroundSessions', 'usageEvents', 'widgets'])
@@ -172,7 +172,7 @@ describe('limits of GraphQL', () => {
     },
   );
 
-  test('a list has 20 entries by default, and as many as it may have on request', async () => {
+  test('a list has 20 entries by default, and up to the maximum on request', async () => {
     const viewer = createSchema().getType('Viewer') as GraphQLObjectType;
     const sizes = Object.values(viewer.getFields()).flatMap(({ name, args }) =>
       args.filter((one) => one.name === 'first').map(({ defaultValue }) => [name, defaultValue]),
@@ -191,7 +191,7 @@ describe('limits of GraphQL', () => {
     }
   });
 
-  test('what a page has once counts once', async () => {
+  test('fields that a page has once count once', async () => {
     const page = (fields: string) => costOf(`usageEvents(first: 100) { ${fields} }`);
     const least = await page('edges { cursor }');
     const position = 'pageInfo { hasNextPage hasPreviousPage startCursor endCursor }';
@@ -200,7 +200,7 @@ describe('limits of GraphQL', () => {
     expect(await page('totals { calls }')).toBeGreaterThanOrEqual(100);
   });
 
-  test('what everyone may ask about the models costs what it answers', async () => {
+  test('public fields about the models cost what they return', async () => {
     const days = 'models { days { date requests successRate p95LatencyMs } }';
     const hours = 'hourlyBreakdown { hour requests errors p50LatencyMs p95LatencyMs tokensIn tokensOut }';
     const STATUS = (n: number) => `a${n}: status { ${days} }`;
@@ -234,7 +234,7 @@ describe('limits of GraphQL', () => {
     ],
     ['a list of keys', 'usageRecorded { apiKey { alertEvents(first: 50) { nodes { id firedAt } } } }'],
   ])(
-    'a subscription with %s in each event is refused: events take nothing from the rate',
+    "a subscription with %s in each event is refused: events don't count toward the rate",
     async (_what, field) => {
       const client = socketClient(suite.url, { token });
       const followed = follow(client, `subscription { ${field} }`);
@@ -249,7 +249,7 @@ describe('limits of GraphQL', () => {
     },
   );
 
-  test('every subscription of the pages leaves a quarter of that free', () => {
+  test('every subscription of the pages leaves a quarter of that unused', () => {
     const schema = createSchema();
     const documents = [...loadWebBuild()!.documents.values()]
       .map((text) => parse(text))
@@ -285,11 +285,11 @@ describe('limits of GraphQL', () => {
     'statement(month: "2026-11") { chargesUsd }',
     'analytics(windowDays: 1) { totalRequests }',
     'usageSeries(windowDays: 1) { requests }',
-  ])('%s counts as a read of its own: over REST it is a heavy one', async (field) => {
+  ])('%s counts as a separate read: over REST it is a heavy one', async (field) => {
     expect(await costOf(field)).toBeGreaterThanOrEqual(500);
   });
 
-  test('whole texts cost what opening and telling them takes, also where a stranger asks', async () => {
+  test('full texts cost what decrypting and returning them takes, even for strangers', async () => {
     expect(await costOf('playgroundSession(id: "x") { id }')).toBeGreaterThanOrEqual(500);
     expect(await costOf('', 'sharedPlaygroundSession(slug: "x") { prompt }')).toBeGreaterThanOrEqual(500);
     expect(await costOf('prompt(id: "x") { activeVersion { content } }')).toBeGreaterThanOrEqual(50);
@@ -321,7 +321,7 @@ describe('limits of GraphQL', () => {
       'site',
       (field) => `widgetUsage(id: "00000000-0000-7000-8000-000000000000") { sites { ${field} } }`,
     ],
-  ])('%s cost 25 more each time that they are told', async (_what, field, within) => {
+  ])('%s cost 25 more for each alias', async (_what, field, within) => {
     const [once, twice] = [
       await costOf(within(`a: ${field}`)),
       await costOf(within(`a: ${field} b: ${field}`)),
@@ -330,19 +330,19 @@ describe('limits of GraphQL', () => {
   });
 
   test('the texts of a shared session cost the same', async () => {
-    const told = (fields: string) => costOf('', `sharedPlaygroundSession(slug: "x") { ${fields} }`);
-    const least = await told('createdAt');
+    const reported = (fields: string) => costOf('', `sharedPlaygroundSession(slug: "x") { ${fields} }`);
+    const least = await reported('createdAt');
     for (const field of ['prompt', 'systemPrompt', 'runs { responseContent }'])
-      expect((await told(`createdAt ${field}`)) - least).toBeGreaterThanOrEqual(25);
+      expect((await reported(`createdAt ${field}`)) - least).toBeGreaterThanOrEqual(25);
   });
 
-  test('all shared sessions can be asked for with the beginnings of their texts', async () => {
+  test('all shared sessions can be listed with the beginnings of their texts', async () => {
     const document =
       '{ viewer { playgroundSessions(shared: true, first: 200) { id prompt systemPrompt runs { responseContent } } } }';
     expect(codesOf(await operate(suite.url, document, { token }))).toEqual([]);
   });
 
-  test('a series of usage costs what it answers: a quarter of a year by day, and over a week by hour', async () => {
+  test('a series of usage costs what it returns: a quarter of a year by day, and over a week by hour', async () => {
     const point = '{ start modelPublicName requests errors tokensIn tokensOut costUsd }';
     const series = (args: string) =>
       operate(suite.url, `{ viewer { usageSeries(${args}) ${point} } }`, { token });
@@ -361,7 +361,7 @@ describe('limits of GraphQL', () => {
     ).toEqual([INVALID]);
   });
 
-  test('an argument that does not fit hides no cost: the rest of the document would run', async () => {
+  test('an invalid argument hides no cost: the rest of the document would run', async () => {
     const query = `query ($days: Int) { viewer {
       apiKeys(first: 1) { nodes { usageByDay(days: $days) { date } } }
       more: apiKeys(first: 100) { nodes { usageByDay(days: 90) { date costUsd } } } } }`;
@@ -379,7 +379,7 @@ describe('limits of GraphQL', () => {
       {},
     ],
   ])(
-    'variables with too many %s are refused before any of them is judged',
+    'variables with too many %s are refused before any of them is checked',
     async (_what, field, type, input) => {
       const many = Object.fromEntries(Array.from({ length: 40_000 }, (_, n) => [`f${n}`, 0]));
       const kind = field.startsWith('signup') ? 'mutation' : 'query';
@@ -392,7 +392,7 @@ describe('limits of GraphQL', () => {
     },
   );
 
-  test('2,000 of them are judged, and fifty faults told', async () => {
+  test('2,000 of them are checked, and fifty faults reported', async () => {
     const many = Object.fromEntries(Array.from({ length: 1_990 }, (_, n) => [`f${n}`, 0]));
     const answer = await operate(
       suite.url,
@@ -421,7 +421,7 @@ describe('limits of GraphQL', () => {
     expect(deepTypes.body.errors![0]!.message).toBe('Query depth limit of 20 exceeded, found 21.');
   });
 
-  test('the introspection of tools passes, one that is deeper than 20 does not', async () => {
+  test("the introspection of tools is accepted, a deeper one than 20 isn't", async () => {
     const answer = await operate(suite.url, getIntrospectionQuery(), { token });
     expect(codesOf(answer)).toEqual([]);
     const deep = `{ __schema { types { fields { type ${'{ ofType '.repeat(17)} { name } ${'}'.repeat(17)} } } } }`;
@@ -429,7 +429,7 @@ describe('limits of GraphQL', () => {
     expect(refused.body.errors![0]!.message).toMatch(/Query depth limit of 20 exceeded/);
   });
 
-  test('where introspection is off neither it nor a suggestion tells names, over both transports', async () => {
+  test('without introspection, neither it nor suggestions reveal names, over both transports', async () => {
     const misspelt = '{ viewer { balanceUs apiKeyz { nodes { id } } } plan { name } }';
     const shown = await operate(suite.url, misspelt, { token });
     expect(shown.text).toContain('Did you mean');
@@ -516,7 +516,7 @@ describe('limits of GraphQL', () => {
   });
 
   test.each(['text/html', '1e400', 'application/graphql-response+json'])(
-    'whoever asks for %s is answered in JSON',
+    'a client that prefers %s is answered in JSON',
     async (accept) => {
       const answer = await post({ query: '{ plans { name } }' }, { accept });
       expect(answer.status).toBe(200);
@@ -529,7 +529,7 @@ describe('limits of GraphQL', () => {
     'multipart/form-data; boundary=x',
     'application/x-www-form-urlencoded',
     'application/graphql',
-  ])('a body of type %s is unsupported_media_type: no form of another site can send one', async (type) => {
+  ])("a body of type %s is unsupported_media_type: forms of other sites can't send one", async (type) => {
     const answer = await post({ query: '{ plans { name } }' }, { 'content-type': type });
     expect([answer.status, codesOf(answer)]).toEqual([415, ['unsupported_media_type']]);
   });
@@ -538,7 +538,7 @@ describe('limits of GraphQL', () => {
     call<GraphqlAnswer>(suite.url, 'GET', `/graphql?${new URLSearchParams(fields)}`, { headers });
   const bearer = () => ({ authorization: `Bearer ${token}` });
 
-  test('a query is answered by GET, with a token and without, and is not stored on the way', async () => {
+  test("a query by GET is answered, with and without a token, and isn't cached on the way", async () => {
     const plans = await get({ query: '{ plans { name } }' });
     expect(plans.body).toEqual({ data: { plans: expect.arrayContaining([{ name: 'free' }]) } });
     expect([plans.status, plans.headers.get('cache-control')]).toEqual([200, 'no-store']);
@@ -553,7 +553,7 @@ describe('limits of GraphQL', () => {
     expect((await get(named)).body.data).toEqual({ viewer: null });
   });
 
-  test('by GET the limits are the same', async () => {
+  test('the same limits apply to GET', async () => {
     const deep = await get({ query: `{ ${repeat(16, (n) => `a${n}: plans { name }`)} }` }, bearer());
     expect(codesOf(deep)).toEqual([INVALID]);
   });
@@ -574,7 +574,7 @@ describe('limits of GraphQL', () => {
   });
 
   test.each(['{ viewer { email } }', '{ plans { name } }'])(
-    'with the session cookie nothing is answered by GET: %s',
+    'with the session cookie, nothing is answered by GET: %s',
     async (query) => {
       const answer = await get(
         { query },
@@ -585,7 +585,7 @@ describe('limits of GraphQL', () => {
     },
   );
 
-  test('a persisted query is answered as one that is not supported', async () => {
+  test('a persisted query is refused as unsupported', async () => {
     const answer = await post({ extensions: { persistedQuery: { version: 1, sha256Hash: 'x' } } });
     expect(codesOf(answer)).toEqual(['PERSISTED_QUERY_NOT_SUPPORTED']);
   });
@@ -596,14 +596,14 @@ describe('limits of GraphQL', () => {
     expect(answer.body.errors![0]!.message).toMatch(/over WebSocket.*graphql-transport-ws/);
   });
 
-  test('a document of several operations runs the one that is named, and none without a name', async () => {
+  test('a document with several operations runs the named one, and none without a name', async () => {
     const query = 'query A { plans { name } } mutation B { logout { success } }';
     expect(codesOf(await post({ query }))).toEqual(['OPERATION_RESOLUTION_FAILURE']);
     expect(codesOf(await post({ query, operationName: 'C' }))).toEqual(['OPERATION_RESOLUTION_FAILURE']);
     expect(codesOf(await post({ query, operationName: 'A' }))).toEqual([]);
   });
 
-  test('one try to log in passes beside other mutations', async () => {
+  test('one attempt to log in is accepted next to other mutations', async () => {
     const { user } = await signUp(suite.url);
     const document = `mutation { logout { success }
       login(input: { email: "${user.email}", password: "${PASSWORD}" }) { expiresIn } }`;

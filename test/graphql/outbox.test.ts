@@ -32,7 +32,7 @@ describe('large messages over WebSocket', () => {
     return { client, served, send };
   }
 
-  test('of one account leave room for others, whose connection is cut without it, and give it back once they are read', async () => {
+  test('of one account leave room for others; a connection without room is cut, and the memory is freed once they are read', async () => {
     const first = await connect('one');
     const left = first.send(LARGE);
     expect(memory.used).toBe(LARGE.length);

@@ -94,7 +94,7 @@ describe('documents that repeat themselves', () => {
     expect(answer.body.errors![0]!.message).toMatch(message);
   });
 
-  test('nothing of them runs', async () => {
+  test('none of them runs', async () => {
     const { token } = await signUp(suite.url);
     const topUps = repeat(21, () => 'topUp(input: { amountUsd: 10 }) { balanceUsd }');
     expect(codesOf(await operate(suite.url, `mutation { ${topUps} }`, { token }))).toEqual([INVALID]);
@@ -103,7 +103,7 @@ describe('documents that repeat themselves', () => {
     });
   });
 
-  test('WebSocket refuses them in the same words', async () => {
+  test('WebSocket refuses them with the same messages', async () => {
     const { token } = await signUp(suite.url);
     const client = socketClient(suite.url, { token });
     for (const [, document, message] of REFUSED) {
@@ -147,12 +147,12 @@ describe('documents that repeat themselves', () => {
     }
   });
 
-  test('a field may be repeated 20 times, and is answered once', async () => {
+  test('a field may be repeated 20 times, and is returned once', async () => {
     const data = await dataOf(suite.url, `{ ${repeat(20, () => 'plans { name }')} }`);
     expect(Object.keys(data)).toEqual(['plans']);
   });
 
-  test('introspection with every option passes', async () => {
+  test('introspection with every option is accepted', async () => {
     const query = getIntrospectionQuery({
       descriptions: true,
       specifiedByUrl: true,
@@ -164,7 +164,7 @@ describe('documents that repeat themselves', () => {
     expect(codesOf(await operate(suite.url, query))).toEqual([]);
   });
 
-  test('every document of the pages passes', async () => {
+  test('every document of the pages is accepted', async () => {
     const texts = [...loadWebBuild()!.documents.values()];
     expect(texts.length).toBeGreaterThan(10);
     for (const text of texts) {

@@ -27,7 +27,7 @@ describe('the GraphQL schema', () => {
       Object.values(type!.getFields()).map((field) => [`${type!.name}.${field.name}`, field] as const),
     );
 
-  test('is one', () => {
+  test('is a valid schema', () => {
     expect(validateSchema(schema)).toEqual([]);
   });
 
@@ -43,7 +43,7 @@ describe('the GraphQL schema', () => {
       .map(({ message }) => message);
   };
 
-  test(`breaks nobody who was told of it: a break that is meant is accepted by ${EMIT} --accept-breaking`, async () => {
+  test(`breaks no existing client: an intended break is accepted by ${EMIT} --accept-breaking`, async () => {
     expect(await breaking(schema)).toEqual([]);
   });
 
@@ -78,7 +78,7 @@ describe('the GraphQL schema', () => {
     expect(ownTypes().length).toBeGreaterThan(40);
   });
 
-  test('declares for every root field who may ask', () => {
+  test('declares for every root field who may use it', () => {
     const levels = new Map(rootFields().map(([name, field]) => [name, accessOf(field)]));
     expect([...levels].filter(([, access]) => access === undefined)).toEqual([]);
     expect(
@@ -103,7 +103,7 @@ describe('the GraphQL schema', () => {
     ]);
   });
 
-  test('gives each mutation a payload and an input of its own', () => {
+  test('gives each mutation its own payload and input', () => {
     const fields = Object.values(schema.getMutationType()!.getFields());
     expect(fields.length).toBeGreaterThan(15);
     for (const { name, type, args } of fields) {
@@ -115,7 +115,7 @@ describe('the GraphQL schema', () => {
     }
   });
 
-  test('shows no field by which a secret could leave', () => {
+  test('has no field through which a secret could leave', () => {
     const names = ownTypes().flatMap((type) =>
       isObjectType(type) && type !== schema.getMutationType()
         ? Object.keys(type.getFields()).map((field) => `${type.name}.${field}`)

@@ -7,7 +7,7 @@ import { operate } from './support.js';
 describe('fields of one document', () => {
   const suite = usePlatform();
 
-  test('a mutation that fails takes nothing away from those beside it', async () => {
+  test("a mutation that fails doesn't affect the others", async () => {
     const { token } = await signUp(suite.url);
     const answer = await operate<Record<'before' | 'after', { balanceUsd: string }>>(
       suite.url,
@@ -32,14 +32,14 @@ describe('fields of one document', () => {
     ]);
   });
 
-  test('a query that needs more rights takes nothing away from those beside it', async () => {
+  test("a query that needs more rights doesn't affect the others", async () => {
     const { token, user } = await signUp(suite.url);
     const answer = await operate(suite.url, '{ viewer { id } users { totalCount: __typename } }', { token });
     expect(answer.body.data).toEqual({ viewer: { id: user.id }, users: null });
     expect(answer.body.errors).toMatchObject([{ path: ['users'], extensions: { code: 'forbidden' } }]);
   });
 
-  test('the schema says so of every query and mutation', () => {
+  test('every query and mutation is nullable in the schema', () => {
     const schema: GraphQLSchema = createSchema();
     const fields = [schema.getQueryType()!, schema.getMutationType()!].flatMap((type) =>
       Object.values(type.getFields()),
@@ -60,7 +60,7 @@ describe('methods of /graphql', () => {
     if (method !== 'HEAD') expect(answer.body?.error.code).toBe('method_not_allowed');
   });
 
-  test('another address below it is nothing at all', async () => {
+  test("other paths below it don't exist", async () => {
     expect((await call(suite.url, 'PUT', '/graphql/')).status).toBe(404);
   });
 });

@@ -8,7 +8,7 @@ import { type RawSocket, rawSocket } from './raw-socket.js';
 const TOO_MANY = { code: 4429, reason: 'Too many messages' };
 const MANY = 5_000;
 
-describe('who sends messages without end over a WebSocket of GraphQL', () => {
+describe('a client that sends messages without end over a WebSocket of GraphQL', () => {
   const suite = usePlatform();
   const open: RawSocket[] = [];
   const platforms: TestPlatform[] = [];
@@ -43,7 +43,7 @@ describe('who sends messages without end over a WebSocket of GraphQL', () => {
     expect(messages.heard.length).toBeLessThanOrEqual(20);
   });
 
-  test('with a session is closed after 1,000 from one ping of ours to the next', async () => {
+  test('with a session is closed after 1,000 between two of our pings', async () => {
     const { token } = await signUp(suite.url);
     const socket = await connect();
     await socket.init(token);
@@ -69,7 +69,7 @@ describe('who sends messages without end over a WebSocket of GraphQL', () => {
     expect(pongsOf(socket)).toBeLessThanOrEqual(2);
   });
 
-  test('who sends as many, but slower, stays', async () => {
+  test('stays connected if it sends as many, but slower', async () => {
     const { url } = await withBounds({ socketBounds: { messages: 10, pingIntervalMs: 500 } });
     const { token } = await signUp(url);
     const socket = await connect(url);
@@ -104,7 +104,7 @@ describe('who sends messages without end over a WebSocket of GraphQL', () => {
     return socket;
   };
 
-  test('who has much to read for a moment, and reads it, gets all of it', async () => {
+  test('gets everything if it has much to read for a moment, and reads it', async () => {
     const { url, app } = await withBounds({});
     const socket = await askForMuch(url, 3);
     const [served] = app.websocketServer.clients;
@@ -118,7 +118,7 @@ describe('who sends messages without end over a WebSocket of GraphQL', () => {
     expect(JSON.stringify(socket.heard).length).toBeGreaterThan(6_000_000);
   });
 
-  test('who asks for much in one go and reads nothing is cut off', async () => {
+  test('is cut off if it requests much in one go and reads nothing', async () => {
     const { url, app } = await withBounds({});
     await askForMuch(url, 20);
     await until(() => app.websocketServer.clients.size === 0, {
@@ -127,7 +127,7 @@ describe('who sends messages without end over a WebSocket of GraphQL', () => {
     });
   });
 
-  test('who ignores that it was closed is cut off', async () => {
+  test('is cut off if it ignores that it was closed', async () => {
     const { url, app } = await withBounds({ socketBounds: { initTimeoutMs: 50 } });
     const socket = await connect(url);
     socket.socket.pause();

@@ -51,7 +51,7 @@ describe('a WebSocket of GraphQL', () => {
     return { ...socket, token, id: user.id, email: user.email };
   };
 
-  test('runs queries and mutations with the session shown at its beginning', async () => {
+  test('runs queries and mutations with the session of its first message', async () => {
     const socket = await signedIn();
     socket.say(subscribe('1', '{ viewer { id } }'));
     expect(await socket.hears('next', '1')).toEqual({ data: { viewer: { id: socket.id } } });
@@ -64,7 +64,7 @@ describe('a WebSocket of GraphQL', () => {
     expect(await socket.hears('next', '2')).toEqual({ data: { topUp: { balanceUsd: '11.000000' } } });
   });
 
-  test('takes the cookie where the page is ours', async () => {
+  test('accepts the cookie on our own pages', async () => {
     const { token, user } = await signUp(suite.url);
     const headers = { cookie: `pr_session=${token}`, origin: suite.url, 'sec-fetch-site': 'same-origin' };
     const socket = await connect(suite.url, { headers });
@@ -74,14 +74,14 @@ describe('a WebSocket of GraphQL', () => {
     expect(await socket.hears('next', '1')).toMatchObject({ data: { viewer: { id: user.id } } });
   });
 
-  test('a bearer wins over the cookie, also when it is worthless', async () => {
+  test('a bearer takes precedence over the cookie, even if it is invalid', async () => {
     const { token } = await signUp(suite.url);
     const socket = await connect(suite.url, { headers: { cookie: `pr_session=${token}` } });
     socket.say({ type: 'connection_init', payload: { authorization: 'Bearer nonsense' } });
     expect((await socket.closed()).code).toBe(4403);
   });
 
-  test('leaves the cookie aside where the page says so: only a token counts', async () => {
+  test('ignores the cookie if the page says so: only a token counts', async () => {
     const { token } = await signUp(suite.url);
     const headers = { cookie: `pr_session=${token}`, origin: suite.url, 'sec-fetch-site': 'same-origin' };
     for (const payload of [{ credentials: 'omit' }, { credentials: 'omit', authorization: 'Basic x' }]) {
@@ -98,7 +98,7 @@ describe('a WebSocket of GraphQL', () => {
     expect(await socket.hears('next', '1')).toEqual({ data: { viewer: { id: other.user.id } } });
   });
 
-  test.each(['Authorization', 'AUTHORIZATION'])('takes the token from the member %s', async (member) => {
+  test.each(['Authorization', 'AUTHORIZATION'])('reads the token from the member %s', async (member) => {
     const { token, user } = await signUp(suite.url);
     const socket = await connect(suite.url);
     socket.say({ type: 'connection_init', payload: { [member]: `Bearer ${token}` } });
@@ -117,28 +117,28 @@ describe('a WebSocket of GraphQL', () => {
     expect(refused).toMatchObject({ status: 403, body: expect.stringContaining('cross_site_request') });
   });
 
-  test.each([undefined, 'nonsense', 5, {}])('without a session it is closed: %j', async (authorization) => {
+  test.each([undefined, 'nonsense', 5, {}])('is closed without a session: %j', async (authorization) => {
     const socket = await connect(suite.url);
     socket.say({ type: 'connection_init', payload: { authorization } });
     expect((await socket.closed()).code).toBe(4403);
     expect(socket.heard).toEqual([]);
   });
 
-  test('an operation before the beginning closes it', async () => {
+  test('an operation before the initialisation closes it', async () => {
     const socket = await connect(suite.url);
     socket.say(subscribe('1', '{ plans { name } }'));
     expect((await socket.closed()).code).toBe(4401);
     expect(socket.heard).toEqual([]);
   });
 
-  test('who says nothing is closed after 5 s', async () => {
+  test('is closed after 5 s of silence', async () => {
     const began = Date.now();
     const socket = await connect(suite.url);
     expect((await socket.closed()).code).toBe(4408);
     expect(Date.now() - began).toBeGreaterThan(4_500);
   });
 
-  test('two beginnings, or an operation twice under one name, close it', async () => {
+  test('two initialisations, or two operations with one ID, close it', async () => {
     const twice = await signedIn();
     twice.say({ type: 'connection_init' });
     expect((await twice.closed()).code).toBe(4429);
@@ -158,13 +158,13 @@ describe('a WebSocket of GraphQL', () => {
     '{"type":"connection_ack"}',
     '{"type":"next","id":"1","payload":{"data":null}}',
     '{"type":"error","id":"1","payload":[{"message":"x"}]}',
-  ])('a message that is none, or only for clients, closes it: %s', async (text) => {
+  ])('an invalid message, or one meant for clients, closes it: %s', async (text) => {
     const socket = await signedIn();
     socket.say(text);
     expect((await socket.closed()).code).toBe(4400);
   });
 
-  test('a message that is only for clients is a fault of the client: nothing is logged', async () => {
+  test("a message meant for clients is the client's fault: nothing is logged", async () => {
     const { log } = suite.platform;
     const lines: unknown[] = [];
     const child = log.child.bind(log);
@@ -180,7 +180,7 @@ describe('a WebSocket of GraphQL', () => {
     }
   });
 
-  test('only graphql-transport-ws is spoken', async () => {
+  test('supports only graphql-transport-ws', async () => {
     for (const protocol of ['graphql-ws', 'chat']) {
       const refused = await rawSocket(suite.url, { protocol }).catch((error: Error) => error);
       expect(String(refused)).toMatch(/Server sent no subprotocol|refused/);
@@ -196,7 +196,7 @@ describe('a WebSocket of GraphQL', () => {
     expect((await socket.closed()).code).toBe(1009);
   });
 
-  test('an account has at most 10, and another when one is gone', async () => {
+  test('an account has at most 10, and another when one is closed', async () => {
     const { token } = await signUp(suite.url);
     for (let n = 0; n < 10; n++) await (await connect(suite.url)).init(token);
     const eleventh = await connect(suite.url);
@@ -208,7 +208,7 @@ describe('a WebSocket of GraphQL', () => {
     await (await connect(suite.url)).init(token);
   });
 
-  test('at most 20 operations run over one at a time', async () => {
+  test('runs at most 20 operations at a time', async () => {
     const socket = await signedIn();
     for (let n = 0; n < 20; n++) socket.say(subscribe(`${n}`, USAGE));
     socket.say(subscribe('more', USAGE));
@@ -260,7 +260,7 @@ describe('a WebSocket of GraphQL', () => {
     await other.hears('next', '1');
   });
 
-  test('a change of password closes all but those of the session that made it', async () => {
+  test('a password change closes all except those of the session that made it', async () => {
     const mine = await signedIn();
     const login = await call<SessionAnswer>(suite.url, 'POST', '/api/auth/login', {
       body: { email: mine.email, password: PASSWORD },
@@ -293,7 +293,7 @@ describe('a WebSocket of GraphQL', () => {
     }
   });
 
-  test('each operation is asked anew who it is, whatever was heard or not', async () => {
+  test('authenticates each operation again, even without a signal', async () => {
     const socket = await signedIn();
     // Behind the back of everybody: no signal says so.
     await suite.db.pool.query(`update accounts set status = 'disabled' where id = $1`, [socket.id]);
@@ -302,7 +302,7 @@ describe('a WebSocket of GraphQL', () => {
     expect(socket.heard.filter(({ type }) => type === 'next')).toEqual([]);
   });
 
-  test('who answers no ping is cut off', async () => {
+  test('is cut off without an answer to a ping', async () => {
     const impatient = await startTestPlatform(suite.db, { socketBounds: { pingIntervalMs: 500 } });
     try {
       const alive = await signedIn(impatient.url);
@@ -318,7 +318,7 @@ describe('a WebSocket of GraphQL', () => {
     }
   });
 
-  test('who reads nothing gets everything later, and each event once', async () => {
+  test('a client that pauses reading gets everything later, and each event once', async () => {
     const { token, user } = await signUp(suite.url);
     const { keyId } = await createTestKey(suite.db, { accountId: user.id });
     const socket = await connect(suite.url);
@@ -341,18 +341,18 @@ describe('a WebSocket of GraphQL', () => {
       await until(() => heard().length > 0, { timeoutMs: 300 }).catch(() => undefined);
       return heard().length > 0;
     });
-    const told = new Set(heard());
+    const reported = new Set(heard());
     socket.socket.pause();
     const ids: string[] = [];
     for (let n = 0; n < 4; n++) ids.push(...(await tell(900)));
     socket.socket.resume();
-    await until(() => socket.heard.length >= told.size + ids.length, { timeoutMs: 20_000 });
+    await until(() => socket.heard.length >= reported.size + ids.length, { timeoutMs: 20_000 });
     await until(() => ids.every(Set.prototype.has, new Set(heard())), { timeoutMs: 20_000, intervalMs: 200 });
-    const rest = heard().filter((id) => !told.has(id) && !first.includes(id));
+    const rest = heard().filter((id) => !reported.has(id) && !first.includes(id));
     expect(rest.sort()).toEqual(ids.sort());
   }, 60_000);
 
-  test('faults of ours are masked as over HTTP, and logged', async () => {
+  test('internal errors are masked as over HTTP, and logged', async () => {
     const broken = await createTestDatabase();
     const target = await startTestPlatform(broken);
     try {

@@ -46,7 +46,7 @@ describe('the statements of an operation', () => {
     }
   };
 
-  test('100 keys with owner, plan and usage of each take five, not three hundred', async () => {
+  test('for 100 keys with owner, plan and usage of each are five, not three hundred', async () => {
     const { data, statements } = await counted<{
       viewer: {
         apiKeys: { nodes: { owner: { plan: { name: string } }; usageByDay: { costUsd: string }[] }[] };
@@ -64,7 +64,7 @@ describe('the statements of an operation', () => {
     expect(statements).toBe(SESSION + 4);
   });
 
-  test('100 usage events, each with its key, the owner of it, and its model', async () => {
+  test("for 100 usage events, each with its key, the key's owner, and its model", async () => {
     const { data, statements } = await counted<{ viewer: { usageEvents: { nodes: { apiKey: unknown }[] } } }>(
       `{ viewer { usageEvents(first: 100) { totalCount nodes { id apiKey { name owner { plan { name } } } model { family } } } } }`,
     );
@@ -73,7 +73,7 @@ describe('the statements of an operation', () => {
     expect(statements).toBe(SESSION + 6);
   });
 
-  test('the totals of a page, however often they are asked for', async () => {
+  test('for the totals of a page, however often they are requested', async () => {
     const totals = (aliases: number) =>
       counted(
         `{ viewer { usageEvents(first: 1) { ${Array.from({ length: aliases }, (_, n) => `a${n}: totals { calls }`).join(' ')} } } }`,
@@ -81,7 +81,7 @@ describe('the statements of an operation', () => {
     expect((await totals(15)).statements).toBe((await totals(1)).statements);
   });
 
-  test('usage events of several widgets, each with its widget', async () => {
+  test('for usage events of several widgets, each with its widget', async () => {
     const owner = await signUp(suite.url);
     const widgets = widgetsApi(
       () => suite.url,
@@ -101,7 +101,7 @@ describe('the statements of an operation', () => {
     expect(statements).toBe(SESSION + 3);
   });
 
-  test('100 ledger entries, each with the call that it charged', async () => {
+  test('for 100 ledger entries, each with the call that it charged', async () => {
     const { data, statements } = await counted<{
       viewer: { ledgerEntries: { nodes: { usageEvent: unknown }[] } };
     }>('{ viewer { ledgerEntries(first: 100) { nodes { usageEvent { id apiKey { id } } } } } }');
@@ -110,7 +110,7 @@ describe('the statements of an operation', () => {
     expect(statements).toBe(SESSION + 4);
   });
 
-  test('100 keys with their subscriptions and alert events', async () => {
+  test('for 100 keys with their subscriptions and alert events', async () => {
     const { data, statements } = await counted<{ viewer: { apiKeys: { nodes: { alerts: unknown[] }[] } } }>(
       `{ viewer { apiKeys(first: 100) { nodes { alerts { destination }
         alertEvents(first: 5) { nodes { thresholdPct apiKey { name } } } } } } }`,
@@ -120,7 +120,7 @@ describe('the statements of an operation', () => {
     expect(statements).toBe(SESSION + 5);
   });
 
-  test('analytics of 30 keys, and of the window before, are one reading each', async () => {
+  test('for analytics of 30 keys, and of the previous window, are one read each', async () => {
     const { data, statements } = await counted<{
       viewer: {
         apiKeys: {
@@ -140,7 +140,7 @@ describe('the statements of an operation', () => {
     expect(statements).toBe(SESSION + 2 + 4 + 4 + 1);
   });
 
-  test('90 prompts, each with its newest version and its last activation', async () => {
+  test('for 90 prompts, each with its newest version and its last activation', async () => {
     const PROMPTS = 90;
     const api = promptsApi(
       () => suite.url,
@@ -179,7 +179,7 @@ describe('the statements of an operation', () => {
     expect(statements).toBe(SESSION + 4);
   });
 
-  test('two windows of days are read as one', async () => {
+  test('for two windows of days are one', async () => {
     const { statements } = await counted(
       '{ viewer { apiKeys(first: 100) { nodes { a: usageByDay(days: 7) { date } b: usageByDay(days: 30) { date } } } } }',
     );

@@ -43,7 +43,7 @@ describe('documents of the web pages', () => {
       body: { documentId },
     });
 
-  test('run by their id with the cookie', async () => {
+  test('run by their ID with the cookie', async () => {
     const answer = await byId(documentIdOf('query Viewer'), { cookie });
     expect(answer.status).toBe(200);
     expect(answer.body.data?.viewer.email).toBe(email);
@@ -53,14 +53,14 @@ describe('documents of the web pages', () => {
     ['a text', { query: QUERY }],
     ['nothing', {}],
     ['a text beside a null id', { query: QUERY, documentId: null }],
-  ])('with the cookie alone %s is refused', async (_name, body) => {
+  ])('with the cookie alone, %s is refused', async (_name, body) => {
     const answer = await call<GraphqlAnswer>(suite.url, 'POST', '/graphql', { headers: { cookie }, body });
     expect(answer.status).toBe(403);
     expect(codesOf(answer)).toEqual(['document_not_trusted']);
     expect(answer.text).not.toContain(email);
   });
 
-  test('those with a window may ask for each that can be chosen', async () => {
+  test('with a window accept each window that can be chosen', async () => {
     const id = '01900000-0000-7000-8000-000000000000';
     const asked = { id, version: id, model: 'gateway/fast', first: 1, second: 1, timeZone: 'UTC' };
     // The leaderboard has windows of its own.
@@ -81,14 +81,14 @@ describe('documents of the web pages', () => {
     }
   });
 
-  test('a text beside an id is not what runs', async () => {
+  test('ignore a text next to their ID', async () => {
     const body = { query: '{ plans { name } }', documentId: documentIdOf('query Viewer') };
     const answer = await call<GraphqlAnswer>(suite.url, 'POST', '/graphql', { headers: { cookie }, body });
     expect(Object.keys(answer.body.data!)).toEqual(['__typename', 'installation', 'viewer']);
   });
 
   test.each(['f'.repeat(64), '', '__proto__', 7, {}, []])(
-    'an id that is none, %j, is refused',
+    'with an invalid ID, %j, are refused',
     async (id) => {
       const credentials: Record<string, string>[] = [{ cookie }, { authorization: `Bearer ${token}` }];
       for (const headers of credentials) {
@@ -99,7 +99,7 @@ describe('documents of the web pages', () => {
     },
   );
 
-  test('a bearer runs any text, the cookie beside it or not; so does whoever is nobody', async () => {
+  test('a bearer runs any text, with or without the cookie; so does an anonymous caller', async () => {
     const session = await operate<{ viewer: { email: string } }>(suite.url, QUERY, {
       token,
       headers: { cookie },
@@ -109,7 +109,7 @@ describe('documents of the web pages', () => {
     expect(anonymous.body.errors).toBeUndefined();
   });
 
-  test('the same holds over WebSocket', async () => {
+  test('follow the same rules over WebSocket', async () => {
     const client = socketClient(suite.url, { headers: { cookie, origin: suite.url } });
     const refused = follow(client, 'subscription { usageRecorded { id } }');
     await until(() => refused.ended);
@@ -128,7 +128,7 @@ describe('documents of the web pages', () => {
 describe('outside production', () => {
   const suite = usePlatform();
 
-  test('a session by cookie may ask what it likes', async () => {
+  test('a cookie session may send any document', async () => {
     const { user } = await signUp(suite.url);
     const login = await call<SessionAnswer>(suite.url, 'POST', '/api/auth/login', {
       body: { email: user.email, password: PASSWORD },

@@ -48,7 +48,7 @@ function useTwo(redisOf: () => TestRedis | undefined) {
 
   const customer = async (): Promise<{ token: string; key: string }> => {
     const { token, user } = await signUp(two.edges[0]!.url);
-    // Who calls until a subscription stands may need many calls on a busy machine.
+    // On a busy machine it may take many calls until a subscription has begun.
     await two.db.pool.query(`update accounts set plan_id = 'team' where id = $1`, [user.id]);
     const made = await call<{ key: string }>(two.edges[0]!.url, 'POST', '/api/keys', {
       token,
@@ -56,7 +56,7 @@ function useTwo(redisOf: () => TestRedis | undefined) {
     });
     return { token, key: made.body.key };
   };
-  /** Follows at both, and calls until both have told of something: then both stand. */
+  /** Follows at both, and calls until both have reported something: then both have begun. */
   const followed = async (token: string, key: string) => {
     const clients = two.edges.map(({ url }) => socketClient(url, { token }));
     const both = clients.map((client) => follow<Recorded>(client, USAGE));
@@ -80,7 +80,7 @@ function useTwo(redisOf: () => TestRedis | undefined) {
 const seenOnBoth = (redisOf: () => TestRedis | undefined): void => {
   const { two, customer, followed } = useTwo(redisOf);
 
-  test('a call at either edge is told by both platforms, once', async () => {
+  test('both platforms report a call at either edge, once', async () => {
     const { token, key } = await customer();
     const { both, leave } = await followed(token, key);
     const ids: string[] = [];
@@ -95,16 +95,16 @@ const seenOnBoth = (redisOf: () => TestRedis | undefined): void => {
     await leave();
   });
 
-  test('a top-up at one platform is told by both', async () => {
+  test('both report a top-up at one platform', async () => {
     const { token } = await customer();
     const clients = two.edges.map(({ url }) => socketClient(url, { token }));
     const both = clients.map((client) => follow<Changed>(client, CHANGES));
     // Until both tell of a new key: a subscription that has begun says nothing by itself.
     await until(async () => {
       await call(two.edges[0]!.url, 'POST', '/api/keys', { token, body: { name: 'x' } });
-      const told = () => both.every(({ results }) => results.length > 0);
-      await until(told, { timeoutMs: 300 }).catch(() => undefined);
-      return told();
+      const reported = () => both.every(({ results }) => results.length > 0);
+      await until(reported, { timeoutMs: 300 }).catch(() => undefined);
+      return reported();
     });
     await call(two.edges[0]!.url, 'POST', '/api/billing/topup', { token, body: { amount_usd: 10 } });
     for (const { results } of both) {
@@ -163,7 +163,7 @@ describeWithRedis('two platforms whose Redis comes and goes', () => {
   });
   const { two, customer, followed } = useTwo(() => redis);
 
-  test('what happened while it was away is told when it is back, once', async () => {
+  test('changes during the outage are reported afterwards, once', async () => {
     const { token, key } = await customer();
     const { both, leave } = await followed(token, key);
     await redis.kill();

@@ -20,7 +20,7 @@ interface Editable {
 /** The values that a change replaces. */
 const byValue = (before: Fields, field: string): Fields => ({ expected: { [field]: before[field] } });
 
-/** What two tabs do to one object: each is told when the other was faster, and neither replaces anything unseen. */
+/** Changes of one object in two tabs: the slower one gets an error, and neither replaces anything unseen. */
 describe('two tabs on one object', () => {
   const suite = usePlatform();
   let token: string;
@@ -145,7 +145,7 @@ describe('two tabs on one object', () => {
   });
 
   test.each(['an API key', 'a widget', 'an alert subscription'])(
-    'on %s: changes of different fields are put together',
+    'on %s: changes of different fields are combined',
     async (name) => {
       const object = await objects[name]!();
       const [one, other] = Object.keys(object.fields) as [string, string];
@@ -166,7 +166,7 @@ describe('two tabs on one object', () => {
     },
   );
 
-  test('over GraphQL each mutation takes the same', async () => {
+  test('over GraphQL each mutation accepts the same', async () => {
     const keyId = await newKey();
     const alertId = await newAlert(keyId);
     const widgetId = await newWidget();

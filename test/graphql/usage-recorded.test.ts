@@ -24,11 +24,11 @@ describe('usageRecorded through the edge', () => {
     await answer.text();
     return answer.headers.get('x-request-id')!;
   };
-  const told = ({ results }: Followed<Recorded>) => results.map(({ data }) => data!.usageRecorded);
-  /** Calls until a call is told: a subscription that has begun says nothing by itself. Gives the ids of these calls. */
-  const stands = async (key: string, followed: Followed<Recorded>): Promise<string[]> => {
+  const reported = ({ results }: Followed<Recorded>) => results.map(({ data }) => data!.usageRecorded);
+  /** Calls until a call is reported: a new subscription sends nothing by itself. Returns the ids of these calls. */
+  const subscribed = async (key: string, followed: Followed<Recorded>): Promise<string[]> => {
     const ids: string[] = [];
-    const begun = () => told(followed).length > 0;
+    const begun = () => reported(followed).length > 0;
     await until(async () => {
       ids.push(await call(key));
       await until(begun, { timeoutMs: 300 }).catch(() => undefined);
@@ -37,21 +37,21 @@ describe('usageRecorded through the edge', () => {
     return ids;
   };
 
-  test('tells the caller of each call once, with its exact cost, and nobody else', async () => {
+  test('reports each call once to its caller, with its exact cost, and to nobody else', async () => {
     const [ada, bob] = [await suite.signUp(), await suite.signUp()];
     const clients = [ada, bob].map(({ token }) => socketClient(suite.url, { token }));
     const connected = clients.map(letIn);
     const [ofAda, ofBob] = clients.map((client) => follow<Recorded>(client, USAGE));
     await Promise.all(connected);
-    const early = await stands(ada.key, ofAda!);
+    const early = await subscribed(ada.key, ofAda!);
     const ids: string[] = [];
     for (let n = 0; n < 5; n++) ids.push(await call(ada.key));
-    const toldIds = () => told(ofAda!).map(({ id }) => id);
-    await until(() => ids.every((id) => toldIds().includes(id)), { what: 'five events' });
-    expect(new Set(toldIds()).size).toBe(toldIds().length);
-    const fresh = toldIds().filter((id) => !early.includes(id));
+    const reportedIds = () => reported(ofAda!).map(({ id }) => id);
+    await until(() => ids.every((id) => reportedIds().includes(id)), { what: 'five events' });
+    expect(new Set(reportedIds()).size).toBe(reportedIds().length);
+    const fresh = reportedIds().filter((id) => !early.includes(id));
     expect(fresh.sort()).toEqual(ids.sort());
-    for (const event of told(ofAda!)) {
+    for (const event of reported(ofAda!)) {
       expect(event).toMatchObject({ status: 'SUCCESS', apiKey: { id: ada.keyId } });
       expect(Number(event.costUsd)).toBeGreaterThan(0);
     }
@@ -66,9 +66,9 @@ describe('usageRecorded through the edge', () => {
       client,
       'subscription { usageRecorded { id apiKey { name spendTodayUsd } } }',
     );
-    await stands(ada.key, events);
+    await subscribed(ada.key, events);
     const tellOf = (id: string) =>
-      until(() => told(events).find((event) => event.id === id), { what: 'the event' });
+      until(() => reported(events).find((event) => event.id === id), { what: 'the event' });
     const first = await tellOf(await call(ada.key));
     await suite.api(ada.token, 'PATCH', `/api/keys/${ada.keyId}`, { name: 'renamed' });
     const second = await tellOf(await call(ada.key));

@@ -36,7 +36,7 @@ describe('administration', () => {
     });
   };
 
-  test('users walks through all accounts, newest first, each once while others sign up', async () => {
+  test('users pages through all accounts, newest first, each once while others sign up', async () => {
     const made: UserFields[] = [];
     for (let n = 0; n < 5; n++) made.push((await signUp(suite.url, { name: `Walked ${mark}` })).user);
     const seen: string[] = [];
@@ -54,7 +54,7 @@ describe('administration', () => {
     expect(seen).toEqual(made.map(({ id }) => id).reverse());
   });
 
-  test('users finds by mail and name, without case; the signs of a pattern are plain text', async () => {
+  test('users searches email address and name, without case; pattern characters are plain text', async () => {
     const { user } = await signUp(suite.url, { name: `Percent % Under_score ${mark}` });
     const found = async (search: string) =>
       (await dataOf<Users>(suite.url, USERS, { token, variables: { first: 10, search } })).users.nodes.map(
@@ -75,7 +75,7 @@ describe('administration', () => {
     expect(again.body.data!.setUserPlan!.user.balanceUsd).toBe('13.000000');
   });
 
-  test('setUserPlan changes nothing of an account that has another plan than expected', async () => {
+  test('setUserPlan changes nothing if the account has another plan than expected', async () => {
     const { user } = await signUp(suite.url);
     const late = await change('setUserPlan', { id: user.id, plan: 'pro', expectedPlan: 'starter' });
     expect(codesOf(late)).toEqual(['changed_meanwhile']);
@@ -89,7 +89,7 @@ describe('administration', () => {
     expect(moved.body.data!.setUserPlan!.user.planId).toBe('pro');
   });
 
-  test('setUserPlan to a plan that does not exist is a fault of that field', async () => {
+  test('setUserPlan to an unknown plan is an error of that field', async () => {
     const { user } = await signUp(suite.url);
     const answer = await change('setUserPlan', { id: user.id, plan: 'gold' });
     expect(answer.body.errors![0]!.extensions).toEqual({
@@ -98,7 +98,7 @@ describe('administration', () => {
     });
   });
 
-  test('a fault of a field that a mutation fills in by itself is one of its input', async () => {
+  test('an error of a field that a mutation fills in itself is one of its input', async () => {
     const disabled = await change('disableUser', { id: adminId });
     expect(disabled.body.errors![0]!.extensions).toEqual({
       code: 'validation_error',
@@ -138,7 +138,7 @@ describe('administration', () => {
     },
   );
 
-  test('is forbidden to everybody else, who learn nothing of who exists', async () => {
+  test('is forbidden to everybody else, who learn nothing about which accounts exist', async () => {
     const { token: hers } = await signUp(suite.url);
     const { user } = await signUp(suite.url);
     for (const id of [user.id, '01900000-0000-7000-8000-000000000000']) {

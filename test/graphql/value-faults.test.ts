@@ -11,7 +11,7 @@ describe('faults of values and names', () => {
     token = (await signUp(suite.url)).token;
   });
 
-  test('an unknown field is said back as far as its first 200 bytes', async () => {
+  test('an unknown field is quoted up to its first 200 bytes', async () => {
     const variables = { i: { id: 'x', ['y'.repeat(5_000)]: 1 } };
     const answer = await operate(suite.url, LIMITS, { token, variables });
     expect(answer.body.errors![0]!.extensions).toEqual({
@@ -21,7 +21,7 @@ describe('faults of values and names', () => {
     expect(answer.text.length).toBeLessThan(1_000);
   });
 
-  test('an unknown field keeps the name that the caller gave it', async () => {
+  test("an unknown field keeps the caller's spelling", async () => {
     const variables = { i: { id: 'x', monthly_limit_usd: 1, body: 1 } };
     const { body } = await operate(suite.url, LIMITS, { token, variables });
     expect(body.errors!.flatMap(({ extensions }) => extensions.details)).toEqual([
@@ -37,7 +37,7 @@ describe('faults of values and names', () => {
       'a text where none may stand',
       `{ viewer { apiKeys(first: "${'many words '.repeat(500)}") { nodes { id } } } }`,
     ],
-    ['a document that is none', `"${'z'.repeat(5_000)}"`],
+    ['an invalid document', `"${'z'.repeat(5_000)}"`],
     ['an operation that does not exist', `{ __typename } query ${'z'.repeat(5_000)} { __typename }`],
   ])('the message about %s is short', async (_what, document) => {
     const answer = await operate(suite.url, document, { token });
@@ -48,7 +48,7 @@ describe('faults of values and names', () => {
     }
   });
 
-  test('more faults than graphql counts are the fault of the caller too', async () => {
+  test("more faults than graphql counts are the caller's fault, too", async () => {
     const fields = Array.from({ length: 60 }, (_, n) => [`f${n}`, n]);
     const variables = { i: { id: 'x', ...Object.fromEntries(fields) } };
     const answer = await operate(suite.url, LIMITS, { token, variables });

@@ -11,7 +11,7 @@ describe('a GraphQL type made from a zod schema', () => {
     expect(() => outputFields(z.object({ some_name: z.string() }))).toThrow(`someName ${NEEDED}`);
   });
 
-  test('is refused when a field is an enum or an object and nobody named its GraphQL type', () => {
+  test('is refused when a field is an enum or an object without a registered GraphQL type', () => {
     const schema = z.object({ some_kind: z.enum(['a', 'b']).describe('Kind.') });
     expect(() => outputFields(schema)).toThrow(`someKind ${NEEDED}`);
     expect(() => outputFields(schema, { someKind: String })).not.toThrow();

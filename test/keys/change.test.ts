@@ -26,7 +26,7 @@ describe('changing and deleting a key', () => {
     return { keys, context, api_key, patch };
   };
 
-  test('limits are set exactly, kept when not named, and cleared by null', async () => {
+  test('limits are set exactly, kept when omitted, and removed by null', async () => {
     const { patch } = await newKey();
     expect(await patch({ monthly_limit_usd: 12.5, daily_limit_usd: 1e-7 })).toMatchObject({
       monthly_limit_usd: '12.500000',
@@ -40,7 +40,7 @@ describe('changing and deleting a key', () => {
     expect(await patch({ daily_limit_usd: 0 })).toMatchObject({ daily_limit_usd: '0.000000' });
   });
 
-  test('a limit is taken back as it was given, to the last digit', async () => {
+  test('a limit is returned as it was set, to the last digit', async () => {
     const { patch } = await newKey();
     const given = await patch({ monthly_limit_usd: '1.5', daily_limit_usd: '123456.123456789012' });
     const { monthly_limit_usd, daily_limit_usd } = given;
@@ -68,7 +68,7 @@ describe('changing and deleting a key', () => {
     [{ name: 'a', key_prefix: 'sk-pr-mine' }],
   ])('%j is not valid', (body) => expect(updateKeyInput.safeParse(body).success).toBe(false));
 
-  test('deleting takes the row, and then the virtual key at the proxy', async () => {
+  test('deleting removes the row, and then the virtual key at the proxy', async () => {
     const { keys, context, api_key } = await newKey();
     expect(proxy.keys.size).toBe(1);
     await keys.remove(context, { id: api_key.id });
@@ -78,7 +78,7 @@ describe('changing and deleting a key', () => {
   });
 
   test.each<Behaviour>(['refuses', 'hangs', 'hangs up'])(
-    'a proxy that %s does not keep a key from being deleted',
+    "a proxy that %s doesn't prevent deleting a key",
     async (behaviour) => {
       const { keys, context, api_key } = await newKey();
       proxy.behaviour = behaviour;
@@ -88,7 +88,7 @@ describe('changing and deleting a key', () => {
     },
   );
 
-  test('a virtual key that can not be opened any more does not keep a key from being deleted', async () => {
+  test("an unreadable virtual key doesn't prevent deleting its key", async () => {
     const { keys, context, api_key } = await newKey();
     await db.pool.query(`update api_keys set virtual_key_sealed = 'v1.x.y' where id = $1`, [api_key.id]);
     await keys.remove(context, { id: api_key.id });
@@ -96,7 +96,7 @@ describe('changing and deleting a key', () => {
     expect(proxy.calls).toEqual(['/key/generate']);
   });
 
-  test('edges are told of every change after its commit, and of nothing when there was none', async () => {
+  test('edges are notified of every change after its commit, and not without a change', async () => {
     const client = new pg.Client({ connectionString: db.url });
     await client.connect();
     const heard: string[] = [];

@@ -37,7 +37,7 @@ describe('creating a key', () => {
       [accountId, keys],
     );
 
-  test('gives the secret once and keeps prefix, last four and hash of it', async () => {
+  test('returns the secret once and stores its prefix, last four characters and hash', async () => {
     const accountId = await insertAccount(db);
     const created = await keysServiceAt(proxy.url).create(
       contextOf(db, accountId, () => NOW),
@@ -66,7 +66,7 @@ describe('creating a key', () => {
     expect(JSON.stringify(row)).not.toContain(created.key.slice(10, -4));
   });
 
-  test('the virtual key is made for the account and lies sealed in its own row', async () => {
+  test('the virtual key is created for the account and stored sealed in its own row', async () => {
     const accountId = await insertAccount(db);
     const { api_key } = await keysServiceAt(proxy.url).create(contextOf(db, accountId), { name: 'a' });
     const [[virtualKey, madeFor]] = [...proxy.keys] as [[string, string]];
@@ -78,7 +78,7 @@ describe('creating a key', () => {
   });
 
   test.each<Behaviour>(['refuses', 'hangs', 'trickles', 'garbage', 'wrong shape', 'floods', 'hangs up'])(
-    'with a proxy that %s the key is made without a virtual key',
+    'with a proxy that %s the key is created without a virtual key',
     async (behaviour) => {
       proxy.behaviour = behaviour;
       const context = contextOf(db, await insertAccount(db));
@@ -90,7 +90,7 @@ describe('creating a key', () => {
     },
   );
 
-  test('with a proxy that is down the key is made without a virtual key', async () => {
+  test('with a proxy that is down the key is created without a virtual key', async () => {
     const context = contextOf(db, await insertAccount(db));
     const { api_key } = await keysServiceAt('http://127.0.0.1:1').create(context, { name: 'a' });
     expect(api_key.has_upstream).toBe(false);
@@ -109,7 +109,7 @@ describe('creating a key', () => {
     expect(proxy.calls).toEqual([]);
   });
 
-  test('concurrent calls can not pass the limit, and the refused ones leave no virtual key', async () => {
+  test("concurrent calls can't exceed the limit, and refused ones leave no virtual key", async () => {
     const accountId = await insertAccount(db);
     await fillUp(accountId, MAX_KEYS - 3);
     const service = keysServiceAt(proxy.url);
@@ -126,7 +126,7 @@ describe('creating a key', () => {
     expect(proxy.keys.size).toBe(3);
   });
 
-  test('an account that was deleted or disabled meanwhile gets no key and no virtual key', async () => {
+  test('an account that was deleted or disabled in the meantime gets no key and no virtual key', async () => {
     const accountId = await insertAccount(db, { status: 'disabled' });
     await expect(
       keysServiceAt(proxy.url).create(contextOf(db, accountId), { name: 'a' }),

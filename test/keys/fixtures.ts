@@ -27,7 +27,7 @@ export interface KeyProxy {
   close(): Promise<void>;
 }
 
-/** A server that issues virtual keys in LiteLLM's shapes and can be told to fail in the ways that servers fail. */
+/** A server that issues virtual keys like LiteLLM and can fail on request, in the ways that servers fail. */
 export async function startKeyProxy(): Promise<KeyProxy> {
   const timers = new Set<NodeJS.Timeout>();
   const server = createServer(async (request, response) => {

@@ -20,14 +20,14 @@ describe('the guard of a key', () => {
   const patch = <T = Key>(body: unknown) => api.send<T>('PATCH', path(), body);
   const undo = () => api.send<Key>('POST', `${path()}/guard/undo`);
   const spend = (cents: number) => flushBatch(api.db.pool, [callOf(api.payer, cents)]);
-  const said = async () =>
+  const guardEvents = async () =>
     (await eventsOf(api.db.pool, api.payer)).map((event) => [
       event.purpose,
       event.kind,
       event.subscription_id,
     ]);
 
-  test('is off by default, is set, read and removed, and is off without a monthly limit', async () => {
+  test('is off by default, can be set, read and removed, and is off without a monthly limit', async () => {
     expect((await api.send<Key>('GET', path())).body).toMatchObject({ guard: null, guard_status: 'off' });
     const set = await patch({ guard: STOP });
     expect([set.status, set.body]).toMatchObject([
@@ -40,7 +40,7 @@ describe('the guard of a key', () => {
     expect((await patch({ guard: null })).body).toMatchObject({ guard: null, guard_status: 'off' });
   });
 
-  test('acts once, says so once, ends by hand, and acts again only when it is set again', async () => {
+  test('acts once, sends one alert, can be undone, and acts again only when it is set again', async () => {
     await patch({ monthly_limit_usd: 1, guard: STOP });
     await spend(79);
     expect((await api.send<Key>('GET', path())).body.guard_status).toBe('armed');
@@ -48,16 +48,16 @@ describe('the guard of a key', () => {
     await spend(1);
     const acting = (await api.send<Key>('GET', path())).body;
     expect(acting).toMatchObject({ guard_status: 'acting', guard_acted_at: expect.any(String) });
-    expect(await said()).toEqual([['guard', 'email', null]]);
+    expect(await guardEvents()).toEqual([['guard', 'email', null]]);
     expect((await undo()).body.guard_status).toBe('undone');
     expect((await undo()).body.guard_status).toBe('undone');
     await spend(50);
     expect((await patch({ monthly_limit_usd: 0.5 })).body.guard_status).toBe('undone');
     expect((await patch({ guard: STOP })).body.guard_status).toBe('acting');
-    expect(await said()).toHaveLength(2);
+    expect(await guardEvents()).toHaveLength(2);
   });
 
-  test('acts at once when it is set, or the limit lowered, behind what was spent', async () => {
+  test('acts at once when it is set, or the limit lowered, below the current spend', async () => {
     await limitKey(api.db.pool, api.payer, 1);
     await spend(90);
     expect((await patch({ guard: STOP })).body.guard_status).toBe('acting');
@@ -66,7 +66,7 @@ describe('the guard of a key', () => {
     expect((await patch({ monthly_limit_usd: 1 })).body.guard_status).toBe('acting');
   });
 
-  test('ends with the limit, and acts under a new one only once its percentage is reached', async () => {
+  test('ends with the limit, and acts under a new one only when its percentage is reached', async () => {
     await patch({ monthly_limit_usd: 1, guard: STOP });
     await spend(80);
     expect((await patch({ monthly_limit_usd: null })).body).toMatchObject(ended('off'));
@@ -75,7 +75,7 @@ describe('the guard of a key', () => {
     expect((await api.send<Key>('GET', path())).body).toMatchObject(ended('armed'));
     await spend(1);
     expect((await api.send<Key>('GET', path())).body.guard_status).toBe('acting');
-    expect(await said()).toHaveLength(2);
+    expect(await guardEvents()).toHaveLength(2);
     await patch({ monthly_limit_usd: null });
     expect((await patch({ monthly_limit_usd: 2 })).body.guard_status).toBe('acting');
   });
@@ -86,10 +86,10 @@ describe('the guard of a key', () => {
     await undo();
     expect((await patch({ monthly_limit_usd: null })).body.guard_status).toBe('off');
     expect((await patch({ monthly_limit_usd: 0.5 })).body.guard_status).toBe('undone');
-    expect(await said()).toHaveLength(1);
+    expect(await guardEvents()).toHaveLength(1);
   });
 
-  test('is not undone where it is not the one that the undoing is based on', async () => {
+  test("isn't undone if it differs from the expected one", async () => {
     await patch({ monthly_limit_usd: 1, guard: STOP });
     await spend(80);
     const based = <T = Key>(expected: object) => api.send<T>('POST', `${path()}/guard/undo`, { expected });
@@ -100,7 +100,7 @@ describe('the guard of a key', () => {
     expect((await based({ guard: STOP, monthly_limit_usd: '1' })).body.guard_status).toBe('undone');
   });
 
-  test('is said by the alert of the same percentage, and to every other subscription by one of its own', async () => {
+  test('is reported by the alert of the same percentage, and by a separate one to every other subscription', async () => {
     const [same, other] = [
       await subscribe(api.db.pool, api.payer, [80]),
       await subscribe(api.db.pool, api.payer, [10], { kind: 'email' }),
@@ -137,7 +137,7 @@ describe('the guard of a key', () => {
     expect((await api.send<Key>('GET', path())).body.guard).toBeNull();
   });
 
-  test('takes no model outside the plan, and nothing of a refused change stays', async () => {
+  test('accepts no model outside the plan, and a refused change has no effect', async () => {
     const answer = await patch<ErrorAnswer>({
       name: 'renamed',
       guard: { ...MOVE, model_public_name: 'gateway/qwen-pro' },

@@ -77,7 +77,7 @@ class Model {
   }
 }
 
-describe('the guard of a key, whatever is spent, limited, set, undone and replayed', () => {
+describe('the guard of a key under random spending, limits, settings, undoing and replays', () => {
   let db: TestDatabase;
   const keys = keysServiceAt('http://127.0.0.1:9');
   beforeAll(async () => {
@@ -85,7 +85,7 @@ describe('the guard of a key, whatever is spent, limited, set, undone and replay
   });
   afterAll(() => db.close());
 
-  test('acts exactly when a model of it says, and each time says so once', async () => {
+  test('acts exactly when a model predicts it, with one alert each time', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 20 }), async (steps) => {
         const payer = await createPayer(db.pool);
@@ -130,14 +130,14 @@ describe('the guard of a key, whatever is spent, limited, set, undone and replay
           }
           expect((await keys.get(context, { id: payer.keyId })).guard_status).toBe(model.status);
         }
-        const said = (await eventsOf(db.pool, payer)).filter(({ purpose }) => purpose === 'guard');
+        const guardEvents = (await eventsOf(db.pool, payer)).filter(({ purpose }) => purpose === 'guard');
         expect(
-          said.map(
+          guardEvents.map(
             (event) =>
               `${event.billing_month} ${event.threshold_pct} ${Math.round(Number(event.spend) * 100)}`,
           ),
         ).toEqual(expect.arrayContaining(model.acts));
-        expect(said).toHaveLength(model.acts.length);
+        expect(guardEvents).toHaveLength(model.acts.length);
       }),
       { numRuns: 40 },
     );

@@ -31,7 +31,7 @@ describe('API keys over HTTP', () => {
     call<T>(suite.url, method, path, { token, body });
   const create = (name = 'laptop') => send<{ key: string; api_key: Key }>('POST', '/api/keys', { name });
 
-  test('a key is made (201, secret once), read, listed, changed and deleted (204)', async () => {
+  test('a key is created (201, secret once), read, listed, changed and deleted (204)', async () => {
     const created = await create();
     expect(created.status).toBe(201);
     expect(hasKeyForm(created.body.key)).toBe(true);
@@ -67,7 +67,7 @@ describe('API keys over HTTP', () => {
     expect(proxy.keys.size).toBe(0);
   });
 
-  test('no answer but the first holds the secret, and none its hash or virtual key', async () => {
+  test('only the first response contains the secret, and none its hash or virtual key', async () => {
     const { key, api_key } = (await create()).body;
     const [virtualKey] = proxy.keys.keys();
     const answers = await Promise.all([
@@ -83,7 +83,7 @@ describe('API keys over HTTP', () => {
     }
   });
 
-  test('a proxy that does not answer costs the virtual key, not the key', async () => {
+  test("a proxy that doesn't answer leaves the key without a virtual key", async () => {
     const hasty = await startTestPlatform(suite.db, { virtualKeys: virtualKeys(HASTY_MS) });
     try {
       proxy.behaviour = 'hangs';
@@ -114,7 +114,7 @@ describe('API keys over HTTP', () => {
     expect(answer.body.error.details?.map((detail) => detail.field)).toEqual([field]);
   });
 
-  test("another's key, a malformed id and a missing key all answer 404 not_found, on every operation", async () => {
+  test("another account's key, a malformed ID and a missing key all return 404 not_found, on every operation", async () => {
     const { api_key } = (await create()).body;
     token = (await signUp(suite.url)).token;
     const missing = await send('GET', '/api/keys/0193c1c0-0000-7000-8000-000000000000');
@@ -133,7 +133,7 @@ describe('API keys over HTTP', () => {
     ['GET', '/api/keys/x'],
     ['PATCH', '/api/keys/x'],
     ['DELETE', '/api/keys/x'],
-  ])('%s %s wants a session', async (method, path) => {
+  ])('%s %s requires a session', async (method, path) => {
     const body = method === 'GET' || method === 'DELETE' ? undefined : { name: 'a' };
     const answer = await call<ErrorAnswer>(suite.url, method, path, { body });
     expect([answer.status, answer.body.error.code]).toEqual([401, 'unauthorized']);

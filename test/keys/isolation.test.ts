@@ -3,7 +3,7 @@ import { contextOf, insertAccount } from '../billing/fixtures.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { type KeyProxy, keysServiceAt, startKeyProxy } from './fixtures.js';
 
-describe("another's key", () => {
+describe("another account's key", () => {
   let db: TestDatabase;
   let proxy: KeyProxy;
   beforeAll(async () => {
@@ -15,7 +15,7 @@ describe("another's key", () => {
     await proxy.close();
   });
 
-  test('answers like one that is not there, on every operation, and stays as it is', async () => {
+  test('is answered like a missing one, on every operation, and stays unchanged', async () => {
     const keys = keysServiceAt(proxy.url);
     const owner = contextOf(db, await insertAccount(db));
     const stranger = contextOf(db, await insertAccount(db));
@@ -35,7 +35,7 @@ describe("another's key", () => {
     expect(proxy.keys.size).toBe(1);
   });
 
-  test('nobody signed in is refused', async () => {
+  test('is refused without a session', async () => {
     const keys = keysServiceAt(proxy.url);
     const nobody = contextOf(db, null);
     await expect(keys.create(nobody, { name: 'a' })).rejects.toMatchObject({ code: 'unauthorized' });

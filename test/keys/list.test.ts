@@ -17,7 +17,7 @@ describe('reading keys', () => {
     await proxy.close();
   });
 
-  test('the list is newest first, paged, and one key reads as in the list', async () => {
+  test('the list is newest first and paged, and a single key has the same fields', async () => {
     const keys = keysServiceAt(proxy.url);
     const accountId = await insertAccount(db);
     let now = LAST_OF_MONTH;
@@ -33,7 +33,7 @@ describe('reading keys', () => {
     expect(await keys.list(context, { limit: 5, offset: 3 })).toEqual([]);
   });
 
-  test('a list of hundreds is looked through by name and by what is shown of a key, and ordered', async () => {
+  test('a list of hundreds can be searched by name and by the displayed parts of a key, and sorted', async () => {
     const keys = keysServiceAt(proxy.url);
     const accountId = await insertAccount(db);
     const context = contextOf(db, accountId, () => LAST_OF_MONTH);

@@ -12,7 +12,7 @@ describe('the client for virtual keys', () => {
   const client = (masterKey = MASTER_KEY, timeoutMs = 30_000) =>
     createVirtualKeyClient({ url: proxy.url, masterKey, timeoutMs });
 
-  test('makes keys for an account and removes them; removing none asks nobody', async () => {
+  test('creates keys for an account and removes them; removing none makes no request', async () => {
     const key = await client().generate({ accountId: 'account-1', alias: 'alias-1' });
     expect([...proxy.keys]).toEqual([[key, 'account-1']]);
     expect(proxy.aliases).toEqual(['alias-1']);
@@ -22,7 +22,7 @@ describe('the client for virtual keys', () => {
     expect(proxy.keys.size).toBe(0);
   });
 
-  test('a key that is gone already counts as removed', async () => {
+  test('a key that is already gone counts as removed', async () => {
     await expect(client().remove(['sk-virtual-gone'])).resolves.toBeUndefined();
   });
 
@@ -34,7 +34,7 @@ describe('the client for virtual keys', () => {
     ['wrong shape', /without a virtual key/],
     ['floods', /response that is too large/],
     ['hangs up', /could not be reached/],
-  ])('a proxy that %s is an error that names neither key nor address', async (behaviour, message) => {
+  ])('a proxy that %s causes an error without key and address', async (behaviour, message) => {
     proxy.behaviour = behaviour;
     const never = behaviour === 'hangs' || behaviour === 'trickles';
     const error = await client(MASTER_KEY, never ? 200 : undefined)
@@ -57,7 +57,7 @@ describe('the client for virtual keys', () => {
     await expect(client('wrong').remove(['x'])).rejects.toThrow('responded with 401');
   });
 
-  test('a proxy that is down is an error at once', async () => {
+  test('a proxy that is down causes an error at once', async () => {
     const down = createVirtualKeyClient({
       url: 'http://127.0.0.1:1',
       masterKey: MASTER_KEY,

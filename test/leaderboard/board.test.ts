@@ -43,7 +43,7 @@ describe('the leaderboard', () => {
     await rollUp();
   });
 
-  test('ranks models with 100 calls, by the counts of the contract, and names the others', async () => {
+  test('ranks models with 100 calls, by the documented counts, and names the others', async () => {
     const { status, headers, body } = await get();
     expect([status, headers.get('cache-control')]).toEqual([200, 'public, max-age=300']);
     expect(body).toMatchObject({
@@ -94,13 +94,13 @@ describe('the leaderboard', () => {
     expect(fast!.success_rate_high).toBeCloseTo(0.9448, 4);
   });
 
-  test('counts a fallback as an error of the model that was asked for', async () => {
+  test('counts a fallback as an error of the requested model', async () => {
     const { body } = await get<LeaderboardModelOutput>('/api/leaderboard/gateway/deepseek-code');
     expect(body).toMatchObject({ requests: 20, success_rate: 0, error_rate: 1, insufficient_data: true });
     expect([body.ranking_score, body.rank, body.total_cost_usd]).toEqual([null, null, '0.000000']);
   });
 
-  test('leaves calls out that a guard moved to another model: they count for that one', async () => {
+  test('counts calls that a guard moved to another model for that model', async () => {
     const { body: asked } = await get<LeaderboardModelOutput>('/api/leaderboard/gateway/qwen-fast');
     expect([asked.requests, asked.success_rate]).toEqual([0, 0]);
     const { body: moved } = await get<LeaderboardModelOutput>('/api/leaderboard/gateway/deepseek-reason');
@@ -143,7 +143,7 @@ describe('the leaderboard', () => {
     expect(headers.get('cache-control')).toBe('no-store');
   });
 
-  test('answers 304 to who has it', async () => {
+  test('answers 304 if the caller has the current version', async () => {
     const { headers } = await get();
     const again = await get('/api/leaderboard', { 'if-none-match': `"other", ${headers.get('etag')}` });
     expect([again.status, again.text, again.headers.get('etag')]).toEqual([304, '', headers.get('etag')]);
@@ -197,7 +197,7 @@ describe('the leaderboard', () => {
   });
 });
 
-describe('the leaderboard of models of which each order has another first', () => {
+describe('the leaderboard of models that are first in different orders', () => {
   const suite = usePlatform({ own: true, clock: { now: () => NOW } });
   beforeAll(async () => {
     await callsInEveryOrder(suite.db);
@@ -235,7 +235,7 @@ describe('the leaderboard of a production', () => {
     env: { LEADERBOARD_MIN_ACCOUNTS: '2' },
   });
 
-  test('shows nothing of a model that too few accounts use', async () => {
+  test('shows nothing about a model that too few accounts use', async () => {
     const [ada, bob] = [await createPayer(suite.db.pool), await createPayer(suite.db.pool)];
     const by = (payer: typeof ada, model: string, count: number) =>
       Array.from({ length: count }, (_, i) =>

@@ -72,7 +72,7 @@ describe.each([
     await rollUpAt(suite.db, NOW);
   });
 
-  test('stands beside that of all accounts, in answers of the same lengths', async () => {
+  test('compares with all accounts for answers of the same lengths', async () => {
     const answer = await ask(viewer.token);
     expect(answer).toMatchObject({ window_days: 7, generated_at: '2026-11-21T12:30:00.000000Z' });
     expect(answer.mix).toEqual({
@@ -149,7 +149,7 @@ describe.each([
       expect([entry.requests, entry.p95_latency_ms, entry.rank, entry.bands]).toEqual([0, null, null, []]);
   });
 
-  test('says nothing of lengths that too few accounts have', async () => {
+  test('shows nothing for lengths that too few accounts have', async () => {
     const answer = await ask(loner.token);
     const fast = entryOf(answer, 'fast');
     const everyone = least === 1 ? 60 : null;
@@ -166,7 +166,7 @@ describe.each([
     expect([fast.rank, fast.mix_coverage]).toEqual(least === 1 ? [1, 1] : [null, 0]);
   });
 
-  test('needs a session and one of two windows', async () => {
+  test('requires a session and one of two windows', async () => {
     const ofNobody = await call<ErrorAnswer>(suite.url, 'GET', '/api/leaderboard/mine');
     expect([ofNobody.status, ofNobody.body.error.code]).toEqual([401, 'unauthorized']);
     const wrong = await call<ErrorAnswer>(suite.url, 'GET', '/api/leaderboard/mine?window_days=8', {

@@ -48,7 +48,7 @@ describe('hours in which too few accounts called', () => {
   const accountsOf = (some: readonly QuietHour[]): number =>
     new Set(some.flatMap(({ accounts }) => accounts)).size;
 
-  test('are never what two published totals differ by, over time or between windows', () => {
+  test('never are the difference of two published totals, over time or between windows', () => {
     const moment = fc.nat(72);
     fc.assert(
       fc.property(hours, moment, moment, moment, moment, (some, from, until, otherFrom, otherUntil) => {
@@ -113,7 +113,7 @@ describe('public figures of hours in which too few accounts called', () => {
       { what: 'the roll-up to arrive' },
     );
 
-  test('show none of them by itself, in any window, table or file', async () => {
+  test('never show one of them alone, in any window, table or file', async () => {
     // Alone, one after the other; an hour before them, two call at once.
     await callModel(suite.db, 'gateway/fast', 300, { createdAt: LAST_HOUR });
     await rollUpAt(suite.db, NOW);

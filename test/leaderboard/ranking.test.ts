@@ -28,7 +28,7 @@ describe('the ranking', () => {
     ]);
   });
 
-  test('takes what is equal over the cohort as the best', () => {
+  test('treats values that are equal over the cohort as the best', () => {
     expect(rank([exact('alone', 0.5, 900, 1.5)]).get('alone')).toEqual({ score: 1, rank: 1, tied: false });
     expect(
       [...rank([exact('a', 1, 100, 1), exact('b', 1, 100, 2)]).values()].map(({ score }) => score),
@@ -50,7 +50,7 @@ describe('the ranking', () => {
     expect(rank([{ ...exact('silent', 0, 0, 1), p95Ms: null }]).get('silent')!.score).toBe(0.7);
   });
 
-  test('shares a rank where intervals reach the first of it, and not along a chain', () => {
+  test('shares a rank if intervals overlap that of the first model, and not along a chain', () => {
     const wide = (model: string, successRate: number): Contender => ({
       ...exact(model, successRate, 100, 1),
       success: { low: successRate - 0.06, high: successRate + 0.06 },
@@ -102,7 +102,7 @@ describe('intervals', () => {
     expect(interval.high).toBeCloseTo(high, 4);
   });
 
-  test('of a percentile hold it and narrow with the number of calls', () => {
+  test('of a percentile contain it and narrow with the number of calls', () => {
     const sketch = (times: number) => [50, 60, 70, 80, 90].map((bucket) => ({ bucket, count: 20 * times }));
     const [few, many] = [quantileInterval(sketch(1), 0.5), quantileInterval(sketch(100), 0.5)];
     expect([few.low, few.high]).toEqual([latencyBounds[59], latencyBounds[79]]);

@@ -17,7 +17,7 @@ describe('rows of the leaderboard', () => {
   const get = <T>(path: string, headers = {}) => call<T>(suite.url, 'GET', path, { headers });
   beforeAll(async () => {
     await someCalls(suite.db);
-    // Two that can't be told apart, and one that is dear and slow.
+    // Two that the figures don't distinguish, and one that is expensive and slow.
     for (const [model, count] of [
       ['gateway/qwen-fast', 130],
       ['gateway/deepseek-code', 400],
@@ -29,7 +29,7 @@ describe('rows of the leaderboard', () => {
     await rollUpAt(suite.db, NOW);
   });
 
-  test('hold the counts and sketches that the figures come from', async () => {
+  test('contain the counts and sketches behind the figures', async () => {
     const { status, headers, body } = await get<LeaderboardRowOutput>('/api/leaderboard/gateway/fast/row');
     expect(status).toBe(200);
     expect(body).toMatchObject({
@@ -55,7 +55,7 @@ describe('rows of the leaderboard', () => {
     expect((await get<ErrorAnswer>('/api/leaderboard/gateway/fast/row?window_days=8')).status).toBe(422);
   });
 
-  test('are enough for the script of the docs to compute ranks, scores and percentiles', async () => {
+  test('are enough for the script in docs/ to compute ranks, scores and percentiles', async () => {
     const { body } = await get<LeaderboardOutput>('/api/leaderboard');
     expect(body.entries).toHaveLength(5);
     expect(body.entries.filter(({ rank_tied }) => rank_tied).length).toBeGreaterThan(0);
@@ -69,7 +69,7 @@ describe('rows of the leaderboard', () => {
           entry.rank,
           entry.model_public_name,
           entry.ranking_score!.toFixed(6),
-          // Without a successful call there is none.
+          // Absent without a successful call.
           entry.p50_latency_ms || null,
           entry.p95_latency_ms || null,
         ].join('\t'),
@@ -78,14 +78,14 @@ describe('rows of the leaderboard', () => {
   });
 });
 
-describe('a model of which no call succeeded', () => {
+describe('a model without a successful call', () => {
   const suite = usePlatform({ own: true, clock: { now: () => NOW } });
   const names = async (sort: string): Promise<string[]> => {
     const { body } = await call<LeaderboardOutput>(suite.url, 'GET', `/api/leaderboard?sort_by=${sort}`);
     return body.entries.map(({ model_public_name }) => model_public_name);
   };
 
-  test('is the slowest, and no page shows a latency of it', async () => {
+  test('is the slowest, and no page shows a latency for it', async () => {
     await callModel(suite.db, 'gateway/qwen-fast', 100, UNAVAILABLE);
     await callModel(suite.db, 'gateway/fast', 100);
     await callModel(suite.db, 'gateway/qwen-pro', 100, { latencyMs: 900 });
@@ -103,7 +103,7 @@ describe('a model of which no call succeeded', () => {
 describe('rows of the leaderboard of a production', () => {
   const suite = usePlatform({ own: true, clock: { now: () => NOW }, env: { LEADERBOARD_MIN_ACCOUNTS: '3' } });
 
-  test('hold nothing of a model that too few accounts use', async () => {
+  test('contain nothing about a model that too few accounts use', async () => {
     await someCalls(suite.db);
     const { body } = await call<LeaderboardRowOutput>(suite.url, 'GET', '/api/leaderboard/gateway/fast/row');
     expect(body).toMatchObject({ successes: 0, errors: 0, tokens_in: 0, latency_ms: [], output_tokens: [] });

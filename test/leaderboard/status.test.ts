@@ -66,7 +66,7 @@ describe('the status of the models', () => {
     });
   });
 
-  test('has 90 days of each model, oldest first, with rates and percentiles of what was called', async () => {
+  test('has 90 days of each model, oldest first, with rates and percentiles of its calls', async () => {
     const status = await read();
     const { days, ...fast } = modelOf(status, 'gateway/fast');
     expect(fast).toMatchObject({ state: 'degraded', success_rate: 30 / 114 });
@@ -92,7 +92,7 @@ describe('the status of the models', () => {
     expect(modelOf(status, 'gateway/embed')).toMatchObject({ state: 'no_data', success_rate: null });
   });
 
-  test('leaves out calls that their callers ended soon, and bad requests, which usage and leaderboard count as errors', async () => {
+  test('leaves out calls that clients left early, and bad requests, which usage and leaderboard count as errors', async () => {
     const status = await read();
     expect(modelOf(status, 'gateway/qwen-pro').days.at(-1)).toMatchObject({
       requests: 100,
@@ -110,7 +110,7 @@ describe('the status of the models', () => {
     expect([body.requests, body.success_rate]).toEqual([80, 0]);
   });
 
-  test('joins bad hours that follow each other to an incident, newest first', async () => {
+  test('merges consecutive bad hours into incidents, newest first', async () => {
     expect((await read()).incidents).toEqual([
       {
         model_public_name: 'gateway/fast',
@@ -136,7 +136,7 @@ describe('the status of the models', () => {
     ]);
   });
 
-  test("shows nothing of a day or an hour that is one account's", async () => {
+  test('hides days and hours with a single account', async () => {
     const payer = await createPayer(suite.db.pool);
     const at = NOW - 5 * DAY_MS;
     await flushBatch(
@@ -174,7 +174,7 @@ describe('the status of the models', () => {
     expect(page.text).toContain('<td class="figures">59.46%</td>');
   });
 
-  test('may be kept by caches, and answers 304 to whoever has it', async () => {
+  test('may be cached, and answers 304 if the caller has the current version', async () => {
     const { headers } = await call(suite.url, 'GET', '/api/status');
     expect(headers.get('cache-control')).toBe('public, max-age=300');
     const again = await call(suite.url, 'GET', '/api/status', {
@@ -184,7 +184,7 @@ describe('the status of the models', () => {
   });
 });
 
-describe('the status of the models while roll-ups stand still', () => {
+describe('the status of the models while roll-ups are stuck', () => {
   let now = NOW;
   const suite = usePlatform({ own: true, clock: { now: () => now } });
   const read = async () => {
@@ -203,7 +203,7 @@ describe('the status of the models while roll-ups stand still', () => {
     return [...all];
   };
 
-  test('is not known, and says from when on, as the leaderboard does', async () => {
+  test('is unknown, and shows since when, as the leaderboard does', async () => {
     await callModel(suite.db, 'gateway/fast', 100);
     await rollUpAt(suite.db, now);
     expect(await read()).toEqual(['operational', false, '2026-11-21T12:30:00.000000Z']);

@@ -61,7 +61,7 @@ describe('the usage feed', () => {
     Array.from({ length: count }, () => recordOf(payer, { createdAt }));
   const idsOf = (records: readonly UsageRecord[]): string[] => records.map(({ id }) => id).sort();
 
-  test('tells what is committed from now on, and nothing that was there', async () => {
+  test('sends what is committed from now on, and no earlier events', async () => {
     const payer = await createPayer(db.pool);
     await flush(recordsOf(payer, 3));
     const reader = await read(payer.accountId);
@@ -78,7 +78,7 @@ describe('the usage feed', () => {
     await ended(reader);
   });
 
-  test('tells errors, which cost nothing and leave no entry in the ledger', async () => {
+  test('sends errors, which cost nothing and leave no ledger entry', async () => {
     const payer = await createPayer(db.pool);
     const reader = await read(payer.accountId);
     await flush([
@@ -98,7 +98,7 @@ describe('the usage feed', () => {
     ['three hours', 3 * HOUR_MS],
     ['almost a day', 23 * HOUR_MS],
   ])(
-    'tells events that were completed %s ago, as a dead edge leaves them, among new ones',
+    'sends events that were completed %s ago, as a dead edge leaves them, among new ones',
     async (_age, ageMs) => {
       const payer = await createPayer(db.pool);
       await flush(recordsOf(payer, 5, Date.now() - ageMs));
@@ -114,7 +114,7 @@ describe('the usage feed', () => {
     },
   );
 
-  test('tells all of a large backlog, page after page, while more is written', async () => {
+  test('sends all of a large backlog, page after page, while more is written', async () => {
     const payer = await createPayer(db.pool);
     let written = 0;
     const more: UsageRecord[] = [];
@@ -131,7 +131,7 @@ describe('the usage feed', () => {
     await ended(reader);
   });
 
-  test('what was missed while nothing was heard comes with the next signal', async () => {
+  test('events missed while disconnected come with the next signal', async () => {
     const payer = await createPayer(db.pool);
     const reader = await read(payer.accountId);
     const missed = recordsOf(payer, 3);
@@ -142,7 +142,7 @@ describe('the usage feed', () => {
     await ended(reader);
   });
 
-  test('a batch that is sent again, as after a crash, is not told again', async () => {
+  test("doesn't repeat a batch that is sent again, as after a crash", async () => {
     const payer = await createPayer(db.pool);
     const reader = await read(payer.accountId);
     const records = recordsOf(payer, 10);
@@ -155,7 +155,7 @@ describe('the usage feed', () => {
     await ended(reader);
   });
 
-  test('many writers, any ages, signals lost and doubled, slow and fast readers: each event once to each', async () => {
+  test('with many writers, events of any age, lost and doubled signals, slow and fast readers, each gets each event once', async () => {
     const ages = fc.oneof(fc.constant(0), fc.nat(3_000), fc.nat(20 * HOUR_MS));
     const batch = fc.record({
       ages: fc.array(ages, { minLength: 1, maxLength: 8 }),
@@ -210,7 +210,7 @@ describe('the usage feed', () => {
   };
   const MOST = 20;
 
-  test('is read once for all who follow an account, however many', async () => {
+  test('is read once for all followers of an account', async () => {
     const payer = await createPayer(db.pool);
     let readers: Reader[] = [];
     const opening = await readsDuring(async () => {
@@ -229,7 +229,7 @@ describe('the usage feed', () => {
     }
   });
 
-  test('a stranger is told after one read of each account that is followed, not after one of each follower', async () => {
+  test('another account waits for one read of each followed account, not of each follower', async () => {
     const crowd = await Promise.all(Array.from({ length: 16 }, () => createPayer(db.pool)));
     const stranger = await createPayer(db.pool);
     const followers = (
@@ -251,11 +251,11 @@ describe('the usage feed', () => {
     for (const one of [...followers, reader]) await ended(one);
   });
 
-  test('tells one who joins others nothing of what was there before, and the others everything', async () => {
+  test('sends no earlier events to a follower that joins others, and everything to the others', async () => {
     const payer = await createPayer(db.pool);
     const first = await read(payer.accountId);
     const before = recordsOf(payer, 2);
-    // Not told to anybody yet.
+    // Not sent to anybody yet.
     await flushBatch(db.pool, before);
     const second = await read(payer.accountId);
     const fresh = recordsOf(payer, 1);
@@ -267,7 +267,7 @@ describe('the usage feed', () => {
     await ended(second);
   });
 
-  test('is told to one who is thousands behind as to the others, each event once', async () => {
+  test('sends each event once to followers, even to one that is thousands behind', async () => {
     const payer = await createPayer(db.pool);
     const fast = await read(payer.accountId);
     let go = (): void => undefined;
@@ -290,7 +290,7 @@ describe('the usage feed', () => {
     await ended(slow);
   });
 
-  test(`has at most ${MOST} followers of one account, and another when one has left`, async () => {
+  test(`has at most ${MOST} followers per account, and accepts another when one has left`, async () => {
     const payer = await createPayer(db.pool);
     const readers = await Promise.all(Array.from({ length: MOST }, () => read(payer.accountId)));
     await expect(read(payer.accountId)).rejects.toMatchObject({ code: 'rate_limit_exceeded' });
@@ -300,7 +300,7 @@ describe('the usage feed', () => {
     for (const reader of readers) await ended(reader);
   });
 
-  test('one who leaves is let go at once, also while nothing happens', async () => {
+  test('releases a follower that leaves at once, even if nothing happens', async () => {
     const payer = await createPayer(db.pool);
     const reader = await read(payer.accountId);
     await flush(recordsOf(payer, 1));
@@ -310,7 +310,7 @@ describe('the usage feed', () => {
     expect(reader.ids).toHaveLength(1);
   });
 
-  test('nobody follows without a session', async () => {
+  test('nobody can follow without a session', async () => {
     await expect(feed.usageRecorded(contextOf(db, null))).rejects.toMatchObject({ code: 'unauthorized' });
   });
 });

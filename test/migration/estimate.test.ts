@@ -74,7 +74,7 @@ describe('a migration estimate', () => {
     },
   );
 
-  test('of nothing costs nothing and saves nothing', async () => {
+  test('without usage costs nothing and saves nothing', async () => {
     const { body } = await ask({ ...usage('openai', 'gpt-4o'), input_tokens_30d: 0, output_tokens_30d: 0 });
     expect(body).toMatchObject({
       legacy_cost_usd_30d: '0.000000',
@@ -84,7 +84,7 @@ describe('a migration estimate', () => {
     });
   });
 
-  test('counts cached input at its own price, and warns where it is not given', async () => {
+  test('counts cached input at its own price, and warns if it is missing', async () => {
     const known = await ask({ ...usage('openai', 'gpt-4o'), cached_input_tokens_30d: MILLION });
     expect(known.body.legacy_cost_usd_30d).toBe('11.250000');
     expect(known.body.warnings.join()).not.toContain('Cached input');
@@ -132,7 +132,7 @@ describe('a migration estimate', () => {
     ['openrouter', 'somebody/thinking-1', 'gateway/deepseek-reason'],
     ['openrouter', '__proto__', 'gateway/qwen-pro'],
   ])(
-    'of an unknown %s model %s says that it is approximate, and is never free',
+    'of an unknown %s model %s is marked as approximate, and is never free',
     async (provider, model, own) => {
       const { status, body } = await ask(usage(provider, model));
       expect([status, body.recommended_pr_model, body.approximate]).toEqual([200, own, true]);
@@ -157,7 +157,7 @@ describe('a migration estimate', () => {
     expect(answer.headers.get('cache-control')).toBe('no-store');
   });
 
-  test('says which fields are missing, and which values there are', async () => {
+  test('lists the missing fields, and the allowed values', async () => {
     const answer = await ask<ErrorAnswer>({ legacy_provider: 'aws' } as never);
     expect(answer.body.error.details).toEqual([
       { field: 'legacy_provider', message: 'must be openai, anthropic or openrouter' },
@@ -167,7 +167,7 @@ describe('a migration estimate', () => {
     ]);
   });
 
-  test('over GraphQL names the field that is wrong', async () => {
+  test('over GraphQL names the invalid field', async () => {
     const { body } = await operate(
       suite.url,
       '{ migrationEstimate(input: { legacyProvider: OPENAI, legacyModel: "gpt-4o", inputTokens30d: -1, outputTokens30d: 0 }) { savingsPct } }',

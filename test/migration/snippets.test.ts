@@ -31,7 +31,7 @@ describe('the snippets of a migration estimate', () => {
   test.each([
     ['gpt-4o', /\S/, '"object":"chat.completion"'],
     ['text-embedding-3-small', /^768$/m, '"object":"embedding"'],
-  ])('for %s run as they are', async (model, printed, answered) => {
+  ])('for %s run unchanged', async (model, printed, answered) => {
     const { node, curl, python } = await snippetsFor(model);
     const file = join(folder, `${model}.mjs`);
     writeFileSync(file, node);

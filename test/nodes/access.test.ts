@@ -36,7 +36,7 @@ describe('the address of a node', () => {
     expect(shown.toSorted()).toEqual(expected);
   });
 
-  test('is shown to nobody else, in no answer and no header, and neither is the node itself', async () => {
+  test('is shown to nobody else, in no response and no header, nor is the node itself', async () => {
     const { token } = await signUp(suite.url);
     expect(routes().length).toBeGreaterThan(60);
     // A log-out would end the session at hand.

@@ -64,7 +64,7 @@ describe('gateway-agent', () => {
     rmSync(scratch.path, { recursive: true });
   });
 
-  /** Runs it until it ends, or is told to; `before`: what is run before it in its process. */
+  /** Runs it until it ends or is stopped; `before`: what is run before it in its process. */
   const run = (args: string[], path = '/nowhere', before = '') => {
     const all = ['--import', `data:text/javascript,${encodeURIComponent(before)}`, agent, ...args];
     const child = spawn(process.execPath, all, { env: { PATH: path }, cwd: scratch.path });
@@ -107,7 +107,7 @@ describe('gateway-agent', () => {
       SGLANG,
       { requests_running: { value: 5 }, requests_waiting: { value: 1 }, kv_cache_usage: { value: 0.5 } },
     ],
-  ])('tells what %s and nvidia-smi say', async (_server, metrics, expected) => {
+  ])('reports the metrics of %s and nvidia-smi', async (_server, metrics, expected) => {
     const node = await serve(({ url }) => [
       200,
       url === '/metrics' ? metrics : JSON.stringify({ data: [{ id: 'gemma' }, { id: 'qwen' }] }),
@@ -129,7 +129,7 @@ describe('gateway-agent', () => {
   test.each([
     ['use of divided GPUs', '[N/A], 20000', { gpu_utilization: null, memory_used_gb: { value: 20.97 } }],
     ['memory shared with the machine', '40, [N/A]', { gpu_utilization: { value: 40 }, memory_used_gb: null }],
-  ])('tells the rest where nvidia-smi knows no %s', async (_what, line, expected) => {
+  ])("reports the rest if nvidia-smi doesn't know %s", async (_what, line, expected) => {
     const folder = mkdtempSync(join(scratch.path, 'smi-'));
     writeFileSync(join(folder, 'nvidia-smi'), `#!/bin/sh\necho "${line}"\n`);
     chmodSync(join(folder, 'nvidia-smi'), 0o755);
@@ -138,7 +138,7 @@ describe('gateway-agent', () => {
     expect((await get(id)).readings).toMatchObject(expected);
   });
 
-  test('shows its key to a model server that wants one, and names what it could not read', async () => {
+  test("sends its key to a model server that requires one, and names what it couldn't read", async () => {
     const wanted = 'Bearer key-of-the-node';
     const node = await serve(({ url, headers }) => {
       if (url === '/metrics') return [200, VLLM];
@@ -161,7 +161,7 @@ describe('gateway-agent', () => {
     expect((await get(id)).readings.loaded_models).toMatchObject({ value: ['gemma'] });
   });
 
-  test('says that the node lives where the gateway does not take its metrics', async () => {
+  test("reports a live node if the gateway doesn't accept its metrics", async () => {
     const name = 'x'.repeat(301);
     const node = await serve(() => [200, JSON.stringify({ data: [{ id: name }] })]);
     const { id } = await register(admin);
@@ -171,7 +171,7 @@ describe('gateway-agent', () => {
     expect([health_status, readings.loaded_models]).toEqual(['healthy', null]);
   });
 
-  test('starts no second nvidia-smi beside one that hangs', async () => {
+  test('starts no second nvidia-smi next to one that hangs', async () => {
     const hanging = join(scratch.path, 'hanging');
     const started = join(scratch.path, 'started');
     mkdirSync(hanging);
@@ -193,7 +193,7 @@ describe('gateway-agent', () => {
     expect(ids).toHaveLength(1);
   });
 
-  test('stops beside an nvidia-smi that no signal ends', async () => {
+  test('stops next to an nvidia-smi that ignores signals', async () => {
     const stuck = join(scratch.path, 'stuck');
     const started = join(scratch.path, 'stuck-started');
     mkdirSync(stuck);
@@ -226,13 +226,13 @@ describe('gateway-agent', () => {
     expect(await ended).toBe(0);
   });
 
-  test('says which Node.js it needs', async () => {
+  test('names the Node.js version it needs', async () => {
     // As in 18.16, 19 and 20.2.
     const { ended, output } = run([...argsOf('x'), '--once'], undefined, 'delete AbortSignal.any;');
     expect([await ended, output()]).toEqual([78, expect.stringContaining('Node.js 18.17, 20.3 or newer')]);
   });
 
-  test('says that the node lives where nothing can be read', async () => {
+  test('reports a live node if nothing can be read', async () => {
     const { id } = await register(admin);
     expect(await run([...argsOf(id), '--once']).ended).toBe(0);
     const { health_status, readings } = await get(id);
@@ -250,7 +250,7 @@ describe('gateway-agent', () => {
     expect(output()).not.toContain(NODE_SECRET);
   });
 
-  test('goes on until it is stopped, and tries again what failed before the next is due', async () => {
+  test('continues until it is stopped, and retries failures before the next heartbeat is due', async () => {
     let heard = 0;
     const gateway = await serve(() => {
       heard++;

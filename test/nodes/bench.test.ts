@@ -73,7 +73,7 @@ describe('gateway-bench', () => {
     expect(result.ttft_p50_ms).toBeUndefined();
   });
 
-  test('measures the first token and the pace of the others, never below what was programmed', async () => {
+  test('measures the first token and the pace of the others, never below the programmed one', async () => {
     const prompt = '[[sim ttft_ms=200 chunk_ms=20 words=15]]';
     const result = await measure(
       '--stream',
@@ -94,7 +94,7 @@ describe('gateway-bench', () => {
     expect(result.itl_p50_ms).toBeLessThan(198);
   });
 
-  test('finds the programmed pace exactly, however the bytes of a stream are cut', () => {
+  test('finds the programmed pace exactly, however a stream is split into chunks', () => {
     const [ttftMs, itlMs, tokens] = [200, 20, 30];
     const random = seeded(5);
     for (let stream = 0; stream < 32; stream++) {
@@ -122,7 +122,7 @@ describe('gateway-bench', () => {
     }
   });
 
-  test('counts what failed, and shows the first error', async () => {
+  test('counts failures, and shows the first error', async () => {
     const result = await measure('--requests', '4', '--prompt', '[[sim words=5]]');
     expect(result.errors).toBe(0);
     const upstream = new URL(simulator.url).origin;
@@ -146,7 +146,7 @@ describe('gateway-bench', () => {
     expect(never).toMatchObject({ concurrency: 1, goodput: 0, met: 0 });
   });
 
-  test('asks the same for the same seed', async () => {
+  test('makes the same requests for the same seed', async () => {
     const upstream = await startScriptedUpstream();
     const asked = async (seed: string) => {
       upstream.seen.length = 0;
@@ -160,7 +160,7 @@ describe('gateway-bench', () => {
     await upstream.close();
   });
 
-  test('asks nothing twice, neither after a warm-up nor in the next step of a sweep', async () => {
+  test('never repeats a request, neither after a warm-up nor in the next step of a sweep', async () => {
     const upstream = await startScriptedUpstream();
     await run(upstream.url, '--requests', '3', '--warmup', '2', '--sweep', '1,2');
     const bodies = upstream.seen.map(({ body }) => body);
@@ -168,7 +168,7 @@ describe('gateway-bench', () => {
     await upstream.close();
   });
 
-  test('leaves out what it has not measured', async () => {
+  test('leaves out unmeasured values', async () => {
     const upstream = await startScriptedUpstream();
     upstream.answer(stream([delta('x'), usageEvent(5, 1), DONE_EVENT]));
     const { code, out } = await run(upstream.url, '--requests', '3', '--stream', '--json');
@@ -183,7 +183,7 @@ describe('gateway-bench', () => {
   });
 
   test.each(['{"choices":[', 'null'])(
-    'counts a stream with the line %s as failed, and goes on',
+    'counts a stream with the line %s as failed, and continues',
     async (line) => {
       const upstream = await startScriptedUpstream();
       upstream.answer((request, response) => {
@@ -255,8 +255,8 @@ describe('gateway-bench', () => {
     await call(suite.url, 'DELETE', `/api/admin/gpu-nodes/${id}`, { token: admin.token });
     const lost = await run(url, ...args, ...secret);
     expect([lost.code, lost.err]).toEqual([1, expect.stringContaining('There is no GPU node with this ID.')]);
-    const told = JSON.parse(lost.out.trim().split('\n').at(-1)!);
-    expect(told).toMatchObject({ node_id: id, model_public_name: 'gateway/fast', total_requests: 6 });
+    const submitted = JSON.parse(lost.out.trim().split('\n').at(-1)!);
+    expect(submitted).toMatchObject({ node_id: id, model_public_name: 'gateway/fast', total_requests: 6 });
     front.closeAllConnections();
     front.close();
   });
@@ -282,13 +282,13 @@ describe('gateway-bench', () => {
 });
 
 describe('the figures of gateway-bench', () => {
-  test('percentiles are values that were measured', () => {
+  test('percentiles are measured values', () => {
     const values = Array.from({ length: 100 }, (_, index) => 100 - index);
     expect([0.5, 0.95, 0.99, 1].map((share) => percentile(values, share))).toEqual([50, 95, 99, 100]);
     expect([percentile([7], 0.5), percentile([], 0.5)]).toEqual([7, 0]);
   });
 
-  test('objectives are read with their units', () => {
+  test('objectives are parsed with their units', () => {
     expect(parseSlo('ttft=500ms, latency=1.5s')).toEqual({
       text: 'ttft=500ms, latency=1.5s',
       limits: { ttft: 500, latency: 1_500 },

@@ -47,7 +47,7 @@ describe('benchmarks', () => {
     expect(await list()).toEqual([answer.body]);
   });
 
-  test('keep the measures of streams and the steps of a sweep', async () => {
+  test('store the measures of streams and the steps of a sweep', async () => {
     const streamed = {
       ttft_p50_ms: 80,
       ttft_p95_ms: 120,
@@ -64,7 +64,7 @@ describe('benchmarks', () => {
     ]);
   });
 
-  test('are listed newest first, of one node or model where that is asked', async () => {
+  test('are listed newest first, optionally of one node or model', async () => {
     const other = (await register(admin, { name: 'other' })).id;
     for (const [errors, change] of [
       {},
@@ -115,13 +115,13 @@ describe('benchmarks', () => {
     ['errors', { errors: undefined }],
     ['errors', { errors: 101 }],
     ['status', { status: 'good' }],
-  ])('are refused for their %s', async (field, change) => {
+  ])('are refused because of their %s', async (field, change) => {
     const answer = await submit(change);
     const { error } = answer.body as unknown as ErrorAnswer;
     expect([answer.status, error.details?.map((detail) => detail.field)]).toEqual([422, [field]]);
   });
 
-  test('want the internal secret', async () => {
+  test('require the internal secret', async () => {
     const answer = await call(suite.url, 'POST', '/api/internal/benchmarks', {
       token: admin.token,
       body: { node_id: node, ...RUN },

@@ -53,7 +53,7 @@ describe('a comparison of two benchmarks', () => {
     },
   );
 
-  test('is inconclusive where a run has no interval, however far the values are apart', async () => {
+  test('is inconclusive if a run has no interval, however far the values are apart', async () => {
     const result = await compared({ p95_latency_ms: 100 }, around('p95_latency_ms', 890, 910));
     expect(result.measures.find(({ measure }) => measure === 'p95_latency_ms')).toEqual({
       measure: 'p95_latency_ms',
@@ -68,13 +68,13 @@ describe('a comparison of two benchmarks', () => {
     });
   });
 
-  test('takes the interval of errors from their count', async () => {
+  test('computes the interval of errors from their count', async () => {
     expect(verdictOf(await compared({ errors: 0 }, { errors: 3 }), 'error_rate')).toBe('inconclusive');
     expect(verdictOf(await compared({ errors: 0 }, { errors: 50 }), 'error_rate')).toBe('worse');
     expect(verdictOf(await compared({ errors: 500 }, { errors: 50 }), 'error_rate')).toBe('better');
   });
 
-  test('leaves out what one of them has not measured, and names settings that differ', async () => {
+  test("leaves out what one of them hasn't measured, and names settings that differ", async () => {
     const result = await compared({ ttft_p50_ms: 80 }, { concurrency: 16, slo: 'ttft=500ms' });
     expect(result.measures.map(({ measure }) => measure)).toEqual([
       'error_rate',
@@ -85,7 +85,7 @@ describe('a comparison of two benchmarks', () => {
     expect(result.differences).toEqual(['concurrency', 'slo']);
   });
 
-  test('says the same over GraphQL', async () => {
+  test('is the same over GraphQL', async () => {
     const base = await submit(around('p50_latency_ms', 690, 710));
     const other = await submit({ p50_latency_ms: 600, ...around('p50_latency_ms', 590, 610) });
     const { benchmarkComparison } = await dataOf<{ benchmarkComparison: object }>(
@@ -107,7 +107,7 @@ describe('a comparison of two benchmarks', () => {
     expect(answer.body.errors?.map(({ extensions }) => extensions.code)).toEqual(['not_found']);
   });
 
-  test('is for administrators, of runs that are there', async () => {
+  test('requires an administrator and existing runs', async () => {
     const { id } = await submit();
     expect((await compare(id, id, (await signUp(suite.url)).token)).status).toBe(403);
     for (const [param, base, other] of [
@@ -130,7 +130,7 @@ describe('a comparison of two benchmarks', () => {
     ['intervals.0.high', [{ measure: 'p95_latency_ms', low: 2, high: 1 }]],
     ['intervals.0.measure', [{ measure: 'beauty', low: 1, high: 2 }]],
     ['intervals.0.low', [{ measure: 'p95_latency_ms', low: -1, high: 2 }]],
-  ])('refuses %s that makes no sense', async (field, intervals) => {
+  ])('refuses %s', async (field, intervals) => {
     const answer = (await submit({ intervals })) as unknown as ErrorAnswer;
     expect(answer.error.details?.map((detail) => detail.field)).toEqual([field]);
   });
@@ -162,7 +162,7 @@ describe('the intervals of a benchmark', () => {
     expect(hits).toBeLessThanOrEqual(400 * 0.995);
   });
 
-  test('of a rate hold the true one, though requests of one moment share their fate', () => {
+  test('of a rate contain the true one, although simultaneous requests share their fate', () => {
     const hits = held((random) => {
       const work: { from: number; to: number; amount: number }[] = [];
       for (let from = 0; from < 1_000; from += 5) {
@@ -174,7 +174,7 @@ describe('the intervals of a benchmark', () => {
     expect(hits).toBeGreaterThanOrEqual(400 * 0.92);
   });
 
-  test('are wider where values are not independent, and none of too few', () => {
+  test("are wider if values aren't independent, and missing for too few", () => {
     const values = latencies(seeded(1), 1_000);
     const alone = percentileInterval(values, 0.95)!;
     const shared = percentileInterval(values, 0.95, 100)!;

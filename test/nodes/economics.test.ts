@@ -32,7 +32,7 @@ const BENCHMARK = {
   errors: 0,
 };
 
-describe('what nodes earn', () => {
+describe('the earnings of nodes', () => {
   const clock = testClock();
   // They are listed over all nodes, at a time of the test's own.
   const suite = usePlatform({ own: true, clock, env: WITH_SECRET });
@@ -71,7 +71,7 @@ describe('what nodes earn', () => {
       createdAt: new Date(clock.now() - hoursAgo * HOUR),
     });
 
-  test('is what the ledger charged for their calls, less the cost of their hours', async () => {
+  test("are the ledger's charges for their calls minus the cost of their hours", async () => {
     const node = await nodeSince(4);
     await serve(node, 1, [{ cost: 7n * DOLLAR }, { cost: 5n * DOLLAR }, { status: 'error' }]);
     await serve(node, 0, [{ cost: DOLLAR / 3n }]);
@@ -99,7 +99,7 @@ describe('what nodes earn', () => {
     ]);
   });
 
-  test('is the same before and after its hours are rolled up', async () => {
+  test('are the same before and after their hours are rolled up', async () => {
     const node = await nodeSince(30);
     await serve(node, 3, repeat(20, { nodeCalls: 3, latencyMs: 250 }));
     await serve(node, 26, [...repeat(15, { nodeCalls: null }), { status: 'error', nodeCalls: 40 }]);
@@ -125,7 +125,7 @@ describe('what nodes earn', () => {
     expect((await economics('?window_days=1'))[0]).toMatchObject({ requests: 20 });
   });
 
-  test('is the same of one node as in the list, whether its hours are rolled up or not', async () => {
+  test('are the same for one node as in the list, whether its hours are rolled up or not', async () => {
     const [node, other] = [await nodeSince(30), await nodeSince(30)];
     await serve(node, 3, repeat(20, { latencyMs: 250 }));
     await serve(other, 3, repeat(25, { latencyMs: 900 }));
@@ -139,7 +139,7 @@ describe('what nodes earn', () => {
     expect(await economics(`?node_id=${node.toUpperCase()}`)).toEqual([ofAll]);
   });
 
-  test('says how many calls at once it takes to break even', async () => {
+  test('include how many concurrent calls break even', async () => {
     // Two hours of one call at a time that earned a dollar each: five at once pay for $5 an hour.
     const node = await nodeSince(2, '5');
     await serve(node, 1, repeat(2, { cost: DOLLAR, latencyMs: HOUR }));
@@ -153,7 +153,7 @@ describe('what nodes earn', () => {
     });
   });
 
-  test('shows the latency in use beside the benchmark, at the same number of calls', async () => {
+  test('show the latency in use next to the benchmark, at the same number of calls', async () => {
     const node = await nodeSince(2);
     await call(url, 'POST', '/api/internal/benchmarks', {
       token: NODE_SECRET,
@@ -179,7 +179,7 @@ describe('what nodes earn', () => {
     });
   });
 
-  test('is listed by margin, of one node where that is asked, and over GraphQL', async () => {
+  test('are listed by margin, optionally of one node, and over GraphQL', async () => {
     const poor = await nodeSince(1, '3');
     const rich = await nodeSince(1, '1');
     expect((await economics()).map(({ node_id }) => node_id)).toEqual([rich, poor]);
@@ -193,7 +193,7 @@ describe('what nodes earn', () => {
     expect(nodeEconomics).toEqual([{ nodeId: rich, marginPerHourUsd: '-1.000000', models: [] }]);
   });
 
-  test('is for administrators, and windows have bounds', async () => {
+  test('require an administrator, and windows are limited', async () => {
     const stranger = await signUp(url);
     const asked = (as: string | undefined, query = '') =>
       call(url, 'GET', `/api/admin/node-economics${query}`, as === undefined ? {} : { token: as });
@@ -202,8 +202,8 @@ describe('what nodes earn', () => {
   });
 });
 
-describe('bands of calls under way', () => {
-  test('hold each number once, and are a quarter of an octave wide at most', () => {
+describe('bands of concurrent calls', () => {
+  test('contain each number once, and are at most a quarter of an octave wide', () => {
     for (let calls = 1; calls < 3_000; calls++) {
       const { from, to } = callRange(bandOf(calls));
       expect([calls, from <= calls && calls <= to]).toEqual([calls, true]);
@@ -212,7 +212,7 @@ describe('bands of calls under way', () => {
     expect([...CALL_BOUNDS].sort((a, b) => a - b)).toEqual(CALL_BOUNDS);
   });
 
-  test('let a node be that was registered this instant', () => {
+  test('include a node that was registered this instant', () => {
     const earnings = { hourlyCost: DOLLAR, revenue: DOLLAR, ms: 0, busyMs: 1 };
     expect(marginOf(earnings).margin).toBe(DOLLAR - DOLLAR / 3_600_000n);
     expect(breakEvenOf(earnings)).toBe(0.01);

@@ -16,7 +16,7 @@ describe('nodes over GraphQL', () => {
   const ask = <Data>(query: string, variables?: Record<string, unknown>) =>
     dataOf<Data>(suite.url, query, { token: admin.token, ...(variables && { variables }) });
 
-  test('are registered, changed, shown and deleted as over REST', async () => {
+  test('are registered, changed, read and deleted as over REST', async () => {
     const input = {
       name: 'rack 7',
       provider: 'own',
@@ -59,7 +59,7 @@ describe('nodes over GraphQL', () => {
     expect(gone.body.errors?.map(({ extensions }) => extensions.code)).toEqual(['not_found']);
   });
 
-  test('show their benchmarks', async () => {
+  test('have their benchmarks', async () => {
     const { id } = await register(admin);
     const run = { total_requests: 10, concurrency: 2, total_tokens: 100, duration_ms: 1_000 };
     const figures = { tokens_per_second: 100, p50_latency_ms: 90, p95_latency_ms: 99, errors: 0 };

@@ -22,7 +22,7 @@ describe('a heartbeat', () => {
       })
     ).body;
 
-  test('without a body makes a node healthy, at the time of the server', async () => {
+  test("without a body makes a node healthy, with the server's time", async () => {
     const { id } = await register(admin);
     const answer = await beat(suite.url, id);
     const at = new Date(clock.now()).toISOString().replace('Z', '000Z');
@@ -57,7 +57,7 @@ describe('a heartbeat', () => {
     expect((await beat(suite.url, id, {})).status).toBe(200);
   });
 
-  test('shows each metric with its own age, and keeps what came', async () => {
+  test('updates each metric with its own age, and keeps earlier ones', async () => {
     const { id } = await register(admin);
     await beat(suite.url, id, { gpu_utilization: 87.5, loaded_models: ['a', 'b'] });
     clock.advance(60_000);
@@ -78,7 +78,7 @@ describe('a heartbeat', () => {
     ]);
   });
 
-  test('changes nothing about what an administrator has set', async () => {
+  test("doesn't change an administrator's settings", async () => {
     const { id } = await register(admin);
     await call(suite.url, 'PATCH', `/api/admin/gpu-nodes/${id}`, {
       token: admin.token,
@@ -87,7 +87,7 @@ describe('a heartbeat', () => {
     expect((await beat(suite.url, id)).body).toMatchObject({ status: 'draining', health_status: 'healthy' });
   });
 
-  test('that comes twice in a millisecond, or while the clock goes back, is taken', async () => {
+  test('is accepted twice in a millisecond, or while the clock goes back', async () => {
     const { id } = await register(admin);
     await beat(suite.url, id, { gpu_utilization: 1 });
     await beat(suite.url, id, { gpu_utilization: 2 });
@@ -109,7 +109,7 @@ describe('a heartbeat', () => {
     { kv_cache_usage: 2 },
     { health_status: 'healthy' },
     [],
-  ])('of %j is refused', async (body) => {
+  ])('with %j is refused', async (body) => {
     const { id } = await register(admin);
     expect((await beat(suite.url, id, body)).status).toBe(422);
     expect((await get(id)).last_heartbeat_at).toBeNull();
@@ -122,7 +122,7 @@ describe('a heartbeat', () => {
     }
   });
 
-  test('is taken with the secret alone: no session, no API key, no part of it, no cookie', async () => {
+  test('is accepted with the secret alone: no session, no API key, no part of it, no cookie', async () => {
     const { id } = await register(admin);
     const { token } = await signUp(suite.url);
     const wrong = [

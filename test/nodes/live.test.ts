@@ -43,7 +43,7 @@ describe('gpuNodesChanged', () => {
       body,
     });
 
-  test('begins with all nodes, then tells of heartbeats, changes and deletions, and of nothing else', async () => {
+  test('begins with all nodes, then sends heartbeats, changes and deletions, and nothing else', async () => {
     const known = await register(admin, { name: 'known' });
     const quiet = await register(admin, { name: 'quiet' });
     const followed = await followAs(admin.token);
@@ -51,7 +51,7 @@ describe('gpuNodesChanged', () => {
     expect(first!.isSnapshot).toBe(true);
     expect(first!.nodes.map(({ id }) => id)).toEqual(expect.arrayContaining([known.id, quiet.id]));
     const later = () => changesOf(followed).slice(1);
-    const told = (id: string, wanted: object, what: string) =>
+    const reported = (id: string, wanted: object, what: string) =>
       // Sooner than a lost signal would be made good.
       soonerThan(
         10_000,
@@ -64,15 +64,15 @@ describe('gpuNodesChanged', () => {
         what,
       );
     await beat(suite.url, known.id, { gpu_utilization: 12.5 });
-    await told(
+    await reported(
       known.id,
       { healthStatus: 'HEALTHY', readings: { gpuUtilization: { value: 12.5 } } },
       'a heartbeat',
     );
     await patch(known.id, { status: 'draining' });
-    await told(known.id, { status: 'DRAINING' }, 'a drain');
+    await reported(known.id, { status: 'DRAINING' }, 'a drain');
     const made = await register(admin, { name: 'made' });
-    await told(made.id, { name: 'made' }, 'a registration');
+    await reported(made.id, { name: 'made' }, 'a registration');
     await call(suite.url, 'DELETE', `/api/admin/gpu-nodes/${made.id}`, { token: admin.token });
     await soonerThan(
       10_000,
@@ -83,7 +83,7 @@ describe('gpuNodesChanged', () => {
     expect(later().every(({ isSnapshot }) => !isSnapshot)).toBe(true);
   });
 
-  test('tells of one node alone where its ID is given', async () => {
+  test('sends one node only if its ID is given', async () => {
     const [own, other] = [await register(admin), await register(admin)];
     const followed = await followAs(admin.token, own.id.toUpperCase());
     await beat(suite.url, other.id);
@@ -94,7 +94,7 @@ describe('gpuNodesChanged', () => {
     ]);
   });
 
-  test('is refused to everybody but administrators, by whatever alias', async () => {
+  test('is refused to everybody except administrators, with any alias', async () => {
     const { token } = await signUp(suite.url);
     const client = socketClient(suite.url, { token });
     closing.push(() => client.dispose());
@@ -107,7 +107,7 @@ describe('gpuNodesChanged', () => {
     expect(codes).toEqual([[null, 'forbidden']]);
   });
 
-  test('ends for an administrator who loses the role, who is told of nothing after that', async () => {
+  test('ends for an administrator who loses the role, and sends nothing after that', async () => {
     const former = await signUpAdmin(suite);
     const node = await register(admin);
     const followed = await followAs(former.token, node.id);
@@ -125,7 +125,7 @@ describe('gpuNodesChanged', () => {
     expect(codesOf(again)).toEqual(['unauthorized']);
   });
 
-  test('two administrators do not overwrite each other', async () => {
+  test("two administrators don't overwrite each other", async () => {
     const node = await register(admin, { name: `shared ${randomUUID()}` });
     const first = await patch(node.id, { region: 'eu-2', expected_updated_at: node.updated_at });
     expect(first.status).toBe(200);

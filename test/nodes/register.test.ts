@@ -28,7 +28,7 @@ describe(NODES, () => {
       )
     ).rows;
 
-  test('says how many deployments are at a node, as the model proxies that run say', async () => {
+  test('shows how many deployments are at a node, as running model proxies report', async () => {
     const { id } = await register(admin);
     const { id: other } = await register(admin);
     const deployments = async () => [
@@ -105,7 +105,7 @@ describe(NODES, () => {
     expect(page.body.map(({ id }) => id)).toEqual([ids[1]]);
   });
 
-  test('changes what is given, and writes down what it was', async () => {
+  test('changes the given fields, and records the previous values', async () => {
     const { id } = await register(admin);
     clock.advance(1_000);
     const changed = await ask('PATCH', `${NODES}/${id}`, { status: 'draining', hourly_cost_usd: '0.5' });
@@ -128,7 +128,7 @@ describe(NODES, () => {
     expect((await actions(id)).at(-1)).toMatchObject({ action: 'node.delete', after: null });
   });
 
-  test('keeps what administrators did from change and removal', async () => {
+  test("protects administrators' actions from change and removal", async () => {
     const { id } = await register(admin);
     for (const statement of [
       'delete from admin_actions where subject_id = $1',
@@ -164,7 +164,7 @@ describe(NODES, () => {
     },
   );
 
-  test.each(['nonsense', '01900000-0000-7000-8000-000000000000'])('knows no node %s', async (id) => {
+  test.each(['nonsense', '01900000-0000-7000-8000-000000000000'])("doesn't find node %s", async (id) => {
     for (const [method, path, body] of [
       ['GET', ''],
       ['GET', '/heartbeats'],

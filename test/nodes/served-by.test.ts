@@ -103,12 +103,12 @@ describe('a usage event', () => {
     },
   );
 
-  test('keeps the deployment alone where no node is registered', async () => {
+  test('records only the deployment if no node is registered', async () => {
     const { kept } = await call({ model: 'gateway/qwen-fast' });
     expect(kept).toEqual({ deployment: OTHER, node_id: null, node_calls: 1 });
   });
 
-  test('counts the calls that were under way on the node when its own began', async () => {
+  test('counts the calls in progress on the node when its own began', async () => {
     const waiting: (() => void)[] = [];
     node.answer(async (request, response) => {
       await new Promise<void>((resolve) => waiting.push(resolve));
@@ -124,7 +124,7 @@ describe('a usage event', () => {
     expect(kept.toSorted()).toEqual([1, 2, 3]);
   });
 
-  test('can not be told another deployment, node or place by a caller or by the node itself', async () => {
+  test("can't be given another deployment, node or place by a caller or by the node itself", async () => {
     const lie = `${newId()} 77 forged`;
     const forged = { 'x-gateway-served-by': lie, 'x-litellm-model-id': 'forged' };
     node.answer(chat({ 'x-gateway-served-by': lie }, 200, forged));
@@ -139,7 +139,7 @@ describe('a usage event', () => {
     expect(node.seen.at(-1)!.headers).not.toHaveProperty('x-gateway-served-by');
   });
 
-  test('keeps nothing of a node for a call whose client leaves before the answer begins', async () => {
+  test('records no node for a call whose client leaves before the answer begins', async () => {
     node.answer(() => undefined);
     const leaving = new AbortController();
     const began = node.seen.length;

@@ -115,7 +115,7 @@ describe('routing by the node registry', () => {
     await becomes('n0', 'no');
   });
 
-  test('goes by an address in another spelling, and by an administrator before the first heartbeat', async () => {
+  test('recognises an address in another spelling, and follows an administrator before the first heartbeat', async () => {
     await start();
     await register(`${first.url.toUpperCase().replace('HTTP', 'http')}/some/path`, {
       status: 'draining',
@@ -125,7 +125,7 @@ describe('routing by the node registry', () => {
     expect(await spread(10)).toEqual([0, 10]);
   });
 
-  test('lets calls in flight finish, and says when the last has left', async () => {
+  test('lets calls in flight finish, and shows when the last has ended', async () => {
     const id = await register(first.url);
     await start();
     let end!: () => void;
@@ -159,7 +159,7 @@ describe('routing by the node registry', () => {
     expect((await drained(id))!.getTime()).toBeGreaterThanOrEqual(endedAt - 1);
   });
 
-  test('says how many deployments are at a node, also after the file has changed', async () => {
+  test('shows how many deployments are at a node, even after the file has changed', async () => {
     const [used, unused] = [await register(second.url), await register('http://10.9.8.7:8000')];
     await start(undefined, undefined, undefined, 100);
     const deployments = (id: string) =>
@@ -174,7 +174,7 @@ describe('routing by the node registry', () => {
     expect(await deployments(used)).toBe('0');
   });
 
-  test('uses stand-ins while the only node of a model is drained, and says 503 without one', async () => {
+  test('uses fallbacks while the only node of a model is drained, and returns 503 without one', async () => {
     await start([first.url], { fallbacks: [{ 'gateway/fast': ['gateway/other'] }] });
     const id = await register(first.url);
     await set(id, { status: 'draining' });
@@ -187,7 +187,7 @@ describe('routing by the node registry', () => {
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '60']);
   });
 
-  test('avoids an unhealthy node while another can serve, and uses it when none can', async () => {
+  test('avoids an unhealthy node while another can serve, and uses it if none can', async () => {
     await start();
     const [a, b] = [await register(first.url), await register(second.url)];
     await set(a, { health_status: 'unhealthy' });
@@ -200,7 +200,7 @@ describe('routing by the node registry', () => {
     expect(await spread(5)).toEqual([5, 0]);
   });
 
-  test('goes by no node that has never sent a heartbeat', async () => {
+  test('ignores a node that has never sent a heartbeat', async () => {
     await start();
     const never = await register(first.url, { health: 'unhealthy', heard: false });
     const other = await register(second.url, { status: 'offline' });
@@ -220,7 +220,7 @@ describe('routing by the node registry', () => {
     await becomes('n0', 'yes');
   });
 
-  test('lets a drain stand when the same address is registered again', async () => {
+  test('keeps a drain when the same address is registered again', async () => {
     await start();
     const id = await register(first.url);
     await set(id, { status: 'draining' });
@@ -235,7 +235,7 @@ describe('routing by the node registry', () => {
     await becomes('n0', 'yes');
   });
 
-  test('asks a node that comes back until it answers, before it counts', async () => {
+  test('probes a node that comes back until it answers, before it counts', async () => {
     await start();
     const id = await register(first.url, { status: 'offline' });
     await becomes('n0', 'no');
@@ -251,7 +251,7 @@ describe('routing by the node registry', () => {
     expect((await spread(40)).every((calls) => calls > 0)).toBe(true);
   });
 
-  test('asks on when its node leaves the registry before it has answered', async () => {
+  test('continues to probe when its node leaves the registry before it has answered', async () => {
     const pauses: (() => void)[] = [];
     const pause = () => new Promise<void>((resolve) => pauses.push(resolve));
     await start([first.url, second.url], {}, { now: () => performance.now(), pause });
@@ -270,7 +270,7 @@ describe('routing by the node registry', () => {
     await becomes('n0', 'yes');
   });
 
-  describe('asks a deployment whose routing file is read again', () => {
+  describe('probes a deployment whose routing file is read again', () => {
     const pauses: (() => void)[] = [];
     const pause = () => new Promise<void>((resolve) => pauses.push(resolve));
     const file = () =>
@@ -288,7 +288,7 @@ describe('routing by the node registry', () => {
       await until(() => pauses.length === 1, { what: 'a probe that failed' });
     });
 
-    test('no more, once the file has it no more', async () => {
+    test("no longer, once the file doesn't contain it", async () => {
       const before = probesOf('mistyped');
       first.answer(chat());
       proxy.reload(file());
@@ -298,7 +298,7 @@ describe('routing by the node registry', () => {
       expect([probesOf('mistyped'), pauses]).toEqual([before, []]);
     });
 
-    test('no oftener, where it is as it was', async () => {
+    test('no more often, if it is unchanged', async () => {
       for (let reloads = 1; reloads <= 3; reloads++) {
         proxy.reload(file().replace('internal-n0', 'mistyped'));
         await until(() => pauses.length === 1 + reloads, { what: 'a probe that failed' });
@@ -312,7 +312,7 @@ describe('routing by the node registry', () => {
     });
   });
 
-  test('gives a node that recovered one call at a time until it has answered one', async () => {
+  test('gives a recovered node one call at a time until it has answered one', async () => {
     await start();
     const id = await register(first.url, { health: 'unhealthy' });
     await becomes('n0', 'if_no_other_can');
@@ -366,7 +366,7 @@ describe('routing by the node registry', () => {
     expect(first.seen.filter(({ aborted }) => aborted)).toEqual([]);
   });
 
-  test('loses no request when a node dies under load, and calls it no more', async () => {
+  test('loses no request when a node dies under load, and stops calling it', async () => {
     await start();
     await register(first.url);
     await register(second.url);
@@ -389,7 +389,7 @@ describe('routing by the node registry', () => {
     expect(new Set(statuses)).toEqual(new Set([200]));
   });
 
-  test('goes on by what it knew while the database is away', async () => {
+  test('keeps the last known state while the database is unavailable', async () => {
     await start();
     const id = await register(first.url);
     await set(id, { status: 'draining' });

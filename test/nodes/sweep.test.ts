@@ -45,7 +45,7 @@ describe('the sweep', () => {
   const states = (ids: string[]) => Promise.all(ids.map(stateOf));
   const nodes = (count: number) => Promise.all(Array.from({ length: count }, () => node()));
 
-  test('marks a node that has been silent for longer than the limit, and a heartbeat brings it back', async () => {
+  test('marks a node that has been silent for longer than the limit, and a heartbeat restores it', async () => {
     const [silent, heard, never] = (await nodes(3)) as [string, string, string];
     await beat(silent, 0);
     await beat(heard, 1);
@@ -56,7 +56,7 @@ describe('the sweep', () => {
     expect(await stateOf(silent)).toBe('healthy');
   });
 
-  test('leaves nodes alone that are unhealthy already', async () => {
+  test("doesn't change nodes that are already unhealthy", async () => {
     const ids = await nodes(3);
     await Promise.all(ids.map((id, index) => beat(id, index * 100)));
     await sweep(190);
@@ -68,7 +68,7 @@ describe('the sweep', () => {
     expect(logged).toEqual([]);
   });
 
-  test('keeps nodes in routing when half of them go silent at once, and says so', async () => {
+  test('keeps nodes in routing when half of them go silent at once, and logs it', async () => {
     const ids = await nodes(4);
     await Promise.all(ids.map((id, index) => beat(id, index < 2 ? 0 : 100)));
     const { logged, ...result } = await sweep(181);
@@ -79,7 +79,7 @@ describe('the sweep', () => {
     ]);
   });
 
-  test('keeps nodes that an outage took together, though several sweeps find them', async () => {
+  test('keeps nodes that an outage took together, even if several sweeps find them', async () => {
     const ids = await nodes(4);
     // Heartbeats come every minute: at 100 they all end.
     await Promise.all(ids.map((id, index) => beat(id, 50 + index * 15)));
@@ -90,7 +90,7 @@ describe('the sweep', () => {
     expect(await sweep(330)).toMatchObject({ healthy: 0, kept: 4 });
   });
 
-  test('does not keep a node with them that fell silent long before', async () => {
+  test("doesn't keep a node with them that fell silent long before", async () => {
     const ids = await nodes(5);
     await Promise.all(ids.map((id, index) => beat(id, index === 0 ? 0 : 100)));
     await sweep(190);
@@ -105,7 +105,7 @@ describe('the sweep', () => {
     ]);
   });
 
-  test('avoids a node of those that stays silent once most of the others are heard again', async () => {
+  test('avoids those that stay silent once most of the others are heard again', async () => {
     const ids = await nodes(4);
     await Promise.all(ids.map((id) => beat(id, 0)));
     expect(await sweep(181)).toMatchObject({ kept: 4 });
@@ -116,7 +116,7 @@ describe('the sweep', () => {
     expect(await states(ids)).toEqual(['unhealthy', 'healthy', 'healthy', 'healthy']);
   });
 
-  test('changes what every jobs process shows, whichever of them ran it', async () => {
+  test('changes what every jobs process reports, whichever of them ran it', async () => {
     const registries = [createRegistry('jobs'), createRegistry('jobs')];
     for (const registry of registries) nodeMetrics(registry, () => at(0).context);
     const shown = () =>
@@ -138,14 +138,14 @@ describe('the sweep', () => {
     expect(await shown()).toEqual([back, back]);
   });
 
-  test('says when it ran late', async () => {
+  test('logs when it ran late', async () => {
     expect(await sweep(0)).toMatchObject({ late: false });
     expect(await sweep(60)).toMatchObject({ late: false });
     expect(await heartbeats.sweepAgeSeconds(at(65).context)).toBe(5);
     expect(await sweep(121)).toMatchObject({ late: true });
   });
 
-  test('forgets metrics after a day', async () => {
+  test('deletes metrics after a day', async () => {
     const id = await node();
     await beat(id, 0, { gpu_utilization: 1 });
     await beat(id, 60, { gpu_utilization: 2 });
@@ -190,7 +190,7 @@ describe('whether routing believes a sweep', () => {
     expect(judge(silent, heard)).toEqual([silent, kept]);
   });
 
-  test('nodes that are switched off count on neither side', () => {
+  test("nodes that are switched off don't count on either side", () => {
     const off = Array.from({ length: 5 }, () => swept(old, { status: 'offline' }));
     expect(judge(1, 3, off)).toEqual([6, 0]);
   });

@@ -37,7 +37,7 @@ describeInBrowser('the public pages in a real browser', () => {
     }
   });
 
-  test('on a phone the state of a model has a line to itself', async () => {
+  test('on a phone the state of a model has its own line', async () => {
     const page = await browser.open(suite.url, { viewport: NARROW, javaScriptEnabled: false });
     await page.goto('/status');
     const states = page.locator('.state');
@@ -88,7 +88,7 @@ describeInBrowser('the public pages in a real browser', () => {
     return asked;
   };
 
-  test('the estimator computes as one types, keeps the address, and sends nothing', async () => {
+  test('the estimator computes while typing, updates the URL, and sends nothing', async () => {
     const page = await browser.open(suite.url);
     await page.goto('/migrate');
     const asked = requestsOf(page);
@@ -118,7 +118,7 @@ describeInBrowser('the public pages in a real browser', () => {
     await other.getByText('$22.50').waitFor();
   });
 
-  test('the estimator suggests the models of the chosen provider, and takes one of them for another’s', async () => {
+  test('the estimator suggests the models of the chosen provider, and recognises another provider’s model', async () => {
     const page = await browser.open(suite.url);
     await page.goto('/migrate');
     const suggested = (model: string) => page.locator(`#models option[value="${model}"]`).count();
@@ -149,7 +149,7 @@ describeInBrowser('the public pages in a real browser', () => {
     await expectGoodLooks(page, 'public-migrate-long-name');
   });
 
-  test('a usage export is read in the page: all models, the plan, and no request carries any of it', async () => {
+  test('a usage export is read in the page: all models, the plan, and no request contains any of it', async () => {
     const page = await browser.open(suite.url);
     await page.goto('/migrate');
     const asked = requestsOf(page);

@@ -1,7 +1,7 @@
 /** An element that is open, as the reader goes through a document. */
 interface Open {
   name: string;
-  /** Whether it stands in something that can be clicked. */
+  /** Whether it is inside something clickable. */
   interactive: boolean;
 }
 
@@ -45,7 +45,7 @@ const CHILDREN: Readonly<Record<string, Set<string>>> = {
 interface Element {
   name: string;
   attributes: ReadonlyMap<string, string>;
-  /** Of a control: whether its label stands around it. */
+  /** For a control: whether its label encloses it. */
   isLabelled: boolean;
 }
 
@@ -60,7 +60,7 @@ function attributesOf(text: string, faults: string[]): Map<string, string> {
   return found;
 }
 
-/** What stands where it may not, and what isn't closed. */
+/** Misplaced and unclosed elements. */
 function readElements(html: string, faults: string[]): Element[] {
   const elements: Element[] = [];
   const open: Open[] = [];
@@ -95,7 +95,7 @@ function readElements(html: string, faults: string[]): Element[] {
 function checkIds(elements: readonly Element[], faults: string[]): Set<string> {
   const ids = elements.flatMap(({ attributes }) => attributes.get('id') ?? []);
   faults.push(...ids.filter((id, i) => ids.indexOf(id) !== i).map((id) => `id ${id} twice`));
-  if (ids.some((id) => id === '' || /\s/.test(id))) faults.push('an id that is none');
+  if (ids.some((id) => id === '' || /\s/.test(id))) faults.push('an invalid id');
   const known = new Set(ids);
   for (const { name, attributes } of elements) {
     for (const by of ['for', 'list', 'aria-labelledby', 'aria-describedby', 'aria-controls'])

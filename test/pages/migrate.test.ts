@@ -16,7 +16,7 @@ describe('/migrate without scripts', () => {
   };
   const USAGE = { legacy_provider: 'openai', legacy_model: 'gpt-4o-mini' };
 
-  test('shows what the API estimates, as dollars to the last digit', async () => {
+  test("shows the API's estimate, in dollars to the last digit", async () => {
     const tokens = { input_tokens_30d: 1_234_567, output_tokens_30d: 89_012, cached_input_tokens_30d: 1_000 };
     const { body } = await call<EstimateOutput>(suite.url, 'POST', '/api/migrate/estimate', {
       body: { ...USAGE, ...tokens },
@@ -30,7 +30,7 @@ describe('/migrate without scripts', () => {
     for (const warning of body.warnings) expect(shown).toContain(warning.replaceAll(' ', ''));
   });
 
-  test.each(LEGACY_PROVIDERS)('suggests for %s only what it knows the price of', async (provider) => {
+  test.each(LEGACY_PROVIDERS)('suggests for %s only models with a known price', async (provider) => {
     const text = await get({ ...USAGE, legacy_provider: provider });
     const [, list] = /<datalist id="models">(.*?)<\/datalist>/.exec(text)!;
     const names = [...list!.matchAll(/<option value="([^"]+)">/g)].map(([, name]) => textOf(name!));
@@ -39,12 +39,12 @@ describe('/migrate without scripts', () => {
       expect([name, findLegacyModel(provider, name).approximate]).toEqual([name, false]);
   });
 
-  test('says whose model it is, where it is another provider’s', async () => {
+  test('names the provider of a model that belongs to another one', async () => {
     const counts = { input_tokens_30d: '1M', output_tokens_30d: '1M' };
     const ofAnthropic = { ...counts, legacy_model: 'claude-opus-4.1' };
-    const told = '"claude-opus-4.1" is a model of Anthropic: choose that provider for its price.';
-    expect(textOf(await get({ ...ofAnthropic, legacy_provider: 'openai' }))).toContain(told);
-    expect(textOf(await get({ ...ofAnthropic, legacy_provider: 'anthropic' }))).not.toContain(told);
+    const message = '"claude-opus-4.1" is a model of Anthropic: choose that provider for its price.';
+    expect(textOf(await get({ ...ofAnthropic, legacy_provider: 'openai' }))).toContain(message);
+    expect(textOf(await get({ ...ofAnthropic, legacy_provider: 'anthropic' }))).not.toContain(message);
   });
 
   test.each([
@@ -52,7 +52,7 @@ describe('/migrate without scripts', () => {
     ['100k', '$0.13 to $0.27'],
     ['10M', '$13.33 to $26.67'],
     ['10b', '$13,333.33 to $26,666.67'],
-  ])('shows the range for %s tokens each as what it is, a rough one', async (count, range) => {
+  ])('shows the range for %s tokens each as a rough one', async (count, range) => {
     const text = await get({
       legacy_provider: 'openai',
       legacy_model: 'gpt-4o',
@@ -67,12 +67,12 @@ describe('/migrate without scripts', () => {
     ['9007199254740992', 'Enter at most 9,007,199,254,740,991.'],
     ['99999999999b', 'Enter at most 9,007,199,254,740,991.'],
     ['5e', 'Enter a whole number, such as 30,000,000 or 30M.'],
-  ])('says beside %p what is wrong with it', async (count, told) => {
+  ])('shows the fault of %p next to it', async (count, message) => {
     const text = await get({ ...USAGE, input_tokens_30d: count, output_tokens_30d: '1' });
-    expect(/id="input_tokens_30d-fault">([^<]*)</.exec(text)?.[1]).toBe(told);
+    expect(/id="input_tokens_30d-fault">([^<]*)</.exec(text)?.[1]).toBe(message);
   });
 
-  test('describes each control by its hint and its fault', async () => {
+  test('links each control to its hint and its fault', async () => {
     const text = await get({ ...USAGE, peak_requests_per_minute: 'x' });
     const [, ids] = /id="peak_requests_per_minute"[^>]* aria-describedby="([^"]+)"/.exec(text)!;
     const words = ids!.split(' ').map((id) => new RegExp(`id="${id}">([^<]*)<`).exec(text)?.[1]);
@@ -82,14 +82,14 @@ describe('/migrate without scripts', () => {
     ]);
   });
 
-  test('offers other numbers of tokens for the same model', async () => {
+  test('offers other token counts for the same model', async () => {
     const text = await get({ legacy_provider: 'anthropic', legacy_model: 'a "b" & c' });
     expect(text).toContain(
       '/migrate?legacy_provider=anthropic&#38;legacy_model=a+%22b%22+%26+c&#38;input_tokens_30d=10M&#38;output_tokens_30d=10M',
     );
   });
 
-  test('says so where it is dearer here, and where a model is a guess', async () => {
+  test('points out if it is more expensive here, and if a model is a guess', async () => {
     const counts = { input_tokens_30d: '10M', output_tokens_30d: '10M' };
     const dearer = textOf(
       await get({ ...counts, legacy_provider: 'openai', legacy_model: 'text-embedding-3-small' }),
@@ -104,7 +104,7 @@ describe('/migrate without scripts', () => {
     ['100', 'A peak of 100 requests per minute needs the pro plan ( $20.00 a month'],
     ['121', 'needs the developer plan ( $49.00 a month, 300 requests per minute).'],
     ['1,001', 'A peak of 1,001 requests per minute is above the limit of every plan (1,000).'],
-  ])('says which plan a peak of %p needs', async (peak_requests_per_minute, told) => {
+  ])('names the plan for a peak of %p', async (peak_requests_per_minute, message) => {
     const text = await get({
       legacy_provider: 'openai',
       legacy_model: 'gpt-4o',
@@ -112,10 +112,10 @@ describe('/migrate without scripts', () => {
       output_tokens_30d: '1',
       peak_requests_per_minute,
     });
-    expect(textOf(text).replaceAll(/ (?=[).])/g, '')).toContain(told);
+    expect(textOf(text).replaceAll(/ (?=[).])/g, '')).toContain(message);
   });
 
-  test('names what is wrong beside its field, keeps what was typed, and runs none of it', async () => {
+  test('shows each fault next to its field, keeps the input, and runs none of it', async () => {
     const typed = '"><script>alert(1)</script>';
     const text = await get({
       legacy_provider: 'nobody',

@@ -46,42 +46,39 @@ describe('the public pages', () => {
     call(suite.url, 'GET', path, { headers: { accept: 'text/html', ...headers } });
   beforeAll(() => someCalls(suite.db));
 
-  test.each(PAGES)(
-    '%s is found and shared by its own address, title, description and picture',
-    async (path) => {
-      const { status, headers, text } = await get(path);
-      expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
-      expect(faultsOf(text)).toEqual([]);
-      expect(text).toContain(`<link rel="canonical" href="${BASE}${path}">`);
-      const metas = Object.fromEntries(
-        [...text.matchAll(/<meta (?:name|property)="([^"]+)" content="([^"]*)">/g)].map(([, k, v]) => [k, v]),
-      );
-      const title = /<title>([^<]{10,70})<\/title>/.exec(text)?.[1];
-      expect(metas).toMatchObject({
-        'og:title': title,
-        'og:url': BASE + path,
-        'og:site_name': 'Inference gateway',
-      });
-      expect(metas.description).toMatch(/^.{50,200}$/);
-      expect(metas['og:description']).toBe(metas.description);
-      expect(metas['og:image']).toMatch(/^https:\/\/gateway\.example\.com\/assets\/picture-[\w-]+\.png$/);
-      const picture = await call(suite.url, 'GET', new URL(metas['og:image']!).pathname);
-      expect([picture.status, picture.headers.get('content-type')]).toEqual([200, 'image/png']);
-      const [, data] = /<script type="application\/ld\+json">([\s\S]*?)<\/script>/.exec(text)!;
-      expect(JSON.parse(data!)).toMatchObject({ '@context': 'https://schema.org', url: BASE + path });
-      expect(text).not.toMatch(
-        /<script(?! type="application\/(?:ld\+)?json")[^>]*>[^<]|<style| style="| on\w+="/,
-      );
-    },
-  );
+  test.each(PAGES)('%s is found and shared by its own URL, title, description and picture', async (path) => {
+    const { status, headers, text } = await get(path);
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(faultsOf(text)).toEqual([]);
+    expect(text).toContain(`<link rel="canonical" href="${BASE}${path}">`);
+    const metas = Object.fromEntries(
+      [...text.matchAll(/<meta (?:name|property)="([^"]+)" content="([^"]*)">/g)].map(([, k, v]) => [k, v]),
+    );
+    const title = /<title>([^<]{10,70})<\/title>/.exec(text)?.[1];
+    expect(metas).toMatchObject({
+      'og:title': title,
+      'og:url': BASE + path,
+      'og:site_name': 'Inference gateway',
+    });
+    expect(metas.description).toMatch(/^.{50,200}$/);
+    expect(metas['og:description']).toBe(metas.description);
+    expect(metas['og:image']).toMatch(/^https:\/\/gateway\.example\.com\/assets\/picture-[\w-]+\.png$/);
+    const picture = await call(suite.url, 'GET', new URL(metas['og:image']!).pathname);
+    expect([picture.status, picture.headers.get('content-type')]).toEqual([200, 'image/png']);
+    const [, data] = /<script type="application\/ld\+json">([\s\S]*?)<\/script>/.exec(text)!;
+    expect(JSON.parse(data!)).toMatchObject({ '@context': 'https://schema.org', url: BASE + path });
+    expect(text).not.toMatch(
+      /<script(?! type="application\/(?:ld\+)?json")[^>]*>[^<]|<style| style="| on\w+="/,
+    );
+  });
 
-  test.each([...PAGES, '/nothing'])('%s leads to the log-in, the sign-up and the dashboard', async (path) => {
+  test.each([...PAGES, '/nothing'])('%s links to the log-in, the sign-up and the dashboard', async (path) => {
     const header = /<header[\s\S]*<\/header>/.exec((await get(path)).text)![0];
     for (const link of ['"/login">Log in', '"/signup">Sign up', '"/dashboard">Dashboard'])
       expect(header).toContain(`<a href=${link}</a>`);
   });
 
-  test('no page can be shown in a frame of another site', async () => {
+  test('no page can be framed by another site', async () => {
     for (const path of [...PAGES, ...OTHERS]) {
       const { headers } = await get(path);
       expect([path, headers.get('content-security-policy'), headers.get('x-frame-options')]).toEqual([
@@ -98,7 +95,7 @@ describe('the public pages', () => {
     expect(faultsOf(text)).toEqual([]);
   });
 
-  test('have titles and descriptions of their own', async () => {
+  test('have distinct titles and descriptions', async () => {
     const texts = await Promise.all(PAGES.map(async (path) => (await get(path)).text));
     for (const part of [/<title>[^<]+/, /name="description" content="[^"]+/]) {
       const found = texts.map((text) => part.exec(text)![0]);
@@ -106,7 +103,7 @@ describe('the public pages', () => {
     }
   });
 
-  test('the landing page says what it is, for whom, what it costs, and how it does', async () => {
+  test('the landing page describes the product, its audience, its prices, and its performance', async () => {
     const text = textOf((await get('/')).text);
     expect(text).toContain('For teams that call OpenAI today.');
     // Of the chat models that it names: the embedding model costs half.
@@ -148,7 +145,7 @@ describe('the public pages', () => {
     expect(shown).toContain('= $0.00 1125');
   });
 
-  test('the status page says how long ago its first day was', async () => {
+  test('the status page shows how long ago its first day was', async () => {
     const { text } = await get('/status');
     const { body } = await call<StatusOutput>(suite.url, 'GET', '/api/status');
     const { days } = body.models[0]!;
@@ -211,7 +208,7 @@ describe('the public pages', () => {
     expect(none.text).toContain('href="/leaderboard/qwen-pro"');
   });
 
-  test('are kept by caches, answered with 304, compressed once, and renewed by a roll-up', async () => {
+  test('are cached, answered with 304, compressed once, and renewed by a roll-up', async () => {
     const first = await get('/leaderboard', { 'accept-encoding': 'br' });
     expect(first.headers.get('cache-control')).toBe('public, max-age=300');
     expect(first.headers.get('content-encoding')).toBe('br');
@@ -234,7 +231,7 @@ describe('the public pages', () => {
     expect((await get('/leaderboard')).text).toContain('gateway/qwen-fast</a>');
   });
 
-  test('log-in and sign-up can be found by search engines, what lies behind them cannot', async () => {
+  test("log-in and sign-up are indexed by search engines, pages behind them aren't", async () => {
     const isHidden = async (path: string) =>
       (await get(path)).text.includes('<meta name="robots" content="noindex">');
     for (const path of ['/login', '/signup']) expect(await isHidden(path)).toBe(false);
@@ -242,7 +239,7 @@ describe('the public pages', () => {
       expect(await isHidden(path)).toBe(true);
   });
 
-  test('robots.txt and sitemap.xml name what may be visited, and every model', async () => {
+  test('robots.txt and sitemap.xml list the public pages, and every model', async () => {
     const robots = await get('/robots.txt');
     expect([robots.status, robots.headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8']);
     for (const path of ['/dashboard', '/admin', '/api']) expect(robots.text).toContain(`Disallow: ${path}\n`);
@@ -274,12 +271,12 @@ describe('the page of the leaderboard', () => {
     ['?sort_by=cost&window_days=30', ORDERS.cost, 'Output, per 1M tokens', 'ascending', '30 days'],
     // A page shows what it can.
     ['?sort_by=name&window_days=8&utm_source=x', ORDERS.ranking_score, 'Score', 'descending', '7 days'],
-  ])('with %p is sorted, and the sorted column says so', async (query, names, ...told) => {
+  ])('with %p is sorted, as marked in the column', async (query, names, ...expected) => {
     const { text } = await get(`/leaderboard${query}`);
     const rows = [...text.matchAll(/<th scope="row"><a [^>]*>gateway\/([^<]+)/g)].map(([, name]) => name);
     const [, direction, head] = /<th[^>]* aria-sort="(\w+)"><a [^>]*>([^<]+)/.exec(text)!;
     expect(rows).toEqual(names);
-    expect([head, direction, /aria-current="true">(\d+ days)/.exec(text)![1]]).toEqual(told);
+    expect([head, direction, /aria-current="true">(\d+ days)/.exec(text)![1]]).toEqual(expected);
   });
 
   test('links to every order and window', async () => {
@@ -300,7 +297,7 @@ describe('the public pages while figures can’t be read', () => {
   const suite = usePlatform({ own: true, clock: { now: () => now } });
   const statusOf = async (path: string) => (await call(suite.url, 'GET', path)).status;
 
-  test('are shown as they were, and a page that nobody has seen is an error', async () => {
+  test('show the previous version; a page that nobody has opened yet is an error', async () => {
     await someCalls(suite.db);
     const before = await Promise.all(['/', '/leaderboard'].map((path) => call(suite.url, 'GET', path)));
     await suite.db.pool.query('alter table model_hours rename to away');
@@ -323,7 +320,7 @@ describe('the public pages of a production', () => {
     env: { LEADERBOARD_MIN_ACCOUNTS: '3' },
   });
 
-  test('show nothing of a model that too few accounts use', async () => {
+  test('show nothing about a model that too few accounts use', async () => {
     await someCalls(suite.db);
     const [board, model, landing] = await Promise.all(
       ['/leaderboard', '/leaderboard/fast', '/'].map(async (path) =>

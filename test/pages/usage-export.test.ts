@@ -15,7 +15,7 @@ const OPENAI_CSV = `start_time,end_time,start_time_iso,end_time_iso,project_id,n
 `;
 
 describe('a usage export', () => {
-  test('of OpenAI as CSV is summed by model, with its days, used or not, and its busiest day', () => {
+  test('of OpenAI as CSV is summed by model, with all its days and its busiest day', () => {
     expect(readUsageExport(OPENAI_CSV)).toEqual({
       provider: 'openai',
       models: [
@@ -51,7 +51,7 @@ describe('a usage export', () => {
     });
   });
 
-  test('of a month with one day of usage is one of a month', () => {
+  test('of a month with one day of usage covers a month', () => {
     const results = [{ model: 'gpt-4o', input_tokens: 1_000_000, output_tokens: 0, num_model_requests: 9 }];
     const data = Array.from({ length: 30 }, (_, day) => ({
       object: 'bucket',
@@ -70,7 +70,7 @@ describe('a usage export', () => {
     expect(view).not.toContain('scaled to');
   });
 
-  test('of one day is scaled, and says so', () => {
+  test('of one day is scaled and marked as such', () => {
     const usage = readUsageExport('model,date,input_tokens,output_tokens\ngpt-4o,2025-11-01,1000000,0')!;
     const view = exportView(usage, HERE, []);
     expect(view).toContain('of 1 day, scaled to 30. Do they cover more? Remove the dates.');
@@ -83,7 +83,7 @@ describe('a usage export', () => {
     ['2025-10-01,2025-12-30', 90],
     ['2025-11-01,2025-11-01', 1],
     ['30.11.2025,', 1],
-  ])('with one line for %s is one of %d days', (times, days) => {
+  ])('with one line for %s covers %d days', (times, days) => {
     const csv = `model,start_time,end_time,input_tokens,output_tokens\ngpt-4o,${times},3000000,0`;
     expect(readUsageExport(csv)).toMatchObject({ days, models: [{ input: 3_000_000 }] });
   });
@@ -95,7 +95,7 @@ describe('a usage export', () => {
     expect(view).not.toContain('scaled to');
   });
 
-  test('has its days in the order of much of Europe, too', () => {
+  test('accepts the order of days of much of Europe, too', () => {
     const rows = ['1.11.2025', '13.11.2025 07:00', '30.11.2025'].map((date) => `gpt-4o;${date};1;1`);
     const usage = readUsageExport(`model;date;input_tokens;output_tokens\n${rows.join('\n')}`);
     expect(usage).toMatchObject({ days: 30 });
@@ -133,7 +133,7 @@ describe('a usage export', () => {
     });
   });
 
-  test('of OpenRouter has a row per call, so that its busiest minute is known', () => {
+  test('of OpenRouter has a row per call, which gives its busiest minute', () => {
     const rows = ['00:05', '00:40', '01:10'].map(
       (time, i) => `gen-${i},2025-11-01 10:${time},openai/gpt-4o,10,5`,
     );
@@ -156,7 +156,7 @@ describe('a usage export', () => {
     'model,input_tokens\n,5',
     'null',
     '[[[[[[1]]]]]]',
-  ])('is none: %p', (text) => expect(readUsageExport(text)).toBeUndefined());
+  ])('is undefined for %p', (text) => expect(readUsageExport(text)).toBeUndefined());
 
   test('is read from a file in UTF-8, and in UTF-16', () => {
     const text = '\uFEFFmodel,input_tokens,output_tokens\ngpt-4o,1000000,1';
@@ -203,16 +203,16 @@ describe('a usage export', () => {
     ['1234,5', undefined],
     ['1,23457E+06', undefined],
     ['12 apples', undefined],
-  ])('has the count %s as %s, whichever it is of', (told, count) => {
+  ])('has the count %s as %s, in whichever column', (written, count) => {
     const read = (counts: string) =>
       readUsageExport(
         `model;input_tokens;input_cached_tokens;output_tokens\ngpt-4o;${counts}\ngpt-4o;7000000;0;0`,
       );
-    expect(read(`${told};0;7`)?.models).toEqual(
+    expect(read(`${written};0;7`)?.models).toEqual(
       count === undefined ? undefined : [{ model: 'gpt-4o', input: 7_000_000 + count, cached: 0, output: 7 }],
     );
-    expect(read(`7;0;${told}`)?.models.at(0)?.output).toBe(count);
-    expect(read(`7000000;${told};7`)?.models.at(0)?.cached).toBe(count);
+    expect(read(`7;0;${written}`)?.models.at(0)?.output).toBe(count);
+    expect(read(`7000000;${written};7`)?.models.at(0)?.cached).toBe(count);
   });
 
   test('that is hostile or absurd is read as far as it makes sense, and never throws', () => {
@@ -235,7 +235,7 @@ describe('a usage export', () => {
     expect(readUsageExport(`${'['.repeat(500_000)}`)).toBeUndefined();
   });
 
-  test('shows the names of models as text, cut to a readable length', () => {
+  test('shows the names of models as text, shortened to a readable length', () => {
     const name = `<img src=x onerror=alert(1)>"'&${'x'.repeat(5_000)}`;
     for (const text of [
       `model,input_tokens,output_tokens\n"${name.replaceAll('"', '""')}",1000000,1`,

@@ -25,7 +25,7 @@ describe('requests without a session', () => {
     return answered;
   };
 
-  test('are 600 a minute from one address and 1,200 from its /24; those with a session are not counted', async () => {
+  test("are limited to 600 a minute from one address and 1,200 from its /24; those with a session don't count", async () => {
     const { token } = await signUp(suite.url);
     expect(await spend(650, () => '198.51.100.1')).toBe(600);
     const refused = await ask('198.51.100.1');
@@ -42,7 +42,7 @@ describe('requests without a session', () => {
     expect((await ask('198.51.100.1', 'GET', '/api/plans')).status).toBe(200);
   });
 
-  test('over GraphQL count one, and one more for each 500 of their cost', async () => {
+  test('over GraphQL count as one, plus one for each 500 of their cost', async () => {
     const headers = { 'x-forwarded-for': '192.0.2.20' };
     const { token } = await signUp(suite.url);
     const days = 'models { days { date requests successRate p95LatencyMs } }';
@@ -63,7 +63,7 @@ describe('requests without a session', () => {
     expect((await ask(costly)).status).toBe(200);
   });
 
-  test('are bounded on every route of /api and /graphql, and on every write, whatever they would answer', async () => {
+  test('are limited on every route of /api and /graphql, and on every write, whatever the response', async () => {
     const from = '2001:db8::1';
     expect(await spend(600, () => from)).toBe(600);
     const bounded = platformRoutes.filter(
@@ -86,7 +86,7 @@ describe('requests without a session', () => {
     }
   });
 
-  test('are not counted from this machine outside production', async () => {
+  test("aren't counted from this machine outside production", async () => {
     const answers = await Promise.all(
       Array.from({ length: 610 }, () => call(suite.url, 'GET', '/api/auth/me')),
     );

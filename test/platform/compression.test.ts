@@ -27,7 +27,7 @@ const askAt = (url: string, headers: Record<string, string> = {}, body?: unknown
     sent.end(body === undefined ? undefined : JSON.stringify(body));
   });
 
-describe('answers above 1 KiB', () => {
+describe('responses above 1 KiB', () => {
   const suite = usePlatform();
   const ask = (path: string, headers: Record<string, string> = {}, body?: unknown): Promise<Raw> =>
     askAt(`${suite.url}${path}`, headers, body);
@@ -35,7 +35,7 @@ describe('answers above 1 KiB', () => {
   test.each([
     ['br', 'gzip, deflate, br', brotliDecompressSync],
     ['gzip', 'gzip;q=0.5', gunzipSync],
-  ])('come as %s to whoever takes it', async (encoding, accepted, decompress) => {
+  ])('are sent as %s to clients that accept it', async (encoding, accepted, decompress) => {
     for (const path of ['/openapi.json', '/docs/api', '/docs/graphql', '/api/plans']) {
       const plain = await ask(path);
       const answer = await ask(path, { 'accept-encoding': accepted });
@@ -47,7 +47,7 @@ describe('answers above 1 KiB', () => {
     }
   });
 
-  test('queries and exports too, but no answer that holds a secret beside what was sent', async () => {
+  test("include queries and exports, but no response that contains a secret next to the caller's data", async () => {
     const { token, user } = await signUp(suite.url);
     const headers = { authorization: `Bearer ${token}`, 'accept-encoding': 'br' };
     const encodingOf = async (path: string, body?: unknown): Promise<unknown> => {
@@ -76,7 +76,7 @@ describe('documents that are the same for everybody', () => {
   const suite = usePlatform({ own: true });
 
   test.each(['/openapi.json', '/docs/api'])(
-    '%s is compressed once for all, and not sent again to who has it',
+    '%s is compressed once for all, and not sent again to clients that have it',
     async (path) => {
       let compressions = 0;
       const counting = createHook({

@@ -44,7 +44,7 @@ describe('the OpenAPI document', () => {
     document = JSON.parse(text) as Document;
   });
 
-  /** Of the account API; what the edge answers stands beside it. */
+  /** Operations of the account API, without those of the edge. */
   const operations = () =>
     Object.entries(document.paths)
       .filter(([path]) => !/^\/(?:v1|api\/widget)\//.test(path))
@@ -67,7 +67,7 @@ describe('the OpenAPI document', () => {
     expect(await readFile('schema/openapi.json', 'utf8')).toBe(text);
   });
 
-  test('is OpenAPI 3.1 and holds every route of the API', () => {
+  test('is OpenAPI 3.1 and contains every route of the API', () => {
     expect(document.openapi).toBe('3.1.0');
     const promised = platformRoutes
       .filter((entry) => entry.headers === 'api' && !['/openapi.json', '/graphql'].includes(entry.url))
@@ -108,8 +108,8 @@ describe('the OpenAPI document', () => {
     expect(missing).toEqual([]);
   });
 
-  test('says what a query means without its page, its window or its order', () => {
-    const told = operations().flatMap(([name, { parameters = [] }]) =>
+  test('describes the defaults of page, window and order of a query', () => {
+    const reported = operations().flatMap(([name, { parameters = [] }]) =>
       parameters.flatMap(({ name: field, schema }) =>
         /^(?:limit|offset|window_days|ends_days_ago|sort_by|unit|time_zone|kind)$/.test(field)
           ? [[name, field, schema.default] as const]
@@ -117,19 +117,19 @@ describe('the OpenAPI document', () => {
       ),
     );
     const defaultsOf = (field: string) =>
-      new Set(told.flatMap(([, named, value]) => (named === field ? [value] : [])));
-    expect(told.length).toBeGreaterThan(40);
+      new Set(reported.flatMap(([, named, value]) => (named === field ? [value] : [])));
+    expect(reported.length).toBeGreaterThan(40);
     // A filter: without it, the export has all calls.
-    expect(told.filter(([, , value]) => value === undefined)).toEqual([
+    expect(reported.filter(([, , value]) => value === undefined)).toEqual([
       ['GET /api/usage.csv', 'window_days', undefined],
     ]);
     expect(defaultsOf('limit')).toEqual(new Set([50]));
     expect(defaultsOf('offset')).toEqual(new Set([0]));
-    expect(told).toContainEqual(['GET /api/usage/analytics', 'window_days', 30]);
-    expect(told).toContainEqual(['GET /api/leaderboard', 'window_days', 7]);
+    expect(reported).toContainEqual(['GET /api/usage/analytics', 'window_days', 30]);
+    expect(reported).toContainEqual(['GET /api/leaderboard', 'window_days', 7]);
   });
 
-  test('names every body, so that a generated client has a type for it', () => {
+  test('names every body, so that generated clients have a type for it', () => {
     const nameless = operations().flatMap(([name, operation]) =>
       bodiesOf(operation)
         .filter((schema) => schema.type !== 'string' && !(schema.items ?? schema).$ref)
@@ -141,7 +141,7 @@ describe('the OpenAPI document', () => {
     );
   });
 
-  test('says of every operation that it may be refused as one too many, or for now; of writes, for their body', () => {
+  test('describes for every operation the errors of rate limits and outages, and for writes those of the body', () => {
     const silent = operations().flatMap(([name, { responses }]) => {
       const expected = ['429', '503', ...(name.startsWith('GET ') ? [] : ['400', '413', '415'])];
       return expected.filter((status) => !responses[status]).map((status) => `${name}: ${status}`);
@@ -149,8 +149,8 @@ describe('the OpenAPI document', () => {
     expect(silent).toEqual([]);
   });
 
-  test('says how large each body may be, and docs/api.md has the same sizes', async () => {
-    const told = Object.entries(document.paths)
+  test('states the size limit of each body, the same as in docs/api.md', async () => {
+    const reported = Object.entries(document.paths)
       .filter(([path]) => path.startsWith('/api/'))
       .flatMap(([path, methods]) =>
         Object.values(methods).flatMap(({ requestBody, responses }) =>
@@ -159,16 +159,16 @@ describe('the OpenAPI document', () => {
             : [],
         ),
       );
-    expect(told).toContainEqual(['/api/keys', '16 KiB']);
-    expect(told).toContainEqual(['/api/playground', '768 KiB']);
-    expect(told.filter(([, size]) => size === undefined)).toEqual([]);
+    expect(reported).toContainEqual(['/api/keys', '16 KiB']);
+    expect(reported).toContainEqual(['/api/playground', '768 KiB']);
+    expect(reported.filter(([, size]) => size === undefined)).toEqual([]);
     const guide = await readFile('docs/api.md', 'utf8');
     const [row] = /^\| body of a request below `\/api`.*$/m.exec(guide)!;
     const sizes = new Set([...row.matchAll(/\d+ KiB/g)].map(([size]) => size));
-    expect(sizes).toEqual(new Set(told.map(([, size]) => size)));
+    expect(sizes).toEqual(new Set(reported.map(([, size]) => size)));
   });
 
-  test('holds what the edge answers under /v1, with its errors', () => {
+  test("contains the edge's responses under /v1, with its errors", () => {
     const inference = Object.entries(document.paths).filter(([path]) => path.startsWith('/v1/'));
     expect(inference.map(([path, methods]) => [path, Object.keys(methods)])).toEqual([
       ['/v1/chat/completions', ['post']],
@@ -184,13 +184,13 @@ describe('the OpenAPI document', () => {
       expect(document.paths[path]!.post!.parameters).toMatchObject([
         { name: 'x-gateway-prompt-version', in: 'header', required: false },
       ]);
-    const told = JSON.stringify(inference);
+    const reported = JSON.stringify(inference);
     for (const code of ['invalid_body', 'invalid_api_key', 'insufficient_credits', 'model_not_allowed']) {
-      expect(told).toContain(`\`${code}\``);
+      expect(reported).toContain(`\`${code}\``);
     }
   });
 
-  test('says the same of what the edge answers', () => {
+  test("describes the edge's responses as they are", () => {
     const silent = Object.entries(document.paths)
       .filter(([path]) => /^\/(?:v1|api\/widget)\//.test(path))
       .flatMap(([path, methods]) =>
@@ -202,7 +202,7 @@ describe('the OpenAPI document', () => {
     expect(silent).toEqual([]);
   });
 
-  test('has no body where an answer has none', () => {
+  test('has no body for responses without one', () => {
     const empty = operations().flatMap(([, { responses }]) =>
       [responses['202'] ?? [], responses['204'] ?? []].flat(),
     );
@@ -210,7 +210,7 @@ describe('the OpenAPI document', () => {
     for (const response of empty) expect(Object.keys(response)).toEqual(['description']);
   });
 
-  test('says that a change names something, and what is trimmed', () => {
+  test('says that changes need at least one field, and what is trimmed', () => {
     const changes = operations().filter(([name]) => name.startsWith('PATCH '));
     expect(changes.length).toBeGreaterThan(2);
     for (const [, { requestBody }] of changes) {
@@ -228,7 +228,7 @@ describe('the OpenAPI document', () => {
 describe('/docs/api', () => {
   const suite = usePlatform({ env: { PUBLIC_BASE_URL: 'https://gateway.example.com' } });
 
-  test('is whole as it comes: every operation, with /v1, no inline script, the installation’s own address', async () => {
+  test('is complete without scripts: every operation, with /v1, no inline script, the installation’s own URL', async () => {
     const page = await call(suite.url, 'GET', '/docs/api');
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     const { body } = await call<Document>(suite.url, 'GET', '/openapi.json');
@@ -247,10 +247,10 @@ describe('/docs/api', () => {
     expect(targets.filter((id) => !page.text.includes(`id="${id}"`))).toEqual([]);
   });
 
-  test('says what each operation is called with, and shows it with that and all that its query must have', async () => {
+  test('shows for each operation its credentials, and an example with them and all required query parameters', async () => {
     const page = await call(suite.url, 'GET', '/docs/api');
     const { body } = await call<Document>(suite.url, 'GET', '/openapi.json');
-    const told = Object.entries(body.paths).flatMap(([path, methods]) =>
+    const reported = Object.entries(body.paths).flatMap(([path, methods]) =>
       Object.values(methods).map((operation) => {
         const [, section] = page.text.split(`<h3 id="${operation.operationId}">`);
         const [, access, rest] = /<\/code> (.*?)<\/p>([\s\S]*)/.exec(section!)!;
@@ -265,12 +265,12 @@ describe('/docs/api', () => {
         internal: ['With the value of <code>GPU_HEARTBEAT_SECRET</code>.', '$GPU_HEARTBEAT_SECRET'],
         session: ['With a session.', '$TOKEN'],
       })[security === undefined ? 'session' : Object.keys(security[0] ?? {}).join()];
-    for (const { path, operation, access, example } of told)
+    for (const { path, operation, access, example } of reported)
       expect([path, access, /Bearer (\$\w+)/.exec(example)?.[1]]).toEqual([path, ...expected(operation)!]);
     expect(
-      told.filter(({ access }) => access!.includes('GPU_HEARTBEAT_SECRET')).map(({ path }) => path),
+      reported.filter(({ access }) => access!.includes('GPU_HEARTBEAT_SECRET')).map(({ path }) => path),
     ).toEqual(['/api/internal/gpu-nodes/{id}/heartbeat', '/api/internal/benchmarks']);
-    const asked = told.flatMap(({ path, operation, example }) => {
+    const asked = reported.flatMap(({ path, operation, example }) => {
       const names = (operation.parameters ?? []).flatMap((one) =>
         one.in === 'query' && one.required ? [one.name] : [],
       );
@@ -284,7 +284,7 @@ describe('/docs/api', () => {
       ]);
   });
 
-  test('weighs a hundredth of what it did', async () => {
+  test('weighs a hundredth of its former size', async () => {
     const page = await call(suite.url, 'GET', '/docs/api', { headers: { 'accept-encoding': 'br' } });
     expect(page.headers.get('content-encoding')).toBe('br');
     // Read by the client: what went over the wire is less.
@@ -292,12 +292,12 @@ describe('/docs/api', () => {
   });
 });
 
-describe('an address that is nothing', () => {
+describe('an unknown URL', () => {
   const suite = usePlatform();
   const ask = (path: string, accept: string, method = 'GET') =>
     call<{ error: { code: string } }>(suite.url, method, path, { headers: { accept } });
 
-  test('is a page for browsers and JSON for everybody else; below /api and /v1 it is JSON for all', async () => {
+  test('is a page for browsers and JSON for other clients; below /api and /v1 it is JSON for all', async () => {
     const page = await ask('/nothing', 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8');
     expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
     expect(page.text).toContain('Page not found');

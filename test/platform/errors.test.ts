@@ -16,7 +16,7 @@ import { usePlatform } from '../support/platform-suite.js';
 const NOBODY = '0193c1c0-0000-7000-8000-000000000000';
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-describe('answers to bad requests', () => {
+describe('responses to bad requests', () => {
   const suite = usePlatform();
 
   const post = async (body: string | Buffer, headers: Record<string, string> = {}) => {
@@ -32,7 +32,7 @@ describe('answers to bad requests', () => {
     };
   };
 
-  test('have one shape and a request id', async () => {
+  test('have one format and a request ID', async () => {
     const answer = await post('{}');
     expect(answer.status).toBe(422);
     expect(answer.body).toEqual({
@@ -66,7 +66,7 @@ describe('answers to bad requests', () => {
     expect([status, answer.error.code, answer.error.message]).toEqual([400, 'invalid_body', message]);
   });
 
-  test('an API key in place of a session is told where it works', async () => {
+  test('an API key in place of a session gets an error that says where it works', async () => {
     for (const [method, path] of [
       ['GET', '/api/auth/me'],
       ['POST', '/api/keys'],
@@ -81,7 +81,7 @@ describe('answers to bad requests', () => {
     }
   });
 
-  test('a 404 says what there is none of', async () => {
+  test("a 404 names what doesn't exist", async () => {
     const { token } = await signUp(suite.url);
     for (const [path, message] of [
       ['keys/no-uuid', 'There is no API key with this ID.'],
@@ -95,10 +95,13 @@ describe('answers to bad requests', () => {
     }
   });
 
-  test.each(['[]', '"text"', '1', 'true', 'null'])('%s, JSON but no object, answers 422', async (body) => {
-    const answer = await post(body);
-    expect([answer.status, answer.body.error.details?.[0]?.field]).toEqual([422, 'body']);
-  });
+  test.each(['[]', '"text"', '1', 'true', 'null'])(
+    '%s, JSON but no object, is answered with 422',
+    async (body) => {
+      const answer = await post(body);
+      expect([answer.status, answer.body.error.details?.[0]?.field]).toEqual([422, 'body']);
+    },
+  );
 
   test('a body that is not UTF-8 answers 400', async () => {
     const answer = await post(Buffer.from('{"email":"a@b.cc","password":"\xff\xfe"}', 'latin1'));
@@ -120,13 +123,13 @@ describe('answers to bad requests', () => {
     ]);
   });
 
-  test('an unknown field is said back as far as its first 200 bytes', async () => {
+  test('an unknown field is quoted up to its first 200 bytes', async () => {
     const answer = await post(JSON.stringify({ ['é'.repeat(101)]: 1, ['x'.repeat(5_000)]: 2 }));
     const fields = answer.body.error.details!.map(({ field }) => field);
     expect(fields).toEqual(expect.arrayContaining([`${'é'.repeat(100)}…`, `${'x'.repeat(200)}…`]));
   });
 
-  test('at most 100 faults are named', async () => {
+  test('at most 100 faults are listed', async () => {
     const fields = Array.from({ length: 1_500 }, (_, n) => [`f${n}`, 0]);
     const answer = await post(JSON.stringify(Object.fromEntries(fields)));
     expect([answer.status, answer.body.error.details?.length]).toEqual([422, 100]);
@@ -201,7 +204,7 @@ describe('answers to bad requests', () => {
     ['GET', '/V1/models'],
     ['POST', '/v1beta/openai/responses'],
     ['POST', '/api/chat'],
-  ])('%s %s says which base URL to set', async (method, path) => {
+  ])('%s %s gets the base URL to set', async (method, path) => {
     const { status, body } = await call<ErrorAnswer>(suite.url, method, path);
     expect([status, body.error]).toMatchObject([
       404,
@@ -214,7 +217,7 @@ describe('answers to bad requests', () => {
     ]);
   });
 
-  test('what is no HTTP and what has endless headers is answered too', async () => {
+  test('invalid HTTP and endless headers are answered too', async () => {
     const raw = async (request: string): Promise<string> => {
       const socket = connect(Number(new URL(suite.url).port), '127.0.0.1');
       socket.write(request);
@@ -225,12 +228,12 @@ describe('answers to bad requests', () => {
     expect(await raw(endless)).toMatch(/^HTTP\/1.1 431 .*"code":"headers_too_large"/s);
   });
 
-  test('headers of 60 KB are taken, as by the edge', async () => {
+  test('headers of 60 KB are accepted, as by the edge', async () => {
     const headers = { 'x-padding': 'y'.repeat(60_000) };
     expect((await call(suite.url, 'GET', '/api/plans', { headers })).status).toBe(200);
   });
 
-  test('answers of the API are closed to browsers of other sites', async () => {
+  test('responses of the API are closed to browsers of other sites', async () => {
     const { token } = await signUp(suite.url);
     const answer = await call(suite.url, 'GET', '/api/auth/me', { token });
     expect(Object.fromEntries(answer.headers)).toMatchObject({
@@ -244,10 +247,10 @@ describe('answers to bad requests', () => {
   });
 });
 
-describe('answers while the database is away', () => {
+describe('responses while the database is unavailable', () => {
   const suite = usePlatform();
 
-  test('are 503 with Retry-After, over WebSocket a close with 1013, and say nothing about it', async () => {
+  test('are 503 with Retry-After, over WebSocket a close with 1013, and reveal nothing about it', async () => {
     const orm = openOrm({ databaseUrl: 'postgres://127.0.0.1:1/away', processName: 'test' });
     const running = suite.platform;
     const lines: string[] = [];

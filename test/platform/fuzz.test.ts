@@ -36,7 +36,7 @@ const body = fc.oneof(
   fc.dictionary(fc.oneof(fc.constantFrom(...FIELDS), nasty), value, { maxKeys: 5 }),
 );
 
-describe('whatever is sent', () => {
+describe('any request', () => {
   const suite = usePlatform({ env: WITH_SECRET });
   let token: string;
   beforeAll(async () => {

@@ -8,7 +8,7 @@ import { until } from '../support/until.js';
 /** 200 KB for each prompt of the account. */
 const CONTENTS = '{ viewer { prompts(first: 100) { nodes { activeVersion { content } } } } }';
 
-describe('large answers of the platform', () => {
+describe('large responses of the platform', () => {
   const suite = usePlatform({ own: true });
 
   /** Asks and takes the head of the answer, but nothing of its body. */
@@ -20,7 +20,7 @@ describe('large answers of the platform', () => {
       asked.end(JSON.stringify({ query: CONTENTS }));
     });
 
-  test('of one account hold at most half of the memory for them, and it comes back when their readers leave', async () => {
+  test('of one account take at most half of their memory, which is freed when their readers leave', async () => {
     const hog = await signUp(suite.url);
     const stranger = await signUp(suite.url);
     await writeLongPrompts(suite.db, hog.user.id, 100);

@@ -59,7 +59,7 @@ describe('the platform process', () => {
   };
   const end = async (child: ChildProcess): Promise<unknown[]> => once(child, 'exit');
 
-  test('is not ready on either port while the database refuses it, and again afterwards', async () => {
+  test("isn't ready on either port while the database refuses it, and is ready again afterwards", async () => {
     // The other one migrates at its start: it is not to meet the table under its other name.
     const [{ url }] = await Promise.all([serving.ready, orphan.ready]);
     const both = async () => [
@@ -75,7 +75,7 @@ describe('the platform process', () => {
     await bothSay(200);
   });
 
-  test('says when it is ready, serves, and ends orderly on SIGTERM', async () => {
+  test('reports that it is ready, serves, and ends orderly on SIGTERM', async () => {
     const { child, ready } = serving;
     const { type, url } = await ready;
     expect(type).toBe('ready');

@@ -10,7 +10,7 @@ const MINUTE_MS = 60_000;
 const ADA = { 'x-forwarded-for': '203.0.113.7' };
 const BOB = { 'x-forwarded-for': '198.51.100.7' };
 
-/** What a caller may ask in a minute. Time stands still, so that nothing comes back by itself. */
+/** What a caller may ask in a minute. The clock is stopped, so that nothing is refilled. */
 describe('rates of /api and /graphql', () => {
   let now = NOW;
   const suite = usePlatform({ clock: { now: () => now } });
@@ -42,7 +42,7 @@ describe('rates of /api and /graphql', () => {
     ['writes', RATES.write, 'POST', '/api/billing/topup'],
     ['exports and analytics', RATES.heavy, 'GET', '/api/usage/analytics'],
   ])(
-    '%s: %d a minute of one account, whatever its address; others go on',
+    "%s: %d a minute per account, from any address; others aren't affected",
     async (_what, most, method, path) => {
       const { token } = await account();
       const { token: other } = await account();
@@ -121,7 +121,7 @@ describe('rates of /api and /graphql', () => {
     await client.dispose();
   });
 
-  test('whoever develops on this machine is not counted', async () => {
+  test("requests from this machine in development aren't counted", async () => {
     const { token } = await account();
     const ask = () => call(suite.url, 'GET', '/api/usage/analytics', { token });
     expect(refusedOf(await times(RATES.heavy + 5, ask))).toBe(0);

@@ -25,7 +25,7 @@ const NOT_TRIED = ['createResponse', 'resetPassword'];
 describe('the examples of /docs/api', () => {
   const suite = useProduct(PASTED);
 
-  test('work as they stand, pasted into a shell that has the variables', async () => {
+  test('work unchanged when pasted into a shell with the variables', async () => {
     const page = await call(suite.url, 'GET', '/docs/api');
     const examples = new Map(
       [...page.text.matchAll(/<h3 id="(\w+)">[\s\S]*?<code>(curl [\s\S]*?)<\/code>/g)].map(

@@ -6,7 +6,7 @@ import type { ErrorAnswer } from '../support/api.js';
 import { type PlatformRoute, platformRoutes } from '../support/platform-routes.js';
 import { usePlatform } from '../support/platform-suite.js';
 
-describe('what routes declare', () => {
+describe('declarations of routes', () => {
   const suite = usePlatform();
 
   /** Registers one more route as the platform does. */
@@ -21,13 +21,13 @@ describe('what routes declare', () => {
     expect(() => register({ config: reads() })).not.toThrow();
   });
 
-  test.each(['none', undefined, 'often'])('a route of /api at the rate %p stops the start', (rate) => {
+  test.each(['none', undefined, 'often'])('a route of /api with the rate %p stops the start', (rate) => {
     expect(() => register({ config: reads({ rate: rate as ApiRouteRules['rate'] }) })).toThrow(
       "GET /api/usage doesn't declare its rate limit",
     );
   });
 
-  test('every route of the API is among them', () => {
+  test('include every route of the API', () => {
     expect(platformRoutes.length).toBeGreaterThan(45);
     expect(platformRoutes.map(({ method, url }) => `${method} ${url}`)).toContain('POST /api/keys');
   });
@@ -44,7 +44,7 @@ describe('what routes declare', () => {
     entries.map((entry): [string, PlatformRoute] => [`${entry.method} ${entry.url}`, entry]);
 
   test.each(named(platformRoutes.filter((entry) => !['none', 'optional', 'internal'].includes(entry.auth))))(
-    '%s refuses whoever has no session',
+    '%s refuses requests without a session',
     async (_name, entry) => {
       const answer = await inject(entry);
       expect([answer.statusCode, answer.json<ErrorAnswer>().error.code]).toEqual([401, 'unauthorized']);
@@ -52,7 +52,7 @@ describe('what routes declare', () => {
   );
 
   test.each(named(platformRoutes.filter((entry) => entry.auth === 'internal')))(
-    '%s is off without a secret',
+    '%s is disabled without a secret',
     async (_name, entry) => {
       const answer = await inject(entry);
       expect([answer.statusCode, answer.json<ErrorAnswer>().error.code]).toEqual([

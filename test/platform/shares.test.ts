@@ -44,7 +44,7 @@ const operateLate = (url: string, query: string, token: string): Promise<number>
   });
 
 /** The pool of the platform has eight connections, of which a quarter is two. */
-describe('what one caller asks of the database', () => {
+describe("one caller's database work", () => {
   const suite = usePlatform({ own: true });
   let hog: Awaited<ReturnType<typeof signUp>>;
   let stranger: Awaited<ReturnType<typeof signUp>>;
@@ -99,7 +99,7 @@ describe('what one caller asks of the database', () => {
     return codes;
   };
 
-  test('waits on a quarter of the connections: a stranger is answered meanwhile, and nothing is lost', async () => {
+  test('waits on a quarter of the connections: a stranger is answered in the meantime, and nothing is lost', async () => {
     let answers: Promise<ApiAnswer<{ errors?: unknown }>[]>;
     await whileStuck('usage_events', async () => {
       answers = Promise.all(Array.from({ length: 6 }, () => operate(suite.url, USAGE, { token: hog.token })));
@@ -121,18 +121,18 @@ describe('what one caller asks of the database', () => {
     expect(await answers!).toEqual(Array(6).fill(200));
   });
 
-  test('is refused beyond what may wait, and the stranger still is not', async () => {
+  test('is refused beyond what may wait, while the stranger is still served', async () => {
     const codes = await codesOf('usage_events', USAGE, ({ size }) => size > 0);
     expect(codes).toEqual(new Set(['rate_limit_exceeded']));
   });
 
-  test('is refused in the same words where the EntityManager asks', async () => {
+  test('is refused with the same message where the EntityManager asks', async () => {
     const aliases = Array.from({ length: 15 }, (_, n) => `a${n}: prompt(id: "none-${n}") { id }`).join(' ');
     const codes = await codesOf('prompts', `{ viewer { ${aliases} } }`);
     expect(codes).toEqual(new Set(['not_found', 'rate_limit_exceeded']));
   });
 
-  test('counts as its network’s before anybody is signed in', async () => {
+  test('counts for the network before authentication', async () => {
     const from = (address: string) => ({ headers: { 'x-forwarded-for': address } });
     const models = () => call<ErrorAnswer>(suite.url, 'GET', '/api/models', from('203.0.113.9'));
     let answers: Promise<ApiAnswer[]>;
@@ -146,7 +146,7 @@ describe('what one caller asks of the database', () => {
     expect((await answers!).map(({ status }) => status)).toEqual(Array(10).fill(200));
   });
 
-  test('keeps nobody from figures that it asked for first', async () => {
+  test("doesn't keep anybody from figures that it requested first", async () => {
     await call(suite.url, 'GET', '/api/leaderboard');
     let answer: Promise<ApiAnswer>;
     await whileStuck('usage_events', async () => {
@@ -160,7 +160,7 @@ describe('what one caller asks of the database', () => {
     expect((await answer!).status).toBe(200);
   });
 
-  test('keeps nobody from the prices of pages', async () => {
+  test("doesn't keep anybody from the prices on pages", async () => {
     const headers = { 'x-forwarded-for': '203.0.113.9' };
     const shared = () => call(suite.url, 'GET', `/api/playground/shared/${newSlug()}`, { headers });
     let answers: Promise<ApiAnswer[]>;
@@ -186,9 +186,9 @@ describe('what one caller asks of the database', () => {
         await suite.db.pool.query('select pg_notify($1, $2)', [INVALIDATION_CHANNEL, news]);
       }
     };
-    const told = (): boolean =>
+    const reported = (): boolean =>
       both.every(({ results }) => results.at(-1)?.data?.accountChanged.planName === plan);
-    const soon = () => until(told, { timeoutMs: 900, what: 'both to be told' });
+    const soon = () => until(reported, { timeoutMs: 900, what: 'both to be notified' });
     // A subscription that has begun says nothing by itself.
     await until(async () => {
       await change();
@@ -200,14 +200,14 @@ describe('what one caller asks of the database', () => {
       await until(async () => (await stuck()) > 1);
       await change();
       // Had it to wait for the statements, they would have ended.
-      await until(told, { what: 'both to be told meanwhile' });
+      await until(reported, { what: 'both to be notified meanwhile' });
       expect(await stuck()).toBe(2);
     });
     expect((await answer!).status).toBe(200);
     for (const client of clients) await client.dispose();
   });
 
-  test('stays the caller’s to the last page of an export', async () => {
+  test('remains the caller’s until the last page of an export', async () => {
     const { keyId } = await createTestKey(suite.db, { accountId: hog.user.id });
     const records = Array.from({ length: 2_500 }, () => recordOf({ accountId: hog.user.id, keyId }));
     for (let n = 0; n < records.length; n += 500) await flushBatch(suite.db.pool, records.slice(n, n + 500));
@@ -225,7 +225,7 @@ describe('what one caller asks of the database', () => {
     expect(owners).toEqual(Array(3).fill('hog'));
   });
 
-  test('stays the caller’s to the last piece of a list of long prompts', async () => {
+  test('remains the caller’s until the last piece of a list of long prompts', async () => {
     await writeLongPrompts(suite.db, hog.user.id, 4);
     const owners: (string | undefined)[] = [];
     watchPool(await pgPool(suite.db.orm), (text, ask) => {

@@ -45,7 +45,7 @@ describe('an id in capitals', () => {
   });
   afterAll(() => listener.stop());
 
-  test('names the same thing in every operation that changes one, and nothing keeps its spelling', async () => {
+  test("names the same object in every operation that changes one, and isn't stored in capitals", async () => {
     const admin = await signUpAdmin(suite);
     const ada = await signUp(suite.url);
     const done: string[] = [];
@@ -177,7 +177,7 @@ describe('an id in capitals', () => {
     ]);
   });
 
-  test('comes back from GraphQL as the id of what was deleted', async () => {
+  test('is returned by GraphQL as the ID of the deleted object', async () => {
     const ada = await signUp(suite.url);
     const { keyId: id } = await createTestKey(suite.db, { accountId: ada.user.id });
     const input = { id: id.toUpperCase() };

@@ -12,7 +12,7 @@ interface Reference {
   paths: Record<string, Record<string, { requestBody?: object }>>;
 }
 
-describe('a field that an operation does not know', () => {
+describe("a field that an operation doesn't have", () => {
   const suite = usePlatform();
   let token: string;
   let reference: Reference;
@@ -42,7 +42,7 @@ describe('a field that an operation does not know', () => {
     }
   });
 
-  test('is refused in query and body of every write that takes none', async () => {
+  test('is refused in query and body of every write without fields', async () => {
     const bare = writes.filter((route) => !hasBody(route));
     expect(bare.length).toBeGreaterThan(12);
     for (const route of bare) {
@@ -67,7 +67,7 @@ describe('a field that an operation does not know', () => {
     }
   });
 
-  test('is refused only behind the session', async () => {
+  test('is refused only after authentication', async () => {
     const answer = await call<ErrorAnswer>(suite.url, 'GET', `/api/auth/me?${FIELD}=1`);
     expect([answer.status, answer.body.error.code]).toEqual([401, 'unauthorized']);
   });
@@ -76,13 +76,13 @@ describe('a field that an operation does not know', () => {
     ['is absent', undefined],
     ['is null', null],
     ['is {}', {}],
-  ])('and a write that takes no body runs when its body %s', async (_name, body) => {
+  ])('and a write without a body runs when its body %s', async (_name, body) => {
     const user = await signUp(suite.url);
     const logout = await call(suite.url, 'POST', '/api/auth/logout', { token: user.token, body });
     expect(logout.status).toBe(204);
   });
 
-  test('a value for another place does not move the version of a prompt unguarded', async () => {
+  test("a value for another field doesn't change the version of a prompt unguarded", async () => {
     const make = async <T>(path: string, body: object): Promise<T> =>
       (await call<T>(suite.url, 'POST', path, { token, body })).body;
     const prompt = await make<{ id: string }>('/api/prompts', { name: 'Guarded', content: 'one' });

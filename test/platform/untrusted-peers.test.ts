@@ -8,7 +8,7 @@ import { usePlatform } from '../support/platform-suite.js';
 describe('an edge on another machine that TRUST_PROXY does not list', () => {
   const suite = usePlatform();
 
-  test('is warned of once, and nobody else is', async () => {
+  test('is warned about once, and no other peer is', async () => {
     const lines: unknown[] = [];
     const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
     const { app, close } = await createPlatform({

@@ -8,7 +8,7 @@ import { until } from '../support/until.js';
 import { ask, FAST, QWEN } from './support.js';
 
 /** Two processes over one database that share nothing else. */
-describe('the bounds of an account, over two platforms', () => {
+describe('the limits of an account, over two platforms', () => {
   const clock = testClock(Date.UTC(2026, 10, 21, 12, 0, 10));
   let db: TestDatabase;
   let proxy: TestProxy;
@@ -61,7 +61,7 @@ describe('the bounds of an account, over two platforms', () => {
       )
     ).rows;
 
-  test('runs per minute hold for starts at once, and are free again a minute later', async () => {
+  test('of runs per minute hold for simultaneous starts, and are free again a minute later', async () => {
     const { token } = await customer();
     const answers = await askTimes(token, 8, [FAST, QWEN]);
     expect(statusesOf(answers)).toEqual([201, 201, 201, 201, 201, 429, 429, 429]);
@@ -77,7 +77,7 @@ describe('the bounds of an account, over two platforms', () => {
     expect(statusesOf(await askTimes(token, 6, [FAST, QWEN]))).toEqual([201, 201, 201, 201, 201, 429]);
   });
 
-  test('runs per day hold, and deleting sessions gives none back', async () => {
+  test('of runs per day hold, and deleting sessions gives none back', async () => {
     const { token, accountId } = await customer();
     for (let minute = 0; minute < 2; minute++) {
       expect(statusesOf(await askTimes(token, 5, [FAST, QWEN]))).toEqual([201, 201, 201, 201, 201]);
@@ -98,7 +98,7 @@ describe('the bounds of an account, over two platforms', () => {
     expect((await ask(at(0), renewed, [FAST], 'Hi', small)).status).toBe(201);
   });
 
-  test('tokens per day hold for runs at once, and count what was generated in the end', async () => {
+  test('of tokens per day hold for simultaneous runs, and count the generated tokens in the end', async () => {
     const { token, accountId } = await customer();
     const large = { parameters: { max_tokens: 500 } };
     const answers = await askTimes(token, 6, [FAST], large, TOGETHER);
@@ -118,7 +118,7 @@ describe('the bounds of an account, over two platforms', () => {
     ]);
   });
 
-  test('input tokens per day hold for runs at once, and count what was read in the end', async () => {
+  test('of input tokens per day hold for simultaneous runs, and count the tokens read in the end', async () => {
     const { token, accountId } = await customer();
     // 6,000 bytes of one word: estimated as 1,500 tokens each.
     const long = `${'word '.repeat(1_200).slice(TOGETHER.length)}${TOGETHER}`;
@@ -162,14 +162,14 @@ describe('the bounds of an account, over two platforms', () => {
     expect((await ask(at(0), token, [FAST], long, small)).status).toBe(429);
   });
 
-  test('nobody else is refused for it', async () => {
+  test("don't affect other accounts", async () => {
     const { token } = await customer();
     await askTimes(token, 6, [FAST, QWEN]);
     const { token: other } = await customer();
     expect(statusesOf(await askTimes(other, 2, [FAST]))).toEqual([201, 201]);
   });
 
-  test('a start that is refused writes nothing and takes nothing', async () => {
+  test('a refused start writes and reserves nothing', async () => {
     const { token, accountId } = await customer();
     const refused = await ask(at(0), token, [FAST], 'Hi', { parameters: { max_tokens: 2_001 } });
     expect(refused.status).toBe(429);

@@ -32,7 +32,7 @@ async function databaseFiles(db: TestDatabase): Promise<string[]> {
   );
 }
 
-/** In which files each text stands. */
+/** The files that contain each text. */
 function found(files: readonly string[], texts: readonly string[]): Map<string, string[]> {
   const places = new Map(texts.map((text): [string, string[]] => [text, []]));
   for (const path of files) {
@@ -68,7 +68,7 @@ describe('prompts and answers at rest', () => {
   const read = (id: string, who = token) =>
     call<Session>(platform.url, 'GET', `/api/playground/${id}`, { token: who });
 
-  test('stand in no file of the database and in no write-ahead log, not even of a deleted session', async () => {
+  test('are in no file of the database and in no write-ahead log, not even those of a deleted session', async () => {
     const prompt = canary('prompt');
     const system = canary('system');
     const gone = canary('gone');
@@ -101,7 +101,7 @@ describe('prompts and answers at rest', () => {
     expect((await read(body.id)).body).toMatchObject({ prompt: body.prompt, system_prompt: system });
   });
 
-  test('are of their account, row and field: put anywhere else, or changed by a bit, they are not read', async () => {
+  test("belong to their account, row and field: elsewhere, or with a changed bit, they can't be read", async () => {
     const [first, second] = await Promise.all(
       ['one', 'two'].map((word) =>
         ask(platform.url, token, [FAST], `${word} [[sim words=3]]`, { system_prompt: word }),
@@ -137,7 +137,7 @@ describe('prompts and answers at rest', () => {
     expect((await read(first!.body.id)).body).toEqual(first!.body);
   });
 
-  test('stand in no log, no metric and no error, however much is logged and however a run fails', async () => {
+  test('are in no log, no metric and no error, however much is logged and however a run fails', async () => {
     const [port, metricsPort] = await freePorts(2);
     const url = `http://127.0.0.1:${port}`;
     const logging = productProcess(
@@ -183,16 +183,16 @@ describe('prompts and answers at rest', () => {
     await until(() => logging.output().includes('request failed'), { what: 'the failure to be logged' });
     const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
     expect(metrics).toContain('playground_runs_total');
-    for (const told of [logging.output(), metrics, failed.text, ...errors]) {
-      expect(told).not.toContain(prompt);
-      for (const answer of answers) expect(told).not.toContain(answer);
+    for (const output of [logging.output(), metrics, failed.text, ...errors]) {
+      expect(output).not.toContain(prompt);
+      for (const answer of answers) expect(output).not.toContain(answer);
     }
     expect(logging.output()).not.toMatch(/Bearer sk-|virtual_key/);
     await logging.end('SIGTERM');
   });
 
   // The last: what a process needs to start is sealed with the key that it ends with.
-  test('are read before, during and after a change of ENCRYPTION_KEY, which seals none of them anew', async () => {
+  test('can be read before, during and after a change of ENCRYPTION_KEY, which seals none of them again', async () => {
     const { body } = await ask(platform.url, token, [FAST], 'Stays. [[sim words=3]]');
     const { body: shown } = await ask(platform.url, token, [FAST], 'Shown. [[sim words=3]]');
     const { body: sharing } = await call<{ share_slug: string }>(

@@ -29,27 +29,27 @@ describe('a follower in the process that makes the runs', () => {
   });
 
   const pass = (ms: number): Promise<void> => jest.advanceTimersByTimeAsync(ms);
-  /** Text comes for a run. Gives the pieces that the follower has been told since. */
+  /** Adds text to a run. Returns the pieces that the follower has received since. */
   const come = async (nth: 0 | 1, text: string): Promise<[offset: number, delta: string][]> => {
     session.runs[nth]!.text += text;
     session.changed();
     await pass(0);
-    return told();
+    return received();
   };
-  const told = (): [number, string][] => events.splice(0).map(({ offset, delta }) => [offset, delta]);
+  const received = (): [number, string][] => events.splice(0).map(({ offset, delta }) => [offset, delta]);
 
-  test('is told the first text of each run at once, and what follows it soon in one piece', async () => {
+  test('gets the first text of each run at once, and the following text soon in one piece', async () => {
     expect(await come(0, 'One')).toEqual([[0, 'One']]);
     expect(await come(1, 'First')).toEqual([[0, 'First']]);
     for (const word of [' two', ' three', ' four']) expect(await come(0, word)).toEqual([]);
     await pass(GATHER_MS);
-    expect(told()).toEqual([[3, ' two three four']]);
+    expect(received()).toEqual([[3, ' two three four']]);
     // What comes after a pause waits for nothing.
     await pass(GATHER_MS);
     expect(await come(0, ' five')).toEqual([[18, ' five']]);
   });
 
-  test('is told the end of a run at once, with all that had gathered', async () => {
+  test('gets the end of a run at once, with all gathered text', async () => {
     await come(0, 'One');
     expect(await come(0, ' two')).toEqual([]);
     const [run] = session.runs;

@@ -44,7 +44,7 @@ describe('when a platform process ends', () => {
   const read = async (id: string) =>
     (await call<Session>(other.url, 'GET', `/api/playground/${id}`, { token })).body.runs;
 
-  test('runs that end soon are let end', async () => {
+  test('runs that end soon may finish', async () => {
     const ending = await platform(15_000);
     const id = await start(ending.url, 'Soon. [[sim words=60 ttft_ms=10 chunk_ms=20]]');
     await until(() => proxy.simulator.stats().running === 2);
@@ -52,7 +52,7 @@ describe('when a platform process ends', () => {
     expect((await read(id)).map(({ status }) => status)).toEqual(['success', 'success']);
   });
 
-  test('runs that do not are ended with the reason, upstream too, and whoever waits is answered', async () => {
+  test('other runs are ended with the reason, upstream too, and waiting callers are answered', async () => {
     const ending = await platform(200);
     const before = proxy.simulator.stats().abandoned;
     const waiting = call<Session>(ending.url, 'POST', '/api/playground', {
@@ -70,7 +70,7 @@ describe('when a platform process ends', () => {
     await until(() => proxy.simulator.stats().abandoned === before + 1);
   });
 
-  test('killed, it leaves no run under way: another process ends them, and tells who follows', async () => {
+  test('killed, it leaves no run in progress: another process ends them and notifies followers', async () => {
     const [port] = await freePorts(1);
     const killed = productProcess('platform', {
       ...INHERITED_ENV,

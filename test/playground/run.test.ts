@@ -14,7 +14,7 @@ describe('a prompt for several models', () => {
     ({ token, accountId } = await product.signUp('team'));
   });
 
-  test('is answered with every run, its tokens and what it would have cost, and costs nothing', async () => {
+  test('returns every run with its tokens and list price, and is free', async () => {
     const before = await call<{ balance_usd: string }>(product.url, 'GET', '/api/billing/balance', { token });
     const answer = await ask(product.url, token, [FAST, PRO], 'Name a tree. [[sim words=6 tokens=10/20]]', {
       system_prompt: 'Be short.',
@@ -60,7 +60,7 @@ describe('a prompt for several models', () => {
     expect(usage.body.total).toBe(0);
   });
 
-  test('max_tokens is 1,024 unless told, and cuts where it says', async () => {
+  test('max_tokens defaults to 1,024, and cuts off the answer', async () => {
     const whole = await ask(product.url, token, [FAST], 'Hello [[sim words=3]]');
     expect(whole.body.parameters).toEqual({ temperature: null, max_tokens: 1_024, top_p: null });
     const cut = await ask(product.url, token, [FAST], 'Hello [[sim words=50]]', {
@@ -69,7 +69,7 @@ describe('a prompt for several models', () => {
     expect(cut.body.runs[0]).toMatchObject({ status: 'success', finish_reason: 'length', output_tokens: 5 });
   });
 
-  test('an answer that takes long begins before it is whole, so that nobody on the way gives up', async () => {
+  test('a slow answer begins before it is complete, so that no intermediary gives up', async () => {
     const began = performance.now();
     const response = await fetch(`${product.url}/api/playground`, {
       method: 'POST',
@@ -82,13 +82,13 @@ describe('a prompt for several models', () => {
       201,
       'application/json; charset=utf-8',
     ]);
-    // Four seconds before the model has said anything.
+    // Four seconds before the first output of the model.
     expect(headMs).toBeLessThan(performance.now() - began - 500);
     expect(text.startsWith(' {')).toBe(true);
     expect(JSON.parse(text)).toMatchObject({ runs: [{ status: 'success', model_public_name: FAST }] });
   });
 
-  test('one model that fails is a run with status and message, and the others answer', async () => {
+  test('a model that fails is a run with status and message, and the others answer', async () => {
     // Only what one model is asked to do differs: the others are asked for the same.
     const [good, bad] = await Promise.all([
       ask(product.url, token, [FAST, QWEN], 'Hi [[sim words=4]]'),
@@ -109,14 +109,14 @@ describe('a prompt for several models', () => {
     ]);
   });
 
-  test('an answer that breaks off keeps what had come, and says that it failed', async () => {
+  test('an answer that breaks off keeps the text received, and is marked as failed', async () => {
     const { body } = await ask(product.url, token, [FAST], 'Hi [[sim words=30 abort_after=5]]');
     expect(body.runs[0]).toMatchObject({ status: 'error', error_code: 'upstream_error' });
     expect(body.runs[0]!.response_content).toMatch(/\w/);
     expect(body.runs[0]!.error_message).not.toMatch(/127\.0\.0\.1|ECONN|http/);
   });
 
-  test('an embedding model is refused, and so are the wrong number of models and one named twice', async () => {
+  test('refuses an embedding model, a wrong number of models, and a repeated model', async () => {
     const refused = async (models: string[]) => {
       const { status, body } = await ask(product.url, token, models, 'Hi');
       return [status, body.error.code, body.error.details?.[0]?.field];
@@ -143,20 +143,20 @@ describe('a prompt for several models', () => {
     ['top_p above 1', { parameters: { top_p: 1.5 } }, 'parameters.top_p'],
     ['a parameter that is not known', { parameters: { n: 2 } }, 'parameters.n'],
     ['a field that is not known', { stream: true }, 'stream'],
-  ])('%s is refused by its field', async (_what, more, field) => {
+  ])('%s is refused with its field', async (_what, more, field) => {
     const body = { prompt: 'Hi', models: [FAST], ...more };
     const answer = await call<ErrorAnswer>(product.url, 'POST', '/api/playground', { token, body });
     expect([answer.status, answer.body.error.code]).toEqual([422, 'validation_error']);
     expect(answer.body.error.details!.map((issue) => issue.field)).toEqual([field]);
   });
 
-  test('50,000 characters are a prompt, whatever they take as bytes', async () => {
+  test('50,000 characters are accepted, whatever their size in bytes', async () => {
     const prompt = '🌳'.repeat(50_000);
     const { status, body } = await ask(product.url, token, [QWEN], prompt);
     expect([status, body.prompt === prompt, body.runs[0]!.status]).toEqual([201, true, 'success']);
   });
 
-  test('a model outside the plan is refused with the reason, and so is one that is none', async () => {
+  test('a model outside the plan is refused with the reason, and so is an unknown one', async () => {
     const { token: free } = await signUp(product.url);
     for (const model of [PRO, 'gateway/none']) {
       const { status, body } = await ask(product.url, free, [FAST, model], 'Hi');
@@ -167,7 +167,7 @@ describe('a prompt for several models', () => {
     expect(listed.body).toEqual([]);
   });
 
-  test('a list shows the newest first, with the beginning of long texts, and only shared ones where asked', async () => {
+  test('a list shows the newest first, with the beginning of long texts, and only shared ones on request', async () => {
     const { token: own } = await product.signUp('starter');
     const first = await ask(product.url, own, [FAST], 'one [[sim words=2]]');
     const second = await ask(product.url, own, [FAST], `two [[sim words=2]]${' more'.repeat(500)}`);
@@ -186,7 +186,7 @@ describe('a prompt for several models', () => {
     expect(bad.status).toBe(422);
   });
 
-  test('the newest 50 are kept, and shared ones beside them', async () => {
+  test('the newest 50 are kept, in addition to shared ones', async () => {
     const { token: own, accountId: owner } = await product.signUp('team');
     const { body: first } = await ask(product.url, own, [FAST], 'shared [[sim words=1]]');
     const { body: second } = await ask(product.url, own, [FAST], 'not shared [[sim words=1]]');
@@ -221,7 +221,7 @@ describe('a prompt for several models', () => {
     expect(rows).toEqual([]);
   });
 
-  test("another's session answers as if it were not there, whatever is done with it", async () => {
+  test("another account's session is answered like a missing one, for every operation", async () => {
     const { body } = await ask(product.url, token, [FAST], 'Mine [[sim words=2]]');
     const { token: other } = await signUp(product.url);
     const attempts: [string, string, unknown?][] = [
@@ -249,7 +249,7 @@ describe('a prompt for several models', () => {
     expect((await call(product.url, 'GET', '/api/playground/no-uuid', { token })).status).toBe(404);
   });
 
-  test('the account has one virtual key of its own, made for it, and it goes with the account', async () => {
+  test('the account has its own virtual key, created for it and deleted with it', async () => {
     const { token: own, user } = await signUp(product.url, { password: 'a password of this test' });
     await Promise.all([1, 2, 3].map(() => ask(product.url, own, [FAST], 'Hi [[sim words=1]]')));
     const keys = async () =>
@@ -267,7 +267,7 @@ describe('a prompt for several models', () => {
     expect(left.rows).toEqual([{ sessions: 0, days: 0, key: null }]);
   });
 
-  test('no answer names the account, its virtual key or a node', async () => {
+  test('no response names the account, its virtual key or a node', async () => {
     const canary = await ask(product.url, token, [FAST], 'Hi [[sim echo_canary=1 status=500]]');
     const words = await ask(product.url, token, [FAST], 'Hi [[sim echo_canary=1 words=4]]');
     const refused = await ask(product.url, token, [FAST], 'Hi [[sim echo_canary=1 status=400]]');

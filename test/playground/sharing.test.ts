@@ -36,7 +36,7 @@ describe('a shared session', () => {
   const json = (slug: string) => call<Session>(product.url, 'GET', `/api/playground/shared/${slug}`);
   const page = (slug: string) => call(product.url, 'GET', `/p/${slug}`);
 
-  test('has an address that stays: shared again it is the same, and rotated another', async () => {
+  test('has a stable URL: shared again it is the same, and rotated another', async () => {
     const first = await share();
     expect(first).toEqual({
       share_slug: expect.stringMatching(/^[A-Za-z0-9_-]{24}$/),
@@ -54,7 +54,7 @@ describe('a shared session', () => {
     expect(await share()).toEqual(second);
   });
 
-  test('is shown to everybody whole, with nothing about its owner', async () => {
+  test('is shown completely to everybody, with nothing about its owner', async () => {
     const { share_slug: slug } = await share();
     const { status, body, text, headers } = await json(slug);
     expect(status).toBe(200);
@@ -73,7 +73,7 @@ describe('a shared session', () => {
     });
   });
 
-  test('is a page with prompt, answers, served model, tokens, price and date, and no HTML of theirs', async () => {
+  test('is a page with prompt, answers, served model, tokens, price and date, and none of their HTML', async () => {
     const { share_slug: slug } = await share();
     const { status, text, headers } = await page(slug);
     expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
@@ -108,7 +108,7 @@ describe('a shared session', () => {
     expect((await page(shared.share_slug)).text).toContain('<figcaption>1 character</figcaption>');
   });
 
-  test('folds thinking in front of an answer, and says so where there is nothing else', async () => {
+  test('folds thinking before an answer, and says so if there is nothing else', async () => {
     const { share_slug: slug } = await share();
     const shown = async (answer: string): Promise<string> => {
       await writeResponse(product.db.pool, { accountId, runId: session.runs[0]!.id, text: answer });
@@ -132,7 +132,7 @@ describe('a shared session', () => {
     expect(await shown('A tag: <think>')).toContain('<p>A tag: &#60;think&#62;</p>');
   });
 
-  test('shows answers as Markdown, in which HTML is text, and links and pictures are words', async () => {
+  test('shows answers as Markdown, with HTML as text, and links and pictures as words', async () => {
     const { share_slug: slug } = await share();
     const shown = async (answer: string): Promise<string> => {
       await writeResponse(product.db.pool, { accountId, runId: session.runs[0]!.id, text: answer });
@@ -144,7 +144,7 @@ describe('a shared session', () => {
         '# Rivers <i>',
         'Some **bold** `a<b` and <b>plain</b>',
         '- one\n- two',
-        '> said',
+        '> quoted',
         '| a | b |\n|---|---|\n| 1 | <u> |',
         '```js"><script>\nconst a = "</code><script>alert(1)</script>";\n```',
         '![cat](https://evil.example/cat.png"onload=x)',
@@ -164,7 +164,7 @@ describe('a shared session', () => {
     expect(answer).toContain('https://d.example Image: e (https://e.example/e.png)');
   });
 
-  test('is kept from nobody by robots.txt: crawlers have to read that it is not for them', async () => {
+  test("isn't blocked by robots.txt: crawlers must read that it isn't for them", async () => {
     const { share_slug: slug } = await share();
     const { status, text } = await call(product.url, 'GET', '/robots.txt');
     expect(status).toBe(200);
@@ -173,7 +173,7 @@ describe('a shared session', () => {
     expect(disallowed.filter((prefix) => `/p/${slug}`.startsWith(prefix))).toEqual([]);
   });
 
-  test('is 404 at once when it is shared no more, whoever asks, as if it had never been', async () => {
+  test('is 404 at once when sharing stops, for everybody, like one that never existed', async () => {
     const { share_slug: slug } = await share();
     await unshare();
     const never = await json('A'.repeat(24));
@@ -217,7 +217,7 @@ describe('a shared session', () => {
     expect(await statuses(theirs.slug)).toEqual([404, 404]);
   });
 
-  test('keeps its address when it is shared many times at once', async () => {
+  test('keeps its URL when it is shared many times at once', async () => {
     const { body } = await ask(product.url, token, [FAST], 'At once [[sim words=2]]');
     const path = `/api/playground/${body.id}/share`;
     const all = await Promise.all(
@@ -227,7 +227,7 @@ describe('a shared session', () => {
     expect((await json(all[0]!.body.share_slug)).status).toBe(200);
   });
 
-  test('stays in the list of its owner, however many newer ones there are', async () => {
+  test("remains in its owner's list, however many newer ones there are", async () => {
     const { token: own, accountId: owner } = await product.signUp('team');
     const { pool } = product.db;
     const ids: string[] = [];
@@ -259,7 +259,7 @@ describe('a shared session', () => {
     expect(viewer.playgroundSessions.at(-1)!.prompt).toBe('Shared 0');
   });
 
-  test('a body that is wrong is refused by its field', async () => {
+  test('an invalid body is refused with its field', async () => {
     const path = `/api/playground/${session.id}/share`;
     const answer = await call(product.url, 'POST', path, { token, body: { rotate: 'yes' } });
     expect([answer.status, answer.text]).toEqual([422, expect.stringContaining('rotate')]);

@@ -38,7 +38,7 @@ describe('runs that are followed over a socket', () => {
   const ended = (one: Watched) => until(() => one.followed.ended, { what: 'the subscription to end' });
   const simulator = () => suite.stack.router.simulator.stats();
 
-  test('the mutation returns at once, and the answers come piece by piece with time to first token and final metrics', async () => {
+  test('the mutation returns at once, and the answers come in pieces with time to first token and final metrics', async () => {
     const socket = client();
     const session = await start([FAST, QWEN], 'Tell me. [[sim words=100 ttft_ms=60 chunk_ms=30]]');
     expect(session.runs.map(({ status }) => status)).toEqual(['PENDING', 'PENDING']);
@@ -50,7 +50,7 @@ describe('runs that are followed over a socket', () => {
       const mine = watched.events().filter(({ runId }) => runId === id);
       const deltas = mine.filter(({ delta }) => delta !== '');
       expect(deltas.length).toBeGreaterThan(3);
-      // The first token is told when it comes, not at the end.
+      // The first token is sent when it arrives, not at the end.
       expect(deltas[0]!.run).toBeNull();
       expect(deltas[0]!.ttftMs).toBeGreaterThanOrEqual(50);
       const run = ends[modelPublicName]!;
@@ -62,7 +62,7 @@ describe('runs that are followed over a socket', () => {
     await socket.dispose();
   });
 
-  test('several on several runs, one who comes late and one who comes again, end with the same text', async () => {
+  test('several followers of several runs, one late and one reconnecting, end with the same text', async () => {
     const sockets = [client(), client(), client()];
     const sessions = [
       await start([FAST, QWEN, PRO], 'A long one. [[sim words=60 ttft_ms=20 chunk_ms=20]]'),
@@ -90,7 +90,7 @@ describe('runs that are followed over a socket', () => {
     for (const socket of sockets) await socket.dispose();
   });
 
-  test('what has ended long ago is told whole, and the subscription ends', async () => {
+  test('a finished session is sent completely, and the subscription ends', async () => {
     const { body } = await ask(suite.url, token, [FAST, QWEN], 'Done. [[sim words=5]]');
     const socket = client();
     const watched = watch(socket, body.id);
@@ -100,7 +100,7 @@ describe('runs that are followed over a socket', () => {
     await socket.dispose();
   });
 
-  test('models that fail in the middle end with what had come, and cost nothing', async () => {
+  test('models that fail in the middle end with the text received, and cost nothing', async () => {
     const session = await start([FAST, QWEN], 'Break. [[sim words=20 abort_after=4 chunk_ms=10]]');
     const socket = client();
     const watched = watch(socket, session.id);
@@ -144,7 +144,7 @@ describe('runs that are followed over a socket', () => {
     await socket.dispose();
   });
 
-  test('a run that waits for its first token is cancelled as well, with nothing generated', async () => {
+  test('a run that waits for its first token can be cancelled as well, with nothing generated', async () => {
     const before = simulator().abandoned;
     const session = await start([FAST], 'Never. [[sim delay_ms=600000]]');
     await until(() => simulator().running > 0);
@@ -178,15 +178,15 @@ describe('runs that are followed over a socket', () => {
     await socket.dispose();
   });
 
-  test("nobody follows, cancels or sees another's session", async () => {
+  test("nobody follows, cancels or sees another account's session", async () => {
     const session = await start([FAST], 'Mine. [[sim words=3]]');
     const { token: other } = await signUp(suite.url);
     const socket = client(other);
     const watched = watch(socket, session.id);
     await until(() => watched.followed.results.length > 0 || watched.followed.ended);
     expect(watched.events()).toEqual([]);
-    const told = watched.followed.error ?? watched.followed.results[0]!.errors;
-    expect(told).toEqual([expect.objectContaining({ extensions: { code: 'not_found' } })]);
+    const refusal = watched.followed.error ?? watched.followed.results[0]!.errors;
+    expect(refusal).toEqual([expect.objectContaining({ extensions: { code: 'not_found' } })]);
     const variables = { input: { sessionId: session.id } };
     expect(codesOf(await operate(suite.url, CANCEL, { token: other, variables }))).toEqual(['not_found']);
     const seen = await operate(
@@ -200,15 +200,15 @@ describe('runs that are followed over a socket', () => {
     await socket.dispose();
   });
 
-  test('an account follows 20 sessions at once, and others as many', async () => {
+  test('an account follows 20 sessions at once, independently of other accounts', async () => {
     const session = await start([FAST], 'Slow. [[sim words=500 ttft_ms=10 chunk_ms=50]]');
     const sockets = [client(), client()];
     const twenty = sockets.flatMap((socket) => Array.from({ length: 10 }, () => watch(socket, session.id)));
     await until(() => twenty.every((one) => one.events().length > 0));
     const refused = watch(sockets[0]!, session.id);
     await until(() => refused.followed.ended || refused.followed.results.length > 0);
-    const told = refused.followed.error ?? refused.followed.results[0]!.errors;
-    expect(told).toEqual([expect.objectContaining({ extensions: { code: 'rate_limit_exceeded' } })]);
+    const refusal = refused.followed.error ?? refused.followed.results[0]!.errors;
+    expect(refusal).toEqual([expect.objectContaining({ extensions: { code: 'rate_limit_exceeded' } })]);
     // One that leaves makes room.
     twenty[0]!.followed.leave();
     await until(async () => {
@@ -221,7 +221,7 @@ describe('runs that are followed over a socket', () => {
     for (const socket of sockets) await socket.dispose();
   });
 
-  test('one account has 32 runs under way, a few requests that wait, and leaves room for others', async () => {
+  test('an account has 32 runs in progress and a few waiting requests, and leaves room for others', async () => {
     const { token: greedy } = await suite.signUp('team');
     const never = 'Never. [[sim words=2000 ttft_ms=10 chunk_ms=200]]';
     const waiting = Array.from({ length: 7 }, () => ask(suite.url, greedy, [FAST], never));
@@ -236,8 +236,8 @@ describe('runs that are followed over a socket', () => {
       Array.from({ length: 8 }, () => operate(suite.url, START, { token: greedy, variables: { input } })),
     );
     expect(begun.filter(({ body }) => !body.errors)).toHaveLength(6);
-    const told = begun.find(({ body }) => body.errors)!.body.errors![0]!;
-    expect([told.extensions.code, told.message]).toEqual([
+    const refusal = begun.find(({ body }) => body.errors)!.body.errors![0]!;
+    expect([refusal.extensions.code, refusal.message]).toEqual([
       'rate_limit_exceeded',
       'An account can have at most 32 unfinished runs. Wait for one to finish.',
     ]);
@@ -256,7 +256,7 @@ describe('runs that are followed over a socket', () => {
     );
   });
 
-  test('GraphQL shows the same as REST', async () => {
+  test('GraphQL returns the same as REST', async () => {
     const { body } = await ask(suite.url, token, [FAST], 'The same. [[sim words=4]]', {
       parameters: { top_p: 0.5 },
     });

@@ -74,7 +74,7 @@ export interface Watched {
   events(): RunEvent[];
   /** The text of each run by its id, put together as the description of the subscription says. */
   texts(): Record<string, string>;
-  /** The whole runs that were told, by model. */
+  /** The complete runs received, by model. */
   ends(): Record<string, NonNullable<RunEvent['run']>>;
 }
 

@@ -64,11 +64,11 @@ const lengthOf = (one: Watched, runs: number) => {
   return lengths.length < runs ? 0 : Math.min(...lengths);
 };
 
-/** What holds with Redis and without: how a run ends is told everywhere, and so is that it should. */
+/** With and without Redis: ends and cancellations of runs reach every process. */
 function endsAnywhere(redisOf: () => TestRedis | undefined): void {
   const { two, there, start, client } = useTwo(redisOf);
 
-  test('the finished runs are told by the process that does not make them', async () => {
+  test("the process that doesn't make the runs reports their ends", async () => {
     const session = await start('Hello. [[sim words=8]]');
     const socket = client(there());
     const watched = watch(socket, session.id);
@@ -85,7 +85,7 @@ function endsAnywhere(redisOf: () => TestRedis | undefined): void {
   test.each([
     ['cancelled', CANCEL],
     ['deleted', DELETE],
-  ])('what is %s by one process is ended upstream by the other within a second', async (_what, mutation) => {
+  ])('runs %s by one process are ended upstream by the other within a second', async (_what, mutation) => {
     const before = two.proxy.simulator.stats().abandoned;
     const session = await start('Slow. [[sim words=500 ttft_ms=10 chunk_ms=30]]');
     await until(() => two.proxy.simulator.stats().running >= 2);
@@ -117,19 +117,19 @@ describeWithRedis('runs followed over Redis', () => {
   afterAll(() => redis.close());
   const { two, here, there, start, client } = useTwo(() => redis);
 
-  test('grow elsewhere as they do here, for those who come late as well, and no text stands in Redis', async () => {
+  test('grow elsewhere as they do here, for late followers as well, and no plain text is in Redis', async () => {
     const listener = redis.client.duplicate();
     listener.on('error', () => undefined);
-    const said: string[] = [];
+    const messages: string[] = [];
     listener.on('pmessage', (_pattern: string, channel: string, message: string) =>
-      said.push(`${channel} ${message}`),
+      messages.push(`${channel} ${message}`),
     );
     await listener.psubscribe('*');
     const session = await start('A long one. [[sim words=500 ttft_ms=20 chunk_ms=6]]');
     const sockets = [client(here()), client(there()), client(there())];
     const watched = [watch(sockets[0]!, session.id), watch(sockets[1]!, session.id)];
     await until(() => lengthOf(watched[1]!, 2) > 60);
-    // It is told while it grows, not when it has ended.
+    // Text is sent while it grows, not when it has ended.
     expect(Object.keys(watched[1]!.ends())).toEqual([]);
     watched.push(watch(sockets[2]!, session.id));
     await Promise.all(watched.map(ended));
@@ -142,14 +142,14 @@ describeWithRedis('runs followed over Redis', () => {
       expect(one.events().filter(({ delta, run }) => delta !== '' && run === null).length).toBeGreaterThan(3);
     }
     const pieces = theirs.events().flatMap(({ delta }) => (delta.length >= 12 ? [delta] : []));
-    const all = said.filter((line) => line.includes('playground-session-')).join('\n');
+    const all = messages.filter((line) => line.includes('playground-session-')).join('\n');
     expect([pieces.length > 5, all.length > 1_000]).toEqual([true, true]);
     for (const piece of pieces) expect(all).not.toContain(piece);
     listener.disconnect();
     for (const socket of sockets) await socket.dispose();
   });
 
-  test('lose nothing when Redis goes and comes back', async () => {
+  test('lose nothing when Redis fails and comes back', async () => {
     const session = await start('Longer. [[sim words=120 ttft_ms=20 chunk_ms=30]]', [FAST]);
     const socket = client(there());
     const watched = watch(socket, session.id);
@@ -163,7 +163,7 @@ describeWithRedis('runs followed over Redis', () => {
   });
 
   test(
-    'a process that is killed under its runs leaves every subscriber with the same text',
+    'after a process is killed during its runs, every subscriber ends with the same text',
     async () => {
       const [port] = await freePorts(1);
       const url = `http://127.0.0.1:${port}`;

@@ -10,7 +10,7 @@ import { ask, byModel, FAST, QWEN } from './support.js';
 const THOUGHT_MS = 300;
 const VIRTUAL_KEY = 'sk-virtual-canary-1234567890';
 
-describe('what goes upstream for a run, and what comes back', () => {
+describe('the upstream calls of a run', () => {
   let upstream: ScriptedUpstream;
   beforeAll(async () => {
     upstream = await startScriptedUpstream();
@@ -49,7 +49,7 @@ describe('what goes upstream for a run, and what comes back', () => {
         .end(`${events.join('')}data: [DONE]\n\n`);
     });
 
-  test('the prompt alone, with the virtual key of the account and the parameters', async () => {
+  test('contain only the prompt, with the virtual key of the account and the parameters', async () => {
     upstream.seen.length = 0;
     streams(chunk({ content: 'Yes' }), usage(3, 1));
     await ask(suite.url, token, [FAST], 'Is it?', {
@@ -78,7 +78,7 @@ describe('what goes upstream for a run, and what comes back', () => {
       'their account was disabled',
       (own) => suite.db.pool.query(`update accounts set status = 'disabled' where id = $1`, [own.user.id]),
     ],
-  ])('nothing for somebody who waited until %s', async (_what, end) => {
+  ])("aren't made for an account that waited until %s", async (_what, end) => {
     upstream.seen.length = 0;
     streams(chunk({ content: 'Yes' }), usage(3, 1));
     const own = await signUp(suite.url);
@@ -101,7 +101,7 @@ describe('what goes upstream for a run, and what comes back', () => {
     expect(upstream.seen).toEqual([]);
   });
 
-  test('a run whose end was committed while the connection broke is told as it ended', async () => {
+  test('a run whose end was committed while the connection broke is reported with its outcome', async () => {
     const { em } = suite.db.orm;
     const fork = em.fork.bind(em);
     let ends = 0;
@@ -135,7 +135,7 @@ describe('what goes upstream for a run, and what comes back', () => {
     }
   });
 
-  test('one model fails while the other answers: two runs of one session, each with its own end', async () => {
+  test('one model fails while the other answers: two runs of one session, each with its own outcome', async () => {
     upstream.answer((request, response) => {
       if (modelOf(request.body) === QWEN) {
         response.writeHead(500, { 'content-type': 'application/json' });
@@ -152,7 +152,7 @@ describe('what goes upstream for a run, and what comes back', () => {
     expect(text).not.toMatch(/10\.0\.0\.5|memory/);
   });
 
-  test('the model that served is told, and its price is what the run would have cost', async () => {
+  test("the model that served is reported, and its price is the run's list price", async () => {
     streams(chunk({ content: 'From another' }, { model: 'gateway/qwen-pro' }), usage(1_000_000, 10));
     const { body } = await ask(suite.url, token, [FAST], 'Who?');
     expect(body.runs[0]).toMatchObject({
@@ -163,7 +163,7 @@ describe('what goes upstream for a run, and what comes back', () => {
     });
   });
 
-  test('what is no text of an answer is left out, whatever form it has', async () => {
+  test("parts that aren't text of an answer are left out, in any form", async () => {
     streams(
       chunk({ role: 'assistant' }),
       chunk({ content: 'a' }),
@@ -176,7 +176,7 @@ describe('what goes upstream for a run, and what comes back', () => {
     expect(text).not.toContain('hidden');
   });
 
-  test('the first token may be one of its reasoning, as on the receipt of a call', async () => {
+  test('the first token may be part of the reasoning, as on the receipt of a call', async () => {
     upstream.answer((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(chunk({ content: null, reasoning_content: 'Let me think.' }));
@@ -206,7 +206,7 @@ describe('what goes upstream for a run, and what comes back', () => {
     expect(text).not.toContain('10.0.0.5');
   });
 
-  test('a model that never stops is cut', async () => {
+  test('a model that never stops is cut off', async () => {
     upstream.seen.length = 0;
     upstream.answer((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -225,7 +225,7 @@ describe('what goes upstream for a run, and what comes back', () => {
     await until(() => upstream.seen[0]!.aborted);
   });
 
-  test('a request whose client leaves keeps its runs: they are in the session', async () => {
+  test('a request whose client leaves keeps its runs in the session', async () => {
     let release = (): void => undefined;
     const released = new Promise<void>((resolve) => {
       release = resolve;
@@ -255,7 +255,7 @@ describe('what goes upstream for a run, and what comes back', () => {
     });
   });
 
-  test('how runs ended is counted', async () => {
+  test('outcomes of runs are counted', async () => {
     const { values } = await registry.getSingleMetric('playground_runs_total')!.get();
     const counted = Object.fromEntries(values.map(({ labels, value }) => [labels.status, value]));
     expect(counted.success).toBeGreaterThanOrEqual(4);

@@ -38,7 +38,7 @@ describe('a call that names a version of a prompt', () => {
   const counted = async (name: string): Promise<number> =>
     (await suite.edge.registry.getSingleMetric(name)!.get()).values[0]?.value ?? 0;
 
-  test('is recorded with it, and the header goes no further', async () => {
+  test("is recorded with it, and the header isn't forwarded", async () => {
     const key = await createTestKey(suite.db);
     const version = await versionOf(key);
     expect([await ask(key, version), await ask(key), await ask(key, version.toUpperCase())]).toEqual([
@@ -48,7 +48,7 @@ describe('a call that names a version of a prompt', () => {
     for (const request of suite.upstream.seen) expect(Object.keys(request.headers)).not.toContain(HEADER);
   });
 
-  test("is answered as ever when the version is another account's, unknown, gone or no id, and that is counted", async () => {
+  test("is answered as usual if the version is another account's, unknown, gone or malformed, which is counted", async () => {
     const [ada, bob] = [await createTestKey(suite.db), await createTestKey(suite.db)];
     const gone = await versionOf(ada);
     const context = contextOf(suite.db, ada.accountId);
@@ -64,7 +64,7 @@ describe('a call that names a version of a prompt', () => {
     expect((await counted('gateway_malformed_prompt_versions_total')) - malformed).toBe(2);
   });
 
-  test('keeps the version in a batch of many, and written twice changes nothing', async () => {
+  test('keeps the version in a batch of many, and writing it twice changes nothing', async () => {
     const key = await createTestKey(suite.db);
     const version = await versionOf(key);
     const payer = { accountId: key.accountId, keyId: key.keyId };

@@ -21,7 +21,7 @@ describe('prompts over GraphQL', () => {
     () => token,
   );
 
-  test('are made, changed, rendered, compared, moved and deleted as over REST', async () => {
+  test('are created, changed, rendered, compared, activated and deleted as over REST', async () => {
     const { createPrompt } = await dataOf<{ createPrompt: { prompt: { id: string; revision: number } } }>(
       suite.url,
       `mutation { createPrompt(input: { name: "Mail", content: "Dear {{ to }}, {{ __proto__ }}",
@@ -107,7 +107,7 @@ describe('prompts over GraphQL', () => {
     });
   });
 
-  test('page through every version, newest first, none twice', async () => {
+  test('page through every version, newest first, each once', async () => {
     const prompt = await api.create();
     for (let n = 0; n < 4; n++) await api.addVersion(prompt.id);
     const seen: number[] = [];
@@ -126,7 +126,7 @@ describe('prompts over GraphQL', () => {
     expect(seen).toEqual([5, 4, 3, 2, 1]);
   });
 
-  test('are compared, counted and listed at what it costs this process, whatever aliases are used', async () => {
+  test('cost what comparing, counting and listing costs this process, whatever aliases are used', async () => {
     const prompt = await api.create();
     const aliases = (count: number, field: string): string =>
       Array.from({ length: count }, (_, n) => `a${n}: ${field}`).join(' ');
@@ -143,7 +143,7 @@ describe('prompts over GraphQL', () => {
     expect(await codes(aliases(3, stats))).toEqual(['GRAPHQL_VALIDATION_FAILED']);
     expect(await codes(aliases(10, rendered))).toEqual([]);
     expect(await codes(aliases(15, rendered))).toEqual(['GRAPHQL_VALIDATION_FAILED']);
-    // A text of a megabyte fits once, wherever its second alias stands.
+    // A text of a megabyte fits once, wherever its second alias is.
     const text = rendered.replace('versionUsed', 'renderedContent');
     expect(await codes(aliases(1, text))).toEqual([]);
     expect(await codes(aliases(2, text))).toEqual(['GRAPHQL_VALIDATION_FAILED']);
@@ -176,16 +176,16 @@ describe('prompts over GraphQL', () => {
     });
   });
 
-  test('are told live to their owner when they change, as they are then, and to nobody else', async () => {
+  test('send live changes to their owner with their current state, and to nobody else', async () => {
     const other = await signUp(suite.url);
     const clients = [token, other.token].map((one) => socketClient(suite.url, { token: one }));
     const connected = clients.map(letIn);
     const [mine, theirs] = clients.map((client) => follow<Change>(client, CHANGED));
     await Promise.all(connected);
     const news = () => mine!.results.map(({ data }) => data!.promptChanged);
-    const told = async (matches: (change: Change['promptChanged']) => boolean, what: string) =>
+    const reported = async (matches: (change: Change['promptChanged']) => boolean, what: string) =>
       until(() => news().find(matches), { what });
-    // The first change may fall before the subscription stands.
+    // The first change may come before the subscription has begun.
     const probe = await api.create({ name: 'Probe' });
     await until(
       async () => {
@@ -195,15 +195,15 @@ describe('prompts over GraphQL', () => {
       { what: 'the subscription', intervalMs: 50 },
     );
     const prompt = await api.create({ name: 'One' });
-    await told((one) => one.promptId === prompt.id && one.prompt?.name === 'One', 'the making');
+    await reported((one) => one.promptId === prompt.id && one.prompt?.name === 'One', 'the making');
     await api.must(200, 'PATCH', `/${prompt.id}`, { name: 'Two' });
-    await told((one) => one.prompt?.name === 'Two' && one.prompt.revision === 2, 'the change');
+    await reported((one) => one.prompt?.name === 'Two' && one.prompt.revision === 2, 'the change');
     const second = await api.addVersion(prompt.id);
-    await told((one) => one.prompt?.revision === 3, 'the version');
+    await reported((one) => one.prompt?.revision === 3, 'the version');
     await api.activate(prompt.id, second.id);
-    await told((one) => one.prompt?.revision === 4, 'the activation');
+    await reported((one) => one.prompt?.revision === 4, 'the activation');
     await api.must(204, 'DELETE', `/${prompt.id}`);
-    await told((one) => one.promptId === prompt.id && one.deleted && one.prompt === null, 'the deletion');
+    await reported((one) => one.promptId === prompt.id && one.deleted && one.prompt === null, 'the deletion');
     expect(theirs!.results).toEqual([]);
     for (const client of clients) await client.dispose();
   });

@@ -14,7 +14,7 @@ describe('saved prompts', () => {
     () => token,
   );
 
-  test('begin with an active version 1, and a new version is not promoted', async () => {
+  test("begin with an active version 1, and a new version isn't activated", async () => {
     const prompt = await api.create({
       description: 'Says hello',
       variables: [{ name: 'name', default: 'you' }],
@@ -54,7 +54,7 @@ describe('saved prompts', () => {
     expect((await api.create({ name })).slug).toBe(slug);
   });
 
-  test('have slugs of their own, which stay, and never one that reads as an id', async () => {
+  test('have distinct slugs, which never change, and none that looks like an ID', async () => {
     const slugs = [];
     for (const name of ['Same', 'same!', 'SAME', 'same-2']) slugs.push((await api.create({ name })).slug);
     expect(slugs).toEqual(['same', 'same-2', 'same-3', 'same-2-2']);
@@ -80,7 +80,7 @@ describe('saved prompts', () => {
     expect(await names('search=alpha-100')).toEqual(['Alpha 100%']);
   });
 
-  test('warn of placeholders that are not declared and variables that are not used', async () => {
+  test('warn about undeclared placeholders and unused variables', async () => {
     const { active_version } = await api.create({
       content: '{{ a }} {{b}} {{b}} {{ 9 }} {{{ c }}}',
       variables: [{ name: 'b' }, { name: 'spare' }],
@@ -100,7 +100,7 @@ describe('saved prompts', () => {
     );
   });
 
-  test('of another account answer like none, on every route, and stay as they are', async () => {
+  test('of another account are answered like missing ones, on every route, and stay unchanged', async () => {
     const prompt = await api.create();
     const second = await api.addVersion(prompt.id);
     const before = await api.get(prompt.id);
@@ -167,12 +167,12 @@ describe('saved prompts', () => {
     ['a temperature above 2', { name: 'x', content: 'x', config: { temperature: 2.1 } }],
     ['an unknown model', { name: 'x', content: 'x', config: { model_public_name: 'gateway/none' } }],
     ['an embedding model', { name: 'x', content: 'x', config: { model_public_name: 'gateway/embed' } }],
-  ])('are not saved with %s', async (_what, input) => {
+  ])("aren't saved with %s", async (_what, input) => {
     expect(await api.refused('POST', '', input)).toEqual([422, 'validation_error']);
     expect(await api.must(200, 'GET', '')).toEqual([]);
   });
 
-  test('may have white space of every kind, as texts from PDFs do', async () => {
+  test('may contain white space of every kind, as texts from PDFs do', async () => {
     const content = 'a\tb\nc\r\nd\fe\vf';
     const { id, active_version } = await api.create({ content: `${content}{{ x }}` });
     expect(active_version.content).toBe(`${content}{{ x }}`);
@@ -182,7 +182,7 @@ describe('saved prompts', () => {
     expect(answer.body.rendered_content).toBe(content + content);
   });
 
-  test('are taken at their longest, also from clients that escape each character', async () => {
+  test('are accepted at maximum length, also from clients that escape each character', async () => {
     const content = '\u4e2d'.repeat(50_000);
     const { status } = await fetch(`${suite.url}/api/prompts`, {
       method: 'POST',
@@ -193,7 +193,7 @@ describe('saved prompts', () => {
     expect((await api.get('long')).active_version.content).toBe(content);
   });
 
-  test('are 200 of an account at most', async () => {
+  test('are limited to 200 per account', async () => {
     const { user, token: other } = await signUp(suite.url);
     token = other;
     const first = await api.create();
@@ -213,7 +213,7 @@ describe('saved prompts', () => {
     expect((await api.create({ name: 'Greeting' })).slug).toBe('greeting');
   });
 
-  test('go with their account', async () => {
+  test('are deleted with their account', async () => {
     const prompt = await api.create();
     await api.addVersion(prompt.id);
     const answer = await call(suite.url, 'DELETE', '/api/auth/me', { token, body: { password: PASSWORD } });
@@ -231,7 +231,7 @@ describe('saved prompts', () => {
       return api.ask<Record<string, unknown> & ErrorAnswer>('POST', `/${id}/render`, { variables });
     };
 
-    test('fill values and defaults, to the byte, and name what was not used', async () => {
+    test('insert values and defaults, to the byte, and list unused values', async () => {
       const json = '{"a": {"b": "{{ other }}"}, "c": "\\n\\u0000"} $1 $& <b>&amp;</b> 😀';
       const answer = await rendered(
         'A {{ value }} B {{other}} C {{ n }}',
@@ -251,7 +251,7 @@ describe('saved prompts', () => {
       });
     });
 
-    test('take __proto__ and constructor as names like others', async () => {
+    test('accept __proto__ and constructor like other names', async () => {
       const { id } = await api.create({ content: '{{ __proto__ }} {{ constructor }} {{ toString }}' });
       const missing = await api.ask<ErrorAnswer>('POST', `/${id}/render`, { variables: {} });
       expect(missing.body.error.message).toContain('__proto__, constructor, toString');
@@ -270,7 +270,7 @@ describe('saved prompts', () => {
       expect(refused.status).toBe(400);
     });
 
-    test('are refused with the names of all variables that are missing', async () => {
+    test('are refused with the names of all missing variables', async () => {
       const answer = await rendered('{{ b }} {{ a }} {{ c }} {{ b }}', { c: '' });
       expect(answer.status).toBe(400);
       expect(answer.body.error).toMatchObject({
@@ -287,12 +287,12 @@ describe('saved prompts', () => {
       ['a text', 'a'],
       ['control characters', { a: 'x\u0001' }],
       ['half characters', { a: '\ud800' }],
-    ])('take no %s for values', async (_what, variables) => {
+    ])('accept no %s as values', async (_what, variables) => {
       const answer = await rendered('{{ a }}', variables);
       expect([answer.status, answer.body.error.code]).toEqual([422, 'validation_error']);
     });
 
-    test('are 1 MiB at most', async () => {
+    test('are limited to 1 MiB', async () => {
       const content = '{{ a }}'.repeat(7_000);
       expect((await rendered(content, { a: 'x'.repeat(149) })).status).toBe(200);
       const answer = await rendered(content, { a: 'x'.repeat(150) });

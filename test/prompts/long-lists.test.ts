@@ -19,7 +19,7 @@ describe('lists of long prompts', () => {
     return text;
   };
 
-  test('are sent piece by piece, and read as if they were sent in one', async () => {
+  test('are sent in pieces, and read the same as in one', async () => {
     for (let n = 0; n < 8; n++) {
       // Long ones among short ones.
       await api.create({
@@ -46,7 +46,7 @@ describe('lists of long prompts', () => {
     expect([head.status, head.text]).toEqual([200, '']);
   });
 
-  test('are compressed for whoever takes that', async () => {
+  test('are compressed for clients that accept it', async () => {
     await writeLongPrompts(suite.db, owner.accountId, 3);
     const plain = await textOf('');
     const body = await new Promise<Buffer>((resolve, reject) => {
@@ -61,7 +61,7 @@ describe('lists of long prompts', () => {
     expect(body.length).toBeLessThan(plain.length / 10);
   });
 
-  test('and a prompt with long versions are sent likewise', async () => {
+  test('and a prompt with long versions are sent the same way', async () => {
     const prompt = await api.create({ content: 'x'.repeat(50_000) });
     const versions = [prompt.active_version];
     for (let n = 2; n < 10; n++) {

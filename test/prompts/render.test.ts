@@ -22,7 +22,7 @@ const filled = (content: string, values: Record<string, string>, defaults: Recor
   });
 
 describe('rendering', () => {
-  test('finds the placeholders that the expression finds, at the same places', () => {
+  test('finds the same placeholders as the regular expression, at the same places', () => {
     fc.assert(
       fc.property(texts, (text) => {
         const expected = [...text.matchAll(ORACLE)].map((match) => ({
@@ -36,7 +36,7 @@ describe('rendering', () => {
     );
   });
 
-  test('puts each value in as it is, whatever it holds, and nothing else changes', () => {
+  test('inserts each value unchanged, whatever it contains, and changes nothing else', () => {
     fc.assert(
       fc.property(texts, texts, (content, value) => {
         const names = [...content.matchAll(ORACLE)].map((match) => match[1]!);
@@ -49,7 +49,7 @@ describe('rendering', () => {
     );
   });
 
-  test('prefers a value to a default, and names every variable that has neither', () => {
+  test('prefers a value to a default, and names every variable with neither', () => {
     expect(filled('{{a}} {{b}}', { a: '{{b}}' }, { a: 'x', b: 'y' })).toEqual({
       kind: 'rendered',
       text: '{{b}} y',
@@ -76,7 +76,7 @@ describe('rendering', () => {
     expect(Math.min(...times)).toBeLessThan(20);
   });
 
-  test('gives up beyond the bound without building what is too large', () => {
+  test('stops beyond the limit without building the result', () => {
     const content = '{{ a }}'.repeat(7_000);
     expect(filled(content, { a: 'x'.repeat(149) }).kind).toBe('rendered');
     expect(filled(content, { a: 'x'.repeat(150) }).kind).toBe('too large');

@@ -25,7 +25,7 @@ interface WhatIf {
   difference_usd: string;
 }
 
-describe('what calls say', () => {
+describe('call statistics', () => {
   const suite = usePlatform();
   let token = '';
   let payer: { accountId: string; keyId: string };
@@ -62,7 +62,7 @@ describe('what calls say', () => {
     });
 
   describe('about a version', () => {
-    test('is counts, percentiles, tokens and exact cost of its own calls in the window', async () => {
+    test('are counts, percentiles, tokens and exact cost of its own calls in the window', async () => {
       const first = prompt.active_version_id;
       const latencies = Array.from({ length: 20 }, (_, n) => ({ latencyMs: (n + 1) * 10 }));
       await book(first, latencies);
@@ -92,7 +92,7 @@ describe('what calls say', () => {
       }
     });
 
-    test('is the same before its hours are rolled up, afterwards, and when a call comes late', async () => {
+    test('are the same before its hours are rolled up, afterwards, and when a call arrives late', async () => {
       const first = prompt.active_version_id;
       const hourAgo = Date.now() - HOUR_MS;
       await book(first, [{ createdAt: hourAgo }, { createdAt: hourAgo, servedModel: 'gateway/qwen-pro' }]);
@@ -119,14 +119,14 @@ describe('what calls say', () => {
       expect((await stats()).requests).toBe(5);
     });
 
-    test('without calls is zeros, and any error rate is possible', async () => {
+    test('without calls are zeros, and any error rate is possible', async () => {
       expect(await api.must(200, 'GET', `/${prompt.slug}/versions/${second.id}/stats`)).toMatchObject({
         ...{ requests: 0, error_rate: 0, error_rate_low: 0, error_rate_high: 1, p95_latency_ms: 0 },
         cost_usd: '0.000000',
       });
     });
 
-    test('compares two, and is inconclusive while their intervals overlap', async () => {
+    test('compare two, and are inconclusive while their intervals overlap', async () => {
       const compare = () =>
         api.must<{ first: Stats; second: Stats; fewer_errors: string }>(
           200,
@@ -163,7 +163,7 @@ describe('what calls say', () => {
       expect(turned.fewer_errors).toBe('second');
     });
 
-    test('has intervals that hold the rate, and narrow as calls come', () => {
+    test('have intervals that contain the rate, and narrow with more calls', () => {
       // Wilson's figures for 1 of 10, from the literature.
       expect(wilsonInterval(1, 10)).toEqual({
         low: expect.closeTo(0.0179, 4),
@@ -202,7 +202,7 @@ describe('what calls say', () => {
       );
     };
 
-    test('is exact to the last digit, for the account, a key and a version', async () => {
+    test('are exact to the last digit, for the account, a key and a version', async () => {
       const odd = (n: number): Partial<UsageRecord> => ({
         inputTokens: 7 * n + 1,
         outputTokens: 13 * n + 3,
@@ -242,7 +242,7 @@ describe('what calls say', () => {
       expect(DOLLAR).toBe(10n ** 12n);
     });
 
-    test('holds the window, and keeps chat and embeddings apart', async () => {
+    test('cover the window, and keep chat and embeddings apart', async () => {
       expect((await whatIf('model=gateway/fast')).body).toMatchObject({
         requests: 0,
         estimated_cost_usd: '0.000000',
@@ -263,7 +263,7 @@ describe('what calls say', () => {
       expect((await whatIf('model=gateway/fast')).body.requests).toBe(2);
     });
 
-    test('refuses models that are unknown and what is not the caller’s', async () => {
+    test('refuse unknown models, and keys and versions of other accounts', async () => {
       const stranger = await signUp(suite.url);
       const foreign = await createTestKey(suite.db, { accountId: stranger.user.id });
       expect((await whatIf('model=gateway/none')).status).toBe(422);

@@ -15,7 +15,7 @@ describe('versions of a prompt', () => {
   const suite = usePlatform();
   const { owner, api } = usePromptOwner(suite);
   const activations = (id: string): Promise<Activation[]> => api.must(200, 'GET', `/${id}/activations`);
-  /** On a busy machine some wait for the account's share of connections in vain: they are told so, and ask again. */
+  /** On a busy machine some requests exceed the wait for the account's share of connections, and are repeated. */
   const askAgain = async <T>(method: string, path: string, body?: unknown): Promise<ApiAnswer<T>> => {
     for (;;) {
       const answer = await api.ask<T>(method, path, body);
@@ -23,7 +23,7 @@ describe('versions of a prompt', () => {
     }
   };
 
-  test('are immutable in the database itself, and go with their prompt alone', async () => {
+  test('are immutable in the database itself, and deleted only with their prompt', async () => {
     const prompt = await api.create();
     const { pool } = suite.db;
     for (const statement of [
@@ -44,7 +44,7 @@ describe('versions of a prompt', () => {
     expect(rowCount).toBe(0);
   });
 
-  test('that are added a hundred at once count from 1 to 100, and none is active by that', async () => {
+  test('added a hundred at once are numbered from 1 to 100, and none becomes active', async () => {
     const prompt = await api.create();
     const add = async (content: string): Promise<Version> => {
       const answer = await askAgain<Version>('POST', `/${prompt.id}/versions`, { content });
@@ -64,7 +64,7 @@ describe('versions of a prompt', () => {
     }
   }, 60_000);
 
-  test('are added and activated while their prompt is deleted, and each answer says what happened', async () => {
+  test('are added and activated while their prompt is deleted, and each response reports what happened', async () => {
     const prompt = await api.create();
     const second = await api.addVersion(prompt.id);
     const answers = await Promise.all([
@@ -84,7 +84,7 @@ describe('versions of a prompt', () => {
     expect(rowCount).toBe(0);
   });
 
-  test('become active by being activated or patched, and the next render uses them', async () => {
+  test('become active by activation or by a patch, and the next render uses them', async () => {
     const prompt = await api.create({ content: 'one' });
     const second = await api.addVersion(prompt.id, { content: 'two' });
     const text = async () =>
@@ -112,7 +112,7 @@ describe('versions of a prompt', () => {
     ]);
   });
 
-  test('that are active already make no move, and the last move can be undone', async () => {
+  test('that are active already cause no activation, and the last activation can be undone', async () => {
     const prompt = await api.create();
     expect(await api.refused('POST', `/${prompt.id}/activations/undo`)).toEqual([422, 'validation_error']);
     const second = await api.addVersion(prompt.id);
@@ -128,7 +128,7 @@ describe('versions of a prompt', () => {
     ]);
   });
 
-  test('move a thousand times and the oldest moves are forgotten', async () => {
+  test('are activated a thousand times, and the oldest activations are deleted', async () => {
     const prompt = await api.create();
     const second = await api.addVersion(prompt.id);
     await suite.db.pool.query(
@@ -143,7 +143,7 @@ describe('versions of a prompt', () => {
     expect(rows).toEqual([{ n: 1_000, newest: 3 }]);
   });
 
-  test('are changed from what was seen: of two tabs the later is told', async () => {
+  test('are changed from an expected revision: of two tabs the later gets an error', async () => {
     const prompt = await api.create();
     const expected_revision = prompt.revision;
     const both = await Promise.all([
@@ -169,7 +169,7 @@ describe('versions of a prompt', () => {
     ]);
   });
 
-  test('are 500 of a prompt and 2,000,000 characters at most', async () => {
+  test('are limited to 500 per prompt and 2,000,000 characters in total', async () => {
     const prompt = await api.create();
     await suite.db.pool.query('update prompts set characters = 2000000 - 10 where id = $1', [prompt.id]);
     expect(await api.refused('POST', `/${prompt.id}/versions`, { content: 'x'.repeat(11) })).toEqual([
@@ -186,7 +186,7 @@ describe('versions of a prompt', () => {
     ]);
   });
 
-  test('of an account have 20,000,000 characters together at most, also where two prompts grow at once', async () => {
+  test('are limited to 20,000,000 characters per account, even when two prompts grow at once', async () => {
     const grown = [await api.create(), await api.create()];
     await writeLongPrompts(suite.db, owner.accountId, 10);
     await suite.db.pool.query(
@@ -223,7 +223,7 @@ describe('versions of a prompt', () => {
     expect((await add(grown[0]!, 1)).status).toBe(201);
   });
 
-  test('have 100,000 characters each at most, declarations included', async () => {
+  test('are limited to 100,000 characters each, including declarations', async () => {
     const prompt = await api.create();
     const path = `/${prompt.id}/versions`;
     const defaults = (count: number) =>
@@ -250,7 +250,7 @@ describe('versions of a prompt', () => {
     ).toEqual([422, 'validation_error']);
   });
 
-  test('are compared word by word, with what they declare', async () => {
+  test('are compared word by word, with their declarations', async () => {
     const prompt = await api.create({
       content: 'Dear {{ name }},\nhello.',
       variables: [{ name: 'name' }, { name: 'old' }],

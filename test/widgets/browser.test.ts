@@ -28,7 +28,7 @@ import {
   write,
 } from './site.js';
 
-/** What models write, or are told to write, that must stay words. */
+/** Output of models that must be shown as plain words. */
 const ATTACKS = [
   '<script>window.hacked=1</script>',
   '<img src=x onerror="window.hacked=1">',
@@ -85,7 +85,7 @@ describeInBrowser('the widget in a page', () => {
     return page;
   };
 
-  test('opens at a click, answers, and is there again on the next page', async () => {
+  test('opens with a click, answers, and keeps the conversation on the next page', async () => {
     const { publicKey } = await widgetOn({ greeting_message: 'Hello from the **shop**' });
     const page = await open(tagOf(edge.url, publicKey));
     await clickBubble(page);
@@ -119,7 +119,7 @@ describeInBrowser('the widget in a page', () => {
     });
   });
 
-  test('goes on where history is verified', async () => {
+  test('continues when history is verified', async () => {
     const { publicKey } = await widgetOn({ verified_history: true });
     const page = await open(tagOf(edge.url, publicKey));
     await clickBubble(page);
@@ -134,7 +134,7 @@ describeInBrowser('the widget in a page', () => {
     }
   });
 
-  test('keeps what is written before it has loaded', async () => {
+  test('keeps text that is written before it has loaded', async () => {
     const { publicKey } = await widgetOn();
     const page = await open('');
     const script = Promise.withResolvers<void>();
@@ -155,14 +155,14 @@ describeInBrowser('the widget in a page', () => {
     await page.unrouteAll({ behavior: 'wait' });
   });
 
-  test('stays away from a site that is not allowed', async () => {
+  test("stays hidden on a site that isn't allowed", async () => {
     const { publicKey } = await widgetOn({ allowed_domains: ['shop.example'] });
     const page = await openNew('', { expectedErrors: /CORS|ERR_FAILED/ });
-    const told = page.waitForEvent('console', {
+    const shown = page.waitForEvent('console', {
       predicate: (message) => message.text().startsWith('chat widget:'),
     });
     await page.goto(site.page('/foreign', tagOf(edge.url, publicKey)));
-    await told;
+    await shown;
     expect(await hasBubble(page)).toBe(false);
     const framed = await openNew(`<iframe src="${edge.url}/widget/frame/x?key=${publicKey}"></iframe>`, {
       expectedErrors: /frame-ancestors/,
@@ -172,7 +172,7 @@ describeInBrowser('the widget in a page', () => {
     });
   });
 
-  test('needs one host in the policy of a strict page, and is one bubble for two tags', async () => {
+  test('needs one host in the policy of a strict page, and shows one bubble for two tags', async () => {
     const { publicKey } = await widgetOn();
     const tag = tagOf(edge.url, publicKey);
     const policy = `default-src 'none'; script-src ${edge.url}; connect-src ${edge.url}; frame-src ${edge.url}`;
@@ -189,7 +189,7 @@ describeInBrowser('the widget in a page', () => {
     ['that hides what is empty', '<style>div:empty{display:none!important}body>div{opacity:0}</style>', {}],
     ['without an origin', '', { 'content-security-policy': 'sandbox allow-scripts' }],
     ['that is isolated from other origins', '', { 'cross-origin-embedder-policy': 'require-corp' }],
-  ])('is there in a page %s', async (_what, style, headers) => {
+  ])('appears in a page %s', async (_what, style, headers) => {
     const { publicKey } = await widgetOn({ allowed_domains: [] });
     const page = await open(style + tagOf(edge.url, publicKey, 'crossorigin'), {}, headers);
     await clickBubble(page);
@@ -198,7 +198,7 @@ describeInBrowser('the widget in a page', () => {
     await chat.locator('.turn.assistant', { hasText: 'Hello.' }).waitFor();
   });
 
-  test('goes along when a page replaces its body, and forgets what it had asked', async () => {
+  test('survives a page that replaces its body, and forgets what it had asked', async () => {
     const { publicKey } = await widgetOn();
     const page = await open(tagOf(edge.url, publicKey));
     await clickBubble(page);
@@ -231,23 +231,23 @@ describeInBrowser('the widget in a page', () => {
     await until(() => page.frames().length === 1, { what: 'the end of the chat' });
   });
 
-  test('comes to a page without a connection once there is one', async () => {
+  test('appears on a page without a connection once there is one', async () => {
     const { publicKey } = await widgetOn();
     const page = await openNew('', { expectedErrors: /ERR_FAILED/ });
     await page.route('**/api/widget/**', (route) => route.abort());
     await page.addInitScript("Object.defineProperty(navigator, 'onLine', { value: false })");
-    const told = page.waitForEvent('console', {
+    const shown = page.waitForEvent('console', {
       predicate: (message) => message.text().startsWith('chat widget:'),
     });
     await page.goto(site.page('/kept', tagOf(edge.url, publicKey)));
-    await told;
+    await shown;
     await page.unrouteAll();
     await page.evaluate("window.dispatchEvent(new Event('online'))");
     await clickBubble(page);
     await chatIn(page);
   });
 
-  test('shows what models write as words', async () => {
+  test('shows model output as plain words', async () => {
     const { publicKey } = await widgetOn();
     const page = await open(tagOf(edge.url, publicKey));
     await clickBubble(page);
@@ -285,7 +285,7 @@ describeInBrowser('the widget in a page', () => {
     await offer.close();
   });
 
-  test('explains limits, and a key that is gone, in the chat', async () => {
+  test('explains limits, and a key that no longer works, in the chat', async () => {
     const widget = await widgetOn({ rate_limit_per_minute: 1, daily_message_limit: 2 });
     const page = await open(tagOf(edge.url, widget.publicKey), {
       expectedErrors: /status of (?:429|404|503)/,
@@ -295,9 +295,9 @@ describeInBrowser('the widget in a page', () => {
     await write(chat, 'One');
     await chat.locator('.turn.assistant', { hasText: 'Hello.' }).waitFor();
     await takesMessages(chat);
-    const told = (words: string | RegExp) => chat.getByRole('alert').getByText(words).waitFor();
+    const shown = (words: string | RegExp) => chat.getByRole('alert').getByText(words).waitFor();
     await write(chat, 'Two');
-    await told(/Too many messages at once\. Try again in \d+ seconds?\./);
+    await shown(/Too many messages at once\. Try again in \d+ seconds?\./);
     await changeWidget(suite.db, widget, 'rate_limit_per_minute = 100, daily_message_limit = 1');
     await until(
       async () => {
@@ -342,7 +342,7 @@ describeInBrowser('the widget in a page', () => {
     expect(await chat.locator('.turn.user').count()).toBe(0);
   });
 
-  test('says so when a model thinks and gives no answer, and shows the answer without thinking', async () => {
+  test('points out a model that thinks without answering, and shows answers without thinking', async () => {
     const { publicKey } = await widgetOn();
     const page = await open(tagOf(edge.url, publicKey));
     await clickBubble(page);
@@ -357,7 +357,7 @@ describeInBrowser('the widget in a page', () => {
     expect(await chat.locator('body').innerText()).not.toMatch(/Hm|<|Let me see/);
   });
 
-  test('goes on with less of a conversation that the model finds too long, and says when that does not help', async () => {
+  test("sends less of a conversation that is too long for the model, and explains when that doesn't help", async () => {
     const { publicKey } = await widgetOn({ verified_history: true });
     const page = await open(tagOf(edge.url, publicKey), { expectedErrors: /status of 400/ });
     await clickBubble(page);
@@ -429,7 +429,7 @@ describeInBrowser('the widget in a page', () => {
     expect(await chat.evaluate<number>('innerHeight')).toBeGreaterThan(0);
   });
 
-  test('closes again when the chat can’t be loaded, tells the page, and tries again at the next click', async () => {
+  test('closes again when the chat can’t be loaded, notifies the page, and retries at the next click', async () => {
     const { publicKey } = await widgetOn();
     const page = await browser.open(site.url, { others: [edge.url], expectedErrors: /ERR_FAILED/ });
     await page.clock.install();
@@ -447,7 +447,7 @@ describeInBrowser('the widget in a page', () => {
     await chat.locator('.turn.assistant', { hasText: 'Hello.' }).waitFor();
   });
 
-  test('says when an answer stalls, takes it if it comes after all, and asks again if told to', async () => {
+  test('reports when an answer stalls, accepts it if it arrives after all, and asks again on request', async () => {
     const { publicKey } = await widgetOn();
     const page = await browser.open(site.url, { others: [edge.url] });
     // Twenty seconds of silence pass when the test says so, and not before.
@@ -537,7 +537,7 @@ describeInBrowser('the widget in a page', () => {
     expect(await chat.locator('.turn.assistant').count()).toBe(2);
   });
 
-  test('is written from right to left where its page is, and each message by its own words', async () => {
+  test('is right to left where its page is, and each message by its own words', async () => {
     const { publicKey } = await widgetOn({
       greeting_message: 'مرحبا! كيف أساعدك؟',
       placeholder: 'اكتب رسالة',
@@ -571,7 +571,7 @@ describeInBrowser('the widget in a page', () => {
     await screenshot(page, 'widget-rtl');
   });
 
-  test('stays where its reader is', async () => {
+  test("stays at its reader's position", async () => {
     const { publicKey } = await widgetOn();
     const page = await open(tagOf(edge.url, publicKey));
     await clickBubble(page);
@@ -604,9 +604,9 @@ describeInBrowser('the widget in a page', () => {
     await until(async () => (await place()) === 40, { what: 'the same place after it was closed' });
   });
 
-  test('fills a phone above its keyboard, which it leaves alone', async () => {
+  test('fills a phone above its keyboard, without opening or closing it', async () => {
     const { publicKey } = await widgetOn();
-    // The keyboard of a phone makes the visible part smaller; a browser without one is told.
+    // A phone's keyboard makes the visible part smaller; simulated in a browser without one.
     const keyboard = `<script>
       Object.defineProperty(window, 'visualViewport', { value: Object.assign(new EventTarget(), { height: innerHeight, offsetTop: 0 }) });
     </script>`;
@@ -634,7 +634,7 @@ describeInBrowser('the widget in a page', () => {
     await until(() => hasBubble(page), { what: 'the bubble' });
   });
 
-  test('does what the page asks for by its script', async () => {
+  test("follows the page's script", async () => {
     const { publicKey } = await widgetOn();
     const page = await open(tagOf(edge.url, publicKey));
     await until(() => hasBubble(page), { what: 'the bubble' });
@@ -649,7 +649,7 @@ describeInBrowser('the widget in a page', () => {
     await until(() => upstream.seen.at(-1)!.body.includes('Cut'), { what: 'the second message' });
     const { messages } = JSON.parse(upstream.seen.at(-1)!.body) as { messages: { content: string }[] };
     expect(messages.at(-1)!.content).toBe('Cut  here 👋 or there');
-    // What is said while an answer is under way waits for its end.
+    // A message during an answer waits for its end.
     await takesMessages(chat);
     let finish: (() => void) | undefined;
     upstream.answer((request, response) => {
@@ -665,7 +665,7 @@ describeInBrowser('the widget in a page', () => {
     await until(() => hasBubble(page), { what: 'the bubble' });
   });
 
-  test('is served small, and asked about again soon', async () => {
+  test('is small, and revalidated soon', async () => {
     const loader = await fetch(`${edge.url}/widget/v1.js`);
     expect(loader.headers.get('cache-control')).toBe('public, max-age=300');
     expect(loader.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
@@ -681,7 +681,7 @@ describeInBrowser('the widget in a page', () => {
     upstream.answer(answerOf());
   });
 
-  test('is shown on each of as many sites as can be named, whatever their length', async () => {
+  test('works on each of as many sites as can be named, whatever their length', async () => {
     const longest = ['a'.repeat(60), 'b'.repeat(62), 'c'.repeat(62), 'd'.repeat(61)].join('.');
     const { publicKey } = await widgetOn({
       allowed_domains: [...Array.from({ length: 49 }, (_, n) => `${n + 10}.${longest}`), 'localhost'],

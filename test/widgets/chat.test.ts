@@ -49,7 +49,7 @@ describe('a chat with a widget', () => {
     ]);
   });
 
-  test('goes on with the conversation and its session', async () => {
+  test('continues the conversation and its session', async () => {
     const { publicKey } = await createTestWidget(suite.db);
     const messages = [
       { role: 'user', content: 'One' },
@@ -63,7 +63,7 @@ describe('a chat with a widget', () => {
     );
   });
 
-  test('is streamed as /v1 streams, with one chunk more for the session and the code', async () => {
+  test('streams like /v1, with one more chunk for the session and the code', async () => {
     const { publicKey } = await createTestWidget(suite.db);
     suite.upstream.answer(stream(FULL_STREAM));
     const response = await say(suite.edge.url, publicKey, { body: { stream: true } });
@@ -86,7 +86,7 @@ describe('a chat with a widget', () => {
     expect(JSON.stringify(chunks)).not.toContain('usage');
   });
 
-  test('shows nothing of the system prompt that a node sends back with its answer', async () => {
+  test('hides a system prompt that a node sends back with its answer', async () => {
     const { publicKey } = await createTestWidget(suite.db, { columns: { system_prompt: CANARY } });
     const echo = { prompt_text: CANARY, prompt_logprobs: [{ decoded_token: CANARY }] };
     const chunkOf = (delta: object, more: object = {}) =>
@@ -110,7 +110,7 @@ describe('a chat with a widget', () => {
     expect(text).toContain('"finish_reason":"stop"');
   });
 
-  test('shows nothing of the system prompt, whatever fails', async () => {
+  test('hides the system prompt, whatever fails', async () => {
     const { publicKey } = await createTestWidget(suite.db, { columns: { system_prompt: CANARY } });
     const shown: string[] = [];
     const note = async (response: Response): Promise<number> => {
@@ -118,14 +118,14 @@ describe('a chat with a widget', () => {
       return response.status;
     };
     const leak = JSON.stringify({ error: { message: `bad prompt: ${CANARY}`, type: CANARY, code: CANARY } });
-    for (const [status, told] of [
+    for (const [status, shown] of [
       [400, 400],
       [422, 422],
       [500, 502],
       [429, 503],
     ] as const) {
       suite.upstream.answer(raw(status, leak));
-      expect(await note(await say(suite.edge.url, publicKey))).toBe(told);
+      expect(await note(await say(suite.edge.url, publicKey))).toBe(shown);
     }
     suite.upstream.answer(stream([delta('Hel'), `data: ${leak}\n\n`]));
     await note(await say(suite.edge.url, publicKey, { body: { stream: true } }));
@@ -135,7 +135,7 @@ describe('a chat with a widget', () => {
     expect(shown.filter((text) => text.includes(CANARY))).toEqual([]);
   });
 
-  test('that fails at the model is free and counts for nothing', async () => {
+  test("that fails at the model is free and doesn't count", async () => {
     const widget = await createTestWidget(suite.db, { columns: { daily_message_limit: 1 } });
     suite.upstream.answer(raw(500, '{}'));
     for (let i = 0; i < 3; i++) {
@@ -149,7 +149,7 @@ describe('a chat with a widget', () => {
     ]);
   });
 
-  test('is free and says so when a large answer of the model cannot be read', async () => {
+  test("is free and reports it when a large answer of the model can't be read", async () => {
     const widget = await createTestWidget(suite.db);
     const choice = { index: 0, message: { role: 'assistant', content: 'x'.repeat(300_000) } };
     const usage = { prompt_tokens: 12, completion_tokens: 34, total_tokens: 46 };
@@ -166,7 +166,7 @@ describe('a chat with a widget', () => {
     ]);
   });
 
-  test('counts toward no plan rate', async () => {
+  test("doesn't count toward the plan's rate", async () => {
     const widget = await createTestWidget(suite.db, { plan: 'free' });
     for (let i = 0; i < 25; i++) expect((await say(suite.edge.url, widget.publicKey)).status).toBe(200);
     const { headers } = await fetch(`${suite.edge.url}/v1/models`, {
@@ -202,7 +202,7 @@ describe('a chat with a widget', () => {
     expect(suite.upstream.seen).toHaveLength(before);
   });
 
-  test('takes 8,000 characters, of which an emoji is one', async () => {
+  test('accepts 8,000 characters, of which an emoji is one', async () => {
     const { publicKey } = await createTestWidget(suite.db);
     const content = '\u{1f44b}'.repeat(8_000);
     const messages = Array.from({ length: 4 }, () => ({ role: 'user', content }));

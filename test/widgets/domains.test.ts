@@ -24,7 +24,7 @@ describe('sites of a widget', () => {
     ['http://[::1]:80', '[::1]'],
     ['münchen.example', 'xn--mnchen-3ya.example'],
     ['127.1', '127.0.0.1'],
-  ])('%s is entered, %s is kept', (entered, kept) => {
+  ])('%s is entered, %s is stored', (entered, kept) => {
     expect(domainOf(entered)).toBe(kept);
   });
 
@@ -41,7 +41,7 @@ describe('sites of a widget', () => {
     'x'.repeat(300),
     'a;frame-ancestors *',
     "'self'",
-  ])('%j is no host name', (entered) => {
+  ])('%j is not a host name', (entered) => {
     expect(domainOf(entered)).toBeUndefined();
   });
 

@@ -75,7 +75,7 @@ describe('widgets in GraphQL', () => {
     expect(await ask('{ viewer { widgets { id } } }')).toEqual({ viewer: { widgets: [] } });
   });
 
-  test('are named by the calls of their visitors until they are deleted, and over REST by their id', async () => {
+  test("are named by their visitors' calls until they are deleted, and over REST by their ID", async () => {
     const { token: owner, user } = await signUp(suite.url);
     const make = async (name: string): Promise<string> =>
       (
@@ -118,7 +118,7 @@ describe('widgets in GraphQL', () => {
     expect(body.items.map(({ widget_id }) => widget_id)).toEqual([shop, help, null]);
   });
 
-  test('tell which field is wrong', async () => {
+  test('return errors that name the field', async () => {
     const answer = await operate(
       suite.url,
       'mutation { createWidget(input: { name: "a", modelPublicName: "gateway/fast", dailyMessageLimit: -1 }) { widget { id } } }',

@@ -14,7 +14,7 @@ describe('widgets', () => {
     () => token,
   );
 
-  test('need a name and a model, and have defaults for the rest', async () => {
+  test('require a name and a model, and have defaults for the rest', async () => {
     const widget = await api.create();
     expect(widget.public_key).toMatch(/^wgt_pr_[A-Za-z0-9_-]{24}$/);
     expect(widget).toEqual({
@@ -44,7 +44,7 @@ describe('widgets', () => {
     expect(await api.refused('POST', '', {})).toEqual([422, 'validation_error', 'name', 'model_public_name']);
   });
 
-  test('keep names of sites that mean something to the database', async () => {
+  test('keep names of sites with a meaning to the database', async () => {
     const domains = ['null', 'true', 'shop.example'];
     const widget = await api.create({ allowed_domains: domains });
     expect((await api.get(widget.id)).allowed_domains).toEqual(domains);
@@ -56,7 +56,7 @@ describe('widgets', () => {
     expect(rows).toEqual([{ allowed_domains: ['null'] }]);
   });
 
-  test('keep what they are made with, and change only what a patch names', async () => {
+  test('keep the values they are created with, and change only those in a patch', async () => {
     const input = {
       name: 'Shop',
       system_prompt: 'Sell nothing.',
@@ -122,7 +122,7 @@ describe('widgets', () => {
     expect(await api.refused('POST', '', body)).toEqual([422, 'validation_error', field]);
   });
 
-  test('saved with control characters, which texts could once have, can still be read and changed', async () => {
+  test('saved with control characters, which used to be allowed, can still be read and changed', async () => {
     const { id } = await api.create();
     await suite.db.pool.query('update widgets set system_prompt = $2 where id = $1', [id, 'a\u0001b']);
     const [listed] = await api.must<Widget[]>(200, 'GET', '');
@@ -135,7 +135,7 @@ describe('widgets', () => {
     expect(changed.system_prompt).toBe('a\tb\r\n');
   });
 
-  test('answer only by models of the plan', async () => {
+  test('answer only with models of the plan', async () => {
     for (const model_public_name of ['gateway/qwen-pro', 'gateway/none']) {
       expect(await api.refused('POST', '', { name: 'Help', model_public_name })).toEqual([
         403,
@@ -149,7 +149,7 @@ describe('widgets', () => {
     ]);
   });
 
-  test('get another key by rotation, and are gone for good once deleted', async () => {
+  test('get a new key by rotation, and are gone for good once deleted', async () => {
     const widget = await api.create();
     const rotated = await api.rotate(widget.id);
     expect(rotated.public_key).not.toBe(widget.public_key);
@@ -176,7 +176,7 @@ describe('widgets', () => {
     ]);
   });
 
-  test("of somebody else aren't there, nor their prompts", async () => {
+  test("of another account don't exist, nor do its prompts", async () => {
     const { id } = await api.create();
     const prompt = await call<{ id: string }>(suite.url, 'POST', '/api/prompts', {
       token,
@@ -194,7 +194,7 @@ describe('widgets', () => {
     }
   });
 
-  test('keep no prompt that was deleted', async () => {
+  test('drop a prompt that is deleted', async () => {
     const prompt = await call<{ id: string }>(suite.url, 'POST', '/api/prompts', {
       token,
       body: { name: 'Mine', content: 'Be kind.' },
@@ -205,14 +205,14 @@ describe('widgets', () => {
     expect((await api.get(id)).prompt_id).toBeNull();
   });
 
-  test('go with their account', async () => {
+  test('are deleted with their account', async () => {
     const { id } = await api.create();
     await call(suite.url, 'DELETE', '/api/auth/me', { token, body: { password: PASSWORD } });
     const { rows } = await suite.db.pool.query('select from widgets where id = $1', [id]);
     expect(rows).toEqual([]);
   });
 
-  test('have a usage of every day in the window', async () => {
+  test('have usage for every day in the window', async () => {
     const { id } = await api.create();
     await suite.db.pool.query(
       `insert into widget_days values ($1, (now() at time zone 'UTC')::date, 3, 1, 30, 60, 0.0000012)`,
@@ -262,7 +262,7 @@ describe('a widget whose prompt is deleted while it is saved', () => {
     },
   });
 
-  test.each(['POST', 'PATCH'] as const)('is refused, by %s', async (method) => {
+  test.each(['POST', 'PATCH'] as const)('is refused, with %s', async (method) => {
     const { token, user } = await signUp(suite.url);
     const api = widgetsApi(
       () => suite.url,

@@ -38,13 +38,13 @@ describe('ambiguous JSON in a chat', () => {
     ['a comment', (json: string) => `/* */${json}`],
     ['a comma at its end', (json: string) => json.replace(/\}$/, ',}')],
     ['single quotes', (json: string) => json.replaceAll('"', "'")],
-    ['a number that is none', (json: string) => json.replace(/\}$/, ',"offset":NaN}')],
-  ])('is no JSON with %s', async (_what, change) => {
+    ['an invalid number', (json: string) => json.replace(/\}$/, ',"offset":NaN}')],
+  ])('is not JSON with %s', async (_what, change) => {
     const json = `{"public_key":"${publicKey}",${MESSAGES}}`;
     expect(await refusalOf(await send(change(json), true))).toEqual([400, 'invalid_body']);
   });
 
-  test('is no JSON in UTF-16, or with half a character in its bytes', async () => {
+  test('is not JSON in UTF-16, or with half a character in its bytes', async () => {
     const json = `{"public_key":"${publicKey}",${MESSAGES}}`;
     const surrogate = Buffer.from(json).toString('latin1').replace('Hello', '\xed\xa0\x80');
     for (const body of [Buffer.from(json, 'utf16le'), Buffer.from(surrogate, 'latin1')]) {
@@ -74,12 +74,12 @@ describe('ambiguous JSON in a chat', () => {
     expect(({} as { stream?: unknown; mac?: unknown }).stream).toBeUndefined();
   });
 
-  test('names no widget by a prototype', async () => {
+  test("doesn't find a widget by a prototype", async () => {
     const body = `{"__proto__":{"public_key":"${publicKey}"},${MESSAGES}}`;
     expect(await refusalOf(await send(body, true))).toEqual([404, 'widget_not_found']);
   });
 
-  test('goes on as it was read where it is clear', async () => {
+  test('is forwarded as it was read if it is unambiguous', async () => {
     const text = 'é \\ud83d\\ude00 \\u0000 \\" </script> \\u2028';
     expect((await send(`"messages":[{"content":"${text}","role":"user"}]`)).status).toBe(200);
     const { messages } = JSON.parse(suite.upstream.seen.at(-1)!.body) as { messages: unknown };

@@ -37,7 +37,7 @@ describe('the limits of a widget', () => {
       ...(session !== undefined && { body: { session_id: session } }),
     });
 
-  test('hold by the minute, and say when to come again', async () => {
+  test('hold per minute, and say when to come again', async () => {
     const { publicKey } = await createTestWidget(suite.db, { columns: { rate_limit_per_minute: 3 } });
     expect(await statusesOf(publicKey, 3)).toEqual([200, 200, 200]);
     const refused = await say(suite.edge.url, publicKey);
@@ -46,7 +46,7 @@ describe('the limits of a widget', () => {
     expect(await refusalOf(refused)).toEqual([429, 'widget_rate_limit']);
   });
 
-  test('hold for refusals of a network, which cost it nothing, and leave the others alone', async () => {
+  test("hold for refusals of a network, which cost it nothing, and don't affect others", async () => {
     const { publicKey } = await createTestWidget(suite.db);
     const unknown = { public_key: 'wgt_pr_of_nobody' };
     const from = (address: string) => ({ 'x-forwarded-for': address });
@@ -102,7 +102,7 @@ describe('the limits of a widget', () => {
     expect(await refusalOf(refused)).toEqual([429, 'rate_limit_exceeded']);
   });
 
-  test('hold for messages that come at once', async () => {
+  test('hold for simultaneous messages', async () => {
     const { publicKey } = await createTestWidget(suite.db, {
       columns: { rate_limit_per_minute: 7, daily_message_limit: 5 },
     });
@@ -112,7 +112,7 @@ describe('the limits of a widget', () => {
     expect(codes.filter((status) => status === 429)).toHaveLength(15);
   });
 
-  test('hold by the day, also for an edge that begins anew', async () => {
+  test('hold per day, even for an edge that restarts', async () => {
     const { publicKey } = await createTestWidget(suite.db, { columns: { daily_message_limit: 2 } });
     expect(await statusesOf(publicKey, 2)).toEqual([200, 200]);
     const exceeded = [429, 'widget_daily_cap_exceeded'];
@@ -143,7 +143,7 @@ describe('the limits of a widget', () => {
     }
   };
 
-  test('bill a flood from many addresses as many times as the day allows', async () => {
+  test('charge a flood from many addresses at most the daily number of times', async () => {
     const widget = await createTestWidget(suite.db, { columns: { daily_message_limit: 4 } });
     await forge(sized(1_000, 10_000), (n) =>
       visit(widget.publicKey, `10.${n >> 16}.${(n >> 8) & 255}.${n & 255}`, `forged-${n}`),
@@ -190,7 +190,7 @@ describe('the limits of a widget', () => {
     expect((await visit(publicKey, '192.0.2.89')).status).toBe(200);
   });
 
-  test('count a message against its visitor who leaves before the answer', async () => {
+  test('count a message against its visitor even if the visitor leaves before the answer', async () => {
     const widget = await createTestWidget(suite.db, { columns: { visitor_daily_limit: 2 } });
     for (let n = 1; n <= 2; n++) {
       const leaving = new AbortController();
@@ -224,7 +224,7 @@ describe('the limits of a widget', () => {
     return rows[0]?.errors;
   };
 
-  test('hold for one visitor, and leave others theirs', async () => {
+  test('hold for one visitor without affecting others', async () => {
     const { publicKey } = await createTestWidget(suite.db, { columns: { visitor_daily_limit: 2 } });
     const refused = [429, 'widget_rate_limit'];
     for (let i = 0; i < 2; i++) expect((await visit(publicKey, '192.0.2.1', 'a')).status).toBe(200);
@@ -261,14 +261,14 @@ describe('the limits of a widget', () => {
     expect((await visit(publicKey, '192.0.2.41')).status).toBe(200);
   });
 
-  test.each(['0', '-0.0002'])('stop at a balance of 0 and below: $%s', async (balance) => {
+  test.each(['0', '-0.0002'])('refuse messages at a balance of 0 and below: $%s', async (balance) => {
     const { publicKey } = await createTestWidget(suite.db, { balance });
     const refused = await say(suite.edge.url, publicKey);
     expect(refused.headers.get('x-should-retry')).toBe('false');
     expect(await refusalOf(refused)).toEqual([503, 'widget_owner_insufficient_balance']);
   });
 
-  test('serve while anything is left, though calls of the same account are refused below $0.001', async () => {
+  test('allow messages while any balance is left, although calls of the same account are refused below $0.001', async () => {
     const { accountId, publicKey, key } = await createTestWidget(suite.db, { balance: '0.0005' });
     suite.upstream.answer(chat(DEAR));
     const call = async () => (await postChat(suite.edge.url, key)).status;
@@ -280,7 +280,7 @@ describe('the limits of a widget', () => {
     expect(await refusalOf(await say(suite.edge.url, publicKey))).toEqual(OWNER_WITHOUT_BALANCE);
   });
 
-  test('let messages that come at once take one more than the balance pays for', async () => {
+  test('let simultaneous messages take one more than the balance pays for', async () => {
     const { accountId, publicKey } = await createTestWidget(suite.db, { balance: '0.0005' });
     suite.upstream.answer(chat(DEAR));
     const answers = await Promise.all(Array.from({ length: 30 }, () => say(suite.edge.url, publicKey)));
@@ -289,7 +289,7 @@ describe('the limits of a widget', () => {
     expect(await balanceOf(suite.db, accountId)).toBe('-0.000300000000');
   });
 
-  test('come in their order: rate, day, balance', async () => {
+  test('apply in order: rate, day, balance', async () => {
     const columns = { rate_limit_per_minute: 1, daily_message_limit: 1 };
     const widget = await createTestWidget(suite.db, { columns });
     expect((await say(suite.edge.url, widget.publicKey)).status).toBe(200);
@@ -307,7 +307,7 @@ describe('the limits of a widget', () => {
     await next('widget_owner_insufficient_balance');
   });
 
-  test('move to another model once the budget of the month is spent, and then stop', async () => {
+  test('switch to another model once the budget of the month is spent, and then stop', async () => {
     // One answer costs $0.0000114 by the fast model.
     const columns = {
       model_public_name: 'gateway/qwen-pro',
@@ -377,7 +377,7 @@ describe('the limits of a widget', () => {
     },
   );
 
-  test('are only for a moment where messages in progress hold the rest of the budget', async () => {
+  test('are only temporary while messages in progress hold the rest of the budget', async () => {
     // An answer holds $0.0015 and costs $0.000057.
     const columns = { model_public_name: 'gateway/qwen-pro', monthly_limit_usd: '0.001' };
     const { publicKey } = await createTestWidget(suite.db, { columns });
@@ -406,7 +406,7 @@ describe('the limits of a widget', () => {
     expect(refused.headers.get('x-should-retry')).toBe('false');
   });
 
-  test('take no history that was made up, where they want it verified', async () => {
+  test('reject made-up history if verification is on', async () => {
     const { publicKey } = await createTestWidget(suite.db, { columns: { verified_history: true } });
     const first = (await (await say(suite.edge.url, publicKey)).json()) as ChatAnswer;
     const question = { role: 'user', content: 'Hello?' };
@@ -433,7 +433,7 @@ describe('the limits of a widget', () => {
 describe('a widget whose owner has calls in progress', () => {
   const suite = useEdge({ patience: { redisMs: 1_000, queueMs: 50 } });
 
-  test('asks visitors to come again while these hold the balance: it is not used up', async () => {
+  test("asks visitors to come again while these hold the balance: it isn't used up", async () => {
     const widget = await createTestWidget(suite.db, {
       balance: '0.002',
       columns: { model_public_name: 'gateway/qwen-pro' },

@@ -21,50 +21,50 @@ describe('the loop detector', () => {
   };
 
   test('refuses the same message the fifth time in a row, whatever its punctuation', () => {
-    const said = talk();
+    const isRefused = talk();
     const texts = [LONG[0]!, ' hello  are you there', 'HELLO, ARE YOU THERE?!', LONG[0]!];
-    expect(texts.map((text) => said(text))).toEqual([false, false, false, false]);
-    expect(said(LONG[0]!)).toBe(true);
-    expect(said('Something else entirely')).toBe(false);
-    expect(said(LONG[0]!)).toBe(false);
+    expect(texts.map((text) => isRefused(text))).toEqual([false, false, false, false]);
+    expect(isRefused(LONG[0]!)).toBe(true);
+    expect(isRefused('Something else entirely')).toBe(false);
+    expect(isRefused(LONG[0]!)).toBe(false);
   });
 
-  test.each([2, 3])('refuses a circle of %i messages in its fifth turn', (length) => {
-    const said = talk();
-    const results = Array.from({ length: 5 * length }, (_, n) => said(LONG[n % length]!));
+  test.each([2, 3])('refuses a loop of %i messages in its fifth round', (length) => {
+    const isRefused = talk();
+    const results = Array.from({ length: 5 * length }, (_, n) => isRefused(LONG[n % length]!));
     expect(results.indexOf(true)).toBe(5 * length - 1);
   });
 
   test('lets somebody answer "yes" nine times', () => {
-    const said = talk();
-    expect(Array.from({ length: 10 }, () => said('Yes.')).indexOf(true)).toBe(9);
+    const isRefused = talk();
+    expect(Array.from({ length: 10 }, () => isRefused('Yes.')).indexOf(true)).toBe(9);
   });
 
-  test('sees a circle in the history that comes along', () => {
-    const said = talk();
+  test('detects a loop in the history of a request', () => {
+    const isRefused = talk();
     const history = Array.from({ length: 4 }, () => LONG[0]!);
-    expect(said(LONG[0]!, '', history)).toBe(true);
-    expect(said(LONG[1]!, '', history)).toBe(false);
+    expect(isRefused(LONG[0]!, '', history)).toBe(true);
+    expect(isRefused(LONG[1]!, '', history)).toBe(false);
   });
 
-  test('sees one message in many sessions of an address, the twentieth time', () => {
-    const said = talk();
-    const results = Array.from({ length: 20 }, (_, n) => said('Hello', `session-${n}`));
+  test('detects one message in many sessions of an address, the twentieth time', () => {
+    const isRefused = talk();
+    const results = Array.from({ length: 20 }, (_, n) => isRefused('Hello', `session-${n}`));
     expect(results.indexOf(true)).toBe(19);
   });
 
   test('forgets after ten minutes', () => {
-    const said = talk();
-    for (let n = 0; n < 4; n++) said(LONG[0]!);
+    const isRefused = talk();
+    for (let n = 0; n < 4; n++) isRefused(LONG[0]!);
     clock.advance(10 * 60_000);
-    expect(said(LONG[0]!)).toBe(false);
+    expect(isRefused(LONG[0]!)).toBe(false);
   });
 
-  test('never mistakes texts without a letter for each other', () => {
-    const said = talk();
-    expect(['?', '!', '…', '👍', '👎', '🙂', '😀', '😅', '🤔', '💡'].map((text) => said(text))).not.toContain(
-      true,
-    );
+  test('never confuses texts without letters', () => {
+    const isRefused = talk();
+    expect(
+      ['?', '!', '…', '👍', '👎', '🙂', '😀', '😅', '🤔', '💡'].map((text) => isRefused(text)),
+    ).not.toContain(true);
   });
 });
 
@@ -80,7 +80,7 @@ describe('a widget that refuses loops', () => {
     return found;
   };
 
-  test('says so, charges nothing for it, and tells the owner', async () => {
+  test('reports it, charges nothing for it, and tells the owner', async () => {
     const widget = await createTestWidget(suite.db, { columns: { loop_detection: true } });
     expect(await statuses(widget.publicKey)).toEqual([200, 200, 200, 200, 429, 429]);
     const body = { session_id: 'bot', messages: [{ role: 'user', content: LONG[0]! }] };

@@ -46,7 +46,7 @@ describe('the memory for messages to widgets', () => {
     }
   });
 
-  test('is none of that for calls, however many networks use it up', async () => {
+  test("doesn't reduce the memory for calls, however many networks use it up", async () => {
     const { key } = await createTestKey(suite.db);
     const sockets = Array.from({ length: NETWORKS }, (_, nth) =>
       beginMessage(suite.edge.url, `198.18.${nth}.1`, LARGE_BODY_BYTES),

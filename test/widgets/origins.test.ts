@@ -12,7 +12,7 @@ describe('sites and keys of a widget', () => {
   const configOf = (publicKey: string, init: RequestInit = {}): Promise<Response> =>
     fetch(`${suite.edge.url}/api/widget/${publicKey}/config`, init);
 
-  test('any site may ask where the list is empty', async () => {
+  test('any site may ask if the list is empty', async () => {
     const { publicKey } = await createTestWidget(suite.db);
     for (const origin of [undefined, 'null', SHOP]) {
       const answer = await say(suite.edge.url, publicKey, origin === undefined ? {} : { origin });
@@ -20,7 +20,7 @@ describe('sites and keys of a widget', () => {
     }
   });
 
-  test('else only those of the list', async () => {
+  test('otherwise only sites in the list may', async () => {
     const { publicKey } = await createTestWidget(suite.db, {
       columns: { allowed_domains: ['shop.example', '*.blog.example'] },
     });
@@ -38,7 +38,7 @@ describe('sites and keys of a widget', () => {
     expect(suite.upstream.seen).toHaveLength(before);
   });
 
-  test('a foreign site is refused before its body is looked at', async () => {
+  test('another site is refused before its body is read', async () => {
     const { publicKey } = await createTestWidget(suite.db, {
       columns: { allowed_domains: ['shop.example'] },
     });
@@ -49,7 +49,7 @@ describe('sites and keys of a widget', () => {
     expect(await refusalOf(answer)).toEqual([403, 'widget_origin_denied']);
   });
 
-  test('the look of a widget is public, and nothing else of it', async () => {
+  test('the appearance of a widget is public, and nothing else of it', async () => {
     const { publicKey } = await createTestWidget(suite.db, {
       columns: { system_prompt: 'secret', allowed_domains: ['shop.example'] },
     });
@@ -78,7 +78,7 @@ describe('sites and keys of a widget', () => {
     }
   });
 
-  test('nobody knows a key that there is not', async () => {
+  test('an unknown key is not found', async () => {
     const { publicKey } = await createTestWidget(suite.db);
     for (const key of [`wgt_pr_${'A'.repeat(24)}`, 'nonsense', `${publicKey}x`, '']) {
       expect(await refusalOf(await say(suite.edge.url, key))).toEqual([404, 'widget_not_found']);
@@ -115,7 +115,7 @@ describe('sites and keys of a widget', () => {
     await soonerThan(2_000, ended, 'the end of the widget');
   });
 
-  test('what sites asked is counted for the owner', async () => {
+  test('requests of sites are counted for the owner', async () => {
     const widget = await createTestWidget(suite.db, { columns: { allowed_domains: ['shop.example'] } });
     await say(suite.edge.url, widget.publicKey, { origin: SHOP });
     await say(suite.edge.url, widget.publicKey, { origin: SHOP, body: { messages: [] } });

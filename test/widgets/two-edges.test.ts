@@ -63,7 +63,7 @@ describeWithRedis('a widget on two edges', () => {
   };
   beforeEach(() => upstream.answer(chat()));
 
-  test('shares the messages of a day, and gives back those that failed', async () => {
+  test('counts the messages of a day over both, and uncounts those that failed', async () => {
     const { publicKey } = await createTestWidget(suite.db, { columns: { daily_message_limit: 7 } });
     upstream.answer((_request, response) => void response.writeHead(500).end('{}'));
     expect(await storm(edges, publicKey, 7)).toEqual(times(502, 7));
@@ -74,7 +74,7 @@ describeWithRedis('a widget on two edges', () => {
     for (const edge of edges) expect(await refusalOf(await say(edge.url, publicKey))).toEqual(EXCEEDED);
   });
 
-  test('shares the messages of a minute', async () => {
+  test('counts the messages of a minute over both', async () => {
     const { publicKey } = await createTestWidget(suite.db, { columns: { rate_limit_per_minute: 5 } });
     expect(await storm(edges, publicKey, 20)).toEqual([...times(200, 5), ...times(429, 15)]);
     for (const edge of edges) {
@@ -101,7 +101,7 @@ describeWithRedis('a widget on two edges', () => {
     expect(await balanceOf(suite.db, accountId)).toBe('-0.000300000000');
   });
 
-  test('shares the messages of a visitor, and leaves others theirs', async () => {
+  test('counts the messages of a visitor over both, without affecting others', async () => {
     const { publicKey } = await createTestWidget(suite.db, { columns: { visitor_daily_limit: 3 } });
     const visit = (n: number, address: string) =>
       say(edges[n % 2]!.url, publicKey, {
@@ -116,13 +116,13 @@ describeWithRedis('a widget on two edges', () => {
     }
   });
 
-  test('keeps no address of a visitor', async () => {
+  test('stores no address of a visitor', async () => {
     const { publicKey } = await createTestWidget(suite.db, { columns: { visitor_daily_limit: 3 } });
     expect((await say(edges[0]!.url, publicKey)).status).toBe(200);
     expect((await redis.client.keys('*')).filter((key) => key.includes('127.0.0'))).toEqual([]);
   });
 
-  test('reopens no cap when an edge starts anew, with an empty Redis too', async () => {
+  test('keeps its caps when an edge restarts, even with an empty Redis', async () => {
     const { publicKey } = await createTestWidget(suite.db, { columns: { daily_message_limit: 4 } });
     expect(await storm(edges, publicKey, 4)).toEqual(times(200, 4));
     await edges[1]!.close();
@@ -136,7 +136,7 @@ describeWithRedis('a widget on two edges', () => {
     expect(await storm(edges, publicKey, 10)).toEqual(times(429, 10));
   });
 
-  test('stops with its key on every edge, and serves the active version of its prompt', async () => {
+  test('stops with its key on every edge, and uses the active version of its prompt', async () => {
     const owner = await signUp(suite.url);
     const prompts = promptsApi(
       () => suite.url,
@@ -185,7 +185,7 @@ describeWithRedis('a widget on two edges', () => {
     }
   });
 
-  test('gives out a part per edge while Redis is away', async () => {
+  test('gives each edge a share while Redis is unavailable', async () => {
     const { publicKey } = await createTestWidget(suite.db, { columns: { daily_message_limit: 8 } });
     expect(await storm(edges, publicKey, 2)).toEqual(times(200, 2));
     for (const edge of edges) await edge.settled();
@@ -205,7 +205,7 @@ describeWithRedis('a widget on two edges', () => {
     await bothKnow();
   });
 
-  test('does not go by a part from when one edge was alone', async () => {
+  test("doesn't use a share from when one edge was alone", async () => {
     const { publicKey } = await createTestWidget(suite.db, { columns: { daily_message_limit: 8 } });
     await edges[1]!.close();
     await until(async () => (await metricOf(edges[0]!, 'gateway_edges_alive')) === 1);

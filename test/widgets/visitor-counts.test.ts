@@ -6,7 +6,7 @@ const MANY = 250_000;
 
 /** The counts of visitors that an edge keeps in its memory. */
 describe('the count of a visitor', () => {
-  test('outlasts any number of refusals under made-up sessions', () => {
+  test('outlasts any number of refusals with made-up sessions', () => {
     const counts = new VisitorCounts({ now: () => Date.UTC(2026, 0, 15) });
     counts.take(['a session', 'an address'], Date.UTC(2026, 0, 15));
     counts.take(['of another', 'a flooded address'], Date.UTC(2026, 0, 15));
@@ -17,7 +17,7 @@ describe('the count of a visitor', () => {
     expect(counts.refusal(['a session', 'an address'], LIMITS)).toBe('day');
   });
 
-  test('begins anew with the UTC day, while the messages of the last minute still count', () => {
+  test('restarts with the UTC day, while the messages of the last minute still count', () => {
     let now = Date.UTC(2026, 0, 15, 23, 59, 50);
     const counts = new VisitorCounts({ now: () => now });
     const perMinute = { perDay: 2, perMinute: 2 };

@@ -4,7 +4,7 @@ import { Plan } from '../billing/plan.js';
 
 const LOCAL_PART = "coalesce(substring(email_key from '^[^+@]+'), split_part(email_key, '@', 1))";
 
-/** `mailboxOf` in SQL, as the index has it: the mailbox of `email_key`. */
+/** `mailboxOf` in SQL, as in the index: the mailbox of `email_key`. */
 export const MAILBOX_SQL = `case when split_part(email_key, '@', 2) in ('gmail.com', 'googlemail.com')
   then replace(${LOCAL_PART}, '.', '') || '@gmail.com'
   else ${LOCAL_PART} || '@' || split_part(email_key, '@', 2) end`;
@@ -33,9 +33,9 @@ const AccountSchema = defineEntity({
   ],
   properties: {
     id: p.uuid().primary().onCreate(newId),
-    /** As the person wrote it; null once the account is deleted. */
+    /** As its owner wrote it; null once the account is deleted. */
     email: p.text().nullable(),
-    /** Lower case, the login identity. */
+    /** The address in lower case, which is the login identity. */
     emailKey: p.text().nullable().unique('accounts_email_key_key'),
     name: p.text(),
     passwordHash: p.text().nullable().hidden(),
@@ -52,11 +52,13 @@ const AccountSchema = defineEntity({
     balance: p.decimal().precision(24).scale(12).default('0'),
     /** Sequence of the newest ledger entry; the version of `balance`. */
     ledgerSeq: p.bigint().defaultRaw('0'),
-    /** Dollars of the newest top-up, grant or starter credit, against which a balance is low; null: none is known. */
+    /**
+     * Dollars of the newest top-up, grant or starter credit, which defines when a balance is low; null without one.
+     */
     lastCredit: p.decimal().precision(24).scale(12).nullable(),
-    /** Raised by password change, role change and disabling: older tokens end. */
+    /** Raised by password change, role change and disabling, which invalidates older tokens. */
     tokenVersion: p.integer().default(0),
-    /** The session that changed the password last: its tokens of older versions hold. */
+    /** The session that last changed the password: its older tokens stay valid. */
     survivingSessionId: p.uuid().nullable(),
     /** The account's data key, sealed; null once the account is deleted. */
     dataKeySealed: p.text().nullable().hidden(),
@@ -66,9 +68,12 @@ const AccountSchema = defineEntity({
     signupNetworkHash: p.text().nullable().hidden(),
     /** Low-balance threshold in dollars. Null: off. */
     lowBalanceThresholdUsd: p.decimal().precision(24).scale(12).nullable(),
-    /** Whether it is told at the next crossing: once, until a credit lifts the balance to the threshold again. */
+    /**
+     * Whether the alert fires at the next crossing. Firing disarms it until a credit raises the balance to the
+     * threshold.
+     */
     lowBalanceArmed: p.boolean().default(false),
-    /** Whether it was told since the last credit: a change of the threshold arms it no second time. */
+    /** Whether the alert has fired since the last credit. A new threshold doesn't arm it again then. */
     lowBalanceTold: p.boolean().default(false),
     createdAt: p.datetime(6).onCreate(() => new Date()),
     deletedAt: p.datetime(6).nullable(),
@@ -78,6 +83,6 @@ const AccountSchema = defineEntity({
 export class Account extends AccountSchema.class {}
 AccountSchema.setClass(Account);
 
-/** The column of a table that names the account which a row belongs to. */
+/** The column that names the account of a row. */
 export const ofAccount = (foreignKey: string) =>
   p.manyToOne(Account).mapToPk().joinColumn('account_id').foreignKeyName(foreignKey);

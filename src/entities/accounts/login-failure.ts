@@ -1,15 +1,15 @@
 import { defineEntity, p } from '@mikro-orm/core';
 
-/** A log-in that failed, or that hasn't been told otherwise yet. Kept for a day. */
+/** A failed log-in, or one whose result isn't known yet. Kept for a day. */
 const LoginFailureSchema = defineEntity({
   name: 'LoginFailure',
   tableName: 'login_failures',
   indexes: [{ name: 'login_failures_mail', properties: ['mailHash', 'createdAt'] }],
   properties: {
     id: p.uuid().primary(),
-    /** HMAC of the mail that was tried. */
+    /** HMAC of the email address that was tried. */
     mailHash: p.text(),
-    /** HMACs of the address that tried, and of its /56 and /48; the latter null for IPv4. */
+    /** HMACs of the caller's address, and of its /56 and /48; the latter null for IPv4. */
     networkHash: p.text(),
     middleHash: p.text().nullable(),
     wideHash: p.text().nullable(),

@@ -5,11 +5,10 @@ const NetworkCountSchema = defineEntity({
   name: 'NetworkCount',
   tableName: 'network_counts',
   properties: {
-    /** What is counted and for whom: a network or address as an HMAC, an account by its id. */
+    /** What is counted, and for whom: the HMAC of a network or address, or an account id. */
     name: p.text().primary(),
     attempts: p.integer(),
     failures: p.integer(),
-    /** When the window ends. */
     endsAt: p.datetime(6).index('network_counts_ends_at'),
   },
 });

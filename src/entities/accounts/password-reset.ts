@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { ofAccount } from './account.js';
 
-/** A link by which somebody who has forgotten their password sets another, once. Only its hash is kept. */
+/** A single-use link to set a new password. Only its hash is kept. */
 const PasswordResetSchema = defineEntity({
   name: 'PasswordReset',
   tableName: 'password_resets',

@@ -6,7 +6,7 @@ const StarterCreditSchema = defineEntity({
   name: 'StarterCredit',
   tableName: 'starter_credits',
   properties: {
-    /** HMAC of the mailbox: spellings of one address are one. */
+    /** HMAC of the mailbox, the same for all spellings of an address. */
     mailHash: p.text().primary(),
     accountId: () => ofAccount('starter_credits_account_id_fkey'),
     createdAt: p.datetime(6),

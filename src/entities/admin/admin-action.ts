@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { newId } from '../../lib/ids.js';
 
-/** Where an administrator acted: signed in, or on the server's command line. */
+/** Where an administrator acted: in a session, or on the server's command line. */
 export type AdminSource = 'session' | 'command_line';
 
 /** What an administrator did. The database refuses to change or delete it. */
@@ -26,9 +26,9 @@ const AdminActionSchema = defineEntity({
     /** The administrator's account. Null on the command line. */
     actorId: p.uuid().nullable(),
     source: p.text().$type<AdminSource>(),
-    /** `node.update` and its like. */
+    /** For example `node.update`. */
     action: p.text(),
-    /** ID or name of what was changed. */
+    /** ID or name of the changed object. */
     subjectId: p.text(),
     /** The changed fields before and after. */
     before: p.json<Record<string, unknown>>().nullable(),

@@ -6,8 +6,8 @@ export type AlertPurpose = 'threshold' | 'test' | 'low_balance' | 'guard';
 export type DeliveryStatus = 'pending' | 'sent' | 'failed' | 'degraded';
 
 /**
- * One thing to tell one destination: the outbox of deliveries and their record. It outlives its key and subscription,
- * and therefore carries what a delivery says.
+ * A notification to one destination: the outbox of deliveries and their record. It outlives its key and subscription,
+ * and therefore contains everything that a delivery says.
  */
 const AlertEventSchema = defineEntity({
   name: 'AlertEvent',
@@ -35,10 +35,10 @@ const AlertEventSchema = defineEntity({
     },
   ],
   properties: {
-    /** Also the id of the delivery, the same in every attempt. */
+    /** Also the id of the delivery; the same in every attempt. */
     id: p.uuid().primary(),
     accountId: p.uuid(),
-    /** Null for low balance, which concerns no key. */
+    /** Null for a low balance, which concerns no key. */
     keyId: p.uuid().nullable(),
     /** Null for a low balance, and for the guard of a key without active subscriptions. */
     subscriptionId: p.uuid().nullable(),
@@ -51,35 +51,35 @@ const AlertEventSchema = defineEntity({
     thresholdPct: p.smallint().nullable(),
     /** `YYYY-MM`. */
     billingMonth: p.text().nullable(),
-    /** Month-to-date spend and limit of the key as they were, dollars. */
+    /** Month-to-date spend and limit of the key at that time, dollars. */
     spend: p.decimal().precision(24).scale(12).nullable(),
     monthlyLimit: p.decimal().precision(24).scale(12).nullable(),
-    /** What the guard of the key did at this percentage, and the model that its calls run on since, if any. */
+    /** What the guard of the key did at this percentage, and the model that its calls use since, if any. */
     guardAction: p.text().$type<GuardAction>().nullable(),
     guardModelPublicName: p.text().nullable(),
     /** Of the account, dollars; low balance only. */
     balance: p.decimal().precision(24).scale(12).nullable(),
-    /** Which receiver it goes to: a hash of scheme, host and port; 0 for all mail. */
+    /** Identifies the receiver: a hash of scheme, host and port; 0 for all emails. */
     lane: p
       .bigint()
       .generated(
         `(case kind when 'email' then 0 else hashtextextended(coalesce(lower(substring(destination, '^[^/]*//[^/?#]*')), destination), 0) end) stored`,
       ),
     firedAt: p.datetime(6),
-    /** The transaction that wrote it, for live readers. */
+    /** ID of the transaction that wrote the event, for live readers. */
     createdIn: p.string().columnType('xid8').defaultRaw('pg_current_xact_id()'),
     deliveryStatus: p.text().$type<DeliveryStatus>().default('pending'),
-    /** Of the current series. */
+    /** In the current series. */
     attempts: p.smallint().default(0),
     /** Number of redeliveries. */
     redeliveries: p.integer().default(0),
     responseCode: p.integer().nullable(),
     errorMessage: p.text().nullable(),
-    /** When it became pending: fired or redelivered. */
+    /** Time when it fired or was redelivered. */
     pendingSince: p.datetime(6),
-    /** Set while pending. */
+    /** Set only while pending. */
     nextAttemptAt: p.datetime(6).nullable(),
-    /** Grows with every taking: an older holder may not write any more. */
+    /** Raised each time the event is taken: holders with an older token can't write. */
     leaseToken: p.bigint().defaultRaw('0'),
     leasedUntil: p.datetime(6).nullable(),
     finishedAt: p.datetime(6).nullable(),

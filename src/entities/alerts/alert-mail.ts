@@ -1,12 +1,12 @@
 import { defineEntity, PrimaryKeyProp, p } from '@mikro-orm/core';
 
 /**
- * How an address stands to the account whose alert goes to it: the account's own, one that has confirmed by a link in a
- * mail of the account, or neither.
+ * Relation of an address to the account whose alert it gets: the account's own address, confirmed by a link in one of
+ * its emails, or neither.
  */
 export type MailStanding = 'own' | 'confirmed' | 'stranger';
 
-/** A mail that was admitted; what daily limits count. Kept for two days. */
+/** An admitted email, which daily limits count. Kept for two days. */
 const AlertMailSchema = defineEntity({
   name: 'AlertMail',
   tableName: 'alert_mails',
@@ -16,10 +16,10 @@ const AlertMailSchema = defineEntity({
   ],
   properties: {
     eventId: p.uuid().primary(),
-    /** Which repetition of the event, from 0: its attempts are one mail. */
+    /** Number of the event's redelivery, from 0. All attempts of a redelivery are one email. */
     series: p.integer().primary(),
     accountId: p.uuid(),
-    /** HMAC of the mailbox: spellings of one address are one. */
+    /** HMAC of the mailbox, the same for all spellings of an address. */
     recipientHash: p.text(),
     standing: p.text().$type<MailStanding>(),
     admittedAt: p.datetime(6).defaultRaw('now()'),

@@ -22,14 +22,14 @@ const AlertSubscriptionSchema = defineEntity({
         .deleteRule('cascade')
         .index('alert_subscriptions_key'),
     kind: p.text().$type<AlertKind>(),
-    /** A mail address or a URL. */
+    /** An email address or a URL. */
     destination: p.text(),
     /** 1 to 5 different percentages, ascending. */
     thresholdsPct: sketch('smallint[]'),
     active: p.boolean().default(true),
     /** Webhooks only: the secret that signs deliveries to this destination, sealed. */
     signingSecretSealed: p.text().nullable().hidden(),
-    /** Why the product switched it off. */
+    /** Why it was disabled automatically. */
     disabledReason: p.text().nullable(),
     createdAt: p.datetime(6).onCreate(() => new Date()),
     updatedAt: p.datetime(6).onCreate(() => new Date()),

@@ -1,7 +1,7 @@
 import { defineEntity, PrimaryKeyProp, p } from '@mikro-orm/core';
 import { ofAccount } from '../accounts/account.js';
 
-/** What the owner of a mail address has said to the mails of an account, by the links in them. */
+/** Choices of an email address's owner about the emails of an account, made by links in them. */
 const MailRecipientSchema = defineEntity({
   name: 'MailRecipient',
   tableName: 'mail_recipients',
@@ -10,10 +10,10 @@ const MailRecipientSchema = defineEntity({
   ],
   properties: {
     accountId: () => ofAccount('mail_recipients_account_id_fkey').primary(),
-    /** HMAC of the mailbox: spellings of one address are one. */
+    /** HMAC of the mailbox, the same for all spellings of an address. */
     recipientHash: p.text().primary(),
     confirmedAt: p.datetime(6).nullable(),
-    /** From then on the account sends nothing to it. */
+    /** Since then the account sends it nothing. */
     stoppedAt: p.datetime(6).nullable(),
   },
 });

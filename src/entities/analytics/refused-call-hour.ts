@@ -1,6 +1,6 @@
 import { defineEntity, PrimaryKeyProp, p } from '@mikro-orm/core';
 
-/** Calls of one hour that the edge refused, by account, key, error code and model. They cost nothing. */
+/** Refused calls of one hour, by account, key, error code and model. They cost nothing. */
 const RefusedCallHourSchema = defineEntity({
   name: 'RefusedCallHour',
   tableName: 'refused_call_hours',
@@ -8,15 +8,15 @@ const RefusedCallHourSchema = defineEntity({
   properties: {
     accountId: p.uuid().primary(),
     hour: p.datetime(6).primary(),
-    /** The key may be deleted by now. */
+    /** The key may have been deleted. */
     keyId: p.uuid().primary(),
-    /** Of the error table (src/errors.ts). */
+    /** A code of src/errors.ts. */
     code: p.text().primary(),
-    /** A model of the catalog; empty: the call named none, or one that isn't ours. */
+    /** A model of the catalog; empty if the call named none, or an unknown one. */
     model: p.text().primary(),
     calls: p.bigint(),
     lastAt: p.datetime(6),
-    /** Of the latest calls, the latest first; none after 30 days. */
+    /** IDs of the latest calls, newest first; removed after 30 days. */
     ids: p.array().columnType('uuid[]').default([]).lazy(),
   },
 });

@@ -1,8 +1,8 @@
 import { defineEntity, p } from '@mikro-orm/core';
 
 /**
- * An hour whose events have to be rolled up (again). A list that each flush only adds to: an hour may stand in it many
- * times, and no constraint keeps writers waiting for each other.
+ * An hour whose events have to be rolled up (again). Flushes only append to this list: an hour may be on it many
+ * times, and no constraint makes writers wait for each other.
  */
 const RollupDirtyHourSchema = defineEntity({
   name: 'RollupDirtyHour',

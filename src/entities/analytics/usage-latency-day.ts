@@ -23,7 +23,7 @@ const UsageLatencyDaySchema = defineEntity({
     widgetId: p.uuid().nullable().primary(),
     latencyBuckets: sketch('smallint[]'),
     latencyCounts: sketch('bigint[]'),
-    /** Dollars; null where a build before `Migration20261217000000` has merged the day. */
+    /** Dollars; null if a build before `Migration20261217000000` has merged the day. */
     cost: p.decimal().columnType('numeric').nullable(),
   },
 });

@@ -2,8 +2,8 @@ import { defineEntity, PrimaryKeyProp, p } from '@mikro-orm/core';
 import { countedCalls } from '../sketch-columns.js';
 
 /**
- * Calls of one hour by account, key, widget and model. Those five tell rows apart, nulls included; PostgreSQL has a
- * unique constraint over them, since a primary key takes no null.
+ * Calls of one hour by account, key, widget and model. These five columns identify a row, nulls included. PostgreSQL
+ * has a unique constraint over them, since a primary key can't contain null.
  */
 const UsageRollupSchema = defineEntity({
   name: 'UsageRollup',
@@ -23,7 +23,7 @@ const UsageRollupSchema = defineEntity({
     accountId: p.uuid().primary(),
     keyId: p.uuid().nullable().primary(),
     widgetId: p.uuid().nullable().primary(),
-    /** The one that served. */
+    /** The model that served the calls. */
     model: p.text().primary(),
     ...countedCalls(),
   },

@@ -1,6 +1,6 @@
 import { defineEntity, PrimaryKeyProp, p } from '@mikro-orm/core';
 
-/** How many usage events of an account completed in an hour; what pages of usage are counted by. */
+/** Number of usage events of an account that completed in an hour, for the pages of usage. */
 const AccountUsageHourSchema = defineEntity({
   name: 'AccountUsageHour',
   tableName: 'account_usage_hours',

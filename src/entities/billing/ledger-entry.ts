@@ -3,7 +3,7 @@ import { newId } from '../../lib/ids.js';
 
 export type LedgerKind = 'starter' | 'topup' | 'grant' | 'usage' | 'adjustment';
 
-/** One movement of one account's money. Immutable: a trigger refuses UPDATE, DELETE and TRUNCATE. */
+/** One movement of an account's money. Immutable: a trigger refuses UPDATE, DELETE and TRUNCATE. */
 const LedgerEntrySchema = defineEntity({
   name: 'LedgerEntry',
   tableName: 'ledger_entries',
@@ -33,7 +33,7 @@ const LedgerEntrySchema = defineEntity({
     balanceAfter: p.decimal().precision(24).scale(12),
     /** The usage event that this entry charges. */
     eventId: p.uuid().nullable(),
-    /** Unique per account, forever: `grant:{account}:{plan}:{YYYY-MM}` or the caller's Idempotency-Key. */
+    /** Unique per account for ever: `grant:{account}:{plan}:{YYYY-MM}` or the caller's Idempotency-Key. */
     idempotencyKey: p.text().nullable(),
     description: p.text().nullable(),
     /** Price snapshot of a usage charge, dollars per million tokens. */

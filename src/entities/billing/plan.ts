@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 
-/** What an account may call and how often. Seeded; the id is the plan's name. */
+/** The models and the request rate that an account may use. Seeded; the id is the plan's name. */
 const PlanSchema = defineEntity({
   name: 'Plan',
   tableName: 'plans',

@@ -1,8 +1,8 @@
 import { defineEntity, PrimaryKeyProp, p } from '@mikro-orm/core';
 
 /**
- * One forwarded call. Never a prompt or a response, in `errorMessage` neither. Partitioned by month of `created_at`, which is therefore part
- * of the primary key: a retried writing keeps its first value.
+ * One forwarded call. Contains no prompt and no response, not even in `errorMessage`. Partitioned by month of
+ * `created_at`, which is therefore part of the primary key: repeated writes keep the first value.
  */
 const UsageEventSchema = defineEntity({
   name: 'UsageEvent',
@@ -24,7 +24,7 @@ const UsageEventSchema = defineEntity({
     },
   ],
   properties: {
-    /** Completion, UTC; day and month derive from it. */
+    /** Time of completion, which determines day and month. */
     createdAt: p.datetime(6).primary(),
     /** Equals `x-request-id`. */
     id: p.uuid().primary(),
@@ -48,19 +48,19 @@ const UsageEventSchema = defineEntity({
     errorCode: p.text().nullable(),
     httpStatus: p.integer(),
     clientAborted: p.boolean().default(false),
-    /** Tokens were estimated since the upstream reported none that make sense. */
+    /** Tokens were estimated because the upstream reported no plausible ones. */
     estimated: p.boolean().default(false),
-    /** Reported tokens exceed the model's context: charged as reported. */
+    /** Reported tokens exceed the model's context; they are charged as reported. */
     anomalous: p.boolean().default(false),
-    /** The version of a prompt that the caller named, of this account. It outlives its prompt. */
+    /** The version of a prompt of this account that the caller named. Outlives its prompt. */
     promptVersionId: p.uuid().nullable(),
-    /** The deployment that answered, or failed last. This and the next two are for administrators only. */
+    /** The deployment that answered, or failed last. This and the next two columns are for administrators only. */
     deployment: p.text().nullable(),
     /** The node that it ran on. */
     nodeId: p.uuid().nullable(),
-    /** Calls under way on that node when this one began, itself included. */
+    /** Calls in progress on that node when this one began, including this one. */
     nodeCalls: p.integer().nullable(),
-    /** The model that the key's guard moved the call to; null if it ran on the requested one. */
+    /** The model that the key's guard moved the call to; null if the requested one served it. */
     movedTo: p.text().nullable(),
     /** Why the call failed, without anything of its prompt; null for a success. */
     errorMessage: p.text().nullable(),

@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 
-/** A secret of the product itself that outlives those of the environment. */
+/** A secret of the installation that doesn't change when secrets in the environment are rotated. */
 const SealedSecretSchema = defineEntity({
   name: 'SealedSecret',
   tableName: 'sealed_secrets',

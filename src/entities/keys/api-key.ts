@@ -2,7 +2,7 @@ import { defineEntity, p } from '@mikro-orm/core';
 import { newId } from '../../lib/ids.js';
 import { ofAccount } from '../accounts/account.js';
 
-/** An API key. Of the secret only prefix, last four characters and SHA-256 are kept. */
+/** An API key. Only prefix, last four characters and SHA-256 of the secret are stored. */
 const ApiKeySchema = defineEntity({
   name: 'ApiKey',
   tableName: 'api_keys',
@@ -23,11 +23,11 @@ const ApiKeySchema = defineEntity({
     status: p.text().$type<'active' | 'disabled'>().default('active'),
     /** Triggers alerts, doesn't stop calls. */
     monthlyLimitUsd: p.decimal().precision(24).scale(12).nullable(),
-    /** A call that succeeds from here on is measured against the limit. */
+    /** Successful calls since then count toward the limit's alerts. */
     monthlyLimitChangedAt: p.datetime(6).nullable(),
-    /** Calls stop at this limit, per UTC day. */
+    /** Calls are refused at this limit, per UTC day. */
     dailyLimitUsd: p.decimal().precision(24).scale(12).nullable(),
-    /** The upstream virtual key, sealed; null: calls answer `upstream_unconfigured`. */
+    /** The upstream virtual key, sealed; null makes calls fail with `upstream_unconfigured`. */
     virtualKeySealed: p.text().nullable().hidden(),
     createdAt: p.datetime(6).onCreate(() => new Date()),
   },

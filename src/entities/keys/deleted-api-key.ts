@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { ofAccount } from '../accounts/account.js';
 
-/** What is left of a deleted key: calls with it are still refused, and counted for its owner. */
+/** Remains of a deleted key: calls with it are still refused, and counted for its owner. */
 const DeletedApiKeySchema = defineEntity({
   name: 'DeletedApiKey',
   tableName: 'deleted_api_keys',

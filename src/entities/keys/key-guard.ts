@@ -3,7 +3,7 @@ import { ApiKey } from './api-key.js';
 
 export type GuardAction = 'disable' | 'slow' | 'fallback_model';
 
-/** What is done about a key whose spend reaches a percentage of its monthly limit. */
+/** What happens when a key's spend reaches a percentage of its monthly limit. */
 const KeyGuardSchema = defineEntity({
   name: 'KeyGuard',
   tableName: 'key_guards',
@@ -19,12 +19,15 @@ const KeyGuardSchema = defineEntity({
         .primary(),
     atPct: p.smallint(),
     action: p.text().$type<GuardAction>(),
-    /** Where calls run once it has acted; `fallback_model` only. */
+    /** The model for calls after it has acted; `fallback_model` only. */
     modelPublicName: p.text().nullable(),
-    /** The last month in which it acted, `YYYY-MM`, and when: once a month, and no earlier month after a later one. */
+    /**
+     * The last month in which it acted, `YYYY-MM`, and when. It acts once a month, and never for an earlier month
+     * after a later one.
+     */
     actedMonth: p.text().nullable(),
     actedAt: p.datetime(6).nullable(),
-    /** Its owner has undone what it did in that month. */
+    /** Whether its owner has undone that action. */
     undone: p.boolean().default(false),
   },
 });

@@ -1,6 +1,6 @@
 import { defineEntity, PrimaryKeyProp, p } from '@mikro-orm/core';
 
-/** What a key has spent on a UTC day. It outlives its key. */
+/** Spend of a key on a UTC day. Outlives its key. */
 const KeySpendDaySchema = defineEntity({
   name: 'KeySpendDay',
   tableName: 'key_spend_days',

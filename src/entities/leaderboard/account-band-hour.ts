@@ -1,7 +1,7 @@
 import { defineEntity, PrimaryKeyProp, p } from '@mikro-orm/core';
 import { sketch } from '../sketch-columns.js';
 
-/** Successes of one hour by account, model and length of the answer, as the leaderboard counts them. */
+/** Successful calls of one hour by account, model and answer length, as the leaderboard counts them. */
 const AccountBandHourSchema = defineEntity({
   name: 'AccountBandHour',
   tableName: 'account_band_hours',
@@ -9,14 +9,14 @@ const AccountBandHourSchema = defineEntity({
   properties: {
     hour: p.datetime(6).primary(),
     accountId: p.uuid().primary(),
-    /** The one that served. */
+    /** The model that served the calls. */
     model: p.text().primary(),
-    /** Number of the band of output tokens, from 1 (services/leaderboard/bands.rules.ts). */
+    /** Band of output tokens, from 1 (services/leaderboard/bands.rules.ts). */
     band: p.smallint().primary(),
     successes: p.bigint(),
     inputTokens: p.bigint(),
     outputTokens: p.bigint(),
-    /** Numbers of the sketch's buckets that have calls, ascending, and how many each has. */
+    /** Indexes of the sketch's non-empty buckets, ascending, and the number of calls in each. */
     latencyBuckets: sketch('smallint[]'),
     latencyCounts: sketch('bigint[]'),
   },

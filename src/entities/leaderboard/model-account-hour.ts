@@ -1,6 +1,6 @@
 import { defineEntity, PrimaryKeyProp, p } from '@mikro-orm/core';
 
-/** Calls of one hour by model and account, served or asked for: the leaderboard shows no figures of few accounts. */
+/** Calls of one hour by model and account, served or requested: the leaderboard hides figures of too few accounts. */
 const ModelAccountHourSchema = defineEntity({
   name: 'ModelAccountHour',
   tableName: 'model_account_hours',

@@ -1,16 +1,16 @@
 import { defineEntity, PrimaryKeyProp, p } from '@mikro-orm/core';
 import { sketch } from '../sketch-columns.js';
 
-/** Latencies of one hour by model and length of the answer, over all accounts. */
+/** Latencies of one hour by model and answer length, over all accounts. */
 const ModelBandHourSchema = defineEntity({
   name: 'ModelBandHour',
   tableName: 'model_band_hours',
   properties: {
     hour: p.datetime(6).primary(),
     model: p.text().primary(),
-    /** Number of the band of output tokens, from 1 (services/leaderboard/bands.rules.ts). */
+    /** Band of output tokens, from 1 (services/leaderboard/bands.rules.ts). */
     band: p.smallint().primary(),
-    /** Numbers of the sketch's buckets that have calls, ascending, and how many each has. */
+    /** Indexes of the sketch's non-empty buckets, ascending, and the number of calls in each. */
     latencyBuckets: sketch('smallint[]'),
     latencyCounts: sketch('bigint[]'),
   },

@@ -10,7 +10,7 @@ const ModelHourSchema = defineEntity({
     model: p.text().primary(),
     /** Calls that ended with an answer, by the leaderboard's rules. */
     successes: p.bigint(),
-    /** Calls that failed, and those that another model had to serve. */
+    /** Failed calls, and calls that another model had to serve. */
     errors: p.bigint(),
     /** Errors `upstream_unavailable`: every node was rate limited or unavailable. */
     rateLimited: p.bigint(),
@@ -18,10 +18,10 @@ const ModelHourSchema = defineEntity({
     outputTokens: p.bigint(),
     /** Dollars. */
     cost: p.decimal().columnType('numeric'),
-    /** Output tokens and milliseconds of the successes. */
+    /** Output tokens and milliseconds of the successful calls. */
     successTokens: p.bigint(),
     successMs: p.bigint(),
-    /** Sketches of the successes: numbers of buckets, ascending, and how many calls each has. */
+    /** Sketches of the successful calls: indexes of buckets, ascending, and the number of calls in each. */
     latencyBuckets: sketch('smallint[]'),
     latencyCounts: sketch('bigint[]'),
     ttftBuckets: sketch('smallint[]'),
@@ -30,7 +30,7 @@ const ModelHourSchema = defineEntity({
     inputCounts: sketch('bigint[]'),
     outputBuckets: sketch('smallint[]'),
     outputCounts: sketch('bigint[]'),
-    /** Errors of calls that their callers ended soon, or whose request was refused: no part of the model's public status. */
+    /** Errors of calls that clients left early or that were refused: not part of the model's public status. */
     callerErrors: p.bigint(),
   },
 });

@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { newId } from '../../lib/ids.js';
 
-/** One concurrency of a sweep. */
+/** Results at one concurrency of a sweep. */
 export interface StoredSweepStep {
   concurrency: number;
   tokens_per_second: number;
@@ -11,14 +11,14 @@ export interface StoredSweepStep {
   errors: number;
 }
 
-/** Where a measure lies with a probability of 95 %. */
+/** The 95 % interval of a measure. */
 export interface StoredInterval {
   measure: string;
   low: number;
   high: number;
 }
 
-/** One benchmark run of a model on a node. It outlives its node. */
+/** One benchmark run of a model on a node. Outlives its node. */
 const GpuBenchmarkSchema = defineEntity({
   name: 'GpuBenchmark',
   tableName: 'gpu_benchmarks',
@@ -47,10 +47,10 @@ const GpuBenchmarkSchema = defineEntity({
     tpotP50Ms: p.double().$type<number>().name('tpot_p50_ms').nullable(),
     /** Requests per second that met `slo`. */
     goodput: p.double().$type<number>().nullable(),
-    /** As the benchmark was told: `ttft=500ms,itl=50ms`. */
+    /** As passed to the benchmark: `ttft=500ms,itl=50ms`. */
     slo: p.text().nullable(),
     sweep: p.json<StoredSweepStep[]>().nullable(),
-    /** Of the measures that had enough requests for one. */
+    /** Of the measures with enough requests for an interval. */
     intervals: p.json<StoredInterval[]>().nullable(),
     createdAt: p.datetime(6),
   },

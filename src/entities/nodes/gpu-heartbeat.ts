@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { GpuNode } from './gpu-node.js';
 
-/** The metrics of one heartbeat. Heartbeats without metrics leave no row. Kept for a day. */
+/** The metrics of one heartbeat. Heartbeats without metrics aren't stored. Kept for a day. */
 const GpuHeartbeatSchema = defineEntity({
   name: 'GpuHeartbeat',
   tableName: 'gpu_heartbeats',

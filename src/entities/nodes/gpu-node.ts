@@ -5,14 +5,14 @@ import { newId } from '../../lib/ids.js';
 export type NodeStatus = 'active' | 'draining' | 'offline';
 export type NodeHealth = 'healthy' | 'unhealthy';
 
-/** The newest value of one metric that heartbeats carry, and when it came. */
+/** Latest value of one metric, and its time. */
 export interface StoredReading<Value> {
   value: Value;
   /** Milliseconds since the epoch. */
   at: number;
 }
 
-/** What heartbeats said last, metric by metric. A metric that never came is absent. */
+/** Latest value of each metric in heartbeats. Metrics that were never sent are absent. */
 export interface StoredReadings {
   gpu_utilization?: StoredReading<number>;
   memory_used_gb?: StoredReading<number>;
@@ -43,17 +43,17 @@ const GpuNodeSchema = defineEntity({
     gpuType: p.text(),
     hourlyCostUsd: p.decimal().precision(24).scale(12),
     endpointUrl: p.text(),
-    /** Host and port of `endpointUrl`: deployments with the same ones run on this node. */
+    /** Host and port of `endpointUrl`: deployments with the same host and port run on this node. */
     endpointKey: p.text(),
     status: p.text().$type<NodeStatus>().default('active'),
     healthStatus: p.text().$type<NodeHealth>().default('unhealthy'),
-    /** Whether routing uses it although it is unhealthy: too many went silent at once to believe it. */
+    /** Whether routing uses it although it is unhealthy, because too many nodes went silent at once to believe it. */
     keptInRouting: p.boolean().default(false),
-    /** Raised by each change of `status`, so that a process can report which one it has applied. */
+    /** Raised by each change of `status`, so that processes can report which one they have applied. */
     revision: p.integer().default(0),
     readings: p.json<StoredReadings>().defaultRaw(`'{}'`),
     lastHeartbeatAt: p.datetime(6).nullable(),
-    /** When the last call ended after new ones had stopped. Null while active, or while calls are in flight. */
+    /** When the last call ended after new ones had stopped. Null while active, or while calls are in progress. */
     drainedAt: p.datetime(6).nullable(),
     createdAt: p.datetime(6),
     updatedAt: p.datetime(6),

@@ -1,7 +1,7 @@
 import { defineEntity, PrimaryKeyProp, p } from '@mikro-orm/core';
 import { sketch } from '../sketch-columns.js';
 
-/** What a deployment on a node served in one hour, by how busy the node was. Only hours that are over. */
+/** Calls that a deployment on a node served in one completed hour, by how busy the node was. */
 const NodeHourSchema = defineEntity({
   name: 'NodeHour',
   tableName: 'node_hours',
@@ -11,15 +11,17 @@ const NodeHourSchema = defineEntity({
     deployment: p.text().primary(),
     /** Public name. */
     model: p.text().primary(),
-    /** Number of the band of calls under way on the node, from 1; 0 where that is unknown (economics.rules.ts). */
+    /** Band of concurrent calls on the node, from 1; 0 if unknown (economics.rules.ts). */
     band: p.smallint().primary(),
     requests: p.bigint(),
     errors: p.bigint(),
-    /** Latencies of all calls together. */
+    /** Sum of the latencies of all calls. */
     busyMs: p.bigint(),
-    /** What was charged, in dollars. */
+    /** Charges in dollars. */
     cost: p.decimal().columnType('numeric'),
-    /** Sketch of the latencies of the successes: numbers of buckets, ascending, and how many calls each has. */
+    /**
+     * Sketch of the latencies of successful calls: indexes of buckets, ascending, and the number of calls in each.
+     */
     latencyBuckets: sketch('smallint[]'),
     latencyCounts: sketch('bigint[]'),
     /** Answers for which the node reported zero tokens. */

@@ -1,16 +1,16 @@
 import { defineEntity, p } from '@mikro-orm/core';
 
-/** What one process that routes reports of one node. */
+/** Report of one routing process about one node. */
 export interface NodeReport {
-  /** Calls that it has there at the moment. */
+  /** Calls of that process in progress there. */
   in_flight: number;
-  /** The revision of the node's status that it goes by. */
+  /** The revision of the node's status that it has applied. */
   revision: number;
 }
 
 /**
- * What a running process that routes (an edge, a platform, a model proxy) reports, by node and by deployment. A row that isn't
- * renewed belongs to a process that is gone.
+ * Reports of a running process that routes (an edge, a platform, a model proxy), by node and by deployment. A row
+ * that isn't renewed belongs to a dead process.
  */
 const ProxyReportSchema = defineEntity({
   name: 'ProxyReport',

@@ -4,7 +4,7 @@ import { PlaygroundSession } from './playground-session.js';
 
 export type RunStatus = 'pending' | 'running' | 'success' | 'error' | 'cancelled';
 
-/** One model's answer to a session's prompt. Goes with its session. */
+/** One model's answer to a session's prompt. Deleted with its session. */
 const PlaygroundRunSchema = defineEntity({
   name: 'PlaygroundRun',
   tableName: 'playground_runs',
@@ -25,10 +25,10 @@ const PlaygroundRunSchema = defineEntity({
         .joinColumn('session_id')
         .foreignKeyName('playground_runs_session_id_fkey')
         .deleteRule('cascade'),
-    /** Place among the models of the session, from 0. */
+    /** Position among the models of the session, from 0. */
     position: p.smallint(),
     modelPublicName: p.text(),
-    /** The model that answered: a fallback where the one that was asked for could not. */
+    /** The model that answered: a fallback if the requested one couldn't. */
     servedModel: p.text().nullable(),
     status: p.text().$type<RunStatus>().default('pending'),
     /** The answer, sealed with the account's data key. */
@@ -42,9 +42,9 @@ const PlaygroundRunSchema = defineEntity({
     outputTokens: p.integer().default(0),
     /** Always 0: nobody is charged for a run. */
     costUsd: p.decimal().precision(24).scale(12).default('0'),
-    /** What the same call would have cost on `/v1`. */
+    /** The cost of the same call on `/v1`. */
     listCostUsd: p.decimal().precision(24).scale(12).default('0'),
-    /** The process that makes the run moves this on. Once it has passed, nobody makes the run any more. */
+    /** The process that makes the run keeps renewing this. When it has passed, the run is abandoned. */
     aliveUntil: p.datetime(6),
     cancelRequested: p.boolean().default(false),
   },

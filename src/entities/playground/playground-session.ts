@@ -2,14 +2,14 @@ import { defineEntity, p } from '@mikro-orm/core';
 import { newId } from '../../lib/ids.js';
 import { ofAccount } from '../accounts/account.js';
 
-/** What a run samples with; what is absent is left to the model. */
+/** Sampling parameters of a run; absent ones are left to the model. */
 export interface RunParameters {
   temperature?: number;
   max_tokens: number;
   top_p?: number;
 }
 
-/** One prompt that was put to 1 to 4 models. Its texts are sealed with the account's data key. */
+/** One prompt for 1 to 4 models. Its texts are sealed with the account's data key. */
 const PlaygroundSessionSchema = defineEntity({
   name: 'PlaygroundSession',
   tableName: 'playground_sessions',
@@ -25,7 +25,7 @@ const PlaygroundSessionSchema = defineEntity({
     promptSealed: p.text().hidden(),
     systemPromptSealed: p.text().nullable().hidden(),
     parameters: p.json().$type<RunParameters>(),
-    /** Part of the public address. It stays when sharing ends, so that sharing again gives the same address. */
+    /** Part of the public URL. Kept when sharing ends, so that sharing again gives the same URL. */
     shareSlug: p.text().nullable().unique('playground_sessions_share_slug_key'),
     shared: p.boolean().default(false),
     createdAt: p.datetime(6).onCreate(() => new Date()),

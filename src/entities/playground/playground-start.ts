@@ -1,13 +1,13 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { ofAccount } from '../accounts/account.js';
 
-/** A session that an account began in the last minute; for the bound on runs per minute. */
+/** A session that an account started in the last minute, for the limit on runs per minute. */
 const PlaygroundStartSchema = defineEntity({
   name: 'PlaygroundStart',
   tableName: 'playground_starts',
   indexes: [{ name: 'playground_starts_account', properties: ['accountId', 'startedAt'] }],
   properties: {
-    /** Of the session, which may be deleted meanwhile. */
+    /** The session may have been deleted. */
     sessionId: p.uuid().primary(),
     accountId: () => ofAccount('playground_starts_account_id_fkey'),
     startedAt: p.datetime(6),

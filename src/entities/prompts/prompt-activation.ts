@@ -1,7 +1,7 @@
 import { defineEntity, PrimaryKeyProp, p } from '@mikro-orm/core';
 import { Prompt } from './prompt.js';
 
-/** A move of a prompt's active version. */
+/** An activation of a prompt's version. */
 const PromptActivationSchema = defineEntity({
   name: 'PromptActivation',
   tableName: 'prompt_activations',
@@ -14,11 +14,11 @@ const PromptActivationSchema = defineEntity({
         .foreignKeyName('prompt_activations_prompt_id_fkey')
         .deleteRule('cascade')
         .primary(),
-    /** The prompt's revision that the move made: moves of a prompt are in this order. */
+    /** The prompt's revision after the activation, which orders a prompt's activations. */
     revision: p.integer().primary(),
     fromVersion: p.integer(),
     toVersion: p.integer(),
-    /** The account that moved it. */
+    /** The account that activated it. */
     byAccountId: p.uuid(),
     at: p.datetime(6),
   },

@@ -1,7 +1,7 @@
 import { defineEntity, PrimaryKeyProp, p } from '@mikro-orm/core';
 import { countedCalls } from '../sketch-columns.js';
 
-/** Hourly sums of the calls that named a prompt version, by account, key and model. The version may have been deleted since. */
+/** Hourly sums of the calls with a prompt version, by account, key and model. The version may have been deleted. */
 const PromptVersionHourSchema = defineEntity({
   name: 'PromptVersionHour',
   tableName: 'prompt_version_hours',
@@ -17,7 +17,7 @@ const PromptVersionHourSchema = defineEntity({
     hour: p.datetime(6).primary(),
     accountId: p.uuid().primary(),
     keyId: p.uuid().nullable().primary(),
-    /** The one that served. */
+    /** The model that served the calls. */
     model: p.text().primary(),
     ...countedCalls(),
   },

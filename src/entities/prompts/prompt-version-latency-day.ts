@@ -1,7 +1,7 @@
 import { defineEntity, PrimaryKeyProp, p } from '@mikro-orm/core';
 import { sketch } from '../sketch-columns.js';
 
-/** Latencies of one UTC day of calls that named a version of a prompt, merged from its hours. */
+/** Latencies of one UTC day of calls with a prompt version, merged from its hours. */
 const PromptVersionLatencyDaySchema = defineEntity({
   name: 'PromptVersionLatencyDay',
   tableName: 'prompt_version_latency_days',

@@ -2,14 +2,14 @@ import { defineEntity, p } from '@mikro-orm/core';
 import { newId } from '../../lib/ids.js';
 import { Prompt } from './prompt.js';
 
-/** A declared variable; null where nothing was said. */
+/** A declared variable; null for what its author left out. */
 export interface StoredVariable {
   name: string;
   description: string | null;
   default: string | null;
 }
 
-/** With which model and parameters a version is meant to be called. */
+/** The model and parameters that a version is meant for. */
 export interface StoredConfig {
   model_public_name: string | null;
   temperature: number | null;
@@ -17,7 +17,7 @@ export interface StoredConfig {
   top_p: number | null;
 }
 
-/** What a prompt says. The database refuses to change it, and to remove it without its prompt. */
+/** The content of a prompt. The database refuses to change it, and to delete it without its prompt. */
 const PromptVersionSchema = defineEntity({
   name: 'PromptVersion',
   tableName: 'prompt_versions',
@@ -31,12 +31,12 @@ const PromptVersionSchema = defineEntity({
         .joinColumn('prompt_id')
         .foreignKeyName('prompt_versions_prompt_id_fkey')
         .deleteRule('cascade'),
-    /** Counts up from 1 within its prompt. */
+    /** Numbered from 1 within its prompt. */
     version: p.integer(),
     content: p.text(),
     variables: p.json<StoredVariable[]>(),
     config: p.json<StoredConfig>().nullable(),
-    /** What changed. */
+    /** The author's notes about the change. */
     notes: p.text().nullable(),
     createdAt: p.datetime(6),
   },

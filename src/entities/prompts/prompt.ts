@@ -2,7 +2,7 @@ import { defineEntity, p } from '@mikro-orm/core';
 import { newId } from '../../lib/ids.js';
 import { ofAccount } from '../accounts/account.js';
 
-/** A saved prompt. What it says stands in its versions. */
+/** A saved prompt. Its content is in its versions. */
 const PromptSchema = defineEntity({
   name: 'Prompt',
   tableName: 'prompts',
@@ -21,11 +21,11 @@ const PromptSchema = defineEntity({
     description: p.text().nullable(),
     /** Number of the version that is rendered. */
     activeVersion: p.integer(),
-    /** Number of the newest version: those before it are all there. */
+    /** Number of the newest version; all earlier ones exist. */
     lastVersion: p.integer(),
-    /** Of all versions together. */
+    /** Of all versions. */
     characters: p.integer(),
-    /** Raised by every change, new versions included. */
+    /** Raised by every change, including new versions. */
     revision: p.integer().default(1),
     createdAt: p.datetime(6),
     updatedAt: p.datetime(6),

@@ -6,7 +6,7 @@ const VirtualKeySchema = defineEntity({
   tableName: 'virtual_keys',
   properties: {
     tokenHash: p.blob().primary(),
-    /** The account that the key was made for. */
+    /** The account that owns the key. */
     userId: p.text().nullable(),
     keyAlias: p.text().nullable(),
     createdAt: p.datetime(6).onCreate(() => new Date()),

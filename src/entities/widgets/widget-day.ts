@@ -1,6 +1,6 @@
 import { defineEntity, PrimaryKeyProp, p } from '@mikro-orm/core';
 
-/** What a widget used on a UTC day, written with the usage events. It outlives its widget. */
+/** Usage of a widget on a UTC day, written with the usage events. Outlives its widget. */
 const WidgetDaySchema = defineEntity({
   name: 'WidgetDay',
   tableName: 'widget_days',
@@ -8,7 +8,7 @@ const WidgetDaySchema = defineEntity({
     widgetId: p.uuid().primary(),
     /** `YYYY-MM-DD`. */
     day: p.date().primary(),
-    /** Answered messages: what the daily limit counts. */
+    /** Answered messages, which the daily limit counts. */
     messages: p.integer(),
     errors: p.integer(),
     inputTokens: p.bigint(),

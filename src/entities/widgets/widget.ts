@@ -17,12 +17,12 @@ const WidgetSchema = defineEntity({
   properties: {
     id: p.uuid().primary().onCreate(newId),
     accountId: () => ofAccount('widgets_account_id_fkey'),
-    /** Names the widget in pages. Public: it is no credential. */
+    /** Identifies the widget in pages. Public, not a credential. */
     publicKey: p.text().unique('widgets_public_key_key'),
     name: p.text(),
     modelPublicName: p.text(),
     systemPrompt: p.text().default(''),
-    /** Its active version takes the place of the system prompt. */
+    /** Its active version replaces the system prompt. */
     promptId: () =>
       p
         .manyToOne(Prompt)
@@ -36,19 +36,19 @@ const WidgetSchema = defineEntity({
     /** `#rrggbb`. */
     primaryColor: p.text(),
     position: p.text().$type<'bottom-right' | 'bottom-left'>(),
-    /** Host names; empty: any site. */
+    /** Host names; empty for any site. */
     allowedDomains: p.array(),
     rateLimitPerMinute: p.integer(),
     dailyMessageLimit: p.integer(),
-    /** Messages of one visitor per UTC day; null: no limit of their own. */
+    /** Messages of one visitor per UTC day; null for no separate limit. */
     visitorDailyLimit: p.integer().nullable(),
-    /** Whether turns of the assistant count only with the code that they went out with. */
+    /** Whether the assistant's turns in a request need the code that was sent with them. */
     verifiedHistory: p.boolean(),
-    /** Whether messages that repeat in a circle are refused. */
+    /** Whether messages that repeat in a loop are refused. */
     loopDetection: p.boolean().default(false),
     /** Dollars per UTC month. */
     monthlyLimitUsd: p.decimal().precision(24).scale(12).nullable(),
-    /** Answers once the monthly limit is reached; null: nothing answers then. */
+    /** Answers once the monthly limit is reached; null for none. */
     fallbackModelPublicName: p.text().nullable(),
     status: p.text().$type<'active' | 'deleted'>().default('active'),
     createdAt: p.datetime(6),

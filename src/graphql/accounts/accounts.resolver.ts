@@ -36,7 +36,7 @@ async function opened(session: OpenedSession, { sessionJar }: GraphqlContext) {
 const done = z.object({ success: z.boolean().describe('Always true. Failures are returned as errors.') });
 const SUCCESS = { success: true };
 
-/** The signed-in account, sign-up, login and logout. */
+/** The signed-in account, sign-up, log-in and log-out. */
 export const accountsResolvers = [
   query('viewer', 'session', Viewer, {
     nullable: true,

@@ -24,7 +24,7 @@ async function updated({ services, service }: GraphqlContext, id: string, change
   };
 }
 
-/** What administrators do with accounts. */
+/** Administration of accounts. */
 export const usersResolvers = [
   query('users', 'admin', UserConnection, {
     description: "All accounts that aren't deleted. Requires an administrator.",

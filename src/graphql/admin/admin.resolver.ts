@@ -44,7 +44,7 @@ const RoutedModel = objectType('RoutedModel', routedModelOutput);
 const InstallationWarning = objectType('InstallationWarning', warningOutput);
 objectType('CreditAdjustment', adjustmentOutput);
 
-/** What administrators do to run the installation. */
+/** Administration of the installation. */
 export const adminResolvers = [
   query('adminActions', 'admin', [AdminAction], {
     description: 'The audit log of administrators, newest first. Requires an administrator.',

@@ -18,13 +18,39 @@ import {
 } from '../../services/alerts/alerts.outputs.js';
 import { Viewer } from '../accounts/accounts.types.js';
 import { camelCased, toGraphql, toGraphqlAs } from '../case.js';
-import { connectionArgs, pageCost, toConnection } from '../connections.js';
+import { connectionArgs, connectionOf, pageCost, toConnection } from '../connections.js';
+import { enumOf } from '../enum-of.js';
 import { field, mutation, subscription } from '../fields.js';
 import { checked } from '../input.js';
-import { ApiKey } from '../keys/keys.types.js';
+import { ApiKey, ApiKeyGuardAction } from '../keys/keys.types.js';
 import { Decimal } from '../scalars.js';
-import { descriptionOf, inputType } from '../zod-fields.js';
-import { AlertEvent, AlertEventConnection, AlertKind, AlertSubscription } from './alerts.types.js';
+import { descriptionOf, inputType, objectType } from '../zod-fields.js';
+
+const AlertKind = enumOf('AlertKind', 'Delivery channel.', alertOutput.shape.kind, {
+  email: 'Email.',
+  webhook: 'A signed POST request to a URL.',
+});
+
+enumOf('AlertPurpose', 'Reason for an alert.', alertEventOutput.shape.purpose, {
+  threshold: 'The key reached a percentage of its monthly limit.',
+  test: 'The owner requested a test.',
+  low_balance: 'The account balance fell below the low-balance threshold.',
+  guard: 'The guard of the key acted.',
+});
+
+enumOf('AlertDeliveryStatus', 'Delivery status.', alertEventOutput.shape.delivery_status, {
+  pending: 'Delivery is in progress.',
+  sent: 'Delivered.',
+  failed: "The receiver rejected the delivery or didn't respond.",
+  degraded: 'Recorded but not emailed; the error message gives the reason.',
+});
+
+const AlertSubscription = objectType('AlertSubscription', alertOutput, { kind: AlertKind });
+const AlertEvent = objectType('AlertEvent', alertEventOutput, {
+  kind: AlertKind,
+  guardAction: ApiKeyGuardAction,
+});
+const AlertEventConnection = connectionOf(AlertEvent, 'alert events');
 
 const keyId = z.object({ key_id: uuid('API key ID.') });
 const alertId = keyId.extend({ id: uuid('Alert subscription ID.') });
@@ -32,7 +58,7 @@ const eventPayload = z.object({
   alert_event: alertEventOutput.describe('The alert event with its current delivery status.'),
 });
 
-/** Maximum number of subscriptions per key. */
+/** Cost of a key's subscriptions, of which there are at most ten. */
 const alertsCost = ({ childComplexity }: { childComplexity: number }): number => 1 + 10 * childComplexity;
 
 const alertMutations = [

@@ -24,11 +24,11 @@ objectType('AnalyticsModel', modelShareOutput);
 objectType('AnalyticsDay', analyticsDayOutput);
 const Analytics = objectType('Analytics', analyticsOutput);
 
-/** Each reads thousands of rows, though it answers with few values: it counts as a read by itself. */
+/** Reads thousands of rows but returns few values, so it counts as another read. */
 const READING = 500;
-/** All keys of a list are one reading. */
+/** All keys of a list are read together. */
 const READING_OF_KEY = 100;
-/** Models that an account may have called in an interval. */
+/** Number of models that an account may have called in an interval. */
 const MODELS = 6;
 
 const daysIn = ({ windowDays }: { windowDays?: number }): number =>
@@ -39,13 +39,13 @@ const analyticsCost =
   ({ args, childComplexity }) =>
     reading + daysIn(args) + childComplexity;
 
-/** All points that an answer may hold, so that hours don't cost what days do. */
+/** Counts the points of the response, so that hours cost more than days. */
 const seriesCost: ComplexityEstimator = ({ args, childComplexity }) => {
   const intervals = daysIn(args) * (args.unit === 'hour' ? 24 : 1);
   return READING + intervals * MODELS * childComplexity;
 };
 
-/** What happened in the last days, of the account and of a key. */
+/** Usage of the last days, of the account and of a key. */
 export const analyticsResolvers = [
   field(Viewer, 'analytics', Analytics, {
     description: 'Usage analytics for the account.',

@@ -42,9 +42,9 @@ const catalogCost = ({ childComplexity }: { childComplexity: number }): number =
 /** Cost per day of a search by model or status, which no index supports. */
 const SEARCHED_DAY = 20;
 const MAX_DAYS = 90;
-/** A month of roll-ups, and up to 500 entries. */
+/** A month of roll-ups and up to 500 entries. */
 const MONTH_COST = ({ childComplexity }: { childComplexity: number }): number => 100 + 20 * childComplexity;
-/** The totals of a page read the roll-ups of a window, as analytics do: once, however often they are asked for. */
+/** The totals of a page read the roll-ups of a window once, as analytics do. */
 const TOTALS_COST = 100;
 
 const UsageFilter = inputType(
@@ -60,7 +60,7 @@ const usageArgs = connectionArgs.extend({
   filter: usageFilterInput.nullish().describe('Filter; without it, all events are returned.'),
 });
 
-/** Cost of a page of usage with its totals, and of the events that may be read to find it. */
+/** Cost of a page of usage with its totals, and of the events that may have to be read to find it. */
 const usageCost = ({
   args,
   childComplexity,
@@ -104,7 +104,7 @@ const catalogAndTopUp = [
   }),
 ];
 
-/** A page with what its list was narrowed by. */
+/** A page with the filter of its list. */
 interface UsagePage extends Connection<InstanceType<typeof UsageEvent>> {
   filter: UsageFilterInput;
   summed?: ReturnType<GraphqlContext['services']['billing']['usageTotals']>;

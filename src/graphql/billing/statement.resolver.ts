@@ -23,10 +23,10 @@ objectType('StatementDay', statementDayOutput);
 objectType('StatementModel', statementModelOutput);
 objectType('StatementKey', statementKeyOutput);
 
-/** Each reads the account's roll-ups, of a week or from the month on: it counts as a read by itself. */
+/** Reads the account's roll-ups of a week or since the month began, so it counts as another read. */
 const READING = 500;
 
-/** How far the balance reaches, and a month of the account. */
+/** The balance outlook and the monthly statement. */
 export const statementResolvers = [
   field(Viewer, 'balanceOutlook', objectType('BalanceOutlook', outlookOutput), {
     description: 'How long the balance lasts.',

@@ -3,7 +3,7 @@ import { camelCased } from '../case.js';
 import { query } from '../fields.js';
 import { objectType } from '../zod-fields.js';
 
-/** What everybody may know of the installation. */
+/** Public settings of the installation. */
 export const installationResolvers = [
   query('installation', 'public', objectType('Installation', installationOutput), {
     description: 'Public settings of this installation.',

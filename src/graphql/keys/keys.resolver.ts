@@ -89,7 +89,7 @@ const keyMutations = [
   }),
   mutation('undoApiKeyGuard', 'session', {
     description:
-      'Ends what the guard of an API key has done, for the rest of the UTC month. If it has not acted, nothing changes.',
+      "Undoes the action of an API key's guard for the rest of the UTC month. If it has not acted, nothing changes.",
     input: keyId.extend({ expected }).describe('The API key whose guard to undo.'),
     inputTypes: { expected: ExpectedApiKeyInput },
     argument: 'The key.',
@@ -125,7 +125,7 @@ const keyMutations = [
   }),
 ];
 
-/** A page with what its list was looked through for. */
+/** A page with the search of its list. */
 interface KeysPage extends Connection<InstanceType<typeof ApiKey>> {
   search: string | null | undefined;
 }

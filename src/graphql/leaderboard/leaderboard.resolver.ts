@@ -40,14 +40,14 @@ const LeaderboardRow = objectType('LeaderboardRow', leaderboardRowOutput);
 const modelArgs = modelNameParams.extend(modelWindowInput.shape);
 const nameIn = (name: string): string => checked(modelNameParams, { name }).name;
 
-/** An answer has some 26 values of each model. */
+/** A response has about 26 values per model. */
 const BOARD_COST = 168;
-/** An answer has 7 values of each of 168 hours. */
+/** A response has 7 values for each of 168 hours. */
 const HOURS_COST = 1_200;
-/** A sketch has some hundred buckets. */
+/** A sketch has about a hundred buckets. */
 const SKETCHES_COST = 1_000;
 
-/** How models did, over all accounts. */
+/** Public performance of the models. */
 export const leaderboardResolvers = [
   query('leaderboard', 'public', Leaderboard, {
     description: leaderboardOutput.description,

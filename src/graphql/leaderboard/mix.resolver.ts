@@ -18,10 +18,10 @@ objectType('LatencyBand', latencyBandOutput);
 objectType('UsageMix', usageMixOutput);
 objectType('LeaderboardMixEntry', mixEntryOutput);
 
-/** It reads up to 30 days of the account's roll-ups. */
+/** Reads up to 30 days of the account's roll-ups. */
 const READING = 200;
 
-/** The leaderboard for one's own usage. */
+/** The leaderboard weighted by the account's own usage. */
 export const mixResolvers = [
   field(Viewer, 'leaderboardMix', objectType('LeaderboardMix', leaderboardMixOutput), {
     description: leaderboardMixOutput.description,

@@ -19,10 +19,10 @@ objectType('StatusDay', statusDayOutput);
 objectType('StatusModel', statusModelOutput);
 objectType('Incident', incidentOutput);
 
-/** An answer has 4 values of each of 90 days of 6 models, and 5 of each of 100 incidents. */
+/** A response has 4 values for each of 90 days of 6 models, and 5 for each of 100 incidents. */
 const STATUS_COST = 2_700;
 
-/** Availability of the models, for everyone. */
+/** Public availability of the models. */
 export const statusResolvers = [
   query('status', 'public', objectType('Status', statusOutput), {
     description: statusOutput.description,

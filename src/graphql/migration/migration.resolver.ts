@@ -15,13 +15,13 @@ enumOf('LegacyProvider', 'A provider whose list prices are known.', estimateInpu
 
 objectType('CodeSnippets', codeSnippetsOutput);
 
-/** What another provider's usage would cost here, for everybody. */
+/** The public cost estimate for another provider's usage. */
 export const migrationResolvers = [
   queryWithInput('migrationEstimate', 'public', objectType('MigrationEstimate', estimateOutput), {
     description: estimateOutput.description,
     input: estimateInput,
     inputTypes: { inputTokens30d: Float, outputTokens30d: Float, cachedInputTokens30d: Float },
-    argument: 'What you use today.',
+    argument: 'Your current usage.',
     run: ({ services }, input) => camelCased(services.migration.estimate(checked(estimateInput, input))),
   }),
 ];

@@ -90,7 +90,7 @@ const nodes = [
   }),
   subscription('gpuNodesChanged', 'admin', GpuNodesChange, {
     description:
-      'Sends all GPU nodes, then each node that is registered, changed or deleted, sends a heartbeat or has other calls in flight. Changes in quick succession arrive as one event. Requires an administrator.',
+      'Sends all GPU nodes, then each node that is registered, changed or deleted, sends a heartbeat or has another number of calls in flight. Changes in quick succession arrive as one event. Requires an administrator.',
     args: z.object({ node_id: uuid('Only this node.').optional() }),
     subscribe: ({ services, service }, { nodeId }) =>
       services.nodeFeed.nodesChanged(service, nodeId ?? undefined),
@@ -119,7 +119,7 @@ const benchmarks = [
   }),
   query('nodeEconomics', 'admin', [NodeEconomics], {
     description:
-      'What nodes earned and cost in a window, the largest margin of one hour first. Requires an administrator.',
+      'Revenue and cost of nodes in a window, highest margin per hour first. Requires an administrator.',
     complexity: listCost,
     args: economicsInput,
     run: ({ services, service }, args) =>

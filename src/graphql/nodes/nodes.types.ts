@@ -34,7 +34,7 @@ export const NodeStatus = enumOf(
 
 enumOf('GpuNodeHealth', 'Node health.', nodeOutput.shape.health_status, {
   healthy: 'Heartbeats arrive.',
-  unhealthy: 'Heartbeats are missing, or never came.',
+  unhealthy: 'Heartbeats are missing, or none has arrived yet.',
 });
 
 objectType('NodeReading', readingOutput);
@@ -44,7 +44,7 @@ export const NodeHeartbeat = objectType('NodeHeartbeat', heartbeatOutput);
 export const GpuNode = objectType(
   'GpuNode',
   nodeOutput
-    .extend({ readings: readingsOutput.describe('What heartbeats said last, metric by metric.') })
+    .extend({ readings: readingsOutput.describe('Latest value of each metric.') })
     .describe(nodeOutput.description ?? ''),
 );
 nameType(nodeOutput, GpuNode);

@@ -24,6 +24,7 @@ import {
 import { KEPT_SESSIONS, SHARED_SESSIONS } from '../../services/playground/playground.rules.js';
 import { Viewer } from '../accounts/accounts.types.js';
 import { camelCased, toGraphql, toGraphqlAs } from '../case.js';
+import { pageSize } from '../connections.js';
 import { enumOf } from '../enum-of.js';
 import { field, mutation, query, subscription } from '../fields.js';
 import { checked } from '../input.js';
@@ -61,16 +62,16 @@ const sessionIdType = { sessionId: ID };
 const sessionPayload = z.object({ session: playgroundSessionOutput.describe('The updated session.') });
 const ParametersInput = inputType('PlaygroundParametersInput', runParametersInput);
 
-/** Every text of a session is opened to show its beginning. */
+/** Every text of a session is decrypted to show its beginning. */
 const OPENING_COST = 50;
-/** What opening costs at most, so that all shared sessions fit into an operation. */
+/** Maximum cost of decrypting, so that a list of all shared sessions fits into an operation. */
 const MOST_OPENING_COST = KEPT_SESSIONS * OPENING_COST;
-/** Lists have beginnings of texts alone, so that an entry costs a fifth of a whole session. */
+/** Lists have only the beginnings of texts, so an entry costs a fifth of a whole session. */
 const ENTRIES_PER_SESSION = 5;
-/** Six texts are opened, and told in full. */
+/** Six texts are decrypted and returned in full. */
 const sessionCost: ComplexityEstimator = ({ childComplexity }) => 500 + childComplexity;
 
-/** The model playground of the signed-in user, and what is shared of it. */
+/** The playground of the signed-in account, and its shared sessions. */
 export const playgroundResolvers = [
   query('sharedPlaygroundSession', 'public', SharedPlaygroundSession, {
     nullable: true,
@@ -135,7 +136,7 @@ export const playgroundResolvers = [
   field(Viewer, 'playgroundSessions', [PlaygroundSession], {
     description: 'Playground sessions, newest first, with the first 1,000 characters of each text.',
     complexity: ({ args, childComplexity }) => {
-      const first = Math.min(Math.max(args.first, 1), SHARED_SESSIONS);
+      const first = pageSize(args.first, SHARED_SESSIONS);
       const opening = Math.min(first * OPENING_COST, MOST_OPENING_COST);
       return opening + first * Math.ceil(childComplexity / ENTRIES_PER_SESSION);
     },

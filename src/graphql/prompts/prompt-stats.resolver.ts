@@ -30,7 +30,7 @@ enumOf(
 const PromptVersionStats = objectType('PromptVersionStats', versionStatsOutput);
 const PromptVersionComparison = objectType('PromptVersionComparison', versionComparisonOutput);
 
-/** Each reads thousands of rows, so it costs more than its few values would: three of them fit into an operation. */
+/** Reads thousands of rows for a few values: three of them fit into an operation. */
 const readingCost: ComplexityEstimator = ({ args, childComplexity }) =>
   2_500 + Math.min(Math.max(args.windowDays, 1), 90) + childComplexity;
 

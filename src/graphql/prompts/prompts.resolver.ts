@@ -36,13 +36,13 @@ import {
   RenderedPrompt,
 } from './prompts.types.js';
 
-/** Each of a page may be 100,000 characters long to read, whichever of its fields is asked for. */
+/** Each prompt of a page may have 100,000 characters to read, whatever fields are requested. */
 const READING_COST = 25;
 const textsCost: ComplexityEstimator = (options) =>
   pageCost({ ...options, childComplexity: options.childComplexity + READING_COST });
 /** As many comparisons a minute as over REST: each may take a twentieth of a second of this process. */
 const diffCost: ComplexityEstimator = ({ childComplexity }) => 5_000 + childComplexity;
-/** Each is a read, as over REST; its text costs more (`prompts.types.ts`). */
+/** Each counts as a read, as over REST; its text costs more (`prompts.types.ts`). */
 const renderCost: ComplexityEstimator = ({ childComplexity }) => 500 + childComplexity;
 
 const lastInput = pageInput.pick({ limit: true });
@@ -202,5 +202,5 @@ const fieldsOfPrompts = [
   }),
 ];
 
-/** The prompts of the signed-in user. */
+/** The prompts of the signed-in account. */
 export const promptsResolvers = [...promptMutations, ...listedPrompts, ...fieldsOfPrompts];

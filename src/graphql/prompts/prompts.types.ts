@@ -29,7 +29,7 @@ enumOf('PromptDiffKind', 'Which versions contain a piece of text.', diffPartOutp
 
 objectType('PromptVariable', promptVariableOutput, {}, { description: TEXT_COST, default: TEXT_COST });
 objectType('PromptConfig', promptConfigOutput);
-// The name of a placeholder is as long as the content lets it be.
+// The name of a placeholder may be as long as the content.
 objectType('PromptWarning', promptWarningOutput, {}, { name: TEXT_COST, message: TEXT_COST });
 const PromptVersion = objectType('PromptVersion', promptVersionOutput, {}, { content: TEXT_COST });
 export const PromptVersionConnection = connectionOf(PromptVersion, 'versions of a prompt');
@@ -38,7 +38,7 @@ export const PromptConnection = connectionOf(Prompt, 'prompts');
 export const PromptActivation = objectType('PromptActivation', promptActivationOutput);
 objectType('PromptDiffPart', diffPartOutput, {}, { text: TEXT_COST });
 export const PromptDiff = objectType('PromptDiff', promptDiffOutput);
-/** A megabyte, which is written as JSON in one go: one fits into an operation. */
+/** A megabyte, serialized in one go: one fits into an operation. */
 const RENDERED_COST = 5_000;
 export const RenderedPrompt = objectType(
   'RenderedPrompt',

@@ -30,11 +30,11 @@ const RejectedCall = objectType(
 const RefusedCalls = objectType('RefusedCalls', refusedCallsOutput);
 const RefusalHour = objectType('RefusalHour', refusalHourOutput);
 
-/** Up to 100 reasons, summed from the hours of a window. */
+/** Up to 100 reasons, summed over the hours of a window. */
 const refusalsCost: ComplexityEstimator = ({ args, childComplexity }) =>
   50 + Math.min(Math.max(args.windowDays, 1), 90) + childComplexity;
 
-/** Calls that were refused, of the account and of a key. */
+/** Refused calls, of the account and of a key. */
 export const refusalsResolvers = [
   field(Viewer, 'refusedCalls', RefusedCalls, {
     description: 'Recently rejected calls of the account, and how to fix them.',
@@ -46,7 +46,7 @@ export const refusalsResolvers = [
   field(Viewer, 'rejectedCall', RejectedCall, {
     nullable: true,
     description:
-      'One call that was rejected before it reached a model, by its `x-request-id`: of the last 30 days, and of the latest 50 alike in an hour.',
+      'One call that was rejected before it reached a model, by its `x-request-id`. Rejected calls are kept for 30 days; of similar ones in one hour, only the latest 50.',
     args: usageParams,
     run: ({ services, service }, { id }) => toGraphql(services.refusals.call(service, id)),
   }),

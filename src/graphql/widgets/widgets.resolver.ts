@@ -22,6 +22,7 @@ import { MAX_WIDGETS } from '../../services/widgets/widgets.rules.js';
 import { Viewer } from '../accounts/accounts.types.js';
 import { UsageEvent } from '../billing/billing.types.js';
 import { toGraphql, toGraphqlAs } from '../case.js';
+import { pageSize } from '../connections.js';
 import { enumOf } from '../enum-of.js';
 import { field, mutation } from '../fields.js';
 import { checked } from '../input.js';
@@ -67,7 +68,7 @@ export const widgetsResolvers = [
     description: 'Updates the given fields of a widget.',
     input: widgetId
       .extend(updateWidgetInput.shape)
-      .describe('A widget and what to change of it. Omitted fields keep their value.'),
+      .describe('Changes to a widget. Omitted fields keep their value.'),
     inputTypes: { ...inputTypes, expected: ExpectedWidgetInput },
     argument: 'The widget and its changes.',
     payload: widgetPayload.describe('The updated widget.'),
@@ -99,8 +100,7 @@ export const widgetsResolvers = [
   }),
   field(Viewer, 'widgets', [Widget], {
     description: 'Chat widgets of the account, newest first.',
-    complexity: ({ args, childComplexity }) =>
-      1 + Math.min(Math.max(args.first, 1), MAX_WIDGETS) * childComplexity,
+    complexity: ({ args, childComplexity }) => 1 + pageSize(args.first, MAX_WIDGETS) * childComplexity,
     args: widgetsInput,
     run: ({ services, service }, args) => {
       const { first: limit } = checked(widgetsInput, args);

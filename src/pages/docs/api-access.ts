@@ -2,9 +2,9 @@ import type { ApiOperation } from './openapi-types.js';
 
 /** How callers of an operation authenticate. */
 interface Access {
-  /** With code in backticks. */
+  /** Text with code in backticks. */
   words: string;
-  /** The shell variable that holds the secret in examples; undefined where there is none. */
+  /** The shell variable that holds the secret in examples; undefined without a secret. */
   variable?: string;
 }
 
@@ -15,7 +15,7 @@ const BY_SCHEME: Readonly<Record<string, Access>> = {
   internal: { words: 'With the value of `GPU_HEARTBEAT_SECRET`.', variable: '$GPU_HEARTBEAT_SECRET' },
 };
 
-/** Who may call an operation, by its security schemes: a session where it names none. */
+/** Who may call an operation, from its security schemes: without any, everybody with a session. */
 export function operationAccess({ security }: ApiOperation): Access {
   if (security?.length === 0) return OPEN;
   const [scheme = ''] = Object.keys(security?.[0] ?? {});

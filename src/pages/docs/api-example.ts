@@ -32,14 +32,14 @@ function sample(schema: Schema, document: ApiDocument, depth = 0): unknown {
   return BY_FORMAT[schema.format ?? ''] ?? 'text';
 }
 
-/** The address with the path's parameters and those that the query must have, as variables of the shell. */
+/** The URL with path parameters and required query parameters as shell variables. */
 function addressOf(path: string, { parameters = [] }: ApiOperation, baseUrl: string): string {
   const required = parameters.filter((one) => one.in === 'query' && one.required);
   const query = required.map(({ name }) => `${name}=$${name}`).join('&');
   return `${baseUrl}${path.replace(/\{(\w+)\}/g, '$$$1')}${query && `?${query}`}`;
 }
 
-/** The call of an operation, to be pasted into a shell. Secrets are variables, which the caller has. */
+/** A curl call of an operation. Secrets are shell variables, which the caller has to set. */
 export function curlExample(
   { method, path, operation }: { method: string; path: string; operation: ApiOperation },
   document: ApiDocument,

@@ -22,7 +22,7 @@ const entriesOf = ({ paths }: ApiDocument): Entry[] =>
 
 const idOf = (tag: string): string => `tag-${tag.toLowerCase().replace(/\W+/g, '-')}`;
 
-/** What a body is: members in a table, or the name of what is described below. */
+/** A body as HTML: a table of its members, or the name of a schema that is described below. */
 function bodyHtml(schema: Schema, document: ApiDocument): string {
   const named = schema.$ref && document.components.schemas[schema.$ref.slice(SCHEMAS.length)];
   return fieldsTable(named || schema) ?? `<p>${typeWords(schema)}</p>`;
@@ -63,7 +63,9 @@ ${schema.description ? paragraph(schema.description) : ''}
 ${fieldsTable(schema) ?? `<p>${typeWords(schema)}</p>`}`;
 }
 
-/** The reference, from the same document that `/openapi.json` serves. `baseUrl` is the installation's own address. */
+/**
+ * The API reference, made from the document that `/openapi.json` serves. `baseUrl` is the installation's public URL.
+ */
 export function apiReference(document: ApiDocument, baseUrl: string): SitePage {
   const entries = entriesOf(document);
   const groups = document.tags

@@ -5,7 +5,7 @@ import { SCHEMAS, type Schema } from './openapi-types.js';
 const linked = (name: string): string => `<a href="#schema-${escaped(name)}">${escaped(name)}</a>`;
 const literal = (value: unknown): string => `<code>${escaped(JSON.stringify(value))}</code>`;
 
-/** What a value is, in a few words, as HTML. */
+/** The type of a value in a few words, as HTML. */
 export function typeWords(schema: Schema): string {
   if (schema.$ref) return linked(schema.$ref.slice(SCHEMAS.length));
   if (schema.const !== undefined) return literal(schema.const);
@@ -17,26 +17,26 @@ export function typeWords(schema: Schema): string {
   return escaped(schema.format ? `${types} (${schema.format})` : types);
 }
 
-/** Limits and default of a value, as far as they are told. */
+/** Limits and default of a value, if the schema has any. */
 function bounds(schema: Schema): string {
   const range = (least: number | undefined, most: number | undefined, what: string): string[] =>
     most === undefined || most >= Number.MAX_SAFE_INTEGER ? [] : [`${least ?? 0} to ${most}${what}`];
-  const said = [
+  const parts = [
     ...range(schema.minLength, schema.maxLength, ' characters'),
     ...range(schema.minimum, schema.maximum, ''),
     ...(schema.default === undefined ? [] : [`default ${JSON.stringify(schema.default)}`]),
   ];
-  return said.length === 0 ? '' : ` (${escaped(said.join('; '))})`;
+  return parts.length === 0 ? '' : ` (${escaped(parts.join('; '))})`;
 }
 
-/** A member or parameter as a row: name, type, what it means. */
+/** A member or parameter as a table row: name, type, meaning. */
 export const row = (name: string, schema: Schema, isRequired: boolean, description = ''): string[] => [
   `<code>${escaped(name)}</code>${isRequired ? '' : ' <small>optional</small>'}`,
   typeWords(schema),
   prose(description || schema.description || '') + bounds(schema),
 ];
 
-/** Members of a schema, those of inner objects behind dots; undefined when it has none. */
+/** Members of a schema, with dots for those of inner objects; undefined without members. */
 export function fieldsTable(schema: Schema): string | undefined {
   const rows: string[][] = [];
   const visit = ({ properties = {}, required = [] }: Schema, prefix: string): void => {

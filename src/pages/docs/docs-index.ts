@@ -54,7 +54,7 @@ const errors: Section = {
   ].join(''),
 };
 
-/** `/docs`: a first call, every error, and the way to the other pages. */
+/** `/docs`: a first call, every error, and links to the other pages. */
 export const docsIndex = (baseUrl: string): SitePage =>
   docsPage('/docs', 'Documentation', 'Reference and guides for the inference, account and billing APIs.', [
     pages,

@@ -168,7 +168,7 @@ const limits: Section = {
   ),
 };
 
-/** The page on GraphQL: what a program needs to know that the schema doesn't say. */
+/** The guide to GraphQL: what the schema alone doesn't explain. */
 export const graphqlGuide = (baseUrl: string, openOperations: readonly string[]): SitePage =>
   docsPage('/docs/graphql', 'GraphQL', 'Accounts, keys, billing and usage in one request, and live usage.', [
     start(baseUrl),

@@ -9,8 +9,8 @@ export const paragraph = (text: string): string => `<p>${prose(text)}</p>`;
 export const code = (text: string): string => `<pre tabindex="0"><code>${escaped(text.trim())}</code></pre>`;
 
 /**
- * A table whose cells are HTML. It scrolls by itself where the page is narrow. No landmark: the reference has hundreds, with equal
- * heads.
+ * A table whose cells are HTML. It scrolls separately on narrow pages. Not a landmark: the reference has hundreds
+ * with the same headings.
  */
 export function tableOf(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const cells = (tag: string, row: readonly string[]): string =>
@@ -31,7 +31,7 @@ export interface Section {
   body: string;
 }
 
-/** A page of the documentation: what it is about, its contents, its sections. */
+/** A page of the documentation: its topic, contents and sections. */
 export function docsPage(path: string, title: string, lead: string, sections: readonly Section[]): SitePage {
   const contents = sections.map(({ id, title }) => `<li><a href="#${id}">${escaped(title)}</a></li>`);
   const body = sections.map(

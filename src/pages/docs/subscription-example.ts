@@ -1,7 +1,7 @@
-/** Stands in the example for the installation's own address. */
+/** Replaced by the installation's own URL. */
 export const EXAMPLE_BASE = 'http://localhost:8080';
 
-/** The example of the GraphQL guide. A test runs it as it stands. */
+/** The example of the GraphQL guide. A test runs it unchanged. */
 export const subscriptionExample = `// usage.mjs: prints each call of the account once it is charged. Node 22 or newer; npm install graphql-ws graphql
 import { createClient } from 'graphql-ws';
 
@@ -23,7 +23,8 @@ async function logIn() {
 
 const client = createClient({
   url: base.replace(/^http/, 'ws') + '/graphql',
-  // Asked for each connection: when a token ends the socket is closed with 4403, and the next one brings another.
+  // Called for each connection: when the token ends, the socket is closed with 4403, and the next one sends a new
+  // token.
   connectionParams: async () => ({ authorization: 'Bearer ' + (await logIn()) }),
   shouldRetry: () => true,
   on: { connected: () => console.log('connected') },

@@ -1,6 +1,6 @@
 /**
- * Receivers that check what they get, as the documentation shows them. test/alerts/delivery/examples.test.ts takes them
- * out of the page and runs them.
+ * Receivers that verify webhooks, for the documentation. test/alerts/delivery/examples.test.ts extracts them from the
+ * page and runs them.
  */
 export const nodeReceiver = `// webhook.mjs: takes webhooks, rejects forged and old ones. Node 20 or newer, nothing to install.
 import { createHmac, timingSafeEqual } from 'node:crypto';

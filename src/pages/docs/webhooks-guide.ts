@@ -99,7 +99,7 @@ const destinations: Section = {
   ),
 };
 
-/** The page on webhooks: what a receiver has to know. */
+/** The guide to webhooks. */
 export const webhooksGuide = (): SitePage =>
   docsPage(
     '/docs/webhooks',

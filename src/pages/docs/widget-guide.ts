@@ -143,7 +143,6 @@ const instructions: Section = {
   ),
 };
 
-/** The guide to chat widgets. */
 export const widgetGuide = (baseUrl: string): SitePage =>
   docsPage('/docs/widget', 'Chat widget', 'Put a chat answered by one of your models into any web page.', [
     embedding(baseUrl),

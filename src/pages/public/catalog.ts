@@ -6,7 +6,7 @@ import type { PublicCatalog } from './prices.js';
 
 const CACHE_MS = 5 * 60_000;
 
-/** Models and plans for pages, read once in five minutes: they change with a release. */
+/** Models and plans for pages, read every five minutes at most: they change with a release. */
 export function createPublicCatalog(
   { billing, installation }: Pick<Services, 'billing' | 'installation'>,
   clock: Clock,

@@ -20,7 +20,7 @@ export interface LandingFacts {
   baseUrl: string;
   catalog: PublicCatalog;
   board: LeaderboardOutput;
-  /** Of a first chat. */
+  /** Code of a first chat call. */
   snippets: CodeSnippetsOutput;
 }
 
@@ -39,7 +39,7 @@ ${snippet('Your first call', snippets.curl)}
 </div>`;
 }
 
-/** What the leaderboard knows of the last days, over all models that are ranked. */
+/** Figures of the last days over all ranked models. */
 function liveFigures({ board }: LandingFacts): string {
   const { entries } = board;
   if (entries.length === 0)
@@ -101,7 +101,7 @@ const INCLUDED = `<section><h2>Included in every plan</h2>
 <li><h3>Measured in public</h3><p>The <a href="/leaderboard">leaderboard</a> shows success rate, latency and sample size of each model, good or bad.</p></li>
 </ul></section>`;
 
-/** `/`: what this is, for whom, what it costs, how it does, and a first call. */
+/** `/`: the product, its audience, prices, live figures and a first call. */
 export function landingPage(facts: LandingFacts): SitePage {
   const { catalog, board, baseUrl } = facts;
   const from = moneyText(lowestPrice(catalog));

@@ -25,7 +25,7 @@ export interface BoardFacts {
   board: LeaderboardOutput;
   /** The ranked models with their hours. */
   models: readonly LeaderboardModelOutput[];
-  /** Accounts that have to use a model before it is shown. */
+  /** Number of accounts that must have used a model before it is shown. */
   leastAccounts: number;
   simulated: readonly string[];
 }
@@ -40,7 +40,7 @@ const DIRECTIONS: Record<LeaderboardInput['sort_by'], 'ascending' | 'descending'
   throughput: 'descending',
 };
 
-/** Heading of a column that rows can be sorted by: a link, so that it works without scripts. */
+/** Heading of a sortable column: a link, so that it works without scripts. */
 function sortable(
   input: LeaderboardInput,
   sortBy: LeaderboardInput['sort_by'],
@@ -58,7 +58,9 @@ function sortable(
 const FORMULA =
   'Score = 0.40 × success rate + 0.30 × (1 − p95 latency) + 0.30 × (1 − output price). Each part is scaled from 0 to 1 over the ranked models.';
 
-/** A tooltip for every kind of pointer: shown by a click, a touch or the keyboard, and by the browser itself on hover. */
+/**
+ * A tooltip for every kind of pointer: shown by a click, a touch or the keyboard, and by the browser itself on hover.
+ */
 const formulaTip = `<button type="button" class="tip" popovertarget="formula" title="${FORMULA}" aria-label="How the score is computed">?</button>`;
 const formulaText = `<p id="formula" popover>${FORMULA}</p>`;
 
@@ -79,7 +81,7 @@ const columnsOf = (input: LeaderboardInput): Column[] => [
 
 const small = (text: string): string => `<small>${text}</small>`;
 
-/** The place, and whether others share it. */
+/** The rank, and whether other models share it. */
 export const rankOf = ({ rank, rank_tied }: LeaderboardEntryOutput): string =>
   rank === null ? '–' : `${rank}${rank_tied ? small('shared') : ''}`;
 
@@ -103,7 +105,7 @@ function rowOf(entry: LeaderboardEntryOutput, model: LeaderboardModelOutput | un
   ];
 }
 
-/** What a model needs to be ranked. */
+/** The conditions for ranking a model. */
 const enough = ({ leastAccounts, board: { window_days: days } }: BoardFacts): string =>
   `at least 100 calls${leastAccounts > 1 ? ` from at least ${leastAccounts} accounts` : ''} in the last ${days} days`;
 
@@ -144,7 +146,7 @@ ${quietHours(leastAccounts)}</ul>
 const DESCRIPTION =
   'Open models ranked by success rate, latency and price, measured on every API call of the last days, with sample sizes and confidence intervals.';
 
-/** `/leaderboard`: every ranked model, in the order that was asked for. */
+/** `/leaderboard`: all ranked models in the requested order. */
 export function leaderboardPage(facts: BoardFacts): SitePage {
   const { input, board } = facts;
   const windows = ([7, 30] as const).map(
@@ -178,7 +180,7 @@ ${method(facts)}`,
   };
 }
 
-/** Told where there is no such model. */
+/** The page for unknown models. */
 export const missingModel = (name: string, models: readonly string[]): SitePage => ({
   title: 'No such model',
   main: `<p>There is no model <code>${escaped(name)}</code>. These are the models of this gateway:</p>

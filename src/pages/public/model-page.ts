@@ -22,7 +22,7 @@ export interface ModelFacts {
   windowDays: number;
   model: LeaderboardModelOutput;
   models: readonly ModelOutput[];
-  /** Names of the plans that allow it, the cheapest first. */
+  /** Names of the plans that allow it, cheapest first. */
   plans: readonly string[];
   snippets: CodeSnippetsOutput;
   leastAccounts: number;
@@ -69,7 +69,7 @@ function facts({ model, plans }: ModelFacts): string {
   return `<table class="facts-table"><tbody>${rows.map(([name, value]) => `<tr><th scope="row">${name}</th><td>${value}</td></tr>`).join('')}</tbody></table>`;
 }
 
-/** Those of its family first. */
+/** Other models, those of its family first. */
 const related = ({ model, models }: ModelFacts): readonly ModelOutput[] =>
   models
     .filter((one) => one.model_public_name !== model.model_public_name)
@@ -89,7 +89,7 @@ const breadcrumb = ({ model, baseUrl }: ModelFacts): object => ({
   ],
 });
 
-/** `/leaderboard/{slug}`: one model, its figures, its last 168 hours, its price and a first call. */
+/** `/leaderboard/{slug}`: one model with its figures, its last 168 hours, its price and a first call. */
 export function modelPage(given: ModelFacts): SitePage {
   const { model, windowDays, snippets } = given;
   const name = model.model_public_name;

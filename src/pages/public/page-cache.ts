@@ -8,7 +8,7 @@ import { isKnown, weakEtag } from '../../lib/etag.js';
 const CACHE_MS = 5 * 60_000;
 const CACHE_CONTROL = 'public, max-age=300';
 const HTML = 'text/html; charset=utf-8';
-/** It is done once in minutes, for everybody. */
+/** High, since each page is compressed once in minutes for everybody. */
 const BROTLI_QUALITY = 9;
 
 const compress: Record<ContentEncoding, (content: Buffer) => Promise<Buffer>> = {
@@ -17,15 +17,15 @@ const compress: Record<ContentEncoding, (content: Buffer) => Promise<Buffer>> = 
   gzip: (content) => promisify(gzip)(content),
 };
 
-/** A document as it is sent. */
+/** A rendered document. */
 interface Rendered {
   etag: string;
   content: Buffer;
-  /** Made when somebody first wants it. */
+  /** Made at the first request. */
   compressed: Map<ContentEncoding, Promise<Buffer>>;
 }
 
-/** What a document is made from, if that can change before five minutes are over: the same object is the same content. */
+/** The data behind a document, if it can change within five minutes: the same object means the same content. */
 type Basis = object | undefined;
 
 /** Public documents that are the same for everybody: rendered once, compressed once, and sent from memory. */
@@ -59,7 +59,7 @@ export function createPageCache(clock: Clock) {
       return await rendered(key, basis, () => render(basis));
     } catch (error) {
       if (!former) throw error;
-      request.log.warn({ err: error, page: key }, 'the page is shown as it was');
+      request.log.warn({ err: error, page: key }, 'failed to render a page: sending its previous version');
       if (!kept.has(key)) kept.set(key, former);
       return former.page;
     }
@@ -67,9 +67,9 @@ export function createPageCache(clock: Clock) {
 
   return {
     /**
-     * Sends the document of a key, or 304 to who has it. Keys are as many as pages, never as many as somebody can ask for. While
-     * it can't be made, the document is shown as it was.
-     * @param basisOf Gives what it is made from: another object renders it anew.
+     * Sends the document of a key, or 304. The number of keys must be limited by the number of pages. If rendering
+     * fails, the previous document is sent.
+     * @param basisOf Returns the data behind it: a different object renders it again.
      * @param type Its content type.
      */
     async send<T extends Basis>(

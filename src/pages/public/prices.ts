@@ -2,15 +2,15 @@ import { escaped } from '../../lib/html.js';
 import type { ModelOutput, PlanOutput } from '../../services/billing/billing.outputs.js';
 import { formatInteger, listing, modelLink, money } from './html.js';
 
-/** What the pages say of models and plans. */
+/** Models and plans as shown on pages. */
 export interface PublicCatalog {
   models: readonly ModelOutput[];
   plans: readonly PlanOutput[];
-  /** Public names of the models that the bundled simulator answers. */
+  /** Public names of the models that the bundled simulator answers for. */
   simulated: readonly string[];
 }
 
-/** Models with what a million of their tokens costs. */
+/** Models with their prices per million tokens. */
 export const priceTable = (models: readonly ModelOutput[]): string =>
   listing(
     'Prices per million tokens',
@@ -32,7 +32,7 @@ export const priceTable = (models: readonly ModelOutput[]): string =>
 
 const shortName = (publicName: string): string => publicName.replace(/^gateway\//, '');
 
-/** Plans with what they allow. */
+/** Plans with their limits. */
 export const planTable = ({ plans, models }: PublicCatalog): string =>
   listing(
     'Plans',
@@ -54,7 +54,7 @@ export const planTable = ({ plans, models }: PublicCatalog): string =>
     ]),
   );
 
-/** The lowest price of a million tokens of a chat. */
+/** The lowest price of a million chat tokens. */
 export function lowestPrice({ models }: PublicCatalog): string {
   const prices = models
     .filter(({ family }) => family !== 'embedding')
@@ -62,6 +62,6 @@ export function lowestPrice({ models }: PublicCatalog): string {
   return prices.reduce((low, price) => (Number(price) < Number(low) ? price : low), prices[0] ?? '0');
 }
 
-/** The plan that everybody starts with. */
+/** The plan of new accounts. */
 export const starterPlan = ({ plans }: PublicCatalog): PlanOutput | undefined =>
   plans.find((plan) => Number(plan.monthly_price_usd) === 0);

@@ -5,7 +5,7 @@ import { type PublicCatalog, planTable, priceTable } from './prices.js';
 
 const EXAMPLE = { model: 'gateway/qwen-pro', input: 1_200, output: 350 };
 
-/** What one call costs, computed as the ledger does. */
+/** The cost of one call, computed as the ledger does. */
 function example({ models }: PublicCatalog): string {
   const model = models.find((one) => one.model_public_name === EXAMPLE.model) ?? models[0];
   if (!model) return '';
@@ -25,7 +25,7 @@ const RULES = `<ul>
 <li>The playground and <code>GET /v1/models</code> cost nothing.</li>
 </ul>`;
 
-/** `/pricing`: models, plans, and how a call is charged. */
+/** `/pricing`: models, plans, and how calls are charged. */
 export function pricingPage(catalog: PublicCatalog): SitePage {
   const main = `<p class="lead">Two prices per model, one plan per account. You pay for tokens from prepaid credit, and a failed call is free.</p>
 <section><h2>Models</h2>

@@ -1,7 +1,7 @@
 import { escaped } from '../../lib/html.js';
 import type { ModelHourOutput } from '../../services/leaderboard/leaderboard.outputs.js';
 
-/** Where the marks of a chart stand, in units of its view box. */
+/** Positions of a chart's marks, in units of its view box. */
 interface Frame {
   width: number;
   height: number;
@@ -10,8 +10,8 @@ interface Frame {
 const place = (value: number): string => String(Math.round(value * 10) / 10);
 
 /**
- * Bars of amounts, from the ground up.
- * @param highest The amount that is as high as the frame.
+ * Bars of amounts, from the base line up.
+ * @param highest The amount at the full height of the frame.
  */
 export function barsOf(
   amounts: readonly number[],
@@ -27,7 +27,7 @@ export function barsOf(
   return `<path class="${className}" d="${bars.join('')}"/>`;
 }
 
-/** A line through values; it breaks off where there is none. */
+/** A line through values, interrupted where values are missing. */
 export function lineOf(
   values: readonly (number | null)[],
   { width, height }: Frame,
@@ -40,13 +40,13 @@ export function lineOf(
     isDown = value !== null;
     if (value === null) return '';
     const at = `${from}${place((i + 0.5) * each)} ${place(height - (value / highest) * height)}`;
-    // An hour between two without calls is a point.
+    // An hour between two without calls is drawn as a point.
     return from === 'M' ? `${at}h0.1` : at;
   });
   return `<path class="line" d="${points.join('')}"/>`;
 }
 
-/** The 95th percentile of the hours that had successes. */
+/** The 95th percentile of each hour with successful calls. */
 export const latenciesOf = (hours: readonly ModelHourOutput[]): (number | null)[] =>
   hours.map((hour) => (hour.requests > hour.errors ? hour.p95_latency_ms : null));
 

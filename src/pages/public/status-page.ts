@@ -12,7 +12,7 @@ const STATES: Record<ModelStatus['state'], string> = {
   no_data: 'No recent calls',
 };
 
-/** From which part of successful calls on a day is well, and from which it is fair. */
+/** Shares of successful calls from which a day is good, and from which it is fair. */
 const WELL = 0.99;
 const FAIR = 0.95;
 const BAR = { width: 5, gap: 2, height: 28 };
@@ -23,7 +23,7 @@ function look({ success_rate: rate }: Day): string {
   return rate >= FAIR ? 'fair' : 'bad';
 }
 
-/** A day as a bar; what is bad is also shorter, so that colour isn't all that tells it. */
+/** A day as a bar. Worse days are also shorter, so that colour isn't the only difference. */
 const HEIGHTS: Record<string, number> = { none: 4, well: BAR.height, fair: 20, bad: 12 };
 
 function bars({ model_public_name: name, days, success_rate: rate }: ModelStatus): string {
@@ -113,7 +113,7 @@ const quietHours = (leastAccounts: number): string =>
     ? ` An hour in which fewer than ${leastAccounts} accounts called a model can’t be an incident. It counts only together with other such hours of the same day.`
     : '';
 
-/** `/status`: how available each model was, from the calls themselves. */
+/** `/status`: availability of each model, measured on real calls. */
 export function statusPage(
   status: StatusOutput,
   { leastAccounts, simulated }: { leastAccounts: number; simulated: readonly string[] },

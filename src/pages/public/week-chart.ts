@@ -6,22 +6,22 @@ const AREA = { width: 1008, height: 120 };
 const HOURS_PER_DAY = 24;
 const DAY = new Intl.DateTimeFormat('en-GB', { weekday: 'short', day: 'numeric', timeZone: 'UTC' });
 
-/** A round number that is no less, of two digits at most. */
+/** The next larger number with at most two significant digits. */
 function roundEnd(value: number): number {
   if (value <= 10) return Math.max(2, value);
   const unit = 10 ** (Math.floor(Math.log10(value)) - 1);
   return Math.ceil(value / unit) * unit;
 }
 
-/** Hours at which a day begins, but for one that has only just begun. */
+/** Hours at which a day begins, except one that has only just begun. */
 const midnightsOf = (hours: readonly ModelHourOutput[]): number[] =>
   hours.flatMap(({ hour }, i) =>
     hour.slice(11, 13) === '00' && i <= hours.length - HOURS_PER_DAY / 2 ? [i] : [],
   );
 
 /**
- * The marks are stretched to the width of the page; words are in a drawing of their own, which isn't. `end` is the value of the top
- * line; undefined: there is nothing to draw.
+ * The marks stretch to the width of the page; labels are in a separate drawing, which doesn't. `end` is the value of
+ * the top line; undefined if there is nothing to draw.
  */
 function figure(
   name: string,
@@ -52,7 +52,7 @@ function asTable(hours: readonly ModelHourOutput[]): string {
 <section class="table" tabindex="0" aria-label="Hours with calls"><table class="listing figures"><thead><tr><th scope="col">Hour</th><th scope="col">Calls</th><th scope="col">Errors</th><th scope="col">Median latency</th><th scope="col">95th percentile</th></tr></thead><tbody>${called.map(hourRow).join('\n')}</tbody></table></section></details>`;
 }
 
-/** Each of the last 168 hours: calls with the errors among them, and the 95th percentile of latency. */
+/** The last 168 hours: calls with the errors among them, and the 95th percentile of latency. */
 export function weekChart(hours: readonly ModelHourOutput[]): string {
   const calls = hours.map(({ requests }) => requests);
   const isEmpty = calls.every((requests) => requests === 0);

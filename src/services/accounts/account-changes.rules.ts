@@ -1,12 +1,12 @@
 import type { Account } from '../../entities/accounts/account.js';
 
-/** Ends every session of an account but `surviving`. */
+/** Ends all sessions of an account except `surviving`. */
 export function endSessions(account: Account, surviving: string | null = null): void {
   account.tokenVersion += 1;
   account.survivingSessionId = surviving;
 }
 
-/** Takes what is personal from an account and closes it. Ledger and usage stay. */
+/** Removes personal data from an account and closes it. Ledger and usage stay. */
 export function erase(account: Account, now: Date): void {
   endSessions(account);
   account.email = null;

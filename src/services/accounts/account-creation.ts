@@ -16,20 +16,20 @@ export interface AccountCreation {
   name: string;
   role: 'user' | 'admin';
   passwordHash: string;
-  /** HMAC of the folded mail, which gets one starter credit ever. */
+  /** HMAC of the folded email address, which gets one starter credit ever. */
   creditMailHash: string;
   signupNetworkHash: string | null;
   /** Milliseconds. */
   now: number;
 }
 
-/** A data key for an account, sealed. */
+/** A new data key for an account, sealed. */
 export const newDataKey = (dataKeys: Envelope, accountId: string): string =>
   dataKeys.seal(randomBytes(DATA_KEY_BYTES), dataKeyField(accountId));
 
 /**
  * Creates an account with its data key and starter credit, in the caller's transaction.
- * @returns its id, or undefined when the mail is taken.
+ * @returns the account's id, or undefined when the email address is taken.
  */
 export async function createAccount(
   em: EntityManager,

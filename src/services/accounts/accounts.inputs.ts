@@ -11,10 +11,10 @@ const MAX_PASSWORD_LENGTH = 128;
 const MAX_COMPARED_LENGTH = 1024;
 
 const EMAIL = 'Email address used to log in. Case-insensitive.';
-/** Of an account that exists already. `ADMIN_EMAIL` may have made it, at any host. */
+/** For existing accounts. `ADMIN_EMAIL` may have created one with any host. */
 const existingEmail = addressInput.describe(EMAIL);
 
-/** The list of common ones is only on the server (known-passwords.ts). */
+/** Common passwords are checked only on the server (known-passwords.ts). */
 const newPassword = z
   .string()
   .superRefine((password, context) => {

@@ -3,10 +3,10 @@ import { formatTimestamp } from '../../lib/clock.js';
 import { formatDecimal } from '../../lib/money.js';
 import type { AccountOutput, UserOutput } from './accounts.outputs.js';
 
-/** The login identity of a mail: compared without case. */
+/** The login identity of an email address: its lower-case form. */
 export const emailKeyOf = (email: string): string => email.toLowerCase();
 
-/** The mail that a starter credit belongs to: `me+tag@host` and `me@host` are one person. */
+/** The address that a starter credit belongs to: `me+tag@host` and `me@host` are one person. */
 export function foldedMail(email: string): string {
   const key = emailKeyOf(email);
   const at = key.lastIndexOf('@');
@@ -14,10 +14,10 @@ export function foldedMail(email: string): string {
   return plus > 0 && plus < at ? key.slice(0, plus) + key.slice(at) : key;
 }
 
-/** Domains of one provider that looks past dots in a name. */
+/** Domains of the provider that ignores dots in mailbox names. */
 const DOTLESS = new Set(['gmail.com', 'googlemail.com']);
 
-/** The mailbox behind a mail, as far as spellings of it are known: tags, and dots where they say nothing. */
+/** The mailbox behind an email address, without tags and without dots that the provider ignores. */
 export function mailboxOf(email: string): string {
   const folded = foldedMail(email);
   const at = folded.lastIndexOf('@');
@@ -25,7 +25,10 @@ export function mailboxOf(email: string): string {
   return `${folded.slice(0, at).replaceAll('.', '')}@gmail.com`;
 }
 
-/** Whether a mail is spelt as its mailbox is. One account at a time can have that spelling, and any number the others. */
+/**
+ * Whether an address is spelled like its mailbox. At most one account has that spelling; others may have variants of
+ * it.
+ */
 export const isPlainMail = (email: string): boolean => mailboxOf(email) === emailKeyOf(email);
 
 /** An account as its owner sees it. */
@@ -41,7 +44,7 @@ export function accountView(account: Account): AccountOutput {
   };
 }
 
-/** An account, as shown to administrators. */
+/** An account as administrators see it. */
 export function userView(account: Account): UserOutput {
   return { ...accountView(account), balance_usd: formatDecimal(account.balance) };
 }

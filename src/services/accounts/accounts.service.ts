@@ -43,7 +43,7 @@ export interface AccountsService
   /** Ends all other sessions. @throws AppError `unauthorized`, `invalid_credentials`, `rate_limit_exceeded` */
   changePassword(context: ServiceContext, input: ChangePasswordInput): Promise<void>;
   /**
-   * Takes everything personal away and ends sessions and keys. Ledger and usage stay, without name and mail.
+   * Removes personal data and ends all sessions and keys. Ledger and usage stay, without name and email address.
    * @throws AppError `unauthorized`, `invalid_credentials`, `rate_limit_exceeded`, `validation_error` for the last
    * active administrator.
    */
@@ -55,7 +55,7 @@ export function createAccountsService(deps: ServiceDeps): AccountsService {
   const limits = createLoginLimits(deps);
   const { open, remember, ...sessions } = createSessionsService(deps);
 
-  /** The viewer's account, once they have shown again that they know its password. */
+  /** The viewer's account, after checking its password again. */
   const provenAccount = async (context: ServiceContext, password: string): Promise<Account> => {
     const viewer = requireViewer(context);
     const account = await findById(context.em, viewer.accountId);
@@ -65,7 +65,7 @@ export function createAccountsService(deps: ServiceDeps): AccountsService {
     return account;
   };
 
-  /** Locks the account after its password was verified; a password change in between wins. */
+  /** Locks the account after its password was verified. Fails if the password has changed in between. */
   const lockProven = async (em: ServiceContext['em'], viewer: Viewer, proven: Account): Promise<Account> => {
     const locked = await lockById(em, proven.id);
     if (!locked || locked.passwordHash !== proven.passwordHash) throw new AppError('unauthorized');
@@ -74,7 +74,7 @@ export function createAccountsService(deps: ServiceDeps): AccountsService {
   };
 
   const makeAccount = async (context: ServiceContext, input: SignupInput): Promise<Account> => {
-    // Looked up first only to spare the hash; the unique index decides.
+    // Checked first only to save hashing; the unique index decides.
     if (await findByEmailKey(context.em, emailKeyOf(input.email))) throw new AppError('email_taken');
     const passwordHash = await passwords.hash(input.password);
     const networkHash = names.network(context.network);
@@ -145,7 +145,7 @@ export function createAccountsService(deps: ServiceDeps): AccountsService {
         if (locked.role === 'admin' && !(await anotherAdminStays(em, account.id))) {
           throw new AppError('validation_error', { message: LAST_ADMIN, details: ofWholeInput(LAST_ADMIN) });
         }
-        // Before the keys, with which subscriptions go: a delivery locks its event first, too.
+        // Before the keys, whose deletion cascades to subscriptions: deliveries also lock their event first.
         await scrubAlertEvents(em, account.id);
         const deleted = await deleteKeys(em, account.id);
         await deleteWishes(em, account.id);
@@ -163,7 +163,7 @@ export function createAccountsService(deps: ServiceDeps): AccountsService {
         await notifySessions(em, account.id);
         return { keys: deleted, ownKey };
       });
-      // Whatever else this request asks for, it asks as nobody.
+      // The rest of this request has no viewer.
       context.viewer = null;
       await removeVirtualKeys(context, { accountId: account.id, ...gone }, deps);
     },

@@ -17,7 +17,7 @@ export function findById(em: EntityManager, id: string): Promise<Account | null>
   return em.findOne(Account, { id, deletedAt: null }, UNTRACKED);
 }
 
-/** The same, freshly read and locked until the transaction ends; changes to it are written at its end. */
+/** The account by id, locked until the transaction ends. Changes to the entity are written at the end. */
 export function lockById(em: EntityManager, id: string): Promise<Account | null> {
   return em.findOne(
     Account,
@@ -26,9 +26,9 @@ export function lockById(em: EntityManager, id: string): Promise<Account | null>
   );
 }
 
-/** The mail key of the oldest living account of a mailbox. */
+/** The email key of the oldest living account of a mailbox. */
 export async function oldestOfMailbox(em: EntityManager, mailbox: string): Promise<string | undefined> {
-  // No `limit`: the planner would rather read all accounts in the order of their age than the few of the mailbox.
+  // No `limit`: with one, the planner scans all accounts by age instead of the few of the mailbox.
   const { rows } = await sql<{ oldest: string | null }>`
     select (array_agg(email_key order by created_at, id))[1] as oldest from accounts
     where email_key is not null and ${sql.raw(MAILBOX_SQL)} = ${mailbox}`.execute(em.getKysely());
@@ -40,7 +40,7 @@ export type NewAccount = Pick<
   'id' | 'email' | 'emailKey' | 'name' | 'role' | 'passwordHash' | 'dataKeySealed' | 'signupNetworkHash'
 > & { createdAt: Date };
 
-/** False if the email is taken; a unique index decides between two sign-ups at the same instant. */
+/** False if the email address is taken; the unique index decides between simultaneous sign-ups. */
 export function insertAccount(em: EntityManager, account: NewAccount): Promise<boolean> {
   return insertIfAbsent(em, Account, { ...account, planId: 'free' }, 'emailKey');
 }
@@ -67,8 +67,8 @@ export async function deleteKeys(
 }
 
 /**
- * Whether an active administrator is left without this account. Whoever asks takes turns until the transaction ends, so
- * that two who go at once don't count on each other.
+ * Whether another active administrator remains. Callers take turns until their transaction ends, so that two
+ * administrators who leave at once don't count on each other.
  */
 export async function anotherAdminStays(em: EntityManager, id: string): Promise<boolean> {
   await takeTurn(em, advisoryLocks.administrators);

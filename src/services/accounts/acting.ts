@@ -5,8 +5,8 @@ import { AppError } from '../../errors.js';
 import { type ActiveSession, findLiveSession } from './sessions.store.js';
 
 /**
- * Locks the viewer's account until the transaction ends, and makes sure that their session still lives. A request may have
- * waited for seconds since it was authenticated: what ended its session meanwhile counts.
+ * Locks the viewer's account until the transaction ends and checks that their session is still live. The request may
+ * have waited for seconds since authentication.
  * @throws AppError `unauthorized` when the session has ended, or the account was disabled or deleted
  */
 export async function requireActing(em: EntityManager, viewer: Viewer): Promise<void> {
@@ -15,7 +15,7 @@ export async function requireActing(em: EntityManager, viewer: Viewer): Promise<
 }
 
 /**
- * The same without a lock: call it once the transaction holds the locks that it waits for.
+ * The same check without a lock. Call it when the transaction holds all locks that it waits for.
  * @throws AppError `unauthorized`
  */
 export async function requireLive(em: EntityManager, viewer: Viewer): Promise<ActiveSession> {
@@ -25,9 +25,10 @@ export async function requireLive(em: EntityManager, viewer: Viewer): Promise<Ac
 }
 
 /**
- * Changes objects of the viewer in a transaction. It locks the account before anything else, as do those who delete or disable
- * the account or change its password or role: they can't deadlock with it. Charges and other changes don't wait for it. The
- * session is checked last: a log-out takes no lock, and may have come while the transaction waited for an object.
+ * Changes the viewer's objects in a transaction. The account is locked first, in the same order as by transactions
+ * that delete or disable the account or change its password or role, so they can't deadlock. Charges and other
+ * changes don't wait for this lock. The session is checked last: a log-out takes no lock and may have happened while
+ * the transaction waited.
  * @throws AppError `unauthorized` when the session has ended, or the account was disabled or deleted
  */
 export async function writeAsViewer<Result>(
@@ -47,7 +48,7 @@ export async function writeAsViewer<Result>(
 }
 
 /**
- * Makes sure that an administrator still is one. Like `requireLive`, it belongs behind the locks.
+ * Checks that the viewer is still an administrator. Like `requireLive`, call it when the locks are held.
  * @throws AppError `unauthorized`, `forbidden`
  */
 export async function requireActingAdmin(em: EntityManager, viewer: Viewer): Promise<void> {

@@ -26,9 +26,10 @@ export interface AdminSeedDeps {
 }
 
 /**
- * Seeds the account of `ADMIN_EMAIL`, inside the caller's transaction. Missing: created. Exists but is no
- * administrator: promoted, with `ADMIN_PASSWORD`, and without what lets others in or spends its balance, since mails
- * aren't verified and a stranger may have taken this one. Administrator already: left alone, so that restarts converge.
+ * Seeds the account of `ADMIN_EMAIL`, inside the caller's transaction. A missing account is created. An existing
+ * account that isn't an administrator is promoted with `ADMIN_PASSWORD`, and loses everything that lets others in or
+ * spends its balance: email addresses aren't verified, so a stranger may have registered this one. An administrator
+ * is left alone, so that restarts converge.
  */
 export async function seedAdmin(em: EntityManager, deps: AdminSeedDeps): Promise<void> {
   const { config, log } = deps;
@@ -36,7 +37,7 @@ export async function seedAdmin(em: EntityManager, deps: AdminSeedDeps): Promise
   const existing = await findByEmailKey(em, emailKeyOf(config.adminEmail));
   if (existing?.role === 'admin') return;
   if (config.adminPassword === null) {
-    // The platform says it; jobs seed too, with the same settings.
+    // Jobs seed with the same settings; only the platform logs it.
     if (config.role === 'jobs') return;
     log.warn(
       "ADMIN_EMAIL is set but ADMIN_PASSWORD isn't: no administrator was created. Set both and restart.",
@@ -56,8 +57,8 @@ export async function seedAdmin(em: EntityManager, deps: AdminSeedDeps): Promise
 }
 
 /**
- * Makes the account an administrator's and takes from it all that acts without the new password. Alert subscriptions go
- * with their keys. Balance, usage, prompts and sessions of the playground stay: they do nothing by themselves.
+ * Makes the account an administrator and removes everything that acts without the new password. Alert subscriptions
+ * are deleted with their keys. Balance, usage, prompts and playground sessions stay: they do nothing by themselves.
  */
 async function promote(em: EntityManager, id: string, passwordHash: string): Promise<void> {
   const account = (await lockById(em, id))!;
@@ -66,7 +67,7 @@ async function promote(em: EntityManager, id: string, passwordHash: string): Pro
   await em.flush();
   await forgetNetworks(em, account.id);
   await forgetResets(em, account.id);
-  // Edges look at the widgets of an account again when they are told of the account.
+  // The account's invalidation makes edges read its widgets again.
   await deleteWidgets(em, account.id);
   await stopSharing(em, account.id);
   const keys = await deleteKeys(em, account.id);

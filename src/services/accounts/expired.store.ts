@@ -8,10 +8,10 @@ import { DAY_MS } from '../../lib/clock.js';
 import { KNOWN_NETWORK_DAYS } from './login-limits.rules.js';
 
 /**
- * Removes what no check looks at any more: ended sessions whose token has run out by itself, failed logins older than a
- * day (their window is 15 minutes), counts of networks whose window has ended, networks that an account hasn't used
- * for long, and links for a new password that have run out.
- * @returns how many rows went: of sessions, and of limits.
+ * Deletes rows that no check reads any more: ended sessions whose token has expired, failed log-ins older than a day
+ * (their window is 15 minutes), network counts whose window has ended, networks that an account hasn't used for long,
+ * and expired password links.
+ * @returns the number of deleted rows: of sessions, and of limits.
  */
 export async function deleteExpired(
   em: EntityManager,

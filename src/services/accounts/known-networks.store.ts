@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
 import { KnownNetwork } from '../../entities/accounts/known-network.js';
 
-/** Networks that are remembered for one account; the ones used longest ago go first. */
+/** Networks remembered per account; the least recently used are removed first. */
 const MOST = 20;
 
 /** Whether an account has proven its password from this network since `since`. */
@@ -19,9 +19,9 @@ export async function isKnownNetwork(
 }
 
 /**
- * Remembers that an account has proven its password from this network.
+ * Remembers that an account has proven its password from this network. Waits for concurrent changes of the account.
  * @returns false, with nothing written, when the account was deleted or disabled or its password changed since it was
- * read: it waits for whoever does that at the moment.
+ * read.
  */
 export async function rememberNetwork(
   em: EntityManager,
@@ -44,7 +44,6 @@ export async function rememberNetwork(
   return true;
 }
 
-/** Forgets all networks of an account. */
 export async function forgetNetworks(em: EntityManager, accountId: string): Promise<void> {
   await em.nativeDelete(KnownNetwork, { accountId });
 }

@@ -2,12 +2,12 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
 import { LoginFailure } from '../../entities/accounts/login-failure.js';
 
-/** Processes that look at one name at the same time take turns until their transaction ends. */
+/** Serializes processes that read the same name, until their transaction ends. */
 async function takeTurn(em: EntityManager, name: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(em.getKysely());
 }
 
-/** Whose password was tried, and the networks of who tried, the narrowest first; all as HMACs. */
+/** The account whose password was tried, and the caller's networks, narrowest first; all as HMACs. */
 export interface LoginSubject {
   mailHash: string;
   networkHashes: readonly string[];
@@ -16,13 +16,13 @@ export interface LoginSubject {
 /** Failures in the window. */
 export interface FailureCount {
   count: number;
-  /** Milliseconds; null without any. */
+  /** Milliseconds; null without failures. */
   oldestMs: number | null;
 }
 
 /**
- * Counts an account's failed log-ins since `since`, locked against others who count the same account.
- * @returns those of each network, and of all together.
+ * Counts an account's failed log-ins since `since`, and locks the account's count.
+ * @returns the counts per network, and the total.
  */
 export async function countLoginFailures(
   em: EntityManager,
@@ -72,7 +72,7 @@ export async function deleteLoginFailure(em: EntityManager, id: string): Promise
   await em.nativeDelete(LoginFailure, { id });
 }
 
-/** Forgets the failures of an account from one network, after a log-in that succeeded there. */
+/** Deletes the failures of an account from one network, after a successful log-in there. */
 export async function clearLoginFailures(
   em: EntityManager,
   { mailHash, networkHashes }: LoginSubject,
@@ -80,7 +80,7 @@ export async function clearLoginFailures(
   await em.nativeDelete(LoginFailure, { mailHash, networkHash: networkHashes[0]! });
 }
 
-/** Sign-ups of a network since `since`, locked against others who count the same network. */
+/** Sign-ups of a network since `since`; locks the network's count. */
 export async function countSignups(
   em: EntityManager,
   { networkHash, since }: { networkHash: string; since: Date },

@@ -10,29 +10,28 @@ import * as store from './limits.store.js';
 import * as limits from './login-limits.rules.js';
 import { countAttempt, type NetworkCountLimit, takeBack } from './network-counts.store.js';
 
-/** Compares one password. */
 type Compare = () => Promise<boolean>;
 
 /**
- * Runs one comparison of a password when its network's turn comes. It is counted as failed before it starts, so that
- * parallel tries can't slip through together, and taken back when it succeeds or can't be made.
+ * Runs one password comparison when its network's turn comes. It counts as failed before it starts, so that parallel
+ * attempts can't slip through, and is uncounted when it succeeds or can't be made.
  */
 export interface LoginLimits {
   /**
-   * For whoever says that they own a mail. A network from which that account has succeeded before is counted by
-   * itself: what strangers do elsewhere never shuts it out.
+   * For log-ins. Networks from which the account has logged in before are counted separately, so strangers elsewhere
+   * never lock the owner out.
    * @throws AppError `rate_limit_exceeded` without running it, `service_unavailable`
    */
   login(context: ServiceContext, email: string, compare: Compare): Promise<boolean>;
   /**
-   * For the owner of a live session, which is counted by itself too.
+   * For the owner of a live session, who is counted separately too.
    * @throws AppError as above, `unauthorized`
    */
   proof(context: ServiceContext, compare: Compare): Promise<boolean>;
 }
 
 interface Reservation {
-  /** Of the failure. */
+  /** ID of the counted failure. */
   id: string;
   subject: store.LoginSubject;
   counted: string[];

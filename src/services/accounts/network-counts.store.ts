@@ -4,18 +4,18 @@ import { UNTRACKED } from '../../db/untracked.js';
 import { NetworkCount as Counted } from '../../entities/accounts/network-count.js';
 
 export interface NetworkCountLimit {
-  /** What is counted and for whom: a network or address as an HMAC, an account by its id. */
+  /** What is counted, and for whom: the HMAC of a network or address, or an account id. */
   name: string;
-  /** Maximum count in a window that starts with the first one. */
+  /** Maximum count in a window that starts with the first attempt. */
   maxAttempts: number;
   maxFailures: number;
   windowMs: number;
 }
 
 /**
- * Counts one attempt, as failed until somebody says otherwise. Counting and comparing is one statement, so that
- * attempts at the same time can't slip through together.
- * @returns undefined, or when the window of a full count ends, in milliseconds; nothing is counted then.
+ * Counts one attempt, as failed until `takeBack`. One statement counts and compares, so that simultaneous attempts
+ * can't slip through.
+ * @returns undefined; or, when the limit is reached and nothing was counted, the end of the window in milliseconds.
  */
 export async function countAttempt(
   em: EntityManager,
@@ -37,7 +37,7 @@ export async function countAttempt(
 }
 
 /**
- * Counts a request, which nothing takes back: at most `most` in a window that starts with the first one.
+ * Counts a request for good: at most `most` in a window that starts with the first one.
  * @returns as `countAttempt`
  */
 export const countRequest = (
@@ -47,14 +47,14 @@ export const countRequest = (
 ): Promise<number | undefined> =>
   countAttempt(em, { name, maxAttempts: most, maxFailures: most, windowMs }, nowMs);
 
-/** An attempt of these names has succeeded, or was never made. The names come in the order in which they were counted. */
+/** Uncounts an attempt that succeeded or was never made. The names come in the order in which they were counted. */
 export async function takeBack(
   em: EntityManager,
   names: readonly string[],
   { attempt }: { attempt: boolean },
 ): Promise<void> {
   if (names.length === 0) return;
-  // Locked in that order too: otherwise two who count and take back could wait for each other.
+  // Locked in that order too, so that counting and uncounting can't deadlock.
   await sql`
     with locked as materialized (
       select name from network_counts where name = any(${names}) order by array_position(${names}::text[], name) for update)

@@ -4,38 +4,37 @@ import { sha256 } from '../../lib/crypto.js';
 import { escaped } from '../../lib/html.js';
 
 const LINK_MINUTES = 30;
-/** How long a link holds. */
 export const LINK_MS = LINK_MINUTES * MINUTE_MS;
 
 /**
- * Links that one address is sent while the first of them holds, so that one of them always works. Further requests send nothing,
- * with the same response. All spellings of a mailbox that have a tag, or dots that say nothing, are one address, but for that of
- * its oldest account.
+ * Links sent to one address while the first of them is valid, so that one of them always works. Further requests get
+ * the same response but send nothing. All spellings of a mailbox with a tag or with ignored dots count as one
+ * address, except the address of the mailbox's oldest account.
  */
 export const LINKS_PER_ADDRESS = { most: 3, windowMs: LINK_MS };
-/** Links that one network may ask for: IPv4 address and /24, or IPv6 /64, /56 and /48. */
+/** Links that one network may request: IPv4 address and /24, or IPv6 /64, /56 and /48. */
 export const LINKS_PER_NETWORK = { most: [20, 40, 80], windowMs: 60 * MINUTE_MS };
 
 const TOKEN_BYTES = 32;
 const TOKEN = /^[\w-]{43}$/;
 
-/** A token that nobody guesses, and what is kept of it. */
+/** A new random token and the hash that is stored. */
 export function newResetToken(): { token: string; tokenHash: string } {
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
   return { token, tokenHash: sha256(token).toString('hex') };
 }
 
-/** What is kept of a token; undefined when it isn't one of ours. */
+/** The stored hash of a token; undefined when the token is malformed. */
 export const resetTokenHash = (token: string): string | undefined =>
   TOKEN.test(token) ? sha256(token).toString('hex') : undefined;
 
-/** Where a token is used. Behind `#` it is in no request and no log. */
+/** The page where a token is used. The fragment after `#` appears in no request and no log. */
 export const resetUrl = (baseUrl: string, token: string): string => `${baseUrl}/reset-password#${token}`;
 
-/** The mail with the link. It names nothing that a stranger could have chosen. */
+/** The email with the link. It contains nothing that a stranger could have chosen. */
 export function resetMail(url: string): { subject: string; text: string; html: string } {
   const subject = 'Set a new password';
-  const said = [
+  const paragraphs = [
     'Someone requested a new password for the account with this email address. If it was you, open this link:',
     `The link works once, for ${LINK_MINUTES} minutes. Using it ends all sessions of the account.`,
     "If it wasn't you, ignore this email. Your password stays unchanged.",
@@ -44,12 +43,12 @@ export function resetMail(url: string): { subject: string; text: string; html: s
 <html lang="en">
 <head><meta charset="utf-8"><title>${subject}</title></head>
 <body style="margin:0;padding:24px;font:16px/1.5 system-ui,sans-serif;color:#1b1f24;background:#fff">
-<p>${said[0]}</p>
+<p>${paragraphs[0]}</p>
 <p><a href="${escaped(url)}" style="color:#0b57d0">${subject}</a></p>
-<p>${said[1]}</p>
-<p>${said[2]}</p>
+<p>${paragraphs[1]}</p>
+<p>${paragraphs[2]}</p>
 </body>
 </html>
 `;
-  return { subject, text: `${[said[0], url, said[1], said[2]].join('\n\n')}\n`, html };
+  return { subject, text: `${[paragraphs[0], url, paragraphs[1], paragraphs[2]].join('\n\n')}\n`, html };
 }

@@ -18,7 +18,7 @@ import * as rules from './password-reset.rules.js';
 import { findReset, keepReset, useReset } from './password-reset.store.js';
 import type { OpenedSession, SessionsService } from './sessions.service.js';
 
-/** Mails under way, and those that wait. Strangers ask: beyond that they ask in vain. */
+/** Emails sent at once, and how many may wait. Anybody can request them, so more are dropped. */
 const AT_ONCE = 4;
 const WAITING = 100;
 const OWNER = '';
@@ -26,11 +26,11 @@ const ATTEMPT_MS = 8_000;
 const NOT_SENT = 'a link for a new password was not sent';
 const GONE = 'was already used or is older than 30 minutes; request a new one';
 
-/** The part of the accounts service for who has forgotten a password. */
+/** The part of the accounts service for forgotten passwords. */
 export interface PasswordResetService {
   /**
-   * Sends a link to the mail, if an account has it. Whether one has is looked up when the answer is on its way: neither
-   * the answer nor its time tells.
+   * Sends a link to the address if it has an account. The account is looked up after the response, so that neither
+   * the response nor its timing reveals whether one exists.
    * @throws AppError `rate_limit_exceeded`
    */
   forgotPassword(context: ServiceContext, input: ForgotPasswordInput): Promise<void>;
@@ -53,7 +53,7 @@ export function createPasswordResetService(
   const mayHaveAnother = async (em: EntityManager, name: string, now: number): Promise<boolean> =>
     (await countRequest(em, { name, ...rules.LINKS_PER_ADDRESS }, now)) === undefined;
 
-  /** Counts who asks. @returns whether the address, as it is spelt, may have another mail. */
+  /** Counts the request. @returns whether the address, as it is spelled, may get another email. */
   const count = (context: ServiceContext, email: string): Promise<boolean> =>
     context.em.transactional(async (em) => {
       const now = context.clock.now();
@@ -69,8 +69,8 @@ export function createPasswordResetService(
     });
 
   /**
-   * Whether an address has links of its own: spelt as its mailbox, or of the oldest account of it, which is its owner's unless a
-   * stranger was there first.
+   * Whether an address is counted by itself: the mailbox's own spelling, or the address of its oldest account, whose
+   * owner is the mailbox's unless a stranger was first.
    */
   const isOwners = async (em: EntityManager, address: string): Promise<boolean> =>
     isPlainMail(address) || (await oldestOfMailbox(em, mailboxOf(address))) === emailKeyOf(address);
@@ -82,20 +82,21 @@ export function createPasswordResetService(
     const em = context.em.fork();
     const address = await keepReset(em, reset);
     if (address === undefined) return;
-    // Only what has an account counts, and apart from the owner's: else strangers could use up the owner's links.
+    // Only addresses with an account count, and separately from the owner's: otherwise strangers could use up the
+    // owner's links.
     const mailbox = `reset-to-tagged:${names.mailbox(address)}`;
     if (!(await isOwners(em, address)) && !(await mayHaveAnother(em, mailbox, context.clock.now()))) return;
     try {
       await transport!.sendMail({
         from: mail!.from,
-        // As an object: a text would be read as a list.
+        // An object, because a string would be parsed as a list of addresses.
         to: { name: '', address },
         headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
         ...rules.resetMail(rules.resetUrl(publicBaseUrl, token)),
         signal: AbortSignal.timeout(ATTEMPT_MS),
       });
     } catch (error) {
-      // Without the words of the mail server, which often repeat the address.
+      // Without the mail server's message, which often repeats the address.
       const { code, responseCode } = error as { code?: unknown; responseCode?: unknown };
       context.log.warn({ code, responseCode }, NOT_SENT);
     }
@@ -113,7 +114,7 @@ export function createPasswordResetService(
       if (!used || account?.status !== 'active') throw gone();
       account.passwordHash = passwordHash;
       endSessions(account);
-      // Whoever knew the former password may have used it there.
+      // Anybody who knew the former password may have used it from these networks.
       await forgetNetworks(em, accountId);
       await notifySessions(em, accountId);
     });
@@ -134,7 +135,7 @@ export function createPasswordResetService(
       refuseKnownPassword(password, 'password');
       const tokenHash = rules.resetTokenHash(token);
       const now = new Date(context.clock.now());
-      // Before the hash: who has no link costs nothing.
+      // Before hashing, so that requests without a valid link cost nothing.
       const accountId = tokenHash && (await findReset(context.em.fork(), tokenHash, now));
       if (!accountId) throw gone();
       const client = { network: context.networks.at(-1)!, exempt: isExempt(context, config) };

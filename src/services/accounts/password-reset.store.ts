@@ -3,8 +3,8 @@ import { sql } from 'kysely';
 import { PasswordReset } from '../../entities/accounts/password-reset.js';
 
 /**
- * Keeps a token for the account of a mail, if it may act.
- * @returns the mail as its owner wrote it; undefined without such an account
+ * Stores a token for the account of an email address, if the account is active.
+ * @returns the address as its owner wrote it; undefined without such an account
  */
 export async function keepReset(
   em: EntityManager,
@@ -20,7 +20,7 @@ export async function keepReset(
   return rows[0]?.email;
 }
 
-/** Whose token it is; undefined when it was used, has run out or never was. */
+/** The account of a token; undefined when the token was used, has expired or never existed. */
 export async function findReset(
   em: EntityManager,
   tokenHash: string,
@@ -30,14 +30,13 @@ export async function findReset(
   return reset?.accountId;
 }
 
-/** Takes a token and all others of its account away. False when it is gone already: each is used once. */
+/** Deletes a token and all others of its account. False when it is already gone: each token is used once. */
 export async function useReset(em: EntityManager, accountId: string, tokenHash: string): Promise<boolean> {
   const used = await em.nativeDelete(PasswordReset, { tokenHash });
   await forgetResets(em, accountId);
   return used > 0;
 }
 
-/** Takes away all tokens of an account. */
 export async function forgetResets(em: EntityManager, accountId: string): Promise<void> {
   await em.nativeDelete(PasswordReset, { accountId });
 }

@@ -6,45 +6,44 @@ import { FairQueue, QueueFullError, QueueTimeoutError } from '../../lib/fair/fai
 import type { PasswordHashing } from '../../lib/password-profiles.js';
 
 /**
- * Half of the processors, and always fewer than the four threads that Node also verifies sessions and reads files with:
- * nothing else waits for a hash.
+ * Half of the processors, and always fewer than the four threads of Node's pool, which also verify sessions and read
+ * files: nothing else waits for a hash.
  */
 const HASHES_AT_ONCE = Math.max(1, Math.min(3, Math.floor(availableParallelism() / 2)));
-/** Some read and write the database while others hash. More would take its connections from everybody else. */
+/** Some requests use the database while others hash. More would take its connections from everybody else. */
 const AT_ONCE = HASHES_AT_ONCE + 2;
 const WAITING = 256;
 const WAITING_PER_NETWORK = 16;
-/** All hashes wait in one line. */
+/** All hashes share one queue. */
 const OWNER = '';
-/** Requests still waiting after this are told to retry, so that clients don't wait in vain. */
+/** Requests still waiting after this get a 503 with `retry-after`. */
 const PATIENCE_MS = 10_000;
 const RETRY_AFTER_SECONDS = 2;
-/** Failed networks that are remembered, the latest ones. */
+/** Maximum number of failed networks remembered, most recent first. */
 const MOST_FAILED = 10_000;
 
-/** Whose turn it is. */
+/** The client that waits for its turn. */
 export interface PasswordClient {
   network: string;
-  /** Whether its share of the queue is not limited. */
+  /** Whether its share of the queue is unlimited. */
   exempt: boolean;
 }
 
-/** Hashes passwords and compares them. */
 export interface Passwords {
   /**
-   * Runs a sign-up, a log-in or another proof of identity when its network's turn comes. While
-   * others wait, networks whose last attempt failed get one turn in four. An attempt has failed when it throws, or when
-   * `isRight` returns false for its result.
+   * Runs a sign-up, a log-in or another proof of identity when its network's turn comes. While others wait, networks
+   * whose last attempt failed get one turn in four. An attempt fails when it throws, or when `isRight` returns false
+   * for its result.
    * @throws AppError `service_unavailable` when too many wait, or its turn doesn't come within 10 s.
    */
   inTurn<T>(client: PasswordClient, work: () => Promise<T>, isRight?: (result: T) => boolean): Promise<T>;
   hash(password: string): Promise<string>;
   /**
-   * Whether a password is right, also for a hash made with other parameters. Without a hash (no such account) it does
-   * the same work, so that response times don't reveal whether an account exists.
+   * Whether a password is right, also for a hash made with other parameters. Without a hash (no such account) it
+   * takes as long, so that response times don't reveal whether an account exists.
    */
   match(password: string, passwordHash: string | null | undefined): Promise<boolean>;
-  /** The hash that unknown email addresses are compared with. Call it at start-up, so that no request waits for it. */
+  /** The hash for comparisons without an account. Call it at start-up, so that no request waits for it. */
   dummyHash(): Promise<string>;
 }
 
@@ -65,7 +64,7 @@ export function createPasswords(parameters: PasswordHashing): Passwords {
     patienceMs: PATIENCE_MS,
     isBehind: (network) => failed.has(network),
   });
-  // `queue` bounds how many come.
+  // `queue` limits how many wait here.
   const hashes = new FairQueue({ atOnce: HASHES_AT_ONCE });
 
   let dummy: Promise<string> | undefined;

@@ -23,9 +23,9 @@ export class PseudonymKeyError extends Error {
 }
 
 /**
- * The key under which mails and networks are named (limits, the one starter credit). It lies in the database, so that
- * no rotation of a secret makes known people strangers. Made when it is absent; sealed again when its seal is of the
- * previous ENCRYPTION_KEY. Safe to run in many processes at once.
+ * The key of the HMACs under which email addresses and networks are counted (limits, the one starter credit). It is
+ * stored in the database, so that rotating a secret doesn't forget them. Created when it is absent; sealed again when
+ * it was sealed with the previous ENCRYPTION_KEY. Safe to run in many processes at once.
  * @throws PseudonymKeyError
  */
 export async function openPseudonymKey(em: EntityManager, config: Config): Promise<Buffer> {

@@ -4,17 +4,17 @@ import { emailKeyOf, foldedMail, mailboxOf } from './accounts.rules.js';
 /** HMACs under which emails, networks and sessions are counted, so that the tables don't reveal them. */
 export interface Pseudonyms {
   mail(email: string): string;
-  /** For the one starter credit of a person. */
+  /** For the one starter credit per person. */
   foldedMail(email: string): string;
-  /** For mails that a mailbox gets. */
+  /** For limits on emails to one mailbox. */
   mailbox(email: string): string;
   network(network: string): string;
-  /** Proves that we have written a link in a mail. A link must hold for as long as a mail is kept. */
+  /** Authenticates links in our emails. Links must stay valid for as long as people keep emails. */
   mailLink(text: string): string;
   session(sessionId: string): string;
 }
 
-/** The names under a pseudonym key, see pseudonym-key.store.ts. */
+/** The HMACs under a pseudonym key, see pseudonym-key.store.ts. */
 export function createPseudonyms(pseudonymKey: Buffer): Pseudonyms {
   const mailKey = deriveKey(pseudonymKey, 'mail-hash');
   const networkKey = deriveKey(pseudonymKey, 'network-hash');

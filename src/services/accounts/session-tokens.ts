@@ -6,11 +6,11 @@ import { deriveKey } from '../../lib/crypto.js';
 
 const ISSUER = 'inference-gateway';
 const AUDIENCE = 'inference-gateway/api';
-/** Explicit typing (RFC 8725): a token made for anything else never passes as a session. */
+/** Explicit typing (RFC 8725): a token made for another purpose is never accepted as a session. */
 const TYPE = 'session+jwt';
-/** A session ends this long after its log-in, however often it was renewed. */
+/** A session ends this long after its log-in, even if it was renewed. */
 export const ABSOLUTE_LIFETIME_SECONDS = 12 * 3600;
-/** How far the clocks of two machines may differ. */
+/** Allowed clock difference between two machines. */
 const CLOCK_SKEW_SECONDS = 60;
 
 const seconds = z.int().nonnegative();
@@ -27,7 +27,7 @@ export interface SessionClaims {
   accountId: string;
   sessionId: string;
   tokenVersion: number;
-  /** Log-in, seconds since the epoch. */
+  /** Time of the log-in, seconds since the epoch. */
   startedAt: number;
 }
 
@@ -37,9 +37,9 @@ export interface VerifiedClaims extends SessionClaims {
 }
 
 export interface SessionTokens {
-  /** Signs a token that holds for the configured lifetime, at most until the session's absolute end. */
+  /** Signs a token that is valid for the configured lifetime, at most until the session's absolute end. */
   sign(claims: SessionClaims): Promise<{ token: string; maxAgeSeconds: number }>;
-  /** The claims of a token that is wholly right; undefined for any other. */
+  /** The claims of a valid token; undefined for any other. */
   verify(token: string): Promise<VerifiedClaims | undefined>;
 }
 
@@ -98,7 +98,10 @@ export function createSessionTokens(options: SessionTokenOptions): SessionTokens
   };
 }
 
-/** What jose doesn't check: types of our claims, an issue time in the future, a lifetime beyond the absolute one. */
+/**
+ * Checks that jose doesn't make: types of our claims, an issue time in the future, a lifetime beyond the absolute
+ * one.
+ */
 function checkedClaims(payload: unknown, nowSeconds: number): VerifiedClaims | undefined {
   const parsed = claimsSchema.safeParse(payload);
   if (!parsed.success) return undefined;

@@ -35,18 +35,21 @@ export interface SessionsService {
   login(context: ServiceContext, input: LoginInput): Promise<OpenedSession>;
   /**
    * Remembers the network of an account that has proven its password.
-   * @returns false when the account may not act, or has another password by now.
+   * @returns false when the account is no longer active, or its password has changed.
    */
   remember(context: ServiceContext, account: Account): Promise<boolean>;
-  /** Opens a new session of an account that has proven itself. */
+  /** Opens a new session after the account was authenticated. */
   open(context: ServiceContext, account: Account): Promise<OpenedSession>;
-  /** The session of a token; undefined when it is forged, expired, ended, or of an account that may not act. */
+  /**
+   * The session of a token; undefined when the token is forged or expired, the session has ended, or the account
+   * isn't active.
+   */
   authenticate(context: ServiceContext, token: string): Promise<Session | undefined>;
   /** The same session with a new lifetime, never beyond 12 hours after the log-in; undefined once it has ended. */
   renew(context: ServiceContext, session: Session): Promise<SessionToken | undefined>;
-  /** Ends this session, with every token of it, for the rest of the request as well. */
+  /** Ends the viewer's session and all of its tokens, also for the rest of the request. */
   logout(context: ServiceContext): Promise<void>;
-  /** The same for the session of a token, if it is another account's than the one that has logged in. */
+  /** Ends the session of a token if it belongs to another account than the one that has logged in. */
   endOfOther(context: ServiceContext, token: string, accountId: string): Promise<void>;
 }
 
@@ -107,7 +110,7 @@ export function createSessionsService(deps: ServiceDeps): SessionsService {
       const claims = await tokens.verify(token);
       if (!claims) return undefined;
       const { accountId, sessionId } = claims;
-      // The signature says whose it is: the look-up counts as theirs already.
+      // The signature proves whose it is, so the look-up counts as that account's work.
       workBelongsTo(accountId);
       const live = await findLiveSession(context.em, claims);
       if (!live) return undefined;

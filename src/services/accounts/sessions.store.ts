@@ -11,8 +11,8 @@ export interface ActiveSession {
 }
 
 /**
- * The one query of each authenticated request: account alive and active, session not ended, and token of the
- * account's current version, or of the session that made the last password change.
+ * The one query of each authenticated request. The account must be active and the session not ended; the token must
+ * have the account's current version or belong to the session that last changed the password.
  */
 export async function findLiveSession(
   em: EntityManager,
@@ -29,7 +29,7 @@ export async function findLiveSession(
   return rows[0];
 }
 
-/** Ends one session; kept until no token of it can hold any more. */
+/** Ends one session; the row is kept until all of its tokens have expired. */
 export async function endSession(em: EntityManager, sessionId: string, expiresAt: Date): Promise<void> {
   await insertIfAbsent(em, EndedSession, { sessionId, expiresAt });
 }

@@ -10,8 +10,8 @@ import { countRequest } from './network-counts.store.js';
 type Deps = Pick<ServiceDeps, 'config' | 'pseudonyms'>;
 
 /**
- * Counts a sign-up before anything is looked up, whatever becomes of it: whoever asks for one mail after the other learns
- * which are taken, and makes others wait.
+ * Counts a sign-up attempt before anything is looked up, whether it succeeds or not: otherwise anybody could find out
+ * which addresses are taken and slow others down.
  * @throws AppError `rate_limit_exceeded`
  */
 export async function countSignupAttempt(context: ServiceContext, deps: Deps): Promise<void> {
@@ -28,8 +28,8 @@ export async function countSignupAttempt(context: ServiceContext, deps: Deps): P
 }
 
 /**
- * Refuses a sign-up of a network that had its share of accounts in the last 24 hours. Called inside the sign-up's
- * transaction: the count is locked until the new account is committed.
+ * Refuses a sign-up of a network that has created its share of accounts in the last 24 hours. Called inside the
+ * sign-up's transaction: the count is locked until the new account is committed.
  * @throws AppError `rate_limit_exceeded`
  */
 export async function limitSignups(

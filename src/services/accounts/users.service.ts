@@ -18,11 +18,11 @@ import { findAccounts, findPlan, listAccounts, pageAccounts } from './users.stor
 export interface UsersService {
   /** Newest first. @throws AppError `unauthorized`, `forbidden` */
   listUsers(context: ServiceContext, input: ListUsersInput): Promise<UserOutput[]>;
-  /** The same by position. @throws AppError `unauthorized`, `forbidden` */
+  /** A page by cursor, newest first. @throws AppError `unauthorized`, `forbidden` */
   usersPage(context: ServiceContext, input: UsersConnectionInput): Promise<ConnectionPage<UserOutput>>;
-  /** Those of the accounts that the viewer may see, in no order: their own, for administrators any. */
+  /** The accounts of these ids that the viewer may see, in no particular order: their own, for administrators any. */
   findUsers(context: ServiceContext, ids: readonly string[]): Promise<UserOutput[]>;
-  /** The account with an email address, however that is capitalised. @throws AppError `unauthorized`, `forbidden` */
+  /** The account with an email address, compared without case. @throws AppError `unauthorized`, `forbidden` */
   findUserByEmail(context: ServiceContext, email: string): Promise<UserOutput | undefined>;
   /** @throws AppError `unauthorized`, `forbidden`, `not_found` */
   getUser(context: ServiceContext, id: string): Promise<UserOutput>;
@@ -78,7 +78,7 @@ export function createUsersService(): UsersService {
         const loses = role !== 'admin' || status !== 'active';
         if (before.role === 'admin' && loses) {
           const stays = await anotherAdminStays(em, id);
-          // Whoever had the turn before may have demoted this administrator.
+          // A concurrent update may have demoted this administrator.
           await requireActingAdmin(em, viewer);
           if (!stays) refuseLast(input);
         }
@@ -108,7 +108,7 @@ function refuseLast({ role }: UpdateUserInput): never {
   throw new AppError('validation_error', { details: [{ field: role ? 'role' : 'status', message }] });
 }
 
-/** An administrator who locks themselves out can't undo it. */
+/** Administrators who lock themselves out can't undo it. */
 function refuseSelfHarm(viewerId: string, id: string, input: UpdateUserInput): void {
   if (viewerId !== id) return;
   const details = [

@@ -21,7 +21,7 @@ interface Asked {
 }
 
 interface Placed {
-  /** Its place in the list, which is finer than a `Date`. */
+  /** Position in the list, more precise than a `Date`. */
   createdUs: string;
   account: Account;
 }
@@ -48,7 +48,7 @@ export async function listAccounts(
   return (await newestAccounts(em, asked)).map(({ account }) => account);
 }
 
-/** The same by position. */
+/** A page of living accounts by cursor. */
 export async function pageAccounts(
   em: EntityManager,
   { first, after, search }: UsersConnectionInput,
@@ -60,7 +60,7 @@ export async function pageAccounts(
   }));
 }
 
-/** Living accounts of the ids, in no order. Each id must have the form of a UUID. */
+/** Living accounts of the ids, in no particular order. Each id must be a UUID. */
 export function findAccounts(em: EntityManager, ids: readonly string[]): Promise<Account[]> {
   return em.find(Account, { id: { $in: [...ids] }, deletedAt: null }, UNTRACKED);
 }

@@ -2,7 +2,7 @@ import type { ServiceContext } from '../../context.js';
 import type { ServiceDeps } from '../deps.js';
 import { accountVirtualKeyField, virtualKeyField } from '../keys/keys.rules.js';
 
-/** What an account that is deleted held upstream, sealed: by its API keys, and itself. */
+/** The sealed virtual keys of a deleted account: those of its API keys, and its own. */
 export interface GoneKeys {
   accountId: string;
   keys: readonly { id: string; virtual_key_sealed: string | null }[];
@@ -10,8 +10,8 @@ export interface GoneKeys {
 }
 
 /**
- * Removes the virtual keys of an account and of API keys that are gone from the model proxy. It comes after the commit and is best
- * effort: a virtual key that stays is known to nobody outside, and the proxy being away must not keep an account.
+ * Removes the virtual keys of a deleted account and its API keys from the model proxy. Runs after the commit, best
+ * effort: nobody knows a virtual key that stays behind, and an unreachable proxy must not prevent the deletion.
  */
 export async function removeVirtualKeys(
   context: ServiceContext,

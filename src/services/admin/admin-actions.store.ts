@@ -8,16 +8,16 @@ import type { ActionOutput } from './admin.outputs.js';
 
 /** What an administrator did, for the audit log. */
 export interface DoneAction {
-  /** `node.update` and its like. */
+  /** For example `node.update`. */
   action: string;
-  /** ID or name of what was changed. */
+  /** ID or name of the changed object. */
   subjectId: string;
   before?: Record<string, unknown>;
   after?: Record<string, unknown>;
   reason?: string;
 }
 
-/** Writes down what the viewer did, in the transaction that did it. */
+/** Records what the viewer did, in the same transaction. */
 export function recordAction(em: EntityManager, { viewer, clock }: ServiceContext, done: DoneAction): void {
   const onCommandLine = !viewer || viewer.sessionId === COMMAND_LINE_SESSION;
   em.persist(
@@ -34,7 +34,7 @@ export function recordAction(em: EntityManager, { viewer, clock }: ServiceContex
   );
 }
 
-/** The fields of two records that differ, as they were and as they are. */
+/** The fields in which two records differ, with their values before and after. */
 export function changedFields<Fields extends Record<string, unknown>>(
   before: Fields,
   after: Fields,
@@ -59,7 +59,7 @@ interface ActionRow {
   created_at: Date;
 }
 
-/** The audit log, newest first; of one subject, kind of action or administrator where that is given. */
+/** The audit log, newest first, optionally of one subject, kind of action or administrator. */
 export async function listActions(
   em: EntityManager,
   { limit, offset, subject_id: subject, action, actor_id: actor }: ListActionsInput,

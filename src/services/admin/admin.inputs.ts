@@ -23,7 +23,7 @@ export const adjustCreditInput = z
   .meta({ id: 'AdjustCredit', description: 'A correction of the balance of an account.' });
 export type AdjustCreditInput = z.output<typeof adjustCreditInput>;
 
-/** Not strict: a request carries many other headers. */
+/** Not strict: requests carry many other headers. */
 export const adjustCreditHeaders = z.object({ 'idempotency-key': adjustmentKey });
 
 export const listActionsInput = pageInput.extend({

@@ -13,8 +13,8 @@ export type AdjustmentOutput = z.infer<typeof adjustmentOutput>;
 export const actionChangeOutput = z
   .object({
     field: z.string().describe('Name of the field.'),
-    before: z.string().nullable().describe('Value before. Null if there was none.'),
-    after: z.string().nullable().describe('Value after. Null if there is none.'),
+    before: z.string().nullable().describe('Value before; null if unset.'),
+    after: z.string().nullable().describe('Value after; null if unset.'),
   })
   .meta({ id: 'AdminActionChange', description: 'A field that an administrator changed.' });
 

@@ -21,14 +21,14 @@ import { listActions, recordAction } from './admin-actions.store.js';
 import { listJobs } from './jobs.store.js';
 import { routingView } from './routing.js';
 
-/** What administrators do to run the installation. Every method throws AppError `unauthorized` and `forbidden`. */
+/** Use cases for running the installation. Every method throws AppError `unauthorized` and `forbidden`. */
 export function createAdminService(
   { askRouting, config }: Pick<ServiceDeps, 'askRouting' | 'config'>,
   billing: { models(context: ServiceContext): Promise<ModelOutput[]> },
 ) {
   return {
     /**
-     * Corrects the balance of an account by a ledger entry.
+     * Corrects the balance of an account with a ledger entry.
      * @throws AppError `not_found`, `idempotency_conflict`
      */
     async adjustCredit(
@@ -74,26 +74,24 @@ export function createAdminService(
       });
     },
 
-    /** The audit log, newest first. */
     async actions(context: ServiceContext, input: ListActionsInput): Promise<ActionOutput[]> {
       requireAdmin(context);
       return listActions(context.em, input);
     },
 
-    /** Scheduled jobs by name. */
     async jobs(context: ServiceContext): Promise<JobOutput[]> {
       requireAdmin(context);
       return listJobs(context.em);
     },
 
-    /** What an administrator should fix, as `npm run doctor` reports it. */
+    /** Problems that an administrator should fix, as `npm run doctor` reports them. */
     async warnings(context: ServiceContext): Promise<WarningOutput[]> {
       requireAdmin(context);
       const message = config.redisUrl ? await redisFault(config.redisUrl) : undefined;
       return message ? [{ message }] : [];
     },
 
-    /** Where calls go. @throws AppError `service_unavailable` */
+    /** The deployments of each model. @throws AppError `service_unavailable` */
     async routing(context: ServiceContext): Promise<RoutedModelOutput[]> {
       requireAdmin(context);
       const routed = await askRouting(context.em);

@@ -17,7 +17,7 @@ interface JobRow {
 
 const shown = (time: Date | string | null): string | null => time && formatTimestamp(new Date(time));
 
-/** The schedule, which Agenda keeps in a table of its own; there is none before a jobs process has run. */
+/** The scheduled jobs. Agenda keeps them in a table of its own, which a jobs process creates at its first start. */
 export async function listJobs(em: EntityManager): Promise<JobOutput[]> {
   const db = em.getKysely();
   const { rows: found } = await sql<{ there: boolean }>`

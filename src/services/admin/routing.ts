@@ -16,7 +16,7 @@ const MILLION = 1_000_000n;
 const NO_ANSWER =
   'The model proxy does not answer. Check that it runs, and that UPSTREAM_URL is its address.';
 
-/** As the bundled proxy and LiteLLM answer; LiteLLM says less. */
+/** The response of the bundled proxy and of LiteLLM, which leaves some fields out. */
 const infoSchema = z.object({
   data: z.array(
     z.object({
@@ -37,45 +37,45 @@ const infoSchema = z.object({
   ),
 });
 
-type Told = z.output<typeof infoSchema>['data'][number];
+type ReportedDeployment = z.output<typeof infoSchema>['data'][number];
 
-/** A deployment, its prices per million tokens as the routing has them, and how it fares where that is known. */
+/** A deployment, its prices per million tokens in the routing, and its health where that is known. */
 export interface RoutedDeployment {
   model: string;
   id: string;
   fallbacks: readonly string[];
   /** Whether the routing has prices. */
   priced: boolean;
-  /** Null also for a price that is finer than ours can be. */
+  /** Null also for a price with more digits than ours can have. */
   input: string | null;
   output: string | null;
   report: Partial<DeploymentReport>;
 }
 
-/** Gives where calls go. @throws AppError `service_unavailable` */
+/** Reads the routing. @throws AppError `service_unavailable` */
 export type AskRouting = (em: EntityManager) => Promise<RoutedDeployment[]>;
 
-/** A deployment as a model proxy tells of it. */
-export function routedOf(told: Told): RoutedDeployment {
-  const { status, parked_for_seconds: seconds = 0, model_info: info } = told;
+/** A deployment from a model proxy's response. */
+export function routedOf(reported: ReportedDeployment): RoutedDeployment {
+  const { status, parked_for_seconds: seconds = 0, model_info: info } = reported;
   return {
-    model: told.model_name,
+    model: reported.model_name,
     id: info.id,
-    fallbacks: told.fallbacks ?? [],
+    fallbacks: reported.fallbacks ?? [],
     priced: typeof info.input_cost_per_token === 'number' && typeof info.output_cost_per_token === 'number',
     input: perMillion(info.input_cost_per_token),
     output: perMillion(info.output_cost_per_token),
     report: {
       ...(status && { parkedForMs: status === 'parked' ? seconds * MS_PER_SECOND : 0 }),
-      fails: told.consecutive_failures,
-      lastFailure: told.last_failure,
-      takesCalls: told.takes_calls,
-      calls: told.node_calls_in_flight,
+      fails: reported.consecutive_failures,
+      lastFailure: reported.last_failure,
+      takesCalls: reported.takes_calls,
+      calls: reported.node_calls_in_flight,
     },
   };
 }
 
-/** As a model proxy of its own answers. */
+/** Reads the routing from a separate model proxy. */
 export const routingOfProxy =
   (upstreamUrl: string, masterKey: string): AskRouting =>
   async () => {
@@ -92,7 +92,7 @@ export const routingOfProxy =
     }
   };
 
-/** As the routing file says, with what all processes that route report of its deployments. */
+/** Reads the routing from the routing file and the deployment reports of all processes that route. */
 export const routingOfFile =
   (routing: () => Pick<Routing, 'deployments' | 'settings'>): AskRouting =>
   async (em) => {
@@ -109,7 +109,10 @@ export const routingOfFile =
     }));
   };
 
-/** Dollars per million tokens, of a JSON number of dollars per token; null for none, or one that is finer than prices are. */
+/**
+ * Dollars per million tokens from a JSON number of dollars per token; null for none, or for more digits than prices
+ * have.
+ */
 function perMillion(cost: number | null | undefined): string | null {
   if (cost === null || cost === undefined || !(cost >= 0)) return null;
   try {

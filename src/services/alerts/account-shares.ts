@@ -1,16 +1,16 @@
-/** An attempt that took so long counts as slow. */
+/** An attempt that takes this long counts as slow. */
 export const SLOW_MS = 2_000;
-/** After so long without a slow attempt an account is as any other. */
+/** An account's share is full again after this time without a slow attempt. */
 const FORGOTTEN_MS = 10 * 60_000;
 
 /**
- * How many deliveries an account may have at once. Each slow attempt halves its share, down to one, and each quick one
- * doubles it again, so that receivers that hang take few places from others. Of one process.
+ * How many deliveries an account may have at once in this process. Each slow attempt halves its share, down to one,
+ * and each quick one doubles it, so that receivers that hang take few slots from others.
  */
 export interface AccountShares {
-  /** An attempt has ended. */
+  /** Reports the end of an attempt. */
   attempted(accountId: string, tookMs: number): void;
-  /** Shares of those accounts that have less than the whole. */
+  /** Shares of the accounts that have less than a full one. */
   reduced(): ReadonlyMap<string, number>;
 }
 
@@ -19,7 +19,10 @@ interface Reduced {
   slowAt: number;
 }
 
-/** @param whole share of an account that answers in time @param now milliseconds of a clock that never goes back */
+/**
+ * @param whole share of an account whose receivers respond in time
+ * @param now milliseconds of a monotonic clock
+ */
 export function createAccountShares(whole: number, now: () => number): AccountShares {
   const accounts = new Map<string, Reduced>();
   return {

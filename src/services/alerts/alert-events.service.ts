@@ -21,7 +21,7 @@ import {
 import type { AlertEventOutput } from './alerts.outputs.js';
 import { askedLimits } from './alerts.rules.js';
 
-/** What fired, and what the viewer has delivered on purpose. */
+/** Alert events: those that fired, and deliveries that the viewer requested. */
 export function createAlertEventsService() {
   return {
     /** Events of a key, newest first. @throws AppError `not_found` */
@@ -35,12 +35,12 @@ export function createAlertEventsService() {
       return listAlertEvents(context.em, { accountId, keyId, ...page });
     },
 
-    /** Events of the account, those of deleted keys and of its balance included, newest first. */
+    /** Events of the account, newest first, including those of deleted keys and of the balance. */
     async allEvents(context: ServiceContext, page: PageInput): Promise<AlertEventOutput[]> {
       return listAlertEvents(context.em, { accountId: requireViewer(context).accountId, ...page });
     },
 
-    /** The same by position. */
+    /** A page of the account's events by cursor. */
     async eventsPage(
       context: ServiceContext,
       input: TimeConnectionInput,
@@ -48,7 +48,7 @@ export function createAlertEventsService() {
       return pageAlertEvents(context.em, { accountId: requireViewer(context).accountId, ...input });
     },
 
-    /** The same page of each of several keys; none of keys that aren't the viewer's. */
+    /** The same page of each of several keys. Keys that aren't the viewer's have none. */
     async keyEventsPages(
       context: ServiceContext,
       { keyIds, ...input }: TimeConnectionInput & { keyIds: readonly string[] },
@@ -70,7 +70,7 @@ export function createAlertEventsService() {
       const own = { accountId, keyId: idOf(keyId, 'API key'), id: idOf(alertId, 'alert subscription') };
       const event = { eventId: newId(), month: utcMonth(context.clock.now()) };
       return context.em.transactional(async (em) => {
-        // Keeps the account from being deleted meanwhile: what was written behind that would keep its destination.
+        // Prevents a concurrent deletion of the account, after which a new event would keep its destination.
         await requireActing(em, viewer);
         const inserted = await insertTestEvent(em, own, event);
         if (!inserted) throw notFound('alert subscription');
@@ -79,9 +79,10 @@ export function createAlertEventsService() {
     },
 
     /**
-     * Delivers an event that is finished once more: the same id, up to three new attempts, to where its subscription
-     * leads now. One that is pending stays as it is.
-     * @throws AppError `not_found`, `rate_limit_exceeded`, `unauthorized`, `validation_error` when its subscription is gone.
+     * Delivers a finished event again: the same id, up to three new attempts, to the current destination of its
+     * subscription. A pending event stays unchanged.
+     * @throws AppError `not_found`, `rate_limit_exceeded`, `unauthorized`, `validation_error` when its subscription
+     * is gone.
      */
     async redeliver(context: ServiceContext, input: { eventId: string }): Promise<AlertEventOutput> {
       const viewer = requireViewer(context);
@@ -116,7 +117,7 @@ async function asked(
 ): Promise<AlertEventOutput> {
   const event = (await findAlertEvent(em, { accountId, id }))!;
   const now = clock.now();
-  // By requests, not by events: one event may be repeated again and again.
+  // Counts requests, not events: one event may be redelivered many times.
   for (const { name, most, windowMs, message } of askedLimits(event.kind)) {
     const fullUntil = await countRequest(em, { name: `${name}:${accountId}`, most, windowMs }, now);
     if (fullUntil === undefined) continue;

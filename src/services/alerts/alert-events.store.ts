@@ -26,7 +26,7 @@ export interface AlertEventRow
   balance: string | null;
 }
 
-/** Of `alert_events e`, as an `AlertEventRow`. */
+/** Columns of `alert_events e` that make an `AlertEventRow`. */
 export const alertEventColumns = sql`e.id, e.purpose, e.key_id, e.key_name, e.subscription_id, e.kind, e.destination,
   e.threshold_pct::int as threshold_pct, e.billing_month, e.guard_action, e.guard_model_public_name, e.spend::text, e.monthly_limit::text, e.balance::text,
   e.delivery_status, e.attempts::int as attempts, e.response_code, e.error_message,
@@ -47,7 +47,7 @@ export function toAlertEvent(row: AlertEventRow): AlertEventOutput {
   };
 }
 
-/** Events of an account, newest first: of one key, or of all, deleted ones included. */
+/** Events of an account, newest first: of one key, or of all keys including deleted ones. */
 export async function listAlertEvents(
   em: EntityManager,
   { accountId, keyId, limit, offset }: { accountId: string; keyId?: string } & PageInput,
@@ -71,7 +71,7 @@ const toPage = (rows: readonly AlertEventRow[], first: number): ConnectionPage<A
     node: toAlertEvent(row),
   }));
 
-/** Events of an account by position. */
+/** A page of an account's events by cursor. */
 export async function pageAlertEvents(
   em: EntityManager,
   { accountId, first, after }: { accountId: string } & TimeConnectionInput,
@@ -107,7 +107,10 @@ export async function findAlertEvent(
   return rows[0] && toAlertEvent(rows[0]);
 }
 
-/** Puts a test into the outbox: its lowest percentage, with what the key has spent. False: no such subscription. */
+/**
+ * Inserts a test event: the subscription's lowest percentage and the key's current spend. False without such a
+ * subscription.
+ */
 export async function insertTestEvent(
   em: EntityManager,
   { accountId, keyId, id }: OwnAlert,
@@ -126,8 +129,8 @@ export async function insertTestEvent(
 }
 
 /**
- * Makes a finished event pending again, for a new series of attempts at where its subscription leads now. A holder of
- * the series before may not write any more.
+ * Makes a finished event pending again, for a new series of attempts to the current destination of its subscription.
+ * The holder of the previous series can no longer write.
  * @returns false when it is pending, or its subscription or account is gone.
  */
 export async function reviveEvent(
@@ -153,7 +156,7 @@ export async function notifyAlertPending(em: EntityManager): Promise<void> {
   await sql`select pg_notify(${ALERT_PENDING_CHANNEL}, '')`.execute(em.getKysely());
 }
 
-/** Takes what is personal from the events of an account, and ends what waits for its delivery. */
+/** Removes personal data from the events of an account, and ends pending deliveries. */
 export async function scrubAlertEvents(em: EntityManager, accountId: string): Promise<void> {
   await sql`
     update alert_events set destination = '', key_name = null,

@@ -2,14 +2,14 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
 import { monthsBefore } from '../../lib/clock.js';
 
-/** Rows of one statement: nobody waits for long. */
+/** Rows per statement, so that nobody waits for long. */
 const BATCH = 2_000;
 /** Daily limits look back 24 hours. */
 const MAILS_KEPT = sql`interval '2 days'`;
 
 /**
- * Removes events that ended `months` months ago, and mails that limits no longer count. Firings stay: a percentage that
- * has fired in a month never fires in it again.
+ * Deletes events that ended more than `months` months ago, and emails that no longer count toward limits. Firings
+ * stay: a percentage never fires twice in a month.
  */
 export async function deleteOldAlerts(
   em: EntityManager,
@@ -32,7 +32,7 @@ export async function deleteOldAlerts(
   return { events, mails: Number(mails.numAffectedRows ?? 0) };
 }
 
-/** No UUIDv7 of this millisecond or a later one is smaller. */
+/** The smallest possible UUIDv7 of this millisecond. */
 function firstIdOf(ms: number): string {
   const hex = ms.toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;

@@ -1,20 +1,19 @@
 import type { AlertKind } from '../../entities/alerts/alert-subscription.js';
 
-/** Subscriptions that one key may have. */
 export const MAX_SUBSCRIPTIONS = 10;
 
-/** Deliveries that an account may ask for itself, tests and repetitions together. */
+/** Deliveries that an account may request, tests and redeliveries together. */
 const ASKED_PER_MINUTE = 5;
-/** Of them by mail: the address may be a stranger's. */
+/** How many of these may be emails: the address may be a stranger's. */
 const ASKED_MAILS_PER_DAY = 10;
 
 interface AskedLimit {
-  /** What is counted. */
+  /** Name of the counter. */
   name: string;
-  /** In a window that begins with the first. */
+  /** Maximum in a window that begins with the first. */
   most: number;
   windowMs: number;
-  /** What is said beyond it. */
+  /** Error message beyond the limit. */
   message: string;
 }
 
@@ -31,7 +30,7 @@ const MAILS_PER_DAY: AskedLimit = {
   message: `At most ${ASKED_MAILS_PER_DAY} tests and redeliveries by email per day. Try again later.`,
 };
 
-/** The limits of what an account asks for itself, in the order in which they are counted. */
+/** The limits on requested deliveries, in the order in which they are counted. */
 export const askedLimits = (kind: AlertKind): readonly AskedLimit[] =>
   kind === 'email' ? [PER_MINUTE, MAILS_PER_DAY] : [PER_MINUTE];
 
@@ -43,8 +42,8 @@ export function signingSecretField(subscriptionId: string): string {
 const SECRET_SEPARATOR = ' ';
 
 /**
- * What is sealed for a subscription: the secret that signs, and behind it the one before, which goes on signing so that a
- * receiver can change over at any moment.
+ * The sealed content of a subscription: the current signing secret, followed by the previous one, which keeps signing
+ * so that receivers can change over at any moment.
  */
 export function signingSecrets(current: string, former?: string): string {
   const previous = former?.split(SECRET_SEPARATOR)[0];

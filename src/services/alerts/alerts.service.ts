@@ -37,18 +37,18 @@ import {
 } from './alerts.store.js';
 
 const SECRET_BYTES = 32;
-/** Standard Webhooks: receivers' libraries know a secret by it. */
+/** The prefix of Standard Webhooks, which receivers' libraries expect. */
 const SECRET_PREFIX = 'whsec_';
 
-/** A subscription as a caller names it: any text is an id that may not be there. */
+/** A subscription as a caller names it. Malformed ids count as unknown. */
 interface AlertId {
   keyId: string;
   alertId: string;
 }
 
-/** Spend alerts of the viewer's keys. Those of other accounts and malformed ids are treated as not found. */
+/** Spend alerts of the viewer's keys. Subscriptions of other accounts and malformed ids are treated as not found. */
 export function createAlertsService({ egress, envelopes }: Pick<ServiceDeps, 'egress' | 'envelopes'>) {
-  /** @throws AppError `validation_error` that names the destination. */
+  /** @throws AppError `validation_error` for the destination. */
   const checkDestination = async (kind: AlertKind, destination: string): Promise<void> => {
     const fault =
       kind === 'webhook'
@@ -79,7 +79,7 @@ export function createAlertsService({ egress, envelopes }: Pick<ServiceDeps, 'eg
       return alerts;
     },
 
-    /** Those of several keys, newest first; none of keys that aren't the viewer's. */
+    /** Subscriptions of several keys, newest first. Keys that aren't the viewer's have none. */
     async listMany(context: ServiceContext, keyIds: readonly string[]): Promise<AlertOutput[]> {
       const { accountId } = requireViewer(context);
       return listAlerts(context.em, { accountId, keyIds: uuidsOf(keyIds) });
@@ -87,7 +87,7 @@ export function createAlertsService({ egress, envelopes }: Pick<ServiceDeps, 'eg
 
     /**
      * Creates a subscription. The secret of a webhook is returned only here.
-     * @throws AppError `not_found`, `validation_error` also when the key has as many as it may have.
+     * @throws AppError `not_found`, `validation_error` also when the key has the maximum number of subscriptions.
      */
     async create(
       context: ServiceContext,
@@ -95,7 +95,7 @@ export function createAlertsService({ egress, envelopes }: Pick<ServiceDeps, 'eg
     ): Promise<CreatedAlertOutput> {
       const { accountId } = requireViewer(context);
       const keyId = idOf(named, 'API key');
-      // Before the look at DNS: nobody asks names on behalf of keys that aren't theirs.
+      // Before the DNS look-up, which is made only for the viewer's own keys.
       if (!(await ownsKey(context.em, { accountId, keyId }))) throw notFound('API key');
       await checkDestination(input.kind, input.destination);
       const id = newId();
@@ -118,7 +118,7 @@ export function createAlertsService({ egress, envelopes }: Pick<ServiceDeps, 'eg
     },
 
     /**
-     * Changes what the input names.
+     * Changes the fields in the input.
      * @throws AppError `not_found`, `validation_error`, `changed_meanwhile`
      */
     async update(
@@ -127,7 +127,7 @@ export function createAlertsService({ egress, envelopes }: Pick<ServiceDeps, 'eg
     ): Promise<AlertOutput> {
       const own = ownAlert(context, { keyId, alertId });
       if (input.destination !== undefined) {
-        // Outside of a transaction: nothing waits for DNS. The kind doesn't change.
+        // Outside of a transaction: nothing waits for DNS. The kind never changes.
         const kind = await alertKind(context.em, own);
         if (!kind) throw notFound('alert subscription');
         await checkDestination(kind, input.destination);
@@ -145,7 +145,7 @@ export function createAlertsService({ egress, envelopes }: Pick<ServiceDeps, 'eg
       });
     },
 
-    /** What has fired stays on record. @throws AppError `not_found` */
+    /** Alert events that fired stay. @throws AppError `not_found` */
     async remove(context: ServiceContext, id: AlertId): Promise<void> {
       const own = ownAlert(context, id);
       const deleted = await writeAsViewer(context, (em) => deleteAlert(em, own));
@@ -154,7 +154,7 @@ export function createAlertsService({ egress, envelopes }: Pick<ServiceDeps, 'eg
 
     /**
      * Creates a new signing secret; deliveries are also signed with the previous one until the next rotation.
-     * @throws AppError `not_found`, `validation_error` for mail.
+     * @throws AppError `not_found`, `validation_error` for email.
      */
     async rotateSecret(context: ServiceContext, id: AlertId): Promise<SigningSecretOutput> {
       const own = ownAlert(context, id);
@@ -171,7 +171,7 @@ export function createAlertsService({ egress, envelopes }: Pick<ServiceDeps, 'eg
             ],
           });
         }
-        // Of a lost ENCRYPTION_KEY: nothing was signed with it any more.
+        // Undefined after a lost ENCRYPTION_KEY: nothing was signed with that secret any more.
         const former = openOrNothing(envelopes.alertSecret, sealed, signingSecretField(own.id));
         locked.signingSecretSealed = sealSecrets(own.id, signingSecrets(secret, former?.toString()));
       });
@@ -182,7 +182,8 @@ export function createAlertsService({ egress, envelopes }: Pick<ServiceDeps, 'eg
     lowBalance,
 
     /**
-     * Sets it. A balance that is below already, or was told, is told again only once a credit has lifted it.
+     * Sets the threshold. If the balance is already below it, or the alert has fired, it fires again only after a
+     * credit has raised the balance.
      * @throws AppError `changed_meanwhile`
      */
     async setLowBalance(
@@ -209,14 +210,14 @@ export function createAlertsService({ egress, envelopes }: Pick<ServiceDeps, 'eg
 
 async function lowBalance(context: ServiceContext): Promise<LowBalanceOutput> {
   const threshold = await lowBalanceThreshold(context.em, requireViewer(context).accountId);
-  // The session was valid a moment ago, so the account has just been deleted.
+  // The session was just valid, so the account was deleted in between.
   if (threshold === undefined) throw new AppError('unauthorized');
   return { threshold_usd: threshold && formatDecimal(threshold) };
 }
 
 const dollarsOf = (amount: Money | null): string | null => (amount === null ? null : formatMoney(amount));
 
-/** The columns that an input names. */
+/** The columns that an input changes. */
 const columnsOf = ({
   destination,
   thresholds_pct: thresholds,

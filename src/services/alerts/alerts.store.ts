@@ -20,14 +20,14 @@ const toAlert = (alert: AlertSubscription): AlertOutput => ({
   updated_at: formatTimestamp(alert.updatedAt.getTime()),
 });
 
-/** One subscription as its owner names it. Both ids must have the form of a UUID. */
+/** One subscription as its owner names it. Both ids must be UUIDs. */
 export interface OwnAlert {
   accountId: string;
   keyId: string;
   id: string;
 }
 
-/** Subscriptions of those keys that are the account's, newest first; all, unless a page is wanted. */
+/** Subscriptions of those keys that belong to the account, newest first; all, or one page. */
 export async function listAlerts(
   em: EntityManager,
   { accountId, keyIds, ...page }: { accountId: string; keyIds: readonly string[] } & Partial<PageInput>,
@@ -41,8 +41,8 @@ export async function listAlerts(
 }
 
 /**
- * How many subscriptions a key of the account has; undefined for a key that isn't there. Until the transaction ends
- * nobody else adds one.
+ * The number of subscriptions of the account's key; undefined for an unknown key. Locks the key, so that nobody adds
+ * one until the transaction ends.
  */
 export async function countLockedAlerts(
   em: EntityManager,
@@ -74,7 +74,7 @@ export async function alertKind(em: EntityManager, alert: OwnAlert): Promise<Ale
   return (await em.findOne(AlertSubscription, { ...alert }, { ...UNTRACKED, fields: ['kind'] }))?.kind;
 }
 
-/** A subscription as it is now, locked until the transaction ends: what is changed on it is written at its end. */
+/** The subscription, locked until the transaction ends. Changes to the entity are written at the end. */
 export function lockAlert(em: EntityManager, alert: OwnAlert): Promise<AlertSubscription | null> {
   return em.findOne(AlertSubscription, { ...alert }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
 }
@@ -86,7 +86,7 @@ export interface AlertChange {
   now: Date;
 }
 
-/** Changes what is given. One that is switched on, or leads elsewhere, begins anew. */
+/** Changes the given fields. Switching a subscription on or changing its destination restarts its firings. */
 export async function changeAlert(
   em: EntityManager,
   alert: OwnAlert,
@@ -107,7 +107,7 @@ export async function changeAlert(
   return changed && toAlert(em.map(AlertSubscription, changed as object, { ...UNTRACKED, mapped: true }));
 }
 
-/** False when there was none. */
+/** False when there was no such subscription. */
 export async function deleteAlert(em: EntityManager, alert: OwnAlert): Promise<boolean> {
   return (await em.nativeDelete(AlertSubscription, { ...alert })) > 0;
 }
@@ -123,8 +123,8 @@ export async function lowBalanceThreshold(
 }
 
 /**
- * Sets it. A balance that is below already has crossed nothing: it is told when it was lifted and falls again. Nor does a
- * change arm what was told already: only a credit does.
+ * Sets the threshold. A balance that is already below it hasn't crossed it, so the alert fires when the balance was
+ * raised and falls again. Only a credit arms a fired alert again; changing the threshold doesn't.
  */
 export async function setLowBalanceThreshold(
   em: EntityManager,

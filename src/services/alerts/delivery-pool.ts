@@ -15,21 +15,21 @@ export interface DeliveryPoolOptions {
   log: Logger;
   leaseMs: number;
   pollMs: number;
-  /** Brings an alert to its end; says how long each attempt took. */
+  /** Delivers an alert until its end, and reports how long each attempt took. */
   deliver(alert: TakenAlert, hold: PoolHold): Promise<void>;
 }
 
 /** The slot that a delivery occupies. */
 export interface PoolHold {
-  /** `performance.now()` at which the lease has ended. */
+  /** `performance.now()` at the end of the lease. */
   leasedUntil: number;
   /** Aborted when the process stops. */
   stopping: AbortSignal;
-  /** An attempt has ended. */
+  /** Reports the end of an attempt. */
   attempted(tookMs: number): void;
 }
 
-/** Takes alerts of one kind as places become free. */
+/** Takes alerts of one kind as slots become free. */
 export interface DeliveryPool {
   wake(): void;
   stop(timeoutMs: number): Promise<void>;
@@ -49,7 +49,7 @@ export function startDeliveryPool(options: DeliveryPoolOptions): DeliveryPool {
     const attempted = (tookMs: number) => shares.attempted(alert.accountId, tookMs);
     const delivery = options
       .deliver(alert, { leasedUntil, stopping: stopping.signal, attempted })
-      // Held until its lease ends, then taken again.
+      // The alert stays leased, and is taken again after that.
       .catch((error: unknown) => outages.failed(error))
       .finally(() => {
         running.delete(alert);
@@ -87,7 +87,7 @@ export function startDeliveryPool(options: DeliveryPoolOptions): DeliveryPool {
   };
 }
 
-/** Looks, then waits until it is woken or `pollMs` are over, and again, until it is stopped. */
+/** Runs `look`, then waits until it is woken or `pollMs` have passed, until it is stopped. */
 function lookAgainAndAgain(look: () => Promise<void>, pollMs: number, stopping: AbortSignal) {
   let woken = new AbortController();
   const run = async (): Promise<void> => {

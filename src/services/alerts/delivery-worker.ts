@@ -5,27 +5,27 @@ import type { Places } from './take-due.store.js';
 
 export interface DeliveryWorkerOptions
   extends Omit<DeliveryOptions, 'stopping' | 'leasedUntil' | 'attempted'> {
-  /** How long an alert is held; above what three attempts can take. */
+  /** Lease of an alert; longer than three attempts can take. */
   leaseMs?: number;
-  /** Longest time between two looks for due alerts. */
+  /** Longest pause between two looks for due alerts. */
   pollMs?: number;
   places?: Readonly<Record<AlertKind, Places>>;
 }
 
-/** Delivers pending alerts. Any number of processes may run one: each alert is held by one of them. */
+/** Delivers pending alerts. Any number of processes may run a worker: only one of them holds an alert at a time. */
 export interface DeliveryWorker {
-  /** Something may be due. */
+  /** Something may be due now. */
   wake(): void;
-  /** Takes nothing more, lets attempts under way end, and gives back what isn't finished; at most `timeoutMs`. */
+  /** Takes no new alerts, lets attempts in progress end, and releases unfinished ones; at most `timeoutMs`. */
   stop(timeoutMs: number): Promise<void>;
 }
 
-/** Together with a poll each second, another process takes over from a dead one within a minute. */
+/** With a poll every second, another process takes over from a dead one within a minute. */
 const LEASE_MS = 55_000;
 const POLL_MS = 1_000;
 /**
- * Of this process. Mails are few at once, since one server takes them all. More webhook places are reserved than one
- * network can sign up accounts in a day: each of those may hang for once.
+ * Per process. Few emails at once, since one server takes them all. More webhook slots are reserved than one network
+ * can sign up accounts in a day: each of those may hang once.
  */
 export const PLACES: Readonly<Record<AlertKind, Places>> = {
   webhook: { total: 128, reserved: 64, perLane: 4, perAccount: 16 },

@@ -7,26 +7,26 @@ export const MAX_ATTEMPTS = 3;
 /** Pauses before the second and third attempt, milliseconds. */
 export const PAUSES_MS = [500, 1_500];
 
-/** What came of one attempt, or of looking at an alert before any. */
+/** The result of an attempt, or of a check before any attempt. */
 export type DeliveryOutcome =
   | { result: 'sent'; responseCode: number }
   | {
       result: 'failed' | 'degraded';
       responseCode: number | null;
-      /** For the owner of the alert: names no address, no secret, nothing that the receiver wrote. */
+      /** For the owner of the alert: without addresses, secrets or anything that the receiver wrote. */
       error: string;
-      /** The receiver wants nothing any more: its subscription is switched off. */
+      /** The receiver returned 410: its subscription is switched off. */
       gone?: boolean;
     }
   /** Another attempt may succeed. */
   | { result: 'again'; responseCode: number | null; error: string };
 
-/** One attempt, for a mail with how its recipient stands to the account. Doesn't reject. */
+/** Makes one attempt; `standing` is the email recipient's relation to the account. Doesn't reject. */
 export type Send = (alert: TakenAlert, standing?: MailStanding) => Promise<DeliveryOutcome>;
-/** Null: what this installation can't send. */
+/** Null for a kind that this installation can't send. */
 export type Senders = Record<AlertKind, Send | null>;
 
-/** How to send an alert, or its end without an attempt. */
+/** How to send an alert, or its outcome without an attempt. */
 export function planDelivery(alert: TakenAlert, senders: Senders): Send | DeliveryOutcome {
   if (alert.attempts >= MAX_ATTEMPTS) {
     const error = `Gave up after ${MAX_ATTEMPTS} attempts. The process that made the last attempt stopped before recording the outcome, so that delivery may have arrived.`;
@@ -50,7 +50,7 @@ export const turnedOff: DeliveryOutcome = {
   error: 'Not sent: the subscription was turned off before delivery.',
 };
 
-/** The last attempt's outcome when there is no other attempt left. */
+/** The outcome of the last attempt. */
 export function givenUp(outcome: Extract<DeliveryOutcome, { result: 'again' }>): DeliveryOutcome {
   const { responseCode, error } = outcome;
   return { result: 'failed', responseCode, error: `${error} Gave up after ${MAX_ATTEMPTS} attempts.` };

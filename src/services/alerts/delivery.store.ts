@@ -8,16 +8,16 @@ import type { GuardAction } from '../../entities/keys/key-guard.js';
 
 /** An alert event that this process holds until its lease ends. */
 export interface TakenAlert {
-  /** Also the id of the delivery. */
+  /** Also used as the delivery id. */
   id: string;
-  /** Who holds an older one may not write. */
+  /** Fencing token: a holder with an older token can't write. */
   token: string;
   accountId: string;
   subscriptionId: string | null;
   purpose: AlertPurpose;
   kind: AlertKind;
   destination: string;
-  /** Which receiver it goes to, a hash of scheme, host and port; all mail is one. */
+  /** Hash of the receiver's scheme, host and port; all emails share one lane. */
   lane: string;
   keyId: string | null;
   keyName: string | null;
@@ -28,37 +28,36 @@ export interface TakenAlert {
   spend: string | null;
   monthlyLimit: string | null;
   balance: string | null;
-  /** What the guard of the key did at this percentage, and where its calls run since. */
+  /** What the guard of the key did at this percentage, and the model that its calls use since. */
   guardAction: GuardAction | null;
   guardModel: string | null;
   firedAtMs: number;
   pendingSinceMs: number;
-  /** Attempts that were begun, those of dead processes included. */
+  /** Attempts begun, including those of dead processes. */
   attempts: number;
   redeliveries: number;
   signingSecretSealed: string | null;
 }
 
-/** What names a taking. */
+/** Identifies one lease of an event. */
 export type Hold = Pick<TakenAlert, 'id' | 'token'>;
 
 const held = ({ id, token }: Hold) =>
   sql`id = ${id} and lease_token = ${token} and delivery_status = 'pending'`;
 
-/** Whether the account of an event `e` is active, and its subscription there: asked anew in each attempt. */
+/** Whether the account of event `e` is active and its subscription exists; checked in each attempt. */
 const wanted = sql<boolean>`exists (
     select from accounts a where a.id = e.account_id and a.status = 'active' and a.deleted_at is null)
   and (e.subscription_id is null or exists (select from alert_subscriptions s where s.id = e.subscription_id))`;
 
-/** Whether its subscription is off. What its owner has asked for goes out all the same. */
+/** Whether its subscription is off. Requested deliveries are sent all the same. */
 const turnedOff = sql<boolean>`e.purpose <> 'test' and e.redeliveries = 0 and exists (
     select from alert_subscriptions s where s.id = e.subscription_id and not s.active)`;
 
 /**
- * Counts an attempt that is about to be made, before it is made: whatever happens to this process, no more than
- * `maxAttempts` ever go out.
- * @returns its number; `unwanted` when its account or subscription is gone or the account disabled; `turned off` when its
- * subscription is; null when there is none to make: the lease has ended, or somebody else holds the alert.
+ * Counts an attempt before it is made: even if this process dies, no more than `maxAttempts` are ever made.
+ * @returns its number; `unwanted` when the account or subscription is gone or the account is disabled; `turned off`
+ * when the subscription is off; null when the lease has ended or another process holds the alert.
  */
 export async function beginAttempt(
   em: EntityManager,
@@ -78,7 +77,9 @@ export async function beginAttempt(
   return left.rows[0]?.off ? 'turned off' : null;
 }
 
-/** The signing secrets of an alert's subscription as they are now: its owner may have changed them since the alert was taken. */
+/**
+ * The current signing secrets of an alert's subscription; its owner may have rotated them since the alert was taken.
+ */
 export async function sealedSecretsOf(
   em: EntityManager,
   { subscriptionId }: Pick<TakenAlert, 'subscriptionId'>,
@@ -88,7 +89,7 @@ export async function sealedSecretsOf(
   return found?.signingSecretSealed ?? null;
 }
 
-/** Takes back an attempt that was counted and not made. */
+/** Uncounts an attempt that wasn't made. */
 export async function uncountAttempt(em: EntityManager, hold: Hold): Promise<void> {
   await sql`update alert_events e set attempts = attempts - 1 where ${held(hold)}`.execute(em.getKysely());
 }
@@ -100,8 +101,8 @@ export interface AlertEnd {
 }
 
 /**
- * Records the end of a delivery.
- * @returns false if another process has taken over the alert; nothing is written then.
+ * Records the outcome of a delivery.
+ * @returns false, with nothing written, if another process has taken over the alert.
  */
 export async function finishAlert(em: EntityManager, hold: Hold, end: AlertEnd): Promise<boolean> {
   const { rows } = await sql`
@@ -111,14 +112,14 @@ export async function finishAlert(em: EntityManager, hold: Hold, end: AlertEnd):
   return rows.length > 0;
 }
 
-/** Releases an unfinished delivery, to be taken again after `pauseMs`. */
+/** Releases an unfinished delivery; it becomes due again after `pauseMs`. */
 export async function releaseAlert(em: EntityManager, hold: Hold, pauseMs: number): Promise<void> {
   await sql`
     update alert_events set leased_until = null, next_attempt_at = now() + ${pauseMs} * interval '1 millisecond'
     where ${held(hold)}`.execute(em.getKysely());
 }
 
-/** Switches a subscription off, unless its destination has changed since. */
+/** Switches a subscription off, unless its destination has changed in between. */
 export async function disableSubscription(
   em: EntityManager,
   { id, destination, reason }: { id: string; destination: string; reason: string },
@@ -130,7 +131,7 @@ export async function disableSubscription(
   );
 }
 
-/** Alerts that wait for their delivery, those in flight included. */
+/** The number of undelivered alerts, including those being delivered. */
 export function countPendingAlerts(em: EntityManager): Promise<number> {
   return em.count(AlertEvent, { deliveryStatus: 'pending' });
 }

@@ -27,32 +27,32 @@ import {
 import { admitMail } from './mail-admission.js';
 
 export interface DeliveryOptions {
-  /** An entity manager of its own for each statement. */
+  /** A new entity manager for each statement. */
   em(): EntityManager;
   senders: Senders;
-  /** Under which recipients of mails are counted. */
+  /** The HMACs under which recipients of emails are counted. */
   names: Pick<Pseudonyms, 'mailbox'>;
   log: Logger;
   /** Aborted when the process stops: attempts in progress are finished, no new ones are started. */
   stopping: AbortSignal;
-  /** `performance.now()` at which the lease has ended. */
+  /** `performance.now()` at the end of the lease. */
   leasedUntil: number;
-  /** Before the second attempt and before the third. */
+  /** Pauses before the second and third attempt. */
   pausesMs?: readonly number[] | undefined;
   /** How long an attempt took, for the allocation of slots. */
   attempted?(tookMs: number): void;
   onAttempt?(alert: TakenAlert, number: number): void;
   onAttempted?(alert: TakenAlert, result: DeliveryOutcome['result']): void;
-  /** Its end was recorded by this process. */
+  /** Called when this process has recorded an outcome. */
   onEnd?(alert: TakenAlert, status: AlertEnd['status']): void;
 }
 
-/** Pause before an outcome is recorded once more, when the database is away. */
+/** Pause before recording an outcome again while the database is unavailable. */
 const RECORD_AGAIN_MS = 250;
 
 /**
- * Brings one alert to its end: up to three attempts in all, counted before they are made. Ends early, with the alert
- * left to others, when the lease is over, when somebody else holds it, after a slow attempt, or when the process stops.
+ * Delivers one alert: up to three attempts in all, counted before they are made. Leaves the alert to others when the
+ * lease has ended, when another process holds it, after a slow attempt, or when this process stops.
  */
 export async function deliverAlert(alert: TakenAlert, options: DeliveryOptions): Promise<void> {
   const { pausesMs = PAUSES_MS } = options;
@@ -81,13 +81,16 @@ export async function deliverAlert(alert: TakenAlert, options: DeliveryOptions):
 
 interface Begun {
   number: number;
-  /** What the attempt of a webhook is signed with. */
+  /** The secrets that sign a webhook attempt. */
   sealedSecrets: string | null;
-  /** Of the recipient of a mail. */
+  /** The email recipient's relation to the account. */
   standing?: MailStanding;
 }
 
-/** Counts an attempt and admits its mail; or the alert's end without it; null when it is another's. */
+/**
+ * Counts an attempt and admits its email. Returns an outcome if the alert ends here, and null if another process
+ * holds it.
+ */
 async function begin(
   alert: TakenAlert,
   { em, names }: Pick<DeliveryOptions, 'em' | 'names'>,
@@ -105,13 +108,13 @@ async function begin(
   });
 }
 
-/** Waits, and says whether the process began to stop before the end. */
+/** Waits. Returns true if the process began to stop in the meantime. */
 async function isCalledOff(pauseMs: number, stopping: AbortSignal): Promise<boolean> {
   await delay(pauseMs, undefined, { signal: stopping }).catch(() => undefined);
   return stopping.aborted;
 }
 
-/** Records an end; tries again while the lease lasts, since what was sent can't be unsent. */
+/** Records an outcome; retries while the lease lasts, because a delivery can't be undone. */
 async function finish(alert: TakenAlert, outcome: DeliveryOutcome, options: DeliveryOptions): Promise<void> {
   for (;;) {
     try {
@@ -144,5 +147,5 @@ async function record(
     return;
   }
   onEnd?.(alert, status);
-  if (status === 'failed') log.info({ alert: id, kind, purpose, responseCode }, 'an alert was not delivered');
+  if (status === 'failed') log.info({ alert: id, kind, purpose, responseCode }, 'failed to deliver an alert');
 }

@@ -1,27 +1,27 @@
 import type { MailStanding } from '../../entities/alerts/alert-mail.js';
 
-/** Mails of one account in 24 hours, those of its low balance included. */
+/** Emails of one account in 24 hours, including those about its low balance. */
 const MAILS_OF_ACCOUNT = 50;
-/** Mails in 24 hours to the address that an account has as its own, over all accounts that had it one after the other. */
+/** Emails in 24 hours to an account's own address, over all accounts that have ever had it. */
 const MAILS_TO_OWN = 50;
-/** Mails in 24 hours to an address that isn't the account's own and hasn't confirmed, over all accounts. */
+/** Emails in 24 hours to an unconfirmed address that isn't the account's own, over all accounts. */
 const MAILS_TO_STRANGER = 5;
-/** The same for an address that has confirmed mails of another account. */
+/** The same for an address that has confirmed emails of another account. */
 const MAILS_TO_ACQUAINTED = 20;
 
-/** What is known when a mail is about to go out. Counts are of the last 24 hours. */
+/** Facts for admitting an email. Counts are of the last 24 hours. */
 export interface MailFacts {
   standing: MailStanding;
-  /** The recipient wants no mail of this account. */
+  /** The recipient has stopped the emails of this account. */
   stopped: boolean;
-  /** It has confirmed mails of some account. */
+  /** The recipient has confirmed emails of some account. */
   acquainted: boolean;
   ofAccount: number;
-  /** To this address, from all accounts with the same standing. */
+  /** Emails to this address from all accounts with the same standing. */
   toRecipient: number;
 }
 
-/** Why an email isn't sent, for the owner of the alert; undefined: it may be sent. */
+/** The reason why an email isn't sent, for the owner of the alert; undefined if it may be sent. */
 export function mailRefusal(facts: MailFacts): string | undefined {
   if (facts.stopped)
     return "Recorded, not emailed: the recipient has unsubscribed from this account's emails.";

@@ -6,7 +6,7 @@ import { UNTRACKED } from '../../db/untracked.js';
 import { AlertMail, type MailStanding } from '../../entities/alerts/alert-mail.js';
 import type { MailFacts } from './mail-admission.rules.js';
 
-/** One mail: an event, and which repetition of it. */
+/** One email: an event and the number of its redelivery. */
 export interface AdmittedMail {
   eventId: string;
   series: number;
@@ -15,7 +15,7 @@ export interface AdmittedMail {
   standing: MailStanding;
 }
 
-/** Mails of an account, and those to a recipient, are admitted one after the other until the transaction ends. */
+/** Locks the emails of an account and those to a recipient until the transaction ends. */
 export async function lockMails(
   em: EntityManager,
   { accountId, recipientHash }: Pick<AdmittedMail, 'accountId' | 'recipientHash'>,
@@ -24,7 +24,7 @@ export async function lockMails(
   await takeTurn(em, advisoryLocks.mailsToRecipient, recipientHash);
 }
 
-/** How this mail stood when it was admitted, by an attempt before. */
+/** The standing under which an earlier attempt of this email was admitted. */
 export async function findMail(
   em: EntityManager,
   { eventId, series }: Pick<AdmittedMail, 'eventId' | 'series'>,
@@ -33,13 +33,13 @@ export async function findMail(
 }
 
 export interface RecipientFacts extends Pick<MailFacts, 'stopped' | 'acquainted'> {
-  /** Mails of this account. */
+  /** The recipient has confirmed emails of this account. */
   confirmed: boolean;
-  /** Of the account; null once it is deleted. */
+  /** The account's own address; null once the account is deleted. */
   ownEmail: string | null;
 }
 
-/** What a recipient has said, and what the account's own address is. */
+/** The recipient's confirmations and stops, and the account's own address. */
 export async function recipientFacts(
   em: EntityManager,
   { accountId, recipientHash }: Pick<AdmittedMail, 'accountId' | 'recipientHash'>,
@@ -55,7 +55,7 @@ export async function recipientFacts(
   return rows[0]!;
 }
 
-/** Mails of the last 24 hours: of the account, and to the recipient from all accounts with the same standing. */
+/** Emails of the last 24 hours: of the account, and to the recipient from all accounts with the same standing. */
 export async function countMails(
   em: EntityManager,
   { accountId, recipientHash, standing }: Pick<AdmittedMail, 'accountId' | 'recipientHash' | 'standing'>,
@@ -68,7 +68,7 @@ export async function countMails(
   return rows[0]!;
 }
 
-/** By the database's clock, as its limits are counted. */
+/** Uses the database's clock, as the limits do. */
 export async function insertMail(em: EntityManager, mail: AdmittedMail): Promise<void> {
   await em.insert(AlertMail, mail);
 }

@@ -6,12 +6,12 @@ import type { TakenAlert } from './delivery.store.js';
 import { mailRefusal } from './mail-admission.rules.js';
 import { countMails, findMail, insertMail, lockMails, recipientFacts } from './mail-admission.store.js';
 
-/** Whether a mail may go out, and how its recipient stands to the account; or why it may not. */
+/** The recipient's standing if the email may be sent, or else the reason. */
 export type MailAdmission = { standing: MailStanding } | { refusal: string };
 
 /**
- * Decides on a mail in the transaction of its attempt, and counts it. The attempts of one mail count once, but whether the
- * recipient has stopped the account is asked in each.
+ * Admits and counts an email in the transaction of its attempt. All attempts of one email count once, but each checks
+ * whether the recipient has stopped the account's emails.
  */
 export async function admitMail(
   em: EntityManager,
@@ -24,7 +24,7 @@ export async function admitMail(
   const { stopped, confirmed, acquainted, ownEmail } = await recipientFacts(em, mail);
   const admitted = await findMail(em, mail);
   if (admitted && !stopped) return { standing: admitted };
-  // Anybody signs up with other spellings of a mailbox: their mails must not use up those of its owner.
+  // Strangers may sign up with variants of a mailbox: their emails must not use up the owner's limit.
   const isOwn = ownEmail !== null && isPlainMail(ownEmail) && names.mailbox(ownEmail) === recipientHash;
   const standing = isOwn ? 'own' : confirmed ? 'confirmed' : 'stranger';
   const counts = await countMails(em, { ...mail, standing });

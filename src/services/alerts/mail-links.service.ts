@@ -5,12 +5,12 @@ import { hasStopped, recordWish } from './mail-links.store.js';
 
 /** What the links in emails do. The link is the credential: only its recipient gets the email. */
 export interface MailLinksService {
-  /** Whether a token is one of ours for this action. Changes nothing. */
+  /** Whether a token is valid for this action. Changes nothing. */
   isValid(action: MailLinkAction, token: string): boolean;
   /**
-   * Does what the link says; a repetition changes nothing.
-   * @returns `stopped` for a confirmation of mails that the recipient has stopped, which changes nothing; `invalid` when the token
-   * isn't one of ours.
+   * Performs the link's action; repeating it changes nothing.
+   * @returns `stopped` for a confirmation after the recipient has stopped the emails, which changes nothing;
+   * `invalid` for an invalid token.
    */
   follow(
     context: ServiceContext,

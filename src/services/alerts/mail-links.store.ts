@@ -4,8 +4,8 @@ import { MailRecipient } from '../../entities/alerts/mail-recipient.js';
 import type { MailLink, MailLinkAction } from './mail-links.rules.js';
 
 /**
- * Records what a recipient says to the mails of an account; the first time counts, and nothing does behind a stop. Nothing is
- * kept for an account that is deleted: it sends nothing.
+ * Records a recipient's choice about the emails of an account. Only the first time counts, and nothing after a stop.
+ * Nothing is stored for a deleted account, which sends no emails.
  */
 export async function recordWish(
   em: EntityManager,
@@ -20,7 +20,7 @@ export async function recordWish(
     where m.${column} is null and m.stopped_at is null`.execute(em.getKysely());
 }
 
-/** Whether a recipient has stopped the mails of an account. */
+/** Whether a recipient has stopped the emails of an account. */
 export async function hasStopped(
   em: EntityManager,
   { accountId, recipientHash }: MailLink,
@@ -28,7 +28,7 @@ export async function hasStopped(
   return (await em.count(MailRecipient, { accountId, recipientHash, stoppedAt: { $ne: null } })) > 0;
 }
 
-/** Forgets what recipients have said to an account that is deleted. */
+/** Deletes the choices of recipients about a deleted account. */
 export async function deleteWishes(em: EntityManager, accountId: string): Promise<void> {
   await em.nativeDelete(MailRecipient, { accountId });
 }

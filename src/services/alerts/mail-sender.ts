@@ -7,20 +7,20 @@ import type { TakenAlert } from './delivery.store.js';
 import { type MailLinks, mailContent } from './mail.rules.js';
 import { mailLinkUrl } from './mail-links.rules.js';
 
-/** All that an attempt may take. Some servers let a stranger wait for seconds before they greet. */
+/** Time limit of an attempt. Some servers delay their greeting to strangers by seconds. */
 const ATTEMPT_MS = 8_000;
 const PERMANENT_FROM = 500;
 
 export interface MailSenderOptions {
   mail: { smtpUrl: string; from: string };
-  /** The installation's public address, for links. */
+  /** The installation's public URL, for links. */
   baseUrl: string;
-  /** Sign the links of a mail. */
+  /** Signs the links in an email. */
   names: Pick<Pseudonyms, 'mailbox' | 'mailLink'>;
   attemptMs?: number;
 }
 
-/** Sends mails by the operator's mail server. */
+/** Sends emails through the operator's mail server. */
 export function createMailSender({ mail, baseUrl, names, attemptMs = ATTEMPT_MS }: MailSenderOptions): Send {
   const transport = createMailTransport(mail.smtpUrl, attemptMs);
   return async (alert, standing = 'stranger') => {
@@ -36,13 +36,13 @@ export function createMailSender({ mail, baseUrl, names, attemptMs = ATTEMPT_MS 
     try {
       const message = {
         from: mail.from,
-        // As an object: a text would be read as a list.
+        // An object, because a string would be parsed as a list of addresses.
         to: { name: '', address: alert.destination },
         messageId: messageId(alert, baseUrl),
         headers: {
           'Auto-Submitted': 'auto-generated',
           'X-Auto-Response-Suppress': 'All',
-          // RFC 8058: a mailbox stops the mails by one POST, without showing the page.
+          // RFC 8058: a mail program unsubscribes with one POST, without showing the page.
           'List-Unsubscribe': `<${links.stop}>`,
           'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
         },

@@ -11,18 +11,18 @@ export interface MailContent {
   html: string;
 }
 
-/** Addresses of the pages by which a recipient decides on the mails of the account. */
+/** URLs of the pages where a recipient decides about the emails of the account. */
 export interface MailLinks {
   stop: string;
-  /** Null where there is nothing to confirm. */
+  /** Null when there is nothing to confirm. */
   confirm: string | null;
 }
 
 const MAX_NAME_CHARS = 80;
-/** Line breaks and other controls, and what turns the direction of the text behind it. */
+/** Line breaks, other control characters, and characters that change the text direction. */
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu;
 
-/** A name of a customer's choice on one line of bounded length. */
+/** A customer's name for something, on one line of limited length. */
 function oneLine(name: string): string {
   const line = name.replace(UNPRINTABLE, ' ').replace(/\s+/g, ' ').trim();
   const chars = [...line];
@@ -46,7 +46,7 @@ interface Letter {
 const CONFIRM =
   'Someone entered this address to receive their spend alerts. Until you confirm it, you receive only a few a day.';
 
-/** The mail that an alert becomes. `baseUrl` is the installation's public address. */
+/** The email for an alert. `baseUrl` is the installation's public URL. */
 export function mailContent(alert: TakenAlert, baseUrl: string, links: MailLinks): MailContent {
   const letter = alert.purpose === 'low_balance' ? lowBalance(alert, baseUrl) : threshold(alert, baseUrl);
   return render(alert.purpose === 'test' ? asTest(letter) : letter, links);
@@ -58,7 +58,7 @@ const GUARD_SUBJECTS: Record<GuardAction, string> = {
   fallback_model: 'Key moved to another model',
 };
 
-/** What the guard of the key did; undefined: nothing. */
+/** What the guard of the key did; undefined for nothing. */
 function guardText({ guardAction, guardModel, billingMonth }: TakenAlert, pct: number): string | undefined {
   if (guardAction === null) return undefined;
   const done = {
@@ -73,7 +73,7 @@ function threshold(alert: TakenAlert, baseUrl: string): Letter {
   const name = oneLine(alert.keyName ?? 'API key');
   const pct = alert.thresholdPct ?? 100;
   return {
-    // Our own words first: the name may be anything, and the reader a stranger.
+    // Our own words first: the name may be any text, and the reader a stranger.
     subject: `${alert.guardAction ? GUARD_SUBJECTS[alert.guardAction] : 'Spend alert'}: ${pct}% of the monthly limit reached by “${name}”`,
     title: `The key “${name}” has reached ${pct}% of its monthly limit.`,
     facts: [

@@ -3,25 +3,25 @@ import { sql } from 'kysely';
 import type { AlertKind } from '../../entities/alerts/alert-subscription.js';
 import type { TakenAlert } from './delivery.store.js';
 
-/** Places for deliveries of one kind at once, in this process. */
+/** Slots for deliveries of one kind in this process. */
 export interface Places {
   total: number;
-  /** Of them for accounts that have none and answer in time. */
+  /** Slots reserved for accounts that have no delivery in progress and whose receivers respond in time. */
   reserved: number;
-  /** Deliveries of one account to one receiver. */
+  /** Maximum deliveries of one account to one receiver. */
   perLane: number;
-  /** Deliveries of one account. */
+  /** Maximum deliveries of one account. */
   perAccount: number;
 }
 
-/** Who holds places, and who gets the next. */
+/** Who holds slots, and who gets the next. */
 export interface Room extends Omit<Places, 'perAccount'> {
   kind: AlertKind;
   running: readonly Pick<TakenAlert, 'lane' | 'accountId'>[];
-  /** Places of an account, by those who have others than `perAccount`: their deliveries have been slow. */
+  /** Shares of the accounts that have others than `perAccount` because their deliveries were slow. */
   shares: ReadonlyMap<string, number>;
   perAccount: number;
-  /** The account that was served last: the round begins behind it. */
+  /** The account that was served last: the round continues after it. */
   after: string;
 }
 
@@ -31,12 +31,15 @@ export interface DeliveryBatch {
   after: string;
 }
 
-/** Pairs of account and receiver that one look visits, and those of one account: what a look costs has a bound. */
+/**
+ * Maximum pairs of account and receiver visited by one look, and maximum of one account: they limit the cost of a
+ * look.
+ */
 const MOST_LANES = 1_000;
 const LANES_OF_ACCOUNT = 16;
 const LAST_LANE = '9223372036854775807';
 
-/** Who holds places in this process, and which accounts may take no more. */
+/** The holders of slots in this process, and the accounts that may take no more. */
 const held = (room: Room) => sql`
   running as materialized (
     select * from unnest(${room.running.map((one) => one.accountId)}::uuid[],
@@ -49,8 +52,8 @@ const held = (room: Room) => sql`
   )`;
 
 /**
- * Pairs of account and receiver that have something pending, one step of the index each. Begins behind the account that was
- * served last and ends with it; an account that is full is passed over.
+ * Pairs of account and receiver with pending alerts, one index step each. Begins after the account that was served
+ * last and ends with it; skips accounts without a free share.
  */
 const ring = (room: Room) => sql`
   ring as (
@@ -72,7 +75,7 @@ const ring = (room: Room) => sql`
     where ring.nth < ${MOST_LANES} and not (next.lap = 1 and next.account_id > ${room.after}::uuid)
   )`;
 
-/** The oldest due alerts of each pair, and the order in which they get places. */
+/** The oldest due alerts of each pair, and the order in which they get slots. */
 const picked = (room: Room) => sql`
   due as (
     select e.*, ring.nth, ring.account_id from ring cross join lateral (
@@ -94,7 +97,7 @@ const picked = (room: Room) => sql`
     from placed where place <= share
   )`;
 
-/** Of `alert_events e`, as a `TakenAlert`. */
+/** Columns of `alert_events e` that make a `TakenAlert`. */
 const takenColumns = sql`e.id, e.lease_token::text as token, e.account_id as "accountId",
   e.subscription_id as "subscriptionId", e.purpose, e.kind, e.destination, e.lane::text, e.key_id as "keyId",
   e.key_name as "keyName", e.key_prefix as "keyPrefix", e.threshold_pct::int as "thresholdPct",
@@ -105,15 +108,15 @@ const takenColumns = sql`e.id, e.lease_token::text as token, e.account_id as "ac
   (select s.signing_secret_sealed from alert_subscriptions s where s.id = e.subscription_id) as "signingSecretSealed"`;
 
 /**
- * Takes due alerts of one kind for `leaseMs`: new ones, and those whose holder's lease has ended. Two takers never get the
- * same one. Accounts take turns: who holds the fewest places comes first, then who is next in the round. Nobody's backlog is
- * read to find another's alert.
+ * Takes due alerts of one kind for `leaseMs`: new ones, and those whose lease has ended. Two takers never get the
+ * same one. Accounts take turns: those with the fewest deliveries in progress first, then in round-robin order. A
+ * backlog of one account is never read to find another's alert.
  */
 export async function takeDueAlerts(em: EntityManager, room: Room, leaseMs: number): Promise<DeliveryBatch> {
   const free = room.total - room.running.length;
   if (free <= 0) return { alerts: [], after: room.after };
   const lease = sql`now() + ${leaseMs} * interval '1 millisecond'`;
-  // Arrays of ids: a join of unknown size would be planned as a scan of the whole table.
+  // Arrays of ids: the planner would scan the whole table for a join of unknown size.
   const { rows } = await sql<TakenAlert & { pick: number }>`
     with recursive ${held(room)}, ${ring(room)}, ${picked(room)}, taken as (
       select e.id from alert_events e

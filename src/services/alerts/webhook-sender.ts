@@ -9,14 +9,14 @@ import type { DeliveryOutcome, Send } from './delivery.rules.js';
 import type { TakenAlert } from './delivery.store.js';
 import { webhookBody, webhookHeaders } from './webhook.rules.js';
 
-/** All that an attempt may take: name, connection, headers, body. */
+/** Time limit of an attempt: DNS, connection, headers, body. */
 const ATTEMPT_MS = 5_000;
-/** So much of an answer is read; nothing in it is looked at. */
+/** How much of a response is read; its content is ignored. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 export interface WebhookSenderOptions {
   egress: Egress;
-  /** WEBHOOK_SECRET. */
+  /** `WEBHOOK_SECRET`. */
   operatorSecret: string;
   envelope: Envelope;
   clock: Clock;
@@ -44,7 +44,7 @@ export function createWebhookSender(options: WebhookSenderOptions): Send {
     } catch (error) {
       return signal.aborted ? again(`No response within ${attemptMs / 1000} seconds.`) : explain(error);
     } finally {
-      // Not awaited: a disconnected receiver may take its time.
+      // Not awaited: a disconnected receiver may be slow.
       dispatcher?.destroy().catch(() => undefined);
     }
   };
@@ -61,7 +61,7 @@ const again = (error: string, responseCode: number | null = null): DeliveryOutco
   error,
 });
 
-/** Secrets of the subscription, the newest first; undefined when they can't be read. */
+/** Secrets of the subscription, newest first; undefined when they can't be decrypted. */
 function openSecrets(envelope: Envelope, alert: TakenAlert): string[] | undefined {
   if (alert.signingSecretSealed === null || alert.subscriptionId === null) return undefined;
   try {
@@ -72,7 +72,7 @@ function openSecrets(envelope: Envelope, alert: TakenAlert): string[] | undefine
   }
 }
 
-/** The status line decides: an answer that breaks off behind it was given all the same. */
+/** The status decides, even if the response breaks off after it. */
 function judge(status: number): DeliveryOutcome {
   if (status >= 200 && status < 300) return { result: 'sent', responseCode: status };
   if (status >= 500) return again(`The receiver responded with ${status}.`, status);
@@ -90,7 +90,7 @@ function explain(error: unknown): DeliveryOutcome {
   return again(`The connection failed${known ? ` (${code})` : ''}.`);
 }
 
-/** Reads an answer to its end, its limit or its failure. */
+/** Reads a response to its end, its size limit or its failure. */
 async function discard(body: Readable): Promise<void> {
   let bytes = 0;
   try {
@@ -99,11 +99,11 @@ async function discard(body: Readable): Promise<void> {
       if (bytes >= MAX_ANSWER_BYTES) break;
     }
   } catch {
-    // The status was there before.
+    // The status was received before.
   }
 }
 
-/** The result of some work that can't be told to stop, or the signal's reason. */
+/** The result of work that can't be cancelled, or the signal's reason. */
 function beforeAbort<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(signal.reason);

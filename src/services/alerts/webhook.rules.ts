@@ -3,11 +3,11 @@ import { formatTimestamp, utcMonth } from '../../lib/clock.js';
 import { formatDecimal } from '../../lib/money.js';
 import type { TakenAlert } from './delivery.store.js';
 
-/** The one type of event there is. */
+/** The only type of event. */
 const EVENT_TYPE = 'spend.threshold';
 const USER_AGENT = 'Gateway-Webhook/1.0';
 const SECRET_PREFIX = 'whsec_';
-/** What a test says where the key has nothing to say: the form is that of a real event. */
+/** The percentage in a test of a key without a limit, so that it looks like a real event. */
 const TEST_PCT = 100;
 
 type Said = Pick<
@@ -24,10 +24,7 @@ type Said = Pick<
   | 'firedAtMs'
 >;
 
-/**
- * The JSON body: the same bytes in every attempt. What the guard of the key did stands at its end, and `test: true` in a
- * test.
- */
+/** The JSON body: the same bytes in every attempt. The guard's action comes last, and `test: true` in a test. */
 export function webhookBody(alert: Said): string {
   return JSON.stringify({
     type: EVENT_TYPE,
@@ -46,11 +43,11 @@ export function webhookBody(alert: Said): string {
 }
 
 export interface WebhookSigning {
-  /** Of the installation. */
+  /** The installation's secret. */
   operatorSecret: string;
-  /** Of the subscription, `whsec_…`; more than one while it is being changed. */
+  /** The subscription's secrets, `whsec_…`; two after a rotation. */
   secrets: readonly string[];
-  /** Milliseconds; the time of this attempt. */
+  /** Time of this attempt, milliseconds. */
   now: number;
 }
 
@@ -71,7 +68,7 @@ export function webhookHeaders(id: string, body: string, signing: WebhookSigning
   };
 }
 
-/** Standard Webhooks: HMAC-SHA-256 with the bytes that the secret is the base64 of. */
+/** Standard Webhooks: HMAC-SHA-256 with the base64-decoded secret. */
 function standardSignature(secret: string, content: string): string {
   const key = Buffer.from(secret.replace(SECRET_PREFIX, ''), 'base64');
   return createHmac('sha256', key).update(content).digest('base64');

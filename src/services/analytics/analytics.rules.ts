@@ -4,7 +4,7 @@ import type { AnalyticsOutput } from './analytics.outputs.js';
 
 const TOP_MODELS = 5;
 
-/** What was counted of one model on one UTC day. */
+/** Counts of one model on one UTC day. */
 export interface DayAndModel {
   /** `YYYY-MM-DD`. */
   day: string;
@@ -23,7 +23,7 @@ interface Sums {
   cost: Money;
 }
 
-/** Everything of the answer but its latencies, from the counts of the days up to the one of `now` (milliseconds). */
+/** The response except latencies, from the counts of the days up to that of `now` (milliseconds). */
 export function summarise(
   counts: readonly DayAndModel[],
   { windowDays, now }: { windowDays: number; now: number },

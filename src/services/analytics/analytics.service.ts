@@ -14,15 +14,15 @@ import { seriesBounds, seriesOf } from './series.rules.js';
 import { countByHourAndModel } from './usage-sums.store.js';
 
 const QUANTILES = [0.5, 0.95] as const;
-/** Calls in the window from which on latencies come from sketches. */
+/** Latencies of windows with at least this many calls come from sketches. */
 const SKETCH_FROM = 50_000;
 /** Maximum number of calls, over all keys requested together, that are read for exact latencies. */
 const MAX_READ = 500_000;
 
-/** An account as one, or one of its keys. */
+/** A key id, or null for the whole account. */
 type Owner = string | null;
 
-/** What happened in the last days: of the viewer's account, or of its keys. */
+/** Usage of the last days: of the viewer's account, or of its keys. */
 export function createAnalyticsService() {
   /** On one snapshot, so that an hour rolled up in the meantime counts once. */
   const analyse = async (
@@ -34,7 +34,7 @@ export function createAnalyticsService() {
     const now = context.clock.now() - endsDaysAgo * DAY_MS;
     const today = dayStart(now);
     const from = new Date(today - (windowDays - 1) * DAY_MS);
-    // A window further back ends at the present time of day: both have lasted equally long then.
+    // A window that ends earlier ends at the present time of day, so that both windows are equally long.
     const until = new Date(endsDaysAgo === 0 ? today + DAY_MS : now);
     const read = async (em: EntityManager): Promise<Map<Owner, AnalyticsOutput>> => {
       const scope: Scope = { accountId, from, until };
@@ -61,7 +61,7 @@ export function createAnalyticsService() {
   };
 
   return {
-    /** Hours or days of a time zone, each with the models that were called in it, oldest first; without calls there is none. */
+    /** Hours or days of a time zone, oldest first, each with the models called in it. Empty without calls. */
     async series(
       context: ServiceContext,
       { window_days: windowDays, unit, time_zone: timeZone, key_id: keyId }: UsageSeriesInput,
@@ -73,12 +73,12 @@ export function createAnalyticsService() {
       return seriesOf(await countByHourAndModel(context.em, scope), { unit, timeZone, windowDays, now });
     },
 
-    /** Of the whole account, calls without a key included. */
+    /** Of the whole account, including calls without a key. */
     async ofAccount(context: ServiceContext, input: AnalyticsInput): Promise<AnalyticsOutput> {
       return (await analyse(context, input)).get(null)!;
     },
 
-    /** @throws AppError `not_found`, also for another's key and for a malformed id. */
+    /** @throws AppError `not_found`, also for another account's key and for a malformed id. */
     async ofKey(context: ServiceContext, input: AnalyticsInput & { id: string }): Promise<AnalyticsOutput> {
       requireViewer(context);
       const id = idOf(input.id, 'API key');
@@ -87,7 +87,7 @@ export function createAnalyticsService() {
       return found;
     },
 
-    /** Of many keys at once, by id; another's and what is no id aren't there. As many statements as for one. */
+    /** By key id. Keys of other accounts and malformed ids are absent. Takes as many statements as for one key. */
     async ofKeys(
       context: ServiceContext,
       { ids, ...input }: AnalyticsInput & { ids: readonly string[] },
@@ -97,7 +97,7 @@ export function createAnalyticsService() {
   };
 }
 
-/** Exact where few calls have to be read and all are `kept`, else from sketches. */
+/** Exact where few calls have to be read and all are `kept`, otherwise from sketches. */
 async function latencies(
   em: EntityManager,
   scope: Scope,
@@ -126,6 +126,6 @@ async function latencies(
   return found;
 }
 
-/** The same time for some of its owners. */
+/** The same window for some of its owners. */
 const scopeOf = (scope: Scope, owners: readonly Owner[]): Scope =>
   scope.keyIds ? { ...scope, keyIds: owners.filter((owner) => owner !== null) } : scope;

@@ -6,20 +6,20 @@ import { keptFrom } from '../retention/kept-from.store.js';
 import type { DayAndModel } from './analytics.rules.js';
 import { latencyBucket } from './rollups.store.js';
 
-/** Whose events of which time. It begins with a UTC day, and may end within one. */
+/** Whose events, and from when. It begins with a UTC day and may end within one. */
 export interface Scope {
   accountId: string;
-  /** Each of these keys by itself; without them the account as one. */
+  /** Each of these keys separately; without them the account as a whole. */
   keyIds?: readonly string[] | undefined;
-  /** Each key of the account by itself, and calls without one. */
+  /** Each key of the account separately, and calls without a key. */
   perKey?: boolean;
   from: Date;
   until: Date;
 }
 
-/** Whose a figure is. */
+/** The owner of a figure. */
 interface Owned {
-  /** Null: of the account, or of calls without a key. */
+  /** Null for the account, or for calls without a key. */
   key_id: string | null;
 }
 
@@ -35,12 +35,15 @@ const within = (column: string, { from, until }: Scope): RawBuilder<unknown> =>
 const withinDays = ({ from, until }: Scope): RawBuilder<unknown> =>
   sql`day >= ${from.toISOString().slice(0, 10)}::date and day < ${until.toISOString().slice(0, 10)}::date`;
 
-/** Hours whose roll-ups aren't right (yet), and the one that the end of the time cuts: they are read from the events. */
+/** Hours whose roll-ups aren't current, and the hour in which the window ends: they are read from the events. */
 const dirtyHours = (scope: Scope): RawBuilder<unknown> =>
   sql`dirty as materialized (
     select distinct hour from rollup_dirty where ${within('hour', scope)} ${cutHour(scope)})`;
 
-/** Also where the end is the first instant of an hour: its day is open then, though nothing of the hour is read. */
+/**
+ * Also when the window ends at the first instant of an hour: its day is incomplete then, though no event of the hour
+ * is read.
+ */
 const cutHour = ({ until }: Scope): RawBuilder<unknown> =>
   until.getTime() === dayStart(until.getTime())
     ? sql``
@@ -53,14 +56,14 @@ const ofDirtyHour = (scope: Scope): RawBuilder<unknown> =>
   sql`from usage_events where ${owned(scope)} and created_at >= dirty.hour
     and created_at < least(dirty.hour + interval '1 hour', ${scope.until.toISOString()}::timestamptz)`;
 
-/** Whether every event of the time is there, and none was removed. */
+/** Whether every event of the window still exists. */
 interface Kept {
   kept: boolean;
 }
 
 /**
- * What was counted per hour and model, as `parts`: `key_id, hour, model, requests, errors, input_tokens, output_tokens,
- * cost`. Several rows may be about the same.
+ * Counts per hour and model, as `parts`: `key_id, hour, model, requests, errors, input_tokens, output_tokens, cost`.
+ * Several rows may have the same hour and model.
  */
 export const countedParts = (scope: Scope): RawBuilder<unknown> => sql`
     ${dirtyHours(scope)}, parts as (
@@ -88,7 +91,10 @@ export async function countByDayAndModel(
   return rows;
 }
 
-/** Latencies of the calls that succeeded, merged from the sketches: of whole days where those are right, else of their hours. */
+/**
+ * Latencies of successful calls, merged from the sketches of whole days where those are current, otherwise from the
+ * sketches of hours.
+ */
 export async function latencySketch(em: EntityManager, scope: Scope): Promise<(Owned & BucketCount)[]> {
   const { rows } = await sql<Owned & BucketCount>`
     with ${dirtyHours(scope)}, open_days as materialized (
@@ -113,7 +119,10 @@ export async function latencySketch(em: EntityManager, scope: Scope): Promise<(O
   return rows;
 }
 
-/** Percentiles of the latencies of calls that succeeded, by nearest rank, from each of them. Who has none isn't there. */
+/**
+ * Percentiles of the latencies of successful calls, by nearest rank over all of them. Owners without such calls are
+ * absent.
+ */
 export async function exactLatencies(
   em: EntityManager,
   scope: Scope,

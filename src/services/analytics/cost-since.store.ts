@@ -3,8 +3,8 @@ import { sql } from 'kysely';
 import { utcDay } from '../../lib/clock.js';
 
 /**
- * What the calls of an account cost since the beginning of a UTC day, in dollars: from merged days, of which years can be read.
- * Of days that aren't merged with their cost (yet) from their hours, and of hours that aren't rolled up from their events.
+ * The cost of an account's calls since the beginning of a UTC day, in dollars. Comes from merged days, which makes
+ * years affordable; for days not merged yet from their hours, and for hours not rolled up yet from their events.
  */
 export async function costSince(em: EntityManager, accountId: string, from: Date): Promise<string> {
   const { rows } = await sql<{ cost: string }>`

@@ -18,13 +18,13 @@ import {
 
 /** A busy hour has millions of events. */
 const TIMEOUT_MS = 300_000;
-/** Days that are merged again in one run, so that hours that are over don't wait for years of them. */
+/** Days merged again in one run, so that completed hours don't wait for years of them. */
 const UNSUMMED_DAYS = 30;
 
 /**
- * Rolls up every hour that is over and has events which aren't in its roll-up yet, the oldest first, each in a
- * transaction of its own; then merges days that are over. Many may run it at once: one works, the others return.
- * @returns how many hours this run rolled up.
+ * Rolls up every completed hour with events that aren't in its roll-up yet, oldest first, each in its own
+ * transaction; then merges completed days. Many processes may run it at once: one works, the others return.
+ * @returns the number of hours that this run rolled up.
  */
 export async function rollUpUsage(context: ServiceContext): Promise<number> {
   const openHour = hourStart(context.clock.now());
@@ -38,7 +38,7 @@ export async function rollUpUsage(context: ServiceContext): Promise<number> {
     }
   };
   const hours = await repeat((em) => rollUpNext(em, openHour));
-  // Whoever left the hours to somebody else must not take the lock from them for the days.
+  // If another process is rolling up the hours, leave the lock to it.
   if (hours.last === 'nothing') {
     await repeat((em) => mergeNext(em, openHour));
     await repeat(sumNext, UNSUMMED_DAYS);

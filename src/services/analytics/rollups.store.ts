@@ -4,12 +4,12 @@ import { advisoryLocks } from '../../db/locks.js';
 import { latencyBounds } from '../../lib/latency-sketch.js';
 import { keptFrom } from '../retention/kept-from.store.js';
 
-/** The bucket of an event's latency: its number in the list of bounds. */
+/** The bucket of an event's latency: its index in the list of bounds. */
 export const latencyBucket = sql<number>`width_bucket(latency_ms, ${sql.lit(`{${latencyBounds}}`)}::integer[])`;
 
 /**
- * Keeps other roll-ups away until the transaction ends.
- * @returns false if another process is doing it.
+ * Locks the roll-ups until the transaction ends.
+ * @returns false if another process is rolling up.
  */
 export async function lockRollups(em: EntityManager): Promise<boolean> {
   const { rows } = await sql<{ locked: boolean }>`
@@ -18,8 +18,8 @@ export async function lockRollups(em: EntityManager): Promise<boolean> {
 }
 
 /**
- * Takes the oldest hour that began before `beforeMs` off the list; undefined when there is none. An hour whose events were
- * removed stays as it was summed.
+ * Removes the oldest hour that began before `beforeMs` from the list and returns it; undefined without one. An hour
+ * whose events were deleted keeps its sums.
  */
 export async function takeDirtyHour(em: EntityManager, beforeMs: number): Promise<Date | undefined> {
   const { rows } = await sql<{ hour_ms: number }>`
@@ -33,8 +33,8 @@ export async function takeDirtyHour(em: EntityManager, beforeMs: number): Promis
 }
 
 /**
- * Leaves one row of each hour from `fromMs` on: every flush adds one, and they wait until the hour is over. Hours whose events
- * were removed, and that an event came for much too late, leave the list.
+ * Reduces each hour from `fromMs` on to one row: every flush adds one until the hour is over. Removes hours whose
+ * events were deleted, which a very late event has listed again.
  */
 export async function compactDirtyHours(em: EntityManager, fromMs: number): Promise<void> {
   await sql`
@@ -44,8 +44,9 @@ export async function compactDirtyHours(em: EntityManager, fromMs: number): Prom
 }
 
 /**
- * Makes the roll-ups of an hour anew from all of its events, the latencies from those that succeeded, and lists its day to be merged again. In a statement of its own after `takeDirtyHour`: under
- * READ COMMITTED it then sees every event whose transaction had put the hour on the list.
+ * Recomputes the roll-ups of an hour from all of its events (latencies from successful calls), and lists its day to
+ * be merged again. Must be a separate statement after `takeDirtyHour`: under READ COMMITTED it then sees every event
+ * whose transaction had put the hour on the list.
  */
 export async function recomputeHour(em: EntityManager, hour: Date): Promise<void> {
   const db = em.getKysely();
@@ -70,7 +71,7 @@ export async function recomputeHour(em: EntityManager, hour: Date): Promise<void
     on conflict do nothing`.execute(db);
 }
 
-/** Takes the oldest day that ended by `untilMs` off the list; undefined when there is none. */
+/** Removes the oldest day that ended by `untilMs` from the list and returns it; undefined without one. */
 export async function takeDirtyDay(em: EntityManager, untilMs: number): Promise<string | undefined> {
   const { rows } = await sql<{ day: string }>`
     delete from rollup_dirty_days
@@ -80,7 +81,7 @@ export async function takeDirtyDay(em: EntityManager, untilMs: number): Promise<
   return rows[0]?.day;
 }
 
-/** Takes the oldest day that was merged before days had their cost off the list; undefined when there is none. */
+/** Removes the oldest day that was merged without its cost from the list and returns it; undefined without one. */
 export async function takeUnsummedDay(em: EntityManager): Promise<string | undefined> {
   const { rows } = await sql<{ day: string }>`
     delete from rollup_unsummed_days where day = (select min(day) from rollup_unsummed_days)
@@ -89,8 +90,8 @@ export async function takeUnsummedDay(em: EntityManager): Promise<string | undef
 }
 
 /**
- * Merges latencies and cost of a day's roll-ups: three months of hours are too many sketches for one answer, and two years too many
- * costs. Whoever had no call that succeeded isn't there: errors cost nothing.
+ * Merges latencies and cost of a day's roll-ups: three months of hours have too many sketches for one response, and
+ * two years too many costs. Owners without successful calls are absent: errors cost nothing.
  */
 export async function mergeDay(em: EntityManager, day: string): Promise<void> {
   const db = em.getKysely();

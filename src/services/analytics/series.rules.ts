@@ -12,7 +12,7 @@ interface Series {
   now: number;
 }
 
-/** UTC midnights between which every hour of the window begins, wherever the time zone is. */
+/** The UTC midnights that enclose all hours of the window in any time zone. */
 export const seriesBounds = ({ windowDays, now }: Pick<Series, 'windowDays' | 'now'>) => ({
   from: new Date(dayStart(now) - windowDays * DAY_MS),
   until: new Date(dayStart(now) + DAY_MS),

@@ -10,8 +10,8 @@ export interface UsageSum {
 }
 
 /**
- * How many calls the usage list has in a time, and what they cost: from the roll-ups, so that it costs the same however many
- * they are. Errors cost nothing.
+ * Number and cost of the calls in a window of the usage list. Read from the roll-ups, so that it costs the same for
+ * any number of calls. Errors cost nothing.
  */
 export async function sumUsage(
   em: EntityManager,
@@ -35,7 +35,7 @@ export interface DaySum extends UsageSum {
   day: string;
 }
 
-/** Calls that succeeded, and what they cost, per UTC day that cost something, newest first. */
+/** Successful calls and their cost per UTC day with a cost, newest first. */
 export async function chargesPerDay(em: EntityManager, scope: Scope): Promise<DaySum[]> {
   const { rows } = await sql<DaySum>`
     with ${countedParts(scope)}
@@ -44,9 +44,9 @@ export async function chargesPerDay(em: EntityManager, scope: Scope): Promise<Da
   return rows;
 }
 
-/** What was counted of one model in an hour. */
+/** Counts of one model in an hour. */
 export interface HourAndModel {
-  /** When it began, in milliseconds. */
+  /** Begin of the hour, in milliseconds. */
   hour_ms: number;
   model: string;
   requests: number;

@@ -3,7 +3,7 @@ import type { Endpoint } from '../../metering/usage-record.js';
 import type { WhatIfOutput } from './what-if.outputs.js';
 import type { ChargedCalls } from './what-if.store.js';
 
-/** A model as far as its price goes. */
+/** Public name, endpoint and prices of a model. */
 export interface PricedModel {
   publicName: string;
   endpoint: Endpoint;
@@ -12,7 +12,7 @@ export interface PricedModel {
   outputPrice: string;
 }
 
-/** The calls of the model's own kind at its price, to 1e-12 dollars. */
+/** The cost of the calls of the model's own kind at its price, to 1e-12 dollars. */
 export function priceOn(
   model: PricedModel,
   windowDays: number,

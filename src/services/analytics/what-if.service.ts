@@ -17,12 +17,12 @@ import { type ChargedCalls, chargedOfScope, chargedOfVersion } from './what-if.s
 
 const endpointOf = ({ kind }: Model): Endpoint => (kind === 'chat' ? 'chat' : 'embeddings');
 
-/** What the viewer's calls would have cost on another model. */
+/** The cost of the viewer's calls if another model had served them. */
 export function createWhatIfService() {
   return {
     /**
-     * @throws AppError `not_found` for a key or version that isn't the viewer's; `validation_error` for an unknown model and
-     *   where all of the calls are of the other kind
+     * @throws AppError `not_found` for a key or version that isn't the viewer's; `validation_error` for an unknown
+     * model, and when all calls are of the other kind
      */
     async estimate(context: ServiceContext, input: WhatIfInput): Promise<WhatIfOutput> {
       const { accountId } = requireViewer(context);
@@ -64,7 +64,7 @@ export function createWhatIfService() {
           calls,
         );
       };
-      // On one snapshot, so that an hour that is rolled up meanwhile counts once.
+      // On one snapshot, so that an hour rolled up in the meantime counts once.
       return context.em.fork().transactional(read, {
         isolationLevel: IsolationLevel.REPEATABLE_READ,
         readOnly: true,
@@ -73,7 +73,9 @@ export function createWhatIfService() {
   };
 }
 
-/** Chat is compared with chat and embeddings with embeddings: calls of the other kind alone are a mistake. */
+/**
+ * Chat is compared with chat and embeddings with embeddings: a window with only calls of the other kind is an error.
+ */
 function requireKind(calls: readonly ChargedCalls[], endpoint: Endpoint): void {
   if (calls.length > 0 && calls.every((call) => call.endpoint !== endpoint)) {
     throw unfit(

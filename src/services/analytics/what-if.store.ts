@@ -4,7 +4,7 @@ import { countVersions } from '../prompts/version-hours.store.js';
 import type { Scope } from './analytics.store.js';
 import { countByDayAndModel } from './analytics.store.js';
 
-/** Charged calls of one endpoint. Tokens and dollars as texts, since they may be large. */
+/** Charged calls of one endpoint. Tokens and dollars are strings, since they may be large. */
 export interface ChargedCalls {
   endpoint: Endpoint;
   requests: number;
@@ -14,7 +14,7 @@ export interface ChargedCalls {
   cost: string;
 }
 
-/** Charged calls that named a version of a prompt, of a key where one is meant. */
+/** Charged calls with a version of a prompt, optionally of one key. */
 export async function chargedOfVersion(
   em: EntityManager,
   { accountId, keyIds, from, until }: Scope,
@@ -25,7 +25,7 @@ export async function chargedOfVersion(
   return charged(await countVersions(em, scope), endpointOf);
 }
 
-/** Charged calls per day and model, from the roll-ups: what failed has neither tokens nor cost. */
+/** Charged calls per day and model, from the roll-ups. Failed calls have neither tokens nor cost. */
 export async function chargedOfScope(
   em: EntityManager,
   scope: Scope,
@@ -34,7 +34,7 @@ export async function chargedOfScope(
   return charged(await countByDayAndModel(em, scope), endpointOf);
 }
 
-/** What a roll-up counts of one model. */
+/** Counts of one model in a roll-up. */
 interface Counted {
   model: string;
   requests: number;

@@ -1,10 +1,13 @@
 import { GRACE, LOOKED_BACK } from './bounds.js';
 import type { Invariant } from './invariant.js';
 
-/** A delivery takes half a minute, one whose holder died another; a receiver that hangs keeps its own waiting. */
+/**
+ * A delivery takes up to half a minute, and as long again after its holder died; a receiver that hangs delays its own
+ * deliveries.
+ */
 const LONGEST_DELIVERY = `interval '10 minutes'`;
 
-/** Of spend alerts: at most one, and none missing, per key, month and percentage. */
+/** Of spend alerts: exactly one per key, month and percentage. */
 export const alertInvariants: readonly Invariant[] = [
   {
     name: 'I11-firing',

@@ -4,10 +4,10 @@ import { limitStatements } from '../../db/in-transaction.js';
 import { patiently } from '../../db/patience.js';
 import { type Finding, findViolations } from './find-violations.store.js';
 
-/** It reads whole tables, and may take its time. */
+/** The audit reads whole tables. */
 const TIMEOUT_MS = 300_000;
 
-/** Checks every invariant of the money on one snapshot. Each violation is logged as an error. */
+/** Checks all money invariants on one snapshot. Each violation is logged as an error. */
 export async function runAudit(context: ServiceContext): Promise<Finding[]> {
   const findings = await patiently(TIMEOUT_MS, () =>
     context.em.fork().transactional(

@@ -4,16 +4,16 @@ import { guardInvariants } from './guard-invariants.store.js';
 import type { Invariant } from './invariant.js';
 import { rollupInvariants } from './rollup-invariants.store.js';
 
-/** Between two edges' clocks, and what rounding to milliseconds takes. */
+/** Clock difference between two edges, and rounding to milliseconds. */
 const ORDER_GRACE = `interval '1 second'`;
-/** What a call `u` has to find in the balance. */
+/** The minimum balance that admits a call `u`. */
 const FLOOR = `case when u.widget_id is null then 0.001 else 0 end`;
 /** How long an edge serves cached accounts while the database is unavailable. */
 const STALE_BALANCE = `interval '1 minute'`;
 
 /**
- * The invariants of docs/requirements.md on our tables. Money has to be equal exactly. Comparisons with usage events cover
- * the time for which events are kept; the ledger is checked over all time.
+ * The invariants of docs/requirements.md on our tables. Amounts are compared exactly. Comparisons with usage events cover the time for
+ * which events are kept; the ledger proves itself for ever.
  */
 export const invariants: readonly Invariant[] = [
   {
@@ -77,9 +77,10 @@ export const invariants: readonly Invariant[] = [
     name: 'I7',
     guarantee:
       'No charge takes an account further below the floor ($0.001; 0 for messages of widgets) than the price of the most expensive call that started while the charged one ran.',
-    // The call that was admitted last among those charged so far saw its floor above all holds: only its own price may
-    // be missing. It began no sooner than the one that this entry charges. A second's grace: two edges have two clocks.
-    // An adjustment may take money back that calls in flight had been promised, and an edge learns of it a little later.
+    // Of the calls charged so far, the one admitted last saw its minimum balance above all holds, so only its own
+    // price may be missing. It began no sooner than the call that this entry charges. A second of grace, because two
+    // edges have two clocks. An adjustment may take back money that was promised to calls in flight, and an edge
+    // learns of it a little later.
     sql: `with below as materialized (
         select l.account_id, l.seq, l.balance_after, l.created_at - u.latency_ms * interval '1 millisecond' as began
         from ledger_entries l join usage_events u on u.id = l.event_id and u.created_at = l.created_at

@@ -1,7 +1,7 @@
 /**
- * Between clocks and between what is committed and what is seen: what happened closer together than this says nothing
- * about which was first.
+ * Tolerance between clocks and between commit and visibility: the order of events closer together than this is
+ * unknown.
  */
 export const GRACE = `interval '5 minutes'`;
-/** Less than events are kept. */
+/** Shorter than events are kept. */
 export const LOOKED_BACK = `interval '12 months'`;

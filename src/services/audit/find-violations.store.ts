@@ -5,7 +5,7 @@ import type { Invariant } from './invariant.js';
 
 export interface Finding {
   invariant: Invariant;
-  /** 0 when it holds. */
+  /** 0 when the invariant holds. */
   violations: number;
   /** Some of the rows concerned. */
   subjects: string[];

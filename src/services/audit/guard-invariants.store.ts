@@ -1,12 +1,12 @@
 import { GRACE, LOOKED_BACK } from './bounds.js';
 import type { Invariant } from './invariant.js';
 
-/** Of guards of keys: each acts in time, says so once, and what it disabled stays disabled. */
+/** Of guards of keys: each acts in time, creates one event, and what it disabled stays disabled. */
 export const guardInvariants: readonly Invariant[] = [
   {
     name: 'I14-acted',
     guarantee: 'A guard whose percentage is reached in the current month has acted.',
-    // No grace: whoever writes spend, a limit or a guard lets the guard act in the same transaction.
+    // No grace: every transaction that writes spend, a limit or a guard also lets the guard act.
     sql: `select g.key_id as subject
       from key_guards g join api_keys k on k.id = g.key_id
         cross join lateral (select to_char(now() at time zone 'UTC', 'YYYY-MM') as month) c
@@ -32,7 +32,7 @@ export const guardInvariants: readonly Invariant[] = [
   {
     name: 'I14-refused',
     guarantee: 'No call of a key begins after its guard has disabled the key.',
-    // An edge that can't reach the database serves what it has cached for a minute, which the grace covers.
+    // An edge that can't reach the database serves its cache for a minute; the grace covers it.
     sql: `select distinct u.key_id as subject
       from key_guards g join api_keys k on k.id = g.key_id
         join usage_events u on u.key_id = g.key_id and u.created_at > g.acted_at + ${GRACE}

@@ -1,4 +1,4 @@
-/** A statement about money and alerts that is always true. Its query gives one `subject` per violation, and no row if it holds. */
+/** A statement about money and alerts that must always be true. Its query returns one `subject` per violation. */
 export interface Invariant {
   /** Short and stable: the label of the metric. */
   name: string;

@@ -8,14 +8,14 @@ interface HourlySums {
   /** Columns that identify the sums of an hour, each with its column of the events. */
   by: Record<string, string>;
   subject: string;
-  /** Which events are summed; all of them without it. */
+  /** Condition on the summed events; all events without it. */
   only?: string;
 }
 
-/** Hours that aren't the sum of their events, except for those that wait to be rolled up. */
+/** Hours that aren't the sum of their events, except for those waiting to be rolled up. */
 function differingHours({ table, by, subject, only = 'true' }: HourlySums): string {
   const columns = Object.keys(by).join(', ');
-  // Both sides in one grouping: it takes two nulls for equal, which a join doesn't.
+  // Both sides in one grouping, which treats two nulls as equal; a join doesn't.
   return `with dirty as materialized (select distinct hour from rollup_dirty)
       select ${subject} as subject
       from (
@@ -41,11 +41,11 @@ interface DailyLatencies {
   hourly: string;
   by: readonly string[];
   subject: string;
-  /** Whether days have a cost, or null where none was merged. */
+  /** Whether days have a cost; null for days merged without it. */
   cost?: boolean;
 }
 
-/** Days whose latencies or cost aren't those of their hours, except for days that wait to be merged. */
+/** Days whose latencies or cost differ from those of their hours, except for days waiting to be merged. */
 function differingDays({ table, hourly, by, subject, cost = false }: DailyLatencies): string {
   const columns = by.join(', ');
   return `with open as materialized (
@@ -65,8 +65,8 @@ function differingDays({ table, hourly, by, subject, cost = false }: DailyLatenc
 }
 
 /**
- * Public hours of models that aren't the sum of their events, except for those that wait to be rolled up. A call that another
- * model served is one more error of the model that it was sent to.
+ * Public hours of models that aren't the sum of their events, except for those waiting to be rolled up. A call that
+ * another model served counts as one more error of the requested model.
  */
 const differingModelHours = `with dirty as materialized (select distinct hour from rollup_dirty)
       select model as subject
@@ -93,7 +93,7 @@ const differingModelHours = `with dirty as materialized (select distinct hour fr
       having (sum(successes), sum(errors), sum(caller_errors), sum(input_tokens), sum(output_tokens), sum(cost))
         is distinct from (0, 0, 0, 0, 0, 0)`;
 
-/** Of roll-ups: each is the sum of what it was made from. */
+/** Of roll-ups: each is the sum of its source rows. */
 export const rollupInvariants: readonly Invariant[] = [
   {
     name: 'I10-rollup',

@@ -10,12 +10,12 @@ import { isUsageDay } from '../../lib/usage-day.js';
 export { sequenceConnectionInput } from '../../lib/connection-input.js';
 export { pageInput } from '../../lib/page-input.js';
 
-/** Dollars that can be added at once. */
+/** Dollar amounts of a top-up. */
 export const TOP_UP_AMOUNTS = [10, 25, 50, 100, 500] as const;
 
 const ONE_OF_THEM = `must be one of ${TOP_UP_AMOUNTS.join(', ')}`;
 
-/** One of the amounts, as a number or as a decimal in a string; gives the number. */
+/** One of the amounts, as a number or a decimal string; parsed to the number. */
 const topUpAmount = z
   .union(
     [
@@ -59,7 +59,7 @@ export const usageFilterInput = z.strictObject({
 });
 export type UsageFilterInput = z.output<typeof usageFilterInput>;
 
-/** A page of the usage list by position. */
+/** A page of the usage list by cursor. */
 export const usageConnectionInput = timeConnectionBothWays
   .extend({ filter: usageFilterInput.nullish() })
   .refine(...oneWay);
@@ -90,7 +90,7 @@ export const ledgerMonthInput = z.strictObject({
 export type LedgerMonthInput = z.output<typeof ledgerMonthInput>;
 
 const STATEMENT = /^20\d\d-(?:0[1-9]|1[0-2])(?:\.csv)?$/;
-/** Address of a statement: a UTC month, with `.csv` behind it for its lines. */
+/** Address of a statement: a UTC month, followed by `.csv` for the CSV file. */
 export const statementParams = z.strictObject({
   month: z
     .string()
@@ -98,7 +98,6 @@ export const statementParams = z.strictObject({
     .describe('UTC month, `YYYY-MM`. Add `.csv` to get the statement as CSV.'),
 });
 
-/** Of the `Idempotency-Key` header. */
 export const idempotencyKeyInput = z
   .string()
   .regex(/^[!-~]{1,255}$/, 'must be 1 to 255 visible ASCII characters without a space')
@@ -106,10 +105,10 @@ export const idempotencyKeyInput = z
     'Repeating a request with the same key and amount returns the original balance, with the present plan, without adding credit again.',
   );
 
-/** Not strict: a request carries many other headers. */
+/** Not strict: requests carry many other headers. */
 export const topUpHeaders = z.object({ 'idempotency-key': idempotencyKeyInput.optional() });
 
-/** The same in one input, for GraphQL, which has no header. */
+/** Both in one input, for GraphQL, which has no header. */
 export const topUpOnceInput = topUpInput.extend({ idempotency_key: idempotencyKeyInput.optional() });
 
 export type TopUpInput = z.output<typeof topUpInput> & { idempotencyKey?: string | undefined };

@@ -62,7 +62,7 @@ export const usageItemOutput = z
       'Prompt version named by the `X-Gateway-Prompt-Version` header; null if there was none, or none of this account.',
     ).nullable(),
     created_at: timestamp('Completion time.'),
-    // Last, so that the columns of the export keep their places.
+    // Last, so that the columns of the export keep their positions.
     widget_id: uuid('ID of the widget that made the call. Null for calls with an API key.').nullable(),
     error_message: z
       .string()

@@ -36,17 +36,16 @@ import type {
   UsageReceiptOutput,
   UsageTotalsOutput,
 } from './billing.outputs.js';
+import { exportLedger, exportUsage } from './csv-exports.js';
 import { findEntryByKey, postLedgerEntry } from './ledger.store.js';
-import { exportLedger } from './ledger-export.js';
 import { countLedger, listLedger, pageLedger } from './ledger-list.store.js';
 import { ledgerBetween } from './ledger-month.store.js';
 import { grantMonthlyCredits } from './monthly-grants.js';
 import { countUsage, findUsage, listUsage, pageUsage } from './usage.store.js';
-import { exportUsage } from './usage-export.js';
 import { selectsAll, usageSelection } from './usage-filter.rules.js';
 import { findReceipt } from './usage-receipt.store.js';
 
-/** Balance, top-up, ledger, usage, and what plans and models cost. */
+/** Balance, top-up, ledger, usage, plans and models. */
 export function createBillingService() {
   return {
     /** The viewer's balance and plan. */
@@ -57,9 +56,9 @@ export function createBillingService() {
     },
 
     /**
-     * Adds credit to the viewer's balance; no card is charged. A repeated `idempotencyKey` gets the balance of the
-     * first time and moves nothing.
-     * @throws AppError `idempotency_conflict` when the key came with another amount before, `unauthorized`
+     * Adds credit to the viewer's balance; no card is charged. A repeated `idempotencyKey` returns the balance of the
+     * first top-up and changes nothing.
+     * @throws AppError `idempotency_conflict` when the key was used with another amount, `unauthorized`
      */
     async topUp(context: ServiceContext, input: TopUpInput): Promise<BalanceOutput> {
       const viewer = requireViewer(context);
@@ -83,13 +82,13 @@ export function createBillingService() {
       return { items, total, limit: page.limit, offset: page.offset };
     },
 
-    /** The viewer's usage that a filter leaves, all of it as CSV, newest first, piece by piece. */
+    /** The viewer's usage that matches a filter, as CSV, newest first, in pieces. */
     async usageCsv(context: ServiceContext, filter: UsageFilterInput = {}): Promise<AsyncIterable<string>> {
       const { accountId } = requireViewer(context);
       return exportUsage(context.em, accountId, usageSelection(filter, context.clock.now()));
     },
 
-    /** The viewer's ledger by position. */
+    /** A page of the viewer's ledger by cursor. */
     async ledgerPage(
       context: ServiceContext,
       input: SequenceConnectionInput,
@@ -97,28 +96,28 @@ export function createBillingService() {
       return pageLedger(context.em, requireViewer(context).accountId, input);
     },
 
-    /** A UTC month of the viewer's ledger, with the charges of a day as one. */
+    /** A UTC month of the viewer's ledger, with the charges of each day as one entry. */
     async ledgerMonth(context: ServiceContext, { month }: LedgerMonthInput): Promise<LedgerMonthOutput> {
       const { accountId } = requireViewer(context);
       const from = new Date(`${month}-01`);
       return context.em.fork().transactional(
         (em) => ledgerBetween(em, accountId, { from, until: monthStart(from.getTime(), 1) }),
-        // Charges and credits of one instant.
+        // Charges and credits on one snapshot.
         { isolationLevel: IsolationLevel.REPEATABLE_READ, readOnly: true },
       );
     },
 
-    /** The viewer's ledger as CSV, newest first, piece by piece. */
+    /** The viewer's ledger as CSV, newest first, in pieces. */
     async ledgerCsv(context: ServiceContext, input: LedgerExportInput): Promise<AsyncIterable<string>> {
       return exportLedger(context.em, requireViewer(context).accountId, input);
     },
 
-    /** How many entries the viewer's ledger has. */
+    /** The number of entries in the viewer's ledger. */
     async ledgerCount(context: ServiceContext): Promise<number> {
       return countLedger(context.em, requireViewer(context).accountId);
     },
 
-    /** The viewer's usage by position. */
+    /** A page of the viewer's usage by cursor. */
     async usagePage(
       context: ServiceContext,
       { filter, ...page }: UsageConnectionInput,
@@ -127,7 +126,7 @@ export function createBillingService() {
       return pageUsage(context.em, requireViewer(context).accountId, { ...page, selection });
     },
 
-    /** How many usage events a filter leaves, and what they cost. */
+    /** Number and cost of the usage events that match a filter. */
     async usageTotals(context: ServiceContext, filter: UsageFilterInput): Promise<UsageTotalsOutput> {
       const { accountId } = requireViewer(context);
       const now = context.clock.now();
@@ -145,8 +144,8 @@ export function createBillingService() {
     },
 
     /**
-     * One call with the prices of that time and its charge.
-     * @throws AppError `not_found`, also for another's call and for a malformed id.
+     * One call with the prices of its time and its charge.
+     * @throws AppError `not_found`, also for another account's call and for a malformed id.
      */
     async usageReceipt(context: ServiceContext, id: string): Promise<UsageReceiptOutput> {
       const { accountId } = requireViewer(context);
@@ -157,19 +156,19 @@ export function createBillingService() {
 
     /**
      * One call by its id: its receipt, or why it was rejected.
-     * @throws AppError `not_found`, also for another's call and for a malformed id.
+     * @throws AppError `not_found`, also for another account's call and for a malformed id.
      */
     async call(context: ServiceContext, id: string): Promise<UsageReceiptOutput | RejectedCallOutput> {
       const { accountId } = requireViewer(context);
       return (await findReceipt(context.em, accountId, idOf(id, 'call'))) ?? rejectedCall(context, id);
     },
 
-    /** How many usage events the viewer has. */
+    /** The number of the viewer's usage events. */
     async usageCount(context: ServiceContext): Promise<number> {
       return countUsage(context.em, requireViewer(context).accountId);
     },
 
-    /** The usage events that charges of the viewer's ledger belong to, by id of the event. */
+    /** The usage events of charges in the viewer's ledger, by event id. */
     async usageOfCharges(
       context: ServiceContext,
       charges: readonly Pick<LedgerEntryOutput, 'event_id' | 'created_at'>[],
@@ -194,7 +193,7 @@ export function createBillingService() {
       }));
     },
 
-    /** Every model with its prices; never the upstream's id. Public. */
+    /** Every model with its prices, never the upstream's model id. Public. */
     async models(context: ServiceContext): Promise<ModelOutput[]> {
       const models = await context.em.find(Model, {}, { orderBy: { position: 'asc' } });
       return models.map((model) => ({
@@ -211,7 +210,7 @@ export function createBillingService() {
   };
 }
 
-/** @returns the balance after the top-up, or after the first one of the same idempotency key. */
+/** @returns the balance after the top-up, or after the first one with the same idempotency key. */
 async function postTopUp(
   em: EntityManager,
   accountId: string,
@@ -231,14 +230,14 @@ async function postTopUp(
   return first.balanceAfter;
 }
 
-/** Of the whole list: years of roll-ups are too many for one answer. */
+/** Totals of the whole list: years of roll-ups are too many for one response. */
 async function totalsOfAll(context: ServiceContext, accountId: string): Promise<UsageTotalsOutput> {
   const read = async (em: EntityManager) => {
     const from = (await usageKeptFrom(em)) ?? new Date(0);
     const cost = await costSince(em, accountId, from);
     return { calls: await countUsage(em, accountId), cost_usd: formatDecimal(cost) };
   };
-  // Calls and cost of one instant.
+  // Calls and cost on one snapshot.
   return context.em.fork().transactional(read, {
     isolationLevel: IsolationLevel.REPEATABLE_READ,
     readOnly: true,

@@ -6,13 +6,12 @@ import { Plan } from '../../entities/billing/plan.js';
 import { utcMonth } from '../../lib/clock.js';
 import { newId } from '../../lib/ids.js';
 import { parseMoney } from '../../lib/money.js';
-import { grantDescription, grantKey } from './grants.rules.js';
 import { postLedgerEntry } from './ledger.store.js';
 
 /**
  * Grants the included credits of a plan for the UTC month of `now` (milliseconds), inside the caller's transaction,
- * and tells the edges. A plan without a price grants nothing: its credit is the starter credit.
- * @returns whether money moved; false when this account had this plan's grant in this month already.
+ * and notifies the edges. A plan without a price grants nothing: its credit is the starter credit.
+ * @returns false when this account already has this plan's grant of this month.
  */
 export async function grantIncludedCredits(
   em: EntityManager,
@@ -34,18 +33,18 @@ export async function grantIncludedCredits(
   return true;
 }
 
-/** Accounts to grant credits to: by id, and what to do with those that somebody else has locked. */
+/** A page of accounts that may get credits, by id, and how to treat locked ones. */
 interface DueAccounts {
   afterId: string;
   limit: number;
   now: number;
-  /** `look` locks none. */
+  /** `look` takes no locks. */
   locks: 'skip locked' | 'look';
 }
 
 /**
- * The next accounts, by id, that hold a paid plan and may lack its grant of this month. They are locked, in the
- * order of their ids as the flush locks them, so that nobody else moves their money or plan meanwhile.
+ * The next accounts, by id, that have a paid plan and may lack its grant of this month. Locks them in order of their
+ * ids, as the flush does, so that nobody changes their money or plan in the meantime.
  */
 export async function accountsDueForGrant(
   em: EntityManager,
@@ -64,7 +63,7 @@ export async function accountsDueForGrant(
   return found.rows.map((row) => row.id);
 }
 
-/** Locks an account, or fails when somebody else keeps it for so long: a flush does for milliseconds. */
+/** Locks an account, or fails after a limited wait: a flush holds the lock for milliseconds. */
 export async function lockWithin(em: EntityManager, accountId: string, wait: string): Promise<void> {
   const db = em.getKysely();
   await sql`select set_config('lock_timeout', ${wait}, true)`.execute(db);
@@ -72,9 +71,9 @@ export async function lockWithin(em: EntityManager, accountId: string, wait: str
 }
 
 /**
- * Writes the grants of locked accounts in one statement. A statement of its own behind the locks: it sees what was
- * committed while they were waited for, and leaves out who was granted or changed since.
- * @returns how many accounts received money.
+ * Writes the grants of locked accounts in one statement. It runs after the statement that takes the locks, so it sees
+ * what was committed during the wait, and skips accounts that were granted or changed since.
+ * @returns the number of accounts that received money.
  */
 export async function grantToLockedAccounts(
   em: EntityManager,
@@ -113,4 +112,14 @@ export async function grantToLockedAccounts(
     select pg_notify(${INVALIDATION_CHANNEL}, concat(${encodeInvalidation({ kind: 'account', id: '' })}::text, id))
     from moved`.execute(em.getKysely());
   return granted.rows.length;
+}
+
+/** Idempotency key of a plan's grant: one per account, plan and UTC month. */
+function grantKey(accountId: string, planId: string, nowMs: number): string {
+  return `grant:${accountId}:${planId}:${utcMonth(nowMs)}`;
+}
+
+/** Text of a grant in the ledger. */
+function grantDescription(planId: string, nowMs: number): string {
+  return `Included credits of plan ${planId}, ${utcMonth(nowMs)}`;
 }

@@ -17,8 +17,8 @@ import type { LedgerEntryOutput } from './billing.outputs.js';
 const NEWEST_FIRST = { ...UNTRACKED, orderBy: { seq: 'desc' } } as const;
 
 /**
- * Entries of an account, newest first. `seq` has no gap, so that an offset is a subtraction: page ten thousand
- * costs what the first one costs.
+ * Entries of an account, newest first. `seq` has no gaps, so an offset is a subtraction and every page costs the
+ * same.
  */
 export async function listLedger(
   em: EntityManager,
@@ -34,7 +34,7 @@ export async function listLedger(
   return entries.map(toLedgerEntry);
 }
 
-/** The same by position. */
+/** A page of entries by cursor. */
 export async function pageLedger(
   em: EntityManager,
   accountId: string,
@@ -50,7 +50,7 @@ export async function pageLedger(
 /** Charges of calls, or everything else. */
 export type LedgerKinds = 'credits' | 'charges';
 
-/** Entries of an account behind a sequence number, newest first. */
+/** Entries of an account before a sequence number, newest first. */
 export async function ledgerRowsAfter(
   em: EntityManager,
   accountId: string,
@@ -64,7 +64,7 @@ export async function ledgerRowsAfter(
   );
 }
 
-/** How many entries an account has: `seq` counts them. */
+/** The number of entries of an account, which `seq` counts. */
 export async function countLedger(em: EntityManager, accountId: string): Promise<number> {
   const account = await em.findOne(Account, { id: accountId }, { ...UNTRACKED, fields: ['ledgerSeq'] });
   return Number(account?.ledgerSeq ?? 0);

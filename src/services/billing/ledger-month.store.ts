@@ -6,12 +6,12 @@ import { chargesPerDay } from '../analytics/usage-sums.store.js';
 import type { LedgerMonthOutput } from './billing.outputs.js';
 import { toLedgerEntry } from './ledger-list.store.js';
 
-/** Entries of a month that are no charge: nobody reads more of them on one page. */
+/** Maximum number of entries other than charges on one page. */
 const MOST_CREDITS = 500;
 
 /**
- * A time of an account's ledger with the charges of a day as one. They are summed from the roll-ups of usage, to which the audit
- * holds the ledger: a month of a large account has millions of entries.
+ * A period of an account's ledger, with the charges of each day as one entry. They are summed from the roll-ups of
+ * usage, which the audit compares with the ledger: a month of a large account has millions of entries.
  */
 export async function ledgerBetween(
   em: EntityManager,

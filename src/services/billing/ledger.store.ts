@@ -5,13 +5,13 @@ import { LedgerEntry, type LedgerKind } from '../../entities/billing/ledger-entr
 import { newId } from '../../lib/ids.js';
 import { formatMoney, type Money, parseMoney } from '../../lib/money.js';
 
-/** Usage charges are written in sets by the flush; everything else comes through `postLedgerEntry`. */
+/** An entry for `postLedgerEntry`. Only usage charges don't go through it: the flush writes them in sets. */
 export interface LedgerPosting {
   accountId: string;
   kind: Exclude<LedgerKind, 'usage'>;
   /** Signed, 1e-12 dollars. */
   amount: Money;
-  /** Unique per account, forever; starts with a namespace such as `topup:` or `grant:`. */
+  /** Unique per account for ever; starts with a namespace such as `topup:` or `grant:`. */
   idempotencyKey?: string;
   description?: string;
   /** Milliseconds. */
@@ -26,11 +26,11 @@ export interface PostedEntry {
 }
 
 /**
- * Appends one entry to an account's ledger and moves its balance, inside the caller's transaction (READ COMMITTED,
- * MikroORM's default). The account row is locked until that transaction ends, so that writers of one account take
- * turns. A credit that lifts the balance to the threshold of its low-balance mail makes the next crossing tell again.
- * It works below MikroORM's identity map: an `Account` loaded before shows the old balance.
- * @returns `'duplicate'`, with nothing written, when the account has an entry of this idempotency key.
+ * Appends one entry to an account's ledger and changes its balance, inside the caller's transaction (READ COMMITTED,
+ * MikroORM's default). Locks the account row until that transaction ends, so writers of one account take turns. A
+ * credit that raises the balance to the low-balance threshold arms the alert again. Bypasses MikroORM's identity map:
+ * an `Account` loaded before keeps its old balance.
+ * @returns `'duplicate'`, with nothing written, when the account has an entry with this idempotency key.
  * @throws Error outside a transaction, or when there is no such account.
  */
 export async function postLedgerEntry(
@@ -45,7 +45,7 @@ export async function postLedgerEntry(
   );
   const account = locked.rows[0];
   if (!account) throw new Error('postLedgerEntry: there is no such account');
-  // Looked up after taking the lock: an earlier writer of this key has committed by now.
+  // Checked after taking the lock: an earlier writer with this key has committed by now.
   if (
     posting.idempotencyKey !== undefined &&
     (await findEntryByKey(em, posting.accountId, posting.idempotencyKey))
@@ -82,7 +82,6 @@ export interface KeyedEntry {
   balanceAfter: Money;
 }
 
-/** The entry of an idempotency key. */
 export async function findEntryByKey(
   em: EntityManager,
   accountId: string,

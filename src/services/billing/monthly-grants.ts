@@ -3,28 +3,28 @@ import type { ServiceContext } from '../../context.js';
 import { isLockFault } from '../../db/lock-fault.js';
 import { accountsDueForGrant, grantToLockedAccounts, lockWithin } from './grants.store.js';
 
-/** Accounts whose rows are locked together; a batch takes some milliseconds. */
+/** Accounts locked together; a batch takes some milliseconds. */
 const BATCH = 200;
 /** Sorts before every id. */
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 /** A flush, or a top-up, holds an account for milliseconds. */
 const LOCK_WAIT = '300ms';
-/** Somebody has locked the table, not an account. */
+/** With more than this, somebody has locked the table, not single accounts. */
 const MOST_LOCKED = 20;
 
 export interface GrantCounts {
-  /** How many accounts were looked at. */
+  /** Number of accounts examined. */
   examined: number;
-  /** How many received money. */
+  /** Number of accounts that received money. */
   granted: number;
-  /** How many wait for the next run, because somebody else keeps them locked. */
+  /** Number of locked accounts left to the next run. */
   locked: number;
 }
 
 /**
- * Grants this month's included credits to every active account on a paid plan that lacks them. Batch by batch,
- * each in a transaction of its own: what was granted before a crash stays, and a repeat grants the rest. Accounts that are locked
- * come last and one by one, so that none of them holds up the credits of another.
+ * Grants this month's included credits to every active account on a paid plan that lacks them. Each batch has its own
+ * transaction: grants before a crash stay, and a repetition grants the rest. Locked accounts come last and one by
+ * one, so that none delays the credits of another.
  */
 export async function grantMonthlyCredits(context: ServiceContext): Promise<GrantCounts> {
   const counts: GrantCounts = { examined: 0, granted: 0, locked: 0 };
@@ -59,7 +59,7 @@ export async function grantMonthlyCredits(context: ServiceContext): Promise<Gran
   return counts;
 }
 
-/** Calls `work` with the last id of what it gave before, until it gives less than a batch. */
+/** Calls `work` with the last id that it returned, until it returns less than a batch. */
 async function everyBatch(work: (afterId: string) => Promise<string[]>): Promise<void> {
   let ids: string[] = [];
   do ids = await work(ids.at(-1) ?? FIRST_ID);

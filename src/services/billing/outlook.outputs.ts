@@ -13,7 +13,7 @@ export const outlookOutput = z
       ),
     balance_usd: decimal('Credit balance in US dollars.'),
     last_credit_usd: decimal(
-      'Latest top-up, grant or starter credit in US dollars; null if there is none.',
+      'Latest top-up, grant or starter credit in US dollars; null without one.',
     ).nullable(),
     daily_spend_usd: decimal(
       'Average spend per day in US dollars, over the last seven UTC days or since the first call within them.',

@@ -2,12 +2,12 @@ import { DAY_MS } from '../../lib/clock.js';
 import { DOLLAR, formatMoney, type Money } from '../../lib/money.js';
 import type { BalanceState, OutlookOutput } from './outlook.outputs.js';
 
-/** Calls stop below this balance. */
+/** The balance below which calls are refused. */
 const FLOOR: Money = DOLLAR / 1_000n;
-/** Low is below this share of the last credit; where none is known, below a dollar. */
+/** A balance is low below this share of the last credit, or below a dollar if there was no credit. */
 const LOW_SHARE = 5n;
 const LOW_DAYS = 3;
-/** Further than this nobody can tell. */
+/** Longest outlook. */
 const MOST_DAYS = 365;
 
 export interface OutlookFacts {
@@ -19,7 +19,7 @@ export interface OutlookFacts {
   nowMs: number;
 }
 
-/** How far a balance reaches. Less than a day of calls counts as a day. */
+/** How long a balance lasts. Less than a day of calls counts as a day. */
 export function outlookOf({ balance, lastCredit, spent, sinceMs, nowMs }: OutlookFacts): OutlookOutput {
   const elapsedMs = BigInt(Math.max(DAY_MS, nowMs - sinceMs));
   const perDay = (spent * BigInt(DAY_MS)) / elapsedMs;

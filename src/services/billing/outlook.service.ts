@@ -24,7 +24,7 @@ export function createOutlookService() {
         from: new Date(today - (DAYS - 1) * DAY_MS),
         until: new Date(today + DAY_MS),
       };
-      // On one snapshot, so that an hour that is rolled up meanwhile counts once.
+      // On one snapshot, so that an hour rolled up in the meantime counts once.
       return context.em.fork().transactional(
         async (em) => {
           const account = await em.findOne(

@@ -6,7 +6,7 @@ import { findById } from '../accounts/accounts.store.js';
 import { findPlan } from '../accounts/users.store.js';
 
 /**
- * Whether the models that an input names are chat models of the account's plan.
+ * Checks that the models in an input are chat models of the account's plan.
  * @throws AppError `model_not_allowed`, `validation_error`
  */
 export async function requireChatModels(

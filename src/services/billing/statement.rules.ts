@@ -1,11 +1,11 @@
 import { formatMoney, type Money, parseMoney } from '../../lib/money.js';
 import type { StatementOutput } from './statement.outputs.js';
 
-/** Charges of a time by one thing. Sums of money are decimal texts in dollars. */
+/** Charges of a month, for one day, model or key. Amounts are decimal strings in dollars. */
 export interface ChargedPart {
-  /** What `name` is; `all` sums the time. */
+  /** Kind of `name`; `all` is the sum of the month. */
   of: 'day' | 'model' | 'key' | 'all';
-  /** Null: calls without a key. */
+  /** Null for calls without a key. */
   name: string | null;
   calls: number;
   input_tokens: number;
@@ -17,7 +17,7 @@ interface StatementParts {
   month: string;
   /** The last UTC day of the month. */
   lastDay: string;
-  /** Of the account now. */
+  /** Current balance of the account. */
   balance: Money;
   parts: readonly ChargedPart[];
   /** Of all later calls. */
@@ -27,7 +27,9 @@ interface StatementParts {
   keyNames: ReadonlyMap<string, string>;
 }
 
-/** Puts a statement together. Balances are counted back from the present one, through everything that came since. */
+/**
+ * Builds a statement. Balances are calculated backwards from the current one, through all later charges and credits.
+ */
 export function statementOf({
   month,
   lastDay,
@@ -79,7 +81,7 @@ function days(
   return named.flatMap((date) => {
     const { calls, charges: cost } = charges.get(date) ?? NOTHING;
     const credit = credits.get(date);
-    // A day on which every call failed has neither.
+    // A day with only failed calls has neither.
     if (calls === 0 && parseMoney(cost) === 0n && credit === undefined) return [];
     return [
       {

@@ -7,8 +7,8 @@ import { countedParts, type Scope } from '../analytics/analytics.store.js';
 import type { ChargedPart } from './statement.rules.js';
 
 /**
- * What the calls of a time cost by UTC day, model and key. From the roll-ups, to which the audit holds the ledger: a month of a
- * large account has millions of entries.
+ * Charges of a period by UTC day, model and key. Read from the roll-ups, which the audit compares with the ledger: a
+ * month of a large account has millions of entries.
  */
 export async function chargedParts(em: EntityManager, scope: Omit<Scope, 'keyIds'>): Promise<ChargedPart[]> {
   const { rows } = await sql<ChargedPart>`
@@ -39,7 +39,7 @@ export async function creditsByDay(
   return rows;
 }
 
-/** Names of an account's keys by id, deleted ones included. */
+/** Names of an account's keys by id, including deleted keys. */
 export async function keyNames(
   em: EntityManager,
   accountId: string,

@@ -1,19 +1,19 @@
 import { DAY_MS, dayStart } from '../../lib/clock.js';
 import type { UsageFilterInput } from './billing.inputs.js';
 
-/** Which events of an account are read; an absent member doesn't narrow. */
+/** Which events of an account are read. Absent members match every event. */
 export interface UsageSelection {
   keyId?: string | undefined;
-  /** The one that served. */
+  /** The model that served the call. */
   model?: string | undefined;
   status?: 'success' | 'error' | undefined;
-  /** The first instant of a UTC day. */
+  /** Start of a UTC day, inclusive. */
   from?: Date | undefined;
-  /** The first instant that is no longer meant, of a UTC day too. */
+  /** Start of a UTC day, exclusive. */
   until?: Date | undefined;
 }
 
-/** What a filter means at a time (milliseconds). */
+/** The selection that a filter means at `now` (milliseconds). */
 export function usageSelection(filter: UsageFilterInput, now: number): UsageSelection {
   const { window_days: days, day } = filter;
   const dayMs = day ? Date.parse(day) : undefined;
@@ -28,6 +28,6 @@ export function usageSelection(filter: UsageFilterInput, now: number): UsageSele
   };
 }
 
-/** Whether nothing narrows what is read. */
+/** Whether the selection matches every event. */
 export const selectsAll = (selection: UsageSelection): boolean =>
   Object.values(selection).every((value) => value === undefined);

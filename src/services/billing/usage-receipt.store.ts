@@ -13,10 +13,10 @@ type Row = UsageColumns & {
 };
 
 /**
- * One event of an account with its charge; undefined also when it is another's. `id` must have the form of a UUID.
+ * One event of an account with its charge; undefined also for another account's event. `id` must be a UUID.
  *
- * Events lie in partitions by time, and their primary key begins with it. A charge has the id of its event and knows the
- * time; of what wasn't charged the id tells when the call began (UUIDv7), and none takes a day.
+ * Events are partitioned by time, and their primary key begins with it. A charge has the id of its event and knows
+ * the time. For calls without a charge, the id contains the start of the call (UUIDv7), and no call takes a day.
  */
 export async function findReceipt(
   em: EntityManager,
@@ -39,7 +39,7 @@ export async function findReceipt(
   return rows[0] && toReceipt(rows[0]);
 }
 
-/** Behind it lies no time that a database holds. */
+/** The end of the times that a database can store. */
 const MOST_MS = Date.UTC(9999, 0, 1);
 
 const decimalOrNull = (decimal: string | null): string | null => decimal && formatDecimal(decimal);

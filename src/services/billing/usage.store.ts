@@ -20,10 +20,10 @@ export type UsageColumns = Omit<UsageItemOutput, 'created_at'> & {
   /** Microseconds. */
   created_us: string;
 };
-/** Every row carries the total; without items there is one row of nulls beside it. */
+/** Every row carries the total. Without items there is one row of nulls. */
 type Row = { total: string } & (UsageColumns | { [name in keyof UsageColumns]: null });
 
-/** Of `usage_events u`. */
+/** Columns of `usage_events u`. */
 export const usageColumns = sql`u.id, u.served_model as model_public_name, u.requested_model, u.key_id, u.endpoint, u.stream,
   u.input_tokens, u.output_tokens, u.cost::text as cost_usd, u.latency_ms, u.ttft_ms, u.status, u.error_code,
   u.http_status, u.client_aborted, u.estimated, u.anomalous, u.prompt_version_id, u.widget_id,
@@ -31,12 +31,12 @@ export const usageColumns = sql`u.id, u.served_model as model_public_name, u.req
   (extract(epoch from u.created_at) * 1000000)::bigint::text as created_us`;
 
 /**
- * A page of an account's usage, newest first, and how many events there are.
+ * A page of an account's usage, newest first, and the total number of events.
  *
- * Counting a million rows or skipping through them would take a second, therefore neither is done: the flush keeps
- * `account_usage_hours` (events per account and UTC hour of `created_at`). Its sum is the total; its running sum,
- * newest hour first, tells in which hour the offset falls, and only that hour is skipped through, on the index
- * (account_id, created_at desc, id desc) alone. One statement, so that total and items are of the same instant.
+ * Counting or skipping a million rows would take a second, so it does neither: the flush maintains
+ * `account_usage_hours` (events per account and UTC hour of `created_at`). Its sum is the total. Its running sum,
+ * newest hour first, finds the hour in which the offset falls, and only rows of that hour are skipped, on the index
+ * (account_id, created_at desc, id desc) alone. One statement, so that total and items come from the same snapshot.
  */
 export async function listUsage(
   em: EntityManager,
@@ -68,7 +68,7 @@ export async function listUsage(
   return { total: Number(found.rows[0]!.total), items: items.map(toUsageItem) };
 }
 
-/** The same by position, without the total: costs the same everywhere by nature. */
+/** A page by cursor, without the total: every page costs the same. */
 export async function pageUsage(
   em: EntityManager,
   accountId: string,
@@ -94,7 +94,7 @@ export async function pageUsage(
   return pageOfRows(await usageRowsAfter(em, accountId, { after, selection, limit }), first, edgeOf);
 }
 
-/** Narrows `usage_events u`; read along the index of the account, so that a time bounds what is looked through. */
+/** Conditions on `usage_events u`. Rows are read along the index of the account, so a time range limits how many. */
 const selected = ({ keyId, model, status, from, until }: UsageSelection): RawBuilder<unknown> => sql`
   ${keyId === undefined ? sql`` : sql`and u.key_id = ${keyId}`}
   ${model === undefined ? sql`` : sql`and u.served_model = ${model}`}
@@ -102,7 +102,7 @@ const selected = ({ keyId, model, status, from, until }: UsageSelection): RawBui
   ${from === undefined ? sql`` : sql`and u.created_at >= ${from.toISOString()}`}
   ${until === undefined ? sql`` : sql`and u.created_at < ${until.toISOString()}`}`;
 
-/** Events of an account behind a position, newest first. */
+/** Events of an account after a position, newest first. */
 export async function usageRowsAfter(
   em: EntityManager,
   accountId: string,
@@ -115,7 +115,7 @@ export async function usageRowsAfter(
   return rows;
 }
 
-/** Those before a position, the nearest first. */
+/** Events before a position, nearest first. */
 async function usageRowsBefore(
   em: EntityManager,
   accountId: string,
@@ -128,7 +128,7 @@ async function usageRowsBefore(
   return rows;
 }
 
-/** How many events an account has. */
+/** The number of events of an account. */
 export async function countUsage(em: EntityManager, accountId: string): Promise<number> {
   const { rows } = await sql<{ n: string }>`
     select coalesce(sum(events), 0)::text as n from account_usage_hours where account_id = ${accountId}
@@ -136,7 +136,7 @@ export async function countUsage(em: EntityManager, accountId: string): Promise<
   return Number(rows[0]!.n);
 }
 
-/** Events of an account by id and time of completion (milliseconds), in no order. */
+/** Events of an account by id and time of completion (milliseconds), in no particular order. */
 export async function findUsage(
   em: EntityManager,
   accountId: string,

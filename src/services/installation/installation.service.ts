@@ -1,7 +1,7 @@
 import type { ServiceDeps } from '../deps.js';
 import type { InstallationOutput } from './installation.outputs.js';
 
-/** Settings that are public and the same for every account. */
+/** Public settings, which are the same for every account. */
 export function createInstallationService({
   config,
   modelRoutes,

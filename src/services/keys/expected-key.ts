@@ -15,7 +15,7 @@ const stored = (decimal: string | null | undefined): string | null =>
   decimal ? formatDecimal(decimal) : null;
 
 /**
- * Locks a key until the transaction ends, and compares it with what a change of it is based on.
+ * Locks a key until the transaction ends, and compares it with the key that the client expects.
  * @throws AppError `not_found`, `changed_meanwhile`
  */
 export async function requireExpectedKey(

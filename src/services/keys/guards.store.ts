@@ -5,7 +5,7 @@ import { KeyGuard } from '../../entities/keys/key-guard.js';
 import { MAX_MAILS_PER_MONTH, TOO_MANY_MAILS } from '../../metering/flush.store.js';
 import type { KeyGuardInput } from './keys.inputs.js';
 
-/** Sets a key's guard, which may act anew this month; null removes it. */
+/** Sets a key's guard, which may act again this month; null removes it. */
 export async function setGuard(em: EntityManager, keyId: string, guard: KeyGuardInput | null): Promise<void> {
   if (guard === null) {
     await em.nativeDelete(KeyGuard, { keyId });
@@ -28,8 +28,8 @@ export async function rearmGuard(em: EntityManager, keyId: string): Promise<void
 }
 
 /**
- * Lets the guard of a key act at once if what it has spent in the month (`YYYY-MM`) calls for it. Needs a transaction that
- * holds the lock of the account.
+ * Lets the guard of a key act at once if the key's spend of the month (`YYYY-MM`) has reached it. Needs a transaction
+ * that holds the lock of the account.
  */
 export async function actGuard(em: EntityManager, keyId: string, month: string): Promise<void> {
   const db = em.getKysely();
@@ -45,7 +45,10 @@ export async function actGuard(em: EntityManager, keyId: string, month: string):
   );
 }
 
-/** Ends what the guard of a key did in a month (`YYYY-MM`); it doesn't act again in that month. False: it did nothing. */
+/**
+ * Undoes what the guard of a key did in a month (`YYYY-MM`); it doesn't act again in that month. False if it hasn't
+ * acted.
+ */
 export async function undoGuard(em: EntityManager, keyId: string, month: string): Promise<boolean> {
   const done = { keyId, actedMonth: month, undone: false };
   return (await em.nativeUpdate(KeyGuard, done, { undone: true })) > 0;

@@ -57,7 +57,7 @@ export const keyGuardInput = z
       .string()
       .max(200)
       .nullish()
-      .describe('That model: a chat model of your plan. Null for other actions.'),
+      .describe('Model for `fallback_model`: a chat model of your plan. Null for other actions.'),
   })
   .refine(({ action, model_public_name: model }) => (action === 'fallback_model') === (model != null), {
     message: GUARD_MODEL,
@@ -115,15 +115,15 @@ export const updateKeyInput = z
   .meta({ id: 'UpdateApiKey', description: 'Changes to an API key.', minProperties: 1 });
 export type UpdateKeyInput = z.output<typeof updateKeyInput>;
 
-export const undoGuardInput = z
-  .strictObject({ expected: updateKeyInput.shape.expected })
-  .nullish()
-  .meta({ id: 'UndoKeyGuard', description: 'What undoing a guard is based on. Optional.' });
+export const undoGuardInput = z.strictObject({ expected: updateKeyInput.shape.expected }).nullish().meta({
+  id: 'UndoKeyGuard',
+  description: "The guard's expected state; fails with 409 `changed_meanwhile` if it changed. Optional.",
+});
 
 /** Any text: a malformed id is treated like an unknown one. */
 export const keyParams = z.object({ id: z.string().describe('API key ID.') });
 
-/** The last days, today included. */
+/** Number of days, including today. */
 export const keyDaysInput = z.strictObject({
   days: wholeInput(1, 90).default(30).describe('Number of UTC days, including today; 1 to 90.'),
 });

@@ -9,7 +9,7 @@ export const keyGuardOutput = z
       .describe(
         '`disable` rejects calls, `slow` allows a tenth of them, `fallback_model` moves them to another model.',
       ),
-    model_public_name: z.string().nullable().describe('That model. Null for other actions.'),
+    model_public_name: z.string().nullable().describe('Model for `fallback_model`. Null for other actions.'),
   })
   .meta({
     id: 'ApiKeyGuard',

@@ -40,7 +40,10 @@ export interface KeysServiceDeps {
 
 /** The viewer's API keys. Keys of other accounts and malformed ids are treated as not found. */
 export function createKeysService({ envelopes, virtualKeys }: KeysServiceDeps) {
-  /** Null if the proxy returns none: the key is created anyway and fails with `upstream_unconfigured` until replaced. */
+  /**
+   * Null if the proxy returns none. The key is created all the same, and its calls fail with `upstream_unconfigured`
+   * until it is replaced.
+   */
   const generateVirtualKey = async (context: ServiceContext, accountId: string, keyId: string) => {
     try {
       return await virtualKeys.generate({ accountId, alias: virtualKeyAlias(keyId) });
@@ -63,14 +66,14 @@ export function createKeysService({ envelopes, virtualKeys }: KeysServiceDeps) {
 
   return {
     /**
-     * Creates a key. Its secret is returned only here. The virtual key is obtained first, so
-     * that no row waits for one.
-     * @throws AppError `validation_error` when the account has as many keys as it may have.
+     * Creates a key. Its secret is returned only here. The virtual key is obtained first, so that no row lock waits
+     * for the proxy.
+     * @throws AppError `validation_error` when the account has the maximum number of keys.
      */
     async create(context: ServiceContext, input: CreateKeyInput): Promise<CreatedKeyOutput> {
       const viewer = requireViewer(context);
       const { accountId } = viewer;
-      // Before a virtual key is made for nothing.
+      // Checked before creating a virtual key that nobody could use.
       await requireLive(context.em, viewer);
       requireRoom(await countKeys(context.em, accountId));
       const id = newId();
@@ -108,29 +111,29 @@ export function createKeysService({ envelopes, virtualKeys }: KeysServiceDeps) {
       return listKeys(context.em, { accountId, now: context.clock.now(), ...page });
     },
 
-    /** What a search leaves, in an order, by position. */
+    /** A page of the keys that match a search, in the requested order. */
     async page(context: ServiceContext, input: KeysConnectionInput): Promise<ConnectionPage<KeyOutput>> {
       const { accountId } = requireViewer(context);
       return pageKeys(context.em, { accountId, now: context.clock.now(), ...input });
     },
 
-    /** How many there are. */
+    /** The number of the viewer's keys. */
     async count(context: ServiceContext): Promise<number> {
       return countKeys(context.em, requireViewer(context).accountId);
     },
 
-    /** How many a search leaves. */
+    /** The number of the viewer's keys that match a search. */
     async countFound(context: ServiceContext, search: string | null | undefined): Promise<number> {
       return countFoundKeys(context.em, requireViewer(context).accountId, search);
     },
 
-    /** Those of the keys that are the viewer's, in no order. */
+    /** The keys of these ids that are the viewer's, in no particular order. */
     async findMany(context: ServiceContext, ids: readonly string[]): Promise<KeyOutput[]> {
       const { accountId } = requireViewer(context);
       return findKeys(context.em, { accountId, ids: uuidsOf(ids), now: context.clock.now() });
     },
 
-    /** Spend of each of the viewer's keys on the last `days` UTC days, today included, oldest first, by id of the key. */
+    /** Spend of each of the viewer's keys on the last `days` UTC days including today, oldest first, by key id. */
     async spendByDay(
       context: ServiceContext,
       { ids: named, days }: { ids: readonly string[]; days: number },
@@ -151,9 +154,10 @@ export function createKeysService({ envelopes, virtualKeys }: KeysServiceDeps) {
     },
 
     /**
-     * Changes what the input names; a limit of null is cleared, and without a monthly one the guard is no longer acting. A guard
-     * that the change brings to act does so at once.
-     * @throws AppError `not_found`, `changed_meanwhile`; `model_not_allowed` or `validation_error` for the model of a guard
+     * Changes the fields in the input. A limit of null removes it; without a monthly limit the guard's action ends. A
+     * guard whose percentage is already reached acts at once.
+     * @throws AppError `not_found`, `changed_meanwhile`; `model_not_allowed` or `validation_error` for the model of a
+     * guard
      */
     async update(context: ServiceContext, input: UpdateKeyInput & { id: string }): Promise<KeyOutput> {
       const viewer = requireViewer(context);
@@ -163,7 +167,7 @@ export function createKeysService({ envelopes, virtualKeys }: KeysServiceDeps) {
       const now = context.clock.now();
       return writeAsViewer(context, async (em) => {
         const mayAct = guard !== undefined || input.monthly_limit_usd !== undefined;
-        // A flush of the account's usage sees this change, or is seen by it.
+        // Takes turns with a flush of the account's usage, so that one sees the other.
         if (mayAct) await requireActing(em, viewer);
         if (input.expected) await requireExpectedKey(em, { id, accountId }, input.expected);
         if (!(await changeKey(em, { id, accountId }, changesOf(input, now)))) throw notFound('API key');
@@ -178,7 +182,7 @@ export function createKeysService({ envelopes, virtualKeys }: KeysServiceDeps) {
     },
 
     /**
-     * Ends what the guard of a key has done, for the rest of the month. Nothing changes if it has done nothing.
+     * Undoes what the guard of a key did, for the rest of the month. Nothing changes if it hasn't acted.
      * @throws AppError `not_found`, `changed_meanwhile`
      */
     async undoGuard(
@@ -190,12 +194,12 @@ export function createKeysService({ envelopes, virtualKeys }: KeysServiceDeps) {
       const id = idOf(named, 'API key');
       const now = context.clock.now();
       return context.em.transactional(async (em) => {
-        // After a flush that is under way, whose guard may act just now.
+        // Waits for a flush in progress, whose guard may be acting just now.
         await requireActing(em, viewer);
         await readKey(em, accountId, id, now);
         if (expected) await requireExpectedKey(em, { id, accountId }, expected);
         const undone = await undoGuard(em, id, utcMonth(now));
-        // Its row may have been waited for.
+        // The transaction may have waited for the row.
         await requireLive(em, viewer);
         if (undone) await notifyInvalidation(em, { kind: 'key', id, accountId });
         return readKey(em, accountId, id, now);
@@ -203,7 +207,7 @@ export function createKeysService({ envelopes, virtualKeys }: KeysServiceDeps) {
     },
 
     /**
-     * Deletes a key and then, as far as it can be reached, its virtual key at the model proxy.
+     * Deletes a key and then, best effort, its virtual key at the model proxy.
      * @throws AppError `not_found`
      */
     async remove(context: ServiceContext, { id: named }: { id: string }): Promise<void> {
@@ -225,7 +229,7 @@ export function createKeysService({ envelopes, virtualKeys }: KeysServiceDeps) {
 
 const GUARD_MODEL = 'guard.model_public_name';
 
-/** Whether the account has the key. Without changes of its row that is all. */
+/** Changes the row of a key, if there is something to change. False if the account doesn't have the key. */
 async function changeKey(
   em: EntityManager,
   { id, accountId }: { id: string; accountId: string },

@@ -14,7 +14,7 @@ type GuardFields = 'guard' | 'guard_status' | 'guard_acted_at';
 
 interface Row extends Omit<KeyOutput, 'created_at' | 'last_used_at' | GuardFields> {
   guard: NonNullable<KeyOutput['guard']> | null;
-  /** Whether it has acted in the month, and that was undone; null: it hasn't. */
+  /** Whether its action of this month was undone; null if it hasn't acted. */
   guard_undone: boolean | null;
   guard_acted_ms: number | null;
   /** Microseconds. */
@@ -46,8 +46,8 @@ const ORDERS: Record<KeysConnectionInput['order_by'], RawBuilder<unknown>> = {
 };
 
 /**
- * Keys that a search leaves, in some order. The newest come by position; the other orders change while somebody reads on, and
- * are numbered.
+ * A page of the keys that match a search. The newest-first order uses cursors by position; the other orders change
+ * while clients page through them, and use numbered pages.
  */
 export async function pageKeys(
   em: EntityManager,
@@ -79,7 +79,7 @@ export async function pageKeys(
   });
 }
 
-/** How many keys of an account a search leaves. */
+/** The number of an account's keys that match a search. */
 export async function countFoundKeys(
   em: EntityManager,
   accountId: string,
@@ -97,7 +97,7 @@ const found = (search: string | null | undefined): RawBuilder<unknown> =>
     ? sql`and strpos(lower(concat(k.name, ' ', k.key_prefix, '…', k.last_four)), lower(${search})) > 0`
     : sql``;
 
-/** Whether the account has this key. `keyId` must have the form of a UUID. */
+/** Whether the account has this key. `keyId` must be a UUID. */
 export async function ownsKey(
   em: EntityManager,
   { accountId, keyId }: { accountId: string; keyId: string },
@@ -105,7 +105,7 @@ export async function ownsKey(
   return (await ownedKeys(em, { accountId, ids: [keyId] })).length > 0;
 }
 
-/** Those of the ids that are keys of the account. Each must have the form of a UUID. */
+/** Those of the ids that are keys of the account. Each must be a UUID. */
 export async function ownedKeys(
   em: EntityManager,
   { accountId, ids }: { accountId: string; ids: readonly string[] },
@@ -115,7 +115,7 @@ export async function ownedKeys(
   return keys.map(({ id }) => id);
 }
 
-/** One key of an account; undefined also when it is another's. `id` must have the form of a UUID. */
+/** One key of an account; undefined also for another account's key. `id` must be a UUID. */
 export async function findKey(
   em: EntityManager,
   { accountId, id, now }: { accountId: string; id: string; now: number },
@@ -124,7 +124,7 @@ export async function findKey(
   return keys[0];
 }
 
-/** Those of the keys that are the account's, in no order. Each id must have the form of a UUID. */
+/** The keys of these ids that are the account's, in no particular order. Each id must be a UUID. */
 export async function findKeys(
   em: EntityManager,
   { accountId, ids, now }: { accountId: string; ids: readonly string[]; now: number },
@@ -144,7 +144,7 @@ export interface DailyKeySpend {
   spend: string;
 }
 
-/** Spend per UTC day, from `firstDay` on, of those keys that are the account's. Days without spend are absent. */
+/** Spend per UTC day from `firstDay` on, of those keys that are the account's. Days without spend are absent. */
 export async function listKeySpendDays(
   em: EntityManager,
   { accountId, ids, firstDay }: { accountId: string; ids: readonly string[]; firstDay: string },
@@ -205,17 +205,17 @@ function guardStatus({ guard, monthly_limit_usd, guard_undone }: Row): KeyOutput
   return guard_undone ? 'undone' : 'acting';
 }
 
-/** How many keys an account has. */
+/** The number of an account's keys. */
 export function countKeys(em: EntityManager, accountId: string): Promise<number> {
   return em.count(ApiKey, { accountId });
 }
 
-/** Deleted keys of an account whose calls are still counted; those that were deleted before are unknown keys. */
+/** Maximum number of deleted keys of an account whose calls are still counted; older ones are unknown keys. */
 const REMEMBERED_KEYS = 100;
 
 /**
- * Deletes a key; its name and hash stay, so that calls with it are counted for their owner. Needs a transaction.
- * @returns the sealed virtual key of the deleted row (null: it had none); undefined when there was no such key.
+ * Deletes a key. Its name and hash are kept, so that calls with it are counted for their owner. Needs a transaction.
+ * @returns the sealed virtual key of the deleted row (null for none); undefined when there was no such key.
  */
 export async function deleteKey(
   em: EntityManager,

@@ -4,7 +4,7 @@ import { signingSecretField } from '../alerts/alerts.rules.js';
 import { accountVirtualKeyField, dataKeyField, virtualKeyField } from './keys.rules.js';
 import { countOldSeals, listOldSeals, replaceSeals, type SealedColumn } from './reseal.store.js';
 
-/** Rows per statement: short enough that nobody waits for one of them. */
+/** Rows per statement, so that nobody waits for long. */
 const BATCH = 200;
 const LOWEST_ID = '00000000-0000-0000-0000-000000000000';
 
@@ -15,11 +15,11 @@ export interface ResealDeps {
 }
 
 export interface ResealResult {
-  /** Sealed again with the current key by this run. */
+  /** Sealed again with the current key in this run. */
   resealed: number;
-  /** Still sealed with the previous key: it is needed while this isn't 0. */
+  /** Still sealed with the previous key, which is needed until this is 0. */
   left: number;
-  /** Opened by neither the current nor the previous key, or damaged. */
+  /** Opened by neither key, or damaged. */
   unreadable: number;
 }
 
@@ -30,8 +30,8 @@ interface Field extends SealedColumn {
 }
 
 /**
- * Seals again what isn't sealed with the current ENCRYPTION_KEY, in batches, while everything runs: a row is readable
- * at every moment, and one that changes meanwhile keeps its change. Any number of processes may do it at once.
+ * Seals everything again that isn't sealed with the current ENCRYPTION_KEY, in batches, while the product runs. A row
+ * is readable at every moment, and concurrent changes win. Any number of processes may run it at once.
  */
 export async function resealAll(
   context: ServiceContext,

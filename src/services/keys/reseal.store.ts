@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { type RawBuilder, sql } from 'kysely';
 
-/** A column of sealed texts. */
+/** A column of sealed values. */
 export interface SealedColumn {
   table: 'api_keys' | 'accounts' | 'alert_subscriptions';
   column: 'virtual_key_sealed' | 'data_key_sealed' | 'signing_secret_sealed';
@@ -15,7 +15,7 @@ export interface SealedValue {
 const isOld = (column: string, prefix: string): RawBuilder<boolean> =>
   sql<boolean>`${sql.ref(column)} is not null and not starts_with(${sql.ref(column)}, ${prefix})`;
 
-/** Texts that don't begin with `prefix`, by id from after `afterId`. */
+/** Values that don't begin with `prefix`, by id after `afterId`. */
 export async function listOldSeals(
   em: EntityManager,
   { table, column }: SealedColumn,
@@ -40,8 +40,8 @@ export async function countOldSeals(
 }
 
 /**
- * Replaces each text that is still the one that was read: what was written in between is newer and stays.
- * @returns how many were replaced.
+ * Replaces each value that hasn't changed since it was read; a concurrent change is newer and stays.
+ * @returns the number of replaced values.
  */
 export async function replaceSeals(
   em: EntityManager,

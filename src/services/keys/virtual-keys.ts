@@ -1,7 +1,7 @@
 import { Agent, request } from 'undici';
 import { z } from 'zod';
 
-/** Creates and removes virtual keys at the model proxy, with LiteLLM's API. */
+/** Creates and removes virtual keys at the model proxy, over LiteLLM's API. */
 export interface VirtualKeyClient {
   /**
    * A new virtual key for an account. `alias` must be unique at the proxy.
@@ -9,13 +9,13 @@ export interface VirtualKeyClient {
    */
   generate(input: { accountId: string; alias: string }): Promise<string>;
   /**
-   * Removes virtual keys; the ones that are gone already count as removed.
+   * Removes virtual keys; those that are already gone count as removed.
    * @throws VirtualKeyError
    */
   remove(virtualKeys: string[]): Promise<void>;
 }
 
-/** An error message without keys, addresses or proxy responses, so that it is safe to log. */
+/** Its message contains no keys, addresses or proxy responses, so it is safe to log. */
 export class VirtualKeyError extends Error {
   constructor(reason: string) {
     super(`the model proxy ${reason}`);
@@ -24,26 +24,26 @@ export class VirtualKeyError extends Error {
 }
 
 export interface VirtualKeyClientOptions {
-  /** Address of the model proxy, without a slash at the end. */
+  /** URL of the model proxy, without a trailing slash. */
   url: string;
   masterKey: string;
-  /** Bound of one call from connect to the last byte, milliseconds; 5,000 unless told. */
+  /** Time limit of one call from connect to the last byte, milliseconds; 5,000 by default. */
   timeoutMs?: number;
 }
 
 const DEFAULT_TIMEOUT_MS = 5_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
 
-/** How LiteLLM says that a key to be removed isn't there. */
+/** LiteLLM's message when some of the keys to remove don't exist. */
 const SOME_GONE = /not all keys passed in were deleted|no keys found|key not found/i;
 
-/** Visible ASCII only: the key goes into a header. */
+/** Visible ASCII only: the key is sent in a header. */
 const generated = z.object({ key: z.string().regex(/^[!-~]{1,512}$/) });
 
-/** A client with a bearer of its own (the master key) that never outlives `timeoutMs` per call. */
+/** A client that authenticates with the master key. No call takes longer than `timeoutMs`. */
 export function createVirtualKeyClient(options: VirtualKeyClientOptions): VirtualKeyClient {
   const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
-  // Calls are rare and a POST isn't repeated on a socket that a restarted proxy has closed: no keep-alive.
+  // No keep-alive: calls are rare, and a POST isn't repeated on a socket that a restarted proxy has closed.
   const dispatcher = new Agent({ pipelining: 0, connect: { timeout: timeoutMs } });
 
   const post = async (path: string, body: unknown): Promise<{ status: number; text: string }> => {
@@ -81,7 +81,7 @@ export function createVirtualKeyClient(options: VirtualKeyClientOptions): Virtua
       if (status === 200 || status === 404) return;
       if (status !== 400 || !SOME_GONE.test(text))
         throw new VirtualKeyError(`responded with ${status} to a removal`);
-      // LiteLLM refuses a list of which one is gone already, and not always before it has removed the others.
+      // LiteLLM refuses a list with a missing key, and may have removed some of the others by then.
       if (virtualKeys.length > 1) for (const key of virtualKeys) await this.remove([key]);
     },
   };
@@ -92,14 +92,14 @@ async function readBounded(body: AsyncIterable<Buffer>): Promise<string> {
   let bytes = 0;
   for await (const chunk of body) {
     bytes += chunk.length;
-    // Leaving the loop destroys the body and with it the connection.
+    // Leaving the loop destroys the body and the connection.
     if (bytes > MAX_ANSWER_BYTES) throw new VirtualKeyError('returned a response that is too large');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** Undefined for what isn't JSON. */
+/** Undefined for invalid JSON. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -5,8 +5,8 @@ import { BAND_BOUNDS } from './bands.rules.js';
 import { type CountedHours, isCounted } from './quiet-hours.store.js';
 
 /**
- * Makes the latencies of an hour by length of the answer anew from all of its events: of each account, and from those of all.
- * A success is one by the rules of `recomputeModelHour`.
+ * Recomputes the latencies of an hour by answer length from all of its events: of each account, and of all together.
+ * `recomputeModelHour` defines which calls are successful.
  */
 export async function recomputeBandHour(em: EntityManager, hour: Date): Promise<void> {
   const db = em.getKysely();
@@ -37,7 +37,7 @@ export async function recomputeBandHour(em: EntityManager, hour: Date): Promise<
     group by model, band`.execute(db);
 }
 
-/** What an account did with a model, in answers of one length. */
+/** An account's calls of one model with answers of one length. */
 export interface OwnBand {
   model: string;
   band: number;
@@ -46,7 +46,7 @@ export interface OwnBand {
   output_tokens: number;
 }
 
-/** What one account did in the hours from `from` on. */
+/** One account's calls in the hours from `from` on. */
 export async function ownBands(
   em: EntityManager,
   accountId: string,
@@ -65,10 +65,10 @@ export async function ownBands(
   return { bands, points };
 }
 
-/** How many calls of a model and a length fell into a bucket of latency. */
+/** The number of calls of a model and answer length in a latency bucket. */
 export type BandPoint = { model: string; band: number } & BucketCount;
 
-/** Latencies of all accounts, where at least so many accounts had such calls. */
+/** Latencies of all accounts, where at least `leastAccounts` accounts had such calls. */
 export async function everyonesBands(
   em: EntityManager,
   { from, withheld }: CountedHours,

@@ -1,14 +1,16 @@
-/** The fewest output tokens of each band but the first. Calls are compared with calls of like length. */
+/**
+ * Smallest number of output tokens of each band except the first. Calls are compared with calls of similar length.
+ */
 export const BAND_BOUNDS: readonly number[] = [100, 500, 2_000];
 
-/** How long the answers of a band are, in output tokens. */
+/** Answer lengths of a band, in output tokens. */
 export interface BandRange {
   from: number;
-  /** Null: there is no end. */
+  /** Null for the last band, which has no upper end. */
   to: number | null;
 }
 
-/** Bands are numbered from 1, as `width_bucket` plus 1 gives them. */
+/** Bands are numbered from 1 (`width_bucket` plus 1). */
 export const bandRange = (band: number): BandRange => ({
   from: BAND_BOUNDS[band - 2] ?? 0,
   to: band <= BAND_BOUNDS.length ? BAND_BOUNDS[band - 1]! - 1 : null,

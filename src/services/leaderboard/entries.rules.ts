@@ -16,7 +16,7 @@ export interface RankedModel {
   outputPricePerMillionUsd: string;
 }
 
-/** Everything known of a model in a window. */
+/** All figures of a model in a window. */
 export interface ModelFigures {
   model: RankedModel;
   totals: ModelTotals;
@@ -24,7 +24,7 @@ export interface ModelFigures {
   sketches: Record<SketchName, BucketCount[]>;
 }
 
-/** What a model has that nobody called, or that too few called to show. */
+/** The figures of a model without calls, or with too few accounts to show. */
 export const emptyFigures = (model: RankedModel): ModelFigures => ({
   model,
   totals: {
@@ -54,7 +54,7 @@ const Q = 0.95;
 export const isRanked = (figures: ModelFigures, leastAccounts: number): boolean =>
   requestsOf(figures) >= LEAST_REQUESTS && figures.accounts.accounts >= leastAccounts;
 
-/** What the ranking reads. */
+/** The inputs of the ranking. */
 export const contender = (figures: ModelFigures): Contender => ({
   model: figures.model.publicName,
   successRate: successRateOf(figures),
@@ -64,7 +64,7 @@ export const contender = (figures: ModelFigures): Contender => ({
   outputPrice: Number(figures.model.outputPricePerMillionUsd),
 });
 
-/** A model's line of the leaderboard; without a standing it is not ranked. */
+/** A model's entry on the leaderboard; without a standing it is unranked. */
 export function entryOf(figures: ModelFigures, standing: Standing | undefined): LeaderboardEntryOutput {
   const { model, totals, accounts, sketches } = figures;
   const requests = requestsOf(figures);
@@ -108,7 +108,7 @@ const pointsOf = (sketch: readonly BucketCount[]): LeaderboardRowOutput['latency
     .toSorted((a, b) => a.bucket - b.bucket)
     .map(({ bucket, count }) => ({ value: valueOfBucket(bucket), count }));
 
-/** What a model's line is computed from. */
+/** The figures from which a model's entry is computed. */
 export const rowOf = ({
   model,
   totals,
@@ -132,10 +132,10 @@ export const rowOf = ({
 
 export const BREAKDOWN_HOURS = 168;
 
-/** First of the hours that a breakdown shows; the last is the open one. */
+/** First hour of a breakdown; the last is the current one. */
 export const breakdownStart = (now: number): number => hourStart(now) - (BREAKDOWN_HOURS - 1) * HOUR_MS;
 
-/** Every hour of the last 168, oldest first, those without calls with 0. */
+/** The last 168 hours, oldest first; hours without calls have 0. */
 export function hourlyBreakdown(hours: readonly HourOfModel[], now: number): ModelHourOutput[] {
   const known = new Map(hours.map((hour) => [hour.hour_ms, hour]));
   return Array.from({ length: BREAKDOWN_HOURS }, (_, i) => {

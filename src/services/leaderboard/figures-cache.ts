@@ -3,13 +3,13 @@ import type { ServiceDeps } from '../deps.js';
 
 const CACHE_MS = 5 * 60_000;
 
-/** Answers made from roll-ups of models: kept for five minutes, and no longer than until the next roll-up. */
+/** Caches responses made from roll-ups of models for five minutes, at most until the next roll-up. */
 export function createFiguresCache({ clock, signals }: Pick<ServiceDeps, 'clock' | 'signals'>) {
-  /** By what was asked, with the time they were begun. */
+  /** Responses by question, with the time when their reading began. */
   const cache = new Map<string, { at: number; answer: Promise<unknown> }>();
   signals.onModelHours(() => cache.clear());
   return {
-    /** The answer to a question, of which there are few: it is read for everybody. One that failed isn't kept. */
+    /** The response to one of few possible questions, read once for everybody. Failures aren't cached. */
     cached<T>(question: string, read: () => Promise<T>): Promise<T> {
       const known = cache.get(question);
       const age = known && clock.now() - known.at;

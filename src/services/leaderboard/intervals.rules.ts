@@ -3,13 +3,13 @@ import { type BucketCount, countOf, valueAtRank } from '../../lib/latency-sketch
 /** Normal quantile of a 95 % interval. */
 const Z = 1.959963984540054;
 
-/** From and up to. */
+/** Lower and upper bound. */
 export interface Interval {
   low: number;
   high: number;
 }
 
-/** Wilson's 95 % interval of a share; of nothing it is all from 0 to 1. */
+/** Wilson's 95 % interval of a share; 0 to 1 for a total of 0. */
 export function shareInterval(hits: number, total: number): Interval {
   if (total === 0) return { low: 0, high: 1 };
   const share = hits / total;
@@ -19,7 +19,7 @@ export function shareInterval(hits: number, total: number): Interval {
   return { low: Math.max(0, middle - half), high: Math.min(1, middle + half) };
 }
 
-/** 95 % interval of a quantile by order statistics: the values at the ranks that bound it. */
+/** 95 % interval of a quantile by order statistics: the values at its bounding ranks. */
 export function quantileInterval(sketch: readonly BucketCount[], q: number): Interval {
   const total = countOf(sketch);
   if (total === 0) return { low: 0, high: 0 };

@@ -150,7 +150,7 @@ export const leaderboardRowOutput = z
   })
   .meta({
     id: 'LeaderboardRow',
-    description: 'What the figures of a model are computed from: counts and sketches.',
+    description: 'Counts and sketches from which the figures of a model are computed.',
   });
 export type LeaderboardRowOutput = z.infer<typeof leaderboardRowOutput>;
 

@@ -47,18 +47,18 @@ import { rank, type Standing } from './ranking.rules.js';
 import { waitingSince } from './status.store.js';
 
 const PREFIX = 'gateway/';
-/** People leave the family out. */
+/** Clients may leave out the family. */
 const publicNameOf = (name: string): string => (name.startsWith(PREFIX) ? name : `${PREFIX}${name}`);
 
-/** A window as it was read, for every order. */
+/** The figures of a window, for every order. */
 export interface Board {
-  /** The time of its figures. */
+  /** Time of the figures. */
   generatedAt: string;
   /** The first hour of the window. */
   from: Date;
   figures: ModelFigures[];
   standings: Map<string, Standing>;
-  /** Answers that were made of it: whoever asks the same again gets the same object. */
+  /** Responses made from these figures: the same question gets the same object. */
   answers: Map<string, object>;
 }
 
@@ -70,7 +70,7 @@ function answered<T extends object>({ answers }: Board, question: string, make: 
   return answer;
 }
 
-/** A model by either of its names. */
+/** The figures of a model by either of its names. */
 function figuresOf({ figures }: Board, name: string): ModelFigures {
   const publicName = publicNameOf(name);
   const found = figures.find(({ model }) => model.publicName === publicName);
@@ -78,7 +78,7 @@ function figuresOf({ figures }: Board, name: string): ModelFigures {
   return found;
 }
 
-/** For the order by latency: a model without a successful call has none, and comes last. */
+/** Models without a successful call have no latency and come last. */
 const p95Of = ({ success_rate, p95_latency_ms }: LeaderboardEntryOutput): number =>
   success_rate === 0 ? Number.MAX_SAFE_INTEGER : p95_latency_ms;
 
@@ -94,7 +94,7 @@ const ORDERS: Record<
 const byName = (a: LeaderboardEntryOutput, b: LeaderboardEntryOutput): number =>
   a.model_public_name < b.model_public_name ? -1 : 1;
 
-/** The ranked models in an order, and the names of the others. */
+/** The ranked models in the requested order, and the names of the others. */
 function listOf(
   { generatedAt, figures, standings }: Board,
   { window_days, sort_by }: LeaderboardInput,
@@ -115,7 +115,9 @@ function listOf(
   };
 }
 
-/** How models did, over all accounts: public, from roll-ups, and never one customer's business. */
+/**
+ * Performance of the models over all accounts: public, from roll-ups, without revealing a single customer's usage.
+ */
 export function createLeaderboardService(
   { config, clock, signals }: Pick<ServiceDeps, 'config' | 'clock' | 'signals'>,
   billing: Pick<ReturnType<typeof createBillingService>, 'models'>,
@@ -168,17 +170,17 @@ export function createLeaderboardService(
   }
 
   return {
-    /** What the other answers are made of; the same object until figures change. */
+    /** The figures behind the other methods; the same object until figures change. */
     board,
 
-    /** The ranked models in the order that was asked for. Public. */
+    /** The ranked models in the requested order. Public. */
     async list(context: ServiceContext, input: LeaderboardInput): Promise<LeaderboardOutput> {
       const read = await board(context, input.window_days);
       return answered(read, `list ${input.sort_by}`, () => listOf(read, input));
     },
 
     /**
-     * One model with its last 168 hours. Public. Of a model that too few accounts used nothing is shown.
+     * One model with its last 168 hours. Public. Has no figures if too few accounts used the model.
      * @throws AppError `not_found`
      */
     async model(
@@ -208,7 +210,7 @@ export function createLeaderboardService(
     },
 
     /**
-     * What the figures of a model are computed from. Public. Of a model that too few accounts used nothing is shown.
+     * The figures from which a model's entry is computed. Public. Has no figures if too few accounts used the model.
      * @throws AppError `not_found`
      */
     async row(
@@ -225,12 +227,12 @@ export function createLeaderboardService(
       }));
     },
 
-    /** Rolls up what waits, and the open hour as far as it is. For administrators. */
+    /** Rolls up waiting hours and the current one so far. For administrators. */
     async recompute(context: ServiceContext): Promise<RecomputeOutput> {
       requireAdmin(context);
       const closed = await rollUpUsage(context);
       const isMade = await context.em.fork().transactional(async (em) => {
-        // Two at once would both write the hour.
+        // Only one process may write the hour at a time.
         if (!(await lockRollups(em))) return false;
         await recomputeModelHour(em, new Date(hourStart(clock.now())));
         await notifyModelHours(em);
@@ -241,7 +243,7 @@ export function createLeaderboardService(
     },
 
     /**
-     * Changes what a model is shown as. For administrators.
+     * Changes the display name and description of a model. For administrators.
      * @throws AppError `not_found`
      */
     async updateModel(context: ServiceContext, name: string, input: UpdateModelInput): Promise<ModelOutput> {

@@ -69,7 +69,7 @@ export const mixEntryOutput = z
       .number()
       .nullable()
       .describe('0 to 1, higher is better for your mix; null for a model that is not ranked.'),
-    rank: z.int().nullable().describe('Place for your mix, from 1; null for a model that is not ranked.'),
+    rank: z.int().nullable().describe('Rank for your mix, from 1; null for a model that is not ranked.'),
     rank_tied: z
       .boolean()
       .describe('Whether the data cannot tell it apart from another model of the same rank.'),

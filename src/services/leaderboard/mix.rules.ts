@@ -20,7 +20,7 @@ export function byModel(points: readonly BandPoint[]): Map<string, Map<number, B
   );
 }
 
-/** A percentile of many lengths together, its 95 % interval, and the share of the weights that there is data for. */
+/** A percentile over several answer lengths, its 95 % interval, and the share of the weights with data. */
 export interface Mixture {
   value: number;
   interval: Interval;
@@ -31,8 +31,9 @@ const Q = 0.95;
 const Z = 1.959963984540054;
 
 /**
- * The 95th percentile of latencies, were answers as long as `weights` say: each band counts by its weight, not by its calls.
- * The interval takes as many calls as would tell a plain sample as much. Undefined where no band has data.
+ * The 95th percentile of latencies for answers distributed like `weights`: each band counts by its weight, not by its
+ * calls. The interval assumes the number of calls that would be as informative in a plain sample. Undefined if no
+ * band has data.
  */
 export function mixtureP95(
   sketches: BandSketches,
@@ -50,7 +51,7 @@ export function mixtureP95(
   );
   const spread = bands.reduce((sum, { weight, calls }) => sum + (weight / covered) ** 2 / calls, 0);
   const half = Z * Math.sqrt(Q * (1 - Q) * spread);
-  // Sums of shares end a little below 1.
+  // Shares may sum to slightly less than 1.
   const at = (q: number): number => valueAtRank(merged, Math.min(q, 1) - 1e-9);
   const all = [...weights.values()].reduce((sum, weight) => sum + weight, 0);
   return { value: at(Q), interval: { low: at(Q - half), high: at(Q + half) }, coverage: covered / all };
@@ -68,7 +69,7 @@ export const weightsOf = (own: readonly OwnBand[]): Map<number, number> =>
 const total = (own: readonly OwnBand[], name: 'successes' | 'input_tokens' | 'output_tokens'): number =>
   own.reduce((sum, row) => sum + row[name], 0);
 
-/** What the viewer asked of chat models. */
+/** The viewer's mix of chat calls. */
 export function mixOf(own: readonly OwnBand[]): LeaderboardMixOutput['mix'] {
   const requests = total(own, 'successes');
   return {
@@ -86,7 +87,7 @@ const bandFields = (band: number) => {
   return { from_output_tokens: from, to_output_tokens: to };
 };
 
-/** What a million tokens cost in the viewer's proportion of input and output. */
+/** Price of a million tokens in the viewer's proportion of input and output. */
 export function blendedPrice(
   { inputPricePerMillionUsd, outputPricePerMillionUsd }: RankedModel,
   { input_tokens, output_tokens }: LeaderboardMixOutput['mix'],
@@ -97,7 +98,7 @@ export function blendedPrice(
   return formatMoney(cost / (input + output));
 }
 
-/** What the ranking reads of a model for the viewer's mix; undefined where there is no data of such lengths. */
+/** The inputs of the ranking for the viewer's mix; undefined without data of such lengths. */
 export function mixContender(
   plain: Contender,
   { mixture, price }: { mixture: Mixture | undefined; price: string | null },
@@ -106,13 +107,13 @@ export function mixContender(
   return { ...plain, p95Ms: mixture.value, p95: mixture.interval, outputPrice: Number(price) };
 }
 
-/** Latencies of the viewer and of all, each over the bands that the viewer has. */
+/** Latencies of the viewer and of all accounts, over the bands that the viewer has. */
 export interface Sketches {
   own: BandSketches;
   everyone: BandSketches;
 }
 
-/** A model's line: the viewer's 95th percentile beside everyone's, and its place for the viewer's mix. */
+/** A model's entry: the viewer's 95th percentile next to everyone's, and its rank for the viewer's mix. */
 export function mixEntry(
   model: RankedModel,
   own: readonly OwnBand[],

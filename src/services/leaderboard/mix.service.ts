@@ -27,12 +27,12 @@ const inOrder = (a: MixEntryOutput, b: MixEntryOutput): number =>
   (b.ranking_score ?? 0) - (a.ranking_score ?? 0) ||
   b.requests - a.requests;
 
-/** The leaderboard for what one account uses it for. */
+/** The leaderboard weighted by one account's usage. */
 export function createLeaderboardMixService(
   { config }: Pick<ServiceDeps, 'config'>,
   leaderboard: Pick<ReturnType<typeof createLeaderboardService>, 'board'>,
 ) {
-  /** Latencies of all accounts, read once for each board. */
+  /** Latencies of all accounts, read once per board. */
   const known = new WeakMap<Board, Promise<Map<string, BandSketches>>>();
 
   function everyonesOf({ em }: ServiceContext, board: Board): Promise<Map<string, BandSketches>> {
@@ -52,8 +52,8 @@ export function createLeaderboardMixService(
 
   return {
     /**
-     * The viewer's 95th percentile beside everyone's, for answers of the same lengths, and the models ranked for the viewer's mix
-     * of lengths and tokens. Chat models are ranked; an account without calls gets no ranks.
+     * The viewer's 95th percentile next to everyone's for answers of the same lengths, and the models ranked for the
+     * viewer's mix of lengths and tokens. Only chat models are ranked; an account without calls gets no ranks.
      */
     async mix(
       context: ServiceContext,
@@ -73,7 +73,7 @@ export function createLeaderboardMixService(
         const { publicName } = figures.model;
         const everyone = everyones.get(publicName) ?? NONE;
         const line = { figures, publicName, everyone };
-        // The mix is that of chats.
+        // The mix covers chat calls only.
         if (!isChat(publicName)) return { ...line, mixture: undefined, price: null };
         return { ...line, mixture: mixtureP95(everyone, weights), price: blendedPrice(figures.model, mix) };
       });

@@ -8,7 +8,7 @@ import { type CountedHours, isCounted } from './quiet-hours.store.js';
 
 const bounds = sql.lit(`{${latencyBounds}}`);
 
-/** Sketch of a column over the successes of a model, as two arrays. */
+/** Sketch of a column over a model's successful calls, as two arrays. */
 const sketchOf = (name: string, column: string): RawBuilder<unknown> => sql`
   ${sql.ref(name)} as (
     select model, array_agg(bucket order by bucket) as buckets, array_agg(n order by bucket) as counts from (
@@ -22,8 +22,9 @@ const part = (name: string, column: 'buckets' | 'counts', type: string): RawBuil
 const isCallersFault = sql.raw(CALLERS_FAULT);
 
 /**
- * Makes the figures of an hour anew from all of its events. A success gave an answer: for a chat at least one token. A stream
- * that its client left counts as neither. A call that another model served is an error of the one that it was sent to.
+ * Recomputes the figures of an hour from all of its events. A call is successful if it gave an answer: for a chat at
+ * least one token. A stream that its client left counts as neither success nor failure. A call that another model
+ * served is an error of the requested model.
  */
 export async function recomputeModelHour(em: EntityManager, hour: Date): Promise<void> {
   const db = em.getKysely();
@@ -76,7 +77,7 @@ async function recomputeAccounts(em: EntityManager, at: string): Promise<void> {
     group by 2, 3`.execute(db);
 }
 
-/** What was counted of one model in a window. */
+/** Counts of one model in a window. */
 export interface ModelTotals {
   model: string;
   successes: number;
@@ -104,7 +105,7 @@ export async function modelTotals(em: EntityManager, counted: CountedHours): Pro
   return rows;
 }
 
-/** Which values a sketch is of. */
+/** The values that a sketch covers. */
 export const SKETCHES = ['latency', 'ttft', 'input', 'output'] as const;
 export type SketchName = (typeof SKETCHES)[number];
 
@@ -125,15 +126,15 @@ export async function modelSketches(
   return rows;
 }
 
-/** Whose calls a model's are. */
+/** The accounts behind a model's calls. */
 export interface ModelAccounts {
   model: string;
   accounts: number;
-  /** Part of the calls that are the busiest account's, 0 to 1. */
+  /** The busiest account's share of the calls, 0 to 1. */
   largest_share: number;
 }
 
-/** How many accounts each model served. */
+/** The number of accounts that each model served. */
 export async function modelAccounts(em: EntityManager, counted: CountedHours): Promise<ModelAccounts[]> {
   const { rows } = await sql<ModelAccounts>`
     select model, count(*)::float8 as accounts, (max(n) / sum(n))::float8 as largest_share from (
@@ -143,7 +144,7 @@ export async function modelAccounts(em: EntityManager, counted: CountedHours): P
   return rows;
 }
 
-/** What was counted of one model in one hour. */
+/** Counts of one model in one hour. */
 export interface HourOfModel {
   hour_ms: number;
   successes: number;
@@ -154,7 +155,7 @@ export interface HourOfModel {
   latency_counts: number[];
 }
 
-/** Hours of one model from `from` on in which at least so many accounts called it. */
+/** Hours of one model from `from` on in which at least `leastAccounts` accounts called it. */
 export async function hoursOfModel(
   em: EntityManager,
   { model, from, leastAccounts }: { model: string; from: Date; leastAccounts: number },
@@ -169,7 +170,7 @@ export async function hoursOfModel(
   return rows;
 }
 
-/** Says at the commit that figures have changed. */
+/** Signals at the commit that figures have changed. */
 export async function notifyModelHours(em: EntityManager): Promise<void> {
   await sql`select pg_notify(${MODEL_HOURS_CHANNEL}, '')`.execute(em.getKysely());
 }

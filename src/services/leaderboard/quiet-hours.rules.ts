@@ -1,6 +1,6 @@
 import { dayStart } from '../../lib/clock.js';
 
-/** An hour in which too few accounts called a model for the figures of that hour to be public. */
+/** An hour in which too few accounts called a model for that hour's figures to be public. */
 export interface QuietHour {
   model: string;
   hour_ms: number;
@@ -11,10 +11,12 @@ export interface QuietHour {
 export type WithheldHours = readonly Pick<QuietHour, 'model' | 'hour_ms'>[];
 
 /**
- * Decides which quiet hours public figures leave out. Quiet hours of a UTC day count only as groups: in order, each group ends
- * when it has `leastAccounts` accounts. The rest of the day isn't counted. A group is counted as a whole or not at all, and
- * never changes once its day is over, so that the difference of two windows is never that of fewer accounts.
- * @param from The window's first hour, in milliseconds: a group that begins before it is left out. `quiet` has that whole day.
+ * Decides which quiet hours public figures leave out. Quiet hours of a UTC day count only in groups: in order, each
+ * group ends when it has `leastAccounts` accounts. The rest of the day isn't counted. A group is counted as a whole
+ * or not at all, and never changes once its day is over, so the difference of two windows never covers fewer
+ * accounts.
+ * @param from First hour of the window, in milliseconds: a group that begins before it is left out. `quiet` has that
+ * whole day.
  */
 export function withheldHours(
   quiet: readonly QuietHour[],

@@ -6,23 +6,24 @@ import { type QuietHour, type WithheldHours, withheldHours } from './quiet-hours
 
 /** Hours whose figures are public. */
 export interface CountedHours {
-  /** The first of them. */
+  /** First hour. */
   from: Date;
   withheld: WithheldHours;
 }
 
-/** The hours that public figures are asked for. */
+/** A window of public figures. */
 interface AskedHours {
-  /** The first of them. */
+  /** First hour. */
   from: Date;
-  /** The hour after the last of them; without it there is no end. */
+  /** The hour after the last one; without it the window is open-ended. */
   until?: Date;
   leastAccounts: number;
 }
 
 /**
- * Reads public figures without the hours that they leave out (`quiet-hours.rules.ts`), on one snapshot: an hour that is rolled up
- * in between would count before it is known to be quiet, and the next answer without it would give away one account's figures.
+ * Reads public figures without the hours that they leave out (`quiet-hours.rules.ts`), on one snapshot: otherwise an
+ * hour rolled up in between would count before it is known to be quiet, and the next response without it would reveal
+ * one account's figures.
  */
 export function readPublic<T>(
   em: EntityManager,
@@ -41,7 +42,7 @@ async function readWithheldHours(
   em: EntityManager,
   { from, until, leastAccounts }: AskedHours,
 ): Promise<WithheldHours> {
-  // An hour with calls has an account.
+  // An hour with calls has at least one account.
   if (leastAccounts <= 1) return [];
   const since = new Date(dayStart(from.getTime()));
   const { rows } = await sql<QuietHour>`
@@ -52,7 +53,7 @@ async function readWithheldHours(
   return withheldHours(rows, leastAccounts, from.getTime());
 }
 
-/** Condition on a table with `model` and `hour`: not one of the hours that are left out. */
+/** Condition on a table with `model` and `hour`: the hour isn't left out. */
 export function isCounted(table: string, withheld: WithheldHours): RawBuilder<unknown> {
   if (withheld.length === 0) return sql`true`;
   const models = withheld.map(({ model }) => model);

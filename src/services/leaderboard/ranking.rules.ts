@@ -1,32 +1,32 @@
 import type { Interval } from './intervals.rules.js';
 
-/** What a model is ranked by. */
+/** The figures by which a model is ranked. */
 export interface Contender {
   model: string;
   successRate: number;
   success: Interval;
-  /** Null where no call succeeded. */
+  /** Null if no call succeeded. */
   p95Ms: number | null;
   p95: Interval;
   /** Dollars per million output tokens. */
   outputPrice: number;
 }
 
-/** Where a model stands. */
+/** A model's place in the ranking. */
 export interface Standing {
   score: number;
-  /** From 1; those who share a place have the same. */
+  /** From 1. Tied models have the same rank. */
   rank: number;
-  /** Whether the figures can't tell it apart from another of the same rank. */
+  /** Whether the figures don't distinguish it from another model of the same rank. */
   tied: boolean;
 }
 
 const WEIGHTS = { success: 0.4, latency: 0.3, cost: 0.3 };
-/** Decimals of a score that are kept: beyond them is arithmetic's noise. */
+/** Precision of a score; further decimals are rounding noise. */
 const SCALE = 1e6;
 const rounded = (score: number): number => Math.round(score * SCALE) / SCALE;
 
-/** Maps the cohort's values to 0 to 1. Where all are equal, each is the best. */
+/** Normalises values of the cohort to 0 to 1. If all are equal, each counts as the best. */
 function normaliser(values: readonly number[], best: 0 | 1): (value: number) => number {
   const low = Math.min(...values);
   const span = Math.max(...values) - low;
@@ -34,9 +34,10 @@ function normaliser(values: readonly number[], best: 0 | 1): (value: number) => 
 }
 
 /**
- * Ranks models by 0.40 × success rate + 0.30 × (1 − p95 latency) + 0.30 × (1 − output price), each normalised
- * over the cohort. Models whose 95 % intervals reach that of the first of a rank share it: measured from the first, so that
- * a chain of overlaps doesn't make all of them one. A model without a successful call has no latency: it counts as the slowest.
+ * Ranks models: 0.40 × success rate + 0.30 × (1 − p95 latency) + 0.30 × (1 − output price), each normalised over the
+ * cohort. Models whose 95 % intervals overlap that of the first model of a rank share its rank. Measured from the
+ * first, so that a chain of overlaps doesn't put all models on one rank. A model without a successful call has no
+ * latency and counts as the slowest.
  */
 export function rank(cohort: readonly Contender[]): Map<string, Standing> {
   const success = normaliser(

@@ -7,7 +7,7 @@ export const STATUS_DAYS = 90;
 const P95 = 0.95;
 const MOST_INCIDENTS = 100;
 
-/** What was counted of a model on a UTC day. */
+/** Counts of a model on a UTC day. */
 export interface DayOfModel {
   model: string;
   day: string;
@@ -29,18 +29,18 @@ interface StatusParts {
   models: readonly string[];
   days: readonly DayOfModel[];
   badHours: readonly BadHour[];
-  /** The last hour of each model that has calls, in milliseconds. */
+  /** The last hour with calls of each model, in milliseconds. */
   lastCalls: ReadonlyMap<string, number>;
-  /** The first hour that waits for its roll-up, in milliseconds. */
+  /** The first hour waiting for its roll-up, in milliseconds. */
   waitingSince: number | undefined;
 }
 
-/** Puts the availability of all models together. */
+/** Builds the availability of all models. */
 export function statusReport(parts: StatusParts): StatusOutput {
   const { now, models, days, badHours, lastCalls, waitingSince } = parts;
   const incidents = incidentsOf(badHours);
   const ofModel = Map.groupBy(days, ({ model }) => model);
-  // The open hour isn't rolled up yet.
+  // The current hour isn't rolled up yet.
   const latest = hourStart(now);
   const upTo = countedUpTo(now, waitingSince);
   const isLate = upTo < now;
@@ -94,7 +94,7 @@ interface Incident {
   errors: number;
 }
 
-/** Bad hours of a model that follow each other as one, newest first. */
+/** Merges consecutive bad hours of a model into incidents, newest first. */
 function incidentsOf(hours: readonly BadHour[]): Incident[] {
   const incidents: Incident[] = [];
   const open = new Map<string, Incident>();

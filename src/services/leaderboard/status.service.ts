@@ -9,10 +9,10 @@ import type { StatusOutput } from './status.outputs.js';
 import { type DayOfModel, STATUS_DAYS, statusReport } from './status.rules.js';
 import { badHours, daysOfModels, lastCalls, waitingSince } from './status.store.js';
 
-/** Days that one statement reads. */
+/** Days read in one statement. */
 const SLICE_DAYS = 15;
 
-/** Availability of the models, from roll-ups: public, and never one customer's business. */
+/** Availability of the models: public, from roll-ups, without revealing a single customer's usage. */
 export function createStatusService({
   config,
   clock,

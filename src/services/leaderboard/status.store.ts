@@ -3,13 +3,13 @@ import { sql } from 'kysely';
 import { type CountedHours, isCounted } from './quiet-hours.store.js';
 import type { BadHour, DayOfModel } from './status.rules.js';
 
-/** Fewer calls of an hour say nothing, and more than this part of them must have failed. */
+/** An hour is bad with at least this many calls and more than this share of failures. */
 const LEAST_CALLS = 20;
 const FAILED_PART = 0.05;
 
 /**
- * Failures of the model itself. Refused calls and those that callers ended early say nothing about it, although they count as
- * errors in usage and on the leaderboard.
+ * Failures of the model itself. Refused calls and calls that clients left early don't count, although they are errors
+ * in usage and on the leaderboard.
  */
 const failures = sql`(errors - caller_errors)`;
 
@@ -18,7 +18,10 @@ interface DayRow extends Omit<DayOfModel, 'latency'> {
   counts: number[] | null;
 }
 
-/** Models by UTC day, from `from` until before `until`. It reads every sketch of that time, so ask for a few weeks at once. */
+/**
+ * Models by UTC day, from `from` until before `until`. Reads every sketch of the period, so request a few weeks at a
+ * time.
+ */
 export async function daysOfModels(
   em: EntityManager,
   { from, until, withheld }: CountedHours & { until: Date },
@@ -48,7 +51,7 @@ export async function daysOfModels(
   }));
 }
 
-/** Hours since `from` in which too many calls of a model failed, of `leastAccounts` accounts or more. */
+/** Hours since `from` in which too many calls of a model failed, of at least `leastAccounts` accounts. */
 export async function badHours(em: EntityManager, from: Date, leastAccounts: number): Promise<BadHour[]> {
   const { rows } = await sql<BadHour>`
     select model, (extract(epoch from hour) * 1000)::float8 as hour_ms, (successes + ${failures})::float8 as requests,
@@ -61,7 +64,7 @@ export async function badHours(em: EntityManager, from: Date, leastAccounts: num
   return rows;
 }
 
-/** The last hour of each model that has calls. */
+/** The last hour with calls of each model. */
 export async function lastCalls(
   em: EntityManager,
   { from, withheld }: CountedHours,
@@ -74,8 +77,8 @@ export async function lastCalls(
 }
 
 /**
- * The first hour with calls after the last one that was rolled up, in milliseconds; undefined where there is none. Earlier hours
- * that wait were rolled up once: a few late calls don't make the figures old.
+ * The first hour with calls after the last rolled-up one, in milliseconds; undefined without one. Earlier waiting
+ * hours have been rolled up once: a few late calls don't make the figures outdated.
  */
 export async function waitingSince(em: EntityManager): Promise<number | undefined> {
   const { rows } = await sql<{ hour_ms: number | null }>`

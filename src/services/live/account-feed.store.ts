@@ -1,7 +1,10 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
 
-/** State of an account at one instant. What can't be compared directly is represented by text that changes with it. */
+/**
+ * State of an account at one instant. State that can't be compared directly is represented by text that changes with
+ * it.
+ */
 export interface AccountInstant {
   /** Dollars. */
   balance: string;
@@ -10,7 +13,7 @@ export interface AccountInstant {
   refused_calls: string;
 }
 
-/** Its current state; undefined for an account that doesn't exist. */
+/** The current state of an account; undefined if it doesn't exist. */
 export async function accountInstant(
   em: EntityManager,
   accountId: string,

@@ -7,8 +7,8 @@ import type { Signals } from './signals.js';
 
 export interface AccountFeed {
   /**
-   * What changes of the viewer's balance, plan and keys, and that calls were refused, from now on. Changes that follow each
-   * other closely come as one; what calls cost is told by `usageRecorded`, and here with the next event.
+   * Changes of the viewer's balance, plan and keys, and refused calls, from now on. Changes in quick succession come
+   * as one event. Charges of calls are reported by `usageRecorded`, and here only with the next event.
    */
   accountChanged(context: ServiceContext): Promise<AsyncIterableIterator<AccountChangeOutput>>;
 }

@@ -1,20 +1,20 @@
-/** Reads what is new for an account, from one moment to the next. */
+/** Reads what is new for an account since a position (`Moment`). */
 export interface StreamSource<Moment, Row> {
-  /** The moment of now. */
+  /** The current position. */
   begin(): Promise<Moment>;
-  /** What is new behind a moment, a bounded piece of it, and the moment behind that. */
+  /** A limited number of new rows after a position, and the position after them. */
   advance(from: Moment): Promise<{ rows: readonly Row[]; to: Moment }>;
-  /** Whether all that was read with the moment has been handed out. */
+  /** Whether all rows read with the position have been delivered. */
   isWhole(moment: Moment): boolean;
 }
 
 /** A position in an account's stream. Followers at the same position read together. */
 export interface Point<Moment, Row> {
-  /** Undefined before anything was read. */
+  /** Undefined before the first read. */
   readonly moment: Moment | undefined;
-  /** Which read, counted by the stream, saw the moment. */
+  /** Number of the stream's read that saw the position. */
   readonly read: number;
-  /** How many signals had come when that read began. */
+  /** Number of signals received when that read began. */
   readonly heard: number;
   next: Promise<Step<Moment, Row>> | undefined;
 }
@@ -28,9 +28,9 @@ export interface Step<Moment, Row> {
 const KEPT_ROWS = 2_000;
 
 /**
- * What one account is told live, read once however many follow (docs/decisions/0074). Each follower stands at a point; the
- * first who asks what comes behind it reads, and the others there get the same. Points that everybody has left are
- * garbage.
+ * The live events of one account, read once for any number of followers (docs/decisions/0074). Each follower is at a
+ * point. The first one to ask for the next step reads it, and the others at that point get the same step. Points
+ * without followers are garbage-collected.
  */
 export class AccountStream<Moment, Row> {
   readonly #source: StreamSource<Moment, Row>;
@@ -49,7 +49,7 @@ export class AccountStream<Moment, Row> {
     return this.#followers.size;
   }
 
-  /** Something new may be there. */
+  /** Something new may exist. */
   signal(): void {
     this.#heard++;
     this.#wake();
@@ -61,7 +61,7 @@ export class AccountStream<Moment, Row> {
     return () => this.#followers.delete(wake);
   }
 
-  /** The first point that was read after now. Those who come together get the same. */
+  /** The first point that is read after this call. Followers that join together get the same point. */
   async join(): Promise<Point<Moment, Row>> {
     const before = this.#reads;
     let point = this.#newest;
@@ -69,12 +69,12 @@ export class AccountStream<Moment, Row> {
     return point;
   }
 
-  /** Whether nothing is known to lie behind a point. */
+  /** Whether nothing is known to be new after a point. */
   isIdle(point: Point<Moment, Row>): boolean {
     return point.next === undefined && point.heard === this.#heard && this.#isWhole(point);
   }
 
-  /** What lies behind a point. @throws whatever the source throws; the next who asks reads again. */
+  /** The step after a point. @throws errors of the source; the next caller reads again. */
   step(from: Point<Moment, Row>): Promise<Step<Moment, Row>> {
     from.next ??= this.#read(from).catch((error: unknown) => {
       from.next = undefined;
@@ -98,14 +98,14 @@ export class AccountStream<Moment, Row> {
     const to = { moment, read, heard, next: undefined };
     if (this.#isWhole(to) && read > this.#newest.read) this.#newest = to;
     this.#keep(from, rows.length);
-    // For readers whose signal was lost.
+    // For followers whose signal was lost.
     if (rows.length > 0) this.#wake();
     return { rows, to };
   }
 
-  /** Lets go of what only the slowest still need. */
+  /** Releases rows that only the slowest followers still need. */
   #keep(from: Point<Moment, Row>, rows: number): void {
-    // A step without rows is something to keep as well.
+    // A step without rows takes memory too.
     const weight = Math.max(1, rows);
     this.#kept.push({ from, weight });
     this.#keptWeight += weight;

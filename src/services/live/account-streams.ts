@@ -7,27 +7,27 @@ import { AccountStream, type Point, type Step, type StreamSource } from './accou
 import { endable } from './endable.js';
 import { Notifier } from './notifier.js';
 
-/** A signal that was lost costs at most so long. */
+/** A lost signal delays events by at most this. */
 const PATIENCE_MS = 30_000;
 const RETRY_MS = 1_000;
-/** Per kind, account and process: twice the number of sockets. */
+/** Per kind, account and process: twice the maximum number of sockets. */
 const FOLLOWERS_PER_ACCOUNT = 20;
 
 export interface AccountStreamsOptions<Moment, Row> {
-  /** Calls `listener` when the account may have something new. Gives the way to stop. */
+  /** Calls `listener` when the account may have something new. Returns a function that stops this. */
   onSignal(accountId: string, listener: () => void): () => void;
-  /** Reads of all accounts that run at once: they must not take the connections of requests. */
+  /** Reads at once over all accounts: they must not take the connections of requests. */
   readsAtOnce: number;
-  /** What is read for an account; the context is that of its first follower. */
+  /** The source of an account; `context` is that of its first follower. */
   sourceOf(context: ServiceContext, accountId: string): StreamSource<Moment, Row>;
 }
 
-/** Follows the viewer's stream: everything that is new from now on, each row once. */
+/** Follows the viewer's stream: all new rows from now on, each exactly once. */
 export type FollowStream<Row> = (context: ServiceContext) => Promise<AsyncIterableIterator<Row>>;
 
 /**
- * One stream for each account that somebody follows. Accounts take turns to read, each with one bounded read at a time,
- * so that nobody waits for how many others follow, or for how much they are told.
+ * One stream for each account with followers. Accounts take turns to read, with one limited read each at a time, so
+ * nobody's delay depends on the number of other followers or on how much they receive.
  */
 export function createAccountStreams<Moment, Row>(
   options: AccountStreamsOptions<Moment, Row>,
@@ -37,8 +37,8 @@ export function createAccountStreams<Moment, Row>(
   const streams = new Map<string, { stream: AccountStream<Moment, Row>; close(): void }>();
 
   /**
-   * The reads of an account in its turns. They don't wait for its share of the connections: a turn is one of few, and all others
-   * would wait with it.
+   * Reads of an account in its turns. They bypass the account's share of connections: turns are few, and one that
+   * waited would hold up all other accounts.
    */
   const inTurn = (accountId: string, source: StreamSource<Moment, Row>): StreamSource<Moment, Row> => {
     const run = <T>(read: () => Promise<T>): Promise<T> => turns.run(accountId, () => asOwnWork(read));
@@ -89,7 +89,7 @@ export function createAccountStreams<Moment, Row>(
   };
 }
 
-/** Rows as one follower takes them. While the database is away it tries again. */
+/** Rows as one follower takes them. Retries while the database is unavailable. */
 async function* rowsFrom<Moment, Row>(
   stream: AccountStream<Moment, Row>,
   start: Point<Moment, Row>,

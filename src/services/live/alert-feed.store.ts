@@ -4,12 +4,12 @@ import { type AlertEventRow, alertEventColumns, toAlertEvent } from '../alerts/a
 import type { AlertEventOutput } from '../alerts/alerts.outputs.js';
 import { andBehind, type FeedPosition } from './feed-page.store.js';
 
-/** How long a transaction may have been under way before it committed: all of ours are cut off earlier. */
+/** Longest time from the start of a transaction to its commit: all of ours have shorter limits. */
 const LONGEST_TRANSACTION = '10 minutes';
 
-/** What had been committed at one instant. */
+/** The state of committed alerts at one instant. */
 export interface AlertInstant {
-  /** PostgreSQL's. */
+  /** PostgreSQL's snapshot. */
   snapshot: string;
   /** Milliseconds, by PostgreSQL's clock. */
   atMs: number;
@@ -17,7 +17,7 @@ export interface AlertInstant {
 
 const instant = sql`pg_current_snapshot()::text as snapshot, (extract(epoch from now()) * 1000)::float8 as "atMs"`;
 
-/** What is there now. */
+/** The current state. */
 export async function alertInstant(em: EntityManager): Promise<AlertInstant> {
   const { rows } = await sql<AlertInstant>`select ${instant}`.execute(em.getKysely());
   return rows[0]!;
@@ -25,20 +25,22 @@ export async function alertInstant(em: EntityManager): Promise<AlertInstant> {
 
 interface FreshAlertsQuery {
   accountId: string;
-  /** What was committed by then is known. */
+  /** Alerts committed by then are known. */
   seen: AlertInstant;
   limit: number;
-  /** Of a further page. */
+  /** Start of a further page. */
   rest?: FeedPosition | undefined;
 }
 
 interface FreshAlerts extends AlertInstant {
   events: AlertEventOutput[];
-  /** Where a further page begins; undefined when there is none. */
+  /** Position of the next page; undefined after the last one. */
   rest?: FeedPosition;
 }
 
-/** What fired for an account in transactions that `seen` didn't see, oldest first. A delivery changes nothing of that. */
+/**
+ * Alerts of an account that fired in transactions invisible to `seen`, oldest first. Deliveries don't affect them.
+ */
 export async function freshAlerts(
   em: EntityManager,
   { accountId, seen, limit, rest }: FreshAlertsQuery,

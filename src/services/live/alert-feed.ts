@@ -8,14 +8,14 @@ import type { Signals } from './signals.js';
 const PAGE = 500;
 
 export interface AlertFeed {
-  /** Each alert of the viewer once it has fired, from now on: none is left out and none comes twice. */
+  /** Each alert of the viewer that fires from now on, exactly once. */
   alertFired(context: ServiceContext): Promise<AsyncIterableIterator<AlertEventOutput>>;
 }
 
-/** What is known. */
+/** The position of a follower. */
 interface AlertMoment {
   known: AlertInstant;
-  /** Pages that have to be handed out before all is known, and what was known before the first. */
+  /** Position within the remaining pages, and what was known before the first of them. */
   rest?: { seen: AlertInstant; after: FeedPosition };
 }
 

@@ -1,4 +1,4 @@
-/** A waiting generator can't be ended from outside, so what it waits for is ended first. */
+/** A waiting generator can't be ended from outside, so `end` first ends what it waits for. */
 export function endable<T>(generator: AsyncGenerator<T, void>, end: () => void): AsyncIterableIterator<T> {
   return {
     async next() {

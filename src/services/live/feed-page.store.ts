@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 
-/** Where a page of a feed ended, of the rows that a snapshot shows. */
+/** Where a page of a feed ended, among the rows that a snapshot shows. */
 export interface FeedPosition {
   upTo: string;
   /** Microseconds. */
@@ -15,7 +15,7 @@ interface FeedColumns {
   id: RawBuilder<unknown>;
 }
 
-/** Condition for the rows behind a position, in the order of time and id; without one it is empty. */
+/** Condition for rows after a position, ordered by time and id; empty without a position. */
 export const andBehind = (
   rest: FeedPosition | undefined,
   { writer, at, id }: FeedColumns,

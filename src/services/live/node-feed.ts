@@ -7,18 +7,18 @@ import { createAccountStreams } from './account-streams.js';
 import { endable } from './endable.js';
 import type { Signals } from './signals.js';
 
-/** Two hundred nodes send heartbeats several times a second: they are read together this often at most. */
+/** Two hundred nodes send heartbeats several times a second; changes are read together after this pause. */
 const PAUSE_MS = 250;
 
 export interface NodeFeed {
   /**
-   * All nodes, then what changes of them, from now on; of one node where its id is given. Changes that come close together
-   * are told as one. @throws AppError `unauthorized`, `forbidden`
+   * All nodes, then their changes from now on; only one node if its id is given. Changes in quick succession come as
+   * one event. @throws AppError `unauthorized`, `forbidden`
    */
   nodesChanged(context: ServiceContext, nodeId?: string): Promise<AsyncIterableIterator<NodesChangeOutput>>;
 }
 
-/** Compares what changes with each node with what was told last. */
+/** Compares the state of each node with the last one sent. */
 export function createNodeFeed({ signals }: { signals: Pick<Signals, 'onNodes'> }): NodeFeed {
   const follow = createAccountStreams<ReadonlyMap<string, string>, NodesChangeOutput>({
     onSignal: (_accountId, listener) => withPauses(signals, listener),
@@ -53,7 +53,7 @@ export function createNodeFeed({ signals }: { signals: Pick<Signals, 'onNodes'> 
   };
 }
 
-/** What is read first contains whatever happened before; news that it contains already come once more. */
+/** The first read includes all earlier changes; signals of changes that it already includes cause one more event. */
 async function* beginningWithAll(
   context: ServiceContext,
   news: AsyncIterable<NodesChangeOutput>,
@@ -68,7 +68,10 @@ async function* beginningWithAll(
   }
 }
 
-/** Passes the first signal on at once, and those of the pause behind it as one. Gives the way to stop. */
+/**
+ * Passes the first signal on at once, and all signals during the pause after it as one. Returns a function that stops
+ * this.
+ */
 function withPauses({ onNodes }: Pick<Signals, 'onNodes'>, listener: () => void): () => void {
   let timer: NodeJS.Timeout | undefined;
   let again = false;

@@ -21,7 +21,7 @@ export class Notifier {
 
   /**
    * Waits until notified or stopped, for at most `timeoutMs`. Only one caller may wait at a time.
-   * @returns whether it was told.
+   * @returns whether it was notified.
    */
   async wait(timeoutMs: number): Promise<boolean> {
     if (!this.#notified && !this.#stopped) {

@@ -29,8 +29,8 @@ const DISCONNECT_TIMEOUT_MS = 50;
 const RECONNECT: BackOff = { firstMs: 100, maxMs: 2_000 };
 
 /**
- * Listens to the other processes: sessions, alerts and accounts over PostgreSQL, usage over Redis where there is one. Whatever was missed
- * while a connection was lost is made good by a signal to everybody.
+ * Listens to the other processes: for sessions, alerts and accounts over PostgreSQL, for usage over Redis where
+ * configured. After a lost connection, a signal to every account makes up for missed ones.
  */
 export function openSignals(
   config: Pick<Config, 'databaseDirectUrl' | 'redisUrl'>,
@@ -84,13 +84,13 @@ export function openSignals(
   };
 }
 
-/** An alert may say that a guard has acted, which changes its key. */
+/** An alert may mean that a guard has acted and changed its key. */
 function tellAlerts(board: SignalBoard, accountIds: string[] | null): void {
   board.alertsFired(accountIds);
   board.accountsChanged(accountIds);
 }
 
-/** Whose account an invalidation is about; null: everybody's. */
+/** The accounts of an invalidation; null for all. */
 function accountOf(payload: string): string[] | null {
   const change = decodeInvalidation(payload);
   if (!change) return [];
@@ -108,7 +108,7 @@ function subscribe(url: string, board: SignalBoard): Redis {
     maxRetriesPerRequest: null,
     retryStrategy: (tries) => jitteredMs(RECONNECT, tries),
   });
-  // It comes back by itself; the edge's breaker logs the loss.
+  // The client reconnects by itself; the edge's breaker logs the loss.
   redis.on('error', () => undefined);
   redis.on('message', (_channel, payload) => board.usageFlushed(decodeFlushed(payload)));
   redis.on('ready', () => {

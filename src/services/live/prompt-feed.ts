@@ -11,13 +11,13 @@ export interface PromptNews {
 
 export interface PromptFeed {
   /**
-   * Each of the viewer's prompts when it has changed, from now on. Changes that come close together may be told as one: what
-   * counts is how the prompt is when it is read.
+   * Each of the viewer's prompts that changes from now on. Changes in quick succession may come as one event:
+   * subscribers see the prompt as it is when it is read.
    */
   promptChanged(context: ServiceContext): Promise<AsyncIterableIterator<PromptNews>>;
 }
 
-/** Compares the revisions of an account's prompts, which are few, with those that were told last. */
+/** Compares the revisions of an account's few prompts with the last ones sent. */
 export function createPromptFeed({ signals }: { signals: Signals }): PromptFeed {
   const follow = createAccountStreams<ReadonlyMap<string, number>, PromptNews>({
     onSignal: signals.onPrompts,

@@ -1,33 +1,33 @@
 /**
- * Live signals from other processes, for listeners in this process. A signal says that there is
- * something to read, never what: it may come twice or for nothing, and after a loss it comes for everybody.
+ * Live signals from other processes, for listeners in this process. A signal means that there is something to read,
+ * without saying what. It may be repeated or unnecessary; after a lost connection, everybody gets one.
  */
 export interface Signals {
   /** Calls `listener` when usage of the account may have been committed. Returns a function that stops this. */
   onUsage(accountId: string, listener: () => void): () => void;
   /** The same when alerts of the account may have fired. */
   onAlerts(accountId: string, listener: () => void): () => void;
-  /** The same when balance, plan or keys of the account may have changed, or calls of it were refused. */
+  /** The same when balance, plan or keys of the account may have changed, or its calls were refused. */
   onAccount(accountId: string, listener: () => void): () => void;
   /** The same when prompts of the account may have changed. */
   onPrompts(accountId: string, listener: () => void): () => void;
-  /** Calls `listener` with the account whose sessions may have ended; null: anybody's may have. */
+  /** Calls `listener` with the account whose sessions may have ended; null means any account. */
   onSessions(listener: (accountId: string | null) => void): () => void;
   /** Calls `listener` when the hourly figures of models may have changed. */
   onModelHours(listener: () => void): () => void;
-  /** Calls `listener` when anything may have changed of what is known of the nodes. */
+  /** Calls `listener` when anything about the nodes may have changed. */
   onNodes(listener: () => void): () => void;
-  /** Calls `listener` with the runs of the model playground that are to end. */
+  /** Calls `listener` with the ids of playground runs that were cancelled. */
   onPlaygroundCancel(listener: (runIds: readonly string[]) => void): () => void;
 }
 
 /** Where signals come in. */
 export interface SignalBoard extends Signals {
-  /** Null: of every account. */
+  /** Null for every account. */
   usageFlushed(accountIds: readonly string[] | null): void;
-  /** Null: of every account. */
+  /** Null for every account. */
   alertsFired(accountIds: readonly string[] | null): void;
-  /** Null: of every account. */
+  /** Null for every account. */
   accountsChanged(accountIds: readonly string[] | null): void;
   promptsChanged(accountIds: readonly string[] | null): void;
   sessionsChanged(accountId: string | null): void;
@@ -36,7 +36,7 @@ export interface SignalBoard extends Signals {
   playgroundCancelled(runIds: readonly string[]): void;
 }
 
-/** Brings signals to their listeners within this process. */
+/** Distributes signals to listeners within this process. */
 export function createSignalBoard(): SignalBoard {
   const usage = createAccountNotifier();
   const alerts = createAccountNotifier();
@@ -66,7 +66,7 @@ export function createSignalBoard(): SignalBoard {
   };
 }
 
-/** Listeners that hear of everything. */
+/** Listeners for all accounts. */
 function createNotifier<News>() {
   const listeners = new Set<(news: News) => void>();
   return {

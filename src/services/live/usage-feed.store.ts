@@ -4,9 +4,9 @@ import type { UsageItemOutput } from '../billing/billing.outputs.js';
 import { toUsageItem, type UsageColumns, usageColumns } from '../billing/usage.store.js';
 import { andBehind, type FeedPosition } from './feed-page.store.js';
 
-/** What of an account's usage was there at one instant. */
+/** The visible usage of an account at one instant. */
 export interface UsageInstant {
-  /** PostgreSQL's snapshot, which shows what was committed. */
+  /** PostgreSQL's snapshot. */
   snapshot: string;
   /** Events that completed since the beginning of the hour of `boundaryMs`. */
   events: number;
@@ -15,17 +15,17 @@ export interface UsageInstant {
 export interface FreshQuery {
   accountId: string;
   boundaryMs: number;
-  /** What was committed by then is known. */
+  /** Events committed by this snapshot are known. */
   seen: string;
-  /** Completed from here on. */
+  /** Start of the times of completion that are searched. */
   fromMs: number;
   limit: number;
-  /** Of a further page: what the first one saw and where the one before ended. */
+  /** For a further page: the first page's snapshot and the end of the previous page. */
   rest?: FeedPosition;
 }
 
 export interface FreshUsage extends UsageInstant {
-  /** How many there are of which `rows` are the first. */
+  /** Total number of new events; `rows` are the first of them. */
   found: number;
   rows: (UsageItemOutput & { createdUs: string })[];
 }
@@ -34,14 +34,14 @@ const moment = (milliseconds: number): RawBuilder<Date> =>
   sql`(timestamptz 'epoch' + ${milliseconds}::bigint * interval '1 millisecond')`;
 
 /**
- * The flush counts events per hour in the transaction that writes them. These sums say how many there are, whatever the
- * clocks of those who wrote them.
+ * The flush counts events per hour in the transaction that writes them. The sums give their number, independent of
+ * the writers' clocks.
  */
 const events = (accountId: string, boundaryMs: number): RawBuilder<string> => sql<string>`(
   select coalesce(sum(events), 0)::text from account_usage_hours
   where account_id = ${accountId} and hour >= date_trunc('hour', ${moment(boundaryMs)}, 'UTC'))`;
 
-/** What is there now. */
+/** The current state. */
 export async function usageInstant(
   em: EntityManager,
   accountId: string,
@@ -55,11 +55,11 @@ export async function usageInstant(
 }
 
 /**
- * Events whose transaction wasn't visible in the snapshot `seen` and is now, by time of completion. Neither their ids
- * nor their times tell: several edges write, and a dead one's events are written hours later.
+ * Events whose transaction was invisible in the snapshot `seen` and is visible now, by time of completion. Neither
+ * ids nor times can decide that: several edges write, and events of a dead edge are written hours later.
  *
- * A row's `xmin` is the lower half of the id of the transaction that wrote it; the upper half is that of now, or one
- * less when that would lie in the future.
+ * A row's `xmin` is the lower half of the id of the transaction that wrote it. The upper half is the current one, or
+ * one less if the id would otherwise lie in the future.
  */
 export async function freshUsage(em: EntityManager, query: FreshQuery): Promise<FreshUsage> {
   const { accountId, boundaryMs, seen, fromMs, limit, rest } = query;

@@ -13,8 +13,9 @@ import {
 
 const SECOND_MS = 1_000;
 /**
- * How far back what was committed just now may have been completed. The first nearly always suffices; the counts per hour
- * say when it didn't. What is older than the last isn't told: a process that was dead for a day has no live news.
+ * How far back to search for newly committed events. The first range nearly always suffices; the counts per hour show
+ * when it didn't. Older events than the last range aren't delivered: a process that was dead for a day has no live
+ * news.
  */
 const LOOK_BACK_MS = [2 * SECOND_MS, 600 * SECOND_MS, 24 * 3_600 * SECOND_MS] as const;
 const BOUNDARY_MS = LOOK_BACK_MS.at(-1)!;
@@ -41,7 +42,7 @@ export function createUsageFeed({ signals }: { signals: Signals }): UsageFeed {
 interface UsageMoment {
   known: UsageInstant;
   readAtMs: number;
-  /** Pages that have to be handed out before all is known. */
+  /** Position within the remaining pages. */
   rest?: Pick<FreshQuery, 'seen' | 'fromMs'> & { after: NonNullable<FreshQuery['rest']> };
 }
 
@@ -51,7 +52,7 @@ function usageSource(context: ServiceContext, accountId: string): StreamSource<U
   const read = (query: Pick<FreshQuery, 'seen' | 'fromMs' | 'rest'>): Promise<FreshUsage> =>
     freshUsage(em, { accountId, boundaryMs, limit: PAGE, ...query });
 
-  /** Looks further back until as many events are found as were counted. */
+  /** Searches further back until as many events are found as were counted. */
   const firstPage = async ({
     known,
     readAtMs,

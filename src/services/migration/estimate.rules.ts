@@ -5,15 +5,15 @@ import type { EstimateInput } from './migration.inputs.js';
 import type { EstimateOutput } from './migration.outputs.js';
 import { codeSnippets } from './snippets.rules.js';
 
-/** Prices of a model of ours in dollars per million tokens. */
+/** Prices of one of our models in dollars per million tokens. */
 export interface OwnPrice {
   input: string;
   output: string;
 }
 
-/** What an estimate takes from this installation. */
+/** What an estimate needs to know about this installation. */
 export interface Here {
-  /** Public address, without a slash at the end. */
+  /** Public URL, without a trailing slash. */
   baseUrl: string;
   priceOf(own: OwnModel): OwnPrice & { publicName: string };
 }
@@ -24,7 +24,7 @@ interface Costs {
   own: Money;
 }
 
-/** Cost of 30 days on both sides, exact. Cached input has a price of its own only where the provider has one. */
+/** Exact cost of 30 days on both sides. Cached input has a separate price only if the provider has one. */
 export function costsOf(input: EstimateInput, { price }: LegacyModel, own: OwnPrice): Costs {
   const inputs = BigInt(input.input_tokens_30d);
   const cached = BigInt(input.cached_input_tokens_30d ?? 0);
@@ -46,17 +46,17 @@ export function scaled(amount: bigint, times: bigint, by: bigint): bigint {
   return amount < 0n ? -rounded : rounded;
 }
 
-/** Part of the legacy cost that is saved, in percent with two decimals. */
+/** Savings in percent of the legacy cost, with two decimals. */
 export const savingsPct = ({ legacy, own }: Costs): number =>
   legacy === 0n ? 0 : Number(scaled(legacy - own, 10_000n, legacy)) / 100;
 
-/** Tokenizers cut the same text into up to a third fewer or more tokens. */
+/** Tokenizers split the same text into up to a third fewer or more tokens. */
 const band = (own: Money): { low: string; high: string } => ({
   low: formatMoney(scaled(own, 2n, 3n)),
   high: formatMoney(scaled(own, 4n, 3n)),
 });
 
-/** What makes the comparison less certain. */
+/** Reasons why the comparison is less certain. */
 function warningsOf(input: EstimateInput, { price, approximate, elsewhere }: LegacyModel): string[] {
   const warnings = ['Tokenizers differ: the same text may take up to a third fewer or more tokens here.'];
   const unknown = elsewhere
@@ -70,7 +70,9 @@ function warningsOf(input: EstimateInput, { price, approximate, elsewhere }: Leg
   return warnings;
 }
 
-/** What the usage of 30 days costs at a provider and here. Nothing but the input decides, so a browser can make it too. */
+/**
+ * Cost of 30 days of usage at a provider and here. Depends on nothing but the input, so a browser can compute it too.
+ */
 export function estimateOf(input: EstimateInput, { baseUrl, priceOf }: Here): EstimateOutput {
   const found = findLegacyModel(input.legacy_provider, input.legacy_model);
   const own = priceOf(found.price.own);

@@ -7,14 +7,14 @@ import {
   SOURCES,
 } from './legacy-prices.data.js';
 
-/** What a legacy model costs, and what takes its place. */
+/** A legacy model's price and its replacement. */
 export interface LegacyModel {
   price: LegacyPrice;
-  /** Whose list the price stands in. */
+  /** The provider whose price list was used. */
   provider: LegacyProvider;
-  /** Whether the name is unknown and the price is that of a model which is much like it. */
+  /** Whether the name is unknown and the price is that of a similar model. */
   approximate: boolean;
-  /** Of an unknown name: another provider that has a model of it. */
+  /** For an unknown name: another provider that has a model of that name. */
   elsewhere?: LegacyProvider | undefined;
 }
 
@@ -61,7 +61,7 @@ function named(provider: LegacyProvider, name: string): LegacyPrice | undefined 
   return undefined;
 }
 
-/** Words of a name that say what a model is for; the first that fits decides. */
+/** Words that reveal a model's purpose; the first match decides. */
 const FAMILIES: readonly [OwnModel, ReadonlySet<string>][] = [
   ['embed', new Set(['embed', 'embedding', 'embeddings', 'e5', 'bge'])],
   ['deepseek-code', new Set(['code', 'coder', 'codex', 'codestral', 'devstral'])],
@@ -86,7 +86,7 @@ const FAMILIES: readonly [OwnModel, ReadonlySet<string>][] = [
   ['deepseek-reason', new Set(['o1', 'o3', 'o4', 'r1', 'reasoner', 'reasoning', 'think', 'thinking'])],
 ];
 
-/** What a name is most like; the strongest of our models for one that says nothing. */
+/** The model of ours that a name resembles most; the strongest if nothing matches. */
 function nearest(name: string): OwnModel {
   const words = wordsOf(name);
   return FAMILIES.find(([, family]) => words.some((word) => family.has(word)))?.[0] ?? 'qwen-pro';
@@ -95,17 +95,17 @@ function nearest(name: string): OwnModel {
 /** Vendors whose models OpenRouter sells at their own list price. */
 const RESOLD: Readonly<Record<string, LegacyProvider>> = { openai: 'openai', anthropic: 'anthropic' };
 
-/** Prices to look a name up in, the most likely first. */
+/** Price lists to look a name up in, most likely first. */
 function listsOf(provider: LegacyProvider, name: string): [LegacyProvider, string][] {
   if (provider !== 'openrouter') return [[provider, name]];
   const [vendor, rest] = name.toLowerCase().split('/', 2) as [string, string?];
-  // Names are whatever somebody enters, also `constructor`.
+  // Users can enter any name, including `constructor`.
   const resold = Object.hasOwn(RESOLD, vendor) ? RESOLD[vendor] : undefined;
   if (resold && rest) return [[resold, rest]];
   return [['openrouter', name], ...Object.values(RESOLD).map((one): [LegacyProvider, string] => [one, name])];
 }
 
-/** OpenRouter's names carry their vendor; people leave it out. */
+/** OpenRouter's names include the vendor; users leave it out. */
 const withoutVendor = (name: string): LegacyPrice | undefined =>
   LEGACY_PRICES.openrouter.find((price) => keyOf(price.name.split('/')[1]!) === keyOf(name));
 
@@ -118,7 +118,7 @@ function known(provider: LegacyProvider, name: string): LegacyModel | undefined 
   return bare && { price: bare, provider, approximate: false };
 }
 
-/** Finds a provider's model by one of its names. A name that it doesn't know gets the model that it is most like, never nothing. */
+/** Finds a provider's model by one of its names. An unknown name gets the most similar model, never nothing. */
 export function findLegacyModel(provider: LegacyProvider, name: string): LegacyModel {
   const found = known(provider, name);
   if (found) return found;
@@ -129,7 +129,7 @@ export function findLegacyModel(provider: LegacyProvider, name: string): LegacyM
     const price = LEGACY_PRICES[list].find((one) => one.own === own);
     if (price) return { price, provider: list, approximate: true, elsewhere };
   }
-  throw new Error(`no price stands in for ${own}`);
+  throw new Error(`no price replaces that of ${own}`);
 }
 
 export const sourceOf = (provider: LegacyProvider) => SOURCES[provider];

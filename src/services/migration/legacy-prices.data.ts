@@ -2,14 +2,14 @@
 export const LEGACY_PROVIDERS = ['openai', 'anthropic', 'openrouter'] as const;
 export type LegacyProvider = (typeof LEGACY_PROVIDERS)[number];
 
-/** As they write themselves. */
+/** The providers' own spelling. */
 export const PROVIDER_NAMES: Readonly<Record<LegacyProvider, string>> = {
   openai: 'OpenAI',
   anthropic: 'Anthropic',
   openrouter: 'OpenRouter',
 };
 
-/** Models of this product, without `gateway/`. */
+/** This product's models, without `gateway/`. */
 export const OWN_MODELS = [
   'fast',
   'qwen-fast',
@@ -25,15 +25,15 @@ export interface LegacyPrice {
   name: string;
   input: string;
   output: string;
-  /** Input that the provider's prompt cache has; undefined where it has none. */
+  /** Price of cached input; undefined if the provider has none. */
   cached?: string;
-  /** Which model of ours takes its place. */
+  /** The model of ours that replaces it. */
   own: OwnModel;
-  /** Other names of it that no rule makes (`legacy-models.rules.ts`). */
+  /** Other names that no rule covers (`legacy-models.rules.ts`). */
   aliases?: readonly string[];
 }
 
-/** Where a provider publishes its prices, and the day on which they were read. */
+/** Where a provider publishes its prices, and when they were read. */
 export interface PriceSource {
   url: string;
   readOn: string;
@@ -45,13 +45,13 @@ export const SOURCES: Readonly<Record<LegacyProvider, PriceSource>> = {
     url: 'https://platform.claude.com/docs/en/about-claude/pricing',
     readOn: '2026-11-22',
   },
-  // Models of OpenAI and Anthropic cost there what they cost at home: https://openrouter.ai/docs/faq
+  // OpenRouter charges list prices for models of OpenAI and Anthropic: https://openrouter.ai/docs/faq
   openrouter: { url: 'https://openrouter.ai/models', readOn: '2026-11-22' },
 };
 
 /**
- * Standard list prices, without batch and priority. The first of each provider's models for a model of ours is the one
- * that stands in for a name that nobody knows.
+ * Standard list prices, without batch and priority. For an unknown name, the first of the provider's models for the
+ * matching model of ours is used.
  */
 export const LEGACY_PRICES: Readonly<Record<LegacyProvider, readonly LegacyPrice[]>> = {
   openai: [

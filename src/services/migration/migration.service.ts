@@ -5,14 +5,14 @@ import { LEGACY_PRICES, OWN_MODELS } from './legacy-prices.data.js';
 import type { EstimateInput } from './migration.inputs.js';
 import type { EstimateOutput } from './migration.outputs.js';
 
-/** Compares what another provider costs with what the same usage costs here. Both sides are list prices. */
+/** Compares the list prices of another provider with ours for the same usage. */
 export function createMigrationService({ config }: Pick<ServiceDeps, 'config'>) {
   const here: Here = { baseUrl: config.publicBaseUrl, priceOf: modelPrice };
   return {
-    /** Public. Nothing is stored, and nobody else is asked. */
+    /** Public. Stores nothing and makes no requests. */
     estimate: (input: EstimateInput): EstimateOutput => estimateOf(input, here),
 
-    /** Data for the estimator page, which computes estimates itself and sends its input nowhere. */
+    /** Data for the estimator page, which computes estimates in the browser. */
     basis: () => ({
       baseUrl: here.baseUrl,
       prices: OWN_MODELS.map((own) => [own, here.priceOf(own)] as const),

@@ -4,7 +4,7 @@ export interface SnippetTarget {
   /** Public URL, without a trailing slash. */
   baseUrl: string;
   model: string;
-  /** The secret if it is known: only right after the key was created. */
+  /** The secret if it is known, which is only right after the key was created. */
   key?: string | undefined;
 }
 
@@ -14,7 +14,7 @@ export const KEY_VARIABLE = 'GATEWAY_API_KEY';
 const PROMPT = 'Say hello in five words.';
 const TEXT = 'The food was delicious.';
 
-/** A first chat call, ready to be pasted into a terminal or a file. */
+/** A first chat call to paste into a terminal or a file. */
 export const chatSnippets = ({ baseUrl, model, key }: SnippetTarget): CodeSnippetsOutput => ({
   python: `# pip install openai
 ${key ? '' : 'import os\n'}from openai import OpenAI
@@ -81,6 +81,6 @@ console.log(answer.data[0].embedding.length);
 `,
 });
 
-/** A first call to a model of either kind. */
+/** A first call to a chat or embedding model. */
 export const codeSnippets = (target: SnippetTarget, embedding: boolean): CodeSnippetsOutput =>
   embedding ? embeddings(target) : chatSnippets(target);

@@ -69,7 +69,7 @@ export function createBenchmarksService() {
       return (await latestBenchmarks(context.em)).map(benchmarkView);
     },
 
-    /** Two runs, measure by measure. @throws AppError `unauthorized`, `forbidden`, `not_found` */
+    /** Compares two runs, measure by measure. @throws AppError `unauthorized`, `forbidden`, `not_found` */
     async compare(
       context: ServiceContext,
       { base, other }: CompareBenchmarksInput,

@@ -4,7 +4,7 @@ import { UNTRACKED } from '../../db/untracked.js';
 import { GpuBenchmark } from '../../entities/nodes/gpu-benchmark.js';
 import type { PageInput } from '../../lib/page-input.js';
 
-/** Newest first; of one node or model where those are given. */
+/** Newest first, optionally of one node or model. */
 export function listBenchmarks(
   em: EntityManager,
   { limit, offset, ...of }: PageInput & { nodeId?: string; model?: string },
@@ -17,7 +17,7 @@ export function listBenchmarks(
   });
 }
 
-/** The id must have the form of a UUID. */
+/** The id must be a UUID. */
 export function findBenchmark(em: EntityManager, id: string): Promise<GpuBenchmark | null> {
   return em.findOne(GpuBenchmark, { id }, UNTRACKED);
 }

@@ -7,16 +7,16 @@ const HUNDREDTHS = 100;
 
 interface Estimate {
   value: number;
-  /** The 95 % interval; null where the run has none. */
+  /** The 95 % interval; null if the run has none. */
   low: number | null;
   high: number | null;
 }
 
 type Compared = BenchmarkComparisonOutput['measures'][number];
 
-/** A run's value of a measure; undefined where it wasn't measured. */
+/** A run's value of a measure; undefined if it wasn't measured. */
 function estimateOf(run: BenchmarkOutput, measure: Measure): Estimate | undefined {
-  // The counts themselves say how sure it is.
+  // The interval follows from the counts.
   if (measure === 'error_rate') {
     const errors = Math.min(run.errors, run.total_requests);
     return { value: errors / run.total_requests, ...wilsonInterval(errors, run.total_requests) };
@@ -36,7 +36,7 @@ function verdictOn(measure: Measure, base: Estimate, other: Estimate): Compared[
   return isHigher === MORE_IS_BETTER.has(measure) ? 'better' : 'worse';
 }
 
-/** Compares two runs, measure by measure. A difference counts only where the intervals are apart. */
+/** Compares two runs, measure by measure. Only differences between disjoint intervals count. */
 export function compareRuns(base: BenchmarkOutput, other: BenchmarkOutput): BenchmarkComparisonOutput {
   const settings = ['model_public_name', 'concurrency', 'slo'] as const;
   const measures = MEASURES.flatMap((measure): Compared[] => {

@@ -11,7 +11,7 @@ export const usageAtConcurrencyOutput = z
   .object({
     concurrency_from: z.int().describe('Lowest number of concurrent calls of the band.'),
     concurrency_to: z.int().describe('Highest number of concurrent calls of the band.'),
-    requests: count('Successful calls that began with so many calls under way.'),
+    requests: count('Successful calls that began at that concurrency.'),
     p95_latency_ms: p95('of these calls'),
   })
   .meta({
@@ -45,7 +45,7 @@ export const servedModelOutput = z
     uncounted: count('Answers for which the node reported zero tokens. They are free.'),
     revenue_usd: decimal('What the calls were charged, in US dollars.'),
     p95_latency_ms: p95('of all successful calls'),
-    benchmark: benchmarkedOutput.nullable().describe('The latest benchmark. Null if there is none.'),
+    benchmark: benchmarkedOutput.nullable().describe('The latest benchmark. Null without one.'),
   })
   .meta({ id: 'ServedModel', description: 'Usage of one model on a node.' });
 
@@ -57,9 +57,9 @@ export const nodeEconomicsOutput = z
     hours: z.number().describe('Hours since then.'),
     requests: count('Calls that the node served.'),
     errors: count('Failed calls.'),
-    hourly_cost_usd: decimal('Cost of one hour in US dollars, as it is now.'),
+    hourly_cost_usd: decimal('Current cost of one hour in US dollars.'),
     revenue_usd: decimal('What the calls were charged, in US dollars.'),
-    cost_usd: decimal('Cost of these hours in US dollars, at the present cost of one hour.'),
+    cost_usd: decimal('Cost of these hours in US dollars, at the current cost of one hour.'),
     margin_usd: decimal('Revenue minus cost, in US dollars.'),
     revenue_per_hour_usd: decimal('Revenue of one hour, in US dollars.'),
     margin_per_hour_usd: decimal('Margin of one hour, in US dollars.'),
@@ -68,7 +68,7 @@ export const nodeEconomicsOutput = z
       .number()
       .nullable()
       .describe(
-        'Calls that must be under way on average for the revenue to cover the cost, at the prices and latencies of the window. Null without revenue.',
+        'Average number of concurrent calls at which revenue covers cost, at the prices and latencies of the window. Null without revenue.',
       ),
     models: z.array(servedModelOutput).describe('Usage by model, highest revenue first.'),
   })

@@ -7,11 +7,11 @@ const SINGLE = 8;
 const STEPS = 4;
 const MOST_CALLS = 1_048_576;
 const HUNDREDTHS = 100n;
-/** Of fewer calls, the highest one in twenty says nothing. */
+/** With fewer calls, the 95th percentile says nothing. */
 const LEAST_CALLS = 20;
 const P95 = 0.95;
 
-/** The fewest calls under way of each band, ascending. Bands are numbered from 1. */
+/** Smallest number of concurrent calls of each band, ascending. Bands are numbered from 1. */
 export const CALL_BOUNDS: readonly number[] = buildBounds();
 
 function buildBounds(): number[] {
@@ -22,26 +22,26 @@ function buildBounds(): number[] {
   return bounds;
 }
 
-/** The number of the band that so many calls under way fall into. */
+/** The band of a number of concurrent calls. */
 export const bandOf = (calls: number): number => CALL_BOUNDS.findLastIndex((least) => least <= calls) + 1;
 
-/** The fewest and the most calls under way of a band. */
+/** The smallest and largest number of concurrent calls of a band. */
 export const callRange = (band: number): { from: number; to: number } => ({
   from: CALL_BOUNDS[band - 1]!,
   to: (CALL_BOUNDS[band] ?? Number.POSITIVE_INFINITY) - 1,
 });
 
-/** What a node earned and cost in a time. */
+/** Revenue and cost of a node in a period. */
 export interface Earnings {
   hourlyCost: Money;
   revenue: Money;
-  /** How long it was there. */
+  /** How long the node existed in the period. */
   ms: number;
-  /** Latencies of its calls together. */
+  /** Sum of its calls' latencies. */
   busyMs: number;
 }
 
-/** What is left of a node's revenue, in all and for an hour. */
+/** A node's revenue minus its cost, in total and per hour. */
 export function marginOf({ hourlyCost, revenue, ms }: Earnings) {
   const time = BigInt(Math.max(1, Math.round(ms)));
   const cost = (hourlyCost * time) / HOUR_MS;
@@ -50,8 +50,8 @@ export function marginOf({ hourlyCost, revenue, ms }: Earnings) {
 }
 
 /**
- * How many calls have to be under way on average for the revenue to cover the cost, at the prices, answers and latencies of the
- * time; to the hundredth, rounded up. Null without revenue.
+ * The average number of concurrent calls at which revenue covers the cost, at the period's prices, answers and
+ * latencies; in hundredths, rounded up. Null without revenue.
  */
 export function breakEvenOf({ hourlyCost, revenue, busyMs }: Earnings): number | null {
   if (revenue <= 0n) return null;
@@ -60,7 +60,7 @@ export function breakEvenOf({ hourlyCost, revenue, busyMs }: Earnings): number |
   return Number((needed + earned - 1n) / earned) / Number(HUNDREDTHS);
 }
 
-/** Average number of calls under way, to the thousandth. */
+/** Average number of concurrent calls, in thousandths. */
 export const averageCalls = ({ busyMs, ms }: Earnings): number =>
   Math.round((busyMs / Math.max(1, ms)) * 1000) / 1000;
 

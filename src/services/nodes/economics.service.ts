@@ -12,17 +12,17 @@ import { averageCalls, bandOf, breakEvenOf, callRange, marginOf, p95Of } from '.
 import { type ServedLatency, type ServedPart, servedLatencies, servedParts } from './node-hours.store.js';
 import { findNodes } from './nodes.store.js';
 
-/** What is known of one node. */
+/** All data about one node. */
 interface Served {
   parts: readonly ServedPart[];
   latencies: readonly ServedLatency[];
   benchmarks: readonly GpuBenchmark[];
 }
 
-/** What nodes earn and cost. */
+/** Revenue and cost of nodes. */
 export function createEconomicsService() {
   return {
-    /** Every node, or the one that the input names. @throws AppError `unauthorized`, `forbidden` */
+    /** Every node, or the one in the input. @throws AppError `unauthorized`, `forbidden` */
     async list(
       context: ServiceContext,
       { window_days: days, node_id: asked }: EconomicsInput,
@@ -96,7 +96,7 @@ function economicsOf(
   return { perHour: marginPerHour, output };
 }
 
-/** Every model that the node served or was measured with. */
+/** Every model that the node served or was benchmarked with. */
 function modelsOf({ parts, latencies, benchmarks }: Served): NodeEconomicsOutput['models'] {
   const names = new Set([...parts.map(({ model }) => model), ...benchmarks.map(({ model }) => model)]);
   return [...names]

@@ -17,23 +17,23 @@ import {
   noteSweep,
 } from './nodes.store.js';
 
-/** A sweep this many intervals after the one before was late. */
+/** A sweep is late this many intervals after the previous one. */
 const LATE_INTERVALS = 2;
 
-/** What a sweep found. */
+/** Result of a sweep. */
 interface SweepResult {
   healthy: number;
   unhealthy: number;
-  /** Of the unhealthy ones, those that routing keeps. */
+  /** How many of the unhealthy nodes the routing keeps. */
   kept: number;
-  /** Whether the sweep before was much longer ago than it should be. */
+  /** Whether the previous sweep was much longer ago than intended. */
   late: boolean;
 }
 
-/** Receives heartbeats of nodes and finds missing ones. Called with the internal secret, or by the schedule. */
+/** Receives heartbeats of nodes and detects missing ones. Called with the internal secret, or by the schedule. */
 export function createHeartbeatsService() {
   return {
-    /** Records a heartbeat, at the time of the server's clock. @throws AppError `not_found` */
+    /** Records a heartbeat with the server's time. @throws AppError `not_found` */
     async receive(context: ServiceContext, named: string, input: HeartbeatInput): Promise<PulseOutput> {
       const id = idOf(named, 'GPU node');
       const now = context.clock.now();
@@ -70,7 +70,7 @@ export function createHeartbeatsService() {
 
     /**
      * Marks nodes unhealthy that have been silent for longer than `staleAfterMs`. When half of them or more go silent
-     * together, routing keeps them: the fault is more likely ours.
+     * together, the routing keeps them: the fault is more likely ours.
      */
     async sweep(
       context: ServiceContext,
@@ -88,7 +88,7 @@ export function createHeartbeatsService() {
         if (stale.length + released.length > 0) await notifyNodes(em);
         await deleteHeartbeatsBefore(em, new Date(now - DAY_MS));
         const late = before !== undefined && now - before.getTime() > LATE_INTERVALS * intervalMs;
-        tell(context, { stale, kept, late });
+        report(context, { stale, kept, late });
         const healthy = nodes.filter(({ healthStatus }) => healthStatus === 'healthy').length;
         return {
           healthy,
@@ -99,7 +99,7 @@ export function createHeartbeatsService() {
       });
     },
 
-    /** How many nodes are in which state. */
+    /** The number of nodes in each state. */
     counts: ({ em }: ServiceContext): Promise<NodeCounts> => countNodes(em),
 
     /** Seconds since the last sweep; undefined before the first. */
@@ -110,7 +110,7 @@ export function createHeartbeatsService() {
   };
 }
 
-function tell(
+function report(
   { log }: ServiceContext,
   { stale, kept, late }: { stale: readonly string[]; kept: readonly string[]; late: boolean },
 ): void {

@@ -4,11 +4,13 @@ import type { BucketCount } from '../../lib/latency-sketch.js';
 import { latencyBucket } from '../analytics/rollups.store.js';
 import { CALL_BOUNDS } from './economics.rules.js';
 
-/** Of one node, or of all. */
+/** Condition for one node, or for all. */
 const ofNode = (nodeId: string | undefined): RawBuilder<unknown> =>
   nodeId === undefined ? sql`node_id is not null` : sql`node_id = ${nodeId}::uuid`;
 
-/** What nodes served in the hour that begins at `at`, from its events, in the columns of `node_hours` behind the hour. */
+/**
+ * What nodes served in the hour that begins at `at`, from its events, in the columns of `node_hours` after the hour.
+ */
 const servedIn = (at: RawBuilder<unknown>, nodeId?: string): RawBuilder<unknown> => sql`
   select node_id, deployment, model, band, sum(requests)::bigint as requests, sum(errors)::bigint as errors,
     sum(busy_ms)::bigint as busy_ms, sum(cost) as cost,
@@ -26,7 +28,7 @@ const servedIn = (at: RawBuilder<unknown>, nodeId?: string): RawBuilder<unknown>
     group by 1, 2, 3, 4, 5) buckets
   group by node_id, deployment, model, band`;
 
-/** Makes the figures of nodes in an hour anew from all of its events. */
+/** Recomputes the figures of nodes in an hour from all of its events. */
 export async function recomputeNodeHour(em: EntityManager, hour: Date): Promise<void> {
   const db = em.getKysely();
   const at = sql`${hour.toISOString()}::timestamptz`;
@@ -34,7 +36,10 @@ export async function recomputeNodeHour(em: EntityManager, hour: Date): Promise<
   await sql`insert into node_hours select ${at}, served.* from (${servedIn(at)}) served`.execute(db);
 }
 
-/** Hours from `from` on as `parts`, in the columns of `node_hours` behind the hour; those not rolled up yet from the events. */
+/**
+ * Hours from `from` on as `parts`, in the columns of `node_hours` after the hour. Hours not rolled up yet are read
+ * from the events.
+ */
 const partsFrom = (from: Date, nodeId: string | undefined): RawBuilder<unknown> => sql`
   dirty as materialized (select distinct hour from rollup_dirty where hour >= ${from.toISOString()}),
   parts as (
@@ -59,7 +64,7 @@ export interface ServedPart {
   uncounted: number;
 }
 
-/** What each deployment served on each node, or on one, in the hours from `from` on. */
+/** What each deployment served on each node, or on one node, in the hours from `from` on. */
 export async function servedParts(em: EntityManager, from: Date, nodeId?: string): Promise<ServedPart[]> {
   const { rows } = await sql<ServedPart>`
     with ${partsFrom(from, nodeId)}
@@ -69,10 +74,10 @@ export async function servedParts(em: EntityManager, from: Date, nodeId?: string
   return rows;
 }
 
-/** How many calls of a model on a node fell into a bucket of latency, while so many calls were under way there. */
+/** The number of calls of a model on a node in a latency bucket, while so many calls were in progress there. */
 export type ServedLatency = { node_id: string; model: string; band: number } & BucketCount;
 
-/** Latencies of the successes on each node, or on one, in the hours from `from` on. */
+/** Latencies of successful calls on each node, or on one node, in the hours from `from` on. */
 export async function servedLatencies(
   em: EntityManager,
   from: Date,

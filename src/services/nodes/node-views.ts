@@ -7,7 +7,7 @@ import type { HeartbeatOutput, NodeOutput } from './nodes.outputs.js';
 import { secondsBetween, shownReadings } from './nodes.rules.js';
 import { nodeReports } from './nodes.store.js';
 
-/** What an administrator sets, as the audit log has it. */
+/** The settings of a node, as recorded in the audit log. */
 export const factsOf = (node: GpuNode) => ({
   name: node.name,
   provider: node.provider,
@@ -18,7 +18,7 @@ export const factsOf = (node: GpuNode) => ({
   status: node.status ?? 'active',
 });
 
-/** Nodes as administrators see them, the same in lists and alone. */
+/** Nodes as administrators see them, in lists and alone. */
 export async function shownNodes(
   { em, clock }: Pick<ServiceContext, 'em' | 'clock'>,
   nodes: readonly GpuNode[],

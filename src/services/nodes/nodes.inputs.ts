@@ -4,10 +4,10 @@ import { moneyInput } from '../../lib/money-input.js';
 import { pageInput } from '../../lib/page-input.js';
 
 const MAX_ADDRESS = 2_048;
-/** As times are written in answers. */
+/** The format of times in responses. */
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
 
-/** What is wrong with the address of a node; undefined if nothing is. */
+/** The fault in a node's address; undefined if it is valid. */
 function addressFault(address: string): string | undefined {
   if (!address.isWellFormed() || /\p{Cc}/u.test(address)) return 'must not contain control characters';
   const url = URL.canParse(address) ? new URL(address) : undefined;
@@ -104,7 +104,7 @@ export const sweepStepInput = z
   })
   .meta({ id: 'SubmittedSweepStep', description: 'One concurrency of a sweep.' });
 
-/** What a benchmark measures, from which two runs are compared. */
+/** The measures of a benchmark, which comparisons use. */
 export const MEASURES = [
   'error_rate',
   'tokens_per_second',

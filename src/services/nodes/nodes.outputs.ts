@@ -210,9 +210,7 @@ export const benchmarkComparisonOutput = z
     other: benchmarkOutput.describe('The run to compare.'),
     differences: z
       .array(z.enum(['model_public_name', 'concurrency', 'slo']))
-      .describe(
-        'Settings that differ. Unless it is empty, they may be the reason for what the measures show.',
-      ),
+      .describe('Settings that differ. If there are any, they may explain the results.'),
     measures: z.array(comparedMeasureOutput).describe('Measures that both runs have.'),
   })
   .meta({ id: 'BenchmarkComparison', description: 'Two benchmark runs, measure by measure.' });

@@ -4,14 +4,14 @@ import type { HeartbeatInput } from './nodes.inputs.js';
 import type { NodeOutput } from './nodes.outputs.js';
 
 const MS_PER_SECOND = 1000;
-/** Nodes send a heartbeat this often. */
+/** Interval of heartbeats. */
 const HEARTBEAT_MS = 60_000;
 
-/** Seconds between two times in milliseconds, to the tenth, never negative. */
+/** Seconds between two times in milliseconds, in tenths, never negative. */
 export const secondsBetween = (from: number, until: number): number =>
   Math.round(Math.max(0, until - from) / (MS_PER_SECOND / 10)) / 10;
 
-/** Readings after a heartbeat at `now`: what it doesn't carry stays, with its age. */
+/** Readings after a heartbeat at `now`: metrics that it doesn't have keep their last value and age. */
 export function mergedReadings(
   before: StoredReadings,
   heartbeat: HeartbeatInput,
@@ -30,7 +30,7 @@ const shown = <Value>(reading: StoredReading<Value> | undefined, now: number) =>
       }
     : null;
 
-/** Readings as they are shown at `now`, each with its age. */
+/** Readings for display at `now`, each with its age. */
 export const shownReadings = (readings: StoredReadings, now: number): NodeOutput['readings'] => ({
   gpu_utilization: shown(readings.gpu_utilization, now),
   memory_used_gb: shown(readings.memory_used_gb, now),
@@ -40,7 +40,7 @@ export const shownReadings = (readings: StoredReadings, now: number): NodeOutput
   loaded_models: shown(readings.loaded_models, now),
 });
 
-/** What a sweep looks at. */
+/** A node as a sweep sees it. */
 export interface SweptNode {
   id: string;
   status: string;
@@ -49,29 +49,29 @@ export interface SweptNode {
   lastHeartbeatAt?: Date | null | undefined;
 }
 
-/** What a sweep found. */
+/** Result of a sweep. */
 export interface SweepFindings {
-  /** Nodes that have just become unhealthy. */
+  /** Nodes that just became unhealthy. */
   stale: string[];
-  /** Unhealthy nodes that routing keeps from now on: of `stale`, and of those that earlier sweeps found. */
+  /** Unhealthy nodes that the routing keeps from now on: some of `stale`, and some from earlier sweeps. */
   kept: string[];
-  /** Nodes that routing kept and now avoids. */
+  /** Nodes that the routing kept until now and avoids from now on. */
   released: string[];
 }
 
 /**
- * Whether so many nodes went silent that the fault may be ours: the network, the platform, or the sweep itself. One node
- * alone is believed.
+ * Whether so many nodes went silent that the fault may be ours: the network, the platform, or the sweep itself. A
+ * single silent node is believed.
  */
 const isMassLoss = (lost: number, all: number): boolean => lost > 1 && lost * 2 >= all;
 
 const heardAt = ({ lastHeartbeatAt }: SweptNode): number => lastHeartbeatAt?.getTime() ?? 0;
-/** Silence is expected of a node that was switched off. */
+/** A node that was switched off is expected to be silent. */
 const inUse = ({ status }: SweptNode): boolean => status !== 'offline';
 
 /**
- * Nodes that earlier sweeps found and that fell silent together with `lost`. One outage shows in several sweeps: the last
- * heartbeats before it are spread over the time between two of them.
+ * Nodes from earlier sweeps that fell silent together with `lost`. One outage shows in several sweeps: the last
+ * heartbeats before it are spread over the interval between two sweeps.
  */
 function lostBefore(
   nodes: readonly SweptNode[],
@@ -84,9 +84,10 @@ function lostBefore(
 }
 
 /**
- * Finds the nodes whose last heartbeat is older than `cutoff` (milliseconds); sweeps are `sweepMs` apart. Nodes that were
- * unhealthy already stay as they are, with two exceptions. Those that fell silent a moment before the ones found now may turn
- * out to be part of a mass, which routing keeps. And those that it keeps are let go once most of the others are heard again.
+ * Finds the nodes whose last heartbeat is older than `cutoff` (milliseconds); sweeps are `sweepMs` apart. Nodes that
+ * are already unhealthy stay so, with two exceptions. Nodes that fell silent shortly before the ones found now may
+ * turn out to be part of a mass loss, and the routing keeps them. And kept nodes are released once most of the others
+ * are heard again.
  */
 export function judgeSweep(nodes: readonly SweptNode[], cutoff: number, sweepMs: number): SweepFindings {
   const healthy = nodes.filter(({ healthStatus }) => healthStatus === 'healthy');

@@ -15,7 +15,7 @@ import type { CreateNodeInput, UpdateNodeInput } from './nodes.inputs.js';
 import type { HeartbeatOutput, NodeOutput, NodeSettingsOutput } from './nodes.outputs.js';
 import { findNode, listHeartbeats, listNodes, lockNode } from './nodes.store.js';
 
-/** What administrators do with GPU nodes. Every method throws AppError `unauthorized` and `forbidden`. */
+/** Administration of GPU nodes. Every method throws AppError `unauthorized` and `forbidden`. */
 export function createNodesService({
   config,
 }: {
@@ -68,7 +68,7 @@ export function createNodesService({
       return (await shownNodes(context, [node]))[0]!;
     },
 
-    /** Changes what the input names. @throws AppError `not_found`, `changed_meanwhile` */
+    /** Changes the fields in the input. @throws AppError `not_found`, `changed_meanwhile` */
     async update(
       context: ServiceContext,
       named: string,
@@ -88,7 +88,7 @@ export function createNodesService({
         Object.assign(locked, columnsOf(input), input.status && { status: input.status });
         const changes = changedFields(facts, factsOf(locked));
         if (Object.keys(changes.after).length === 0) return locked;
-        // Each change has a time of its own: it tells one from the other.
+        // Each change gets a distinct time, by which clients recognise it.
         locked.updatedAt = new Date(Math.max(context.clock.now(), locked.updatedAt.getTime() + 1));
         if (changes.after.status !== undefined || locked.endpointKey !== place) {
           locked.revision++;
@@ -101,7 +101,7 @@ export function createNodesService({
       return (await shownNodes(context, [node]))[0]!;
     },
 
-    /** Its benchmarks stay. @throws AppError `not_found` */
+    /** Deletes a node; its benchmarks stay. @throws AppError `not_found` */
     async remove(context: ServiceContext, named: string): Promise<void> {
       const viewer = requireAdmin(context);
       const id = idOf(named, 'GPU node');

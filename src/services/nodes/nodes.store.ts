@@ -11,24 +11,24 @@ import { REPORT_SECONDS } from '../../router/deployment-reports.js';
 export interface NodeCounts {
   healthy: number;
   unhealthy: number;
-  /** Unhealthy, but routing keeps them. */
+  /** Unhealthy nodes that the routing keeps. */
   kept: number;
 }
 
 const NEWEST_FIRST = { createdAt: 'desc', id: 'desc' } as const;
 
-/** What processes that route report of a node. */
+/** Reports of the routing processes about a node. */
 export interface NodeReportSum {
-  /** Calls in flight there. */
+  /** Calls in progress there. */
   calls: number;
-  /** Deployments there, by the routing file; null if only proxies of an older build report. */
+  /** Number of deployments there in the routing file; null if only proxies of an older build report. */
   deployments: number | null;
 }
 
 const sumUpReports = sql<NodeReportSum & { node: string }>`
   select node, sum((report->>'in_flight')::integer)::integer as calls,
     max((report->>'deployments')::integer) as deployments
-  from proxy_reports, jsonb_each(nodes) as said (node, report)
+  from proxy_reports, jsonb_each(nodes) as reported (node, report)
   where reported_at > now() - ${REPORT_SECONDS} * interval '1 second'
   group by node`;
 
@@ -36,27 +36,27 @@ export function listNodes(em: EntityManager, { limit, offset }: PageInput): Prom
   return em.find(GpuNode, {}, { ...UNTRACKED, orderBy: NEWEST_FIRST, limit, offset });
 }
 
-/** All of them, or those of the ids that exist, newest first. */
+/** All nodes, or those of the ids that exist, newest first. */
 export function findNodes(em: EntityManager, ids?: readonly string[]): Promise<GpuNode[]> {
   const which = ids ? { id: { $in: [...ids] } } : {};
   return em.find(GpuNode, which, { ...UNTRACKED, orderBy: NEWEST_FIRST });
 }
 
-/** For each node a text that changes whenever anything that is shown of it changes. */
+/** For each node a text that changes whenever any displayed field changes. */
 export async function nodeMarks(em: EntityManager): Promise<Map<string, string>> {
   const { rows } = await sql<{ id: string; mark: string }>`
-    with said as (${sumUpReports})
+    with reported as (${sumUpReports})
     select n.id, concat(n.xmin, ' ', s.calls, ' ', s.deployments) as mark
-    from gpu_nodes n left join said s on s.node = n.id::text`.execute(em.getKysely());
+    from gpu_nodes n left join reported s on s.node = n.id::text`.execute(em.getKysely());
   return new Map(rows.map(({ id, mark }) => [id, mark]));
 }
 
-/** The id must have the form of a UUID, as everywhere here. */
+/** The id must be a UUID, as everywhere in this file. */
 export function findNode(em: EntityManager, id: string): Promise<GpuNode | null> {
   return em.findOne(GpuNode, { id }, UNTRACKED);
 }
 
-/** A node as it is now, locked until the transaction ends: what is changed on it is written at its end. */
+/** A node, locked until the transaction ends. Changes to the entity are written at the end. */
 export function lockNode(em: EntityManager, id: string): Promise<GpuNode | null> {
   return em.findOne(GpuNode, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
 }
@@ -70,7 +70,7 @@ export function lockKnownNodes(em: EntityManager): Promise<GpuNode[]> {
   );
 }
 
-/** How many nodes that have sent a heartbeat are in each state; `unhealthy` ones aren't `kept`. */
+/** The number of nodes in each state that have sent a heartbeat; `unhealthy` excludes `kept`. */
 export async function countNodes(em: EntityManager): Promise<NodeCounts> {
   const { rows } = await sql<NodeCounts>`
     select count(*) filter (where health_status = 'healthy')::integer as healthy,
@@ -80,7 +80,7 @@ export async function countNodes(em: EntityManager): Promise<NodeCounts> {
   return rows[0]!;
 }
 
-/** The same, by node. */
+/** Reports by node. */
 export async function nodeReports(em: EntityManager): Promise<Map<string, NodeReportSum>> {
   const { rows } = await sumUpReports.execute(em.getKysely());
   return new Map(rows.map(({ node, ...report }) => [node, report]));
@@ -98,7 +98,7 @@ export async function deleteHeartbeatsBefore(em: EntityManager, time: Date): Pro
   return em.nativeDelete(GpuHeartbeat, { receivedAt: { $lt: time } });
 }
 
-/** Notes a sweep. @returns When the one before it was; undefined for the first. */
+/** Records a sweep. @returns the time of the previous one; undefined for the first. */
 export async function noteSweep(em: EntityManager, now: Date): Promise<Date | undefined> {
   const before = await lastSweep(em);
   await sql`insert into gpu_sweeps (swept_at) values (${now})
@@ -106,7 +106,7 @@ export async function noteSweep(em: EntityManager, now: Date): Promise<Date | un
   return before;
 }
 
-/** When nodes were last checked; undefined before the first time. */
+/** Time of the last sweep; undefined before the first. */
 export async function lastSweep(em: EntityManager): Promise<Date | undefined> {
   const { rows } = await sql<{ at: Date }>`select swept_at as at from gpu_sweeps`.execute(em.getKysely());
   return rows[0] && new Date(rows[0].at);

@@ -1,15 +1,15 @@
 import { DAY_MS, dayStart, monthStart } from '../../lib/clock.js';
 
-/** Ahead of time, beside the running one: a jobs process may be down for weeks. */
+/** Created in advance, besides the current one: a jobs process may be down for weeks. */
 const MONTHS_AHEAD = 2;
 const DAYS_AHEAD = 14;
 
-/** What one partition holds. */
+/** Period of one partition. */
 export type PartitionSize = 'month' | 'day';
 
 export interface TimeRange {
   from: Date;
-  /** First instant that no longer belongs to it. */
+  /** End of the partition, exclusive. */
   until: Date;
 }
 
@@ -19,8 +19,8 @@ export interface Partition extends TimeRange {
 }
 
 /**
- * The partitions of `usage_events` that are missing at a time: of its UTC month and the next two, or of its day and the next
- * fourteen. What a partition of either size holds already is left to it, so that the size may change at any time.
+ * The partitions of `usage_events` that are missing: for this UTC month and the next two, or for this day and the
+ * next fourteen. Periods that a partition of either size covers are left to it, so the size may change at any time.
  */
 export function missingPartitions(
   nowMs: number,
@@ -34,7 +34,7 @@ export function missingPartitions(
   return Array.from({ length: MONTHS_AHEAD + 1 }, (_, offset) => {
     const month = { from: monthStart(nowMs, offset), until: monthStart(nowMs, offset + 1) };
     if (isFree(month)) return [{ table: tableOf(month.from, 'month'), ...month }];
-    // Days of it have theirs: the others get the same.
+    // Some days of the month have their own partition, so the others get one too.
     return daysOf(month.from.getTime(), month.until.getTime()).filter(isFree);
   }).flat();
 }

@@ -4,9 +4,9 @@ import { ensurePartitions } from './partitions.store.js';
 import { NotNow } from './usage-lock.store.js';
 
 /**
- * Adds the next partitions of usage where they are missing, in the transaction that the context's `em` is in, if any. While
- * somebody reads all usage it leaves them to the next run, months before they are needed, and says so.
- * @returns the names of those that it added.
+ * Adds the next missing partitions of usage, in the transaction of the context's `em`, if any. If somebody is reading
+ * all usage, it leaves them to the next run, months before they are needed, and logs that.
+ * @returns the names of the added partitions.
  */
 export async function addPartitions(
   { em, clock, log }: Pick<ServiceContext, 'em' | 'clock' | 'log'>,
@@ -16,7 +16,7 @@ export async function addPartitions(
     return await ensurePartitions(em, clock.now(), size);
   } catch (error) {
     if (!(error instanceof NotNow)) throw error;
-    log.warn({ reason: error.message }, 'partitions are added by the next run');
+    log.warn({ reason: error.message }, 'left new partitions to the next run');
     return [];
   }
 }

@@ -6,12 +6,12 @@ import { patiently } from '../../db/patience.js';
 import { missingPartitions, type Partition, type PartitionSize } from './partitions.rules.js';
 import { lockUsage } from './usage-lock.store.js';
 
-/** Moving rows out of the default partition may take longer than a statement usually may. */
+/** Moving rows out of the default partition may exceed the usual statement timeout. */
 const MOVE_TIMEOUT_MS = 60_000;
 
 /** The partitions of `usage_events`, oldest first, without the default one. */
 export async function listPartitions(em: EntityManager): Promise<Partition[]> {
-  // The catalogue's rows: `to_regclass` may answer from a cache that another's commit hasn't reached yet.
+  // Reads the catalogue: `to_regclass` may use a cache that another process's commit hasn't reached yet.
   const { rows } = await sql<{ table: string; from_ms: number; until_ms: number }>`
     select relname as table, extract(epoch from bounds[1]::timestamptz)::float8 * 1000 as from_ms,
       extract(epoch from bounds[2]::timestamptz)::float8 * 1000 as until_ms
@@ -27,8 +27,8 @@ export async function listPartitions(em: EntityManager): Promise<Partition[]> {
 }
 
 /**
- * Adds one partition. Rows of it that already sit in the default partition would make PostgreSQL refuse, so they move
- * into the new table before it is attached. Needs the locks of `lockTables`.
+ * Adds one partition. PostgreSQL refuses to attach it while the default partition has rows of its period, so these
+ * rows move into the new table first. Needs the locks of `lockTables`.
  */
 async function addPartition(em: EntityManager, { table, from, until }: Partition): Promise<void> {
   const db = em.getKysely();
@@ -46,8 +46,8 @@ async function addPartition(em: EntityManager, { table, from, until }: Partition
 }
 
 /**
- * Keeps writers out of the table, and everybody out of its default partition, which `attach partition` needs for itself in
- * the end. That lock comes first: whoever got the writers' and then waited for it would stop all charging for as long as an
+ * Locks out writers of the table, and everybody from its default partition, as `attach partition` needs in the end.
+ * That lock comes first: holding the writers' lock while waiting for it would stop all charging for as long as an
  * audit reads.
  */
 const lockTables = (em: EntityManager): Promise<void> =>
@@ -57,10 +57,11 @@ const lockTables = (em: EntityManager): Promise<void> =>
   ]);
 
 /**
- * Makes sure that this month and the next two have their partition of `usage_events`, or this day and the next fourteen. Safe
- * to run anywhere and by many at once; joins the transaction that `em` is in, if any.
- * @returns the names of the partitions that it added.
- * @throws NotNow, with nothing done, while somebody reads all usage. Until the next run the default partition takes what has none.
+ * Ensures that this month and the next two have their partition of `usage_events`, or this day and the next fourteen.
+ * Safe to run anywhere and in many processes at once; joins the transaction of `em`, if any.
+ * @returns the names of the added partitions.
+ * @throws NotNow, with nothing done, while somebody reads all usage. Until the next run the default partition takes
+ * the rows.
  */
 export async function ensurePartitions(
   em: EntityManager,

@@ -4,29 +4,30 @@ import { type RawBuilder, sql } from 'kysely';
 import { limitLockWaits, limitLockWaitsAfterCheck } from '../../db/in-transaction.js';
 import { isDeadlock, isLockFault } from '../../db/lock-fault.js';
 
-/** A flush waits at most so long behind us for each lock that we ask for. */
+/** A flush waits at most this long behind each of our lock requests. */
 const LOCK_WAIT_MS = 300;
 const LOCK_TRIES = 10;
 const LOCK_PAUSE_MS = 250;
-/** No more tries after this: a migration may hold locks of its own meanwhile. */
+/** No more attempts after this time: a migration may hold locks of its own in the meantime. */
 const PATIENCE_MS = 4_000;
 
-/** Why the tables of usage stay as they are for now. */
+/** The tables of usage can't be changed now. */
 export class NotNow extends Error {}
 
 /**
- * Runs `lock table` statements on the tables of usage, in tries that keep nobody waiting for long: who waits for a table keeps
- * out all who come after, and an audit reads it for minutes. The locks last until the transaction ends.
- * @throws NotNow, with nothing locked, when somebody else uses them all the time
+ * Runs `lock table` statements on the tables of usage, in attempts that delay nobody for long: whoever waits for a
+ * table lock blocks all who come after, and an audit reads for minutes. The locks last until the transaction ends.
+ * @throws NotNow, with nothing locked, when the tables are in use all the time
  */
 export async function lockUsage(em: EntityManager, locks: readonly RawBuilder<unknown>[]): Promise<void> {
   const began = performance.now();
   for (let tries = 1; ; tries++) {
     try {
-      // A savepoint: what failed leaves the rest of the transaction.
+      // A savepoint, so that a failure leaves the rest of the transaction intact.
       await em.transactional(async (inner) => {
         const db = inner.getKysely();
-        // It keeps out no reader and no writer, so it may wait until PostgreSQL has ended an autovacuum that is in the way.
+        // This lock blocks neither readers nor writers, so it may wait until PostgreSQL has ended an autovacuum that
+        // is in the way.
         await limitLockWaitsAfterCheck(inner, LOCK_WAIT_MS);
         await sql`lock table usage_events in share update exclusive mode`.execute(db);
         await limitLockWaits(inner, LOCK_WAIT_MS);

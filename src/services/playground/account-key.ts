@@ -12,9 +12,9 @@ type Deps = Pick<ServiceDeps, 'envelopes' | 'virtualKeys'>;
 const RETRY_AFTER_SECONDS = 5;
 
 /**
- * `Bearer <virtual key>` of the account itself, made when it is first needed. No request and no lock waits for the model
- * proxy but the one that asks; of two that make one at once the first stays.
- * @throws AppError `upstream_unconfigured` when the model proxy gives none; as `openOrRefuse`
+ * `Bearer <virtual key>` of the account itself, created at its first use. Only the request that needs it waits for
+ * the model proxy, without holding a lock. When two requests create one at once, the first one stays.
+ * @throws AppError `upstream_unconfigured` when the model proxy returns none; as `openOrRefuse`
  */
 export async function accountAuthorization(
   context: ServiceContext,
@@ -39,10 +39,10 @@ async function readKey(
 
 async function makeKey(context: ServiceContext, accountId: string, deps: Deps): Promise<string> {
   const { envelopes, virtualKeys } = deps;
-  // An alias must be unique, and one that lost the race below may still be there.
+  // An alias must be unique, and the key that lost a race below may still exist.
   const alias = `account-${accountId}-${newId()}`;
   const made = await virtualKeys.generate({ accountId, alias }).catch((error: unknown) => {
-    context.log.warn({ err: error }, 'no virtual key for an account: its playground runs are refused');
+    context.log.warn({ err: error }, 'an account has no virtual key: its playground runs are refused');
     throw new AppError('upstream_unconfigured', {
       message: 'The playground has no virtual key for your account yet. Try again in a moment.',
       retryAfterSeconds: RETRY_AFTER_SECONDS,
@@ -56,7 +56,7 @@ async function makeKey(context: ServiceContext, accountId: string, deps: Deps): 
   );
   if (isFirst > 0) return made;
   await virtualKeys.remove([made]).catch((error: unknown) => {
-    context.log.warn({ err: error }, 'a virtual key that is not needed stays at the model proxy');
+    context.log.warn({ err: error }, 'an unused virtual key could not be removed from the model proxy');
   });
   const known = await readKey(context, accountId, deps);
   if (known === undefined) throw new AppError('unauthorized');

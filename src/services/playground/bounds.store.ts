@@ -6,7 +6,7 @@ import type { TokenCounts } from '../../inference/usage/usage.js';
 import { MINUTE_MS, utcDay } from '../../lib/clock.js';
 import { KEPT_SESSIONS, type RequestedRuns, type Taken } from './playground.rules.js';
 
-/** Lets one start of an account at a time past, until the transaction ends: what it counts stays true. */
+/** Serializes an account's starts until the transaction ends, so that its counts stay true. */
 export async function lockStarts(em: EntityManager, accountId: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(${advisoryLocks.playgroundStarts}, hashtext(${accountId}))`.execute(
     em.getKysely(),
@@ -14,8 +14,8 @@ export async function lockStarts(em: EntityManager, accountId: string): Promise<
 }
 
 /**
- * The sealed data key of an account that can't be deleted before the transaction ends; null: an operator has dropped a lost
- * one; undefined: the account is deleted.
+ * Locks an account against deletion until the transaction ends, and returns its sealed data key. Null if an operator
+ * has dropped a lost key; undefined if the account is deleted.
  */
 export async function lockDataKey(em: EntityManager, accountId: string): Promise<string | null | undefined> {
   const { rows } = await sql<{ sealed: string | null }>`
@@ -24,7 +24,7 @@ export async function lockDataKey(em: EntityManager, accountId: string): Promise
   return rows[0]?.sealed;
 }
 
-/** What an account has taken of its bounds. Forgets starts that no bound counts any more. */
+/** What an account has used of its limits. Ignores starts that no limit counts any more. */
 export async function takenBy(em: EntityManager, accountId: string, now: number): Promise<Taken> {
   await em.nativeDelete(PlaygroundStart, { accountId, startedAt: { $lte: new Date(now - MINUTE_MS) } });
   const { rows } = await sql<{
@@ -56,7 +56,7 @@ export async function takenBy(em: EntityManager, accountId: string, now: number)
   };
 }
 
-/** Takes what a session that starts may use, and forgets days that no bound counts any more. */
+/** Reserves what a starting session may use, and deletes days that no limit counts any more. */
 export async function take(
   em: EntityManager,
   start: RequestedRuns & { sessionId: string; accountId: string; now: number },
@@ -70,13 +70,13 @@ export async function take(
     on conflict (account_id, day) do update
     set runs = d.runs + excluded.runs, output_tokens = d.output_tokens + excluded.output_tokens,
       input_tokens = d.input_tokens + excluded.input_tokens`.execute(em.getKysely());
-  // Yesterday's is kept: runs that began then may still end.
+  // Yesterday is kept: its runs may still end.
   await sql`delete from playground_days where account_id = ${accountId} and day < ${day}::date - 1`.execute(
     em.getKysely(),
   );
 }
 
-/** Puts what a run has read and generated in the place of what it might have. */
+/** Replaces the reserved tokens of a run with those that it read and generated. */
 export async function settleTokens(
   em: EntityManager,
   run: { accountId: string; day: string; maxTokens: number; estimatedInputTokens: number },
@@ -88,7 +88,7 @@ export async function settleTokens(
     where account_id = ${run.accountId} and day = ${run.day}`.execute(em.getKysely());
 }
 
-/** Deletes what is older than the history that is kept, unless it is shared or under way. */
+/** Deletes sessions beyond the history that is kept, unless they are shared or in progress. */
 export async function dropOldSessions(em: EntityManager, accountId: string): Promise<void> {
   await sql`
     delete from playground_sessions s where s.account_id = ${accountId} and not s.shared
@@ -99,7 +99,7 @@ export async function dropOldSessions(em: EntityManager, accountId: string): Pro
         where r.session_id = s.id and r.status in ('pending', 'running'))`.execute(em.getKysely());
 }
 
-/** Deletes the counts of an account that is deleted. */
+/** Deletes the counts of a deleted account. */
 export async function forgetBounds(em: EntityManager, accountId: string): Promise<void> {
   await sql`delete from playground_days where account_id = ${accountId}`.execute(em.getKysely());
   await em.nativeDelete(PlaygroundStart, { accountId });

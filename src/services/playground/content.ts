@@ -10,7 +10,7 @@ import { dataKeyField } from '../keys/keys.rules.js';
 import type { RunOutput, SessionOutput, SharedSessionOutput } from './playground.outputs.js';
 import { beginningOf, promptField, responseField, systemPromptField } from './playground.rules.js';
 
-/** What opens and seals the texts of one account. */
+/** Seals and opens the texts of one account. */
 export type ContentKey = Pick<Envelope, 'seal' | 'open'>;
 
 /** The key of an account's texts; undefined once the account is deleted. */
@@ -27,12 +27,12 @@ export async function contentKeyOf(
   return sealed ? contentKey(dataKeys, accountId, sealed) : undefined;
 }
 
-/** The key of an account's texts, out of its sealed data key. @throws AppError as `openOrRefuse` */
+/** The key of an account's texts, from its sealed data key. @throws AppError as `openOrRefuse` */
 export const contentKey = (dataKeys: Envelope, accountId: string, sealed: string): ContentKey =>
   createEnvelope('content', openOrRefuse(dataKeys, sealed, dataKeyField(accountId)));
 
 /**
- * Opens what an account keeps for its playground.
+ * Opens a sealed text of an account's playground.
  * @throws AppError `service_unavailable` when it was sealed with an ENCRYPTION_KEY that this process doesn't have
  */
 export function openOrRefuse(envelope: Envelope, sealed: string, field: string): Buffer {
@@ -69,7 +69,7 @@ export function runView(run: PlaygroundRun, accountId: string, key: ContentKey):
   };
 }
 
-/** A session as everybody sees it who has its address. */
+/** A session as visitors with its link see it. */
 export function sharedView(
   session: PlaygroundSession,
   runs: readonly PlaygroundRun[],
@@ -112,7 +112,7 @@ export function sessionView(
   };
 }
 
-/** The same for a list: of each text its beginning. */
+/** A session in a list, with the beginning of each text. */
 export function listedView(session: SessionOutput): SessionOutput {
   let truncated = false;
   const cut = <Text extends string | null>(text: Text): Text | string => {

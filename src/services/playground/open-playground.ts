@@ -11,11 +11,11 @@ import { ModelCalls } from './runs/model-calls.js';
 import { openRunBus } from './runs/run-bus.js';
 import { Runner } from './runs/runner.js';
 
-/** What makes and follows the runs of the model playground in one process. */
+/** Makes and follows the playground runs of one process. */
 export interface Playground {
   runner: Runner;
   mirrors: Mirrors;
-  /** Lets runs end and closes. No new ones may come meanwhile. */
+  /** Lets runs end and closes. No new runs may start in the meantime. */
   stop(): Promise<void>;
 }
 
@@ -27,14 +27,14 @@ export interface PlaygroundDeps {
   /** The process's own. */
   json: JsonReader;
   signals: Signals;
-  /** A fork of its own. */
+  /** A new fork. */
   em(): EntityManager;
-  /** Carries the calls; it is closed by whoever opened it, after `stop`. */
+  /** Carries the calls. The caller closes it after `stop`. */
   upstream: Upstream;
   stopPatienceMs?: number | undefined;
 }
 
-/** Waits for nothing: what it needs of others it connects to by and by. */
+/** Doesn't wait: connections are opened when they are needed. */
 export function openPlayground(deps: PlaygroundDeps): Playground {
   const { config, clock, log, registry, json, signals, em, upstream, stopPatienceMs } = deps;
   const bus = openRunBus(config.redisUrl, log);

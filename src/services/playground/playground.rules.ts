@@ -2,13 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { AppError } from '../../errors.js';
 import { DAY_MS, dayStart, MINUTE_MS } from '../../lib/clock.js';
 
-/** Sessions that a list shows, unless it is of shared ones, and that are kept for an account beside those. */
+/**
+ * Sessions that a list shows, unless it is the list of shared ones. As many unshared sessions are kept per account.
+ */
 export const KEPT_SESSIONS = 50;
-/** Shared sessions are kept however old they are, so their number has a bound. */
+/** Shared sessions are kept regardless of age, so their number is limited. */
 export const SHARED_SESSIONS = 200;
-/** Runs of one account that wait or run, over all processes. */
+/** Waiting and running runs of one account, over all processes. */
 export const UNFINISHED_RUNS = 32;
-/** A list shows so much of each text. */
+/** A list shows this much of each text. */
 export const LISTED_CHARACTERS = 1_000;
 /** 144 bits (requirement T19). */
 const SLUG_BYTES = 18;
@@ -17,18 +19,18 @@ const SLUG = /^[A-Za-z0-9_-]{24}$/;
 export const newSlug = (): string => randomBytes(SLUG_BYTES).toString('base64url');
 export const isSlug = (text: string): boolean => SLUG.test(text);
 
-/** What a sealed text is bound to: its account, its row and its field. */
+/** Binds a sealed text to its account, row and field (associated data of the envelope). */
 export const promptField = (accountId: string, sessionId: string): string =>
   `account:${accountId}:playground_session:${sessionId}:prompt`;
 export const systemPromptField = (accountId: string, sessionId: string): string =>
   `account:${accountId}:playground_session:${sessionId}:system_prompt`;
 export const responseField = (accountId: string, runId: string): string =>
   `account:${accountId}:playground_run:${runId}:response`;
-/** The same of what processes tell each other of runs under way. */
+/** The same for messages between processes about runs in progress. */
 export const liveField = (accountId: string, sessionId: string): string =>
   `account:${accountId}:playground_session:${sessionId}:live`;
 
-/** What an account may take. */
+/** Limits of an account. */
 export interface Bounds {
   runsPerMinute: number;
   runsPerDay: number;
@@ -36,17 +38,17 @@ export interface Bounds {
   inputTokensPerDay: number;
 }
 
-/** What a session asks for: each of its runs may generate `maxTokens` and reads about `inputTokens`. */
+/** What a session needs: each of its runs may generate `maxTokens` and reads about `inputTokens`. */
 export interface RequestedRuns {
   runs: number;
   maxTokens: number;
   inputTokens: number;
 }
 
-/** What an account has taken. */
+/** What an account has used of its limits. */
 export interface Taken {
   runsInMinute: number;
-  /** When the oldest start of the last minute was, in milliseconds. */
+  /** Time of the oldest start in the last minute, in milliseconds. */
   oldestStartMs: number | undefined;
   runsToday: number;
   outputTokensToday: number;
@@ -61,8 +63,8 @@ export const runsPerMinute = (configured: number | null, requestsPerMinute: numb
   configured ?? RUNS_PER_PLAN_RATE * requestsPerMinute;
 
 /**
- * Whether the wanted runs may start.
- * @throws AppError `rate_limit_exceeded` with the bound that stands in the way.
+ * Checks that the wanted runs may start.
+ * @throws AppError `rate_limit_exceeded` with the limit that was reached.
  */
 export function requireRunCapacity(
   taken: Taken,
@@ -105,7 +107,7 @@ export function requireRunCapacity(
   }
 }
 
-/** @throws AppError `model_not_allowed`, or `validation_error` for a model that doesn't chat. */
+/** @throws AppError `model_not_allowed`, or `validation_error` for a model that isn't a chat model. */
 export function requireModels(
   names: readonly string[],
   plan: { id: string; allowedModels: readonly string[] },
@@ -125,11 +127,11 @@ export function requireModels(
   });
 }
 
-/** The most of a text that a list shows. */
+/** The part of a text that a list shows. */
 export function beginningOf(text: string): string {
   if (text.length <= LISTED_CHARACTERS) return text;
   const last = text.charCodeAt(LISTED_CHARACTERS - 1);
-  // A character of two code units is not cut in half.
+  // Doesn't split a surrogate pair.
   const isHalf = last >= 0xd800 && last < 0xdc00;
   return text.slice(0, isHalf ? LISTED_CHARACTERS - 1 : LISTED_CHARACTERS);
 }

@@ -17,7 +17,7 @@ import {
   requestCancel,
   type StoredSession,
 } from './playground.store.js';
-import { createFollowers } from './runs/followers.js';
+import { createFollowers } from './runs/follow.js';
 import { restored } from './runs/mirrors.js';
 import { createSharing, type Sharing } from './sharing.js';
 import { startSession } from './start.js';
@@ -25,7 +25,7 @@ import { startSession } from './start.js';
 const TOO_MANY_WAIT =
   'Too many requests are waiting for playground runs. Try again in a moment, or follow the runs over GraphQL.';
 
-/** A session that was begun, and the same once every run has ended. */
+/** A session that was started, and a promise of it with all runs ended. */
 export interface AwaitedSession {
   session: SessionOutput;
   whole: Promise<SessionOutput>;
@@ -34,24 +34,27 @@ export interface AwaitedSession {
 /** The viewer's model playground. Sessions of other accounts and malformed ids are treated as not found. */
 export interface PlaygroundService extends Sharing {
   /**
-   * Begins the runs of a prompt and returns at once; `runEvents` tells how they go on.
+   * Starts the runs of a prompt and returns at once; `runEvents` reports their progress.
    * @throws AppError `model_not_allowed`, `validation_error`, `upstream_unconfigured`, `rate_limit_exceeded`
    */
   start(context: ServiceContext, input: RunPlaygroundInput): Promise<SessionOutput>;
-  /** The same for who waits for all runs. A run that fails is in the session. @throws AppError also `service_unavailable` */
+  /**
+   * The same for callers that wait for all runs. A failed run is part of the session. @throws AppError also
+   * `service_unavailable`
+   */
   run(context: ServiceContext, input: RunPlaygroundInput): Promise<AwaitedSession>;
-  /** A page, or else the newest 50, or all that are shared; newest first, each text cut. */
+  /** A page; by default the newest 50, or all shared sessions. Newest first, with shortened texts. */
   list(
     context: ServiceContext,
     filter: { shared?: boolean | undefined } & Partial<PageInput>,
   ): Promise<SessionOutput[]>;
   /** @throws AppError `not_found` */
   get(context: ServiceContext, input: { id: string }): Promise<SessionOutput>;
-  /** Ends unfinished runs, all or one; their upstream is cut within a second. @throws AppError `not_found` */
+  /** Cancels unfinished runs, all or one; their upstream calls end within a second. @throws AppError `not_found` */
   cancel(context: ServiceContext, input: { id: string; runId?: string | null }): Promise<SessionOutput>;
-  /** Deletes a session with its runs for good. @throws AppError `not_found` */
+  /** Deletes a session with its runs. @throws AppError `not_found` */
   remove(context: ServiceContext, input: { id: string }): Promise<void>;
-  /** What has come of a session's runs, and then each change until all have ended. @throws AppError `not_found` */
+  /** The progress of a session's runs so far, then each change until all have ended. @throws AppError `not_found` */
   runEvents(context: ServiceContext, input: { id: string }): Promise<AsyncIterableIterator<RunEventOutput>>;
 }
 
@@ -111,7 +114,7 @@ export function createPlaygroundService(deps: ServiceDeps): PlaygroundService {
       if (ids.length === 0) return [];
       const key = await requireKey(context, accountId);
       const listed: SessionOutput[] = [];
-      // The whole texts of all shared sessions are too much to hold, and to open in one go.
+      // The full texts of all shared sessions are too much for memory, and to decrypt in one go.
       for (let from = 0; from < ids.length; from += KEPT_SESSIONS) {
         const stored = await findSessions(context.em, accountId, ids.slice(from, from + KEPT_SESSIONS));
         for (const { session, runs } of stored) {

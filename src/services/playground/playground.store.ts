@@ -23,7 +23,7 @@ export async function findSession(
   return session ? { session, runs: await runsOf(em, [id]) } : undefined;
 }
 
-/** A session that is shared under the slug, of an account that is active. */
+/** The shared session with this slug, of an active account. */
 export async function findShared(em: EntityManager, slug: string): Promise<StoredSession | undefined> {
   const session = await em.findOne(PlaygroundSession, { shareSlug: slug, shared: true }, UNTRACKED);
   if (!session) return undefined;
@@ -34,7 +34,7 @@ export async function findShared(em: EntityManager, slug: string): Promise<Store
   return rows.length > 0 ? { session, runs: await runsOf(em, [session.id]) } : undefined;
 }
 
-/** Ids of a page of an account's sessions, all or only those that are shared or aren't; newest first. */
+/** Ids of a page of an account's sessions, newest first; all, or only shared or unshared ones. */
 export async function listSessionIds(
   em: EntityManager,
   { accountId, shared, ...page }: { accountId: string; shared: boolean | undefined } & PageInput,
@@ -52,7 +52,7 @@ export async function listSessionIds(
   return sessions.map(({ id }) => id);
 }
 
-/** Sessions of an account in the order of their ids, without those that are gone. */
+/** Sessions of an account in the order of their ids; deleted ones are absent. */
 export async function findSessions(
   em: EntityManager,
   accountId: string,
@@ -70,7 +70,7 @@ export async function findSessions(
 const runsOf = (em: EntityManager, ids: readonly string[]): Promise<PlaygroundRun[]> =>
   em.find(PlaygroundRun, { sessionId: { $in: [...ids] } }, { ...UNTRACKED, orderBy: { position: 'asc' } });
 
-/** Marks unfinished runs of a session as to be cancelled, and tells whoever makes them. Gives their ids. */
+/** Marks unfinished runs of a session as cancelled and notifies the processes that make them. Returns their ids. */
 export async function requestCancel(
   em: EntityManager,
   sessionId: string,
@@ -85,8 +85,8 @@ export async function requestCancel(
 }
 
 /**
- * Deletes sessions of an account for good, one or all, with their runs, and ends those under way.
- * @returns ids of the runs that were under way; undefined: there was no such session.
+ * Deletes sessions of an account, one or all, with their runs, and ends those in progress.
+ * @returns ids of the runs in progress; undefined if there was no such session.
  */
 export async function deleteSessions(
   em: EntityManager,
@@ -107,7 +107,7 @@ export async function deleteSessions(
   return ids;
 }
 
-/** Shows no session of an account any more, not even at its former address once it is shared again. */
+/** Stops sharing all sessions of an account. If one is shared again, it gets a new link. */
 export async function stopSharing(em: EntityManager, accountId: string): Promise<void> {
   await em.nativeUpdate(PlaygroundSession, { accountId }, { shared: false, shareSlug: null });
 }

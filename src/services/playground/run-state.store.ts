@@ -6,32 +6,32 @@ import type { TokenCounts } from '../../inference/usage/usage.js';
 import { settleTokens } from './bounds.store.js';
 
 /**
- * How long a run counts as under way after its process was last heard of, by the database's clock. Five beats: a process
- * that is slow, or waits for a database that starts again, loses none.
+ * Lease of a run after the last renewal by its process, by the database's clock. Five renewals long, so that a slow
+ * process, or one that waits for a restarting database, loses no run.
  */
 export const LEASE_SECONDS = 15;
 
-/** Told of runs whose process is gone. */
+/** Error of runs whose process is gone. */
 export const ABANDONED = {
   code: 'service_unavailable',
   message: 'The process that made this run ended. Run it again.',
 } as const;
 
-/** The instant up to which runs that begin now count as under way. */
+/** End of the lease of runs that start now. */
 export async function firstLease(em: EntityManager): Promise<Date> {
   const { rows } = await sql<{ ms: number }>`
     select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms`.execute(em.getKysely());
   return new Date(rows[0]!.ms + LEASE_SECONDS * 1000);
 }
 
-/** Notes that a run's turn has come. */
+/** Records that a run has started. */
 export async function beginRun(em: EntityManager, id: string): Promise<void> {
   await em.nativeUpdate(PlaygroundRun, { id, status: 'pending' }, { status: 'running' });
 }
 
 /**
- * Says that the runs are still under way.
- * @returns those that still are, and whether somebody wants them cancelled. What isn't among them was deleted or given up.
+ * Renews the leases of runs.
+ * @returns the runs that still exist, and whether they were cancelled. Missing ones were deleted or given up.
  */
 export async function renewLeases(
   em: EntityManager,
@@ -45,7 +45,7 @@ export async function renewLeases(
   return rows;
 }
 
-/** Ends runs whose process is gone. What they might have generated stays counted. Gives their number. */
+/** Ends runs whose process is gone, and returns their number. The tokens reserved for them stay counted. */
 export async function endAbandoned(em: EntityManager): Promise<number> {
   const { numAffectedRows } = await sql`
     update playground_runs set status = 'error', error_code = ${ABANDONED.code}, error_message = ${ABANDONED.message}
@@ -53,7 +53,7 @@ export async function endAbandoned(em: EntityManager): Promise<number> {
   return Number(numAffectedRows ?? 0);
 }
 
-/** How a run ended. */
+/** The outcome of a run. */
 export interface RunEnd {
   status: Exclude<RunStatus, 'pending' | 'running'>;
   servedModel: string | null;
@@ -69,8 +69,8 @@ export interface RunEnd {
 }
 
 /**
- * Writes how a run ended, once, unless it was deleted or given up before. May be repeated when the connection broke: what was
- * committed then is found.
+ * Records the outcome of a run once, unless the run was deleted or given up before. May be repeated after a broken
+ * connection: it finds an outcome that was committed.
  */
 export async function endRun(
   em: EntityManager,

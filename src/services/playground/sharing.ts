@@ -13,14 +13,14 @@ import { findShared, type StoredSession } from './playground.store.js';
 
 export interface Sharing {
   /**
-   * Shows a session to everybody who has its address: the one that it had before, or with `rotate` a new one.
-   * @throws AppError `not_found`, `validation_error` when the account shares as many as it may.
+   * Shares a session with everybody who has its link: its previous link, or with `rotate` a new one.
+   * @throws AppError `not_found`, `validation_error` when the account shares the maximum number of sessions.
    */
   share(
     context: ServiceContext,
     input: { id: string; rotate?: boolean | null | undefined },
   ): Promise<SharingOutput>;
-  /** Shows it no more, at once. @throws AppError `not_found` */
+  /** Stops sharing it at once. @throws AppError `not_found` */
   unshare(context: ServiceContext, input: { id: string }): Promise<SessionOutput>;
   /** A shared session, for everybody. @throws AppError `not_found`, `service_unavailable` when it can't be decrypted */
   shared(context: ServiceContext, input: { slug: string }): Promise<SharedSessionOutput>;
@@ -42,7 +42,8 @@ export function createSharing(
       const { accountId } = viewer;
       const { id } = (await requireSession(context, named)).session;
       const slug = await context.em.transactional(async (em) => {
-        // One at a time of an account: the number of its shared sessions stays within its bound, and its slugs are one.
+        // One share at a time per account, so that the number of shared sessions stays within its limit and a session
+        // gets one slug.
         await lockStarts(em, accountId);
         await requireActing(em, viewer);
         const { session } = await requireSession({ ...context, em }, id);
@@ -50,7 +51,7 @@ export function createSharing(
         if (!session.shared) requireFewer(await em.count(PlaygroundSession, { accountId, shared: true }));
         const shareSlug = known ?? newSlug();
         await em.nativeUpdate(PlaygroundSession, { id, accountId }, { shareSlug, shared: true });
-        // The row may have been waited for.
+        // The transaction may have waited for the row.
         await requireLive(em, viewer);
         return shareSlug;
       });
@@ -73,7 +74,7 @@ export function createSharing(
   };
 }
 
-/** What is told to an owner says nothing to a visitor. */
+/** Visitors don't see errors meant for the owner. */
 function forVisitors(error: unknown): never {
   throw error instanceof AppError ? new AppError('service_unavailable', { cause: error }) : error;
 }

@@ -32,14 +32,14 @@ import {
 import { firstLease } from './run-state.store.js';
 import type { LiveSession } from './runs/live-session.js';
 
-/** A session that has begun: as it was written, and as it goes on. */
+/** A started session: as it was stored, and its live state. */
 export interface Started {
   session: SessionOutput;
   live: LiveSession;
 }
 
 /**
- * Checks a prompt against plan and bounds, writes its session and begins its runs.
+ * Checks a prompt against plan and limits, stores its session and starts its runs.
  * @throws AppError `model_not_allowed`, `validation_error`, `upstream_unconfigured`, `rate_limit_exceeded`
  */
 export async function startSession(
@@ -71,7 +71,7 @@ export async function startSession(
   return { session, live };
 }
 
-/** The models of the product, once those that are asked for are known to be in the plan. */
+/** All models, after checking that the requested ones are in the plan. */
 async function requireAllowed(
   { em }: ServiceContext,
   accountId: string,
@@ -92,7 +92,7 @@ interface Writing {
   bounds: Parameters<typeof requireRunCapacity>[2];
 }
 
-/** Takes what the session may use and writes it, both or neither. */
+/** Reserves what the session may use and stores it, in one transaction. */
 async function writeSession(
   { em }: ServiceContext,
   { viewer, input, now, bounds }: Writing,
@@ -104,7 +104,7 @@ async function writeSession(
     await lockStarts(inside, accountId);
     const known = await lockDataKey(inside, accountId);
     if (known === undefined) throw new AppError('unauthorized');
-    // Behind what the start waits for: the session may have ended meanwhile.
+    // After all locks: the session may have ended during the wait.
     await requireLive(inside, viewer);
     const sealed = known ?? (await renewDataKey(inside, accountId, envelopes.dataKey));
     const wanted = { runs: input.models.length, maxTokens, inputTokens: inputTokensOf(input) };
@@ -128,18 +128,18 @@ async function writeSession(
   });
 }
 
-/** A data key in the place of one that was dropped. Of two starts at once only one comes here: they take turns. */
+/** Replaces a data key that was dropped. Starts take turns, so only one of them gets here. */
 async function renewDataKey(em: EntityManager, accountId: string, dataKeys: Envelope): Promise<string> {
   const dataKeySealed = newDataKey(dataKeys, accountId);
   await em.nativeUpdate(Account, { id: accountId, dataKeySealed: null }, { dataKeySealed });
   return dataKeySealed;
 }
 
-/** Until the model reports its own count. */
+/** An estimate until the model reports its own count. */
 const inputTokensOf = ({ prompt, system_prompt: system }: RunPlaygroundInput): number =>
   estimateTokens(Buffer.byteLength(prompt) + Buffer.byteLength(system ?? ''));
 
-/** A run as it is written first. */
+/** Values of a run that hasn't started. */
 const NOT_BEGUN = {
   servedModel: null,
   status: 'pending' as const,
@@ -177,7 +177,7 @@ function sessionRow({ viewer, input, now }: Omit<Writing, 'bounds'>, maxTokens: 
   };
 }
 
-/** What one model is sent. */
+/** The request body for one model. */
 function bodyOf(model: string, { prompt, system_prompt: system, parameters }: SessionOutput): Buffer {
   const { temperature, max_tokens, top_p } = parameters;
   const messages = [
@@ -188,7 +188,7 @@ function bodyOf(model: string, { prompt, system_prompt: system, parameters }: Se
   return Buffer.from(JSON.stringify({ model, messages, stream: true, max_tokens, ...sampling }));
 }
 
-/** The models as they are now: what a session would have cost doesn't change while it runs. */
+/** The current models and prices, so that the cost of a session doesn't change while it runs. */
 function asCatalog(rows: readonly Model[]): Catalog {
   const models = new Map(
     rows.map((row): [string, CatalogModel] => [

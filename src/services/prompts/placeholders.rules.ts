@@ -1,4 +1,4 @@
-/** A placeholder in a text: `{{ name }}` from `start` up to `end`. */
+/** A placeholder in a text: `{{ name }}` from `start` to `end`. */
 interface Placeholder {
   name: string;
   start: number;
@@ -15,7 +15,7 @@ const isLetter = (code: number): boolean => {
   return (lower >= 0x61 && lower <= 0x7a) || code === UNDERSCORE;
 };
 const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
-/** Whatever JavaScript calls white space: editors leave spaces that don't break. */
+/** All characters that JavaScript treats as white space: editors leave non-breaking spaces. */
 const isSpace = (code: number): boolean =>
   code === 0x20 ||
   (code >= 0x09 && code <= 0x0d) ||
@@ -35,8 +35,8 @@ function nameEnd(text: string, from: number): number {
 }
 
 /**
- * Every placeholder of a text, in order. One pass whatever the text: no character is looked at more than three times, since
- * what is read behind two braces holds no brace.
+ * Every placeholder of a text, in order. One pass for any text: no character is read more than three times, because a
+ * name contains no brace.
  */
 export function* placeholders(text: string): Generator<Placeholder, void> {
   for (let start = text.indexOf(OPEN); start !== -1; ) {
@@ -54,7 +54,7 @@ export function* placeholders(text: string): Generator<Placeholder, void> {
   }
 }
 
-/** The names of a text's placeholders, each once, in the order in which they come first. */
+/** The distinct names of a text's placeholders, in order of first appearance. */
 export function placeholderNames(text: string): string[] {
   const names = new Set<string>();
   for (const { name } of placeholders(text)) names.add(name);

@@ -21,10 +21,10 @@ import {
 } from './prompts.rules.js';
 import { charactersOfPrompts, lockPrompt, lockPromptsOwner, trimActivations } from './prompts.store.js';
 
-/** What a change of one prompt is made with. */
+/** A prompt that is being changed, and its transaction. */
 export interface PromptTransaction {
   em: EntityManager;
-  /** Locked: whoever changes the same prompt waits. What is changed on it is written at the end. */
+  /** Locked: concurrent changes wait. Changes to the entity are written at the end. */
   prompt: Prompt;
   now: Date;
 }
@@ -33,15 +33,15 @@ export interface PromptTransaction {
 interface PromptTarget {
   accountId: string;
   ref: string;
-  /** The revision that the change is based on. */
+  /** The revision on which the change is based. */
   expected?: number | null | undefined;
-  /** Whether a version is appended. */
+  /** Whether the change appends a version. */
   grows?: true;
 }
 
 /**
- * Changes a prompt under its lock, raises its revision if `change` says that something changed, and tells who follows.
- * @throws AppError `not_found`, and `changed_meanwhile` when it isn't at the revision that was expected.
+ * Changes a prompt under its lock. If `change` reports a difference, raises the revision and notifies followers.
+ * @throws AppError `not_found`, and `changed_meanwhile` when the prompt isn't at the expected revision.
  */
 export async function changePrompt<Result>(
   context: ServiceContext,
@@ -49,7 +49,7 @@ export async function changePrompt<Result>(
   change: (change: PromptTransaction) => Promise<{ changed: boolean; result: Result }>,
 ): Promise<Result> {
   return writeAsViewer(context, async (em) => {
-    // Before the prompt, in the order in which an account is deleted.
+    // Before the prompt, in the same order as the deletion of an account.
     if (grows) await lockPromptsOwner(em, accountId);
     const prompt = await lockPrompt(em, accountId, ref);
     if (!prompt) throw noPrompt();
@@ -69,8 +69,8 @@ export async function changePrompt<Result>(
 }
 
 /**
- * Appends a version, which isn't active by that. The account is locked.
- * @throws AppError `validation_error` when the prompt or the account has as much as it may have, or the model is unknown.
+ * Appends a version without making it active. The account is locked.
+ * @throws AppError `validation_error` when the prompt or the account has reached a limit, or the model is unknown.
  */
 export async function appendVersion(
   { em, prompt, now }: PromptTransaction,
@@ -112,7 +112,7 @@ export async function appendVersion(
   });
 }
 
-/** Moves the active version and notes who did. False when it was active already. */
+/** Changes the active version and records who did. False when it was active already. */
 export async function moveActive(
   { em, prompt, now }: PromptTransaction,
   version: number,
@@ -121,7 +121,7 @@ export async function moveActive(
   if (prompt.activeVersion === version) return false;
   em.create(PromptActivation, {
     promptId: prompt.id,
-    // The one that this change makes.
+    // The revision after this change.
     revision: prompt.revision + 1,
     fromVersion: prompt.activeVersion,
     toVersion: version,

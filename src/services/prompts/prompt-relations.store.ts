@@ -10,7 +10,7 @@ import {
 import type { PromptActivationOutput, PromptVersionOutput } from './prompts.outputs.js';
 import { MAX_VERSIONS, warningsOf } from './prompts.rules.js';
 
-/** Prompts of one account. Ids must have the form of a UUID. */
+/** Prompts of one account. Ids must be UUIDs. */
 interface Prompts {
   accountId: string;
   ids: readonly string[];
@@ -21,7 +21,7 @@ interface VersionRow extends Omit<PromptVersionOutput, 'warnings' | 'created_at'
   created_ms: number;
 }
 
-/** The same page of versions of each of several prompts, newest first, in one statement. */
+/** The same page of versions of several prompts, newest first, in one statement. */
 export async function pageVersionsOf(
   em: EntityManager,
   { accountId, ids, first, after }: Prompts & SequenceConnectionInput,
@@ -51,7 +51,7 @@ const toPage = (rows: readonly VersionRow[], first: number): ConnectionPage<Prom
 
 type ActivationRow = Omit<PromptActivationOutput, 'at'> & { prompt_id: string; at_ms: number };
 
-/** The newest moves of the active version of each of several prompts, in one statement. */
+/** The newest activations of several prompts, in one statement. */
 export async function listActivationsOf(
   em: EntityManager,
   { accountId, ids, limit }: Prompts & { limit: number },

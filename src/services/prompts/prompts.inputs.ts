@@ -137,7 +137,7 @@ const search = z
 export const listPromptsInput = pageInput.extend({ search });
 export type ListPromptsInput = z.output<typeof listPromptsInput>;
 
-/** Any text: an unknown id or slug and that of another account get the same 404. */
+/** Any text: unknown ids and slugs and those of other accounts get the same 404. */
 export const promptParams = z.object({ id: z.string().describe('Prompt ID or slug.') });
 export const promptVersionId = z.string().describe('Version ID.');
 export const promptVersionParams = promptParams.extend({ vid: promptVersionId });
@@ -147,7 +147,7 @@ const value = z
   .union([textValue, z.number(), z.boolean()], 'must be a string, a number or true or false')
   .transform(String);
 
-/** Own members of any name, including `__proto__`, which zod's records leave out. */
+/** Own properties of any name, including `__proto__`, which zod's records drop. */
 const renderValues = z
   .unknown()
   .meta({
@@ -185,7 +185,7 @@ export const promptValueInput = z
   })
   .meta({ description: 'A value for a placeholder.' });
 
-/** The same for GraphQL, where objects have no free names: a list. The last value of a name counts. */
+/** A list for GraphQL, whose objects have no free names. The last value of a name counts. */
 export const renderPromptListInput = z.strictObject({
   variables: z
     .array(promptValueInput)
@@ -201,7 +201,6 @@ const windowDays = integerInput(1, 90)
   .default(30)
   .describe('Number of UTC days to include, counting today: 1 to 90.');
 
-/** Two versions of one prompt. */
 export const diffPromptInput = z.strictObject({
   from: versionNumber.describe('Version number to compare from.'),
   to: versionNumber.describe('Version number to compare to.'),

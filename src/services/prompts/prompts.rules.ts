@@ -2,25 +2,28 @@ import { characters } from '../../lib/characters.js';
 import { uuidOf } from '../../lib/uuid.js';
 import { placeholders } from './placeholders.rules.js';
 
-/** Prompts that an account may have, versions of a prompt, and characters of one version and of all together. */
+/** Limits of an account's prompts, and of a prompt's versions. */
 export const MAX_PROMPTS = 200;
 export const MAX_VERSIONS = 500;
-/** The longest content, and as much again for what is declared: lists answer with a version of each prompt. */
+/** The longest content, and as much again for declarations: lists return a version of each prompt. */
 export const MAX_VERSION_CHARACTERS = 100_000;
 export const MAX_PROMPT_CHARACTERS = 2_000_000;
-/** Of all prompts of an account together: ten times as many as one may have, in UTF-8 at most 80 MB. */
+/** Over all prompts of an account: ten times as many as one prompt may have, at most 80 MB in UTF-8. */
 export const MAX_ACCOUNT_CHARACTERS = 20_000_000;
-/** Most bytes of a rendered prompt. */
+/** Maximum size of a rendered prompt. */
 export const MAX_RENDERED_BYTES = 1_048_576;
-/** Moves of the active version that are remembered of a prompt. */
+/** Activations that are kept per prompt. */
 export const MAX_ACTIVATIONS = 1_000;
 
-/** Undeclared placeholders that are named: a text can have thousands, and an answer hundreds of texts. */
+/**
+ * Maximum number of undeclared placeholders in a warning: a text can have thousands, and a response hundreds of
+ * texts.
+ */
 export const MAX_UNDECLARED = 20;
 
 const MAX_SLUG = 80;
 const FALLBACK_SLUG = 'prompt';
-/** Letters that Unicode doesn't take apart into a plain one and a mark. */
+/** Letters that Unicode doesn't decompose into a base letter and a mark. */
 const FOLDED: Readonly<Record<string, string>> = {
   ß: 'ss',
   æ: 'ae',
@@ -35,15 +38,15 @@ const FOLDED: Readonly<Record<string, string>> = {
   ŋ: 'n',
 };
 
-/** Cut to a length without a hyphen at its end. */
+/** Shortens a slug without leaving a hyphen at its end. */
 const cut = (slug: string, length: number): string => {
   const short = slug.slice(0, length);
   return short.endsWith('-') ? short.slice(0, -1) : short;
 };
 
 /**
- * The slug of a name: lowercase ASCII with diacritics folded, one hyphen for every other run of characters, at most 80
- * characters. Never of the form of a UUID: an address holds either.
+ * The slug of a name: lowercase ASCII with diacritics folded, one hyphen for every other run of characters, at most
+ * 80 characters. Never looks like a UUID, because a URL may contain either.
  */
 export function slugOf(name: string): string {
   const folded = [...name.normalize('NFKD').toLowerCase()].map((letter) => FOLDED[letter] ?? letter).join('');
@@ -52,7 +55,7 @@ export function slugOf(name: string): string {
   return uuidOf(slug) === undefined ? slug : `${FALLBACK_SLUG}-${slug}`;
 }
 
-/** The slug that is free: itself, or the first of `slug-2`, `slug-3`, … that isn't among `taken`. */
+/** The slug itself, or the first of `slug-2`, `slug-3`, … that isn't among `taken`. */
 export function freeSlug(slug: string, taken: ReadonlySet<string>): string {
   if (!taken.has(slug)) return slug;
   for (let n = 2; ; n++) {
@@ -62,7 +65,7 @@ export function freeSlug(slug: string, taken: ReadonlySet<string>): string {
   }
 }
 
-/** What is odd about a version, though it may be saved. */
+/** A problem of a version that doesn't prevent saving it. */
 export interface PromptWarning {
   code: 'undeclared_placeholder' | 'unused_variable';
   name: string;
@@ -70,8 +73,8 @@ export interface PromptWarning {
 }
 
 /**
- * The first placeholders that are not declared, and every declared variable that is not used. It reads no further than it has to:
- * lists ask it for hundreds of texts.
+ * The first undeclared placeholders, and all declared but unused variables. Stops early: lists call it for hundreds
+ * of texts.
  */
 export function warningsOf(content: string, variables: readonly { name: string }[]): PromptWarning[] {
   const unused = new Set(variables.map(({ name }) => name));
@@ -96,10 +99,10 @@ export function warningsOf(content: string, variables: readonly { name: string }
   ];
 }
 
-/** As schemas count: one for each character, however many units it has. */
+/** Counts characters as schemas do: code points, not UTF-16 units. */
 const lengthOf = (text: string | null | undefined): number => (text ? characters(text) : 0);
 
-/** Characters that count towards the bounds of a version and of a prompt. */
+/** Characters that count toward the limits of a version and of a prompt. */
 export function charactersOf(version: {
   content: string;
   notes?: string | null | undefined;

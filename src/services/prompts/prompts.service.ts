@@ -47,15 +47,15 @@ import {
 } from './prompts.store.js';
 import { changedVariables, fill } from './versions.rules.js';
 
-/** Names a prompt by id or slug, and for a change the revision that it was made from. */
+/** Names a prompt by id or slug; for a change, also the revision on which it is based. */
 interface PromptRef {
   id: string;
   expected_revision?: number | null | undefined;
 }
 
 /**
- * The viewer's prompts. Those of other accounts are not found. Nothing is cached: what is rendered is what the
- * database says at that moment, in every process.
+ * The viewer's prompts. Those of other accounts are not found. Nothing is cached: every process renders the current
+ * version in the database.
  */
 export function createPromptsService() {
   const requirePrompt = async (context: ServiceContext, ref: string): Promise<Prompt> => {
@@ -78,8 +78,8 @@ export function createPromptsService() {
 
   return {
     /**
-     * Makes a prompt whose first version is active.
-     * @throws AppError `validation_error` when the account has as many as it may have.
+     * Creates a prompt whose first version is active.
+     * @throws AppError `validation_error` when the account has the maximum number of prompts.
      */
     async create(context: ServiceContext, input: CreatePromptInput): Promise<PromptOutput> {
       const viewer = requireViewer(context);
@@ -117,7 +117,7 @@ export function createPromptsService() {
       return readInPieces(entries, (ids) => findPrompts(context.em, accountId, ids));
     },
 
-    /** A page of them by position. */
+    /** A page of the viewer's prompts by cursor. */
     async page(
       context: ServiceContext,
       input: TimeConnectionInput & { search?: string | null | undefined },
@@ -125,17 +125,17 @@ export function createPromptsService() {
       return pagePrompts(context.em, { accountId: requireViewer(context).accountId, ...input });
     },
 
-    /** Those of the ids that are the viewer's, newest first. */
+    /** The prompts of these ids that are the viewer's, newest first. */
     async findMany(context: ServiceContext, ids: readonly string[]): Promise<PromptOutput[]> {
       return findPrompts(context.em, requireViewer(context).accountId, uuidsOf(ids));
     },
 
-    /** One by id or slug. @throws AppError `not_found` */
+    /** A prompt by id or slug. @throws AppError `not_found` */
     async get(context: ServiceContext, { id }: PromptRef): Promise<PromptOutput> {
       return read(context, (await requirePrompt(context, id)).id);
     },
 
-    /** The same with every version. @throws AppError `not_found` */
+    /** A prompt with all versions. @throws AppError `not_found` */
     async detail(
       context: ServiceContext,
       { id }: PromptRef,
@@ -148,7 +148,7 @@ export function createPromptsService() {
       return { prompt, versions };
     },
 
-    /** The same page of versions of several prompts, newest first. Those that aren't the viewer's are absent. */
+    /** The same page of versions of several prompts, newest first. Prompts that aren't the viewer's are absent. */
     async versionsPages(
       context: ServiceContext,
       { ids, ...page }: { ids: readonly string[] } & SequenceConnectionInput,
@@ -158,7 +158,7 @@ export function createPromptsService() {
     },
 
     /**
-     * Changes what the input names. The slug stays.
+     * Changes the fields in the input. The slug never changes.
      * @throws AppError `not_found`, also for a version of another prompt, `changed_meanwhile`
      */
     async update(context: ServiceContext, input: UpdatePromptInput & { id: string }): Promise<PromptOutput> {
@@ -189,8 +189,8 @@ export function createPromptsService() {
     },
 
     /**
-     * Adds a version, which isn't active by that.
-     * @throws AppError `not_found`, `validation_error` when the prompt or the account has as much as it may have
+     * Adds a version without making it active.
+     * @throws AppError `not_found`, `validation_error` when the prompt or the account has reached a limit
      */
     async addVersion(
       context: ServiceContext,
@@ -217,7 +217,10 @@ export function createPromptsService() {
       return read(context, id);
     },
 
-    /** Takes the last move of the active version back, by one more. @throws AppError `not_found`, `validation_error`, `changed_meanwhile` */
+    /**
+     * Undoes the last activation, by activating the previous version again. @throws AppError `not_found`,
+     * `validation_error`, `changed_meanwhile`
+     */
     async undoActivation(context: ServiceContext, input: PromptRef): Promise<PromptOutput> {
       const { accountId } = requireViewer(context);
       const target = { accountId, ref: input.id, expected: input.expected_revision };
@@ -230,7 +233,7 @@ export function createPromptsService() {
       return read(context, id);
     },
 
-    /** Who moved the active version, newest first. @throws AppError `not_found` */
+    /** Activations of a prompt, newest first. @throws AppError `not_found` */
     async activations(
       context: ServiceContext,
       { id, ...page }: { id: string } & PageInput,
@@ -238,7 +241,7 @@ export function createPromptsService() {
       return listActivations(context.em, (await requirePrompt(context, id)).id, page);
     },
 
-    /** The last ones of several prompts. Prompts without any, or that aren't the viewer's, are absent. */
+    /** The latest activations of several prompts. Prompts without any, or that aren't the viewer's, are absent. */
     async lastActivations(
       context: ServiceContext,
       { ids, limit }: { ids: readonly string[]; limit: number },
@@ -248,8 +251,9 @@ export function createPromptsService() {
     },
 
     /**
-     * Fills the active version.
-     * @throws AppError `not_found`, `missing_variables` with the names of all, `validation_error` when too much comes out
+     * Renders the active version.
+     * @throws AppError `not_found`, `missing_variables` with all names, `validation_error` when the result is too
+     * large
      */
     async render(
       context: ServiceContext,
@@ -259,7 +263,7 @@ export function createPromptsService() {
       return fill(version, variables);
     },
 
-    /** What changed between two versions, by their numbers. @throws AppError `not_found` */
+    /** The differences between two versions, by their numbers. @throws AppError `not_found` */
     async diff(context: ServiceContext, input: { id: string } & DiffPromptInput): Promise<PromptDiffOutput> {
       const prompt = await requirePrompt(context, input.id);
       const from = await requireVersion(context, prompt, input.from);

@@ -19,11 +19,11 @@ import { isAfter } from '../list-position.store.js';
 import type { PromptActivationOutput, PromptOutput, PromptVersionOutput } from './prompts.outputs.js';
 import { MAX_ACTIVATIONS, warningsOf } from './prompts.rules.js';
 
-/** What no slug looks like doesn't reach the database, which takes no text with NUL. */
+/** Text that can't be a slug never reaches the database, which rejects NUL. */
 const SLUG = /^[a-z0-9-]{1,80}$/;
 const NO_SLUG = '';
 
-/** Of an account's prompts the one with an id or a slug. */
+/** Condition for the prompt of an account with an id or a slug. */
 export const promptWhere = (accountId: string, ref: string) => {
   const id = uuidOf(ref);
   return id === undefined ? { accountId, slug: SLUG.test(ref) ? ref : NO_SLUG } : { accountId, id };
@@ -33,7 +33,7 @@ export function findPrompt(em: EntityManager, accountId: string, ref: string): P
   return em.findOne(Prompt, promptWhere(accountId, ref), UNTRACKED);
 }
 
-/** The same as it is now, locked until the transaction ends: what is changed on it is written at its end. */
+/** The prompt, locked until the transaction ends. Changes to the entity are written at the end. */
 export function lockPrompt(em: EntityManager, accountId: string, ref: string): Promise<Prompt | null> {
   return em.findOne(Prompt, promptWhere(accountId, ref), {
     lockMode: LockMode.PESSIMISTIC_WRITE,
@@ -49,10 +49,10 @@ export function findVersion(
   return em.findOne(PromptVersion, { promptId, ...which }, UNTRACKED);
 }
 
-/** About how many bytes the texts of a version have. The length of a text is known without reading it. */
+/** Approximate size of a version's texts in bytes. PostgreSQL knows the length of a text without reading it. */
 const bytesOfVersion = sql`octet_length(v.content) + octet_length(v.variables::text) + coalesce(octet_length(v.notes), 0)`;
 
-/** All versions, newest first, yet to be read. */
+/** Ids and sizes of all versions, newest first, without their texts. */
 export async function sizeVersions(em: EntityManager, promptId: string): Promise<SizedEntry[]> {
   const { rows } = await sql<SizedEntry>`
     select v.id, ${bytesOfVersion} as bytes from prompt_versions v
@@ -60,7 +60,7 @@ export async function sizeVersions(em: EntityManager, promptId: string): Promise
   return rows;
 }
 
-/** Those of the ids that are versions of a prompt, newest first. */
+/** The versions of a prompt with these ids, newest first. */
 export function findVersions(
   em: EntityManager,
   promptId: string,
@@ -73,18 +73,20 @@ export function findVersions(
   );
 }
 
-/** Slugs of an account that a new one could meet. */
+/** Slugs of an account that a new slug could collide with. */
 export async function takenSlugs(em: EntityManager, accountId: string): Promise<Set<string>> {
   const prompts = await em.find(Prompt, { accountId }, { ...UNTRACKED, fields: ['slug'] });
   return new Set(prompts.map(({ slug }) => slug));
 }
 
-/** Locks an account until the transaction ends: what its prompts have together grows by one version at a time. */
+/**
+ * Locks an account until the transaction ends, so that the total size of its prompts grows by one version at a time.
+ */
 export async function lockPromptsOwner(em: EntityManager, accountId: string): Promise<void> {
   await sql`select 1 from accounts where id = ${accountId} for no key update`.execute(em.getKysely());
 }
 
-/** Characters of all prompts of an account together. */
+/** Total characters of all prompts of an account. */
 export async function charactersOfPrompts(em: EntityManager, accountId: string): Promise<number> {
   const { rows } = await sql<{ characters: number }>`
     select coalesce(sum(characters), 0)::float8 as characters from prompts
@@ -92,7 +94,7 @@ export async function charactersOfPrompts(em: EntityManager, accountId: string):
   return rows[0]!.characters;
 }
 
-/** Whether a version is of one of the account's prompts. `id` must have the form of a UUID. */
+/** Whether a version belongs to one of the account's prompts. `id` must be a UUID. */
 export async function ownsVersion(em: EntityManager, accountId: string, id: string): Promise<boolean> {
   const { rows } = await sql`
     select from prompt_versions v join prompts p on p.id = v.prompt_id
@@ -124,14 +126,14 @@ const selectPrompts = async (em: EntityManager, which: RawBuilder<unknown>): Pro
   return rows;
 };
 
-/** Prompts whose name, slug or description contains a text. */
+/** Condition for prompts whose name, slug or description contains a text. */
 const matching = (search: string | null | undefined): RawBuilder<unknown> => {
   if (!search) return sql``;
   const pattern = `%${search.replace(/[\\%_]/g, '\\$&')}%`;
   return sql`and (p.name ilike ${pattern} or p.slug ilike ${pattern} or p.description ilike ${pattern})`;
 };
 
-/** Prompts of an account with their active versions, newest first, yet to be read. */
+/** Ids and sizes of an account's prompts with their active versions, newest first, without their texts. */
 export async function sizePrompts(
   em: EntityManager,
   { accountId, search, limit, offset }: { accountId: string; search?: string | null | undefined } & PageInput,
@@ -144,7 +146,7 @@ export async function sizePrompts(
   return rows;
 }
 
-/** A page of them by position. */
+/** A page of prompts by cursor. */
 export async function pagePrompts(
   em: EntityManager,
   query: { accountId: string; search?: string | null | undefined } & TimeConnectionInput,
@@ -161,7 +163,7 @@ export async function pagePrompts(
   }));
 }
 
-/** Those of the ids that are prompts of the account, newest first. Each must have the form of a UUID. */
+/** The prompts of the account with these ids, newest first. Each id must be a UUID. */
 export async function findPrompts(
   em: EntityManager,
   accountId: string,
@@ -180,7 +182,7 @@ export async function promptRevisions(em: EntityManager, accountId: string): Pro
   return new Map(prompts.map(({ id, revision }) => [id, revision]));
 }
 
-/** The newest moves of a prompt's active version. */
+/** The newest activations of a prompt. */
 export async function listActivations(
   em: EntityManager,
   promptId: string,
@@ -199,7 +201,7 @@ export async function listActivations(
   }));
 }
 
-/** Forgets the oldest moves beyond those that are kept. */
+/** Deletes the oldest activations beyond the number that is kept. */
 export async function trimActivations(em: EntityManager, promptId: string): Promise<void> {
   await sql`
     delete from prompt_activations where prompt_id = ${promptId} and revision <= (

@@ -1,22 +1,24 @@
 import { placeholders } from './placeholders.rules.js';
 
-/** A template and what its placeholders may be filled with. */
+/** A template and the values for its placeholders. */
 export interface RenderInput {
   content: string;
-  /** Values that were supplied; each wins over a default. */
+  /** Supplied values; each takes precedence over a default. */
   values: ReadonlyMap<string, string>;
   defaults: ReadonlyMap<string, string>;
-  /** Most bytes of UTF-8 that may come out. */
+  /** Maximum size of the result in UTF-8. */
   maxBytes: number;
 }
 
 export type Rendering =
   | { kind: 'rendered'; text: string }
-  /** Variables that have neither a value nor a default, in the order in which they come first. */
+  /** Variables with neither a value nor a default, in order of first appearance. */
   | { kind: 'missing'; names: string[] }
   | { kind: 'too large' };
 
-/** Fills the placeholders of a template. A value is put in as it is: neither escaped nor looked through again. */
+/**
+ * Fills the placeholders of a template. Values are inserted unchanged: neither escaped nor searched for placeholders.
+ */
 export function render({ content, values, defaults, maxBytes }: RenderInput): Rendering {
   const parts: string[] = [];
   const sizes = new Map<string, number>();
@@ -29,7 +31,7 @@ export function render({ content, values, defaults, maxBytes }: RenderInput): Re
       missing.add(name);
       continue;
     }
-    // A value that comes a thousand times is measured once, and one too many isn't put in.
+    // Measures a repeated value once, and doesn't insert one that is too long.
     const size = sizes.get(name) ?? Buffer.byteLength(value);
     sizes.set(name, size);
     bytes += size;

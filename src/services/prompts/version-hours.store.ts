@@ -5,7 +5,7 @@ import type { BucketCount } from '../../lib/latency-sketch.js';
 import { latencyBucket } from '../analytics/rollups.store.js';
 import { keptFrom } from '../retention/kept-from.store.js';
 
-/** Makes the figures of an hour anew from all of its events that named a version, the latencies from those that succeeded. */
+/** Recomputes the figures of an hour from all of its events with a version (latencies from successful calls). */
 export async function recomputeVersionHour(em: EntityManager, hour: Date): Promise<void> {
   const db = em.getKysely();
   const at = hour.toISOString();
@@ -26,7 +26,7 @@ export async function recomputeVersionHour(em: EntityManager, hour: Date): Promi
     group by version_id, account_id, key_id, model`.execute(db);
 }
 
-/** Merges the latencies of a day's hours: three months of them are too many sketches for one answer. */
+/** Merges the latencies of a day's hours: three months of hours have too many sketches for one response. */
 export async function mergeVersionDay(em: EntityManager, day: string): Promise<void> {
   const db = em.getKysely();
   await sql`delete from prompt_version_latency_days where day = ${day}`.execute(db);
@@ -42,11 +42,11 @@ export async function mergeVersionDay(em: EntityManager, day: string): Promise<v
     group by version_id, account_id`.execute(db);
 }
 
-/** Whose versions in which time, which begins and ends with a UTC day. */
+/** Whose versions, and from which time. It begins and ends with a UTC day. */
 export interface VersionScope {
   accountId: string;
   versionIds: readonly string[];
-  /** Calls with this key alone. */
+  /** Only calls with this key. */
   keyId?: string | undefined;
   from: Date;
   until: Date;
@@ -54,7 +54,7 @@ export interface VersionScope {
 
 const ofKey = ({ keyId }: VersionScope): RawBuilder<unknown> => (keyId ? sql`and key_id = ${keyId}` : sql``);
 
-/** Hours whose figures aren't right (yet): they are read from the events. */
+/** Hours whose figures aren't current: they are read from the events. */
 const dirtyHours = ({ from, until }: VersionScope): RawBuilder<unknown> => sql`
   dirty as materialized (
     select distinct hour from rollup_dirty where hour >= ${from.toISOString()} and hour < ${until.toISOString()})`;
@@ -68,22 +68,22 @@ const ofDirtyHour = (scope: VersionScope): RawBuilder<unknown> => sql`
   from usage_events where account_id = ${scope.accountId} and prompt_version_id = any(${scope.versionIds}::uuid[])
     and created_at >= dirty.hour and created_at < dirty.hour + interval '1 hour' ${ofKey(scope)}`;
 
-/** What was counted of the calls that named a version and that one model served. */
+/** Counts of the calls of a version that one model served. */
 export interface VersionCounts {
   version_id: string;
   model: string;
   requests: number;
   errors: number;
-  /** Tokens as texts, since they may be many. */
+  /** Strings, since there may be many tokens. */
   input_tokens: string;
   output_tokens: string;
   /** Dollars. */
   cost: string;
-  /** Whether every event of the time is there, and none was removed. */
+  /** Whether every event of the period still exists. */
   kept: boolean;
 }
 
-/** Calls by version and model. A version without calls isn't there. */
+/** Calls by version and model. Versions without calls are absent. */
 export async function countVersions(em: EntityManager, scope: VersionScope): Promise<VersionCounts[]> {
   const { rows } = await sql<VersionCounts>`
     with ${dirtyHours(scope)}, parts as (
@@ -101,8 +101,8 @@ export async function countVersions(em: EntityManager, scope: VersionScope): Pro
 }
 
 /**
- * Latencies of the calls that succeeded with any key, merged from the sketches: of whole days where those are right, else of
- * their hours.
+ * Latencies of successful calls with any key, merged from the sketches of whole days where those are current,
+ * otherwise from the sketches of hours.
  */
 export async function versionSketches(
   em: EntityManager,
@@ -132,7 +132,10 @@ export async function versionSketches(
   return rows;
 }
 
-/** Percentiles of the latencies of calls that succeeded, by nearest rank, from each of them. Who has none isn't there. */
+/**
+ * Percentiles of the latencies of successful calls, by nearest rank over all of them. Versions without such calls are
+ * absent.
+ */
 export async function exactVersionLatencies(
   em: EntityManager,
   scope: VersionScope,

@@ -3,7 +3,7 @@ import { wilsonInterval } from '../../lib/wilson.js';
 import type { VersionComparisonOutput, VersionStatsOutput } from './prompts.outputs.js';
 import type { VersionCounts } from './version-hours.store.js';
 
-/** What was counted of a version, over all models. */
+/** Counts of a version, over all models. */
 interface VersionSums {
   requests: number;
   errors: number;
@@ -25,7 +25,7 @@ export function sumOf(counts: readonly VersionCounts[]): VersionSums {
   return sums;
 }
 
-/** The answer about a version, with the two percentiles of its latencies; without those no call succeeded. */
+/** The statistics of a version, with two percentiles of its latencies, which are absent if no call succeeded. */
 export function statsOf(
   { id, version }: { id: string; version: number },
   windowDays: number,
@@ -50,7 +50,7 @@ export function statsOf(
   };
 }
 
-/** Which of two fails less often, as far as the calls say. */
+/** Which of two versions fails less often, as far as the calls show. */
 export function fewerErrors(
   first: VersionStatsOutput,
   second: VersionStatsOutput,

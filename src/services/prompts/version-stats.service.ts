@@ -18,10 +18,13 @@ import {
 import { fewerErrors, statsOf, sumOf } from './version-stats.rules.js';
 
 const QUANTILES = [0.5, 0.95] as const;
-/** Successful calls of the versions together from which on latencies come from sketches: so many events are read in no time. */
+/**
+ * Number of successful calls, over all versions together, from which on latencies come from sketches. Fewer events
+ * are read quickly.
+ */
 const SKETCH_FROM = 50_000;
 
-/** What happened with calls that named versions of the viewer's prompts. */
+/** Statistics of calls that named versions of the viewer's prompts. */
 export function createVersionStatsService() {
   const findOne = async (
     context: ServiceContext,
@@ -75,7 +78,7 @@ export function createVersionStatsService() {
       return (await count(context, [version], input.window_days))[0]!;
     },
 
-    /** Two versions of a prompt by their numbers. @throws AppError `not_found` */
+    /** Compares two versions of a prompt by their numbers. @throws AppError `not_found` */
     async compare(
       context: ServiceContext,
       input: CompareVersionsInput & { id: string },
@@ -88,7 +91,7 @@ export function createVersionStatsService() {
   };
 }
 
-/** The percentiles of each version, by its id. */
+/** The percentiles of each version, by version id. */
 type Latencies = Map<string, readonly number[]>;
 
 async function exact(em: EntityManager, scope: VersionScope): Promise<Latencies> {

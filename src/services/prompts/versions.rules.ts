@@ -11,8 +11,8 @@ import { MAX_RENDERED_BYTES } from './prompts.rules.js';
 import { render } from './render.rules.js';
 
 /**
- * A version with every placeholder filled.
- * @throws AppError `missing_variables` with the names of all, `validation_error` when too much comes out
+ * Renders a version.
+ * @throws AppError `missing_variables` with all names, `validation_error` when the result is too large
  */
 export function fill(
   { id, version, content, variables }: PromptVersionOutput,
@@ -43,7 +43,7 @@ export function fill(
   };
 }
 
-/** Which declarations differ. */
+/** The declarations that differ. */
 export function changedVariables(
   from: readonly PromptVariableOutput[],
   to: readonly PromptVariableOutput[],

@@ -8,5 +8,5 @@ export const refusalsInput = analyticsInput.extend({
   ),
 });
 
-/** A page of the hours of that window. */
+/** A page of the window's hours. */
 export const listRefusalsInput = refusalsInput.extend(pageInput.shape);

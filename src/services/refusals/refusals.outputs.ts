@@ -24,7 +24,7 @@ export const refusedCallOutput = z
   .meta({ id: 'RefusedCall', description: 'Calls with one key that were rejected for one reason.' });
 export type RefusedCallOutput = z.infer<typeof refusedCallOutput>;
 
-/** One of them, in place of the receipt that a forwarded call has. */
+/** A rejected call, which has no receipt. */
 export const rejectedCallOutput = refusedCallOutput
   .pick({
     key_id: true,

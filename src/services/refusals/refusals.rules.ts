@@ -1,6 +1,6 @@
 import { type ErrorCode, errorTable } from '../../errors.js';
 
-/** For so long a rejected call can be looked up by its id. */
+/** How long a rejected call can be looked up by its id. */
 export const REFUSED_IDS_DAYS = 30;
 
 const REMEDIES: Partial<Record<ErrorCode, string>> = {
@@ -26,7 +26,7 @@ const KEY_REMEDIES = {
   active: 'The key was disabled then. It is enabled now: try again.',
 };
 
-/** What the owner of a key can do about refusals with a code. */
+/** What the owner of a key can do about refusals with this code. */
 export function remedyFor(code: string, keyStatus: keyof typeof KEY_REMEDIES): string {
   if (code === 'invalid_api_key') return KEY_REMEDIES[keyStatus];
   const own = REMEDIES[code as ErrorCode];
@@ -36,6 +36,6 @@ export function remedyFor(code: string, keyStatus: keyof typeof KEY_REMEDIES): s
     : 'The error message of the call says what to change.';
 }
 
-/** HTTP status of a code; 500 for one that this build doesn't know. */
+/** HTTP status of a code; 500 if this build doesn't know it. */
 export const refusalStatus = (code: string): number =>
   Object.hasOwn(errorTable, code) ? errorTable[code as ErrorCode].status : 500;

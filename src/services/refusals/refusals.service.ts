@@ -16,8 +16,8 @@ const MOST_REASONS = 100;
 const MOST_HOURS = 5_000;
 
 /**
- * It begins with a UTC day. One in the past ends at the beginning of the present hour: counts know no minutes, and a whole last
- * day would be compared with the part of today that is over.
+ * The window begins with a UTC day. A window in the past ends at the beginning of the current hour, because counts
+ * are hourly: otherwise a whole last day would be compared with a part of today.
  */
 function windowOf(
   { clock }: ServiceContext,
@@ -28,7 +28,7 @@ function windowOf(
   return { from: new Date(tomorrow - days * DAY_MS), until: new Date(ago === 0 ? tomorrow : hourStart(now)) };
 }
 
-/** Calls that were refused, as their owners see them: of the viewer's account, or of its keys. */
+/** Refused calls as their owners see them: of the viewer's account, or of its keys. */
 export function createRefusalsService() {
   const read = (
     context: ServiceContext,
@@ -44,7 +44,7 @@ export function createRefusalsService() {
     });
   };
 
-  /** Of many keys at once, by id; another's and what is no id aren't there. As many statements as for one. */
+  /** By key id. Keys of other accounts and malformed ids are absent. Takes as many statements as for one key. */
   const ofKeys = async (
     context: ServiceContext,
     { ids, ...input }: AnalyticsInput & { ids: readonly string[] },
@@ -57,12 +57,12 @@ export function createRefusalsService() {
   };
 
   return {
-    /** Of the whole account, those of deleted keys included. */
+    /** Of the whole account, including deleted keys. */
     async ofAccount(context: ServiceContext, input: AnalyticsInput): Promise<RefusedCallsOutput> {
       return outputOf(input, await read(context, input));
     },
 
-    /** @throws AppError `not_found`, also for another's key and for a malformed id. */
+    /** @throws AppError `not_found`, also for another account's key and for a malformed id. */
     async ofKey(
       context: ServiceContext,
       input: AnalyticsInput & { id: string },
@@ -76,7 +76,7 @@ export function createRefusalsService() {
 
     call: rejectedCall,
 
-    /** Of the whole account by hour, latest first: a page, or the latest 5,000. */
+    /** Of the whole account by hour, newest first: a page, or the latest 5,000. */
     async byHour(
       context: ServiceContext,
       { limit = MOST_HOURS, offset = 0, ...input }: AnalyticsInput & Partial<PageInput>,

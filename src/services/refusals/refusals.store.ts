@@ -10,21 +10,21 @@ export interface RefusedRow {
   calls: number;
   /** Milliseconds. */
   last_ms: number;
-  /** Of the owner, all reasons together. */
+  /** Of the owner, over all reasons. */
   total: number;
 }
 
 export interface RefusedScope {
   accountId: string;
-  /** Each of these keys by itself; without them the account as one. */
+  /** Each of these keys separately; without them the account as a whole. */
   keyIds?: readonly string[];
   from: Date;
   until: Date;
-  /** Reasons of each owner. */
+  /** Maximum number of reasons per owner. */
   limit: number;
 }
 
-/** One refused call of an account between two hours, by its id. */
+/** A refused call of an account by its id, between two hours. */
 export async function readRefusedCall(
   em: EntityManager,
   { accountId, id, from, until }: { accountId: string; id: string; from: Date; until: Date },
@@ -40,7 +40,7 @@ export async function readRefusedCall(
   return rows[0];
 }
 
-/** Refused calls by key, code and model, the newest of each owner first. */
+/** Refused calls by key, code and model; for each owner the newest first. */
 export async function readRefusedCalls(em: EntityManager, scope: RefusedScope): Promise<RefusedRow[]> {
   const { accountId, keyIds, from, until, limit } = scope;
   const owner = keyIds ? sql`partition by key_id` : sql``;

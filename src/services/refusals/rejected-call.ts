@@ -6,17 +6,18 @@ import { REFUSED_IDS_DAYS, refusalStatus, remedyFor } from './refusals.rules.js'
 import { readRefusedCall } from './refusals.store.js';
 
 /**
- * One rejected call of the viewer by its id: of the last 30 days, and among the latest with its key, code and model in its hour.
- * @throws AppError `not_found`, also for another's call and for a malformed id.
+ * One rejected call of the viewer by its id, from the last 30 days. Of each hour, key, code and model only the latest
+ * ids are kept.
+ * @throws AppError `not_found`, also for another account's call and for a malformed id.
  */
 export async function rejectedCall(context: ServiceContext, callId: string): Promise<RejectedCallOutput> {
   const { accountId } = requireViewer(context);
   const id = idOf(callId, 'call');
-  // A UUIDv7 begins with its time.
+  // A UUIDv7 begins with its creation time.
   const began = Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16);
   const now = context.clock.now();
   if (began < now - REFUSED_IDS_DAYS * DAY_MS || began > now + HOUR_MS) throw notFound('call');
-  // It may have been rejected in the next hour.
+  // It may have been rejected in the following hour.
   const from = hourStart(began);
   const hours = { from: new Date(from), until: new Date(from + 2 * HOUR_MS) };
   const row = await readRefusedCall(context.em, { accountId, id, ...hours });

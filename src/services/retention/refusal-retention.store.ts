@@ -3,12 +3,12 @@ import { sql } from 'kysely';
 import { DAY_MS, monthsBefore } from '../../lib/clock.js';
 import { REFUSED_IDS_DAYS } from '../refusals/refusals.rules.js';
 
-/** Rows of one statement: nobody waits for long. */
+/** Rows per statement, so that nobody waits for long. */
 const BATCH = 5_000;
 
 /**
- * Removes counts of calls that were refused `months` months ago, and ids of those of 30 days ago.
- * @returns how many rows went.
+ * Deletes counts of refused calls older than `months` months, and ids older than 30 days.
+ * @returns the number of deleted rows.
  */
 export async function removeOldRefusals(em: EntityManager, nowMs: number, months: number): Promise<number> {
   const before = monthsBefore(nowMs, months);

@@ -1,15 +1,15 @@
 import { monthsBefore } from '../../lib/clock.js';
 import type { Partition } from '../partitions/partitions.rules.js';
 
-/** Usage of before `until` is to go: a whole partition, or with `null` what no partition was made for. */
+/** Usage to delete before `until`: a whole partition, or with `null` rows of the default partition. */
 export interface Removal {
   table: string | null;
   until: Date;
 }
 
 /**
- * What is to go, oldest first: every partition that ended `months` months ago, and what lies in the default partition of before
- * the oldest that stays.
+ * What to delete, oldest first: every partition that ended `months` months ago, and rows of the default partition
+ * from before the oldest remaining one.
  */
 export function removals(nowMs: number, months: number, partitions: readonly Partition[]): Removal[] {
   const before = monthsBefore(nowMs, months);

@@ -9,18 +9,18 @@ import { removals } from './retention.rules.js';
 import { oldestRollupDay, removeRollups } from './rollup-retention.store.js';
 import { hasUsageBefore, removeUsage, usageKeptFrom } from './usage-retention.store.js';
 
-/** A month has millions of rows that count for lists. */
+/** A month has millions of rows in the counts of lists. */
 const TIMEOUT_MS = 60_000;
 
 export interface RemovedUsage {
-  /** The table that is gone; null for events that lay in none of their own. */
+  /** The dropped table; null for events of the default partition. */
   table: string | null;
   events: number;
 }
 
 /**
- * Removes usage events that are older than `months` months, partition by partition, each in a transaction of its own. What can't
- * go yet stays, with all that is newer, until the next run. Many may run it at once.
+ * Deletes usage events older than `months` months, partition by partition, each in its own transaction. A partition
+ * that can't be deleted yet stays until the next run, with all newer ones. Many processes may run it at once.
  */
 export async function removeOldUsage(
   context: ServiceContext,
@@ -44,8 +44,8 @@ export async function removeOldUsage(
 }
 
 /**
- * Removes roll-ups that are older than `months` months, day by day, but none of a time whose events are there.
- * @returns how many rows went.
+ * Deletes roll-ups older than `months` months, day by day, but none whose events still exist.
+ * @returns the number of deleted rows.
  */
 export async function removeOldRollups(
   context: ServiceContext,

@@ -12,7 +12,7 @@ import { PromptVersionLatencyDay } from '../../entities/prompts/prompt-version-l
 import { DAY_MS, utcDay } from '../../lib/clock.js';
 import { lockRollups } from '../analytics/rollups.store.js';
 
-/** The first UTC day that has roll-ups, as its midnight; null when there are none. */
+/** The first UTC day with roll-ups, as its midnight; null without any. */
 export async function oldestRollupDay(em: EntityManager): Promise<Date | null> {
   const { rows } = await sql<{ day_ms: number | null }>`
     select (extract(epoch from date_trunc('day', min(hour), 'UTC')) * 1000)::float8 as day_ms
@@ -22,8 +22,8 @@ export async function oldestRollupDay(em: EntityManager): Promise<Date | null> {
 }
 
 /**
- * Removes the roll-ups of a UTC day with the latencies that were merged from them, and nothing when somebody rolls up.
- * @returns how many went of the former; undefined for nothing.
+ * Deletes the roll-ups of a UTC day and the latencies merged from them, unless another process is rolling up.
+ * @returns the number of deleted roll-ups; undefined if nothing was done.
  */
 export async function removeRollups(em: EntityManager, day: Date): Promise<number | undefined> {
   if (!(await lockRollups(em))) return undefined;

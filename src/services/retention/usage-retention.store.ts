@@ -9,9 +9,9 @@ import { keptFrom } from './kept-from.store.js';
 import type { Removal } from './retention.rules.js';
 
 /**
- * Removes usage events of before a time, with what counts them for lists. What they were summed to, and the ledger, stay.
- * @returns how many rows were removed; undefined if another process has done it.
- * @throws NotNow, with nothing done, when hours of them aren't rolled up, or somebody reads or rolls up.
+ * Deletes usage events before a time, and their counts for lists. Their roll-ups and the ledger stay.
+ * @returns the number of deleted rows; undefined if another process has done it.
+ * @throws NotNow, with nothing done, when some of their hours aren't rolled up, or another process reads or rolls up.
  */
 export async function removeUsage(em: EntityManager, { table, until }: Removal): Promise<number | undefined> {
   const db = em.getKysely();
@@ -19,14 +19,14 @@ export async function removeUsage(em: EntityManager, { table, until }: Removal):
   if (table !== null && !(await listPartitions(em)).some((one) => one.table === table)) return undefined;
   if (!(await lockRollups(em))) throw new NotNow('usage is being rolled up');
   await requireRolledUp(em, until);
-  // Most of them before the table is locked, in which moment all calls' usage waits.
+  // Most of them before the table is locked: the usage of all calls waits during the lock.
   let removed = await removeHours(em, until);
   if (table !== null) {
     await lockUsage(em, [sql`lock table usage_events in access exclusive mode`]);
     await requireRolledUp(em, until);
   }
   await sql`delete from usage_events_default where created_at < ${until}`.execute(db);
-  // Behind the events: one that comes just now is found by the next run, its number as well.
+  // After the events: the next run finds events that arrive just now, and their counts.
   removed += await removeHours(em, until);
   if (table !== null) await sql`drop table ${sql.id(table)}`.execute(db);
   await sql`
@@ -36,7 +36,7 @@ export async function removeUsage(em: EntityManager, { table, until }: Removal):
   return removed;
 }
 
-/** Whether the default partition has anything of before a time. */
+/** Whether the default partition has rows from before a time. */
 export async function hasUsageBefore(em: EntityManager, until: Date): Promise<boolean> {
   const { rows } = await sql<{ has: boolean }>`
     select exists (select from usage_events_default where created_at < ${until}) as has`.execute(
@@ -45,13 +45,13 @@ export async function hasUsageBefore(em: EntityManager, until: Date): Promise<bo
   return rows[0]!.has;
 }
 
-/** From when on usage is there; null while none was ever removed. */
+/** The time from which usage is kept; null if none was ever deleted. */
 export async function usageKeptFrom(em: EntityManager): Promise<Date | null> {
   const row = await em.findOne(UsageRetention, { onlyRow: true }, UNTRACKED);
   return row?.keptFrom ?? null;
 }
 
-/** @returns how many events the hours had. */
+/** @returns the number of events in the hours. */
 async function removeHours(em: EntityManager, until: Date): Promise<number> {
   const { rows } = await sql<{ events: number }>`
     with gone as (delete from account_usage_hours where hour < ${until} returning events)

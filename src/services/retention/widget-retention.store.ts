@@ -2,12 +2,12 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
 import { monthsBefore, utcDay } from '../../lib/clock.js';
 
-/** Rows of one statement: nobody waits for long. */
+/** Rows per statement, so that nobody waits for long. */
 const BATCH = 5_000;
 
 /**
- * Removes what widgets used, and which sites asked them, on days of `months` months ago.
- * @returns how many rows went.
+ * Deletes the daily usage of widgets, and the sites that asked for them, older than `months` months.
+ * @returns the number of deleted rows.
  */
 export async function removeOldWidgetDays(em: EntityManager, nowMs: number, months: number): Promise<number> {
   const before = utcDay(monthsBefore(nowMs, months).getTime());

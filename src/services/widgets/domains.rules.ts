@@ -1,13 +1,13 @@
 const WILDCARD = '*.';
 const LONGEST = 253;
-/** Labels of letters, digits and hyphens; an IPv6 address in its brackets. */
+/** Labels of letters, digits and hyphens; or an IPv6 address in brackets. */
 const HOST =
   /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.?$|^\[[0-9a-f:.]+\]$/;
 const SCHEME = /^[a-z][a-z0-9+.-]*:\/\//i;
 
 /**
- * The host name of what somebody enters for a site: scheme, port and path go, names in other scripts become ASCII as
- * browsers send them. `*.example.com` stays a wildcard. Undefined if there is no host name in it.
+ * The host name in a user's entry for a site: without scheme, port and path, other scripts in ASCII as browsers send
+ * them. `*.example.com` stays a wildcard. Undefined without a host name.
  */
 export function domainOf(entered: string): string | undefined {
   const authority = entered.trim().replace(SCHEME, '').split(/[/?#]/, 1)[0]!;
@@ -17,9 +17,9 @@ export function domainOf(entered: string): string | undefined {
   return isWildcard ? WILDCARD + host : host;
 }
 
-/** As a browser writes it; undefined for what is none. */
+/** The host in a browser's spelling; undefined for an invalid one. */
 function hostOf(authority: string): string | undefined {
-  // A name and password before the host are nobody's site.
+  // Entries with a user name and password aren't sites.
   if (authority === '' || authority.includes('@')) return undefined;
   try {
     const { hostname } = new URL(`http://${authority}`);
@@ -29,7 +29,7 @@ function hostOf(authority: string): string | undefined {
   }
 }
 
-/** The host name of an `Origin` header; undefined for `null` and for what is no origin. */
+/** The host name of an `Origin` header; undefined for `null` and invalid origins. */
 export function siteOf(origin: string | undefined): string | undefined {
   if (origin === undefined || !SCHEME.test(origin)) return undefined;
   try {
@@ -39,7 +39,7 @@ export function siteOf(origin: string | undefined): string | undefined {
   }
 }
 
-/** Whether a site is in an allow-list. An empty list allows any, also a request that names none. */
+/** Whether a site is in an allow-list. An empty list allows any site, also a request without one. */
 export function allowsSite(domains: readonly string[], site: string | undefined): boolean {
   if (domains.length === 0) return true;
   if (site === undefined) return false;

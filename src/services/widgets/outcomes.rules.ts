@@ -1,5 +1,5 @@
-/** The outcome of a message that was answered; that of a refused one is its error code. */
+/** The outcome of an answered message; that of a refused one is its error code. */
 export const ANSWERED = 'answered';
-/** Outcomes of messages that were refused with `widget_rate_limit` because of their visitor. */
+/** Outcomes of messages refused with `widget_rate_limit` because of their visitor. */
 export const VISITOR_DAILY_LIMIT = 'visitor_daily_limit';
 export const VISITOR_MINUTE = 'visitor_rate_limit';

@@ -8,7 +8,7 @@ import type { UpdateWidgetInput } from './widgets.inputs.js';
 import { lockPromptForWidget } from './widgets.store.js';
 
 /**
- * Whether the models that a widget names are chat models of the account's plan, and its prompt one of the account's.
+ * Checks that a widget's models are chat models of the account's plan, and its prompt one of the account's.
  * @throws AppError `model_not_allowed`, `validation_error`, `not_found` for a prompt
  */
 export async function requireReferences(
@@ -27,8 +27,8 @@ export async function requireReferences(
 }
 
 /**
- * Looks at the prompt once more in the transaction that saves the widget, which may come seconds later: until its end, the
- * prompt can't be deleted.
+ * Checks the prompt again in the transaction that saves the widget, which may come seconds later. Locks the prompt
+ * against deletion.
  * @throws AppError `not_found`
  */
 export async function requirePromptStill(

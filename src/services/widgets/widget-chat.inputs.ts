@@ -5,7 +5,7 @@ import { characters, fitsCharacters } from '../../lib/characters.js';
 export const MAX_MESSAGES = 50;
 export const MAX_MESSAGE_CHARACTERS = 8_000;
 export const MAX_CHARACTERS = 32_000;
-/** Positions of a conversation that a request may begin at. */
+/** Maximum position in a conversation at which a request may begin. */
 const MAX_OFFSET = 1_000_000;
 
 const message = z.strictObject({
@@ -24,7 +24,7 @@ const message = z.strictObject({
     .describe('The `mac` that came with a message of the assistant.'),
 });
 
-/** What a visitor of a site sends. */
+/** A request of a visitor. */
 export const widgetChatInput = z
   .strictObject({
     public_key: z.string('must be text').describe('Public key of the widget.'),

@@ -23,7 +23,7 @@ const primary = z
   .regex(/^#[0-9a-fA-F]{6}$/, 'must be a color such as #0b5563')
   .transform((color) => color.toLowerCase());
 
-/** A host name, or `*.` and one. */
+/** A host name, optionally after `*.`. */
 const domain = z
   .string()
   .max(2_000)
@@ -45,7 +45,7 @@ export const widgetThemeInput = z
   })
   .meta({ id: 'ChangeWidgetTheme', description: 'How a widget looks. Omitted fields keep their value.' });
 
-/** @param kind What a text may hold. */
+/** @param kind Characters that a text may contain. */
 const texts = (kind: typeof plainText) => ({
   system_prompt: kind(0, 20_000).describe(
     'Instructions that precede every conversation, up to 20,000 characters. Visitors never see them.',
@@ -104,7 +104,7 @@ export const createWidgetInput = z
   .meta({ id: 'CreateWidget', description: 'A new chat widget.' });
 export type CreateWidgetInput = z.output<typeof createWidgetInput>;
 
-/** Texts may be from the time when they could have control characters. */
+/** Stored texts may be older than the ban on control characters. */
 export const expectedWidgetInput = z
   .strictObject(optional({ ...fields, ...texts(textInput) }))
   .meta({ id: 'ExpectedWidget', description: EXPECTED });
@@ -115,7 +115,7 @@ export const updateWidgetInput = z
   .meta({ id: 'UpdateWidget', description: 'Changes to a chat widget.', minProperties: 1 });
 export type UpdateWidgetInput = z.output<typeof updateWidgetInput>;
 
-/** The same fields, none of them required. */
+/** The same fields, all optional. */
 function optional<Shape extends Record<string, z.ZodType>>(
   shape: Shape,
 ): { [Name in keyof Shape]: z.ZodOptional<Shape[Name]> } {
@@ -131,7 +131,7 @@ function optional<Shape extends Record<string, z.ZodType>>(
 /** Any text: a malformed id is treated like an unknown one. */
 export const widgetParams = z.object({ id: z.string().describe('Widget ID.') });
 
-/** The chat of a widget; without a key it is a preview. */
+/** The frame of a widget's chat; without a key it is a preview. */
 export const widgetFrameQuery = z.object({
   key: z.string().optional().describe('Public key of the widget.'),
 });

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** Widgets that one account may have at a time. */
+/** Maximum number of widgets per account. */
 export const MAX_WIDGETS = 50;
 
 const PREFIX = 'wgt_pr_';
@@ -11,5 +11,5 @@ export const newPublicKey = (): string => PREFIX + randomBytes(RANDOM_BYTES).toS
 
 const FORM = /^wgt_pr_[A-Za-z0-9_-]{24}$/;
 
-/** Whether a text has the form of a public key; anything else is refused without a look-up. */
+/** Whether a text looks like a public key; others are refused without a look-up. */
 export const hasPublicKeyForm = (text: string): boolean => FORM.test(text);

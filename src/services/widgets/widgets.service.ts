@@ -35,7 +35,7 @@ type Deps = Pick<ServiceDeps, 'envelopes' | 'virtualKeys'>;
 
 /** The viewer's chat widgets. Those of other accounts and malformed ids are treated as not found. */
 export function createWidgetsService(deps: Deps) {
-  /** Chats use the account's own virtual key. Without one they fail with `upstream_unconfigured` until it is there. */
+  /** Chats use the account's own virtual key. Until there is one, they fail with `upstream_unconfigured`. */
   const prepareUpstream = async (context: ServiceContext, accountId: string): Promise<void> => {
     await accountAuthorization(context, accountId, deps).catch((error: unknown) => {
       context.log.warn(
@@ -48,8 +48,8 @@ export function createWidgetsService(deps: Deps) {
   return {
     /**
      * Creates a widget.
-     * @throws AppError `validation_error`, also when the account has as many widgets as it may have, `model_not_allowed`,
-     *   `not_found` for a prompt
+     * @throws AppError `validation_error`, also when the account has the maximum number of widgets,
+     * `model_not_allowed`, `not_found` for a prompt
      */
     async create(context: ServiceContext, input: CreateWidgetInput): Promise<WidgetOutput> {
       const viewer = requireViewer(context);
@@ -62,7 +62,7 @@ export function createWidgetsService(deps: Deps) {
         await requireActing(em, viewer);
         await requireRoom(em, accountId);
         await requirePromptStill(em, accountId, input.prompt_id);
-        // The prompt may have been waited for.
+        // The transaction may have waited for the prompt.
         await requireLive(em, viewer);
         em.create(Widget, { ...DEFAULTS, ...columnsOf(input), ...identity(input, { id, accountId, now }) });
         await em.flush();
@@ -77,7 +77,7 @@ export function createWidgetsService(deps: Deps) {
       return listWidgets(context.em, { accountId, now: context.clock.now(), ...page });
     },
 
-    /** Those of the widgets that are the viewer's and not deleted, in no order. */
+    /** The widgets of these ids that are the viewer's and not deleted, in no particular order. */
     async findMany(context: ServiceContext, ids: readonly string[]): Promise<WidgetOutput[]> {
       const { accountId } = requireViewer(context);
       return findWidgets(context.em, { accountId, ids: uuidsOf(ids), now: context.clock.now() });
@@ -89,7 +89,7 @@ export function createWidgetsService(deps: Deps) {
     },
 
     /**
-     * Changes what the input names.
+     * Changes the fields in the input.
      * @throws AppError `not_found`, `validation_error`, `model_not_allowed`, `changed_meanwhile`
      */
     async update(context: ServiceContext, input: UpdateWidgetInput & { id: string }): Promise<WidgetOutput> {
@@ -101,7 +101,7 @@ export function createWidgetsService(deps: Deps) {
       return read(context, input.id);
     },
 
-    /** Gives the widget another public key; the one before stops working at once. @throws AppError `not_found` */
+    /** Gives the widget a new public key; the previous one stops working at once. @throws AppError `not_found` */
     async rotateKey(context: ServiceContext, { id }: { id: string }): Promise<WidgetOutput> {
       await change(context, id, { publicKey: newPublicKey() });
       return read(context, id);
@@ -112,12 +112,12 @@ export function createWidgetsService(deps: Deps) {
       await change(context, id, { status: 'deleted' });
     },
 
-    /** Sites that may show a widget; undefined: there is none with this public key. For anybody. */
+    /** Sites that may show a widget; undefined for an unknown public key. Public. */
     async domains({ em }: ServiceContext, publicKey: string): Promise<readonly string[] | undefined> {
       return hasPublicKeyForm(publicKey) ? allowedDomains(em, publicKey) : undefined;
     },
 
-    /** What a widget used on the last `window_days` UTC days. @throws AppError `not_found` */
+    /** Usage of a widget on the last `window_days` UTC days. @throws AppError `not_found` */
     async usage(
       context: ServiceContext,
       { id, window_days }: { id: string; window_days: number },
@@ -228,7 +228,7 @@ const identity = (
   updatedAt: now,
 });
 
-/** The columns that an input names. */
+/** The columns that an input changes. */
 function columnsOf(input: Omit<UpdateWidgetInput, 'expected'>) {
   const { theme, monthly_limit_usd: budget } = input;
   return {

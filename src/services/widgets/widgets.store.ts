@@ -60,7 +60,7 @@ export function listWidgets(
   );
 }
 
-/** One of them. `id` must have the form of a UUID. */
+/** A widget of the account that isn't deleted. `id` must be a UUID. */
 export async function findWidget(
   em: EntityManager,
   { accountId, id, now }: { accountId: string; id: string; now: number },
@@ -69,7 +69,7 @@ export async function findWidget(
   return (await select(em, now, which))[0];
 }
 
-/** Several of them, in no order. */
+/** Several of them, in no particular order. */
 export function findWidgets(
   em: EntityManager,
   { accountId, ids, now }: { accountId: string; ids: readonly string[]; now: number },
@@ -88,7 +88,7 @@ export async function allowedDomains(em: EntityManager, publicKey: string): Prom
   return rows[0]?.allowed_domains;
 }
 
-/** Whether an account has a prompt, which then can't be deleted before the transaction ends. */
+/** Whether an account has a prompt, which is locked against deletion until the transaction ends. */
 export async function lockPromptForWidget(
   em: EntityManager,
   accountId: string,
@@ -101,7 +101,7 @@ export async function lockPromptForWidget(
 
 type Sums = Pick<WidgetUsageOutput, 'messages' | 'errors' | 'input_tokens' | 'output_tokens' | 'cost_usd'>;
 
-/** What a widget used on each day that it was used, from a day on. */
+/** Usage of a widget per day from `from` on, without unused days. */
 export async function widgetDays(
   em: EntityManager,
   { widgetId, from }: { widgetId: string; from: string },
@@ -113,7 +113,7 @@ export async function widgetDays(
   return new Map(rows.map(({ day, ...sums }) => [day, sums]));
 }
 
-/** Messages of a widget by site and what they cost, from a day on. */
+/** Messages of a widget by site, and their cost, from a day on. */
 export async function widgetSites(
   em: EntityManager,
   { widgetId, from }: { widgetId: string; from: string },
@@ -126,7 +126,7 @@ export async function widgetSites(
   return rows.map(({ cost, ...row }) => ({ ...row, cost_usd: formatDecimal(cost) }));
 }
 
-/** Refused messages of a widget by reason, from a day on, most first. */
+/** Refused messages of a widget by reason, from a day on, most frequent first. */
 export async function widgetRefusals(
   em: EntityManager,
   { widgetId, from }: { widgetId: string; from: string },
@@ -138,10 +138,10 @@ export async function widgetRefusals(
   return rows;
 }
 
-/** Removes the widgets of an account that is deleted or has changed hands, and what sites asked of them. */
+/** Deletes the widgets of an account that is deleted or has changed hands, and their counts by site. */
 export async function deleteWidgets(em: EntityManager, accountId: string): Promise<void> {
   const db = em.getKysely();
-  // First the widgets: from then on no edge adds to what is counted of them.
+  // The widgets first: from then on no edge adds to their counts.
   await sql`delete from widgets where account_id = ${accountId}`.execute(db);
   await sql`delete from widget_site_days where account_id = ${accountId}`.execute(db);
 }

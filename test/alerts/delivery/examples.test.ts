@@ -117,7 +117,7 @@ describe('/docs/webhooks', () => {
       return [delivery_status, response_code];
     };
 
-    test('takes a real delivery, and one that is somewhat late', async () => {
+    test('accepts a real delivery, and one that is slightly late', async () => {
       const lines = output.split('\n').length;
       expect(await deliver(0)).toEqual(['sent', 204]);
       expect(await deliver(-290)).toEqual(['sent', 204]);
@@ -125,7 +125,7 @@ describe('/docs/webhooks', () => {
       expect(output.split('\n')[lines - 1]!.trim()).toBe('sk-pr-abcd…wxyz has spent 80%: $8.123456789');
     });
 
-    test('refuses one that is older than five minutes, or as far ahead', async () => {
+    test('refuses one that is older than five minutes, or as far in the future', async () => {
       expect(await deliver(-301)).toEqual(['failed', 400]);
       expect(await deliver(310)).toEqual(['failed', 400]);
     });
@@ -134,7 +134,7 @@ describe('/docs/webhooks', () => {
       expect(await deliver(0, 'the secret of another installation')).toEqual(['failed', 400]);
     });
 
-    test('refuses whatever else was changed, and tells a repetition once', async () => {
+    test('refuses any other change, and recognises a repetition', async () => {
       const receiver = await startReceiver();
       const worker = startWorker(suite.db);
       await ended(suite.db.pool, await fire(suite.db.pool, { ...to, destination: `${receiver.url}/ok` }));

@@ -21,7 +21,7 @@ const MAIL_BOUND_MS = 10_000;
 const HANGS_MS = 120_000;
 const LEASE_MS = 300_000;
 
-describe('places for deliveries', () => {
+describe('slots for deliveries', () => {
   let db: TestDatabase;
   beforeAll(async () => {
     db = await createTestDatabase();
@@ -70,7 +70,7 @@ describe('places for deliveries', () => {
       await worker.stop(10_000);
     });
 
-    test("another account's first attempt is made within five seconds, and some places stay free for it", async () => {
+    test("another account's first attempt is made within five seconds, and some slots stay free for it", async () => {
       const { total, reserved } = PLACES.webhook;
       const waiting = () => hanging.flatMap(({ requests }) => requests).length;
       await until(() => waiting() === total - reserved, { what: 'the places to be taken' });
@@ -110,7 +110,7 @@ describe('places for deliveries', () => {
     }
   });
 
-  describe('under 500 mails of one account that the mail server is slow to take', () => {
+  describe('under 500 emails of one account and a slow mail server', () => {
     let worker: DeliveryWorker;
     let mailbox: HeldMailbox;
     beforeAll(async () => {
@@ -126,7 +126,7 @@ describe('places for deliveries', () => {
       await mailbox.close();
     });
 
-    test("another account's mail arrives within ten seconds, and the account keeps to its share", async () => {
+    test("another account's email arrives within ten seconds, and the account stays within its share", async () => {
       const { perAccount } = PLACES.email;
       await until(() => mailbox.held() === perAccount, { what: 'the share to be taken' });
       const time = ownTime();
@@ -139,7 +139,7 @@ describe('places for deliveries', () => {
     });
   });
 
-  test('go to accounts in turn, and the next round begins behind who was served last', async () => {
+  test('go to accounts in turn, and the next round begins after the last one served', async () => {
     const accounts: string[] = [];
     for (let n = 0; n < 3; n++) {
       const to = await subscribe(db.pool, 'https://hooks.example.com/x');
@@ -153,7 +153,7 @@ describe('places for deliveries', () => {
     expect(second.alerts.map(({ accountId }) => accounts.indexOf(accountId))).toEqual([2, 0, 1, 2]);
   });
 
-  test('that are reserved go to accounts that have none and answer in time, and to nobody else', async () => {
+  test('that are reserved go only to accounts that hold none and respond in time', async () => {
     const [busy, slow, idle] = await Promise.all(
       ['busy', 'slow', 'idle'].map((name) => subscribe(db.pool, `https://${name}.example.com/x`)),
     );
@@ -211,7 +211,7 @@ describe('places for deliveries', () => {
 });
 
 describe('the share of an account', () => {
-  test('is halved by each slow attempt, doubled by each quick one, and whole again after ten minutes', () => {
+  test('is halved by each slow attempt, doubled by each quick one, and full again after ten minutes', () => {
     let now = 0;
     const shares = createAccountShares(16, () => now);
     const account = newId();

@@ -15,7 +15,7 @@ interface Worker {
   child: ChildProcess;
   output(): string;
   running(): boolean;
-  /** `performance.now()` when it said that it works; undefined until then. */
+  /** `performance.now()` when it reported that it works; undefined until then. */
   startedAt(): number | undefined;
 }
 
@@ -26,7 +26,7 @@ interface Rig {
   workers: Worker[];
   /** How often requests of a path are still met by the end of the worker that made them. */
   kills: Map<string, number>;
-  /** Likewise by its standing still; answered afterwards. */
+  /** The same for a suspended process; answered afterwards. */
   stops: Set<string>;
   stopped(): Worker | undefined;
   startWorker(): Worker;
@@ -97,7 +97,7 @@ describe('a process that delivers', () => {
   });
   afterAll(() => Promise.all(rigs.map((rig) => rig.close())));
 
-  test('killed between request and record: redelivered with the same id, three requests at most, nothing stays', async () => {
+  test('killed between request and record: redelivered with the same id, at most three requests, nothing left over', async () => {
     const [first, second] = rigs as [Rig, Rig, Rig];
     first.kills.set('/ok/twice', 2);
     second.kills.set('/ok/always', 99);
@@ -149,7 +149,7 @@ describe('a process that delivers', () => {
     expect(second.receiver.to('/ok/always')).toHaveLength(3);
   }, 90_000);
 
-  test('that stands still past its lease writes nothing, and begins nothing, when it goes on', async () => {
+  test('suspended beyond its lease writes nothing and begins nothing when it continues', async () => {
     const { db, receiver, stops, stopped, startWorker, fireAt } = rigs[2]!;
     startWorker();
     stops.add('/ok/stopped');

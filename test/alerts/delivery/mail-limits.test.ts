@@ -17,7 +17,7 @@ const LOW_BALANCE = {
   ...{ threshold_pct: null, billing_month: null, spend: null, monthly_limit: null, balance: '0.5' },
 };
 
-describe('mails to an address', () => {
+describe('emails to an address', () => {
   // Its worker delivers whatever waits in the database.
   const suite = usePlatform({ own: true });
   let mailbox: Mailbox;
@@ -60,7 +60,7 @@ describe('mails to an address', () => {
   const post = (url: string, body = '', type = FORM) =>
     fetch(url, { method: 'POST', headers: { 'content-type': type }, body });
 
-  test('of a stranger are five a day over all accounts, however it is spelt, and the sixth is recorded with its reason', async () => {
+  test('of a stranger are limited to five a day over all accounts and spellings, and the sixth is recorded with its reason', async () => {
     const spellings = ['ab@gmail.com', 'AB@gmail.com', 'a.b+x@gmail.com', 'ab+y@googlemail.com'];
     const ids = [];
     for (let n = 0; n < 12; n++) {
@@ -75,7 +75,7 @@ describe('mails to an address', () => {
     });
   });
 
-  test('of the account are not counted as to a stranger, a low balance included', async () => {
+  test("of the account don't count toward the stranger's limit, even for a low balance", async () => {
     const own = await subscribed('me+alerts@example.com');
     await isOwnMail(own, 'Me@example.com');
     expect(await statuses(own, 6)).toEqual(Array(6).fill('sent'));
@@ -84,7 +84,7 @@ describe('mails to an address', () => {
     expect(linkOf(mailbox.mails[0]!, 'stop')).toBeDefined();
   });
 
-  test('of accounts that have another spelling of it as their own are five together, and leave its owner theirs', async () => {
+  test('of accounts that own another spelling of it share a limit of five, and leave its owner a separate limit', async () => {
     const owner = await subscribed('owner@example.com');
     await isOwnMail(owner, 'owner@example.com');
     const sent = [];
@@ -98,7 +98,7 @@ describe('mails to an address', () => {
     expect(await statuses(owner, 2)).toEqual(['sent', 'sent']);
   });
 
-  test('that it has confirmed come all, and those of another account up to a bound', async () => {
+  test('that it has confirmed all arrive, and those of another account up to a limit', async () => {
     const first = await subscribed('ops@example.com');
     expect(await statuses(first, 1)).toEqual(['sent']);
     const link = linkOf(mailbox.mails[0]!, 'confirm')!;
@@ -124,7 +124,7 @@ describe('mails to an address', () => {
     ['as a form', FORM, ONE_CLICK],
     ['as multipart', 'multipart/form-data; boundary=x', MULTIPART],
     ['without a body', FORM, ''],
-  ])('end with one click of the mailbox, %s, for that account alone', async (_how, type, body) => {
+  ])('end with one click in the mail program, %s, for that account alone', async (_how, type, body) => {
     const [stopped, other] = [await subscribed('v@example.com'), await subscribed('v@example.com')];
     await send(stopped);
     const { headers } = mailbox.mails[0]!.parsed;
@@ -144,7 +144,7 @@ describe('mails to an address', () => {
     expect(mailbox.mails).toHaveLength(3);
   });
 
-  test('that it has stopped are not brought back by the link of an earlier one', async () => {
+  test("that it has stopped aren't restored by the link of an earlier one", async () => {
     const to = await subscribed('v@example.com');
     await send(to);
     const [stop, confirm] = (['stop', 'confirm'] as const).map(
@@ -159,7 +159,7 @@ describe('mails to an address', () => {
     expect((await send(to)).delivery_status).toBe('degraded');
   });
 
-  test('end between two attempts of one, when it is stopped then', async () => {
+  test('end between two attempts of one email when it is stopped then', async () => {
     const to = await subscribed('v@example.com');
     await send(to);
     const link = linkOf(mailbox.mails[0]!, 'stop')!;
@@ -172,7 +172,7 @@ describe('mails to an address', () => {
     expect(mailbox.mails).toHaveLength(1);
   });
 
-  test('are fifty a day of one account, and the attempts of one count once', async () => {
+  test('are limited to fifty a day per account, and the attempts of one email count once', async () => {
     const to = await subscribed('me@example.com');
     await isOwnMail(to, 'me@example.com');
     mailbox.refuse({ at: 'data', code: 451 }, { at: 'data', code: 451 });
@@ -195,22 +195,25 @@ describe('mails to an address', () => {
     expect((await send(to)).delivery_status).toBe('sent');
   });
 
-  test.each(['disabled', 'deleted'])('end with the attempt under way when the account is %s', async (how) => {
-    const to = await subscribed('v@example.com');
-    const columns = how === 'disabled' ? `status = 'disabled'` : 'deleted_at = now()';
-    const meanwhile = () =>
-      suite.db.pool.query(`update accounts set ${columns} where id = $1`, [to.accountId]);
-    mailbox.refuse({ at: 'rcpt', code: 451, meanwhile });
-    expect(await send(to)).toMatchObject({
-      delivery_status: 'failed',
-      attempts: 1,
-      error_message: expect.stringMatching(/^Not sent: the account was disabled/),
-    });
-    expect(await send(to)).toMatchObject({ delivery_status: 'failed', attempts: 0 });
-    expect(mailbox.mails).toEqual([]);
-  });
+  test.each(['disabled', 'deleted'])(
+    'end with the attempt in progress when the account is %s',
+    async (how) => {
+      const to = await subscribed('v@example.com');
+      const columns = how === 'disabled' ? `status = 'disabled'` : 'deleted_at = now()';
+      const meanwhile = () =>
+        suite.db.pool.query(`update accounts set ${columns} where id = $1`, [to.accountId]);
+      mailbox.refuse({ at: 'rcpt', code: 451, meanwhile });
+      expect(await send(to)).toMatchObject({
+        delivery_status: 'failed',
+        attempts: 1,
+        error_message: expect.stringMatching(/^Not sent: the account was disabled/),
+      });
+      expect(await send(to)).toMatchObject({ delivery_status: 'failed', attempts: 0 });
+      expect(mailbox.mails).toEqual([]);
+    },
+  );
 
-  test('have links that nobody else can make: of another action, account or address they do nothing', async () => {
+  test("have links that can't be forged: for another action, account or address they do nothing", async () => {
     const to = await subscribed('v@example.com');
     await send(to);
     const [stop, confirm] = (['stop', 'confirm'] as const).map(
@@ -237,8 +240,8 @@ describe('mails to an address', () => {
       const answer = await post(url, ONE_CLICK);
       expect([answer.status, answer.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
     }
-    const said = await suite.db.pool.query('select 1 from mail_recipients');
-    expect(said.rowCount).toBe(0);
+    const recipients = await suite.db.pool.query('select 1 from mail_recipients');
+    expect(recipients.rowCount).toBe(0);
     for (const link of [stop!, confirm!]) {
       expect(faultsOf(await (await fetch(link)).text())).toEqual([]);
       const answer = await post(link);

@@ -13,7 +13,7 @@ const FROM = 'Gateway alerts <alerts@gateway.example.com>';
 const senderTo = (smtpUrl: string, attemptMs?: number) =>
   createMailSender({ mail: { smtpUrl, from: FROM }, baseUrl: BASE, names, ...(attemptMs && { attemptMs }) });
 
-describe('an alert by mail', () => {
+describe('an alert by email', () => {
   let db: TestDatabase;
   let mailbox: Mailbox;
   let worker: DeliveryWorker;
@@ -38,7 +38,7 @@ describe('an alert by mail', () => {
     return { id, row, mail: mailbox.mails.at(-1)! };
   };
 
-  test('has key and percentage in its subject, and amounts and the way to the key in both bodies', async () => {
+  test('has key and percentage in its subject, and amounts and a link to the key in both bodies', async () => {
     const { id, row, mail } = await send({
       billing_month: '2026-11',
       spend: '1234.5678',
@@ -74,7 +74,7 @@ describe('an alert by mail', () => {
     expect(html).not.toMatch(/<script|<img|src=/);
   });
 
-  test('of a low balance says how much is left and where to add credit', async () => {
+  test('for a low balance contains the balance and where to add credit', async () => {
     const { mail } = await send({
       ...{ purpose: 'low_balance', key_id: null, subscription_id: null, key_name: null, key_prefix: null },
       ...{
@@ -98,7 +98,7 @@ describe('an alert by mail', () => {
     ['disable', null, 'Key stopped', 'its calls are rejected'],
     ['slow', null, 'Key slowed down', 'a tenth of the requests per minute'],
     ['fallback_model', 'gateway/fast', 'Key moved to another model', 'its calls run on gateway/fast'],
-  ])('says what a guard with the action %s did', async (action, model, subject, done) => {
+  ])('reports what a guard with the action %s did', async (action, model, subject, done) => {
     const { mail } = await send({
       purpose: 'guard',
       subscription_id: null,
@@ -110,7 +110,7 @@ describe('an alert by mail', () => {
     expect(mail.parsed.text).not.toContain("doesn't stop calls");
   });
 
-  test('for a test says so', async () => {
+  test('for a test is marked as one', async () => {
     const { mail } = await send({ purpose: 'test' });
     expect(mail.parsed.subject).toBe('Test: Spend alert: 80% of the monthly limit reached by “production”');
     expect(mail.parsed.text).toMatch(/^This is a test: no threshold was reached\./);
@@ -129,7 +129,7 @@ describe('an alert by mail', () => {
   ] as const;
   const cases = names.map(([name, shown]) => [name.slice(0, 40), name, shown] as const);
   test.each(cases)(
-    'of the key %j has it in one header line, and escaped in its page',
+    'for the key %j has it in one header line, and escaped in its page',
     async (_short, name, shown) => {
       const { row, mail } = await send({ key_name: name });
       expect(row.delivery_status).toBe('sent');
@@ -160,7 +160,7 @@ describe('an alert by mail', () => {
     },
   );
 
-  test('that the server refuses for good fails at once, and says no more than its code', async () => {
+  test('refused by the server for good fails at once, and reports only the code', async () => {
     mailbox.refuse({ at: 'rcpt', code: 550 });
     expect((await send()).row).toMatchObject({
       ...{ delivery_status: 'failed', attempts: 1, response_code: 550 },
@@ -170,7 +170,7 @@ describe('an alert by mail', () => {
     expect((await send()).row).toMatchObject({ delivery_status: 'failed', attempts: 1, response_code: 554 });
   });
 
-  test('that the server refuses for now is tried again as the same message', async () => {
+  test('refused by the server for now is sent again as the same message', async () => {
     mailbox.refuse({ at: 'data', code: 451 }, { at: 'rcpt', code: 450 });
     const { id, row, mail } = await send();
     expect(row).toMatchObject({
@@ -182,7 +182,7 @@ describe('an alert by mail', () => {
     expect(mail.parsed.messageId).toBe(`<${id}@gateway.example.com>`);
   });
 
-  test('that its owner asked for again is another message', async () => {
+  test('requested again by its owner is another message', async () => {
     const { id, mail } = await send({ redeliveries: 2 });
     expect(mail.parsed.messageId).toBe(`<${id}.2@gateway.example.com>`);
   });
@@ -197,14 +197,14 @@ describe('an alert by mail', () => {
     'a@example.com\r\nRCPT TO:<b@example.com>',
     'nobody',
     '<a@example.com>',
-  ])('to %j, which is no address, reaches nobody', async (destination) => {
+  ])('to %j, which is not an address, reaches nobody', async (destination) => {
     const connections = mailbox.connections();
     const { row } = await send({ destination });
     expect(row.error_message).toBe("Not sent: the destination isn't an email address.");
     expect(mailbox.connections()).toBe(connections);
   });
 
-  test('logs in where the address of the server says so', async () => {
+  test("logs in if the server's address contains credentials", async () => {
     const login = { user: 'gateway', pass: 'p@ss:word/1' };
     const guarded = await startMailbox(login);
     expect(await senderTo(guarded.url)(takenAlert(to))).toEqual({ result: 'sent', responseCode: 250 });
@@ -216,7 +216,7 @@ describe('an alert by mail', () => {
     await guarded.close();
   });
 
-  test('may succeed later when the server is away, or silent', async () => {
+  test('may succeed later when the server is unavailable or silent', async () => {
     expect(await senderTo(`smtp://127.0.0.1:${await freePort()}`)(takenAlert(to))).toEqual({
       ...{ result: 'again', responseCode: null },
       error: 'The connection to the mail server failed (ESOCKET).',
@@ -236,7 +236,7 @@ describe('an alert by mail', () => {
     await silent.close();
   });
 
-  test('is recorded as degraded where no mail server is configured', async () => {
+  test('is recorded as degraded without a configured mail server', async () => {
     const own = await createTestDatabase();
     const unconfigured = startWorker(own, { senders: { webhook: webhookSender(), email: null } });
     const id = await fire(own.pool, await subscribe(own.pool, 'owner@example.com'));

@@ -104,7 +104,7 @@ export async function startSilentServer(): Promise<{ url: string; close(): Promi
   };
 }
 
-/** A real mail server that answers mails to one address only once it is told to. */
+/** A real mail server that answers emails to one address only on request. */
 export interface HeldMailbox {
   url: string;
   /** Mails that wait for their answer. */

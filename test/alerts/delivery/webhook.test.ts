@@ -85,7 +85,7 @@ describe('a webhook', () => {
   };
   const sendTo = (url: string): Promise<EventRow> => begun.get(url) ?? deliver(url);
 
-  test('says exactly what was promised, signed over the very bytes in both ways', async () => {
+  test('has exactly the promised content, signed over the very bytes in both ways', async () => {
     const to = await subscribe(db.pool, `${receiver.url}/ok/form?x=1#part`);
     const before = Math.floor(Date.now() / 1000);
     const id = await fire(db.pool, to, { billing_month: '2026-11' });
@@ -131,7 +131,7 @@ describe('a webhook', () => {
     expect(Number(timestamp)).toBeLessThanOrEqual(Date.now() / 1000);
   });
 
-  test('says at its end what the guard of the key did', async () => {
+  test('ends with what the guard of the key did', async () => {
     const to = await subscribe(db.pool, `${receiver.url}/ok/guard`);
     const guard = { guard_action: 'fallback_model', guard_model_public_name: 'gateway/fast' };
     await ended(db.pool, await fire(db.pool, to, { purpose: 'guard', ...guard }));
@@ -139,7 +139,7 @@ describe('a webhook', () => {
     expect(body).toMatch(/,"guard":\{"action":"fallback_model","model_public_name":"gateway\/fast"\}\}$/);
   });
 
-  test('is signed with each of several secrets while they change', async () => {
+  test('is signed with each of several secrets during a rotation', async () => {
     const secrets = [1, 2].map((byte) => `whsec_${Buffer.alloc(24, byte).toString('base64')}`);
     const to = await subscribe(db.pool, `${receiver.url}/ok/two`, { secret: secrets.join(' ') });
     const id = await fire(db.pool, to);
@@ -152,7 +152,7 @@ describe('a webhook', () => {
     expect(headers['webhook-signature']!.split(' ')).toEqual(expected);
   });
 
-  test('for a test has the form of a real one and says that it is a test', async () => {
+  test('for a test looks like a real one and is marked as a test', async () => {
     const to = await subscribe(db.pool, `${receiver.url}/ok/test`);
     const id = await fire(db.pool, to, {
       purpose: 'test',
@@ -199,7 +199,7 @@ describe('a webhook', () => {
     expect(receiver.bytesTo('/large')).toBeLessThan(LARGE_BYTES / 10);
   });
 
-  test('is tried again after 500, with the same id and bytes, after 0.5 and 1.5 seconds', async () => {
+  test('is sent again after 500, with the same id and bytes, after 0.5 and 1.5 seconds', async () => {
     const { id, row, requests, ownAt } = await recovery;
     expect(row).toMatchObject({
       delivery_status: 'sent',
@@ -254,7 +254,7 @@ describe('a webhook', () => {
       return rows[0];
     };
 
-    test('fails at once and switches its subscription off', async () => {
+    test('fails at once and disables its subscription', async () => {
       const to = await subscribe(db.pool, `${receiver.url}/gone`);
       const id = await fire(db.pool, to);
       const reason = 'The receiver responded with 410: the subscription was turned off.';
@@ -264,7 +264,7 @@ describe('a webhook', () => {
       expect(await read(to.subscriptionId)).toEqual({ active: false, disabled_reason: reason });
     });
 
-    test('ends what else waits for its subscription unsent, until its owner asks for it', async () => {
+    test('ends other pending events of its subscription unsent, until its owner requests them', async () => {
       const own = await createTestDatabase();
       const to = await subscribe(own.pool, `${receiver.url}/gone/waiting`);
       const [first, second] = [await fire(own.pool, to), await fire(own.pool, to)];
@@ -283,7 +283,7 @@ describe('a webhook', () => {
       await own.close();
     });
 
-    test('leaves a subscription alone whose destination has changed since', async () => {
+    test("doesn't disable a subscription whose destination has changed since", async () => {
       const to = await subscribe(db.pool, `${receiver.url}/ok/new`);
       const id = await fire(db.pool, { ...to, destination: `${receiver.url}/gone` });
       expect(await ended(db.pool, id)).toMatchObject({ response_code: 410 });
@@ -291,7 +291,7 @@ describe('a webhook', () => {
     });
   });
 
-  test('reaches no private address unless that is allowed, also one that was saved', async () => {
+  test('reaches no private address unless that is allowed, even if it was saved', async () => {
     const own = await createTestDatabase();
     const strict = startWorker(own, {
       senders: { webhook: webhookSender({ egress: createEgress({ allowPrivate: false }) }), email: null },
@@ -310,7 +310,7 @@ describe('a webhook', () => {
     await own.close();
   });
 
-  test('to a name that only leads to another without an address fails after three attempts', async () => {
+  test('to a name whose target has no address fails after three attempts', async () => {
     const own = await createTestDatabase();
     const nameServer = await startNameServer(() => ({ alias: 'nowhere.example' }));
     const egress = createEgress({ allowPrivate: false, resolve: publicResolver([nameServer.address]) });
@@ -325,7 +325,7 @@ describe('a webhook', () => {
     await own.close();
   });
 
-  test('whose account is disabled between two attempts gets no other', async () => {
+  test("isn't sent again when its account is disabled between two attempts", async () => {
     const disable = () =>
       db.pool.query(`update accounts set status = 'disabled' where id = $1`, [to.accountId]);
     const own = await startReceiver({
@@ -348,7 +348,7 @@ describe('a webhook', () => {
     await own.close();
   });
 
-  test('whose subscription or account is deleted before is not sent', async () => {
+  test("isn't sent when its subscription or account was deleted before", async () => {
     const gone = expect.stringMatching(/^Not sent: the account was disabled, or .* deleted/);
     const first = await subscribe(db.pool, `${receiver.url}/ok/deleted`);
     await db.pool.query('delete from alert_subscriptions where id = $1', [first.subscriptionId]);
@@ -363,7 +363,7 @@ describe('a webhook', () => {
     expect(receiver.to('/ok/deleted')).toEqual([]);
   });
 
-  test('whose secret can not be opened is not sent', async () => {
+  test("isn't sent when its secret can't be decrypted", async () => {
     const to = await subscribe(db.pool, `${receiver.url}/ok/sealed`);
     const other = envelopes.alertSecret.seal(to.secret, 'alert_subscription:another:signing_secret');
     await db.pool.query('update alert_subscriptions set signing_secret_sealed = $2 where id = $1', [
@@ -379,7 +379,7 @@ describe('a webhook', () => {
     expect(receiver.to('/ok/sealed')).toEqual([]);
   });
 
-  test('waits for an answer five seconds in all and no more', async () => {
+  test('waits for a response for five seconds in total', async () => {
     const waits = await patience;
     expect(waits).toHaveLength(2);
     for (const { outcome, ms, ownMs } of waits) {

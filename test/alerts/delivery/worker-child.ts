@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { openOrm } from '../../../src/db/orm.js';
 import { startWorker, webhookSender } from './support.js';
 
-/** Longer than a stopped process stands still: the answer that waits in its socket is what it goes on with. */
+/** Longer than the process is suspended, which continues with the response waiting in its socket. */
 const ATTEMPT_MS = 60_000;
 
 /**

@@ -83,7 +83,7 @@ describe('the delivery', () => {
     await ended(db.pool, id, 2_000);
   });
 
-  test('of a holder that died goes on when its lease ends, with the same id and the attempts left', async () => {
+  test('of a dead holder continues when its lease ends, with the same id and the remaining attempts', async () => {
     const id = await fire(db.pool, at('/busy/died'));
     const [held] = await take(LONG_LEASE_MS);
     expect(await beginAttempt(em(), held!, 3)).toBe(1);
@@ -106,7 +106,7 @@ describe('the delivery', () => {
     expect(requests[0]!.at - began).toBeLessThan(LEASE_MS + 5_000);
   });
 
-  test('ends as failed when three holders died over it, and says what is known', async () => {
+  test('fails when three holders died over it, and reports what is known', async () => {
     const id = await fire(db.pool, at('/ok/spent'));
     for (let attempt = 1; attempt <= 3; attempt++) {
       const held = await takeWhenDue(LONG_LEASE_MS);
@@ -122,7 +122,7 @@ describe('the delivery', () => {
     expect(receiver.to('/ok/spent')).toEqual([]);
   });
 
-  test('is refused to a holder whose lease is over: no attempt, and no word once another has taken it', async () => {
+  test('is refused to a holder whose lease is over: no attempt, and no record once another holder has taken it', async () => {
     const id = await fire(db.pool, at('/ok/stale'));
     const [stale] = await take(50);
     const fresh = await takeWhenDue(LONG_LEASE_MS);
@@ -140,7 +140,7 @@ describe('the delivery', () => {
     expect(await readEvent(db.pool, id)).toMatchObject({ delivery_status: 'sent', response_code: 200 });
   });
 
-  test('begins no attempt after its own lease, also when nobody else came', async () => {
+  test('begins no attempt after its own lease, even if nobody else took it', async () => {
     const id = await fire(db.pool, at('/ok/late'));
     const [held] = await take(1);
     await until(async () => {
@@ -156,7 +156,7 @@ describe('the delivery', () => {
   });
 
   describe('at a stop', () => {
-    test('finishes an attempt under way', async () => {
+    test('finishes an attempt in progress', async () => {
       const worker = start();
       const id = await fire(db.pool, at('/slow/stop'));
       await until(() => receiver.to('/slow/stop').length > 0);
@@ -164,7 +164,7 @@ describe('the delivery', () => {
       expect(await readEvent(db.pool, id)).toMatchObject({ delivery_status: 'sent', attempts: 1 });
     });
 
-    test('gives back what waits for its next attempt, and takes nothing more', async () => {
+    test('releases what waits for its next attempt, and takes nothing more', async () => {
       const pausesMs = [20, 3_000];
       const worker = start({ pausesMs });
       const id = await fire(db.pool, at('/recovers/stop'));
@@ -194,7 +194,7 @@ describe('the delivery', () => {
   describe('under a receiver that hangs', () => {
     const patient = { senders: { webhook: webhookSender({ attemptMs: HANGS_MS }), email: null } };
 
-    test('keeps a place for others: few at once to one receiver', async () => {
+    test('keeps a slot for others: few at once to one receiver', async () => {
       start({ places: webhookPlaces({ total: 10, perLane: 3 }) });
       for (let index = 0; index < 12; index++) await fire(db.pool, at(`/slow/lane/${index}`));
       const other = await startReceiver();
@@ -210,7 +210,7 @@ describe('the delivery', () => {
       await other.close();
     });
 
-    test('looks past all that waits for it', async () => {
+    test('looks past everything that waits for it', async () => {
       const silent = await startReceiver({ onRequest: () => false });
       const id = await fire(db.pool, { ...to, destination: `${silent.url}/hang` });
       const columns = `account_id, key_id, subscription_id, purpose, kind, destination, key_name, key_prefix,
@@ -227,7 +227,7 @@ describe('the delivery', () => {
       await silent.close();
     });
 
-    test('keeps a place for others: few at once of one account', async () => {
+    test('keeps a slot for others: few at once of one account', async () => {
       start({ ...patient, places: webhookPlaces({ total: 10, perLane: 3, perAccount: 4 }) });
       const hanging = await Promise.all(
         ['127.0.1.1', '127.0.1.2', '127.0.1.3', '127.0.1.4'].map((host) =>
@@ -245,7 +245,7 @@ describe('the delivery', () => {
     });
   });
 
-  test('records what it sent once the database is back, and sends it no second time', async () => {
+  test("records what it sent once the database is back, and doesn't send it twice", async () => {
     const link = await createTcpProxy(Number(new URL(db.url).port));
     const orm = openOrm({ databaseUrl: link.urlOf(db.url), processName: 'test', poolSize: 2 });
     const cut = await startReceiver({
@@ -269,7 +269,7 @@ describe('the delivery', () => {
     await cut.close();
   });
 
-  test('passes over an alert that an older version could not have written, and delivers the rest', async () => {
+  test("skips an alert that an older version couldn't have written, and delivers the rest", async () => {
     const odd = await fire(db.pool, { ...to, destination: 'not a URL' });
     const fine = await fire(db.pool, to);
     start();
@@ -277,7 +277,7 @@ describe('the delivery', () => {
     expect(await ended(db.pool, odd)).toMatchObject({ delivery_status: 'failed', attempts: 1 });
   });
 
-  test('signs each attempt with the secrets that the subscription has then', async () => {
+  test("signs each attempt with the subscription's current secrets", async () => {
     const seen: (string | null)[] = [];
     const changesSecret: Send = async ({ signingSecretSealed }) => {
       seen.push(signingSecretSealed);
@@ -292,7 +292,7 @@ describe('the delivery', () => {
     expect(seen[0]).not.toBe('changed');
   });
 
-  test('gives the sender nothing but what the event says', async () => {
+  test("passes only the event's data to the sender", async () => {
     // What a mail or webhook tells was fixed when it fired: a key that is renamed or deleted later changes nothing.
     const id = await fire(db.pool, at('/ok/fixed'));
     await db.pool.query(`update api_keys set name = 'renamed', monthly_limit_usd = 99 where id = $1`, [
@@ -306,10 +306,10 @@ describe('the delivery', () => {
       pendingSinceMs: _since,
       signingSecretSealed,
       lane,
-      ...said
+      ...sent
     } = held!;
     const expected = takenAlert(at('/ok/fixed'));
-    expect({ ...said, billingMonth: '' }).toEqual({
+    expect({ ...sent, billingMonth: '' }).toEqual({
       ...{ ...expected, id: undefined, token: undefined, billingMonth: '' },
       ...{ firedAtMs: undefined, pendingSinceMs: undefined, signingSecretSealed: undefined, lane: undefined },
     });

@@ -1,4 +1,4 @@
-/** Rows of a CSV (RFC 4180), which may be separated by commas, semicolons or tabs. Blank lines are none. */
+/** Rows of a CSV (RFC 4180) separated by commas, semicolons or tabs. Skips blank lines. */
 export function csvRows(text: string): string[][] {
   const first = text.split('\n', 1)[0]!;
   const separator = [...'\t;,'].reduce((best, one) =>

@@ -7,7 +7,7 @@ import { type PlanLimits, planFor } from './plan-advice.rules.js';
 const planName = ({ name, monthly_price_usd, requests_per_minute }: PlanLimits): string =>
   `<strong>${escaped(name)}</strong> plan (${money(monthly_price_usd)} a month, ${formatInteger(requests_per_minute)} requests per minute)`;
 
-/** Which plan a peak needs. */
+/** The plan that a peak needs. */
 export function planAdvice(
   plans: readonly PlanLimits[],
   models: readonly string[],
@@ -24,7 +24,7 @@ export function planAdvice(
     : `<p>A peak of ${formatInteger(peakPerMinute)} requests per minute is above the limit of every plan (${formatInteger(Math.max(...plans.map((one) => one.requests_per_minute)))}). Spread the calls, or ask the administrator of this installation.</p>`;
 }
 
-/** What is saved, told as it is. */
+/** The savings, or the extra cost. */
 export function savings(saved: string, percentage: number): readonly [string, string, string] {
   const isDearer = saved.startsWith('-');
   return [
@@ -34,13 +34,13 @@ export function savings(saved: string, percentage: number): readonly [string, st
   ];
 }
 
-/** Shown in place of the estimate of a form with faults. */
+/** Shown in place of the estimate if the form has faults. */
 export const FAULTY = '<p>Correct the marked fields to see the estimate.</p>';
 
-/** The form has a label for it. */
+/** The form has its own label for this field. */
 const FIELD = ' (cached_input_tokens_30d)';
 
-/** Both costs, what is saved, why this model, and the code of a first call. */
+/** Both costs, the savings, the reason for the model, and the code of a first call. */
 export function estimateView(
   estimate: EstimateOutput,
   plans: readonly PlanLimits[],

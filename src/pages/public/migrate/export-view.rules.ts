@@ -8,14 +8,14 @@ import type { ExportedModel, UsageExport } from './usage-export.rules.js';
 
 const DAYS = 30;
 const DAY_MINUTES = 1_440;
-/** How far the busiest minute of a day is above its mean, for who knows no better. */
+/** Assumed ratio of a day's busiest minute to its mean. */
 const PEAK_OVER_MEAN = 5;
 
 /** `1 model`, `12 models`. */
 const counted = (count: number, thing: string): string =>
   `${formatInteger(count)} ${thing}${count === 1 ? '' : 's'}`;
 
-/** A count over the days of the export as one of 30 days. */
+/** A count over the days of the export, scaled to 30 days. */
 const monthly = (count: number, days: number): number =>
   Number(scaled(BigInt(count), BigInt(DAYS), BigInt(days)));
 
@@ -25,20 +25,20 @@ function lengthOf(minutes: number): string {
   return days === 1 ? 'day' : counted(days, 'day');
 }
 
-function peakOf({ busiest }: UsageExport): { perMinute: number | undefined; told: string } {
-  if (!busiest) return { perMinute: undefined, told: '' };
+function peakOf({ busiest }: UsageExport): { perMinute: number | undefined; html: string } {
+  if (!busiest) return { perMinute: undefined, html: '' };
   const { requests, minutes } = busiest;
   if (minutes <= 1)
     return {
       perMinute: requests,
-      told: `<p>Your busiest minute had ${formatInteger(requests)} requests.</p>`,
+      html: `<p>Your busiest minute had ${formatInteger(requests)} requests.</p>`,
     };
   const mean = Math.ceil(requests / minutes);
   const perMinute = mean * PEAK_OVER_MEAN;
   const time = lengthOf(minutes);
   return {
     perMinute,
-    told: `<p>Your busiest ${time} had ${formatInteger(requests)} requests, ${formatInteger(mean)} a minute on average. Within it, peaks are higher: we assume ${PEAK_OVER_MEAN} times the average, ${formatInteger(perMinute)} a minute.</p>`,
+    html: `<p>Your busiest ${time} had ${formatInteger(requests)} requests, ${formatInteger(mean)} a minute on average. Within it, peaks are higher: we assume ${PEAK_OVER_MEAN} times the average, ${formatInteger(perMinute)} a minute.</p>`,
   };
 }
 
@@ -59,7 +59,7 @@ function estimates(usage: UsageExport, here: Here) {
   });
 }
 
-/** What all models of an export cost today and here. */
+/** The cost of all models of an export today and here. */
 export function exportView(usage: UsageExport, here: Here, plans: readonly PlanLimits[]): string {
   const rows = estimates(usage, here);
   const sum = (name: 'legacy_cost_usd_30d' | 'pr_cost_usd_30d'): bigint =>
@@ -69,7 +69,7 @@ export function exportView(usage: UsageExport, here: Here, plans: readonly PlanL
   const peak = peakOf(usage);
   const models = [...new Set(rows.map(({ estimate }) => estimate.recommended_pr_model))];
   const scale = usage.days === DAYS ? '' : ` of ${counted(usage.days, 'day')}, scaled to ${DAYS}`;
-  // Some exports date all of a month by its first day.
+  // Some exports date a whole month by its first day.
   const remedy = usage.days === 1 ? ' Do they cover more? Remove the dates.' : '';
   return `${tiles([
     ['Today, for 30 days', money(formatMoney(costs.legacy)), counted(rows.length, 'model')],
@@ -77,7 +77,7 @@ export function exportView(usage: UsageExport, here: Here, plans: readonly PlanL
     savings(formatMoney(costs.legacy - costs.own), savingsPct(costs)),
   ])}
 <p>Computed from the tokens${scale}.${remedy} Tokenizers differ: the same text may take up to a third fewer or more tokens here.${guessed.length === 0 ? '' : ` We don’t know ${escaped(guessed.slice(0, 5).join(', '))}${guessed.length > 5 ? ` and ${guessed.length - 5} others` : ''}: the price of the most similar model is used.`}</p>
-${peak.told}
+${peak.html}
 ${planAdvice(plans, models, peak.perMinute)}
 ${listing(
   'Costs by model',

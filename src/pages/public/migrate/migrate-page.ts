@@ -7,7 +7,7 @@ import type { PlanLimits } from './plan-advice.rules.js';
 import { presetsView } from './presets-view.rules.js';
 import type { UsageForm } from './usage-form.rules.js';
 
-/** What the page computes with in the browser, as JSON. */
+/** Data for the computation in the browser, as JSON. */
 export interface MigrateBasis {
   baseUrl: string;
   prices: readonly (readonly [string, { publicName: string; input: string; output: string }])[];
@@ -18,7 +18,7 @@ export interface MigrateBasis {
 export interface MigrateFacts {
   form: UsageForm;
   faults: Partial<UsageForm>;
-  /** HTML of the estimate; undefined where the form has faults. */
+  /** HTML of the estimate; undefined if the form has faults. */
   result: string | undefined;
   basis: MigrateBasis;
   script: string | undefined;
@@ -48,7 +48,7 @@ const COUNTS: readonly Field[] = [
 const PROVIDER: Field = { name: 'legacy_provider', label: 'Provider' };
 const MODEL: Field = { name: 'legacy_model', label: 'Model' };
 
-/** What a control says of its hint and its fault, which screen readers read with it. */
+/** Links a control to its hint and its fault, which screen readers read with it. */
 function described({ name, hint }: Field, fault: string | undefined): string {
   const by = hint === undefined ? `${name}-fault` : `${name}-hint ${name}-fault`;
   return ` aria-describedby="${by}"${fault === undefined ? '' : ' aria-invalid="true"'}`;
@@ -89,7 +89,10 @@ anywhere, and no key is needed.</p>
 const dataOf = (basis: MigrateBasis): string =>
   `<script type="application/json" id="migrate-basis">${JSON.stringify(basis).replaceAll('<', '\\u003c')}</script>`;
 
-/** `/migrate`: what the usage of another provider costs here. A form that works without scripts; with them it computes by itself. */
+/**
+ * `/migrate`: the cost of another provider's usage here. A form that works without scripts; with them the browser
+ * computes the estimate.
+ */
 export function migratePage(facts: MigrateFacts): SitePage {
   return {
     path: '/migrate',

@@ -13,7 +13,7 @@ import { EXAMPLE_USAGE, readForm, type UsageForm } from './usage-form.rules.js';
 
 const LONGEST_VALUE = 200;
 
-/** The form of a query; the example where nothing was asked. Parameters of others, such as a campaign's, are let be. */
+/** The form of a query; the example without one. Other parameters, such as a campaign's, are ignored. */
 function formOf(query: unknown): UsageForm {
   const given = query as Partial<Record<keyof UsageForm, unknown>>;
   const names = Object.keys(EXAMPLE_USAGE) as (keyof UsageForm)[];
@@ -25,13 +25,13 @@ function formOf(query: unknown): UsageForm {
   return Object.fromEntries(form) as unknown as UsageForm;
 }
 
-/** `/migrate`: the estimator as a page. */
+/** `/migrate`: the cost estimator. */
 export function migratePages(
   app: RestApp,
   { migration }: Pick<Services, 'migration'>,
   { site, plansOf }: { site: SiteContext; plansOf(request: FastifyRequest): Promise<readonly PlanLimits[]> },
 ): void {
-  // What is asked is anybody's choice, so that it is computed for each.
+  // Not cached: queries are free text.
   show(app, '/migrate', reads({ auth: 'none', headers: 'page' }), async (request, reply) => {
     const form = formOf(request.query);
     const { usage, faults } = readForm(form);

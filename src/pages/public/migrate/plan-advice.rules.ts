@@ -1,15 +1,15 @@
 import type { PlanOutput } from '../../../services/billing/billing.outputs.js';
 
-/** What the advice reads of a plan. */
+/** The fields of a plan that the advice uses. */
 export type PlanLimits = Pick<
   PlanOutput,
   'name' | 'monthly_price_usd' | 'allowed_models' | 'requests_per_minute'
 >;
 
 /**
- * The cheapest plan that allows all of the models and as many requests a minute.
- * @param plans The cheapest first.
- * @returns undefined where no plan allows so many.
+ * The cheapest plan that allows all of the models and this many requests a minute.
+ * @param plans Cheapest first.
+ * @returns undefined if no plan allows that many.
  */
 export const planFor = (
   plans: readonly PlanLimits[],

@@ -1,7 +1,7 @@
 import { escaped } from '../../../lib/html.js';
 import type { UsageForm } from './usage-form.rules.js';
 
-/** Links to the estimates of the same model with other numbers of tokens. */
+/** Links to estimates for the same model with other token counts. */
 export function presetsView({ legacy_provider, legacy_model }: UsageForm): string {
   const links = ['1M', '10M', '100M'].map((count) => {
     const chosen = { legacy_provider, legacy_model, input_tokens_30d: count, output_tokens_30d: count };

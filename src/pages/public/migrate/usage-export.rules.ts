@@ -3,17 +3,17 @@ import type { LegacyProvider } from '../../../services/migration/legacy-prices.d
 import { csvRows } from './csv.rules.js';
 import { type ExportRecord, exportRecords } from './usage-export-json.rules.js';
 
-/** Characters or bytes of the largest export that a page reads without making its visitor wait. */
+/** Size in characters or bytes of the largest export that a page reads without making its visitor wait. */
 export const LARGEST_EXPORT = 20_000_000;
-/** Nobody uses as many models: the column holds something else. */
+/** More models than anybody uses: the column holds something else. */
 const MOST_MODELS = 1_000;
 const LONGEST_NAME = 200;
 
-/** The text of a file: UTF-8, or UTF-16 as PowerShell writes it, which begins with a mark. */
+/** The text of a file: UTF-8, or UTF-16 with a byte order mark, as PowerShell writes it. */
 export const exportText = (bytes: ArrayBuffer): string =>
   new TextDecoder(new Uint8Array(bytes)[0] === 0xff ? 'utf-16' : undefined).decode(bytes);
 
-/** What an export says of one model. */
+/** Usage of one model in an export. */
 export interface ExportedModel {
   model: string;
   input: number;
@@ -21,18 +21,21 @@ export interface ExportedModel {
   output: number;
 }
 
-/** What an export says, over all of its time. */
+/** Usage over the whole period of an export. */
 export interface UsageExport {
   provider: LegacyProvider;
-  /** The busiest first. */
+  /** Most used first. */
   models: ExportedModel[];
-  /** UTC days from the first to the last, both counted. */
+  /** Number of UTC days from the first to the last, inclusive. */
   days: number;
-  /** Of the busiest time that the export tells apart: calls, and how long it is. Undefined where calls aren't counted. */
+  /** The busiest interval of the export: its calls and length. Undefined if the export doesn't count calls. */
   busiest?: { requests: number; minutes: number };
 }
 
-/** Names of columns and members, in the order of preference. Those of `input` leave cached tokens out where `plus` adds them. */
+/**
+ * Names of columns and members, in order of preference. Those of `input` exclude cached tokens where `plus` adds
+ * them.
+ */
 const NAMES = {
   model: ['model', 'model_version', 'model_permaslug', 'snapshot_id'],
   time: ['start_time', 'start_time_iso', 'starting_at', 'usage_date_utc', 'created_at', 'date', 'timestamp'],
@@ -65,9 +68,12 @@ const NAMES = {
 
 const textOf = (record: ExportRecord, names: readonly string[]): string =>
   names.map((name) => record[name]).find(Boolean) ?? '';
-/** Commas that separate no thousands, and `1.234`: more than a thousand in much of the world, a bit more than one elsewhere. */
+/**
+ * Commas that don't separate thousands, and `1.234`, which is more than a thousand in much of the world and little
+ * more than one elsewhere.
+ */
 const UNCLEAR = /,(?!\d{3}(?!\d)|\d\d,)|^[^.]*\.[^,]*,|^[1-9]\d{0,2}\.\d{3}$/;
-/** The count in the first of these columns; 0 if there is none, NaN if it is ambiguous. */
+/** The count in the first of these columns; 0 without one, NaN if it is ambiguous. */
 const numberOf = (record: ExportRecord, names: readonly string[]): number => {
   const text = textOf(record, names).replace(/[\s_’']/g, '');
   if (!/\d/.test(text)) return 0;
@@ -78,7 +84,10 @@ const sumOf = (record: ExportRecord, names: readonly string[]): number =>
   names.reduce((sum, name) => sum + numberOf(record, [name]), 0);
 
 const MS_FROM = 1e11;
-/** Milliseconds of a time in seconds, milliseconds or text; undefined where it is none. UTC, unless it says otherwise. */
+/**
+ * Milliseconds of a time given in seconds, milliseconds or text; undefined if it is invalid. UTC unless it has an
+ * offset.
+ */
 function timeMs(text: string): number | undefined {
   if (/^\d{9,16}(?:\.\d+)?$/.test(text)) return Number(text) * (Number(text) < MS_FROM ? 1_000 : 1);
   // `30.11.2025`, as spreadsheets write dates in much of Europe.
@@ -88,10 +97,10 @@ function timeMs(text: string): number | undefined {
   return Number.isNaN(time) ? undefined : time;
 }
 
-/** End of the period that a line covers, exclusive; undefined if the line doesn't say. */
+/** End of the period that a line covers, exclusive; undefined if the line has none. */
 function endMs(line: ExportRecord): number | undefined {
   const time = textOf(line, NAMES.time);
-  // Of a month, `2025-11`, as `Date` counts them the next one.
+  // A month, `2025-11`: ends when the next one begins, which is how `Date.UTC` counts it.
   if (/^\d{4}-\d\d$/.test(time)) return Date.UTC(Number(time.slice(0, 4)), Number(time.slice(5)));
   return timeMs(textOf(line, NAMES.end));
 }
@@ -103,7 +112,7 @@ function providerOf(record: ExportRecord): LegacyProvider {
   return 'openai';
 }
 
-/** Calls by the time they are counted in; single calls by the minute. */
+/** Calls by the interval in which they are counted; single calls by minute. */
 function busiestOf(records: readonly ExportRecord[]): UsageExport['busiest'] {
   const counted = records.some((record) => textOf(record, NAMES.requests) !== '');
   const isSingle = !counted && records.some((record) => 'generation_id' in record);
@@ -123,7 +132,7 @@ function busiestOf(records: readonly ExportRecord[]): UsageExport['busiest'] {
 }
 
 function recordsOf(text: string): ExportRecord[] {
-  // Without a byte order mark either.
+  // Also removes a byte order mark.
   const trimmed = text.trim();
   if (/^[[{]/.test(trimmed)) return exportRecords(trimmed);
   const [head = [], ...rows] = csvRows(trimmed);
@@ -131,7 +140,7 @@ function recordsOf(text: string): ExportRecord[] {
   return rows.map((row) => Object.fromEntries(names.map((name, i) => [name, row[i]?.trim() ?? ''])));
 }
 
-/** UTC days that the lines cover, the first and the last included; 30 if no line has a time. */
+/** Number of UTC days that the lines cover, inclusive; 30 if no line has a time. */
 function daysOf(lines: readonly ExportRecord[]): number {
   let first = Number.POSITIVE_INFINITY;
   let last = Number.NEGATIVE_INFINITY;
@@ -146,7 +155,7 @@ function daysOf(lines: readonly ExportRecord[]): number {
 
 /**
  * Reads a usage export of OpenAI, Anthropic or OpenRouter, as CSV or as the JSON of their usage APIs.
- * @returns undefined where the text is no such export, or one of whose counts can't be read.
+ * @returns undefined if the text is no such export, or has unreadable counts.
  */
 export function readUsageExport(text: string): UsageExport | undefined {
   const lines = recordsOf(text);
@@ -157,7 +166,7 @@ export function readUsageExport(text: string): UsageExport | undefined {
     const name = textOf(record, NAMES.model).slice(0, LONGEST_NAME);
     const cached = numberOf(record, NAMES.cached);
     const whole = numberOf(record, NAMES.input);
-    // Some count cached input beside the rest, some within it.
+    // Some exports count cached input separately, others within the input.
     const input = numberOf(record, NAMES.inputUncached) + sumOf(record, NAMES.inputWritten) + cached;
     const isApart = NAMES.inputUncached.some((one) => one in record);
     const sum = models.get(name) ?? { model: name, input: 0, cached: 0, output: 0 };

@@ -1,7 +1,7 @@
 import { LEGACY_PROVIDERS, type LegacyProvider } from '../../../services/migration/legacy-prices.data.js';
 import { formatInteger } from '../html.js';
 
-/** The form of `/migrate` as it was filled in, by the names of its fields. */
+/** The submitted form of `/migrate`, by field name. */
 export interface UsageForm {
   legacy_provider: string;
   legacy_model: string;
@@ -11,7 +11,7 @@ export interface UsageForm {
   peak_requests_per_minute: string;
 }
 
-/** What a visitor sees first: a month of a small product. */
+/** The initial example: a month of a small product. */
 export const EXAMPLE_USAGE: UsageForm = {
   legacy_provider: 'openai',
   legacy_model: 'gpt-4o',
@@ -21,7 +21,7 @@ export const EXAMPLE_USAGE: UsageForm = {
   peak_requests_per_minute: '',
 };
 
-/** A form that can be computed. */
+/** A valid form. */
 export interface Usage {
   legacy_provider: LegacyProvider;
   legacy_model: string;
@@ -31,7 +31,7 @@ export interface Usage {
   peakPerMinute?: number;
 }
 
-/** Each a thousand of the one before. */
+/** Each is a thousand times the previous one. */
 const SCALES = ['', 'k', 'm', 'b'];
 
 const MOST = Number.MAX_SAFE_INTEGER;
@@ -41,11 +41,11 @@ const A_POINT = 'Enter decimals with a point, such as 1.5M.';
 
 /**
  * A count as people write it: `30,000,000`, `30 000 000`, `30M`, `1.5k`.
- * @returns the count, or what is wrong with the text
+ * @returns the count, or the fault of the text
  */
 export function readCount(text: string): number | string {
   const match = /^(\d+(?:,\d{3})*(?:\.\d+(?=[kmb]))?)([kmb]?)$/i.exec(text.replace(/[\s_’']/g, ''));
-  // In much of the world a comma is what a point is here, and `1.234` more than a thousand.
+  // In much of the world a comma is the decimal separator, and `1.234` is more than a thousand.
   if (!match) return text.includes(',') ? A_POINT : A_COUNT;
   const number = Number(match[1]!.replaceAll(',', ''));
   const count = Math.round(number * 1_000 ** SCALES.indexOf(match[2]!.toLowerCase()));
@@ -54,7 +54,7 @@ export function readCount(text: string): number | string {
 
 const LONGEST_NAME = 200;
 
-/** What a form says, and what is wrong with it, by field. */
+/** The values of a form, and its faults by field. */
 export function readForm(form: UsageForm): { usage?: Usage; faults: Partial<UsageForm> } {
   const faults: Partial<UsageForm> = {};
   const provider = LEGACY_PROVIDERS.find((one) => one === form.legacy_provider);

@@ -3,43 +3,43 @@ import { ASK_CHANNEL, type Ask, type Piece, readAsk, sealPieces, sessionChannel 
 import { GATHER_MS, type LiveSession } from './live-session.js';
 import type { RunBus } from './run-bus.js';
 
-/** Followers elsewhere ask every second. Who doesn't any more has left. */
+/** Followers elsewhere ask every second. Those that stop asking have left. */
 const INTEREST_MS = 5_000;
 
-interface Told {
+interface Broadcasting {
   session: LiveSession;
   key: ContentKey;
-  /** How far each answer was told. */
+  /** Length of each answer already sent. */
   lengths: Ask['lengths'];
   interestUntil: number;
   timer: NodeJS.Timeout | undefined;
   leave(): void;
 }
 
-/** Tells other processes of the sessions of this one, as long as one of them asks. */
+/** Sends the progress of this process's sessions to other processes as long as one of them asks. */
 export class Broadcast {
-  readonly #sessions = new Map<string, Told>();
+  readonly #sessions = new Map<string, Broadcasting>();
   readonly #stop: () => void;
 
   constructor(private readonly bus: RunBus) {
     this.#stop = bus.subscribe(ASK_CHANNEL, (message) => this.#asked(readAsk(message)));
   }
 
-  /** Until it is over, the session is told of to those who ask. */
+  /** Sends the session's progress to processes that ask, until `remove`. */
   add(session: LiveSession, key: ContentKey): void {
     if (!this.bus.isShared) return;
-    const told: Told = {
+    const entry: Broadcasting = {
       ...{ session, key, lengths: {}, interestUntil: 0, timer: undefined },
-      leave: session.onChange(() => this.#changed(told)),
+      leave: session.onChange(() => this.#changed(entry)),
     };
-    this.#sessions.set(session.id, told);
+    this.#sessions.set(session.id, entry);
   }
 
   remove(session: LiveSession): void {
-    const told = this.#sessions.get(session.id);
-    if (!told) return;
-    clearTimeout(told.timer);
-    told.leave();
+    const entry = this.#sessions.get(session.id);
+    if (!entry) return;
+    clearTimeout(entry.timer);
+    entry.leave();
     this.#sessions.delete(session.id);
   }
 
@@ -49,25 +49,25 @@ export class Broadcast {
   }
 
   #asked(ask: Ask | undefined): void {
-    const told = ask && this.#sessions.get(ask.session);
-    if (!told) return;
-    told.interestUntil = performance.now() + INTEREST_MS;
-    // From where the one that has least stands: the others leave out what they know.
-    for (const { id } of told.session.runs) {
-      told.lengths[id] = Math.min(told.lengths[id] ?? 0, ask.lengths[id] ?? 0);
+    const entry = ask && this.#sessions.get(ask.session);
+    if (!entry) return;
+    entry.interestUntil = performance.now() + INTEREST_MS;
+    // Starts from the follower with the least text; the others skip what they have.
+    for (const { id } of entry.session.runs) {
+      entry.lengths[id] = Math.min(entry.lengths[id] ?? 0, ask.lengths[id] ?? 0);
     }
-    this.#tell(told);
+    this.#send(entry);
   }
 
-  #changed(told: Told): void {
-    if (performance.now() > told.interestUntil) return;
-    told.timer ??= setTimeout(() => this.#tell(told), GATHER_MS);
+  #changed(entry: Broadcasting): void {
+    if (performance.now() > entry.interestUntil) return;
+    entry.timer ??= setTimeout(() => this.#send(entry), GATHER_MS);
   }
 
-  #tell(told: Told): void {
-    clearTimeout(told.timer);
-    told.timer = undefined;
-    const { session, key, lengths } = told;
+  #send(entry: Broadcasting): void {
+    clearTimeout(entry.timer);
+    entry.timer = undefined;
+    const { session, key, lengths } = entry;
     const pieces = session.runs.flatMap(({ id, text, ttftMs }): Piece[] => {
       const at = lengths[id] ?? 0;
       lengths[id] = text.length;

@@ -6,7 +6,7 @@ import { endAbandoned, renewLeases } from '../run-state.store.js';
 export interface LeasesOptions {
   em(): EntityManager;
   log: Logger;
-  /** Ids of the runs that this process makes. */
+  /** Ids of the runs in this process. */
   held(): string[];
   cancel(runIds: readonly string[]): void;
 }
@@ -19,9 +19,9 @@ const BEAT_MS = 3_000;
 const QUIET_MS = 5 * BEAT_MS;
 
 /**
- * Says every few seconds that the runs of this process are under way, learns of cancellations that no notification
- * brought, and ends the runs of processes that say nothing any more. It renews first: after an outage of the database no
- * process ends its own.
+ * Renews the leases of this process's runs every few seconds, learns of cancellations whose notification was lost,
+ * and ends the runs of dead processes. Renews first, so that no process ends its own runs after an outage of the
+ * database.
  */
 export function keepLeases({ em, log, held, cancel }: LeasesOptions): Leases {
   const outages = createOutageLog(log, 'the model playground', QUIET_MS);
@@ -32,11 +32,12 @@ export function keepLeases({ em, log, held, cancel }: LeasesOptions): Leases {
       if (ids.length > 0) {
         const kept = await renewLeases(em(), ids);
         const wanted = new Set(kept.filter((run) => !run.cancel_requested).map(({ id }) => id));
-        // Cancelled, deleted, or given up for dead by another process. One that has ended meanwhile is held no more.
+        // Cancelled, deleted, or given up by another process. Runs that have ended in the meantime are no longer
+        // held.
         cancel(ids.filter((id) => !wanted.has(id)));
       }
       const ended = await endAbandoned(em());
-      if (ended > 0) log.warn({ runs: ended }, 'runs of a process that is gone were ended');
+      if (ended > 0) log.warn({ runs: ended }, 'ended runs of a dead process');
     } catch (error) {
       outages.failed(error);
     }

@@ -3,14 +3,14 @@ import type { ContentKey } from '../content.js';
 import { liveField } from '../playground.rules.js';
 import type { LiveSession } from './live-session.js';
 
-/** Where a process asks for what it lacks of a session; the one that has its runs answers. */
+/** Where a process asks for missing parts of a session; the process that makes its runs answers. */
 export const ASK_CHANNEL = 'playground-ask';
-/** Where the runs of a session are told of. */
+/** Where the progress of a session's runs is published. */
 export const sessionChannel = (sessionId: string): string => `playground-session-${sessionId}`;
 
 const ask = z.object({ session: z.string(), lengths: z.record(z.string(), z.int().min(0)) });
 
-/** What a process asks: for a session, from these lengths of its answers on. */
+/** Asks for a session's answers from these lengths on. */
 export type Ask = z.infer<typeof ask>;
 
 const pieces = z.array(
@@ -24,14 +24,14 @@ const lengthsOf = ({ runs }: LiveSession): Ask['lengths'] =>
 export const askFor = (session: LiveSession): string =>
   JSON.stringify({ session: session.id, lengths: lengthsOf(session) } satisfies Ask);
 
-/** Undefined for what is none. */
+/** Undefined for an invalid message. */
 export const readAsk = (message: string): Ask | undefined => parsed(message, ask);
 
-/** Answers don't stand in Redis as plain text either: whoever follows has the account's key. */
-export const sealPieces = (session: LiveSession, key: ContentKey, told: readonly Piece[]): string =>
-  key.seal(JSON.stringify(told), liveField(session.accountId, session.id));
+/** Answers are sealed in Redis too: every follower has the account's key. */
+export const sealPieces = (session: LiveSession, key: ContentKey, pieces: readonly Piece[]): string =>
+  key.seal(JSON.stringify(pieces), liveField(session.accountId, session.id));
 
-/** Undefined for what isn't of this session and its account. */
+/** Undefined for pieces of another session or account. */
 export function openPieces(session: LiveSession, key: ContentKey, message: string): Piece[] | undefined {
   try {
     return parsed(key.open(message, liveField(session.accountId, session.id)).toString('utf8'), pieces);

@@ -1,16 +1,16 @@
 import type { RunOutput } from '../playground.outputs.js';
 
-/** Text that comes within this time is told to followers as one event, here and in other processes. */
+/** Text that arrives within this time is sent to followers as one event, here and in other processes. */
 export const GATHER_MS = 25;
 
-/** A run under way, as far as it has come. */
+/** The current state of a run. */
 export interface LiveRun {
   readonly id: string;
   readonly model: string;
   status: RunOutput['status'];
   text: string;
   ttftMs: number | null;
-  /** Set once it has ended. */
+  /** Set when the run has ended. */
   result: RunOutput | undefined;
 }
 
@@ -23,9 +23,9 @@ export const liveRun = (run: Pick<RunOutput, 'id' | 'model_public_name' | 'statu
   result: undefined,
 });
 
-/** A session whose runs are under way in this process, or are followed here. Nothing waits in lines: it is as far as it is. */
+/** A session whose runs are made or followed in this process. Holds only its current state, no queue of events. */
 export class LiveSession {
-  /** Deleted: nothing more will come. */
+  /** True once the session is deleted: no more events follow. */
   gone = false;
   readonly #listeners = new Set<() => void>();
 
@@ -39,7 +39,7 @@ export class LiveSession {
     return this.gone || this.runs.every(({ result }) => result !== undefined);
   }
 
-  /** Calls `listener` after each change. Gives the way to stop. */
+  /** Calls `listener` after each change. Returns a function that stops this. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -49,12 +49,12 @@ export class LiveSession {
     for (const listener of [...this.#listeners]) listener();
   }
 
-  /** Ends a run with what is known of it at last. */
+  /** Ends a run with its final record. */
   end(run: LiveRun, result: RunOutput): void {
     run.result = result;
     run.status = result.status;
     run.ttftMs = result.ttft_ms;
-    // What the last message left out, and what was never told live.
+    // The complete text: the last message may have left some out, or none was ever received.
     run.text = result.response_content ?? '';
     this.changed();
   }

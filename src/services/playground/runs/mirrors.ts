@@ -8,7 +8,7 @@ import { ASK_CHANNEL, askFor, openPieces, sessionChannel } from './live-messages
 import { LiveSession, liveRun } from './live-session.js';
 import type { RunBus } from './run-bus.js';
 
-/** How often the database is asked which runs have ended, and the other process for what is missing. */
+/** How often it reads from the database which runs have ended, and asks the other process for missing text. */
 const LOOK_MS = 1_000;
 
 interface Mirror {
@@ -19,12 +19,12 @@ interface Mirror {
 
 export interface MirrorsDeps {
   bus: RunBus;
-  /** A fork of its own. */
+  /** A new fork. */
   em(): EntityManager;
   log: Logger;
 }
 
-/** A session as the database has it. */
+/** A session as stored in the database. */
 export function restored({ session, runs }: StoredSession, key: ContentKey): LiveSession {
   const views = runs.map((run) => runView(run, session.accountId, key));
   const live = new LiveSession(session.id, session.accountId, views.map(liveRun));
@@ -36,15 +36,15 @@ export function restored({ session, runs }: StoredSession, key: ContentKey): Liv
 const isEnd = (status: string): boolean => status !== 'pending' && status !== 'running';
 
 /**
- * Sessions whose runs another process makes, as they are followed here. The answers come over Redis as they grow; that a
- * run has ended, and how, is read from the database, so that nothing is lost with a message or with the other process.
+ * Sessions that are followed here while another process makes their runs. Answers arrive over Redis as they grow.
+ * Ends of runs are read from the database, so that a lost message or process loses nothing.
  */
 export class Mirrors {
   readonly #mirrors = new Map<string, Mirror>();
 
   constructor(private readonly deps: MirrorsDeps) {}
 
-  /** Adds a follower. `left` is to be called when it leaves. */
+  /** Adds a follower. Call `left` when it leaves. */
   join(stored: StoredSession, key: ContentKey): { session: LiveSession; left: () => void } {
     const { id } = stored.session;
     const mirror = this.#mirrors.get(id) ?? this.#open(stored, key);
@@ -92,7 +92,7 @@ export class Mirrors {
     return mirror;
   }
 
-  /** Takes over which runs have begun and ended. Never rejects. */
+  /** Applies which runs have started and ended. Never rejects. */
   async #look(session: LiveSession, key: ContentKey): Promise<void> {
     const { id, accountId } = session;
     try {
@@ -107,14 +107,14 @@ export class Mirrors {
       session.gone = stored === undefined;
       session.changed();
     } catch (error) {
-      // Looked at again in a second.
+      // Retried in a second.
       if (!isDatabaseOutage(error))
-        this.deps.log.warn({ err: error, sessionId: id }, 'a session was not read');
+        this.deps.log.warn({ err: error, sessionId: id }, 'failed to read a session');
     }
   }
 }
 
-/** Adds what is new. False: something before it is missing. */
+/** Adds new text. False if an earlier piece is missing. */
 function takePieces(session: LiveSession, key: ContentKey, message: string): boolean {
   let isWhole = true;
   for (const { id, at, text, ttftMs } of openPieces(session, key, message) ?? []) {

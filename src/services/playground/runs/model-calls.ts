@@ -12,6 +12,7 @@ import type { Payer } from '../../../inference/payer.js';
 import { Relay } from '../../../inference/relay/relay.js';
 import { READ_REQUEST } from '../../../inference/request/read-request.js';
 import type { InspectedBody } from '../../../inference/request/request-body.js';
+import { estimateTokens, type TokenCounts } from '../../../inference/usage/usage.js';
 import type { Clock } from '../../../lib/clock.js';
 import { newId } from '../../../lib/ids.js';
 import type { JsonReader } from '../../../lib/json-reader.js';
@@ -30,45 +31,45 @@ export interface ModelCall {
   authorization: string;
   model: string;
   body: Buffer;
-  /** Models and their prices as the session began with them. */
+  /** Models and their prices at the start of the session. */
   catalog: Catalog;
 }
 
-/** How a call ended. */
+/** The outcome of a call. */
 export interface CallEnd {
   status: 'success' | 'error' | 'cancelled';
   servedModel: string | null;
   finishReason: string | null;
   failure: RunFailure | undefined;
   latencyMs: number;
-  /** To the first token, which may be one of its reasoning; null if none came. */
+  /** Time to the first token, which may be part of the reasoning; null if there was none. */
   ttftMs: number | null;
   inputTokens: number;
   outputTokens: number;
   listCost: Money;
-  /** Whether the prompt went to the model. */
+  /** Whether the prompt was sent to the model. */
   sent: boolean;
 }
 
-/** Gets an answer piece by piece, with the time to the call's first token. */
+/** Receives an answer in pieces, with the call's time to first token. */
 type OnText = (text: string, ttftMs: number | null) => void;
 
 export interface OpenCall {
   ended: Promise<CallEnd>;
-  /** Ends it; the upstream is cut at once. */
+  /** Cancels the call; the upstream is cut at once. */
   cancel(): void;
-  /** Ends it as a failure of ours. */
+  /** Ends the call as our failure. */
   fail(failure: RunFailure): void;
 }
 
 const MIB = 1024 * 1024;
-/** For prompts on their way: the largest is some 600 KiB. */
+/** Memory for prompts on their way; the largest has about 600 KiB. */
 const BODY_BOUNDS = { smallBodyBytes: 16 * MIB, largeBodyBytes: 64 * MIB, answerBytes: 0 };
-/** No answer of 4,096 tokens comes near. */
+/** Far above any answer of 4,096 tokens. */
 const LONGEST_ANSWER = 200_000;
 const ENDLESS: RunFailure = { code: 'upstream_error', message: 'The model sent an endless answer.' };
 
-/** Runs are never refused for their cost, and nobody waits at a connection for them. */
+/** Runs are never refused for their cost, and no connection waits for them. */
 const NO_LIMITS = { settle: () => undefined, writeOff: () => undefined };
 const NO_CLIENT: ClientConnection = {
   destroyed: false,
@@ -76,7 +77,7 @@ const NO_CLIENT: ClientConnection = {
   removeListener: () => undefined,
 };
 
-/** Makes calls for the model playground: the edge's way upstream, without its admission and without a charge. */
+/** Makes calls for the playground: like a call at the edge, without admission and without a charge. */
 export class ModelCalls {
   readonly #patience: CallTimeouts;
   readonly #bodies = new BodyBudget(BODY_BOUNDS);
@@ -93,7 +94,7 @@ export class ModelCalls {
     this.#metrics = createRunMetrics(registry);
   }
 
-  /** Begins a call. It always ends, and never rejects. */
+  /** Starts a call. It always ends, and never rejects. */
   begin(call: ModelCall, onText: OnText): OpenCall {
     const open = new RunningCall(call, onText, {
       upstream: this.upstream,
@@ -135,7 +136,7 @@ class RunningCall {
   #failure: RunFailure | undefined;
   #length = 0;
   #sent = false;
-  /** A step of the request that asked for the run. */
+  /** A span of the request that asked for the run. */
   readonly #span = activeSpan()?.child('model call');
 
   constructor(
@@ -148,7 +149,7 @@ class RunningCall {
     this.#end = resolve;
     this.#share = new BodyShare(room.bodies, call.accountId);
     this.#recipient = new RunSink((text) => {
-      // What still comes in the same read as the bound, or as a cancellation.
+      // Text after the limit or a cancellation, in the same read.
       if (this.#recipient.gone) return;
       this.#length += text.length;
       if (this.#length > LONGEST_ANSWER) setImmediate(() => this.fail(ENDLESS));
@@ -199,7 +200,7 @@ class RunningCall {
     };
     const meter: Pick<Meter, 'begin' | 'finish'> = {
       begin: (intent) => ({ intent, slot: 0 }),
-      // Nothing is metered: the record says what the run was, and what it would have cost.
+      // Nothing is metered: the record describes the run and what it would have cost.
       finish: (record, written) => {
         this.#record = record;
         written();
@@ -259,9 +260,22 @@ class RunningCall {
   }
 }
 
-/** For a call that failed without words of its own. */
+/** The failure of a call without an error message. */
 function asFailure(record: UsageRecord | undefined): RunFailure {
   const code = (record?.errorCode ?? 'internal_error') as keyof typeof errorTable;
   const known = Object.hasOwn(errorTable, code) ? code : 'internal_error';
   return { code: known, message: errorTable[known].message };
+}
+
+/**
+ * Tokens that count toward an account's day. If a run was cancelled or failed before its usage was reported, the
+ * prompt and the generated text are estimated.
+ */
+export function usedTokens(end: CallEnd, text: string, estimatedTokens: number): TokenCounts {
+  const { status, sent, inputTokens, outputTokens } = end;
+  if (status === 'success' || !sent || (status === 'error' && text === '')) return end;
+  return {
+    inputTokens: Math.max(inputTokens, estimatedTokens),
+    outputTokens: Math.max(outputTokens, estimateTokens(Buffer.byteLength(text))),
+  };
 }

@@ -2,12 +2,12 @@ import type { Redis } from 'ioredis';
 import type { Logger } from '../../../lib/logger.js';
 import { openRedis } from '../../../lib/open-redis.js';
 
-/** How platform processes tell each other of runs under way. Nothing of it is kept anywhere. */
+/** Messages between platform processes about runs in progress. Not stored anywhere. */
 export interface RunBus {
-  /** Whether another process can be reached at all. */
+  /** Whether other processes can be reached at all. */
   readonly isShared: boolean;
   publish(channel: string, message: string): void;
-  /** Calls `listener` with each message, from when `ready` is called on. Gives the way to stop. */
+  /** Calls `listener` with each message after `ready` resolves. Returns a function that stops this. */
   subscribe(channel: string, listener: (message: string) => void, ready?: () => void): () => void;
   stop(): void;
 }
@@ -17,7 +17,7 @@ const DISCONNECT_TIMEOUT_MS = 50;
 const RECONNECT_BASE_MS = 100;
 const RECONNECT_MAX_MS = 2_000;
 
-/** One process alone, or several that share nothing but the database. */
+/** For a single process, or several that share only the database. */
 export const LONE_BUS: RunBus = {
   isShared: false,
   publish: () => undefined,
@@ -25,14 +25,14 @@ export const LONE_BUS: RunBus = {
   stop: () => undefined,
 };
 
-/** Over Redis where REDIS_URL says so. What is lost there is asked for again (mirrors.ts). */
+/** Over Redis if REDIS_URL is set. Lost messages are requested again (mirrors.ts). */
 export function openRunBus(redisUrl: string | null, log: Logger): RunBus {
   if (redisUrl === null) return LONE_BUS;
   const listeners = new Map<string, Set<(message: string) => void>>();
   const connect = (options: { enableOfflineQueue: boolean }): Redis => {
     const redis = openRedis(redisUrl, {
       ...options,
-      // Connected once there is something to say or to hear.
+      // Connects at the first message or subscription.
       lazyConnect: true,
       connectTimeout: CONNECT_TIMEOUT_MS,
       keepAlive: 10_000,
@@ -41,7 +41,7 @@ export function openRunBus(redisUrl: string | null, log: Logger): RunBus {
       retryStrategy: (tries) =>
         Math.min(RECONNECT_MAX_MS, RECONNECT_BASE_MS * 2 ** Math.min(tries, 5)) * (0.5 + Math.random() / 2),
     });
-    // It comes back by itself; followers get the finished run from the database meanwhile.
+    // The client reconnects by itself; until then followers get finished runs from the database.
     redis.on('error', (error) =>
       log.debug({ err: error }, 'Redis is unavailable: runs are delivered when they end'),
     );

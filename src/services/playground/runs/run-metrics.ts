@@ -3,7 +3,7 @@ import type { CallMetrics } from '../../../inference/call-metrics.js';
 
 export interface RunMetrics {
   ended(status: string): void;
-  /** For `inference/`: what it counts for calls of `/v1` is counted by `ended` here. */
+  /** For `inference/`, which counts calls of `/v1`: runs are counted by `ended` instead. */
   ofCalls: CallMetrics;
 }
 

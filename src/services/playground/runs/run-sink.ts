@@ -5,13 +5,13 @@ import { answerTextIn } from '../../../lib/upstream/answer-text.js';
 import { eventData } from '../../../lib/upstream/sse-event.js';
 import { SseSplitter } from '../../../lib/upstream/sse-splitter.js';
 
-/** What a call failed with, in words for the account. */
+/** Why a call failed, in words for the account. */
 export interface RunFailure {
   code: ErrorCode;
   message: string;
 }
 
-/** What is read of an event. What a node puts in other places is not shown. */
+/** The members of an event that are read. Text that a node puts elsewhere isn't shown. */
 interface Chunk {
   choices?: unknown;
   error?: { code: ErrorCode; message: string };
@@ -24,10 +24,10 @@ interface Choice {
 
 const LONGEST_FINISH_REASON = 40;
 
-/** Takes the stream of a call and keeps its text: what an HTTP response is to a call of `/v1`. */
+/** Receives the stream of a call and keeps its text, in place of an HTTP response. */
 export class RunSink implements ResponseSink {
   gone = false;
-  /** Text is taken as it comes. */
+  /** Text is accepted as it comes. */
   readonly full = false;
   failure: RunFailure | undefined;
   finishReason: string | null = null;
@@ -41,7 +41,7 @@ export class RunSink implements ResponseSink {
   }
 
   onDrain(): void {
-    // It is never full.
+    // Never full.
   }
 
   startStream(): void {
@@ -62,7 +62,7 @@ export class RunSink implements ResponseSink {
     this.gone = true;
   }
 
-  /** Wants nothing more: the call's upstream is cut. */
+  /** Stops receiving: the upstream call is cut. */
   leave(): void {
     if (this.gone) return;
     this.gone = true;
@@ -74,11 +74,11 @@ export class RunSink implements ResponseSink {
   }
 
   awaitReader(): void {
-    // Nobody reads slowly here.
+    // No slow readers here.
   }
 
   watchReading(): void {
-    // Nobody reads slowly here.
+    // No slow readers here.
   }
 
   cut(): void {
@@ -94,7 +94,7 @@ export class RunSink implements ResponseSink {
     const data = eventData(event)?.toString('utf8');
     if (data === undefined || data === '[DONE]') return;
     const { error, choices } = parsed(data);
-    // One of ours: those of the node end the call.
+    // One of our errors; those of the node end the call.
     if (error) {
       this.failure = { code: error.code, message: error.message };
       return;
@@ -108,7 +108,7 @@ export class RunSink implements ResponseSink {
   }
 }
 
-/** The relay looks at the members that it knows and not at all that stands in a chunk. */
+/** Empty for invalid JSON: the relay checks only the members that it knows. */
 function parsed(data: string): Chunk {
   try {
     return (JSON.parse(data) ?? {}) as Chunk;

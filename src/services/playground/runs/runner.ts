@@ -15,19 +15,19 @@ import { Broadcast } from './broadcast.js';
 import { keepLeases, type Leases } from './leases.js';
 import { type LiveRun, LiveSession, liveRun } from './live-session.js';
 import type { CallEnd, ModelCalls, OpenCall } from './model-calls.js';
+import { usedTokens } from './model-calls.js';
 import type { RunBus } from './run-bus.js';
 import type { RunFailure } from './run-sink.js';
-import { usedTokens } from './used-tokens.js';
 
-/** A session that has just been written, with what its runs need. */
+/** A session that was just stored, with what its runs need. */
 export interface NewSession {
   id: string;
   accountId: string;
   key: ContentKey;
   authorization: string;
-  /** As its runs were written. */
+  /** As stored. */
   runs: readonly RunOutput[];
-  /** The UTC day that they count on, and what was reserved for each. */
+  /** The UTC day that they count toward, and what was reserved for each. */
   day: string;
   maxTokens: number;
   estimatedInputTokens: number;
@@ -39,40 +39,40 @@ export interface RunnerDeps {
   calls: ModelCalls;
   bus: RunBus;
   signals: Pick<Signals, 'onPlaygroundCancel'>;
-  /** A fork of its own. */
+  /** A new fork. */
   em(): EntityManager;
   log: Logger;
-  /** What runs get to end when the process stops; 15 s unless a test can't wait. */
+  /** Time for runs to end when the process stops; 15 s except in tests. */
   stopPatienceMs?: number | undefined;
 }
 
-/** Runs of this process that go upstream at once; the others wait, and accounts take turns. */
+/** Runs of this process that go upstream at once. The others wait, and accounts take turns. */
 const RUNS_AT_ONCE = { atOnce: 256, perOwner: 8, partOfFree: 1 / 8 };
-/** A run that takes longer frees its place for others. */
+/** A longer run fails and frees its slot. */
 const LONGEST_RUN_MS = 300_000;
 const TOO_LONG: RunFailure = { code: 'upstream_timeout', message: 'The answer took longer than 5 minutes.' };
 const STOPPED: RunFailure = {
   code: 'service_unavailable',
   message: 'The service is restarting. Run it again.',
 };
-/** Requests that wait here for whole sessions: each keeps one of the 144 connections of an edge. */
+/** Requests that wait for whole sessions: each holds one of the edge's 144 connections. */
 const WAITING_REQUESTS = { atOnce: 32, partOfFree: 1 / 5 };
-/** What runs get to end when the process stops. */
+/** Time for runs to end when the process stops. */
 const STOP_PATIENCE_MS = 15_000;
 const WRITE_RETRY_MS = 500;
-/** So long is the end of a run kept for a database that is away. */
+/** How long the outcome of a run is kept while the database is unavailable. */
 const WRITE_PATIENCE_MS = 60_000;
 
 interface Held {
   session: LiveSession;
   run: LiveRun;
   call: OpenCall | undefined;
-  /** Why it is to end without an answer. */
+  /** Why it has to end without an answer. */
   stop: 'cancelled' | RunFailure | undefined;
   stopped(): void;
 }
 
-/** Makes the runs of this process, and knows how far each has come. */
+/** Makes the runs of this process and tracks their progress. */
 export class Runner {
   readonly #sessions = new Map<string, LiveSession>();
   readonly #held = new Map<string, Held>();
@@ -93,22 +93,25 @@ export class Runner {
     });
   }
 
-  /** Whether the process is stopping: a run that began now would be cut off. */
+  /** Whether the process is stopping: a run that starts now would be cut off. */
   get stopping(): boolean {
     return this.#stopping;
   }
 
-  /** A session whose runs are under way here. */
+  /** A session whose runs are in progress here. */
   live(sessionId: string): LiveSession | undefined {
     return this.#sessions.get(sessionId);
   }
 
-  /** A place among the requests that wait for whole sessions; gives the way to leave it. Undefined: there is no room. */
+  /**
+   * Reserves a slot among the requests that wait for whole sessions, and returns a function that frees it. Undefined
+   * if all are taken.
+   */
   takePlace(accountId: string): Leave | undefined {
     return this.#waiting.tryEnter(accountId);
   }
 
-  /** Begins the runs of a session, and returns at once. */
+  /** Starts the runs of a session and returns at once. */
   begin(input: NewSession): LiveSession {
     const session = new LiveSession(input.id, input.accountId, input.runs.map(liveRun));
     this.#sessions.set(session.id, session);
@@ -122,7 +125,7 @@ export class Runner {
     return session;
   }
 
-  /** Ends runs. Those of other processes are none of ours. */
+  /** Cancels runs. Ignores those of other processes. */
   cancel(runIds: readonly string[]): void {
     for (const id of runIds) {
       const held = this.#held.get(id);
@@ -130,7 +133,7 @@ export class Runner {
     }
   }
 
-  /** Lets runs end for a while, and ends the others. */
+  /** Waits a while for runs to end, then ends the others. */
   async stop(): Promise<void> {
     this.#stopping = true;
     const all = Promise.all([...this.#sessions.values()].map((session) => session.ended()));
@@ -143,7 +146,7 @@ export class Runner {
     this.deps.bus.stop();
   }
 
-  /** Makes one run from its turn to its end. Never rejects. */
+  /** Makes one run until its end. Never rejects. */
   async #make(session: LiveSession, run: LiveRun, input: NewSession, written: RunOutput): Promise<void> {
     const { promise: stopped, resolve } = Promise.withResolvers<void>();
     const held: Held = { session, run, call: undefined, stop: undefined, stopped: resolve };
@@ -194,7 +197,7 @@ export class Runner {
     }
   }
 
-  /** Writes the end of a run, and gives the run as it then is. */
+  /** Records the outcome of a run and returns the run with it. */
   async #write(run: LiveRun, input: NewSession, written: RunOutput, end: CallEnd): Promise<RunOutput> {
     const { id, text } = run;
     const row: RunEnd = {
@@ -214,7 +217,7 @@ export class Runner {
       listCostUsd: formatMoney(end.listCost),
     };
     const used = usedTokens(end, text, input.estimatedInputTokens);
-    // Whoever still follows a deleted run is told how it ended: its deletion has cancelled it.
+    // Its deletion has cancelled the run; followers still get its outcome.
     if ((await this.#persist({ ...input, id }, row, used)) === 'given up') {
       return { ...written, status: 'error', error_code: ABANDONED.code, error_message: ABANDONED.message };
     }
@@ -234,7 +237,7 @@ export class Runner {
     };
   }
 
-  /** Tries for a while where the database is away: the lease ends meanwhile, or doesn't. */
+  /** Retries for a while if the database is unavailable. The lease may expire in the meantime. */
   async #persist(
     run: Parameters<typeof endRun>[1],
     row: RunEnd,
@@ -252,7 +255,7 @@ export class Runner {
 
   #tryTo(write: () => Promise<void>): void {
     write().catch((error: unknown) =>
-      this.deps.log.debug({ err: error }, 'the begin of a run was not written'),
+      this.deps.log.debug({ err: error }, 'failed to record the start of a run'),
     );
   }
 }
@@ -265,7 +268,7 @@ function stopRun(held: Held, why: 'cancelled' | RunFailure): void {
   else held.call?.fail(why);
 }
 
-/** The end of a run that never went upstream. */
+/** The outcome of a run that never went upstream. */
 const unmade = (stop: Held['stop']): CallEnd => ({
   status: stop === 'cancelled' ? 'cancelled' : 'error',
   servedModel: null,
