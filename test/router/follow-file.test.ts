@@ -2,8 +2,7 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Logger } from '../../src/lib/logger.js';
-import { followFile } from '../../src/router/follow-file.js';
-import { createRoutingSource } from '../../src/router/routing-source.js';
+import { createRoutingSource, followFile } from '../../src/router/routing-source.js';
 import { until } from '../support/until.js';
 
 const fileWith = (...ids: string[]): string =>
