@@ -228,7 +228,7 @@ function readRoutingText(path: string): { text: string; name: string } {
   }
 }
 
-/** Stands in for the simulator's address while no call is sent there. */
+/** Placeholder for the simulator's address while no call is sent there. */
 const NO_SIMULATOR = 'http://127.0.0.1/v1';
 
 /**

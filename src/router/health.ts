@@ -47,7 +47,7 @@ export class Health {
     return this.#down && now >= this.#cooldownEnds && this.#answeredAt < this.#cooldownEnds;
   }
 
-  /** Milliseconds left of its cooldown; 0 if there is none. */
+  /** Milliseconds left of its cooldown; 0 outside of a cooldown. */
   cooldownLeft(now: number): number {
     return Math.max(0, this.#cooldownEnds - now);
   }

@@ -1,6 +1,5 @@
 import { AppError, errorEntry } from '../errors.js';
 import { type MessageMask, maskedParam } from '../lib/message-mask.js';
-import { causeOf } from '../lib/upstream/failure-cause.js';
 import { fieldErrors, shownFieldErrors } from '../lib/upstream/field-errors.js';
 import { saysNotTaken } from '../lib/upstream/not-taken.js';
 import { refusalCode, statusOfError } from '../lib/upstream/refusal-codes.js';
@@ -38,6 +37,22 @@ export function judgeFailure(failure: unknown): Extract<FailureVerdict, { kind: 
     return { kind: 'failed', error: noRoom, reason: 'own_limit', certain: false, own: true };
   const cause = reason === 'connection' ? causeOf(failure) : undefined;
   return { kind: 'failed', error: upstreamFailed, reason, cause, certain: UNREACHED.has(code) };
+}
+
+/** Such as `ECONNREFUSED`, `DEPTH_ZERO_SELF_SIGNED_CERT` or `HPE_INVALID_CONSTANT`. */
+const CAUSE_CODE = /^[A-Z][A-Z0-9_]{1,60}$/;
+const MOST_CAUSES = 4;
+
+/** The code of the innermost cause of a broken connection. For operators, never for callers. */
+function causeOf(failure: unknown): string | undefined {
+  let found: string | undefined;
+  let at = failure as { code?: unknown; cause?: unknown; errors?: unknown[] } | null | undefined;
+  for (let depth = 0; depth < MOST_CAUSES && typeof at === 'object' && at !== null; depth++) {
+    if (typeof at.code === 'string' && CAUSE_CODE.test(at.code)) found = at.code;
+    // If a name has several addresses, each has failed.
+    at = (at.cause ?? at.errors?.[0]) as typeof at;
+  }
+  return found;
 }
 
 /** This process has no file descriptor or memory left for a connection. */

@@ -1,4 +1,4 @@
-import { formatTraceparent, readTraceparent } from '../../src/lib/tracing/trace-context.js';
+import { formatTraceparent, readTraceparent } from '../../src/lib/tracing/create-tracing.js';
 import fc from '../support/fast-check.js';
 
 const TRACE = 'a'.repeat(32);
