@@ -1,5 +1,5 @@
 import { Histogram, Registry } from 'prom-client';
-import { talliedHistogram } from '../../src/lib/tallied-histogram.js';
+import { talliedHistogram } from '../../src/inference/tallied-histogram.js';
 import fc from '../support/fast-check.js';
 
 const buckets = [0.005, 0.01, 0.25, 1, 60];

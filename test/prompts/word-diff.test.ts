@@ -1,4 +1,4 @@
-import { wordDiff } from '../../src/lib/word-diff.js';
+import { wordDiff } from '../../src/services/prompts/word-diff.js';
 import fc from '../support/fast-check.js';
 import { threadTimeMs } from '../support/thread-time.js';
 
