@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { talliedHistogram } from '../lib/tallied-histogram.js';
 import type { Endpoint, UsageRecord } from '../metering/usage-record.js';
+import { talliedHistogram } from './tallied-histogram.js';
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 

@@ -1,8 +1,8 @@
-/** Encodings that we compress in, the best first. */
+/** Supported encodings, the best first. */
 export const ENCODINGS = ['br', 'gzip'] as const;
 export type ContentEncoding = (typeof ENCODINGS)[number];
 
-/** Whether an `Accept-Encoding` admits a coding by its name. */
+/** Whether an `Accept-Encoding` header names an encoding and doesn't rule it out with `q=0`. */
 export function acceptsEncoding(header: string | undefined, encoding: string): boolean {
   return (header ?? '').split(',').some((entry) => {
     const [name = '', ...parameters] = entry.split(';').map((part) => part.trim().toLowerCase());
@@ -10,6 +10,6 @@ export function acceptsEncoding(header: string | undefined, encoding: string): b
   });
 }
 
-/** The best encoding that an `Accept-Encoding` admits; undefined: none. */
+/** The best encoding that an `Accept-Encoding` header accepts; undefined if it accepts none. */
 export const preferredEncoding = (header: string | undefined): ContentEncoding | undefined =>
   ENCODINGS.find((encoding) => acceptsEncoding(header, encoding));

@@ -1,14 +1,14 @@
-/** How long to wait before trying again: twice as long after each failure. */
+/** How long to wait before a retry. The wait doubles with each failure. */
 export interface BackOff {
-  /** Before the first try. */
+  /** Wait before the first retry. */
   firstMs: number;
   maxMs: number;
 }
 
-/** Milliseconds to wait behind so many tries that have failed since the first failure. */
+/** Milliseconds to wait before the retry after `tries` failed retries. */
 export const backOffMs = ({ firstMs, maxMs }: BackOff, tries: number): number =>
   Math.min(maxMs, firstMs * 2 ** tries);
 
-/** The same, less up to half of it at random, so that those who failed together don't come back together. */
+/** The same, shortened at random by up to half, so that clients that failed together don't return together. */
 export const jitteredMs = (backOff: BackOff, tries: number): number =>
   backOffMs(backOff, tries) * (0.5 + Math.random() / 2);

@@ -1,6 +1,6 @@
 /**
- * The one source of time. Everything that stores, compares or prints a time takes a Clock, so that tests can
- * stand at the edge of a month. All of it is UTC.
+ * The only source of time. Everything that stores, compares or prints a time takes a Clock, so that tests can set it to the end of
+ * a month. All times are UTC.
  */
 export interface Clock {
   /** Milliseconds since the epoch. */
@@ -21,7 +21,7 @@ let lastDay = { number: Number.NaN, text: '' };
 /** UTC day, `YYYY-MM-DD`. */
 export function utcDay(timeMs: number): string {
   const number = Math.floor(timeMs / DAY_MS);
-  // Every call asks for today.
+  // Every call needs today's date, so the last one is cached.
   if (number !== lastDay.number) {
     lastDay = { number, text: new Date(timeMs).toISOString().slice(0, 10) };
   }
@@ -48,13 +48,13 @@ export function dayStart(timeMs: number): number {
   return Math.floor(timeMs / DAY_MS) * DAY_MS;
 }
 
-/** First instant of the UTC month `offset` months away from the one of `timeMs`. */
+/** First instant of the UTC month that is `offset` months after the month of `timeMs`. */
 export function monthStart(timeMs: number, offset = 0): Date {
   const time = new Date(timeMs);
   return new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + offset, 1));
 }
 
-/** The UTC midnight of `months` months before, on the same day of the month or on its last. */
+/** UTC midnight `months` months before `timeMs`, on the same day of the month, or on the last day of a shorter month. */
 export function monthsBefore(timeMs: number, months: number): Date {
   const lastDay = monthStart(timeMs, 1 - months).getTime() - DAY_MS;
   const sameDay = monthStart(timeMs, -months).getTime() + dayStart(timeMs) - monthStart(timeMs).getTime();
@@ -68,7 +68,7 @@ export function hourStart(timeMs: number): number {
   return Math.floor(timeMs / HOUR_MS) * HOUR_MS;
 }
 
-/** The last `days` UTC days up to the one of `now` (milliseconds), oldest first. */
+/** The last `days` UTC days including today, oldest first. */
 export function lastDays(now: number, days: number): string[] {
   return Array.from({ length: days }, (_, index) => utcDay(now - (days - 1 - index) * DAY_MS));
 }

@@ -4,8 +4,8 @@ import { trimEnd } from './trim-end.js';
 import { uuidOf } from './uuid.js';
 
 /**
- * Pages by position instead of by number, for lists that grow at their head while somebody reads on: an entry neither
- * comes twice nor is left out. A position is opaque to callers; each list has its own kind.
+ * Paging by position instead of by number, for lists that grow at their start while a caller pages through them: no entry is
+ * repeated or left out. A cursor is opaque to callers, and valid only for its own list.
  */
 export interface ConnectionEdge<Node> {
   /** Position of this entry, for `after` and, where a list has it, `before`. */
@@ -16,7 +16,7 @@ export interface ConnectionEdge<Node> {
 export interface ConnectionPage<Node> {
   edges: ConnectionEdge<Node>[];
   hasNextPage: boolean;
-  /** Absent: there are entries before a page that begins behind one. */
+  /** If absent: a page after a cursor has a previous page. */
   hasPreviousPage?: boolean;
 }
 
@@ -28,16 +28,16 @@ export interface TimePosition {
 }
 
 export const MAX_PAGE = 100;
-/** Short, so that a query of many lists stays within what one operation may cost. */
+/** Small, so that a query of many lists stays within the cost limit of an operation. */
 export const DEFAULT_PAGE = 20;
-/** Below what a bigint and a timestamp of the database hold. */
+/** Fits into a bigint and a timestamp of the database. */
 const POSITION_DIGITS = /^\d{1,18}$/;
 
-// Without Buffer: the forms of the web pages check by the same schemas.
+// No Buffer here: forms of the web pages use the same schemas.
 const encode = (position: string): string =>
   trimEnd(btoa(position).replaceAll('+', '-').replaceAll('/', '_'), '=');
 
-/** Empty for what isn't base64. */
+/** Empty if `cursor` isn't base64. */
 function decode(cursor: string): string {
   try {
     return atob(cursor.replaceAll('-', '+').replaceAll('_', '/'));
@@ -69,45 +69,44 @@ const timePosition = cursorOf((text): TimePosition | undefined => {
 });
 const sequencePosition = cursorOf((text) => (POSITION_DIGITS.test(text) ? text : undefined));
 
-/** Size of a page. */
 export const firstUpTo = (most: number) =>
   wholeInput(1, most).default(DEFAULT_PAGE).describe(`Number of entries to return, 1 to ${most}.`);
 
 const first = firstUpTo(MAX_PAGE);
 const absentAsNull = (value: unknown): unknown => value ?? undefined;
 
-/** `first` 1 to 100 (20) entries after `after`, of a list ordered by time and id. */
+/** The `first` (1 to 100, default 20) entries after `after`, in a list ordered by time and id. */
 export const timeConnectionInput = z.strictObject({
   first,
   after: z.preprocess(absentAsNull, timePosition.optional()),
 });
 export type TimeConnectionInput = z.output<typeof timeConnectionInput>;
 
-/** The same, or the `first` entries before `before`, the last of them next to it. */
+/** The same, or the `first` entries right before `before`. */
 export const timeConnectionBothWays = timeConnectionInput.extend({
   before: z.preprocess(absentAsNull, timePosition.optional()),
 });
 const ONE_WAY = { message: "can't be combined with after", path: ['before'] };
-/** Whether a page is asked for in one way only. */
+/** Refinement: `after` and `before` exclude each other. */
 export const oneWay = [
   ({ after, before }: { after?: unknown; before?: unknown }) => after === undefined || before === undefined,
   ONE_WAY,
 ] as const;
 
-/** The same of a list ordered by a sequence. */
+/** The `first` entries after `after`, in a list ordered by a sequence. */
 export const sequenceConnectionInput = z.strictObject({
   first,
   after: z.preprocess(absentAsNull, sequencePosition.optional()),
 });
 export type SequenceConnectionInput = z.output<typeof sequenceConnectionInput>;
 
-/** The same of a list that is ordered by time and id, or by something that changes: then its entries have numbers. */
+/** The `first` entries after `after`, in a list ordered by time and id, or by a value that changes: then cursors are numbers. */
 export const numberedConnectionInput = z.strictObject({
   first,
   after: z.preprocess(absentAsNull, z.union([timePosition, sequencePosition], NO_CURSOR).optional()),
 });
 
-/** The page of `first` entries from rows that were read with `first + 1` as limit. */
+/** Makes a page of `first` entries from rows that were read with limit `first + 1`. */
 export function pageOfRows<Row, Node>(
   rows: readonly Row[],
   first: number,
@@ -116,7 +115,7 @@ export function pageOfRows<Row, Node>(
   return { edges: rows.slice(0, first).map(edgeOf), hasNextPage: rows.length > first };
 }
 
-/** The same of rows that stand before a position, the nearest first. */
+/** The same for the rows before a cursor, nearest first. */
 export function pageOfRowsBefore<Row, Node>(
   rows: readonly Row[],
   first: number,

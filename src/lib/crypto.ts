@@ -26,15 +26,15 @@ export function deriveKey(secret: string | Buffer, purpose: KeyPurpose): Buffer 
   return Buffer.from(hkdfSync('sha256', secret, 'inference-gateway', purpose, 32));
 }
 
-/** Seals and opens texts for one purpose. */
+/** Encrypts and decrypts texts for one purpose. */
 export interface Envelope {
-  /** AES-256-GCM; `associated` names the owner, row and field, so that two rows' values can't be swapped. */
+  /** Encrypts with AES-256-GCM. `associated` names owner, row and field, so that values of two rows can't be swapped. */
   seal(plain: string | Buffer, associated: string): string;
-  /** @throws Error when no known key fits, the text was altered, or it belongs to another field. */
+  /** @throws Error if no known key fits, the text was altered, or it belongs to another field. */
   open(sealed: string, associated: string): Buffer;
-  /** Whether a sealed text was made with the current key; if not it wants to be sealed again. */
+  /** Whether a text was sealed with the current key; if not, it should be sealed again. */
   isCurrent(sealed: string): boolean;
-  /** How every text begins that was made with the current key. */
+  /** Beginning of every text sealed with the current key. */
   readonly prefix: string;
 }
 
@@ -75,7 +75,7 @@ export function createEnvelope(purpose: KeyPurpose, current: string | Buffer, pr
   };
 }
 
-/** Opens a sealed text; undefined when `open` would throw. */
+/** Opens a sealed text; undefined if it can't be opened. */
 export function openOrNothing(envelope: Envelope, sealed: string, associated: string): Buffer | undefined {
   try {
     return envelope.open(sealed, associated);
@@ -84,12 +84,11 @@ export function openOrNothing(envelope: Envelope, sealed: string, associated: st
   }
 }
 
-/** SHA-256 of a text. */
 export function sha256(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** HMAC-SHA-256 of a text, hex. Turns mails and networks into names that say nothing. */
+/** HMAC-SHA-256 of a text, hex. Replaces email addresses and networks by meaningless names. */
 export function hmacHex(key: Buffer, text: string): string {
   return createHmac('sha256', key).update(text).digest('hex');
 }

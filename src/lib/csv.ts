@@ -3,10 +3,10 @@ type Cell = string | number | boolean | null;
 /** What makes spreadsheets take a cell for a formula (requirement T30), in full width too. */
 const FORMULA = /^[=+\-@＝＋－＠\t\r\n]/;
 
-/** A plain number is none, whatever its sign. */
+/** A negative number isn't a formula. */
 const NUMBER = /^-\d+(?:\.\d+)?$/;
 
-/** One line of CSV (RFC 4180). Null is empty; a text that a spreadsheet would run gets a `'` in front. */
+/** One line of CSV (RFC 4180). Null is empty; a text that a spreadsheet would run as a formula gets a leading `'`. */
 export function csvLine(cells: readonly Cell[]): string {
   return `${cells.map(cellText).join(',')}\r\n`;
 }

@@ -1,15 +1,15 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** When to cut a connection that no longer does anything useful. */
+/** When to cut off a useless connection. */
 export interface ConnectionBounds {
-  /** Data is pending and the peer has taken none of it for this long. */
+  /** Data is pending, and the peer has read none of it for this long. */
   stalledReaderMs: number;
-  /** We ended the connection, or answered before the body was complete, and no byte has arrived for this long. */
+  /** We ended the connection or answered an incomplete request, and no byte has arrived for this long. */
   lingerMs: number;
-  /** The same, with bytes still arriving. */
+  /** The same, while bytes still arrive. */
   lingerTotalMs: number;
-  /** How often connections are checked, by us and by Node. Node's default of 30 s would add that much to every limit. */
+  /** Interval of checks, ours and Node's. Node's default of 30 s would add up to 30 s to every limit. */
   checkIntervalMs: number;
 }
 
@@ -20,11 +20,11 @@ export const CONNECTION_BOUNDS: Readonly<ConnectionBounds> = {
   checkIntervalMs: 1_000,
 };
 
-/** The same, with the limits on sending a request, which Node enforces. */
+/** These bounds with the limits on sending a request, which Node enforces. */
 export interface RequestBounds extends ConnectionBounds {
   /** From the connection, or the first byte on a kept-alive one, to the end of the headers. */
   headersTimeoutMs: number;
-  /** From there to the end of the body. */
+  /** From the end of the headers to the end of the body. */
   requestTimeoutMs: number;
   /** From an answer to the next request on its connection. */
   keepAliveMs: number;
@@ -34,8 +34,8 @@ export interface RequestBounds extends ConnectionBounds {
 const STANDSTILL_MS = 5_000;
 
 /**
- * Calls `check` at an interval until the server closes, with the part of the time since the last check in which the process was
- * suspended, in milliseconds.
+ * Calls `check` at an interval until the server closes. Its argument is the time in milliseconds for which the process was
+ * suspended since the last check.
  */
 export function checkRegularly(
   server: Server,
@@ -75,7 +75,7 @@ class Watched {
       this.#takenAt = Number.NaN;
       return false;
     }
-    // Completed writes, and what the kernel hasn't taken of the current one. Appending more data changes neither.
+    // Completed writes, and the bytes of the current one that the kernel hasn't taken. Appending data changes neither.
     const completed = socket.bytesWritten - socket.writableLength;
     const queued = (socket as { _handle?: { writeQueueSize?: number } })._handle?.writeQueueSize ?? 0;
     if (Number.isNaN(this.#takenAt) || completed !== this.#completed || queued !== this.#queued) {
@@ -86,7 +86,7 @@ class Watched {
     return now - this.#takenAt >= stalledReaderMs;
   }
 
-  /** The peer ignores our FIN, or keeps sending a body that nobody reads. */
+  /** Whether the peer ignores our FIN, or keeps sending a body that nobody reads. */
   #lingers(now: number, { lingerMs, lingerTotalMs }: ConnectionBounds): boolean {
     const { socket, answer } = this;
     const refused = answer?.writableFinished && !answer.req.complete;
@@ -107,9 +107,8 @@ class Watched {
 }
 
 /**
- * Cuts connections whose peer reads nothing or ignores our FIN. When one of Node's own timeouts fires, Node sends a FIN
- * and then waits for the peer's without a limit. Connections are checked in one sweep per interval, so a request costs
- * one map look-up.
+ * Cuts off connections whose peer reads nothing or ignores our FIN. After one of Node's own timeouts, Node sends a FIN and then
+ * waits for the peer's without a limit. Connections are checked in one sweep per interval, so a request costs only one map look-up.
  */
 export function cutConnections(server: Server, bounds: ConnectionBounds): void {
   const { checkIntervalMs } = bounds;

@@ -2,14 +2,14 @@ import { chmodSync, mkdirSync, mkdtempSync, rmdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path';
 
 /**
- * Makes DATA_DIR unless it is there. Others may walk through but not look: as root the embedded database runs as
- * an unprivileged user. What is secret lies in a folder of its own.
+ * Creates DATA_DIR if it is missing. Other users may traverse but not list it: under root, the embedded database runs as an
+ * unprivileged user. Secrets are in a folder of their own.
  */
 export function ensureDataDir(path: string): void {
   if (makeFolders(path)) chmodSync(path, 0o711);
 }
 
-/** Node's own recursive mkdir never returns where nobody may make a folder, such as below /proc. */
+/** Node's own recursive mkdir never returns where no folder can be created, such as below /proc. */
 function makeFolders(path: string): boolean {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return false;
   const parent = dirname(path);
@@ -18,15 +18,15 @@ function makeFolders(path: string): boolean {
     mkdirSync(path);
     return true;
   } catch (error) {
-    // Another process was quicker.
+    // Another process created it meanwhile.
     if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return false;
     throw error;
   }
 }
 
 /**
- * Makes DATA_DIR unless it is there, and tries whether something can be made in it.
- * @throws Error of the system, for `dataDirFault`.
+ * Creates DATA_DIR if it is missing, and checks that it is writable.
+ * @throws the system's error; `dataDirFault` explains it.
  */
 export function checkDataDir(path: string): void {
   ensureDataDir(path);

@@ -1,4 +1,4 @@
-/** SQLSTATE classes and codes that say "not now" instead of "wrong": lost, refused or ended connections, no time left. */
+/** SQLSTATE classes and codes of temporary failures: lost, refused or ended connections, and exhausted resources. */
 const OUTAGE_STATES = /^(?:08...|53...|57014|57P0[1-3])$/;
 const OUTAGE_CODES = new Set([
   'ECONNREFUSED',
@@ -8,11 +8,11 @@ const OUTAGE_CODES = new Set([
   'EHOSTUNREACH',
   'ENOTFOUND',
 ]);
-/** Of `pg`, which gives these no code. */
+/** Messages of `pg` for errors without a code. */
 const OUTAGE_MESSAGES =
   /connection terminated|timeout exceeded when trying to connect|connection error and is not queryable|client was closed|query read timeout/i;
 
-/** Whether an error means that the database can't be reached at the moment. Looks through its causes. */
+/** Whether an error, or one of its causes, means that the database can't be reached at the moment. */
 export function isDatabaseOutage(error: unknown): boolean {
   for (let current = error as ErrorLike | undefined; current; current = current.cause) {
     const { code, message } = current;
@@ -22,7 +22,7 @@ export function isDatabaseOutage(error: unknown): boolean {
   return false;
 }
 
-/** Told by what it carries, not by its class: drivers wrap errors, and tests run in a realm of their own. */
+/** Not recognised by class: drivers wrap errors, and tests run in a realm of their own. */
 interface ErrorLike {
   code?: unknown;
   message?: unknown;

@@ -8,7 +8,7 @@ const OPEN_BRACE = 0x7b;
 const QUOTE = 0x22;
 
 /**
- * Vectors that an `input` asks for, counted up to `most` and one more. A list of numbers is one text as tokens.
+ * Number of vectors that an `input` requests. Stops counting at `most + 1`. A list of numbers is one text as tokens.
  * @throws JsonScanError
  */
 export function countInputs(json: Buffer, { valueStart }: Member, most = Number.POSITIVE_INFINITY): number {

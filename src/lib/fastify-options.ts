@@ -1,7 +1,7 @@
 import { type FastifyServerOptions, LogController } from 'fastify';
 import type { Logger } from './logger.js';
 
-/** Fastify's options for a logger of ours: no line per request. */
+/** Fastify's options for our logger, without a line per request. */
 export function fastifyLogger(
   logger: Logger,
 ): Pick<FastifyServerOptions, 'loggerInstance' | 'logController'> {
@@ -12,12 +12,12 @@ export function fastifyLogger(
 }
 
 const noCompiler = (): never => {
-  throw new Error('no route here has a JSON Schema: zod checks what comes in');
+  throw new Error('routes must not have JSON Schemas; zod checks inputs');
 };
 
 /**
- * For a server whose routes have no JSON Schemas, or compilers of its own for them. Fastify would load Ajv and its serializer
- * all the same, a twentieth of a process's start.
+ * For a server whose routes have no JSON Schemas, or that has compilers of its own. Otherwise Fastify would load Ajv and its
+ * serializer, a twentieth of a process's start.
  */
 export const NO_JSON_SCHEMAS: Pick<FastifyServerOptions, 'schemaController'> = {
   schemaController: { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } },

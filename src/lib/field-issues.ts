@@ -4,30 +4,30 @@ import { shortened } from './shortened.js';
 
 /** The part of a zod issue that names a field. */
 export interface IssueLike {
-  /** Path of the value, from the root of the input. */
+  /** Path of the value from the root of the input. */
   path: readonly PropertyKey[];
   message: string;
-  /** Set by `unrecognized_keys`, whose path is that of the object around them. */
+  /** Set by `unrecognized_keys`, whose path is that of the surrounding object. */
   keys?: readonly string[];
 }
 
 /** Maximum number of errors in one response. */
 const MAX_ISSUES = 100;
-/** The field of a fault where none is at fault, but all of them together. */
+/** Field name of a fault that concerns the whole input. */
 export const WHOLE_INPUT = 'body';
 
-/** A fault that no field has by itself. */
+/** A fault that concerns the whole input. */
 export const ofWholeInput = (message: string): FieldIssue[] => [{ field: WHOLE_INPUT, message }];
 
-/** A place in JSON or YAML, such as `tools[0].type`. */
+/** Formats a path in JSON or YAML, such as `tools[0].type`. */
 export const placeOf = (path: readonly PropertyKey[]): string =>
   path
     .map((key, nth) => (typeof key === 'number' ? `[${key}]` : `${nth > 0 ? '.' : ''}${String(key)}`))
     .join('');
 
 /**
- * One entry per field, so that a form can show each fault where it belongs. zod reports unknown fields under the
- * object that holds them: here each is named itself.
+ * One entry per field, so that a form can show each fault at its field. zod reports unknown fields under the surrounding object;
+ * here each has an entry of its own.
  */
 export function fieldIssues(issues: readonly IssueLike[]): FieldIssue[] {
   const all = issues.flatMap(({ path, message, keys }) => {
@@ -35,7 +35,7 @@ export function fieldIssues(issues: readonly IssueLike[]): FieldIssue[] {
       return keys.map((key) => ({ field: fieldName([...path, key]), message: 'is not a known field' }));
     return [{ field: fieldName(path), message: plainWords(message) }];
   });
-  // zod says twice what breaks two rules with the same words.
+  // zod repeats a message if two rules with the same words are broken.
   const different = new Map(all.map((issue) => [`${issue.field}\n${issue.message}`, issue])).values();
   return [...different].slice(0, MAX_ISSUES);
 }
@@ -46,7 +46,7 @@ const BOUNDS: Record<string, string> = {
   '>': 'more than',
   '<': 'less than',
 };
-/** What a size counts; a number is no size. */
+/** What the size of a type counts. */
 const UNITS: Record<string, string> = { string: 'character', array: 'entry', set: 'entry', object: 'field' };
 
 function counted(amount: string, unit: string): string {
@@ -65,7 +65,7 @@ function wrongType(expected: string, received: string): string {
   return expected === 'int' ? 'must be a whole number' : `must be of type ${expected}, not ${received}`;
 }
 
-/** zod's own words as a person would say them, to stand behind the name of the field; others stay. */
+/** Rewrites zod's own messages in plain words that follow the name of the field; keeps all others. */
 export function plainWords(message: string): string {
   const [, what, sign, amount] =
     /^Too (?:big|small): expected (\w+) to (?:have|be) ([<>]=?)(\S+)/.exec(message) ?? [];
@@ -80,7 +80,6 @@ export function plainWords(message: string): string {
   return message === 'Invalid input' ? 'is not valid' : message;
 }
 
-/** The faults of a `ZodError`. */
 export function zodFieldIssues(error: z.ZodError): FieldIssue[] {
   return fieldIssues(error.issues as readonly IssueLike[]);
 }

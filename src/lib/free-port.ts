@@ -1,8 +1,9 @@
 import { createServer } from 'node:net';
 
 /**
- * Takes a port, 0 for any, and gives it up again.
- * @throws the system's error when it can't be taken.
+ * Listens on a port, 0 for any, and closes it again.
+ * @returns The port.
+ * @throws the system's error if the port can't be taken
  */
 export async function takeBriefly(host: string, port: number): Promise<number> {
   const server = createServer();

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { ensureDataDir } from './data-dir.js';
 
 /**
- * A development secret that is generated once and lies in `DATA_DIR/secrets/<name>`, mode 0600. Processes that
- * start at the same time agree on one value: the first hard link wins, the others read it.
+ * A development secret that is generated once and kept in `DATA_DIR/secrets/<name>`, mode 0600. Processes that start at the same
+ * time agree on one value: the first hard link wins, and the others read its file.
  */
 export function generatedSecret(dataDir: string, name: string): string {
   const directory = join(dataDir, 'secrets');
@@ -34,6 +34,6 @@ export function generatedSecret(dataDir: string, name: string): string {
   return read()!;
 }
 
-/** Whether a secret was generated in a DATA_DIR before. */
+/** Whether this secret was generated in the DATA_DIR before. */
 export const hasGeneratedSecret = (dataDir: string, name: string): boolean =>
   existsSync(join(dataDir, 'secrets', name));

@@ -1,7 +1,8 @@
 /**
- * A time limit that reads first: a process that stood still past the limit finds its timer before what arrived in time.
- * @param onOver is called once what had arrived by the limit has been read
- * @returns ends the limit
+ * A timeout that lets the process read pending input first: after a standstill, the timer fires before input that arrived in time is
+ * read.
+ * @param onOver Called once the input that had arrived by the timeout has been read.
+ * @returns A function that clears the timeout.
  */
 export function graceTimeout(timeoutMs: number, onOver: () => void): () => void {
   let over: NodeJS.Immediate | undefined;

@@ -1,6 +1,6 @@
 import { V7Generator } from 'uuidv7';
 
-/** Random numbers are fetched in batches: one by one they cost more than the rest of an id. */
+/** Random numbers come in batches: one by one, they would cost more than the rest of an id. */
 const randoms = new Uint32Array(1024);
 let used = randoms.length;
 

@@ -1,24 +1,24 @@
 import { keepingOwner } from './work-owner.js';
 
-/** A list whose texts are too many to be in memory at once. */
+/** A list that is too large to be in memory at once. */
 export interface Pieces<Item> {
   first: Item[];
-  /** What follows, each piece read when it is asked for; absent where the first is all. */
+  /** The remaining pieces, each read on demand; absent if there are none. */
   rest?: AsyncIterable<Item[]> | undefined;
 }
 
-/** An entry that is still to be read, with about as many bytes as its texts have. */
+/** An entry to read, with the approximate size of its texts. */
 export interface SizedEntry {
   id: string;
   bytes: number;
 }
 
-/** The most bytes of a piece, unless a single entry has more. */
+/** Most bytes of a piece, unless a single entry has more. */
 const PIECE_BYTES = 256 * 1024;
 
 /**
- * Reads a list by the ids of its entries, in pieces of about 256 KiB. The first is read at once, so that a database that is away
- * is told before anything was sent.
+ * Reads a list by the ids of its entries, in pieces of about 256 KiB. Reads the first piece at once, so that an unavailable database
+ * is reported before anything was sent.
  */
 export async function readInPieces<Item>(
   entries: readonly SizedEntry[],
@@ -26,7 +26,7 @@ export async function readInPieces<Item>(
 ): Promise<Pieces<Item>> {
   const [first, ...others] = piecesOf(entries);
   if (!first) return { first: [] };
-  // The socket that drains asks for the next piece: it is still the work of the one who asked for the list.
+  // A draining socket requests the next piece, which still counts as work of the list's owner.
   const readLater = keepingOwner(read);
   return {
     first: await read(first),

@@ -1,9 +1,9 @@
 import { graceTimeout } from './grace-timeout.js';
 
 /**
- * The result of work, if it comes within `timeoutMs`. A result that has arrived by then counts, even if the process stood still.
- * @param late is called when time is up, and returns the error to fail with. The work itself continues.
- * @throws what the work throws, or that error
+ * The result of `work` if it arrives within `timeoutMs`. A result that arrived in time counts even if the process stood still.
+ * @param late Called after the timeout; returns the error to throw. The work itself continues.
+ * @throws what the work throws, or the error of `late`
  */
 export async function inTime<T>(work: Promise<T>, timeoutMs: number, late: () => Error): Promise<T> {
   const over = Promise.withResolvers<never>();

@@ -1,6 +1,6 @@
 import { errorEntry } from '../errors.js';
 
-/** Segments of base URLs that lead to OpenAI-compatible APIs elsewhere. */
+/** Segments in base URLs of other OpenAI-compatible APIs. */
 const OF_BASES = new Set(['api', 'openai', 'anthropic', 'inference', 'compatible-mode', 'serving', 'router']);
 const VERSION = /^v\d\w{0,8}$/;
 const ENDPOINTS = new Set([
@@ -17,11 +17,11 @@ const OF_OLLAMA = new Map([
   ['api/embed', 'embeddings'],
   ['api/tags', 'models'],
 ]);
-/** Whatever is before it: Azure names a deployment there, and some set the whole endpoint as the base URL. */
+/** Accepted after any prefix: Azure has a deployment there, and some clients set the whole endpoint as the base URL. */
 const CHAT = 'chat/completions';
 
 /**
- * The path of `/v1` that a request with a wrong base URL means, such as `/v1/chat/completions` for `/api/v1//chat/completions/`;
+ * The path below `/v1` that a request with a wrong base URL means, such as `/v1/chat/completions` for `/api/v1//chat/completions/`;
  * undefined for any other path.
  * @param url Path and query of the request.
  */
@@ -38,13 +38,13 @@ export function meantPath(url: string): string | undefined {
   return ENDPOINTS.has(endpoint) ? `/v1/${endpoint}` : undefined;
 }
 
-/** No mistaken path is longer. */
+/** Mistaken paths are shorter. */
 const MOST_READ = 300;
 
-/** What to do about it. */
+/** The remedy for a wrong base URL. */
 export const rightBaseUrl = (publicBaseUrl: string, path: string): string =>
   `Set the base URL to ${publicBaseUrl}/v1: the path is then ${path}.`;
 
-/** The message of the 404 outside of `/v1`. */
+/** Message of the 404 for a wrong base URL. */
 export const nothingHere = (publicBaseUrl: string, path: string): string =>
   `${errorEntry('not_found').message} The inference API is below /v1. ${rightBaseUrl(publicBaseUrl, path)}`;

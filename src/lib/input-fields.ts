@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
-// NUL would be refused by PostgreSQL and answer 500; the others have no place in one line.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+// PostgreSQL would refuse NUL, which would be a 500; the others don't belong in a single line.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the expression looks for them
 const CONTROL = /[\u0000-\u001f\u007f]/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the same
 const CONTROL_IN_LINES = /[\u0000-\u0008\u000e-\u001f\u007f]/;
@@ -21,14 +21,14 @@ export const label = (maxLength: number) =>
       'must be a single line without control characters',
     );
 
-/** An id, in lower case as the database writes it. `words` say what it must be. */
+/** An id, converted to lower case as in the database. `words` is the error message. */
 export const idInput = (words: string) => z.uuid(words).toLowerCase();
 
 /** `must be a, b or c`. */
 export const mustBeOneOf = (names: readonly string[]): string =>
   `must be ${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
 
-/** The error of a required field: that it is missing, or what is wrong with its value. */
+/** The error of a required field: `is required` if it is missing, otherwise `words`. */
 export const required = (words: string) => ({
   error: ({ input }: { input?: unknown }): string => (input === undefined ? 'is required' : words),
 });
@@ -41,7 +41,7 @@ export const wholeInput = (min: number, max: number) => {
 
 export const NOTHING_TO_CHANGE = 'there is nothing to change';
 
-/** Whether a change has at least one field beside what it expects (`expected`, `expected_…`). */
+/** Whether a change has at least one field other than `expected` and `expected_…`. */
 export const changesSomething = (change: object): boolean =>
   Object.entries(change).some(([name, value]) => value !== undefined && !/^expected(?:_|$)/.test(name));
 
@@ -49,12 +49,12 @@ export const changesSomething = (change: object): boolean =>
 export const EXPECTED =
   'The values that your change is based on. If one of them has changed since, the request fails with 409 `changed_meanwhile` and changes nothing. Values that are left out may have changed. Without `expected`, the last change wins.';
 
-/** Whether the database takes a text: NUL and halves of characters it refuses, which would be a 500. */
+/** Whether the database accepts a text. It refuses NUL and lone surrogates, which would be a 500. */
 export const isStorable = (value: string): boolean => value.isWellFormed() && !value.includes('\0');
 
 /**
- * Whether a text is storable and has no control characters but white space: JSON writes six bytes for each. Texts from PDFs have
- * form feeds and vertical tabs.
+ * Whether a text is storable and has no control characters other than white space, since JSON writes each with six bytes. Form feeds
+ * and vertical tabs are allowed: texts from PDFs have them.
  */
 export const isPlain = (value: string): boolean => isStorable(value) && !CONTROL_IN_LINES.test(value);
 export const NOT_PLAIN = {
@@ -67,10 +67,10 @@ export const NOT_PLAIN = {
   },
 };
 
-/** Plain text of any lines. */
+/** Plain text, which may have several lines. */
 export const plainText = (minLength: number, maxLength: number) =>
   z.string().min(minLength).max(maxLength).refine(isPlain, NOT_PLAIN);
 
-/** Text of any lines, as long as the database takes it. */
+/** Text that the database accepts, which may have several lines. */
 export const textInput = (minLength: number, maxLength: number) =>
   z.string().min(minLength).max(maxLength).refine(isStorable, 'must be text without NUL characters');

@@ -1,11 +1,11 @@
-/** Deeper than any body of ours; readers that recurse fall at a few thousand. */
+/** Deeper than any body of our API. Recursive parsers fail at a few thousand levels. */
 const MAX_DEPTH = 64;
 const MAX_SHOWN_NAME = 60;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** Index of the quote that ends the string which opens at `from`. */
+/** Index of the closing quote of the string that opens at `from`. */
 function stringEnd(json: string, from: number): number {
   for (let at = json.indexOf('"', from + 1); ; at = json.indexOf('"', at + 1)) {
     let escapes = 0;
@@ -20,11 +20,11 @@ function nameAt(json: string, from: number, end: number): string {
 }
 
 /**
- * Why two readers could see different things in a text of valid JSON, or undefined: an object that has a name twice,
- * at any depth, or nesting that not every reader follows. One pass, whatever the text.
+ * Why two parsers could read different values from valid JSON, or undefined: an object at any depth with a duplicate name, or too deep
+ * nesting. Takes one pass.
  */
 export function jsonAmbiguity(json: string): string | undefined {
-  /** Of each open bracket: the names so far, or null in an array. */
+  /** For each open bracket: the names so far, or null for an array. */
   const open: (Set<string> | null)[] = [];
   let nameNext = false;
   for (let at = 0; at < json.length; at++) {

@@ -2,11 +2,11 @@ import type { Member } from './json-scan.js';
 import { JsonScanError, readKey, skipSpace } from './json-tokens.js';
 
 /**
- * Checks JSON without building anything. JSON.parse makes an object of every two bytes of `[],[],…`: ten megabytes of
- * that keep a process for most of a second, and its collector after it.
+ * Checks JSON without building values. JSON.parse creates an object for every two bytes of `[],[],…`: ten megabytes of that block a
+ * process for most of a second, and its garbage collector afterwards.
  */
 
-/** A name at the top level that is longer takes long to read, and is nobody's. */
+/** Longer names at the top level take long to read, and no client needs them. */
 const LONGEST_NAME = 64 * 1024;
 
 const QUOTE = 0x22;
@@ -27,18 +27,18 @@ const LOWER_U = 0x75;
 const bytesOf = (text: string): readonly number[] => [...Buffer.from(text)];
 const LITERALS = new Map(['true', 'false', 'null'].map((word) => [word.charCodeAt(0), bytesOf(word)]));
 
-/** What may follow a backslash, but for `u` and its four digits. */
+/** What may follow a backslash, except `u` and its four digits. */
 const ESCAPED = new Uint8Array(256);
 for (const byte of bytesOf('"\\/bfnrt')) ESCAPED[byte] = 1;
 const HEX = new Uint8Array(256);
 for (const byte of bytesOf('0123456789abcdefABCDEF')) HEX[byte] = 1;
 
-/** NUL behind the end, which nothing takes. One read beyond the end makes all others twice as slow. */
+/** NUL past the end, which is never valid. A single read past the end would make all reads twice as slow. */
 const byteAt = (json: Buffer, at: number): number => (at < json.length ? json[at]! : 0);
 
-/** What ends a string, or needs a closer look. */
+/** Ends a string or needs a closer look. */
 const ODD = /[^ !#-[\]-\xff]/;
-/** Walked byte by byte; what is longer is searched by native code, in blocks from 256 bytes to 64 KiB. */
+/** Read byte by byte; longer strings are searched by native code, in blocks from 256 bytes to 64 KiB. */
 const SHORT_BYTES = 64;
 const FIRST_BLOCK_BYTES = 256;
 const LAST_BLOCK_BYTES = 64 * 1024;
@@ -122,8 +122,8 @@ function grown(open: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * The members of the object that fills `json`, in order, duplicates included. It takes what JSON.parse takes, up to a
- * depth and a number of members; whether the bytes are UTF-8 is another question.
+ * The members of the object that fills `json`, in order, including duplicates. Accepts what JSON.parse accepts, up to a depth and a
+ * number of members. Doesn't check that the bytes are valid UTF-8.
  * @throws JsonScanError
  */
 export function checkedMembers(
@@ -132,7 +132,7 @@ export function checkedMembers(
   maxMembers = Number.POSITIVE_INFINITY,
 ): Member[] {
   const members: Member[] = [];
-  /** What is open: 1 for an object, 0 for an array. */
+  /** Open brackets: 1 for an object, 0 for an array. */
   let open = new Uint8Array(Math.min(maxDepth, FIRST_DEPTH) + 1);
   let depth = 0;
   let at = skipSpace(json, 0);
@@ -168,7 +168,7 @@ export function checkedMembers(
     } else if (byte === QUOTE) at = skipString(json, at);
     else if (byte === MINUS || isDigit(byte)) at = skipNumber(json, at);
     else at = skipLiteral(json, at);
-    // A value is over, or the end of an empty container is next: close what closes, up to the next value.
+    // After a value, or before the end of an empty container: close brackets up to the next value.
     for (;;) {
       const end = at;
       at = skipSpace(json, at);

@@ -1,5 +1,5 @@
 /**
- * A pure function that reads JSON, which the worker thread knows by its name. Input and output are plain data, with their buffers at
+ * A pure function that reads JSON and that the worker thread finds by its name. Input and output are plain data with buffers only at
  * the top level.
  */
 export interface JsonJob<Input extends object, Output extends object> {
@@ -7,7 +7,7 @@ export interface JsonJob<Input extends object, Output extends object> {
   run(input: Input): Output;
 }
 
-/** A thread that runs jobs by their names (lib/worker-thread.ts). */
+/** A thread that runs jobs by name (lib/worker-thread.ts). */
 interface JobThread {
   run<Output extends object>(
     owner: string,
@@ -18,21 +18,21 @@ interface JobThread {
   close(): Promise<void>;
 }
 
-/** Read at once in a turn of the event loop, altogether: some milliseconds, whatever it is. */
+/** Bytes read per turn of the event loop: a few milliseconds, whatever the content. */
 export const AT_ONCE_BYTES = 256 * 1024;
-/** Texts of this size have as much again for themselves, so that they don't wait behind large ones of others. */
+/** Texts up to this size may use as much again, so that they don't wait for large texts of others. */
 const SMALL_BYTES = 16 * 1024;
 
-/** Reads JSON: small texts at once, large ones and those that come in crowds in the worker thread. */
+/** Reads JSON: small texts at once, large ones and bursts in the worker thread. */
 export class JsonReader {
-  /** Read in this turn of the event loop. */
+  /** Bytes read in this turn of the event loop. */
   #bytes = 0;
 
   constructor(private readonly thread: JobThread) {}
 
   /**
-   * Reads `body`, which must not be used afterwards. In the worker thread, the owners' texts take turns. If `signal` is aborted
-   * there, the result is rejected with its reason.
+   * Reads `body`, which must not be used afterwards. In the worker thread, owners take turns, and an aborted `signal` rejects the result
+   * with its reason.
    * @throws what the job throws
    */
   read<Input extends { body: Buffer }, Output extends object>(
@@ -49,7 +49,7 @@ export class JsonReader {
     return job.run(input);
   }
 
-  /** Ends the worker thread and fails what it has to do. */
+  /** Ends the worker thread and rejects its pending jobs. */
   close(): Promise<void> {
     return this.thread.close();
   }

@@ -9,9 +9,9 @@ const OPEN_BRACKET = 0x5b;
 const QUOTE = 0x22;
 
 /**
- * Finds the members of a JSON object without building it, so that bodies can be changed by splicing bytes and
- * everything else stays as it came. It checks the structure (strings, brackets, depth), not numbers or literals:
- * whoever needs full validity parses or checks as well (json-check.ts).
+ * Finds the members of a JSON object without building it, so that bodies can be changed by splicing bytes and all other bytes remain
+ * unchanged. Checks the structure (strings, brackets, depth) but not numbers or literals: for full validity, parse or check as well
+ * (json-check.ts).
  */
 
 export interface Member {
@@ -23,7 +23,7 @@ export interface Member {
   end: number;
 }
 
-/** An object's members, in order, duplicates included. */
+/** An object's members in order, including duplicates. */
 export interface ScannedObject {
   members: Member[];
   /** Offset just past the object. */
@@ -31,8 +31,8 @@ export interface ScannedObject {
 }
 
 /**
- * The members of the object that fills `json`, in order, duplicates included. `latin1` is all of it, where it is there
- * already. Answers of a model may nest as they like.
+ * The members of the object that fills `json`, in order, including duplicates. Pass an infinite `maxDepth` for answers of models.
+ * @param latin1 The whole of `json` as a string, if the caller has it.
  * @throws JsonScanError
  */
 export function scanMembers(json: Buffer, maxDepth = 64, latin1?: string): Member[] {
@@ -72,7 +72,7 @@ export function scanObject(
 }
 
 /**
- * Walks over the array that begins at `from`. `take` reads the element at an offset and returns the offset just past it.
+ * Visits the elements of the array that begins at `from`. `take` reads the element at an offset and returns the offset just past it.
  * @throws JsonScanError, and what `take` throws
  */
 export function eachElement(json: Buffer, from: number, take: (start: number) => number): void {
@@ -100,8 +100,8 @@ export function skipValue(json: Buffer, from: number, maxDepth = Number.POSITIVE
 }
 
 /**
- * The members called `keys`, in order and with duplicates; undefined when the bytes are no JSON object. For answers of
- * a model, which may nest as they like.
+ * The members named in `keys`, in order, including duplicates; undefined if the bytes aren't a JSON object. For answers of models:
+ * the depth is unlimited.
  */
 export function findMembers(json: Buffer, keys: readonly string[]): Member[] | undefined {
   try {
@@ -112,12 +112,12 @@ export function findMembers(json: Buffer, keys: readonly string[]): Member[] | u
   }
 }
 
-/** The bytes with every given member's value replaced by `value`; all other bytes stay. Members are in order. */
+/** The bytes with the value of each member replaced by `value`. Members must be in order. */
 export function replaceValues(json: Buffer, members: readonly Member[], value: Buffer): Buffer {
   return members.length === 0 ? json : Buffer.concat(replacedParts(json, members, value));
 }
 
-/** The same in pieces, without a copy. */
+/** The same in pieces, without copying. */
 export function replacedParts(json: Buffer, members: readonly Member[], value: Buffer): Buffer[] {
   const parts: Buffer[] = [];
   let from = 0;
@@ -129,14 +129,13 @@ export function replacedParts(json: Buffer, members: readonly Member[], value: B
   return parts;
 }
 
-/** Bytes in place of others. */
 export interface Edit {
   start: number;
   end: number;
   bytes: Buffer;
 }
 
-/** The bytes with every edit made; all other bytes stay. Edits are in order and don't overlap. */
+/** The bytes with all edits applied. Edits must be in order and must not overlap. */
 export function splice(json: Buffer, edits: readonly Edit[]): Buffer {
   const parts: Buffer[] = [];
   let from = 0;
@@ -148,14 +147,14 @@ export function splice(json: Buffer, edits: readonly Edit[]): Buffer {
   return Buffer.concat(parts);
 }
 
-/** The value of a scanned member. */
+/** Parses the value of a scanned member. */
 export function memberValue(json: Buffer, member: Member): unknown {
   return JSON.parse(json.toString('utf8', member.valueStart, member.end));
 }
 
 /**
- * The text that a member's value is; undefined when it is something else. `latin1` is all of `json`, where it is there
- * already.
+ * The value of a member if it is a string; otherwise undefined.
+ * @param latin1 The whole of `json` as a string, if the caller has it.
  */
 export function memberText(json: Buffer, { valueStart, end }: Member, latin1?: string): string | undefined {
   if (json[valueStart] !== QUOTE) return undefined;

@@ -5,20 +5,20 @@ export interface JsonLevel {
   isObject: boolean;
   /** Offset of its bracket. */
   start: number;
-  /** Offsets of the member's key, quotes included, in an object. */
+  /** Offsets of the member's key with its quotes, in an object. */
   keyStart: number;
   keyEnd: number;
-  /** Position of the element, in an array. */
+  /** Index of the element, in an array. */
   index: number;
-  /** What the visitor noted of the key that holds this object or array. */
+  /** State that the visitor set for the member that holds this object or array. */
   outer: number;
-  /** What it noted of the member that is being read; that of `outer` in an array. */
+  /** State that the visitor set for the current member; the same as `outer` in an array. */
   state: number;
 }
 
-/** Takes keys and string values with their quotes, and what encloses them, outermost first. Levels are used again. */
+/** Receives keys and string values with their quotes, and the enclosing levels, outermost first. Level objects are reused. */
 export interface JsonVisitor {
-  /** Called once for each key, which the last level names. May set its `state`. */
+  /** Called for each key, whose offsets are in the last level. May set that level's `state`. */
   key(levels: readonly JsonLevel[]): void;
   string(levels: readonly JsonLevel[], start: number, end: number): void;
 }

@@ -1,4 +1,4 @@
-/** The pieces that JSON consists of, found in its bytes without building anything. */
+/** Finds the tokens of JSON in its bytes without building values. */
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -8,34 +8,34 @@ const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
-/** The text is no JSON object, is cut, or nests too deep. */
+/** The text isn't a JSON object, is cut off, or is nested too deep. */
 export class JsonScanError extends Error {}
 
 export const isSpace = (byte: number | undefined): boolean =>
   byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 
-/** Offset of the first byte from `from` on that is no white space. */
+/** Offset of the first byte at or after `from` that isn't white space. */
 export function skipSpace(json: Buffer, from: number): number {
   let at = from;
-  // A read beyond the end would make all others slower.
+  // A read past the end would make all reads slower.
   if (at < json.length && json[at]! > 0x20) return at;
   while (at < json.length && isSpace(json[at])) at++;
   return at;
 }
 
-/** Strings longer than this are crossed by native search, whose call costs more than a short walk. */
+/** Longer strings are crossed by native search, whose call costs more than reading a few bytes. */
 const SHORT_STRING_BYTES = 48;
-/** Where escaped quotes stand close together, so much is walked before the next search. */
+/** Most bytes read one by one before the next search, where escaped quotes are close together. */
 const LONGEST_WALK_BYTES = 4_096;
 
 /**
  * Offset just past the string that opens at `from`.
- * @throws JsonScanError when it does not end.
+ * @throws JsonScanError if the string doesn't end
  */
 export function skipString(json: Buffer, from: number): number {
   let at = from + 1;
   for (let walked = SHORT_STRING_BYTES; ; ) {
-    // Walked after each escaped quote anew: there may be millions of them.
+    // Read byte by byte after each escaped quote, of which there may be millions.
     for (const near = Math.min(json.length, at + walked); at < near; at++) {
       const byte = json[at];
       if (byte === QUOTE) return at + 1;
@@ -64,7 +64,7 @@ export function crossBrackets(json: Buffer, from: number, maxDepth: number): num
       continue;
     }
     if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
-      // The object that is scanned counts as the first level.
+      // The scanned object counts as the first level.
       if (open.push(byte) >= maxDepth) throw new JsonScanError(`nested deeper than ${maxDepth} levels`);
     } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
       if (open.pop() !== (byte === CLOSE_BRACE ? OPEN_BRACE : OPEN_BRACKET)) {
@@ -82,7 +82,7 @@ const endsWord = (byte: number): boolean =>
 
 /**
  * Offset just past the number or literal that begins at `from`.
- * @throws JsonScanError when none does.
+ * @throws JsonScanError if there isn't one
  */
 export function skipWord(json: Buffer, from: number): number {
   let at = from;
@@ -92,8 +92,8 @@ export function skipWord(json: Buffer, from: number): number {
 }
 
 /**
- * The name that the string from `start` to `end` is. `latin1` is all of `json`, where it is there already: a piece of it
- * costs a fraction of reading bytes.
+ * The name in the string from `start` to `end`.
+ * @param latin1 The whole of `json` as a string, if the caller has it: slicing it costs a fraction of reading bytes.
  * @throws JsonScanError
  */
 export function readKey(json: Buffer, start: number, end: number, latin1?: string): string {

@@ -6,8 +6,8 @@ const OPEN_BRACE = 0x7b;
 const OPEN_BRACKET = 0x5b;
 
 /**
- * Whether JSON has more than about `most` values: they, not its bytes, decide how long it takes to parse. Its structure must
- * have been checked.
+ * Whether JSON has more than about `most` values, whose number decides how long parsing takes. The structure must have been checked
+ * before.
  */
 export function hasMoreValues(json: Buffer, most: number): boolean {
   let count = 1;

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 /**
- * The form of an API key: `sk-pr-`, 40 base62 characters (238 random bits), 6 of checksum. The checksum lets a
- * random key be refused without a look-up.
+ * The format of an API key: `sk-pr-`, 40 base62 characters (238 random bits), and a checksum of 6. Thanks to the checksum, a made-up
+ * key is refused without a look-up.
  */
 export const KEY_PREFIX = 'sk-pr-';
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -14,7 +14,7 @@ const FORM = /^sk-pr-[0-9A-Za-z]{46}$/;
 /** Leading characters that are safe to show. */
 const SHOWN_PREFIX_LENGTH = KEY_PREFIX.length + 4;
 
-/** `length` characters of the alphabet without bias: a byte past the last whole run of 62 is thrown away. */
+/** `length` random characters without bias: bytes past the last multiple of 62 are dropped. */
 export function randomBase62(length: number): string {
   let text = '';
   while (text.length < length) {
@@ -35,20 +35,20 @@ function checksum(body: string): string {
   return text;
 }
 
-/** A new key's full secret. It is shown once and never stored. */
+/** A new key in full. It is shown once and never stored. */
 export function newApiKey(): string {
   const body = randomBase62(BODY_LENGTH);
   return KEY_PREFIX + body + checksum(body);
 }
 
-/** Whether a text has the exact form of a key, checksum included. */
+/** Whether a text has the format of a key and a valid checksum. */
 export function hasKeyForm(text: string): boolean {
   if (!FORM.test(text)) return false;
   const split = KEY_PREFIX.length + BODY_LENGTH;
   return checksum(text.slice(KEY_PREFIX.length, split)) === text.slice(split);
 }
 
-/** What may be kept of a key beside its hash. */
+/** The parts of a key that may be stored and shown. */
 export function shownParts(key: string): { prefix: string; lastFour: string } {
   return { prefix: key.slice(0, SHOWN_PREFIX_LENGTH), lastFour: key.slice(-4) };
 }

@@ -3,27 +3,27 @@ import { Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from './logger.js';
 
-/** A socket that a finished call leaves behind keeps `close()` waiting for seconds unless it is closed as well. */
+/** Interval of closing idle sockets. A socket left by a finished call would keep `close()` waiting for seconds. */
 const IDLE_SWEEP_MS = 50;
-/** How long a connection that was just taken may need to bring its request. */
+/** How long a connection that was just accepted may take to send the first byte of its request. */
 const FRESH_MS = 1_000;
 const FRESH_POLL_MS = 5;
-/** How long the head of a first request that has begun may take once the door is shut. */
+/** How long the headers of a first request may take to complete after the door is shut. */
 const UNBORN_MS = 2_000;
-/** How long the queue of a busy process may take to be emptied. */
+/** How long a busy process may take to accept its queue of connections. */
 const QUEUE_MS = 3_000;
-/** Turns of the event loop without a new connection after which none waits to be taken. */
+/** After this many turns of the event loop without a new connection, the queue is empty. */
 const QUIET_TURNS = 3;
 
 export interface ShutdownOptions {
-  /** Milliseconds after which the process ends all the same, with code 1. */
+  /** Milliseconds after which the process exits with code 1, even if `stop` hasn't finished. */
   timeoutMs: number;
 }
 
 /**
- * Runs `stop` once on SIGTERM, SIGINT or the end of the parent (IPC `disconnect`), then ends the process with code
- * 0, or 1 when `stop` fails or takes longer than `timeoutMs`. Further signals are ignored while it drains: Ctrl-C
- * reaches the whole process group and the launcher sends one more.
+ * Runs `stop` once on SIGTERM, SIGINT or the end of the parent (IPC `disconnect`), then exits with code 0, or with 1 if `stop` fails
+ * or takes longer than `timeoutMs`. Further signals are ignored meanwhile: Ctrl-C reaches the whole process group, and the launcher
+ * sends another signal.
  */
 export function onShutdown(log: Logger, stop: () => Promise<void>, { timeoutMs }: ShutdownOptions): void {
   let stopping = false;
@@ -53,14 +53,14 @@ export function onShutdown(log: Logger, stop: () => Promise<void>, { timeoutMs }
   if (process.send && !process.connected) begin('disconnect');
 }
 
-/** Exit code of a process whose configuration is wrong (sysexits' EX_CONFIG): trying again can't help. */
+/** Exit code for an invalid configuration (sysexits' EX_CONFIG): a restart can't help. */
 export const CONFIG_EXIT_CODE = 78;
-/** Exit code of a process whose port another program has (sysexits' EX_TEMPFAIL): on another it would start. */
+/** Exit code if another program uses the port (sysexits' EX_TEMPFAIL): the process would start on another port. */
 export const PORT_TAKEN_EXIT_CODE = 75;
 
 /**
- * Runs the start of a process; one that fails is one line on stderr and exit code 1, for whoever starts it again, or
- * `PORT_TAKEN_EXIT_CODE`.
+ * Runs the start of a process. A failure prints one line on stderr and exits with code 1, or `PORT_TAKEN_EXIT_CODE` if the port is
+ * taken.
  */
 export async function startOrExit(name: string, start: () => Promise<void>): Promise<void> {
   try {
@@ -76,7 +76,7 @@ export async function startOrExit(name: string, start: () => Promise<void>): Pro
 export const PING = { type: 'ping' };
 
 function send(message: object): void {
-  // Without a callback a parent that has just ended would be an uncaught error.
+  // Without a callback, a parent that has just ended would cause an uncaught error.
   if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
 }
 
@@ -86,28 +86,28 @@ function answerPing(message: unknown): void {
 
 /** Reports to the parent, if there is one, that this process listens at `url`, and answers its pings from then on. */
 export function announceReady(url: string): void {
-  // Keeps the process running no longer than the listener of `onShutdown` on the same channel.
+  // Doesn't keep the process running for longer than the listener of `onShutdown` on the same channel.
   if (process.connected) process.on('message', answerPing);
   send({ type: 'ready', url });
 }
 
-/** Asks the parent, if there is one, to tell the person a line. */
+/** Asks the parent, if there is one, to print a line for the operator. */
 export function tellParent(line: string): void {
   send({ type: 'note', line });
 }
 
 export interface ClosingOptions {
   /**
-   * Milliseconds that must have passed since the last answer of a connection before it is closed: until then the next request
-   * may be under way, and its caller would get a reset. Its answer has to say `connection: close`.
+   * Milliseconds after a connection's last answer before it is closed: the next request may be on its way, and its caller would get a
+   * reset. The answer must have the header `connection: close`.
    */
   restMs?: number;
 }
 
 /**
- * Makes the way to close `server`, which must not listen yet: the door is shut first (see `doorOf`), then `close`, which
- * waits for the server to end, runs while connections that wait for nothing are closed every 50 ms. Browsers and SDKs
- * open connections ahead of need; Node takes those for busy, and once it closes it applies no timeout of its own to them.
+ * Returns a function that closes `server`, which must not listen yet: it shuts the door first (see `doorOf`), then runs `close`, which
+ * waits for the server to end, and closes idle connections every 50 ms meanwhile. Browsers and SDKs open connections in advance, which
+ * Node takes for busy and, while closing, never times out.
  */
 export function idleCloser(
   server: Server,
@@ -116,7 +116,7 @@ export function idleCloser(
   const door = doorOf(server, options);
   return async (close) => {
     await door.shut();
-    // A request that has arrived is read first, also if the process stood still for longer than a connection may rest.
+    // Lets the process read arrived requests first, even after a standstill longer than `restMs`.
     const sweep = setInterval(() => setImmediate(() => server.closeIdleConnections()), IDLE_SWEEP_MS);
     try {
       await close();
@@ -127,22 +127,21 @@ export function idleCloser(
 }
 
 interface Door {
-  /** Takes what waits to be taken, then no new connection any more, and lets those bring their first request. */
+  /** Accepts queued connections, then stops listening and waits for first requests of accepted connections. */
   shut(): Promise<void>;
 }
 
 interface Connection {
-  /** The latest answer; none before the first request. */
+  /** The latest answer; undefined before the first request. */
   answer: ServerResponse | undefined;
-  /** When an answer was last sent in full. */
+  /** When the last answer was sent in full. */
   answeredAt: number;
 }
 
 /**
- * Node's `close()` resets callers who did nothing wrong: those that the system has accepted but Node hasn't (one per
- * turn of the event loop), those whose first request is still on its way, those whose answer is complete but not
- * yet read, and those whose next request is on its way. With this the first two are waited for by `shut`, and the others by
- * a `closeIdleConnections` that knows.
+ * Node's `close()` resets connections whose callers did nothing wrong: those that the system has accepted but Node hasn't (Node takes
+ * one per turn of the event loop), those whose first request is on its way, those whose answer is complete but not yet read, and those
+ * whose next request is on its way. `shut` waits for the first two kinds; a replaced `closeIdleConnections` spares the others.
  */
 function doorOf(server: Server, { restMs = 0 }: ClosingOptions): Door {
   const connections = new Map<Socket, Connection>();
@@ -166,7 +165,7 @@ function doorOf(server: Server, { restMs = 0 }: ClosingOptions): Door {
     const shutFor = Date.now() - shutAt;
     const restsSince = performance.now() - restMs;
     for (const [socket, { answer, answeredAt }] of connections) {
-      // A request that is still on its way gets a while to become whole: Node's own limits end with its `close()`.
+      // A request on its way gets some time to complete, since Node's own timeouts end with its `close()`.
       const unborn = shutFor > (socket.bytesRead === 0 ? 0 : UNBORN_MS);
       const rests = answer?.writableFinished === true && answeredAt <= restsSince;
       if (answer ? rests : unborn) socket.destroy();

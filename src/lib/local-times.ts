@@ -1,4 +1,4 @@
-/** What the clock of a time zone says at a time (milliseconds): `2026-11-21T13:30`. */
+/** Formats times (milliseconds) as local times of a time zone: `2026-11-21T13:30`. */
 export function localTimes(timeZone: string): (timeMs: number) => string {
   const format = new Intl.DateTimeFormat('sv-SE', {
     timeZone,

@@ -2,26 +2,26 @@ import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { isStillRunning, processStat } from './process-stat.js';
 
-/** Who holds a lock. */
+/** The process that holds a lock. */
 export interface LockHolder {
   pid: number;
-  /** What tells this process from a later one with the same number; null where the system doesn't say. */
+  /** Start time, which distinguishes the process from a later one with the same pid; null if the system doesn't provide it. */
   start: string | null;
-  /** What the holder wants others to know, such as its address. */
+  /** A note for others, such as the holder's address. */
   note: string;
 }
 
 const COMMAND = 'npm run ';
 
-/** The lock of a data folder: the product holds it for as long as it runs, a command while it runs the database itself. */
+/** The lock of a data folder. The product holds it while it runs; a command holds it while it runs the database itself. */
 export const dataDirLock = (dataDir: string): string => join(dataDir, 'launcher.lock');
 
-/** What a command notes in that lock; the product notes its address. */
+/** The note of a command; the product notes its address. */
 export const commandNote = (name: string): string => COMMAND + name;
 
 export const isCommand = ({ note }: LockHolder): boolean => note.startsWith(COMMAND);
 
-/** Why a data folder can't be used while another holds its lock. */
+/** Why a data folder can't be used while another process holds its lock. */
 export function usedBy(holder: LockHolder, dataDir: string): string {
   const { pid, note } = holder;
   return isCommand(holder)
@@ -62,7 +62,7 @@ export function holderOf(path: string): LockHolder | undefined {
   return holder && isHeld(holder) ? holder : undefined;
 }
 
-/** Removes a dead holder's lock, and no other: what was moved away is looked at before it goes. */
+/** Removes the lock of a dead holder. Moves the file aside and checks its content first, so that no other lock is removed. */
 function clearStale(path: string, seen: string): void {
   const aside = `${path}.${process.pid}.stale`;
   try {
@@ -77,8 +77,9 @@ function clearStale(path: string, seen: string): void {
 }
 
 /**
- * Takes a lock file for the life of this process; what a killed process left is cleaned. Gives the release.
- * @throws LockedError when a living process holds it.
+ * Takes a lock file for the life of this process. Removes the lock of a killed process.
+ * @returns A function that releases the lock.
+ * @throws LockedError if a living process holds the lock
  */
 export function takeLock(path: string, note: string): () => void {
   const draft = `${path}.${process.pid}`;

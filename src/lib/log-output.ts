@@ -1,6 +1,6 @@
 import { write, writeSync } from 'node:fs';
 
-/** Most that waits to be written, in characters. What is logged beyond it is lost. */
+/** Most characters waiting to be written. Lines beyond it are lost. */
 const MOST_WAITING = 1024 * 1024;
 /** Pause before a busy destination is tried again. */
 const RETRY_MS = 100;
@@ -9,14 +9,14 @@ const LAST_TRIES = 10;
 const NOTHING = Buffer.alloc(0);
 
 /**
- * Where a process writes its log. Lines that can't be written, such as on a full volume or a terminal that was closed, are
- * lost, and the next ones are tried again: a process must not end for its log, nor wait for it. (Pino's own destination
- * throws instead, and retries forever when the process exits.)
+ * Where a process writes its log. Lines that can't be written, for example to a full volume or a closed terminal, are lost, and the
+ * next lines are tried: a process must not end because of its log, nor wait for it. (Pino's own destination throws instead, and
+ * retries forever when the process exits.)
  */
 export class LogOutput {
-  /** Lines that are still to be written. */
+  /** Lines not yet written. */
   #waiting = '';
-  /** What the destination was too busy for. */
+  /** Bytes for which the destination was too busy. */
   #refused: Buffer = NOTHING;
   #writing = false;
 
@@ -29,7 +29,7 @@ export class LogOutput {
     if (!this.#writing) this.#next();
   }
 
-  /** Writes what waits, for the end of the process. What is being written is with the system already. */
+  /** Writes the waiting lines when the process exits. A write in progress is already with the system. */
   flushSync(): void {
     let left = Buffer.concat([this.#refused, Buffer.from(this.#waiting)]);
     this.#refused = NOTHING;

@@ -6,7 +6,7 @@ export type { Logger };
 const output = new LogOutput(1);
 process.on('exit', () => output.flushSync());
 
-/** Structured logs. Errors are flattened to name, message, code and stack; queries, DSNs and bodies never pass. */
+/** Structured logs. Errors are reduced to name, message, code and stack, without queries, DSNs and bodies. */
 export function createLogger(name: string, level: string): Logger {
   const options: LoggerOptions = {
     name,
@@ -31,7 +31,7 @@ export function createLogger(name: string, level: string): Logger {
   return pino(options, output);
 }
 
-/** Keeps what helps and nothing that may carry a row, a prompt or an address of a node. */
+/** Keeps only what can't contain a row, a prompt or an address of a node. */
 function flattenError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { message: String(error) };
   const code = (error as { code?: unknown }).code;
@@ -43,13 +43,13 @@ function flattenError(error: unknown): Record<string, unknown> {
   };
 }
 
-/** SQLSTATE class 22, data exceptions: PostgreSQL quotes the value behind a colon. */
+/** SQLSTATE class 22, data exceptions: PostgreSQL quotes the value after a colon. */
 const DATA_EXCEPTION = /^22[0-9A-Z]{3}$/;
 
-/** The message without what the value was that could not be read: it may be anybody's name, or a prompt. */
+/** The message without the value that could not be read, which may be a name or a prompt. */
 function withoutValues(name: string, message: string, code: unknown): string {
   if (typeof code === 'string' && DATA_EXCEPTION.test(code)) return message.split(':', 1)[0]!;
-  // JSON.parse shows a piece of the text.
+  // JSON.parse quotes a piece of the text.
   if (name === 'SyntaxError') return message.split(/["'`]/, 1)[0]!;
   return message;
 }

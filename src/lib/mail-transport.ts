@@ -2,9 +2,9 @@ import { createTransport } from 'nodemailer';
 
 const MARGIN_MS = 1_000;
 
-/** A way to the operator's mail server for mails whose sending ends by a signal after `attemptMs`. */
+/** A transport to the operator's mail server. The caller aborts each attempt by a signal after `attemptMs`. */
 export function createMailTransport(smtpUrl: string, attemptMs: number): ReturnType<typeof createTransport> {
-  // Behind the end of the attempt, so that it is always the attempt's own that ends it and says why.
+  // Longer than the attempt, so that the caller's signal always ends it and gives the reason.
   const libraryMs = attemptMs + MARGIN_MS;
   return createTransport({
     url: smtpUrl,
@@ -12,7 +12,7 @@ export function createMailTransport(smtpUrl: string, attemptMs: number): ReturnT
     connectionTimeout: libraryMs,
     greetingTimeout: libraryMs,
     socketTimeout: libraryMs,
-    // What a message names is never read from a disk or fetched.
+    // Files and URLs named in a message are never read.
     disableFileAccess: true,
     disableUrlAccess: true,
   });

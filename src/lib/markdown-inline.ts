@@ -1,4 +1,4 @@
-/** A piece of a line of Markdown. HTML is text, and a picture is a link: nothing is fetched because a text names it. */
+/** A piece of a line of Markdown. HTML is text, and an image is a link: a text must not cause a request. */
 export type Inline =
   | { kind: 'text'; text: string }
   | { kind: 'code'; text: string }
@@ -7,16 +7,16 @@ export type Inline =
 
 type Marked = 'strong' | 'emphasis' | 'struck';
 
-/** Something that was opened and waits for its end. */
+/** Emphasis that was opened and not yet closed. */
 interface Open {
   /** One or two of `*` or `_`, or `~~`. */
   marker: string;
   children: Inline[];
 }
 
-/** Deeper nesting is text: what draws it goes down one call for each level. */
+/** Deeper nesting is text, since rendering recurses once per level. */
 const MOST_OPEN = 20;
-/** The words and the address of a link are no longer than this. */
+/** Most characters of a link's text and of its address. */
 const LONGEST_WORDS = 300;
 const LONGEST_ADDRESS = 2_000;
 
@@ -28,14 +28,14 @@ const isSpace = (character: string | undefined): boolean =>
 const isWordly = (character: string | undefined): boolean =>
   character !== undefined && /[\p{L}\p{N}]/u.test(character);
 
-/** Reads one text from its beginning to its end; no character is looked at more than a fixed number of times. */
+/** Reads a text in one pass, in linear time. */
 class InlineReader {
   private at = 0;
   private plain = '';
   private readonly special = /[\\`*_~![]|http/g;
   private readonly root: Inline[] = [];
   private readonly open: Open[] = [];
-  /** Lengths of runs of backticks that are known to have no end behind. */
+  /** Lengths of runs of backticks that are not closed in the rest of the text. */
   private readonly endless = new Set<number>();
 
   constructor(private readonly text: string) {}
@@ -49,7 +49,7 @@ class InlineReader {
     return this.root;
   }
 
-  /** Up to the next place where something may begin. */
+  /** Takes plain text up to the next special character. */
   private takePlain(): void {
     this.special.lastIndex = this.at + 1;
     const next = this.special.exec(this.text)?.index ?? this.text.length;
@@ -124,13 +124,13 @@ class InlineReader {
     return true;
   }
 
-  /** A run of `*`, `_` or `~`: ends what it can, then begins what it can. */
+  /** Takes a run of `*`, `_` or `~`: closes what it can, then opens what it can. */
   private takeMarkers(): boolean {
     const sign = this.text[this.at]!;
     let left = this.runLength(this.at);
     const before = this.text[this.at - 1];
     const after = this.text[this.at + left];
-    // In `snake_case` nothing begins or ends.
+    // `snake_case` contains no emphasis.
     const canEnd = !isSpace(before) && !(sign === '_' && isWordly(after));
     const canBegin = !isSpace(after) && !(sign === '_' && isWordly(before));
     this.at += left;
@@ -159,7 +159,7 @@ class InlineReader {
     this.children().push({ kind, children });
   }
 
-  /** What was opened last has no end: its marker is text. */
+  /** Turns the innermost open marker, which is never closed, into text. */
   private giveUp(): void {
     this.endText();
     const { marker, children } = this.open.pop()!;
@@ -178,7 +178,7 @@ class InlineReader {
     return this.add({ kind: 'link', href, isImage, children: [{ kind: 'text', text }] }, end + 1);
   }
 
-  /** Where a bracket is closed, brackets in between included. */
+  /** Offset of the closing bracket, counting nested brackets. */
   private closing(
     from: number,
     [opening, closing]: readonly [string, string],
@@ -207,18 +207,18 @@ class InlineReader {
   }
 }
 
-/** One space at both ends is there to keep backticks apart. */
+/** One space at both ends only separates backticks, and is removed. */
 function codeOf(text: string): Inline {
   const isPadded = text.startsWith(' ') && text.endsWith(' ') && text.trim() !== '';
   return { kind: 'code', text: isPadded ? text.slice(1, -1) : text };
 }
 
-/** The address of a link without its title; undefined for what a browser must not open. */
+/** The address of a link without its title; undefined if a browser must not open it. */
 function addressOf(inner: string): string | undefined {
   const [address = ''] = inner.trim().split(/\s/, 1);
   const bare = address.startsWith('<') && address.endsWith('>') ? address.slice(1, -1) : address;
   return SCHEMES.some((scheme) => bare.toLowerCase().startsWith(scheme)) ? bare : undefined;
 }
 
-/** The pieces of a text without blocks. */
+/** Reads a text without blocks. */
 export const readInline = (text: string): Inline[] => new InlineReader(text).read();

@@ -1,6 +1,6 @@
 import { type Inline, readInline } from './markdown-inline.js';
 
-/** A part of a text in Markdown. */
+/** A block of a Markdown text. */
 export type Block =
   | { kind: 'paragraph'; children: Inline[] }
   | { kind: 'heading'; level: number; children: Inline[] }
@@ -10,7 +10,7 @@ export type Block =
   | { kind: 'table'; head: Inline[][]; rows: Inline[][][] }
   | { kind: 'rule' };
 
-/** Deeper nesting is text: what draws it goes down one call for each level. */
+/** Deeper nesting is text, since rendering recurses once per level. */
 const DEEPEST = 8;
 const TAB = '    ';
 
@@ -38,7 +38,7 @@ function isRule(line: string): boolean {
 const beginsBlock = (line: string): boolean =>
   FENCE.test(line) || HEADING.test(line) || QUOTE.test(line) || ITEM.test(line) || isRule(line);
 
-/** Reads lines one after the other; each is taken once on each level of nesting. */
+/** Reads lines in order, each once per level of nesting. */
 class BlockReader {
   private at = 0;
   private readonly blocks: Block[] = [];
@@ -77,7 +77,7 @@ class BlockReader {
     return this.takeTable() ?? this.takeParagraph();
   }
 
-  /** Up to the fence that ends it, or to the end of a text that is still being written. */
+  /** Takes a code block up to its closing fence, or to the end of an unfinished text. */
   private takeCode(fence: string, info: string, indent: number): Block {
     const text: string[] = [];
     for (this.at++; this.at < this.lines.length; this.at++) {
@@ -112,14 +112,14 @@ class BlockReader {
     return { kind: 'list', start: isOrdered ? Number.parseInt(marker!, 10) : null, items };
   }
 
-  /** A list item with every line below it that is indented. */
+  /** Takes a list item with all indented lines below it. */
   private takeItem(width: number): Block[] {
     const inner = [this.lines[this.at]!.slice(width)];
     for (this.at++; this.at < this.lines.length; this.at++) {
       const line = this.lines[this.at]!;
       const next = this.lines[this.at + 1];
       if (isBlank(line)) {
-        // A blank line belongs to the item if the item goes on behind it.
+        // A blank line belongs to the item if the item continues after it.
         if (next === undefined || (indentOf(next) < 2 && !ITEM.test(next))) break;
         inner.push('');
         if (indentOf(next) < 2) {
@@ -178,15 +178,15 @@ function cellsOf(line: string): string[] {
     .map((cell) => cell.trim());
 }
 
-/** As many cells as there are columns; what is too much stays in the last one. */
+/** Exactly one cell per column; surplus cells are joined into the last one. */
 const fitted = (cells: readonly string[], columns: number): string[] =>
   Array.from({ length: columns }, (_, index) =>
     index === columns - 1 ? cells.slice(index).join(' | ') : (cells[index] ?? ''),
   );
 
 /**
- * The blocks of a text in Markdown: headings, paragraphs, lists, quotes, tables and code. What is not finished, because it is
- * still being written, is read as far as it has come.
+ * The blocks of a Markdown text: headings, paragraphs, lists, quotes, tables and code. An unfinished text, which is still being
+ * written, is read as far as it goes.
  */
 export const readMarkdown = (text: string): Block[] =>
   new BlockReader(text.replaceAll('\t', TAB).split(/\r\n|\n|\r/), 0).read();

@@ -2,26 +2,26 @@ import { domainToUnicode } from 'node:url';
 import { isMachine, MASK, maskedForms, maskedIpv6, saysSomething } from './masked-forms.js';
 import { withoutEndSlashes } from './trim-end.js';
 
-/** What a message mask knows of an operator's machines, beside what it recognises by its form. */
+/** What a message mask knows about an operator's machines, in addition to the general patterns. */
 export interface OperatorFacts {
   /** Base addresses of nodes and model proxies. */
   addresses: Iterable<string>;
   /** API keys of nodes, and the master key. */
   keys: Iterable<string>;
-  /** Names that nodes have for models, and ids of deployments. Plain words among them aren't masked. */
+  /** Nodes' names of models, and ids of deployments. Plain words among them aren't masked. */
   names?: Iterable<string>;
 }
 
-/** Replaces what is the operator's in a text; `renamed` is the node's own name of a model, and its public name. */
+/** Masks information about the operator in a text. `renamed` replaces the node's name of the model by the public name. */
 export type MessageMask = (text: string, renamed?: { from: string; to: string }) => string;
 
-/** Longest message of a node that callers get. */
+/** Longest message of a node that is passed to callers. */
 export const MAX_ERROR_CHARACTERS = 2_000;
-/** How much of a message is read: masking may make it shorter. */
+/** How much of a message is read, since masking may shorten it. */
 const MAX_READ = 2 * MAX_ERROR_CHARACTERS;
-/** Longer words without a space are those of languages that have none. */
+/** Longer words occur only in languages without spaces. */
 const LONGEST_WORD = 500;
-/** `tools[0].function.name`. */
+/** Matches `tools[0].function.name`. */
 const PARAM = /^[A-Za-z_][\w.[\]-]{0,99}$/;
 /** Several indices in a row may be an address. */
 const ADDRESS_IN_PATH = /(?:[.[]\d{1,9}\]?){2}/;
@@ -29,33 +29,33 @@ const ADDRESS_IN_PATH = /(?:[.[]\d{1,9}\]?){2}/;
 const SHORTEST_KEY = 6;
 const MIN_LABEL = 4;
 
-/** Escapes of JSON and URLs for what ASCII has. */
+/** Escapes of JSON and URLs for ASCII characters. */
 const ESCAPED = /\\u00([2-7][0-9a-f])|%([2-7][0-9a-f])|\\(\/)/gi;
-/** Characters that can't be seen, and may split a word. */
+/** Invisible characters, which may split a word. */
 const INVISIBLE = /\p{Cf}+/gu;
 const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
-/** Hosts, with the port and the path behind them. */
+/** Hosts with their port and path. */
 const HOSTS = /[\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+)*(:\d{1,5}(?!\w)(?:\/[^\s'"`<>(){}[\],;]*)?)?/gu;
-/** Names of models, which may have slashes and a tag, with the punctuation behind them. */
+/** Names of models, which may have slashes and a tag, with punctuation after them. */
 const MODELS = /[\p{L}\p{N}_](?:[\p{L}\p{N}_.:/-]*[\p{L}\p{N}_-])?([.:/]*)/gu;
 const PATHS = /(?<![\w.])\/[^\s'"`<>(){}[\],;]*/g;
 const NAMED_PORT = /(\bport['"]?(?: is| number)?[\s=:]{1,5}['"]?)(\d{1,5})\b/gi;
 const BARE_PORT = /((?:^|[^\w"']):)(\d{1,5})\b/g;
-/** An address and its port as Python shows them. */
+/** A masked address and its port in Python's notation. */
 const PORT_OF_PAIR = /(\[…\]['"],\s?)\d{1,5}\b/g;
-/** What Python and JSON show of two lines. A word begins behind it, though `n` is a letter. */
+/** An escaped line break of Python or JSON. A word begins after it, although `n` is a letter. */
 const ESCAPED_SPACE = /\\[nrt]/g;
 const BOUNDARY = '\u200b';
 const QUOTES = '"\'`';
 
-/** As much of a text as is read. A word that is cut may be a part of a secret. */
+/** The beginning of a text. Drops a word that was cut, which may be part of a secret. */
 function beginning(text: string): string {
   if (text.length <= MAX_READ) return text;
   const read = text.slice(0, MAX_READ);
   return read.slice(0, Math.max(read.lastIndexOf(' '), read.lastIndexOf('\n'), MAX_READ - LONGEST_WORD));
 }
 
-/** The text that is looked through: on one line, without what hides or splits words. */
+/** The text on one line, without escapes and characters that hide or split words. */
 function readable(text: string): string {
   let plain = beginning(text);
   for (let escaped = ''; escaped !== plain; ) {
@@ -69,7 +69,7 @@ function readable(text: string): string {
   return plain.replace(INVISIBLE, '').replace(CONTROL, ' ').replace(ESCAPED_SPACE, `$&${BOUNDARY}`);
 }
 
-/** Replaces the words that a pattern matches. `by` returns the replacement for a word and its captured rest, or undefined to keep both. */
+/** Replaces words that match a pattern. `by` returns the replacement for a word and its captured rest, or undefined to keep both. */
 function replaceWords(
   text: string,
   pattern: RegExp,
@@ -85,7 +85,7 @@ function replaceWords(
 const setOf = (texts: Iterable<string>): ReadonlySet<string> =>
   new Set([...texts].filter(Boolean).map((text) => text.toLowerCase()));
 
-/** Names by which a machine may call itself: its host in either spelling, with dashes, and a first label that is no plain word. */
+/** Names that a machine may use for itself: its host in Unicode or ASCII, with dashes, and its first label if that isn't a plain word. */
 function namesOf(host: string): string[] {
   const [label = '', ...rest] = host.split('.');
   const names = [host, domainToUnicode(host)];
@@ -94,20 +94,20 @@ function namesOf(host: string): string[] {
   return names;
 }
 
-/** The last two labels of a host with more, which its siblings share. */
+/** The last two labels of a longer host, which other machines share. */
 function domainOf(host: string): string | undefined {
   const labels = host.split('.');
   return labels.length > 2 && /[a-z]/i.test(host) ? labels.slice(-2).join('.') : undefined;
 }
 
-/** Whether a name is no plain word, so that it says something of the operator wherever it stands. */
+/** Whether a name isn't a plain word, so that it reveals something about the operator anywhere. */
 const isTelling = (name: string): boolean => name.length >= MIN_LABEL && /[\d/:_-]/.test(name);
 
-/** Names of models and deployments that are masked, and the last part of those with slashes. */
+/** Names of models and deployments to mask, also by the last part of a name with slashes. */
 const tellingNames = (names: Iterable<string>): ReadonlySet<string> =>
   setOf([...names].flatMap((name) => [name, name.slice(name.lastIndexOf('/') + 1)]).filter(isTelling));
 
-/** Whether a path begins with one of these. */
+/** Whether a path begins with a known path. */
 function beginsWith(path: string, known: ReadonlySet<string>): boolean {
   for (let end = path.indexOf('/', 1); end >= 0; end = path.indexOf('/', end + 1))
     if (known.has(path.slice(0, end))) return true;
@@ -115,9 +115,9 @@ function beginsWith(path: string, known: ReadonlySet<string>): boolean {
 }
 
 /**
- * A mask for what nodes say to callers. It hides URLs, IP addresses, hosts with their ports, bearer tokens, files of the machine,
- * and every host, port, path, key and name that it was made with. Everything else passes as it is, in any language; nothing does
- * where only punctuation would be left.
+ * Creates a mask for messages of nodes to callers. It hides URLs, IP addresses, hosts with ports, bearer tokens, files of the machine,
+ * and all given hosts, ports, paths, keys and names. All other text is unchanged, in any language. The result is empty if only
+ * punctuation is left.
  */
 export function createMessageMask({ addresses, keys, names = [] }: OperatorFacts): MessageMask {
   const urls = [...addresses].flatMap((address) => (URL.canParse(address) ? [new URL(address)] : []));
@@ -154,14 +154,14 @@ export function createMessageMask({ addresses, keys, names = [] }: OperatorFacts
 }
 
 /**
- * The member of a request that a node's error is about; undefined where that isn't a path, or hides something of the operator's.
+ * The member of a request that a node's error names; undefined if it isn't a path, or reveals something about the operator.
  */
 export function maskedParam(param: unknown, mask: MessageMask): string | undefined {
-  // `None` is what Python shows of no member.
+  // Python prints `None` for a missing member.
   if (typeof param !== 'string' || param === 'None' || !PARAM.test(param) || ADDRESS_IN_PATH.test(param))
     return undefined;
   return mask(param) === param ? param : undefined;
 }
 
-/** For those who know nothing of the operator's machines but what is masked by its form. */
+/** Masks by general patterns only, without facts about the operator's machines. */
 export const GENERAL_MASK = createMessageMask({ addresses: [], keys: [] });

@@ -1,7 +1,7 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 
-/** One registry per process. */
+/** Creates the registry of a process. */
 export function createRegistry(processName: string): Registry {
   const registry = new Registry();
   registry.setDefaultLabels({ process: processName });
@@ -34,7 +34,7 @@ export async function startMetricsListener(options: MetricsListenerOptions): Pro
     );
   });
   await new Promise<void>((resolve, reject) => {
-    // Without its code, which says that the process's own port is taken.
+    // Without its code, which would mean that the process's main port is taken.
     server.once('error', ({ message }) => reject(new Error(message)));
     server.listen(options.port, options.host, resolve);
   });
@@ -45,8 +45,8 @@ export async function startMetricsListener(options: MetricsListenerOptions): Pro
 const collected = new WeakSet<Registry>();
 
 /**
- * Adds Node's own metrics, such as event-loop delay and memory, from the first scrape on: watching the event loop takes a
- * third of a percent of a core, which a process that nobody scrapes doesn't spend.
+ * Adds Node's own metrics, such as event-loop delay and memory, at the first scrape: watching the event loop takes a third of a percent
+ * of a core, which a process without scrapes doesn't spend.
  */
 function collectProcessMetrics(register: Registry): void {
   if (collected.has(register)) return;

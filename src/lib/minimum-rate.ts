@@ -1,21 +1,22 @@
 import { SlotSet } from './slot-set.js';
 
-/** A body on its way in or out. */
+/** A body being received or sent. */
 export interface Transfer {
-  /** Bytes that have moved so far. */
+  /** Bytes transferred so far. */
   readonly bodyBytes: number;
 }
 
 interface Watched {
   readonly transfer: Transfer;
-  /** Bytes that had moved when it was last looked at. */
+  /** Bytes transferred at the last check. */
   seen: number;
-  patienceMs: number;
+  /** How far the transfer may still fall behind. */
+  allowanceMs: number;
   readonly tooSlow: () => void;
   readonly due: () => number;
 }
 
-/** The least rate of transfers, and how far one may fall behind. */
+/** The minimum rate of transfers, and how far a transfer may fall behind. */
 export interface MinimumRateBounds {
   bytesPerSecond: number;
   stallMs: number;
@@ -25,8 +26,8 @@ export interface MinimumRateBounds {
 const NOTHING_DUE = (): number => 0;
 
 /**
- * Finds transfers that fall behind the least rate by more than the allowed time, however fast they began. Looked at by
- * ticks, which a busy process delays: time in which it did nothing doesn't count against anyone.
+ * Finds transfers that fall behind the minimum rate by more than the allowed time, even if they began fast. Time is counted in timer
+ * ticks, which a busy process delays, so that a standstill of the process doesn't count against transfers.
  */
 export class MinimumRate {
   readonly #open = new SlotSet<Watched>();
@@ -35,24 +36,24 @@ export class MinimumRate {
   constructor(private readonly bounds: MinimumRateBounds) {}
 
   /**
-   * Watches a transfer until the returned function is called, which `tooSlow` must do. `due` gives the bytes that have to
-   * move within `stallMs` at the moment, where that is more than the least rate.
+   * Watches a transfer until the returned function is called, which `tooSlow` must do. `due` returns the bytes that must move within
+   * `stallMs` at present, if that is more than the minimum rate.
    */
   watch(transfer: Transfer, tooSlow: () => void, due: () => number = NOTHING_DUE): () => void {
     const watched: Watched = {
       transfer,
       seen: transfer.bodyBytes,
-      patienceMs: this.bounds.stallMs,
+      allowanceMs: this.bounds.stallMs,
       tooSlow,
       due,
     };
     const slot = this.#open.add(watched);
-    this.#timer ??= setInterval(() => this.#look(), this.bounds.checkIntervalMs).unref();
+    this.#timer ??= setInterval(() => this.#check(), this.bounds.checkIntervalMs).unref();
     return () => this.#open.delete(slot, watched);
   }
 
-  #look(): void {
-    // Started again by the next transfer: nothing has to stop it.
+  #check(): void {
+    // The next transfer starts the timer again.
     if (this.#open.size === 0) {
       clearInterval(this.#timer);
       this.#timer = undefined;
@@ -64,8 +65,8 @@ export class MinimumRate {
       const bytesPerMs = Math.max(bytesPerSecond / 1_000, watched.due() / stallMs);
       const gained = (bodyBytes - watched.seen) / bytesPerMs;
       watched.seen = bodyBytes;
-      watched.patienceMs = Math.min(stallMs, watched.patienceMs + gained - checkIntervalMs);
-      if (watched.patienceMs <= 0) watched.tooSlow();
+      watched.allowanceMs = Math.min(stallMs, watched.allowanceMs + gained - checkIntervalMs);
+      if (watched.allowanceMs <= 0) watched.tooSlow();
     }
   }
 }

@@ -5,14 +5,14 @@ import { DOLLAR, type Money, parseMoney } from './money.js';
 const MAX_INPUT: Money = 1_000_000n * DOLLAR;
 const NO_AMOUNT = 'must be an amount such as 12.50';
 const TOO_MUCH = 'must be at most 1000000';
-/** As answers write it, whatever zeros are around; no longer than any amount needs. */
+/** The format of answers, with any leading or trailing zeros, and no longer than any amount needs. */
 const DECIMAL = /^-?\d{1,24}(?:\.\d{1,24})?$/;
 export const isDecimal = (text: string): boolean => DECIMAL.test(text);
 const EXPONENT_FORM = /^(\d)(?:\.(\d+))?e-(\d+)$/;
 
 /**
- * The plain decimal of a JSON number: its shortest text that reads back as the same number, without an exponent
- * (`1e-7` is `"0.0000001"`). Takes numbers ≥ 0 and below 1e21, the ones that JavaScript prints in full.
+ * The plain decimal of a JSON number: the shortest text that parses to the same number, without an exponent (`1e-7` is `"0.0000001"`).
+ * For numbers ≥ 0 and below 1e21, which JavaScript prints in full.
  */
 export function decimalText(value: number): string {
   const text = String(value);
@@ -22,17 +22,17 @@ export function decimalText(value: number): string {
   return `0.${'0'.repeat(Number(exponent) - 1)}${first}${rest}`;
 }
 
-/** What is wrong with an amount, phrased to follow its field name; undefined if nothing is. */
+/** The fault of an amount, phrased to follow its field name; undefined if it is valid. */
 function faultOf(value: number | string): string | undefined {
   if (typeof value === 'string' && !isDecimal(value)) return NO_AMOUNT;
-  // Rounding a decimal to a number keeps it on its side of both bounds, or puts it on the bound itself.
+  // Rounding a decimal to a number never moves it across a bound.
   if (Number(value) < 0) return 'must not be negative';
   return Number(value) > 1_000_000 ? TOO_MUCH : undefined;
 }
 
 /**
- * Dollars in a request, from 0 to 1,000,000 with at most 12 decimals: a JSON number, or a decimal in a string as answers
- * give it, which is never rounded. Gives units of 1e-12 dollars.
+ * Dollars in a request, from 0 to 1,000,000 with at most 12 decimals: a JSON number, or a decimal string as in answers, which is never
+ * rounded. The result is in units of 1e-12 dollars.
  */
 export const moneyInput = z
   .union(
@@ -57,7 +57,7 @@ export const moneyInput = z
     }
   });
 
-/** The same with a sign: from -1,000,000 to 1,000,000. */
+/** Dollars with an optional sign, from -1,000,000 to 1,000,000. */
 export const signedMoneyInput = z
   .union(
     [

@@ -1,8 +1,8 @@
 import { trimEnd } from './trim-end.js';
 
 /**
- * Money is a bigint count of 1e-12 dollars. One token at a price of p dollars per million costs exactly
- * p × 1e6 of these units as long as p has at most six decimals, so that no charge is ever rounded.
+ * Money is a bigint of 1e-12 dollars. One token at a price of p dollars per million costs exactly p × 1e6 units if p has at most six
+ * decimals, so no charge is ever rounded.
  */
 export type Money = bigint;
 
@@ -11,12 +11,12 @@ export const DOLLAR: Money = 1_000_000_000_000n;
 const SCALE = 12;
 const MIN_DECIMALS = 6;
 const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?$/;
-/** As `numeric(24,12)` is written: each flush reads hundreds of these. */
+/** The format of `numeric(24,12)`. A fast path, since each flush reads hundreds of these. */
 const TWELVE_DECIMALS = /^-?\d+\.\d{12}$/;
 
 /**
  * Parses a plain decimal such as `"-1.25"` into units of 1e-12 dollars.
- * @throws RangeError when the text is no plain decimal or has more than 12 decimals other than zeros.
+ * @throws RangeError if the text isn't a plain decimal, or has more than 12 decimals besides trailing zeros
  */
 export function parseMoney(text: string): Money {
   if (TWELVE_DECIMALS.test(text)) return BigInt(text.slice(0, -SCALE - 1) + text.slice(-SCALE));
@@ -37,14 +37,14 @@ export function formatMoney(units: Money): string {
   return `${sign}${whole}.${fraction}`;
 }
 
-/** Brings a decimal of PostgreSQL (`numeric(24,12)`) into the form of the wire. */
+/** Converts a decimal of PostgreSQL (`numeric(24,12)`) to the format of the API. */
 export function formatDecimal(text: string): string {
   return formatMoney(parseMoney(text));
 }
 
 /**
  * Price of one token in units of 1e-12 dollars, from dollars per million tokens.
- * @throws RangeError when the price has more than six decimals, since then charges could not be exact.
+ * @throws RangeError if the price has more than six decimals, since charges would not be exact
  */
 export function pricePerToken(dollarsPerMillion: string): Money {
   const units = parseMoney(dollarsPerMillion);

@@ -2,10 +2,10 @@ import { isIPv4, isIPv6 } from 'node:net';
 
 const V6_GROUPS = 8;
 const GROUP_BITS = 16;
-/** What one subscriber usually gets, what one household may get, and what one customer of a hoster may get. */
+/** Usual prefixes of a subscriber, a household, and a customer of a hosting company. */
 const V6_PREFIXES = [64, 56, 48];
 
-/** The eight groups of an IPv6 address. The text must be one, without a zone. */
+/** The eight groups of a valid IPv6 address without a zone. */
 function v6Groups(address: string): number[] {
   const [head = '', tail] = address.split('::', 2);
   const parse = (part: string): number[] =>
@@ -22,7 +22,7 @@ function v6Groups(address: string): number[] {
   return [...left, ...Array<number>(V6_GROUPS - left.length - right.length).fill(0), ...right];
 }
 
-/** An address in one form: IPv4 inside IPv6 (`::ffff:1.2.3.4`) becomes IPv4, a zone goes. */
+/** Normalises an address: IPv4 inside IPv6 (`::ffff:1.2.3.4`) becomes IPv4, and a zone is removed. */
 function plainAddress(address: string): string {
   const text = address.split('%', 1)[0] ?? '';
   if (!isIPv6(text)) return text;
@@ -35,7 +35,7 @@ function plainAddress(address: string): string {
 
 /**
  * The network of an address, for limits: IPv4 /24 (`192.0.2.0/24`) or IPv6 /64 (`2001:db8:0:0::/64`).
- * What is no address belongs to one network, `unknown`.
+ * Text that isn't an address belongs to the network `unknown`.
  */
 export function networkOf(address: string): string {
   const plain = plainAddress(address);
@@ -45,7 +45,7 @@ export function networkOf(address: string): string {
 }
 
 /**
- * All networks that an address counts in, the narrowest first: the IPv4 address and its /24, or the IPv6 /64, /56 and /48.
+ * All networks for which an address counts, narrowest first: the IPv4 address and its /24, or the IPv6 /64, /56 and /48.
  */
 export function networksOf(address: string): readonly string[] {
   const plain = plainAddress(address);
@@ -55,7 +55,7 @@ export function networksOf(address: string): readonly string[] {
   return V6_PREFIXES.map((prefix) => v6Network(groups, prefix));
 }
 
-/** `2001:db8:0:0::/64` of the groups of an address. */
+/** Formats the network of an address's groups: `2001:db8:0:0::/64`. */
 function v6Network(groups: readonly number[], prefix: number): string {
   const kept = groups.slice(0, Math.ceil(prefix / GROUP_BITS));
   const rest = kept.length * GROUP_BITS - prefix;
@@ -63,7 +63,7 @@ function v6Network(groups: readonly number[], prefix: number): string {
   return `${[...kept.slice(0, -1), last].map((group) => group.toString(16)).join(':')}::/${prefix}`;
 }
 
-/** Whether an address is of this machine. */
+/** Whether an address belongs to this machine. */
 export function isLoopback(address: string): boolean {
   const plain = plainAddress(address);
   if (isIPv4(plain)) return plain.startsWith('127.');

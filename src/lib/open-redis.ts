@@ -3,11 +3,11 @@ import type { Redis, RedisOptions } from 'ioredis';
 
 const load = createRequire(import.meta.url);
 
-/** `maxmemory-policy`, out of the section `memory` of INFO. CONFIG GET is often forbidden. */
+/** `maxmemory-policy`, from the section `memory` of INFO, since CONFIG GET is often forbidden. */
 export const evictionPolicy = (info: string): string | undefined =>
   /^maxmemory_policy:(\S+)/m.exec(info)?.[1];
 
-/** Why a Redis with this policy isn't fit for limits; undefined if it is. */
+/** Why a Redis with this policy is unsuitable for limits; undefined if it is suitable. */
 export function evictionFault(policy: string | undefined): string | undefined {
   if (policy === undefined || policy === 'noeviction') return undefined;
   return `Redis evicts keys when its memory is full (maxmemory-policy ${policy}), and forgets what calls hold: set maxmemory-policy to noeviction`;
@@ -15,7 +15,7 @@ export function evictionFault(policy: string | undefined): string | undefined {
 
 const CHECK_TIMEOUT_MS = 5_000;
 
-/** What makes a Redis unfit for limits, asked over a connection of its own. Undefined: nothing. Never rejects. */
+/** Why a Redis is unsuitable for limits; undefined if it is suitable. Uses a connection of its own. Never rejects. */
 export async function redisFault(url: string): Promise<string | undefined> {
   const redis = openRedis(url, {
     lazyConnect: true,
@@ -36,8 +36,8 @@ export async function redisFault(url: string): Promise<string | undefined> {
 }
 
 /**
- * A client of a Redis server. The package is loaded by the first of them: most installations have no Redis, and it takes a
- * tenth of a process's start.
+ * Opens a client of a Redis server. Loads the package on first use: it takes a tenth of a process's start, and most installations have
+ * no Redis.
  */
 export function openRedis(url: string, options: RedisOptions): Redis {
   const { Redis: Client } = load('ioredis') as typeof import('ioredis');

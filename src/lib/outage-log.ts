@@ -1,7 +1,7 @@
 import { isDatabaseOutage } from './database-outage.js';
 import type { Logger } from './logger.js';
 
-/** What is away, and how the two lines end; the database if left out. */
+/** What counts as an outage, and how its two log lines end. */
 interface Outage {
   isOutage(error: unknown): boolean;
   begins: string;
@@ -15,14 +15,14 @@ const OF_DATABASE: Outage = {
 };
 
 export interface OutageLog {
-  /** Logs an error: only the first of an outage, and every one that is none. */
+  /** Logs an error. During an outage, only the first one is logged. */
   failed(error: unknown): void;
   close(): void;
 }
 
 /**
- * For what is tried again and again: an outage is one line at its start and one at its end, with the error count. It
- * has ended when nothing failed for `quietMs`. `what` begins both lines.
+ * For work that is retried again and again: an outage, of the database by default, is logged by one line at its start and one at its
+ * end, with the number of errors. It ends after `quietMs` without an error. Both lines begin with `what`.
  */
 export function createOutageLog(
   log: Logger,

@@ -1,19 +1,18 @@
 import { readFileSync } from 'node:fs';
 
-/** What /proc knows about a process, if there is a /proc. */
+/** Facts about a process from /proc. */
 export interface ProcessStat {
-  /** One letter: `R` running, `S` sleeping, `Z` ended and not reaped by its parent, … */
+  /** One letter: `R` running, `S` sleeping, `Z` ended but not reaped by its parent, … */
   state: string;
-  /** Start time in clock ticks since boot: a later process that reuses the pid has another. */
+  /** Start time in clock ticks since boot; a later process that reuses the pid has another one. */
   startTime: string;
 }
 
-/** Ended, though the number is taken until the parent has asked for the outcome; some parents never ask. */
+/** States of an ended process whose pid is in use until its parent reaps it, which some parents never do. */
 const ENDED = new Set(['Z', 'X', 'x']);
 
 /**
- * The fields of `/proc/<pid>/stat` after the name, from the state on. Undefined without such a process, and on a system
- * without /proc.
+ * The fields of `/proc/<pid>/stat` after the name, from the state on. Undefined if there is no such process, or no /proc.
  */
 export function statFields(pid: number): string[] | undefined {
   let text: string;
@@ -22,17 +21,17 @@ export function statFields(pid: number): string[] | undefined {
   } catch {
     return undefined;
   }
-  // The name in parentheses may hold spaces and parentheses itself.
+  // The name in parentheses may contain spaces and parentheses.
   return text.slice(text.lastIndexOf(')') + 2).split(' ');
 }
 
-/** Undefined without such a process, and on a system without /proc. */
+/** Undefined if there is no such process, or no /proc. */
 export function processStat(pid: number): ProcessStat | undefined {
   const fields = statFields(pid);
   return fields && { state: fields[0] ?? '', startTime: fields[19] ?? '' };
 }
 
-/** Whether a process is alive, whoever owns it. A zombie isn't: it no longer holds any file, port or memory. */
+/** Whether a process of any user is alive. A zombie isn't: it no longer holds files, ports or memory. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -44,8 +43,8 @@ export function isRunning(pid: number): boolean {
 }
 
 /**
- * Whether the very process that started at `startTime` lives, and not merely a later one with its number. An empty
- * start says nothing, as where there is no /proc: then the number decides.
+ * Whether the process that started at `startTime` is alive, as opposed to a later one with the same pid. If the start time is empty,
+ * as without /proc, the pid decides.
  */
 export function isStillRunning(pid: number, startTime: string): boolean {
   if (!isRunning(pid)) return false;

@@ -1,20 +1,19 @@
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 
-/** The rules every route declares; each process adds access and other rules. */
+/** The rules that every route declares. Each process adds further rules, such as access. */
 export interface RouteRulesBase {
   bodyLimitBytes: number;
 }
 
-/** A route as it was registered. */
+/** A registered route with its rules. */
 export type DeclaredRoute<Rules extends RouteRulesBase> = Rules & {
   method: string;
-  /** As Fastify spells it: `/api/keys/:id`. */
+  /** In Fastify's notation: `/api/keys/:id`. */
   url: string;
 };
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What holds for this route. */
     rules?: RouteRulesBase;
   }
 }
@@ -47,7 +46,7 @@ export function requireRules<Rules extends RouteRulesBase>(
   return declared;
 }
 
-/** The rules of the route that a request was matched with; undefined where none was. */
+/** The rules of the route that matched a request; undefined if none did. */
 export function matchedRules<Rules extends RouteRulesBase>(request: FastifyRequest): Rules | undefined {
   return request.routeOptions.config.rules as Rules | undefined;
 }

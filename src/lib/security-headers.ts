@@ -1,8 +1,8 @@
-/** What an answer is to a browser; each class has its own security headers. */
+/** Kinds of answers to browsers. Each has its own security headers. */
 export type HeaderClass = 'api' | 'page' | 'spa' | 'frame' | 'asset';
 
 export interface SecurityHeaderOptions {
-  /** Whether the public address is https. */
+  /** Whether the public URL is https. */
   https: boolean;
 }
 
@@ -16,7 +16,7 @@ const OWN_ONLY =
   "default-src 'self'; img-src 'self' data:; style-src 'self'; script-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'";
 
 const CLASSES: Readonly<Record<HeaderClass, Readonly<Record<string, string>>>> = {
-  // JSON: nothing in it may run, be framed or stay in a shared cache.
+  // JSON must not run scripts, be framed or stay in a shared cache.
   api: {
     'content-security-policy': CLOSED,
     'x-frame-options': 'DENY',
@@ -34,14 +34,14 @@ const CLASSES: Readonly<Record<HeaderClass, Readonly<Record<string, string>>>> =
     'cross-origin-opener-policy': 'same-origin',
     'cache-control': 'no-cache',
   },
-  // The widget's chat stands in pages of customers: framing is its purpose.
+  // The widget's chat is framed by pages of customers.
   frame: { 'content-security-policy': `${OWN_ONLY}; connect-src 'self'; frame-ancestors *` },
   asset: { 'content-security-policy': CLOSED, 'cross-origin-resource-policy': 'cross-origin' },
 };
 
 const HSTS = 'max-age=31536000; includeSubDomains';
 
-/** The headers of a class, lower-case names. A handler may replace one of them for its route. */
+/** The headers of a class, with lower-case names. A handler may replace single headers for its route. */
 export function securityHeaders(
   headerClass: HeaderClass,
   options: SecurityHeaderOptions,

@@ -1,20 +1,20 @@
-/** How much of a name that a caller made up is said back to them. */
+/** How much of a caller's own name for something is echoed. */
 const MAX_NAME_BYTES = 200;
 
-/** None of our own sentences is that long. */
+/** Longer than any of our own sentences. */
 const MAX_SENTENCE_BYTES = 1_000;
 
 const encoder = new TextEncoder();
 
-/** The first bytes of a text in UTF-8, 200 unless told, with `…` in place of the rest. */
+/** The first `maxBytes` bytes of a text in UTF-8, with `…` in place of the rest. */
 export function shortened(text: string, maxBytes = MAX_NAME_BYTES): string {
-  // UTF-8 takes at most three bytes for a unit of UTF-16: most texts need no count.
+  // A UTF-16 unit takes at most three bytes in UTF-8, so most texts need no counting.
   if (text.length * 3 <= maxBytes) return text;
   const { read } = encoder.encodeInto(text, new Uint8Array(maxBytes));
   return read === text.length ? text : `${text.slice(0, read)}…`;
 }
 
-/** A sentence that may quote a caller: each word in it as a name, and all of it as far as 1,000 bytes. */
+/** Shortens a sentence that may quote a caller: each long word like a name, and the whole to 1,000 bytes. */
 export const withShortNames = (sentence: string): string =>
   shortened(
     sentence.replace(/\S{67,}/g, (word) => shortened(word)),

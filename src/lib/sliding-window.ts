@@ -1,20 +1,20 @@
-/** Outcome of one try at a sliding window. */
+/** Whether a sliding window admits one more, and its state. */
 export interface WindowDecision {
   allowed: boolean;
   limit: number;
-  /** How many more are allowed now. */
+  /** How many more are allowed at present. */
   remaining: number;
   /** Milliseconds until the window is empty (allowed) or until one more is allowed (refused). */
   resetMs: number;
 }
 
 /**
- * At most `limit` in any `windowMs`: a ring of the times of those that were allowed. Exact, and O(1) a try. When the
- * clock steps back, those that count keep their ages: the newest is taken to be of now, which frees nothing early and
- * holds nothing for longer than a window.
+ * Allows at most `limit` in any period of `windowMs`. Keeps the times of allowed entries in a ring: exact, and O(1) per try. When the
+ * clock steps back, entries keep their ages: the newest counts as added now, which frees nothing early and keeps nothing for longer
+ * than one window.
  */
 export class SlidingWindow {
-  /** How many were ever added. */
+  /** Number of entries ever added. */
   added = 0;
   #times: Float64Array;
   #next = 0;
@@ -30,7 +30,7 @@ export class SlidingWindow {
 
   limit: number;
 
-  /** Tries to add one at `now` (milliseconds), at most `upTo` of them. A refused try leaves no trace. */
+  /** Tries to add an entry at `now` (milliseconds), up to `upTo` entries. A refused try changes nothing. */
   take(now: number, upTo = this.limit): WindowDecision {
     this.#expire(now);
     if (this.#count >= upTo) return this.#refusal(now, upTo);
@@ -38,7 +38,7 @@ export class SlidingWindow {
     return { allowed: true, limit: this.limit, remaining: upTo - this.#count, resetMs: this.windowMs };
   }
 
-  /** Adds one that somebody else has allowed; when the ring is full, in place of the oldest. */
+  /** Adds an entry that was allowed elsewhere. If the ring is full, it replaces the oldest. */
   note(now: number): void {
     this.#follow(now);
     this.#add(now);
@@ -51,7 +51,7 @@ export class SlidingWindow {
     this.#count = Math.min(this.#count + 1, this.#times.length);
   }
 
-  /** Times of those that count, oldest first. */
+  /** Times of the entries within the window, oldest first. */
   times(now: number): number[] {
     this.#expire(now);
     const times: number[] = [];
@@ -59,7 +59,7 @@ export class SlidingWindow {
     return times;
   }
 
-  /** What `take` would say, without taking. */
+  /** The decision that `take` would return, without adding an entry. */
   peek(now: number): WindowDecision {
     this.#expire(now);
     if (this.#count >= this.limit) return this.#refusal(now);
@@ -67,7 +67,7 @@ export class SlidingWindow {
     return { allowed: true, limit: this.limit, remaining: this.limit - this.#count, resetMs };
   }
 
-  /** Takes another limit (a change of plan) and keeps what counts already. */
+  /** Changes the limit, for a change of plan, and keeps current entries. */
   resize(limit: number): void {
     if (limit === this.limit) return;
     const kept: number[] = [];
@@ -79,7 +79,7 @@ export class SlidingWindow {
     this.limit = limit;
   }
 
-  /** Index of the one that was added `back` tries ago; 1 is the newest. */
+  /** Index of the entry that was added `back` entries ago; 1 is the newest. */
   #index(back: number): number {
     return (this.#next - back + this.#times.length) % this.#times.length;
   }
@@ -88,7 +88,7 @@ export class SlidingWindow {
     return this.#times[this.#index(1)]!;
   }
 
-  /** Moves all times back with a clock that has stepped back. */
+  /** Moves all times back if the clock has stepped back. */
   #follow(now: number): void {
     if (this.#count === 0) return;
     const ahead = this.#newest() - now;
@@ -102,7 +102,7 @@ export class SlidingWindow {
   }
 
   #refusal(now: number, upTo = this.limit): WindowDecision {
-    // Room comes when so many have left that one fits: with a lowered limit that isn't the oldest.
+    // With a lowered limit, several entries must leave before one fits.
     const leaving = this.#count - upTo + 1;
     const at = upTo === 0 ? now : this.#times[this.#index(this.#count - leaving + 1)]!;
     return {

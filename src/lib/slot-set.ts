@@ -1,8 +1,8 @@
 /**
- * What comes and goes with every call, in numbered slots that are used again. A Set or Map under such a churn makes a
- * new table every few hundred changes, and each dead table points to the next: once one of them is in old space, the
- * scavenger keeps all that follow and everything they held, until the next full collection. Measured on the edge:
- * 18 µs of collecting per call, of which 2 are left.
+ * A set for values that come and go with every call, in numbered slots that are reused. With such churn, a Set or Map allocates a new
+ * table every few hundred changes, and each dead table points to the next: once one is in old space, the scavenger keeps all later
+ * tables and their values until the next full collection. Measured on the edge: 18 µs of garbage collection per call, of which 2 are
+ * left.
  */
 export class SlotSet<Value extends object> {
   readonly #slots: (Value | undefined)[] = [];
@@ -12,14 +12,14 @@ export class SlotSet<Value extends object> {
     return this.#slots.length - this.#free.length;
   }
 
-  /** @returns The slot, to be given to `delete`. */
+  /** @returns The slot, for `delete`. */
   add(value: Value): number {
     const slot = this.#free.pop() ?? this.#slots.length;
     this.#slots[slot] = value;
     return slot;
   }
 
-  /** Again, or with a slot that another value has got since: nothing. */
+  /** Does nothing if the value was deleted before, also if another value has its slot now. */
   delete(slot: number, value: Value): void {
     if (this.#slots[slot] !== value) return;
     this.#slots[slot] = undefined;

@@ -74,7 +74,7 @@ const STEERING = new Set([
 const STEERING_PREFIX =
   /^(?:mock_|litellm_|x-litellm-|x_litellm_|user_api_key|aws_|azure_|vertex_|google_|s3_|ssl_|gcs_|langfuse_|langsmith_|langtrace_|posthog_|arize_|lunary_|humanloop_|weave_|wandb_|slack_|bootstrap_)/;
 
-/** Other names for the length and number of answers, which llama.cpp, Ollama, TGI and SGLang prefer to OpenAI's. */
+/** Other names for the length and number of answers, which llama.cpp, Ollama, TGI and SGLang prefer over OpenAI's. */
 const BOUND = new Set([
   'generation_config',
   'max_gen_len',
@@ -97,11 +97,11 @@ const BOUND = new Set([
 const BOUND_FORM = /^max_.*tokens/;
 const OWN_BOUNDS = new Set(['max_tokens', 'max_completion_tokens']);
 
-/** Members that decide on the price. A node that ignores case would take another spelling for them. */
+/** Members that decide the price. A node that ignores case would accept other spellings. */
 const DECIDING = new Set(['best_of', 'model', 'n', 'stream', 'stream_options']);
 
 const TEMPLATE_ARGUMENT = 'chat_template_kwargs.';
-/** Arguments of a chat template that replace what the node itself hands to it. */
+/** Arguments of a chat template that replace the node's own. */
 const TEMPLATE_OVERRIDES = new Set([
   'add_generation_prompt',
   'chat_template',
@@ -122,7 +122,7 @@ const TEMPLATE_OVERRIDES = new Set([
   'truncation',
 ]);
 
-/** Whether a member of a body never goes upstream, in whatever case its name is written. */
+/** Whether a member of a body never goes upstream, in upper or lower case. */
 export function isSteering(name: string): boolean {
   if (OWN_BOUNDS.has(name)) return false;
   const lower = name.toLowerCase();

@@ -4,10 +4,10 @@ import { isDatabaseOutage } from './database-outage.js';
 import { ofWholeInput, zodFieldIssues } from './field-issues.js';
 
 const OUTAGE_RETRY_SECONDS = 2;
-/** PostgreSQL ended one of two transactions that waited for each other. All of it was undone, and it may be repeated. */
+/** PostgreSQL rolled back one of two transactions that waited for each other. It may be repeated. */
 const DEADLOCK = '40P01';
 
-/** Turns whatever was thrown into an error that may be shown. What says nothing else is `internal_error` with its cause. */
+/** Converts anything thrown into an error that may be shown. Unknown errors become `internal_error` with their cause. */
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   if (error instanceof z.ZodError) {
@@ -25,7 +25,7 @@ export function toAppError(error: unknown): AppError {
   return refusalOfPool(error) ?? new AppError('internal_error', { cause: error });
 }
 
-/** MikroORM throws a copy of what the pool threw (db/pool-share.ts): the same properties, but no `AppError`. */
+/** MikroORM throws a copy of the pool's error (db/pool-share.ts), with the same properties but another class. */
 function refusalOfPool(error: unknown): AppError | undefined {
   const { code, options } = (error ?? {}) as Partial<AppError>;
   return code === 'rate_limit_exceeded' && options ? new AppError(code, options) : undefined;

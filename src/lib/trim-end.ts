@@ -1,6 +1,6 @@
 /**
- * The text without the given character at its end. An expression such as `/0+$/` looks for the end from each zero that it
- * meets, which takes long for a text of many.
+ * Removes the given character from the end of a text. An expression such as `/0+$/` searches from each zero, which takes quadratic time
+ * for many zeros.
  */
 export function trimEnd(text: string, character: string): string {
   let end = text.length;
@@ -8,5 +8,5 @@ export function trimEnd(text: string, character: string): string {
   return text.slice(0, end);
 }
 
-/** An address or path that others are appended to. */
+/** An address or path to which others can be appended. */
 export const withoutEndSlashes = (text: string): string => trimEnd(text, '/');

@@ -1,4 +1,4 @@
-/** Words of secrets that people write instead of drawing them. */
+/** Words of secrets that people make up instead of generating them. */
 const WORDS = new Set(
   `a abc access account admin an and api app are at auth authentication authorization aws bar base be bearer bits
   bytes cafe change changed changeme characters chars client code cookie dead beef db default demo dev develop
@@ -13,17 +13,17 @@ const WORDS = new Set(
   webhooks which with word world xyz you your`.split(/\s+/),
 );
 const LONGEST_WORD = 14;
-/** Characters that count up, down or stay the same: so many in a row are no accident. */
+/** A run of this many characters that count up, count down or repeat isn't random. */
 const RUN = 4;
-/** Below these it can be guessed: random secrets of 32 characters have about twice as many. */
+/** A secret below these can be guessed. Random secrets of 32 characters have about twice as many. */
 const MIN_VARIETY = 8;
 const MIN_REST = 16;
-/** The longest block whose repetition is looked for. */
+/** Longest block whose repetition is detected. */
 const LONGEST_BLOCK = 16;
 
 /**
- * Whether a secret can be guessed: well-known words, counting or repeating characters, and too little besides. A
- * random one that happens to begin with such a word isn't weak.
+ * Whether a secret can be guessed: it consists of well-known words, counting or repeating characters, and too little else. A random
+ * secret that happens to begin with such a word isn't weak.
  */
 export function isWeakSecret(secret: string): boolean {
   if (new Set(secret).size < MIN_VARIETY || isPeriodic(secret)) return true;
@@ -33,7 +33,7 @@ export function isWeakSecret(secret: string): boolean {
   return rest.length < MIN_REST;
 }
 
-/** Whether it is one short block, again and again. */
+/** Whether a text repeats one short block. */
 function isPeriodic(text: string): boolean {
   const longest = Math.min(LONGEST_BLOCK, Math.floor(text.length / 2));
   for (let length = 1; length <= longest; length++) {
@@ -42,7 +42,7 @@ function isPeriodic(text: string): boolean {
   return false;
 }
 
-/** The text without `abcdef`, `98765` and `zzzz`. */
+/** Removes runs such as `abcdef`, `98765` and `zzzz`. */
 function withoutRuns(text: string): string {
   let kept = '';
   for (let start = 0; start < text.length; ) {
@@ -53,7 +53,7 @@ function withoutRuns(text: string): string {
   return kept;
 }
 
-/** Where the run that starts here ends: at least one character further on. */
+/** End of the run that starts at `start`, which has at least one character. */
 function runEnd(text: string, start: number): number {
   const step = text.charCodeAt(start + 1) - text.charCodeAt(start);
   if (![-1, 0, 1].includes(step)) return start + 1;
@@ -62,7 +62,7 @@ function runEnd(text: string, start: number): number {
   return end;
 }
 
-/** Whether letters can be cut into known words without a rest, as in `supersecretkey`. */
+/** Whether letters split into known words completely, as in `supersecretkey`. */
 function consistsOfWords(letters: string): boolean {
   const reachable = [true];
   for (let end = 1; end <= letters.length; end++) {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Only WebSocket is spoken here. Any other upgrade is ignored, as HTTP allows: the request is an ordinary one. */
+/** Whether a request asks for a WebSocket. Any other upgrade is ignored, as HTTP allows: the request is handled as an ordinary one. */
 export function isWebSocketUpgrade({ method, headers }: IncomingMessage): boolean {
   return (
     method === 'GET' &&

@@ -1,9 +1,9 @@
-/** The 97.5 % quantile of the normal distribution: of an interval of 95 %. */
+/** The 97.5 % quantile of the normal distribution, for an interval of 95 %. */
 const Z = 1.959963984540054;
 
 /**
- * The 95 % interval of a share by Wilson's score, which stays within 0 and 1 and holds for few observations too. Of no
- * observation everything may be true.
+ * The 95 % interval of a share by Wilson's score, which stays within 0 and 1 and also holds for few observations. Without
+ * observations, the interval is 0 to 1.
  */
 export function wilsonInterval(hits: number, total: number): { low: number; high: number } {
   if (total === 0) return { low: 0, high: 1 };

@@ -1,18 +1,17 @@
 import type { ErrorCode, ErrorOptions } from '../errors.js';
 
-/** Plain data for another thread. Its buffers are members of the top level. */
+/** Plain data for another thread, with buffers only at the top level. */
 type Message = Record<string, unknown>;
 
 /**
- * Prepares a message: its buffers are handed over, not copied, where they have their memory to themselves. They are empty here
- * afterwards.
+ * Prepares a message. Buffers that own their memory are transferred instead of copied, and are empty here afterwards.
  */
 export function packed(message: object): { message: Message; transfer: ArrayBuffer[] } {
   const ready: Message = { ...message };
   const transfer: ArrayBuffer[] = [];
   for (const [name, value] of Object.entries(ready)) {
     if (!(value instanceof Uint8Array)) continue;
-    // A slice would take all of its memory along, that of others included.
+    // Transferring a slice would transfer its whole memory, including other buffers.
     const own = value.byteLength === value.buffer.byteLength ? value : new Uint8Array(value);
     ready[name] = own;
     transfer.push(own.buffer as ArrayBuffer);
@@ -20,7 +19,7 @@ export function packed(message: object): { message: Message; transfer: ArrayBuff
   return { message: ready, transfer };
 }
 
-/** The message as it was: buffers arrive as plain arrays of bytes. */
+/** Restores a message: buffers arrive as plain arrays of bytes. */
 export function unpacked<Shape extends object>(message: object): Shape {
   const read: Message = { ...message };
   for (const [name, value] of Object.entries(read)) {
@@ -30,7 +29,7 @@ export function unpacked<Shape extends object>(message: object): Shape {
   return read as Shape;
 }
 
-/** What the worker thread answers to a job. */
+/** The worker thread's answer to a job. */
 export type WorkerAnswer =
   | { result: object }
   /** An `AppError`. */

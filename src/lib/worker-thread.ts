@@ -6,7 +6,7 @@ import { packed, unpacked, type WorkerAnswer } from './worker-message.js';
 
 interface Task {
   name: string;
-  /** Undefined once it was handed over, or nobody wants it any more. */
+  /** Undefined once it was sent to the thread, or the job was aborted. */
   input: object | undefined;
   resolve(output: never): void;
   reject(error: Error): void;
@@ -14,12 +14,12 @@ interface Task {
 
 /** In dist/bundle and build/src alike, one folder below the root. */
 const ENTRY = new URL('../worker/main.js', import.meta.url);
-/** Of objects. Buffers aren't among them. */
+/** Limit for objects; buffers don't count. */
 const MOST_MEMORY_MB = 512;
 
 /**
- * The process's worker thread for long synchronous work (src/worker/main.ts). It starts with the first job and does one at a time;
- * owners take turns. If it dies, the job that it had fails, and the next one starts it again.
+ * The process's worker thread for long synchronous work (src/worker/main.ts). It starts with the first job and runs one job at a time;
+ * owners take turns. If it dies, the current job fails, and the next one starts it again.
  */
 export class WorkerThread {
   readonly #queue = new FairQueue({ atOnce: 1 });
@@ -33,8 +33,8 @@ export class WorkerThread {
   ) {}
 
   /**
-   * Runs the job `name`. Buffers of `input` are handed over and empty afterwards. A `signal` that is aborted rejects with its reason,
-   * and a job that waits doesn't keep its input.
+   * Runs the job `name`. Buffers of `input` may be transferred, and are empty afterwards. An aborted `signal` rejects with its reason,
+   * and frees the input of a waiting job.
    * @throws AppError that the job throws; `internal_error` or `service_unavailable` if the worker dies
    */
   run<Output extends object>(
@@ -53,7 +53,7 @@ export class WorkerThread {
     });
   }
 
-  /** Ends the thread and fails what it has to do. */
+  /** Ends the thread and rejects its pending jobs. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#worker?.terminate();
@@ -94,7 +94,7 @@ export class WorkerThread {
       this.#worker = undefined;
       this.#died(fault);
     });
-    // It doesn't keep the process alive. A listener would undo that, so it comes last.
+    // The thread must not keep the process alive. Adding a listener would undo `unref`, so it comes last.
     worker.unref();
     this.#worker = worker;
     return worker;

@@ -15,7 +15,7 @@ export function modelInfoRoutes(app: FastifyInstance, router: () => Router): voi
     const { settings } = router();
     const data = router()
       .states()
-      .map(({ deployment, fails, lastFailure = null, parkedForMs, standing, inFlight }) => ({
+      .map(({ deployment, fails, lastFailure = null, cooldownLeftMs, availability, inFlight }) => ({
         model_name: deployment.group,
         litellm_params: { model: deployment.node.read().upstreamModel, weight: deployment.weight },
         model_info: {
@@ -24,11 +24,11 @@ export function modelInfoRoutes(app: FastifyInstance, router: () => Router): voi
           output_cost_per_token: Number(formatMoney(deployment.outputCost)),
         },
         fallbacks: settings.fallbacks.get(deployment.group) ?? [],
-        status: parkedForMs > 0 ? 'parked' : 'serving',
+        status: cooldownLeftMs > 0 ? 'parked' : 'serving',
         consecutive_failures: fails,
         last_failure: lastFailure,
-        parked_for_seconds: Math.ceil(parkedForMs / MS_PER_SECOND),
-        takes_calls: { open: 'yes', avoided: 'if_no_other_can', closed: 'no' }[standing],
+        parked_for_seconds: Math.ceil(cooldownLeftMs / MS_PER_SECOND),
+        takes_calls: { open: 'yes', avoided: 'if_no_other_can', closed: 'no' }[availability],
         node_calls_in_flight: inFlight,
       }));
     return { data };

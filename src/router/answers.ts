@@ -1,7 +1,7 @@
 import { type ErrorCode, errorBody, errorEntry } from '../errors.js';
 import { NOT_TAKEN, NOT_TAKEN_CODE } from '../lib/upstream/not-taken.js';
 
-/** An error in the shape that LiteLLM's proxy answers with. */
+/** An error in the format of LiteLLM's proxy. */
 export interface ProxyError {
   status: number;
   type: string;
@@ -43,13 +43,13 @@ export const modelNotFound = (model: string): ProxyError => ({
   param: 'model',
 });
 
-/** A refusal by the router itself, from the shared table (src/errors.ts). */
+/** A refusal by the router itself, with the status, type and message of the shared table (src/errors.ts). */
 export function refusalOf(code: ErrorCode): ProxyError {
   const { status, type, message } = errorEntry(code);
   return { status, type, code, message };
 }
 
-/** An error of the shared table (src/errors.ts) with a status of its own. */
+/** An error of the shared table (src/errors.ts) with another status than the table's. */
 export function tableError(
   code: 'upstream_error' | 'upstream_unavailable' | 'upstream_timeout',
   status: number,
@@ -71,7 +71,6 @@ export const upstreamFailed = tableError('upstream_error', 502);
 export const notTaken: ProxyError = { ...upstreamFailed, code: NOT_TAKEN_CODE, message: NOT_TAKEN };
 export const upstreamTooSlow = tableError('upstream_timeout', 504);
 
-/** Body of an error answer. */
 export const bodyOf = ({ message, type, param, code }: ProxyError) => ({
   error: { message, type, param: param ?? null, code },
 });

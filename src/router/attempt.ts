@@ -20,30 +20,33 @@ import type { Deployment } from './routing.js';
 
 /** How one call to one node ended. */
 export type AttemptEnd =
-  /** The answer is whole. */
+  /** The whole answer was forwarded. */
   | { kind: 'ok' }
   | { kind: 'client_gone' }
-  /** The node rejected the caller's request before a byte was sent. */
+  /** The node rejected the caller's request before a byte was forwarded. */
   | Extract<FailureVerdict, { kind: 'refused' }>
   /**
-   * It failed before a byte was sent, so the caller can still get any response. `certain`: no request can have caused
-   * it. `own`: this process lacks what a connection takes, so it says nothing of the node.
+   * The attempt failed before a byte was forwarded, so the caller can still get any response. `certain`: no request can have
+   * caused the failure. `own`: this process lacked resources for a connection; the node isn't to blame.
    */
   | Extract<FailureVerdict, { kind: 'failed' }>
-  /** It failed after bytes had left; the answer has been cut. */
+  /** The attempt failed after bytes were forwarded; the answer has been cut off. */
   | { kind: 'broken'; reason: string; cause?: string | undefined }
-  /** It exceeded the size limit after bytes were sent; the answer has been cut off. */
+  /** The answer exceeded the size limit after bytes were forwarded, and has been cut off. */
   | { kind: 'too_large' };
 
-/** An error instead of an answer; nothing was sent yet. */
+/** The node answered with an error; nothing has been forwarded yet. */
 class ErrorAnswer extends Error {
   constructor(readonly verdict: FailureVerdict) {
     super('the node answered with an error');
   }
 }
 
-/** Only an error may come whole. The edge would take anything else for garbage, when no other node can be tried. */
-const noStream = (): MalformedResponseError =>
+/**
+ * A streamed request may get only an error as a whole answer. Passed on, anything else would be malformed for the edge, too late to
+ * try another node.
+ */
+const wholeInsteadOfStream = (): MalformedResponseError =>
   new MalformedResponseError('a whole answer where a stream was asked for');
 
 function verdictOn(failure: unknown): FailureVerdict {
@@ -60,36 +63,36 @@ const isJson = (type: string): boolean =>
   type === 'application/json' || /^application\/[\w.-]+\+json$/.test(type);
 
 /**
- * One call to one node, from the request's last byte to the answer's: takes the answer and writes it to the caller.
- * Nothing leaves before it is known to be an answer.
+ * One call to one node: sends the request, and writes the node's answer to the sink. Nothing is forwarded before it is known to be
+ * an answer rather than an error.
  */
 export class Attempt implements UpstreamHandler {
-  /** Whether anything but comments came with what it took last. */
+  /** False while only comments, or nothing, followed the headers. */
   movedOn = true;
   /** Never rejects. */
   readonly ended: Promise<AttemptEnd>;
   readonly #end: (end: AttemptEnd) => void;
-  #connection: CallHandle | undefined;
+  #handle: CallHandle | undefined;
   #over = false;
   #status = 0;
   #retryAfter: string | undefined;
-  /** An unstreamed answer, as far as it has arrived; none for a stream. */
+  /** What has arrived of a whole answer; empty for a stream. */
   #chunks: Buffer[] = [];
   #bytes = 0;
-  /** What it takes of the memory for large answers, once it is one. */
+  /** Set once the answer counts as large. */
   #share: AnswerShare | undefined;
   #stream: SseModelNameRewriter | undefined;
-  /** What leaves of a stream next. */
+  /** Bytes of the stream to forward next. */
   #pieces: Buffer[] = [];
-  /** Why the stream that the caller gets is invalid, although it continues. */
-  #spoilt: string | undefined;
+  /** Why the forwarded stream is invalid, although it continues: it contains an error. */
+  #invalidReason: string | undefined;
 
   constructor(
     private readonly deployment: Deployment,
-    private readonly asked: ProxyRequest,
+    private readonly request: ProxyRequest,
     readonly timeouts: CallTimeouts,
-    private readonly caller: RouterSink,
-    /** Called whenever some of the answer leaves: the node is at work, and from the first on there is no other try. */
+    private readonly sink: RouterSink,
+    /** Called whenever part of the answer is forwarded. From the first call on, no other node can be tried. */
     private readonly onLeaving: () => void,
     private readonly json: JsonReader,
     private readonly memory: AnswerMemory,
@@ -102,23 +105,25 @@ export class Attempt implements UpstreamHandler {
     this.#end = end;
   }
 
-  /** Nodes name no calls in their answers: what one sends too much must not reach another account. */
+  /** Whose connections may be used: a node's answer names no call, and surplus bytes must not reach another account. */
   get accountId(): string {
-    return this.asked.owner;
+    return this.request.owner;
   }
 
-  /** The caller left. */
+  /** Called when the caller has left. */
   abandon(): void {
-    this.#finish(this.#spoilt ? { kind: 'broken', reason: this.#spoilt } : { kind: 'client_gone' });
+    this.#finish(
+      this.#invalidReason ? { kind: 'broken', reason: this.#invalidReason } : { kind: 'client_gone' },
+    );
   }
 
-  /** The caller takes bytes again. */
+  /** Called when the sink accepts bytes again. */
   resume(): void {
-    this.#connection?.resume(this);
+    this.#handle?.resume(this);
   }
 
   start(client: UpstreamClient, path: string, headers: Readonly<Record<string, string>>, body: Buffer): void {
-    this.#connection = client.post(path, headers, body, this).send();
+    this.#handle = client.post(path, headers, body, this).send();
   }
 
   onHead({ status, contentType, retryAfter }: ResponseHead): void {
@@ -127,12 +132,12 @@ export class Attempt implements UpstreamHandler {
     if (status > 299) return;
     const type = mediaType(contentType);
     if (isJson(type)) return;
-    if (this.asked.stream && type === 'text/event-stream') {
+    if (this.request.stream && type === 'text/event-stream') {
       const { group } = this.deployment;
       this.#stream = new SseModelNameRewriter(
         group,
         (payload) => this.#errorEvent(payload),
-        this.asked.answers,
+        this.request.answers,
       );
       this.movedOn = false;
     } else this.#fail(new MalformedResponseError('an answer of another content type'));
@@ -141,7 +146,7 @@ export class Attempt implements UpstreamHandler {
   onData(chunk: Buffer): void {
     if (this.#stream) {
       this.movedOn = this.#stream.push(chunk, this.#pieces);
-      if (this.#stream.complete && !this.caller.begun) this.#refuseEmpty(this.#stream);
+      if (this.#stream.complete && !this.sink.begun) this.#refuseEmpty(this.#stream);
       this.#send();
       return;
     }
@@ -150,7 +155,7 @@ export class Attempt implements UpstreamHandler {
     else if (this.#bytes > MAX_ANSWER_BYTES) this.#fail(new AnswerTooLargeError('more than 64 MiB'));
     else {
       this.#chunks.push(chunk);
-      if (this.#bytes > SMALL_ANSWER_BYTES) this.#keep();
+      if (this.#bytes > SMALL_ANSWER_BYTES) this.#reserveMemory();
     }
   }
 
@@ -160,14 +165,14 @@ export class Attempt implements UpstreamHandler {
   }
 
   onError(error: Error): void {
-    // An error that breaks off has already shown whose fault it is.
+    // The status of an error response that breaks off already decides whose fault it is.
     this.#fail(this.#status > 299 ? this.#error('') : error);
   }
 
-  /** Counts a large answer. While there is no room for more of it, its node is held back. */
-  #keep(): void {
-    this.#share ??= this.memory.enter(this.accountId, () => this.#connection?.resume(this));
-    if (!this.#share.grow(this.#bytes)) this.#connection?.pause(this);
+  /** Counts a large answer, and pauses its node while there is no room for more. */
+  #reserveMemory(): void {
+    this.#share ??= this.memory.enter(this.accountId, () => this.#handle?.resume(this));
+    if (!this.#share.grow(this.#bytes)) this.#handle?.pause(this);
   }
 
   #endWhole(): void {
@@ -177,9 +182,9 @@ export class Attempt implements UpstreamHandler {
       this.#fail(this.#error(body.toString('utf8')));
       return;
     }
-    const { path, answers } = this.asked;
-    const asked = { body, model: this.deployment.group, path, answers };
-    const read = this.json.read(this.accountId, REWRITE_MODEL_NAME, asked);
+    const { path, answers } = this.request;
+    const job = { body, model: this.deployment.group, path, answers };
+    const read = this.json.read(this.accountId, REWRITE_MODEL_NAME, job);
     if (read instanceof Promise)
       read.then((answer) => this.#answer(answer)).catch((error) => this.#fail(error));
     else this.#answer(read);
@@ -187,63 +192,63 @@ export class Attempt implements UpstreamHandler {
 
   #answer(answer: RenamedAnswer): void {
     if (this.#over) return;
-    if (answer.kind === 'garbage') throw new MalformedResponseError('not a JSON object');
+    if (answer.kind === 'malformed') throw new MalformedResponseError('not a JSON object');
     if (answer.kind === 'error') throw new ErrorAnswer(judgePayload(answer.body, this.deployment, this.mask));
-    if (this.asked.stream) throw noStream();
-    this.caller.answer(200, answer.body);
+    if (this.request.stream) throw wholeInsteadOfStream();
+    this.sink.answer(200, answer.body);
     this.#finish({ kind: 'ok' });
   }
 
-  /** The status decides whose fault the error is. A text that is too long or cut off is dropped. */
+  /** Judges an error response by its status. Pass an empty text if the body is too long or cut off. */
   #error(text: string): ErrorAnswer {
     return new ErrorAnswer(judgeStatus(this.#status, text, this.#retryAfter, this.deployment, this.mask));
   }
 
   #endStream(stream: SseModelNameRewriter): void {
     this.movedOn = stream.end(this.#pieces);
-    if (!this.caller.begun) this.#refuseEmpty(stream);
+    if (!this.sink.begun) this.#refuseEmpty(stream);
     this.#send();
-    if (!this.caller.begun) throw new MalformedResponseError('an empty stream');
-    this.caller.endStream();
-    const reason = this.#spoilt ?? (stream.complete ? undefined : 'stream_cut');
+    if (!this.sink.begun) throw new MalformedResponseError('an empty stream');
+    this.sink.endStream();
+    const reason = this.#invalidReason ?? (stream.complete ? undefined : 'stream_cut');
     this.#finish(reason === undefined ? { kind: 'ok' } : { kind: 'broken', reason });
   }
 
-  /** Lets another node try if nothing but `[DONE]` came. */
+  /** Throws if nothing but `[DONE]` arrived, so that another node is tried. */
   #refuseEmpty(stream: SseModelNameRewriter): void {
-    if (stream.complete && !stream.answered && this.#spoilt === undefined)
+    if (stream.complete && !stream.answered && this.#invalidReason === undefined)
       throw new MalformedResponseError('an empty stream');
   }
 
-  /** The head is sent with the first byte, so that a node that fails earlier still gets the right status. */
+  /** Forwards the pending bytes. The headers leave with the first byte, so an earlier failure still gets its own status. */
   #send(): void {
     const pieces = this.#pieces;
     if (pieces.length === 0) return;
     this.#pieces = [];
     if (this.movedOn) this.onLeaving();
-    if (!this.caller.send(pieces)) this.#connection?.pause(this);
+    if (!this.sink.send(pieces)) this.#handle?.pause(this);
   }
 
   /**
-   * An error in a stream: as its first event, it is handled like any other error; a later one is forwarded in our
-   * words.
+   * Handles an error event of a stream. As the first event, it fails the attempt like any other error; a later one is replaced by
+   * our own error.
    */
   #errorEvent(payload: Buffer): Buffer {
     const verdict = judgePayload(payload, this.deployment, this.mask);
-    if (!this.caller.begun && this.#pieces.length === 0) throw new ErrorAnswer(verdict);
-    if (verdict.kind === 'failed') this.#spoilt = verdict.reason;
-    const told = verdict.kind === 'failed' ? bodyOf(verdict.error) : verdict.body;
-    return Buffer.from(JSON.stringify(told));
+    if (!this.sink.begun && this.#pieces.length === 0) throw new ErrorAnswer(verdict);
+    if (verdict.kind === 'failed') this.#invalidReason = verdict.reason;
+    const shown = verdict.kind === 'failed' ? bodyOf(verdict.error) : verdict.body;
+    return Buffer.from(JSON.stringify(shown));
   }
 
   #fail(failure: unknown): void {
     if (this.#over) return;
-    if (this.caller.begun) {
-      // A clean end would say that the answer is whole.
-      this.caller.cut();
-      const large = this.#spoilt === undefined && failure instanceof AnswerTooLargeError;
+    if (this.sink.begun) {
+      // A clean end would mean that the answer is whole.
+      this.sink.cut();
+      const large = this.#invalidReason === undefined && failure instanceof AnswerTooLargeError;
       const { reason, cause } = judgeFailure(failure);
-      const broken = this.#spoilt === undefined ? { reason, cause } : { reason: this.#spoilt };
+      const broken = this.#invalidReason === undefined ? { reason, cause } : { reason: this.#invalidReason };
       this.#finish(large ? { kind: 'too_large' } : { kind: 'broken', ...broken });
       return;
     }
@@ -254,9 +259,9 @@ export class Attempt implements UpstreamHandler {
     if (this.#over) return;
     this.#over = true;
     this.#chunks = [];
-    this.#connection?.abort(this);
+    this.#handle?.abort(this);
     const share = this.#share;
-    if (share && end.kind === 'ok') this.caller.onOver(() => share.release());
+    if (share && end.kind === 'ok') this.sink.onOver(() => share.release());
     else share?.release();
     this.#end(end);
   }

@@ -13,29 +13,29 @@ import type { RouterSink } from './router-sink.js';
 import type { Deployment } from './routing.js';
 
 const CONNECT_TIMEOUT_MS = 5_000;
-/** Accounts share connections that have rested: some nodes serve few at a time. */
+/** Accounts share connections that have been idle this long: some nodes serve few connections at a time. */
 const SHARED_AFTER_MS = 250;
 
 /** Calls nodes. */
 export interface Attempts {
-  /** Starts one call to one node; the answer goes to `caller`. */
+  /** Starts one call to one node; the answer goes to `sink`. */
   attempt(
     deployment: Deployment,
-    asked: ProxyRequest,
+    request: ProxyRequest,
     fields: BoundFields,
-    patience: CallTimeouts,
-    caller: RouterSink,
+    timeouts: CallTimeouts,
+    sink: RouterSink,
     onLeaving: () => void,
   ): Attempt;
-  /** Whether a node serves, as a small call of our own finds in that time: see probe.ts. Never rejects. */
+  /** Whether a node answers a probe within `timeoutMs`, see probe.ts. Never rejects. */
   probe(deployment: Deployment, path: string | undefined, timeoutMs: number): Promise<boolean>;
-  /** Lets go of nodes that none of these deployments has; calls in flight to them end first. */
+  /** Closes connections to nodes that none of these deployments uses, once their calls in flight have ended. */
   retain(deployments: readonly Deployment[]): void;
   close(): void;
 }
 
-/** What every request to a deployment has in common. */
-interface Wire {
+/** What all requests to one deployment share. */
+interface RequestTemplate {
   client: UpstreamClient;
   basePath: string;
   model: Buffer;
@@ -44,14 +44,14 @@ interface Wire {
 
 const originOf = (deployment: Deployment): string => new URL(deployment.node.read().apiBase).origin;
 
-/** `memory` bounds what large answers take; `mask` hides what is the operator's in refusals. */
+/** `memory` bounds large answers; `mask` hides the operator's addresses, keys and names in the messages of refusals. */
 export function createAttempts(memory: AnswerMemory, json: JsonReader, mask: MessageMask): Attempts {
-  /** By origin: one node may serve under several paths. */
+  /** By origin, since one node may serve several paths. */
   const clients = new Map<string, UpstreamClient>();
-  let leaving: UpstreamClient[] = [];
-  const wires = new WeakMap<Deployment, Wire>();
+  let retired: UpstreamClient[] = [];
+  const templates = new WeakMap<Deployment, RequestTemplate>();
 
-  const clientOf = (origin: string): UpstreamClient => {
+  const clientFor = (origin: string): UpstreamClient => {
     let client = clients.get(origin);
     if (!client) {
       client = new UpstreamClient({
@@ -63,14 +63,14 @@ export function createAttempts(memory: AnswerMemory, json: JsonReader, mask: Mes
     }
     return client;
   };
-  const wireOf = (deployment: Deployment): Wire => {
-    let wire = wires.get(deployment);
-    if (!wire) {
+  const templateFor = (deployment: Deployment): RequestTemplate => {
+    let template = templates.get(deployment);
+    if (!template) {
       const { apiBase, apiKey, upstreamModel } = deployment.node.read();
       const { origin, pathname } = new URL(apiBase);
       const key = apiKey !== undefined && { authorization: `Bearer ${apiKey}` };
-      wire = {
-        client: clientOf(origin),
+      template = {
+        client: clientFor(origin),
         basePath: withoutEndSlashes(pathname),
         model: modelValue(upstreamModel),
         headers: {
@@ -78,37 +78,37 @@ export function createAttempts(memory: AnswerMemory, json: JsonReader, mask: Mes
           stream: { accept: 'text/event-stream, application/json', ...key },
         },
       };
-      wires.set(deployment, wire);
+      templates.set(deployment, template);
     }
-    return wire;
+    return template;
   };
 
   return {
-    attempt(deployment, asked, fields, patience, caller, onLeaving) {
-      const { client, basePath, headers, model } = wireOf(deployment);
-      const attempt = new Attempt(deployment, asked, patience, caller, onLeaving, json, memory, mask);
-      const body = asked.bound.bodyFor(asked.body, fields, asked.member, model);
-      attempt.start(client, basePath + asked.path, asked.stream ? headers.stream : headers.whole, body);
+    attempt(deployment, request, fields, timeouts, sink, onLeaving) {
+      const { client, basePath, headers, model } = templateFor(deployment);
+      const attempt = new Attempt(deployment, request, timeouts, sink, onLeaving, json, memory, mask);
+      const body = request.bound.bodyFor(request.body, fields, request.member, model);
+      attempt.start(client, basePath + request.path, request.stream ? headers.stream : headers.whole, body);
       return attempt;
     },
     probe(deployment, path, timeoutMs) {
-      const { client, basePath, headers } = wireOf(deployment);
+      const { client, basePath, headers } = templateFor(deployment);
       return probe(deployment, path, timeoutMs, (to, body, handler) =>
         client.post(basePath + to, headers.whole, body, handler).send(),
       );
     },
     retain(deployments) {
       const origins = new Set(deployments.map(originOf));
-      leaving = leaving.filter((client) => !client.unused);
+      retired = retired.filter((client) => !client.unused);
       for (const [origin, client] of clients) {
         if (origins.has(origin)) continue;
         clients.delete(origin);
         client.retire();
-        leaving.push(client);
+        retired.push(client);
       }
     },
     close() {
-      for (const client of [...clients.values(), ...leaving]) client.destroy();
+      for (const client of [...clients.values(), ...retired]) client.destroy();
     },
   };
 }

@@ -34,10 +34,10 @@ export class RoutingFileError extends Error {
 type Path = (string | number)[];
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Whether a pair merges other maps, as YAML 1.1 has it, which LiteLLM reads. In quotes `<<` is a name like any other. */
+/** Whether a pair merges other maps, as in YAML 1.1, which LiteLLM reads. A quoted `<<` is an ordinary name. */
 const isMerge = ({ key }: Pair): boolean => isScalar(key) && key.value === '<<' && key.type === Scalar.PLAIN;
 
-/** What the file says, with the references that the router reads resolved, and the faults found. */
+/** Converts the YAML document to plain values, resolves the references that the router reads, and collects faults. */
 class Reader {
   readonly faults: string[] = [];
   readonly simulated = new Set<number>();
@@ -49,7 +49,7 @@ class Reader {
     private readonly environment: Environment,
   ) {}
 
-  /** Line of the value at `path`, or of the nearest thing around it when there is none. */
+  /** Line of the value at `path`, or of its nearest existing parent. */
   private line(path: Path): number {
     for (let length = path.length; length >= 0; length--) {
       const node = length === 0 ? this.document.contents : this.document.getIn(path.slice(0, length), true);
@@ -77,14 +77,14 @@ class Reader {
     }
     if (!isScalar(node)) return undefined;
     if (typeof node.value === 'number') {
-      // A price never passes through a float: its own text is the number.
+      // Prices stay text so that they never pass through a float.
       return COST_KEYS.has(String(path.at(-1))) ? (node.source ?? String(node.value)) : node.value;
     }
     if (typeof node.value === 'string') return this.resolve(node.value, path);
     return node.value ?? undefined;
   }
 
-  /** What a map says by name, with what it merges from others: its own words count, and of the others' the first. */
+  /** Members of a map by name, with those it merges. Its own members win, then those of the first merged map. */
   private members(map: YAMLMap, path: Path): Map<string, unknown> {
     const members = new Map<string, unknown>();
     for (const { value } of map.items.filter(isMerge)) {
@@ -109,7 +109,7 @@ class Reader {
   private resolve(text: string, path: Path): string | undefined {
     const name = REFERENCE.exec(text)?.[1];
     const isMasterKey = path[0] === 'general_settings' && path[1] === 'master_key';
-    // What only LiteLLM reads needn't resolve here.
+    // References that only LiteLLM reads needn't resolve here.
     if (name === undefined || !(path[0] === 'model_list' || isMasterKey)) return text;
     if (name === SIMULATOR_VARIABLE && typeof path[1] === 'number') this.simulated.add(path[1]);
     const value = this.environment[name];
@@ -157,7 +157,7 @@ function toRouting(file: RoutingFile, simulated: ReadonlySet<number>): Routing {
 const inMs = (seconds: number | undefined): number | undefined =>
   seconds === undefined ? undefined : Math.round(seconds * 1000);
 
-/** What a schema can't say: ids once, fallbacks that exist. */
+/** Faults that the schema can't express: duplicate ids, and fallbacks that don't exist. */
 function crossFaults(file: RoutingFile, reader: Reader): void {
   const firstWithId = new Map<string, number>();
   for (const [index, entry] of file.model_list.entries()) {
@@ -228,11 +228,11 @@ function readRoutingText(path: string): { text: string; name: string } {
   }
 }
 
-/** Where the simulator would be, as long as nothing is sent there. */
+/** Placeholder for the simulator's address while no call is sent there. */
 const NO_SIMULATOR = 'http://127.0.0.1/v1';
 
 /**
- * Reads a routing file, without a simulator where none is known: no call may be sent by it then.
+ * Reads a routing file. When no simulator is running, the routing is only for inspection: don't send calls with it.
  * @throws RoutingFileError with one line per fault.
  */
 export function readRouting(config: { proxyConfigPath: string; environment: Environment }): {

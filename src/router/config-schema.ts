@@ -4,11 +4,11 @@ import { withoutEndSlashes } from '../lib/trim-end.js';
 import { BOUND_FIELDS } from './output-bound.js';
 
 /**
- * What this proxy reads of a routing file. Keys that it doesn't know are LiteLLM's business and pass. Numbers that
- * are money arrive as their text, see config-file.ts.
+ * What the router reads of a routing file. Unknown keys are LiteLLM's and are ignored. Prices arrive as text, see
+ * config-file.ts.
  */
 
-/** Providers whose interface is OpenAI's; the part before the first slash of `litellm_params.model`. */
+/** Providers with OpenAI's interface: the part before the first slash of `litellm_params.model`. */
 const PROVIDERS = [
   'openai',
   'hosted_vllm',
@@ -67,7 +67,7 @@ const upstreamModel = z
     return text.slice(slash + 1);
   });
 
-/** Calls are sent to its host and below its path. Whatever else it says would be lost. */
+/** Calls are sent to this host, below this path. Any other part of the URL would be ignored. */
 const apiBase = z
   .url({ protocol: /^https?$/, error: 'must be an http or https address such as http://10.0.0.5:8000/v1' })
   .refine((text) => !/[?#]/.test(text) && !hasUser(text), {
@@ -75,7 +75,7 @@ const apiBase = z
   })
   .transform(withoutEndSlashes);
 
-/** It is sent in a header unchanged. */
+/** Sent in a header unchanged. */
 const apiKey = z
   .string()
   .regex(/^[\t\x20-\x7e\x80-\xff]+$/, { error: 'must be one line of characters that a header may carry' });
@@ -94,7 +94,7 @@ const deployment = z.looseObject({
   }),
   model_info: z.looseObject({
     id: z.string().min(1).max(200),
-    // LiteLLM would send it to the node if it were one of its parameters.
+    // Not under litellm_params: LiteLLM would send it to the node.
     max_tokens_field: z
       .enum([...BOUND_FIELDS, 'both'], { error: 'must be max_tokens, max_completion_tokens or both' })
       .default('both'),

@@ -2,16 +2,16 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
 import type { DeploymentState } from './routing.js';
 
-/** How a deployment fares. */
+/** State of a deployment as one process reports it. */
 export interface DeploymentReport {
-  /** Milliseconds until it takes calls again; 0: it does. */
+  /** Milliseconds until its cooldown ends; 0 if it isn't cooling down. */
   parkedForMs: number;
   /** Consecutive failures. */
   fails: number;
-  /** Why the last of these failed: `ECONNREFUSED`, `timeout`, `status_500` and their like. */
+  /** Why the last of these failed, such as `ECONNREFUSED`, `timeout` or `status_500`. */
   lastFailure?: string | null | undefined;
   takesCalls: 'yes' | 'if_no_other_can' | 'no';
-  /** Calls under way at its host and port. */
+  /** Calls in flight at its host and port. */
   calls: number;
 }
 
@@ -21,22 +21,22 @@ export const REPORT_SECONDS = 10;
 const TAKES_CALLS = { open: 'yes', avoided: 'if_no_other_can', closed: 'no' } as const;
 
 export const reportOf = ({
-  parkedForMs,
+  cooldownLeftMs,
   fails,
   lastFailure,
-  standing,
+  availability,
   inFlight,
 }: DeploymentState): DeploymentReport => ({
-  parkedForMs,
+  parkedForMs: cooldownLeftMs,
   fails,
   lastFailure,
-  takesCalls: TAKES_CALLS[standing],
+  takesCalls: TAKES_CALLS[availability],
   calls: inFlight,
 });
 
 /**
- * Reports of all running processes, by `headerName`. Processes judge health separately, so this returns the worst state that any
- * reports, and the sum of their calls.
+ * Reports of all running processes, by `headerName`. Each process judges health separately; this returns the worst reported state
+ * and the sum of calls.
  */
 export async function readReports(em: EntityManager): Promise<Map<string, DeploymentReport>> {
   const { rows } = await sql<{
@@ -52,7 +52,7 @@ export async function readReports(em: EntityManager): Promise<Map<string, Deploy
       max(report->>'lastFailure') as last,
       max(array_position(array['yes', 'if_no_other_can', 'no'], report->>'takesCalls')) as rank,
       sum((report->>'calls')::integer)::integer as calls
-    from proxy_reports, jsonb_each(deployments) as said (id, report)
+    from proxy_reports, jsonb_each(deployments) as reported (id, report)
     where reported_at > now() - ${REPORT_SECONDS} * interval '1 second'
     group by id`.execute(em.getKysely());
   const ranks = Object.values(TAKES_CALLS);

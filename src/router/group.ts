@@ -8,13 +8,13 @@ export interface Candidate {
   readonly deployment: Deployment;
   readonly health: Health;
   readonly gate: Gate;
-  /** The only field for a bound that its node takes, as it has said. */
+  /** The only bound field that the node accepts, learnt from its refusals. */
   readonly bound: { field: BoundField | undefined };
 }
 
-/** Whether a deployment takes calls at the moment: `closed` for one that is parked, too. */
-export function standingOf({ health, gate }: Candidate, now: number): HostIntent {
-  return health.isParked(now) ? 'closed' : gate.standing(now, health.isTrying(now));
+/** Whether a deployment takes calls now. A deployment that is cooling down counts as `closed`. */
+export function availabilityOf({ health, gate }: Candidate, now: number): HostIntent {
+  return health.isCoolingDown(now) ? 'closed' : gate.availability(now, health.isUnproven(now));
 }
 
 /** Numbers in [0, 1). */
@@ -27,33 +27,35 @@ export class Group {
     readonly candidates: readonly Candidate[],
   ) {}
 
-  /** Whether every deployment is cooling down, or on a node that takes no calls. */
-  isParked(now: number): boolean {
-    return this.candidates.every(({ health, gate }) => health.isParked(now) || gate.host.wanted === 'closed');
+  /** Whether every deployment is cooling down or on a closed node. */
+  isUnavailable(now: number): boolean {
+    return this.candidates.every(
+      ({ health, gate }) => health.isCoolingDown(now) || gate.host.wanted === 'closed',
+    );
   }
 
-  /** Milliseconds until the first of them takes calls again; infinite while all their nodes are closed. */
-  parkedFor(now: number): number {
+  /** Milliseconds until the first deployment takes calls again; infinite while all nodes are closed. */
+  unavailableFor(now: number): number {
     const waits = this.candidates.map(({ health, gate }) =>
-      gate.host.wanted === 'closed' ? Number.POSITIVE_INFINITY : health.parkedFor(now),
+      gate.host.wanted === 'closed' ? Number.POSITIVE_INFINITY : health.cooldownLeft(now),
     );
     return Math.min(...waits);
   }
 
   /**
-   * Simple shuffle: one of those that are neither parked nor in `tried`, each as likely as its weight says. Those to avoid
-   * are taken when there are no others. Undefined when there is none.
+   * Simple shuffle: picks a deployment that is open and not in `tried`, at random by weight. Falls back to avoided deployments.
+   * Returns undefined if no deployment is left.
    */
   pick(now: number, random: Random, tried: ReadonlySet<Health>): Candidate | undefined {
     const [only] = this.candidates;
     if (this.candidates.length === 1)
-      return tried.has(only!.health) || standingOf(only!, now) === 'closed' ? undefined : only;
+      return tried.has(only!.health) || availabilityOf(only!, now) === 'closed' ? undefined : only;
     const avoided: Candidate[] = [];
     const open = this.candidates.filter((candidate) => {
       if (tried.has(candidate.health)) return false;
-      const standing = standingOf(candidate, now);
-      if (standing === 'avoided') avoided.push(candidate);
-      return standing === 'open';
+      const availability = availabilityOf(candidate, now);
+      if (availability === 'avoided') avoided.push(candidate);
+      return availability === 'open';
     });
     const free = open.length > 0 ? open : avoided;
     const total = free.reduce((sum, { deployment }) => sum + deployment.weight, 0);
@@ -63,7 +65,7 @@ export class Group {
       left -= candidate.deployment.weight;
       if (left < 0) return candidate;
     }
-    // Sums of fractions may fall short by a rounding: the last that takes calls at all.
+    // Rounding may leave a remainder: take the last deployment with a weight.
     return free.findLast(({ deployment }) => deployment.weight > 0);
   }
 }

@@ -1,33 +1,31 @@
 import type { RouterSettings } from './routing.js';
 
 /**
- * What a report changed. `parked_again`: parked with no success since the last time, so that its state is the same as
- * before; `serving`: it answers after having been parked; `suspect`: it would be parked, but requests may be all that is
- * wrong.
+ * How the outcome of a call changed a deployment's health. `cooling_down_again`: another cooldown without a success since the one
+ * before. `serving`: it answered after a cooldown. `suspect`: it reached the limit of failures, but requests may be the cause.
  */
-export type Change = 'none' | 'parked' | 'parked_again' | 'serving' | 'suspect';
+export type HealthChange = 'none' | 'cooling_down' | 'cooling_down_again' | 'serving' | 'suspect';
 
 /** A call that failed. */
 export interface NodeFailure {
-  /** No request can be the reason: the node could not be reached, or failed a call of our own too. */
+  /** No request can be the cause: the node could not be reached, or failed a probe, too. */
   certain: boolean;
-  /** One of few words. */
+  /** One of a fixed set, such as `timeout` or `status_500`. */
   reason?: string;
-  /** What broke the connection, such as `ECONNREFUSED`. */
+  /** Why the connection failed, such as `ECONNREFUSED`. */
   cause?: string | undefined;
 }
 
-/** How one deployment fares. All times are milliseconds of a `ProxyTime`. */
+/** Health of one deployment, judged by its calls. All times are milliseconds of a `ProxyTime`. */
 export class Health {
   #fails = 0;
-  /** Of these, the ones that no request can have caused. */
+  /** Failures among `#fails` that no request can have caused. */
   #certain = 0;
-  /** Why the last of them failed. */
   #lastFailure: string | undefined;
   #answeredAt = Number.NEGATIVE_INFINITY;
   #path: string | undefined;
-  #parkedUntil = Number.NEGATIVE_INFINITY;
-  /** Parked, and no success since: logged once, however often it is parked again. */
+  #cooldownEnds = Number.NEGATIVE_INFINITY;
+  /** Whether it cooled down and has had no success since. Repeated cooldowns are logged once. */
   #down = false;
 
   /** Consecutive failures. */
@@ -35,90 +33,90 @@ export class Health {
     return this.#fails;
   }
 
-  /** Why the last call failed; undefined when the last one didn't. */
+  /** Why the last call failed; undefined if it succeeded. */
   get lastFailure(): string | undefined {
     return this.#fails > 0 ? this.#lastFailure : undefined;
   }
 
-  isParked(now: number): boolean {
-    return now < this.#parkedUntil;
+  isCoolingDown(now: number): boolean {
+    return now < this.#cooldownEnds;
   }
 
-  /** Whether it was parked, takes calls again, and has answered nobody since. */
-  isTrying(now: number): boolean {
-    return this.#down && now >= this.#parkedUntil && this.#answeredAt < this.#parkedUntil;
+  /** Whether its cooldown is over and it has answered no call since. */
+  isUnproven(now: number): boolean {
+    return this.#down && now >= this.#cooldownEnds && this.#answeredAt < this.#cooldownEnds;
   }
 
-  /** Milliseconds until it takes calls again; 0 when it does. */
-  parkedFor(now: number): number {
-    return Math.max(0, this.#parkedUntil - now);
+  /** Milliseconds left of its cooldown; 0 outside of a cooldown. */
+  cooldownLeft(now: number): number {
+    return Math.max(0, this.#cooldownEnds - now);
   }
 
-  /** Whether it has answered any call since then. */
+  /** Whether bytes of an answer have arrived at `then` or later. */
   answeredSince(then: number): boolean {
     return this.#answeredAt >= then;
   }
 
-  /** Whether bytes from it have arrived later than that. */
+  /** Whether bytes of an answer have arrived later than `then`. */
   answeredAfter(then: number): boolean {
     return this.#answeredAt > then;
   }
 
-  /** What it last served: `/chat/completions` or `/embeddings`; undefined when it has served nothing yet. */
+  /** Path of the last call that it served: `/chat/completions` or `/embeddings`; undefined before the first. */
   get path(): string | undefined {
     return this.#path;
   }
 
-  /** It answers a call, though that isn't over yet. */
+  /** Notes that bytes of an answer have arrived. */
   answering(now: number): void {
     this.#answeredAt = now;
   }
 
-  /** It has answered: a caller on that path, or else a call of our own. */
-  succeeded(now: number, path = this.#path): Change {
+  /** Notes a whole answer: to a call on `path`, or to a probe. */
+  succeeded(now: number, path = this.#path): HealthChange {
     this.#answeredAt = now;
     this.#path = path;
     this.#fails = 0;
     this.#certain = 0;
-    // A call that began before doesn't bring it back ahead of its time.
-    if (!this.#down || this.isParked(now)) return 'none';
+    // A call that began before the cooldown doesn't end it early.
+    if (!this.#down || this.isCoolingDown(now)) return 'none';
     this.#down = false;
     return 'serving';
   }
 
-  /** Its node was away, is back and has answered a call of our own: what was before counts no more. */
-  returned(now: number): Change {
+  /** Clears all failures: its node came back and has answered a probe. */
+  returned(now: number): HealthChange {
     this.#answeredAt = now;
     this.#fails = 0;
     this.#certain = 0;
-    this.#parkedUntil = Math.min(this.#parkedUntil, now);
+    this.#cooldownEnds = Math.min(this.#cooldownEnds, now);
     if (!this.#down) return 'none';
     this.#down = false;
     return 'serving';
   }
 
   /**
-   * A call failed through its fault. Only a success resets the count, so that after its time a deployment which is
-   * still dead is parked again by the first call that finds out. Calls that began before it was parked don't count.
+   * Notes a failed call that is the deployment's fault. Only a success resets the count, so after the cooldown the first failure
+   * starts another one. Failures during a cooldown don't count: those calls began before it.
    */
-  failed(now: number, settings: RouterSettings, { certain, reason, cause }: NodeFailure): Change {
-    if (this.isParked(now)) return 'none';
+  failed(now: number, settings: RouterSettings, { certain, reason, cause }: NodeFailure): HealthChange {
+    if (this.isCoolingDown(now)) return 'none';
     this.#fails++;
     this.#lastFailure = cause ?? reason;
     if (certain) this.#certain++;
     const { allowedFails, cooldownMs } = settings;
     if (this.#fails < allowedFails || cooldownMs === 0) return 'none';
-    // Regardless of how many accounts were affected: free accounts are easy to create.
+    // The number of affected accounts doesn't matter: accounts are easy to create.
     if (this.#certain < Math.max(1, allowedFails)) return 'suspect';
-    return this.park(now, settings);
+    return this.coolDown(now, settings);
   }
 
-  /** Takes no calls for the settings' time. */
-  park(now: number, { cooldownMs }: RouterSettings): Change {
-    if (this.isParked(now)) return 'none';
-    this.#parkedUntil = now + cooldownMs;
-    if (this.#down) return 'parked_again';
+  /** Starts a cooldown, unless one is running. */
+  coolDown(now: number, { cooldownMs }: RouterSettings): HealthChange {
+    if (this.isCoolingDown(now)) return 'none';
+    this.#cooldownEnds = now + cooldownMs;
+    if (this.#down) return 'cooling_down_again';
     this.#down = true;
-    return 'parked';
+    return 'cooling_down';
   }
 }

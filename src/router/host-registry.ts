@@ -8,70 +8,70 @@ export interface SteeringNode {
   status: string;
   healthStatus: string;
   keptInRouting: boolean;
-  /** Whether it has ever sent a heartbeat: until then its health says nothing. */
+  /** Whether it has ever sent a heartbeat: until then its health is unknown. */
   heard: boolean;
-  /** When it was registered, in milliseconds. */
+  /** Milliseconds since the epoch. */
   registeredAt: number;
-  /** Calls there from other processes, by their last reports. */
+  /** Calls in flight from other processes, by their last reports. */
   elsewhere: number;
 }
 
 /**
- * How routing treats a host and port. An administrator's setting counts, whatever else is registered. One node that
- * is heard is enough: an older entry of the same machine gets no heartbeats any more. Undefined: they say nothing.
+ * How routing treats a host and port with these nodes; undefined if they don't affect routing. An administrator's setting wins.
+ * One healthy node is enough: an older entry of the same machine receives no heartbeats any more.
  */
-function wantedOf(nodes: readonly SteeringNode[]): HostIntent | undefined {
+function intentOf(nodes: readonly SteeringNode[]): HostIntent | undefined {
   if (nodes.some(({ status }) => status !== 'active')) return 'closed';
   const heard = nodes.filter((node) => node.heard);
   if (heard.length === 0) return undefined;
   return heard.some((node) => node.healthStatus === 'healthy' || node.keptInRouting) ? 'open' : 'avoided';
 }
 
-/** Every host and port that deployments have, with what the node registry wants of it. */
+/** The hosts of all deployments, with what the node registry wants of each. */
 export class HostRegistry {
-  readonly #sites = new Map<string, Host>();
-  /** False before the first reading: until then, no node counts as back. */
+  readonly #hosts = new Map<string, Host>();
+  /** False until the registry is read for the first time; before that, no node counts as back. */
   #steered = false;
 
-  /** `onIdle` is called when the last call to a closed site ends. */
+  /** `onIdle` is called when the last call to a closed host ends. */
   constructor(private readonly onIdle: () => void) {}
 
-  /** Of a deployment's address. */
+  /** The host of a deployment's address. */
   at(apiBase: string): Host {
     return this.#of(endpointKey(apiBase));
   }
 
-  /** Calls under way at a host and port. */
+  /** Calls in flight at a host and port. */
   inFlight(key: string): number {
-    return this.#sites.get(key)?.inFlight ?? 0;
+    return this.#hosts.get(key)?.inFlight ?? 0;
   }
 
-  /** Applies a new reading of the registry. @returns The sites whose node is back, and must show that it serves. */
+  /** Applies a new reading of the registry. @returns The hosts whose node came back and must answer a probe first. */
   steer(nodes: readonly SteeringNode[]): ReadonlySet<Host> {
     const byKey = Map.groupBy(nodes, (node) => node.endpointKey);
     const back = new Set<Host>();
     for (const key of byKey.keys()) this.#of(key);
-    for (const [key, site] of this.#sites) {
+    for (const [key, host] of this.#hosts) {
       const here = byKey.get(key) ?? [];
       const newest = here.toSorted((a, b) => b.registeredAt - a.registeredAt)[0];
-      site.nodeId = newest?.id;
-      site.elsewhere = newest?.elsewhere ?? 0;
-      const wanted = wantedOf(here);
-      const wasOpen = site.governed && site.wanted === 'open';
-      site.governed = wanted !== undefined;
-      site.wanted = wanted ?? 'open';
-      if (this.#steered && wanted === 'open' && !wasOpen) back.add(site);
+      host.nodeId = newest?.id;
+      host.elsewhere = newest?.elsewhere ?? 0;
+      const wanted = intentOf(here);
+      const wasOpen = host.governed && host.wanted === 'open';
+      host.governed = wanted !== undefined;
+      host.wanted = wanted ?? 'open';
+      if (this.#steered && wanted === 'open' && !wasOpen) back.add(host);
     }
     this.#steered = true;
     return back;
   }
 
   #of(key: string): Host {
-    let site = this.#sites.get(key);
-    if (!site) {
-      site = new Host(this.onIdle);
-      this.#sites.set(key, site);
+    let host = this.#hosts.get(key);
+    if (!host) {
+      host = new Host(this.onIdle);
+      this.#hosts.set(key, host);
     }
-    return site;
+    return host;
   }
 }

@@ -4,20 +4,20 @@ import type { CallHandle } from '../lib/upstream/upstream.js';
 import { type UpstreamHandler, UpstreamTimeoutError } from '../lib/upstream/upstream-handler.js';
 import type { RouterSink } from './router-sink.js';
 
-/** A call of this process: hands its answer to the handler as it comes. A handler that pauses holds the node back. */
+/** A call from this process: passes the router's answer to the handler as it arrives. A handler that pauses also pauses the node. */
 export class InProcessCall implements RouterSink, CallHandle {
   begun = false;
   gone = false;
-  /** Of the answer; 0: none has begun. */
+  /** Status of the answer; 0 until it begins. */
   status = 0;
-  /** Undefined once nothing more may be handed over. */
+  /** Undefined once the call is over. */
   #handler: UpstreamHandler | undefined;
   #paused = false;
   #servedBy: ServedBy | undefined;
   #onLeft: (() => void) | undefined;
   #onOver: (() => void) | undefined;
   #onDrain: (() => void) | undefined;
-  /** Until the answer begins, whatever the router waits for: the node, the worker thread or memory. */
+  /** Limits the time until the answer begins, whatever the router waits for: the node, the worker thread or memory. */
   readonly #deadline = new Deadline(() => this.#fail(new UpstreamTimeoutError(true)));
 
   constructor(handler: UpstreamHandler) {
@@ -92,25 +92,25 @@ export class InProcessCall implements RouterSink, CallHandle {
       requestId: undefined,
       servedBy: this.#servedBy,
     };
-    this.#tell((handler) => handler.onHead(head));
+    this.#deliver((handler) => handler.onHead(head));
   }
 
   #data(bytes: Buffer): void {
-    if (bytes.length > 0) this.#tell((handler) => handler.onData(bytes));
+    if (bytes.length > 0) this.#deliver((handler) => handler.onData(bytes));
   }
 
-  /** A handler that throws gets its error, and the call ends: the node is not to blame. */
-  #tell(what: (handler: UpstreamHandler) => void): void {
+  /** If the handler throws, ends the call with that error; the node isn't to blame. */
+  #deliver(event: (handler: UpstreamHandler) => void): void {
     const handler = this.#handler;
     if (!handler) return;
     try {
-      what(handler);
+      event(handler);
     } catch (error) {
       if (this.#handler === handler) this.#fail(error as Error);
     }
   }
 
-  /** Ends the call for a reason that isn't the node's. */
+  /** Ends the call for a reason that isn't the node's fault. */
   #fail(error: Error): void {
     const handler = this.#handler;
     this.#leave();

@@ -16,7 +16,7 @@ const refusalOf = (check: KeyCheck): ProxyError | undefined => {
 };
 
 /**
- * Why a call with this token is refused; undefined if it isn't. A key in memory is known in the same turn. Never rejects.
+ * Why a call with this token is refused; undefined if it is accepted. A cached key is checked synchronously. Never rejects.
  * @param hash SHA-256 of the token.
  */
 export function keyRefusal(

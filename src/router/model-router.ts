@@ -12,55 +12,53 @@ import { createRouterMetrics } from './router-metrics.js';
 import type { Routing } from './routing.js';
 import { type ProxyTime, processTime } from './time.js';
 
-/** Above what a node that serves takes for one token, and short enough for a call to wait for. */
+/** More than a working node needs for one token, and short enough for a call to wait. */
 const MAX_PROBE_MS = 5_000;
 
 export interface ModelRouterDeps {
   routing: Routing;
-  /** Where the routing file says nothing. */
+  /** Defaults where the routing file sets none. */
   timeouts: Omit<RouterTimeouts, 'totalMs'>;
   log: Logger;
-  /** The process's own. */
   json: JsonReader;
   registry?: Registry | undefined;
-  /** The process's own unless a test moves it by hand. */
+  /** `processTime` by default. */
   time?: ProxyTime | undefined;
-  /** Decides the shuffle. */
+  /** Source of the shuffle; `Math.random` by default. */
   random?: Random | undefined;
-  /** Bytes for large whole answers beside the one that has the turn; the product's unless a test wants to fill them. */
+  /** Bytes for large whole answers beside the one that has the turn; see answer-memory.ts for the default. */
   answerBytes?: number | undefined;
 }
 
 /** Sends calls of models to the deployments of a routing file. */
 export interface ModelRouter {
-  /** What a call needs (take-call.ts). */
+  /** What take-call.ts needs. */
   readonly calls: RoutedCallDeps;
-  /** The file in force. */
+  /** The routing in force. */
   routing(): Routing;
-  /** The router for that file. */
+  /** The router of that routing. */
   current(): Router;
-  /** Routes by another reading of the file from the next try on; calls in flight go on. */
+  /** Applies another reading of the file from the next try on. Attempts in flight continue. */
   reload(routing: Routing): void;
-  /** Routes by another reading of the node registry, from the next try on. */
+  /** Applies another reading of the node registry from the next try on. */
   steer(nodes: readonly SteeringNode[]): void;
-  /** Calls under way at a host and port (lib/endpoint-key.ts). */
+  /** Calls in flight at a host and port (lib/endpoint-key.ts). */
   inFlight(endpointKey: string): number;
-  /** How many deployments of the routing file are there. */
+  /** Number of deployments at a host and port. */
   deploymentsAt(endpointKey: string): number;
-  /** Called whenever the last call to a node ends that takes no new ones. */
+  /** Calls `listener` whenever the last call to a closed node ends. */
   onNodeIdle(listener: () => void): void;
-  /** Sends no more small calls of its own; calls in flight go on. */
+  /** Stops probing. Calls in flight continue. */
   drain(): void;
-  /** Ends what is left. */
+  /** Aborts the calls that are left. */
   close(): void;
 }
 
-/** The router as a function of its dependencies. */
 export function createModelRouter(deps: ModelRouterDeps): ModelRouter {
   const { log } = deps;
   const answers = new AnswerMemory(deps.answerBytes);
   const mask = new NodeMask(deps.routing);
-  const relay = createAttempts(answers, deps.json, mask.apply);
+  const attempts = createAttempts(answers, deps.json, mask.apply);
   const time = deps.time ?? processTime;
   let { routing } = deps;
   let router: Router;
@@ -68,24 +66,24 @@ export function createModelRouter(deps: ModelRouterDeps): ModelRouter {
   metrics.answers(() => answers.usedBytes);
   const firstByteMs = (): number => routing.settings.timeoutMs ?? deps.timeouts.firstByteMs;
   const ending = new AbortController();
-  let nodeIsIdle = (): void => undefined;
-  const sites = new HostRegistry(() => nodeIsIdle());
+  let onIdle = (): void => undefined;
+  const hosts = new HostRegistry(() => onIdle());
   const routerDeps: RouterDeps = {
     time,
-    sites,
+    hosts,
     ending: ending.signal,
     log,
     metrics,
-    asking: new Map(),
+    probing: new Map(),
     probe: (deployment, path) =>
-      relay.probe(deployment, path, Math.min(MAX_PROBE_MS, deployment.timeoutMs ?? firstByteMs())),
+      attempts.probe(deployment, path, Math.min(MAX_PROBE_MS, deployment.timeoutMs ?? firstByteMs())),
   };
   router = createRouter(routing, routerDeps);
 
   return {
     calls: {
       router: () => router,
-      relay,
+      attempts,
       time,
       random: deps.random ?? Math.random,
       metrics,
@@ -100,22 +98,22 @@ export function createModelRouter(deps: ModelRouterDeps): ModelRouter {
     reload(next) {
       routing = next;
       router = createRouter(next, routerDeps, router);
-      relay.retain(next.deployments);
+      attempts.retain(next.deployments);
       mask.reload(next);
     },
     steer(nodes) {
       router.steer(nodes);
       mask.steer(nodes);
     },
-    inFlight: (key) => sites.inFlight(key),
+    inFlight: (key) => hosts.inFlight(key),
     deploymentsAt: (key) => router.deploymentsAt(key),
     onNodeIdle(listener) {
-      nodeIsIdle = listener;
+      onIdle = listener;
     },
     drain: () => ending.abort(),
     close() {
       ending.abort();
-      relay.close();
+      attempts.close();
     },
   };
 }

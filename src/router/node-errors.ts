@@ -1,6 +1,5 @@
 import { AppError, errorEntry } from '../errors.js';
 import { type MessageMask, maskedParam } from '../lib/message-mask.js';
-import { causeOf } from '../lib/upstream/failure-cause.js';
 import { fieldErrors, shownFieldErrors } from '../lib/upstream/field-errors.js';
 import { saysNotTaken } from '../lib/upstream/not-taken.js';
 import { refusalCode, statusOfError } from '../lib/upstream/refusal-codes.js';
@@ -22,7 +21,7 @@ import type { Deployment } from './routing.js';
 const MAX_RETRY_AFTER_SECONDS = 3_600;
 const DEFAULT_RETRY_AFTER_SECONDS = 5;
 const MAX_READ = 8_192;
-/** Parsing more keeps others waiting. */
+/** Parsing more would block other calls. */
 const MAX_PARSED_BYTES = 1024 * 1024;
 
 /** Classifies a failure to get a complete answer. */
@@ -30,7 +29,7 @@ export function judgeFailure(failure: unknown): Extract<FailureVerdict, { kind: 
   if (failure instanceof UpstreamTimeoutError)
     return { kind: 'failed', error: upstreamTooSlow, reason: 'timeout', certain: !failure.connected };
   const reason = failure instanceof MalformedResponseError ? 'garbage' : 'connection';
-  // The worker thread has died, which is our fault and not the node's.
+  // The worker thread died: our fault, not the node's.
   if (failure instanceof AppError)
     return { kind: 'failed', error: noRoom, reason: 'own_limit', certain: false, own: true };
   const code = String((failure as { code?: unknown } | null)?.code);
@@ -40,11 +39,27 @@ export function judgeFailure(failure: unknown): Extract<FailureVerdict, { kind: 
   return { kind: 'failed', error: upstreamFailed, reason, cause, certain: UNREACHED.has(code) };
 }
 
-/** This machine or process has no file descriptor or memory for a connection. */
+/** Such as `ECONNREFUSED`, `DEPTH_ZERO_SELF_SIGNED_CERT` or `HPE_INVALID_CONSTANT`. */
+const CAUSE_CODE = /^[A-Z][A-Z0-9_]{1,60}$/;
+const MOST_CAUSES = 4;
+
+/** The code of the innermost cause of a broken connection. For operators, never for callers. */
+function causeOf(failure: unknown): string | undefined {
+  let found: string | undefined;
+  let at = failure as { code?: unknown; cause?: unknown; errors?: unknown[] } | null | undefined;
+  for (let depth = 0; depth < MOST_CAUSES && typeof at === 'object' && at !== null; depth++) {
+    if (typeof at.code === 'string' && CAUSE_CODE.test(at.code)) found = at.code;
+    // If a name has several addresses, each has failed.
+    at = (at.cause ?? at.errors?.[0]) as typeof at;
+  }
+  return found;
+}
+
+/** This process has no file descriptor or memory left for a connection. */
 const OWN_LACK = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM']);
 const noRoom = tableError('upstream_unavailable', 503, 1);
 
-/** No byte of the request was sent. After that, the request itself may make a node break off. */
+/** No byte of the request was sent. After the first byte, the request itself may make the node break off. */
 const UNREACHED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
 
 function retryAfterOf(header: string | undefined): number {
@@ -53,35 +68,38 @@ function retryAfterOf(header: string | undefined): number {
   return Math.min(Math.max(seconds, 1), MAX_RETRY_AFTER_SECONDS);
 }
 
-/** OpenAI says `error.message`, others `error` or `message`, FastAPI and Mistral `detail`, as a text or as a list of fields. */
-function messageOf(body: Record<string, unknown>, told: Record<string, unknown>): string {
-  const text = [told.message, body.message, body.error, body.detail].find((one) => typeof one === 'string');
-  // Behind the errors of fields Python shows what was sent: it is cut away before it is looked through.
+/**
+ * The message in an error body. `error` is `body.error` if that is an object, else the body itself: OpenAI sends `error.message`,
+ * others `error` or `message`, FastAPI and Mistral `detail`, as a text or as a list of fields.
+ */
+function messageOf(body: Record<string, unknown>, error: Record<string, unknown>): string {
+  const text = [error.message, body.message, body.error, body.detail].find((one) => typeof one === 'string');
+  // Python servers append the caller's input to errors of fields: cut before searching.
   const message = ((text as string | undefined) ?? '').slice(0, MAX_READ);
   const detail = body.detail ?? (body.message as { detail?: unknown } | undefined)?.detail;
   return fieldErrors(detail) ?? shownFieldErrors(message) ?? message;
 }
 
-/** The node's own 400 or 422 is the caller's fault: its message is passed on, masked. */
+/** Turns a node's 400 or 422 into ours: the caller is at fault and gets the node's message, masked. */
 function refusal(
   text: string,
   { node, group }: Deployment,
   mask: MessageMask,
 ): Pick<Refused, 'body' | 'takes'> {
   const body = objectOf(text);
-  const told = typeof body.error === 'object' ? ((body.error ?? {}) as Record<string, unknown>) : body;
-  // Unwrapped first: behind an escape a name isn't a word of its own.
-  const whole = messageOf(body, told);
-  const said = unwrapMessage(whole) ?? '';
-  const message = mask(said, { from: node.read().upstreamModel, to: group });
+  const error = typeof body.error === 'object' ? ((body.error ?? {}) as Record<string, unknown>) : body;
+  // Unwrap before masking: after an escape such as `\n`, a name doesn't begin at a word boundary.
+  const whole = messageOf(body, error);
+  const unwrapped = unwrapMessage(whole) ?? '';
+  const message = mask(unwrapped, { from: node.read().upstreamModel, to: group });
   const { type, message: refused } = errorEntry('invalid_request');
-  const param = maskedParam(told.param, mask) ?? null;
+  const param = maskedParam(error.param, mask) ?? null;
   const code =
-    refusalCode(whole, told.code, told.type) ??
-    (told !== body && typeof told.code === 'number' ? told.code : 'invalid_request');
+    refusalCode(whole, error.code, error.type) ??
+    (error !== body && typeof error.code === 'number' ? error.code : 'invalid_request');
   return {
     body: { error: { message: message || refused, type, param, code } },
-    takes: fieldTaken(said, told.code, told.param),
+    takes: fieldTaken(unwrapped, error.code, error.param),
   };
 }
 
@@ -99,15 +117,18 @@ interface Refused {
   status: number;
   body: Record<string, unknown>;
   outcome: string;
-  /** The field for a bound that the node takes in place of what it got. */
+  /** The bound field that the node accepts instead of the one sent. */
   takes?: BoundField | undefined;
 }
 
 /** Whose fault a node's error is, and what the caller gets. */
 export type FailureVerdict =
-  /** The caller's own: another deployment would say the same, and this one is none the worse for it. */
+  /** The caller's fault: another deployment would refuse, too, and this one's health is unaffected. */
   | Refused
-  /** The deployment's: another may do better. `certain`: no request can have caused it. `own`: it is ours, and none can. */
+  /**
+   * The deployment's fault: another one may succeed. `certain`: no request can have caused it. `own`: this process's fault, so no
+   * other deployment can succeed.
+   */
   | {
       kind: 'failed';
       error: ProxyError;
@@ -117,7 +138,6 @@ export type FailureVerdict =
       own?: true;
     };
 
-/** The answer exceeded the size limit. */
 export const tooLarge: Refused = {
   kind: 'refused',
   status: answerTooLarge.status,
@@ -125,7 +145,7 @@ export const tooLarge: Refused = {
   outcome: 'answer_too_large',
 };
 
-/** Judges the node's answer other than 2xx. */
+/** Judges an answer of the node whose status isn't 2xx. */
 export function judgeStatus(
   status: number,
   text: string,
@@ -155,7 +175,7 @@ export function judgeStatus(
   };
 }
 
-/** Judges an error object that came with a 200, in a stream or for a whole answer. Its code may be a status. */
+/** Judges an error object that came with a 200, in a stream or as a whole answer. Its code may be a status. */
 export function judgePayload(payload: Buffer, deployment: Deployment, mask: MessageMask): FailureVerdict {
   const text = payload.length > MAX_PARSED_BYTES ? '' : payload.toString('utf8');
   return judgeStatus(statusIn(text), text, undefined, deployment, mask);
@@ -163,8 +183,8 @@ export function judgePayload(payload: Buffer, deployment: Deployment, mask: Mess
 
 function statusIn(text: string): number {
   const body = objectOf(text);
-  // With `object: "error"` the answer itself is the error.
-  const told = typeof body.error === 'object' ? ((body.error ?? body) as Record<string, unknown>) : body;
-  const { code, status, type } = told;
-  return statusOfError({ code: code ?? status, type, message: messageOf(body, told) });
+  // With `object: "error"`, the answer itself is the error.
+  const error = typeof body.error === 'object' ? ((body.error ?? body) as Record<string, unknown>) : body;
+  const { code, status, type } = error;
+  return statusOfError({ code: code ?? status, type, message: messageOf(body, error) });
 }

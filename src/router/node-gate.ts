@@ -1,26 +1,26 @@
-/** What its node's state means for a deployment: no calls at all, calls when no other can take them, calls. */
+/** Whether a deployment gets calls: never, only if no other deployment can take them, or always. */
 export type HostIntent = 'closed' | 'avoided' | 'open';
 
-/** One host and port, with every deployment there. */
+/** One host and port, shared by all deployments there. */
 export class Host {
-  /** As the node registry says; `open` where it says nothing. */
+  /** What the node registry wants; `open` without a registered node. */
   wanted: HostIntent = 'open';
   /** Whether the registry has a node at this host and port that affects routing. */
   governed = false;
-  /** The node that was registered here last. */
+  /** The node registered here last. */
   nodeId: string | undefined;
-  /** Calls here from other processes that route, by their last reports. */
+  /** Calls in flight from other processes, by their last reports. */
   elsewhere = 0;
   #inFlight = 0;
 
   constructor(private readonly onIdle: () => void) {}
 
-  /** Calls under way here. */
+  /** Calls in flight from this process. */
   get inFlight(): number {
     return this.#inFlight;
   }
 
-  /** Calls here from all processes. */
+  /** Calls in flight from all processes. */
   get calls(): number {
     return this.#inFlight + this.elsewhere;
   }
@@ -34,14 +34,14 @@ export class Host {
   }
 }
 
-/** A node that came back serves everybody after so long without a failure, also if nobody called it. */
+/** A node that came back opens after this long without a failure, even if it gets no calls. */
 const HALF_OPEN_MS = 3_000;
 
 type Phase = 'open' | 'warming' | 'half_open';
 
 /**
- * Lets calls to a deployment as its node allows. One that comes back must answer a small call of our own first (`warming`),
- * then takes one call at a time until one is answered (`half_open`). All times are milliseconds of a `ProxyTime`.
+ * Limits the calls to a deployment by the state of its node. A node that comes back must answer a probe first (`warming`), then
+ * takes one call at a time until it answers one (`half_open`). All times are milliseconds of a `ProxyTime`.
  */
 export class Gate {
   #phase: Phase = 'open';
@@ -50,27 +50,27 @@ export class Gate {
 
   constructor(readonly host: Host) {}
 
-  /** Whether it waits for an answer to a small call of our own. */
+  /** Whether it waits for the answer to a probe. */
   get warming(): boolean {
     return this.#phase === 'warming';
   }
 
-  /** `trying`: it has failed before and hasn't answered since, so that one call at a time is enough to find out. */
-  standing(now: number, trying: boolean): HostIntent {
+  /** `unproven`: it has failed and hasn't answered since, so it gets one call at a time. */
+  availability(now: number, unproven: boolean): HostIntent {
     const { wanted } = this.host;
     if (wanted !== 'open') return wanted;
     if (this.#phase === 'warming') return 'avoided';
     if (this.#phase === 'half_open' && now - this.#halfOpenSince >= HALF_OPEN_MS) this.#phase = 'open';
-    const oneAtATime = trying || this.#phase === 'half_open';
+    const oneAtATime = unproven || this.#phase === 'half_open';
     return oneAtATime && this.#busy > 0 ? 'avoided' : 'open';
   }
 
-  /** Its node is back. */
+  /** Waits for the answer to a probe: its node came back. */
   warm(): void {
     this.#phase = 'warming';
   }
 
-  /** It has answered our small call. */
+  /** Half-opens after an answered probe. */
   admit(now: number): void {
     if (this.#phase !== 'warming') return;
     this.#phase = 'half_open';
@@ -82,12 +82,12 @@ export class Gate {
     this.host.enter();
   }
 
-  /** Bytes of an answer have come. */
+  /** Notes that bytes of an answer have arrived. */
   answered(): void {
     if (this.#phase === 'half_open') this.#phase = 'open';
   }
 
-  /** A call is over. @returns Whether it has to be asked again before others call it. */
+  /** Notes the end of a call. @returns Whether it must answer a probe again before it gets calls. */
   leave(failed: boolean): boolean {
     this.#busy--;
     this.host.leave();

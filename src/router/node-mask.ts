@@ -2,14 +2,14 @@ import { createMessageMask, type MessageMask } from '../lib/message-mask.js';
 import type { SteeringNode } from './host-registry.js';
 import type { Routing } from './routing.js';
 
-/** Calls of a former routing may still end with an error. Of the facts of former routings, the latest are kept. */
+/** Calls of earlier routings may still end with an error, so the latest facts of earlier routings are kept. */
 const MAX_FACTS = 10_000;
 
-/** Facts in the order in which they were last given. */
+/** Facts in the order in which they were last added. */
 class Facts {
   readonly #texts = new Set<string>();
 
-  /** Returns whether one is new. */
+  /** Returns whether any text is new. */
   add(texts: Iterable<string>): boolean {
     const before = this.#texts.size;
     let isNew = false;
@@ -30,13 +30,13 @@ class Facts {
   }
 }
 
-/** Masks what routing file and node registry say, or have said, of nodes in the messages that nodes send. */
+/** Masks addresses, keys and names in messages of nodes: those of current and earlier routing files and registry readings. */
 export class NodeMask {
   readonly #addresses = new Facts();
   readonly #keys = new Facts();
   readonly #names = new Facts();
   #groups: ReadonlySet<string> = new Set();
-  /** Made at the first refusal after a change. */
+  /** Created at the first refusal after a change. */
   #mask: MessageMask | undefined;
 
   constructor(routing: Pick<Routing, 'deployments' | 'masterKey'>) {

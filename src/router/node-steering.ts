@@ -9,12 +9,12 @@ import { REPORT_SECONDS, reportOf } from './deployment-reports.js';
 import type { SteeringNode } from './host-registry.js';
 import type { ModelRouter } from './model-router.js';
 
-/** Also how often a process reports. */
+/** Interval of readings and reports. */
 const POLL_MS = 2_000;
 const QUIET_MS = 3 * POLL_MS;
 
 export interface Steering {
-  /** Ends when the registry has been read for the first time. Never rejects; pending while the database can't be asked. */
+  /** Resolves once the registry has been read for the first time; pending while the database is unavailable. Never rejects. */
   readonly began: Promise<void>;
   stop(): Promise<void>;
 }
@@ -33,16 +33,16 @@ interface NodeRow extends SteeringNode {
 }
 
 /**
- * Steers a router by the node registry: at once when the registry changes, and every 2 s in case a notification was lost.
- * Reports the calls and deployments of this process at each node, and when a closing node has no calls left. While the
- * database is unavailable, the last reading applies.
+ * Applies the node registry to a router: at once when the registry changes, and every 2 s in case a notification was lost.
+ * Reports this process's calls and deployments at each node, and marks a closed node as drained once it has no calls left. While
+ * the database is unavailable, the last reading applies.
  */
 export function followNodes({ orm, databaseUrl, router, log, pollMs = POLL_MS }: SteeringDeps): Steering {
   const proxyId = randomUUID();
   const outages = createOutageLog(log, 'the node registry', QUIET_MS);
   let nodes: NodeRow[] = [];
   let reported = false;
-  let lastSaid = '';
+  let lastReport = '';
   let running: Promise<void> | undefined;
   let again = false;
   let stopped = false;
@@ -54,7 +54,7 @@ export function followNodes({ orm, databaseUrl, router, log, pollMs = POLL_MS }:
     if (stopped) return;
     router.steer(nodes);
     begin();
-    const said = nodes.map((node) => [
+    const report = nodes.map((node) => [
       node.id,
       {
         in_flight: router.inFlight(node.endpointKey),
@@ -64,18 +64,18 @@ export function followNodes({ orm, databaseUrl, router, log, pollMs = POLL_MS }:
     ]);
     const states = router.current().states();
     await writeReport(db(), proxyId, {
-      nodes: Object.fromEntries(said) as Record<string, object>,
+      nodes: Object.fromEntries(report) as Record<string, object>,
       deployments: Object.fromEntries(states.map((state) => [state.deployment.headerName, reportOf(state)])),
     });
     reported = true;
     const draining = nodes.some(({ status, drained }) => status !== 'active' && !drained);
     const drained = draining ? await noteDrained(db()) : 0;
-    const saidNow = JSON.stringify(said);
-    if (drained > 0 || saidNow !== lastSaid) await notifyNodeNews(db());
-    lastSaid = saidNow;
+    const reportNow = JSON.stringify(report);
+    if (drained > 0 || reportNow !== lastReport) await notifyNodeNews(db());
+    lastReport = reportNow;
   };
 
-  /** One turn at a time; what is asked for meanwhile is done in one more. */
+  /** Runs one turn at a time. Wake-ups during a turn lead to one more turn. */
   const wake = (): void => {
     if (stopped) return;
     if (running) {
@@ -158,8 +158,8 @@ async function writeReport(
 }
 
 /**
- * A node is drained once every running process that routes has applied its status and has no calls there.
- * @returns how many have just been.
+ * Marks nodes as drained: those whose status every running process has applied, and that have no calls left.
+ * @returns How many it marked.
  */
 async function noteDrained(em: EntityManager): Promise<number> {
   const { numAffectedRows } = await sql`

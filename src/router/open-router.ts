@@ -5,7 +5,6 @@ import { systemClock } from '../lib/clock.js';
 import type { JsonReader } from '../lib/json-reader.js';
 import type { Logger } from '../lib/logger.js';
 import { within } from '../lib/within.js';
-import { followFile } from './follow-file.js';
 import { createModelRouter, type ModelRouter } from './model-router.js';
 import { followNodes } from './node-steering.js';
 import { routingFaults } from './price-check.js';
@@ -13,13 +12,14 @@ import { RouterUpstream } from './router-upstream.js';
 import type { Routing } from './routing.js';
 import {
   createRoutingSource,
+  followFile,
   loadOrExit,
   type RoutingSource,
   type StartSimulator,
 } from './routing-source.js';
 import { createVirtualKeys, type VirtualKeys } from './virtual-keys.js';
 
-/** To read the node registry before the first call: until then calls would go to nodes that take none. */
+/** How long a start waits for the node registry. Before it is read, calls would go to closed nodes. */
 const FIRST_READING_MS = 2_000;
 
 export interface RouterProcess {
@@ -28,47 +28,46 @@ export interface RouterProcess {
   log: Logger;
   registry: Registry;
   json: JsonReader;
-  /** Milliseconds that a call waits where the routing file says nothing. */
+  /** Default timeouts where the routing file sets none. */
   timeouts: { firstByteMs: number; idleMs: number };
-  /** Whether this process logs prices that differ from the model table's. One kind of process does. */
+  /** Whether to log prices that differ from the model table's. Only one kind of process does. */
   logsPrices: boolean;
 }
 
-/** The routing file as a process starts with it. */
+/** The routing file that a process starts with. */
 export interface LoadedRouting {
   source: RoutingSource;
   routing: Routing;
 }
 
-/** The router of a process, with all that keeps it up to date. */
+/** The router of a process, kept up to date with the routing file and the node registry. */
 export interface OpenRouter {
   router: ModelRouter;
   keys: VirtualKeys;
   upstream: RouterUpstream;
-  /** What the edge and the pages say of models, read from the routing in force. */
+  /** Facts about models for the edge and the pages, from the routing in force. */
   routes: {
-    /** `simulator` where the simulator answers, so that nobody takes it for a model. */
+    /** `simulator` if the simulator answers for the model, else `gateway`. */
     ownerOf(publicName: string): string;
     /** Public names of the models that the simulator answers. */
     simulated(): string[];
-    /** The models that may stand in for one. */
     fallbacksOf(publicName: string): readonly string[];
-    /** Rises with every reading of the file. */
+    /** Increases with each reading of the file. */
     version(): number;
   };
-  /** Ends calls that are left, and removes its report from the node registry. */
+  /** Aborts the calls that are left and removes this process's report. */
   close(): Promise<void>;
 }
 
-/** Reads the routing file before anything else starts, or ends the process with its faults on stderr. */
+/** Reads the routing file before anything else starts. Prints the faults of an invalid file and exits. */
 export async function loadRouting(config: Config, startSimulator: StartSimulator): Promise<LoadedRouting> {
-  // Until the file is followed there is nothing to read again; without a listener the signal would end the process.
+  // Without a listener, a signal before the file is followed would end the process.
   process.on('SIGHUP', () => undefined);
   const source = createRoutingSource(config, startSimulator);
   return { source, routing: await loadOrExit(source) };
 }
 
-/** Opens the router of a process. The database has the schema already. */
+/** Opens the router of a process. Requires the database schema. */
 export async function openRouter(
   { source, routing }: LoadedRouting,
   { config, orm, log, registry, json, timeouts, logsPrices }: RouterProcess,
@@ -102,7 +101,6 @@ export async function openRouter(
   };
 }
 
-/** What is said of models, by the routing in force. */
 export const routeTable = (router: ModelRouter): Omit<OpenRouter['routes'], 'version'> => ({
   ownerOf: (name) =>
     router

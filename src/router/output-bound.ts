@@ -1,25 +1,25 @@
 import { type Edit, type Member, splice } from '../lib/json-scan.js';
 import { skipSpace } from '../lib/json-tokens.js';
 
-/** The two members that bound what a model generates. Older servers obey only the first, newer models only the second. */
+/** The two fields that bound an answer's length. Older servers obey only the first, newer models only the second. */
 export const BOUND_FIELDS = ['max_tokens', 'max_completion_tokens'] as const;
 export type BoundField = (typeof BOUND_FIELDS)[number];
-/** What a node gets: one of them, or both. */
+/** The fields that a node gets. */
 export type BoundFields = BoundField | 'both';
 
-/** Of `null`. */
+/** First byte of `null`. */
 const LOWER_N = 0x6e;
 const COMMA = 0x2c;
 const NOTHING = Buffer.alloc(0);
 const otherOf = (field: BoundField): BoundField =>
   field === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens';
 
-/** The bound of one call, as its caller has sent it. */
+/** The bound of one call as its caller sent it. */
 export class OutputBound {
   readonly #given = new Map<BoundField, Member>();
   readonly #null = new Map<BoundField, Member>();
 
-  /** @param members Of the call's body; others than these fields are ignored. */
+  /** @param members The body's members; other fields are ignored. */
   constructor(body: Buffer, members: readonly Member[]) {
     for (const member of members) {
       const field = BOUND_FIELDS.find((one) => one === member.key);
@@ -27,12 +27,12 @@ export class OutputBound {
     }
   }
 
-  /** Whether the caller has set one. */
+  /** Whether the caller set a bound other than `null`. */
   get isSet(): boolean {
     return this.#given.size > 0;
   }
 
-  /** The body with its `model` replaced, and with the bound in the fields that a node gets. Both that differ stay as they came. */
+  /** The body with its `model` replaced and the bound in `fields`. With `both`, two bounds that differ are left unchanged. */
   bodyFor(body: Buffer, fields: BoundFields, model: Member, name: Buffer): Buffer {
     const edits: Edit[] = [{ start: model.valueStart, end: model.end, bytes: name }];
     for (const field of BOUND_FIELDS) {
@@ -55,14 +55,14 @@ export class OutputBound {
   }
 }
 
-/** A member with the comma behind it, or the one before it if it is the last. There are others. */
+/** The range of a member with the comma after it, or the one before it for the last member. The object has other members. */
 function withComma(body: Buffer, { start, end }: Member): { start: number; end: number } {
   const next = skipSpace(body, end);
   if (body[next] === COMMA) return { start, end: next + 1 };
   return { start: body.lastIndexOf(COMMA, start), end };
 }
 
-/** A node's words for a member that it doesn't take, right before or right behind the member's name. */
+/** How nodes refuse a field: wording before or after the field's name. */
 const REFUSED_BEFORE =
   /(?:(?:unsupported|unknown|unrecognized|unexpected|extra) (?:request |keyword |body )?(?:parameter|argument|field|property|input|name|key|member)s?(?: supplied)?|(?:argument|parameter) not supported[a-z ]{0,30}):? ?["'`]?(max_completion_tokens|max_tokens)/i;
 const REFUSED_BEHIND =
@@ -76,25 +76,25 @@ const REFUSING_CODES = new Set([
   'unknown_parameter',
   'invalid_parameter_combination',
 ]);
-/** Further words of a refusal may quote the caller. */
+/** The rest of a long refusal may quote the caller. */
 const MOST_READ = 500;
 
 /**
- * The field that a node takes, if its refusal says that it doesn't take the other, or not both of them. Undefined for any other
- * refusal, such as that of the bound's value.
+ * The field that a node accepts, if its refusal rejects the other field or the combination. Undefined for any other refusal, such
+ * as one of the bound's value.
  */
 export function fieldTaken(message: string, code: unknown, param: unknown): BoundField | undefined {
-  const said = message.slice(0, MOST_READ);
+  const excerpt = message.slice(0, MOST_READ);
   const named = BOUND_FIELDS.find((field) => field === param);
-  const fields = new Set(said.match(NAMED));
+  const fields = new Set(excerpt.match(NAMED));
   if (fields.size === 0 && !named) return undefined;
   const isBoth = fields.size === BOUND_FIELDS.length;
-  const instead = isBoth ? INSTEAD.exec(said)?.[1] : undefined;
+  const instead = isBoth ? INSTEAD.exec(excerpt)?.[1] : undefined;
   if (instead) return fieldOf(instead);
-  const refused = (REFUSED_BEHIND.exec(said) ?? REFUSED_BEFORE.exec(said))?.[1];
+  const refused = (REFUSED_BEHIND.exec(excerpt) ?? REFUSED_BEFORE.exec(excerpt))?.[1];
   if (refused) return otherOf(fieldOf(refused));
   if (named && REFUSING_CODES.has(String(code))) return otherOf(named);
-  return isBoth && NOT_BOTH.test(said) ? 'max_completion_tokens' : undefined;
+  return isBoth && NOT_BOTH.test(excerpt) ? 'max_completion_tokens' : undefined;
 }
 
 const fieldOf = (name: string): BoundField =>

@@ -4,14 +4,14 @@ import { EventLayout, LayoutUse } from '../lib/upstream/event-layout.js';
 import { isDataAlone } from '../lib/upstream/sse-event.js';
 
 /**
- * The fast paths through a stream. Nodes write all their events alike: once one has been parsed, the position of the
- * model's name is known. An event that differs from the one before in its text alone needs one comparison, and others need a few
- * native searches instead of a scan of every byte.
+ * The fast paths through a stream. A node writes all its events in the same layout: once one has been parsed, the position of the
+ * model's name is known. An event that differs from an earlier one only in its text takes one comparison; others take a few native
+ * searches instead of a scan of every byte.
  */
 
 const QUOTED_MODEL = Buffer.from('"model"');
 const QUOTED_ERROR = Buffer.from('"error"');
-/** No string can contain it: there, its inner quotes would be escaped. */
+/** Can't occur inside a string, where its inner quotes would be escaped. */
 const CONTENT = Buffer.from('"content":"');
 const START_BYTES = 'data: {'.length;
 const END_BYTES = '}\n\n'.length;
@@ -21,28 +21,28 @@ const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 const COMMA = 0x2c;
 
-/** Finds and replaces the name in events that are plain. */
+/** Finds and replaces the model's name in plain events. */
 export class PlainEvents {
   readonly #member: Buffer;
-  readonly #stamped: Buffer;
-  /** Whether the node names the model as we do. */
+  readonly #rewritten: Buffer;
+  /** Whether the node's name of the model is ours already. */
   readonly #same: boolean;
-  /** Of a plain event before. */
+  /** Layout of an earlier plain event. */
   #layout: EventLayout | undefined;
-  /** Up to the name's end, restamped; and how many bytes it takes the place of. */
+  /** The event up to the end of the name, with our name, and the number of original bytes that it replaces. */
   #head: Buffer | undefined;
   #headBytes = 0;
   readonly #layoutUse = new LayoutUse();
 
-  /** `member` is the name's position in an event's data, and `model` the text to put there. */
+  /** The second parameter is the position of `model` in an event's data; `model` is the JSON value to put there. */
   constructor(data: Buffer, { start, valueStart, end }: Member, model: Buffer) {
-    // A slice would keep the whole chunk that it was found in.
+    // A slice would keep the whole chunk in memory.
     this.#member = Buffer.from(data.subarray(start, end));
-    this.#stamped = Buffer.concat([data.subarray(start, valueStart), model]);
-    this.#same = this.#stamped.equals(this.#member);
+    this.#rewritten = Buffer.concat([data.subarray(start, valueStart), model]);
+    this.#same = this.#rewritten.equals(this.#member);
   }
 
-  /** Writes bytes to `out` that have the layout of an event before, and are thereby a whole one; false if they don't. */
+  /** Writes `bytes` to `out` if they have the layout of an earlier event, which makes them a whole event. Returns false if not. */
   takeAlike(bytes: Buffer, out: Buffer[]): boolean {
     const layout = this.#layout;
     if (!layout?.textForm(bytes)) return false;
@@ -52,9 +52,9 @@ export class PlainEvents {
   }
 
   /**
-   * Writes an event with a new layout to `out`; false if it isn't plain: `data: {…}` and a blank line, no error, and the single field of
-   * that name before anything nested, so that it belongs to the object itself. A key can't be inside a string, where
-   * its quotes would be escaped.
+   * Writes an event with another layout to `out`. Returns false if the event isn't plain. A plain event is `data: {…}` and a blank
+   * line, without an error, with a single `model` before anything nested, so that the field belongs to the object itself. A key can't
+   * be inside a string, where its quotes would be escaped.
    */
   take(event: Buffer, out: Buffer[]): boolean {
     if (event[START_BYTES - 2] !== SPACE || event[START_BYTES - 1] !== OPEN_BRACE) return false;
@@ -69,12 +69,12 @@ export class PlainEvents {
     if (isWithin(event.indexOf(OPEN_BRACKET, START_BYTES), at)) return false;
     if (event.includes(QUOTED_MODEL, behind) || event.includes(QUOTED_ERROR)) return false;
     if (this.#same) out.push(event);
-    else out.push(event.subarray(0, at), this.#stamped, event.subarray(behind));
+    else out.push(event.subarray(0, at), this.#rewritten, event.subarray(behind));
     this.#note(event, at, behind);
     return true;
   }
 
-  /** Notes the layout of a plain event around its text. The member lies between `at` and `behind`. */
+  /** Remembers the layout of a plain event around its text. `model` lies between `at` and `behind`. */
   #note(event: Buffer, at: number, behind: number): void {
     if (!this.#layoutUse.isWorthNoting(this.#layout)) return;
     const found = event.indexOf(CONTENT, behind);
@@ -83,12 +83,12 @@ export class PlainEvents {
     const end = stringEnd(event, start);
     if (end < 0) return;
     this.#layout = new EventLayout(event, { start, end });
-    this.#head = Buffer.concat([event.subarray(0, at), this.#stamped]);
+    this.#head = Buffer.concat([event.subarray(0, at), this.#rewritten]);
     this.#headBytes = behind;
   }
 }
 
-/** Offset just past the string that opens at `start`; -1 when it doesn't end: the event may be no JSON. */
+/** Offset just past the string that opens at `start`; -1 if it doesn't end, since the event may not be JSON. */
 function stringEnd(event: Buffer, start: number): number {
   try {
     return skipString(event, start);

@@ -14,10 +14,10 @@ interface Priced {
 /** The fields of a deployment that a price check needs. */
 export type PricedDeployment = Pick<Deployment, 'id' | 'group' | 'inputCost' | 'outputCost'>;
 
-/** Whether a deployment's price is the model table's. */
+/** Whether a deployment's price matches the model table. */
 export interface PriceFinding {
   deployment: PricedDeployment;
-  /** Undefined: it is. */
+  /** Undefined if it matches. */
   fault: string | undefined;
 }
 
@@ -37,13 +37,13 @@ function faultOf({ id, group, inputCost, outputCost }: PricedDeployment, row: Pr
   const same =
     perMillion(inputCost) === parseMoney(row.input) && perMillion(outputCost) === parseMoney(row.output);
   if (same) return undefined;
-  const told = `${formatMoney(perMillion(inputCost))} and $${formatMoney(perMillion(outputCost))}`;
-  return `deployment ${id}: ${group} costs $${told} per million tokens in the routing, $${formatDecimal(row.input)} and $${formatDecimal(row.output)} in the model table`;
+  const ours = `${formatMoney(perMillion(inputCost))} and $${formatMoney(perMillion(outputCost))}`;
+  return `deployment ${id}: ${group} costs $${ours} per million tokens in the routing, $${formatDecimal(row.input)} and $${formatDecimal(row.output)} in the model table`;
 }
 
 /**
- * Prices are in two places that must match: the routing, and the model table, by which the ledger charges. Compares
- * each deployment, and lists the models of the table that no deployment serves.
+ * Compares each deployment's price with the model table, by which the ledger charges: the two must match. Also lists the models of
+ * the table that no deployment serves.
  */
 export async function comparePrices(
   orm: MikroORM,
@@ -60,10 +60,10 @@ export async function comparePrices(
   };
 }
 
-/** What is said of a model that customers see, and whose calls get 503. */
+/** The fault of a model that customers see and whose calls get 503. */
 export const unservedFault = (name: string): string => `${name}: no deployment serves it`;
 
-/** One line per deployment with another price or a model that the table doesn't know, and per model that none serves. */
+/** One line per deployment with another price or an unknown model, and per model without a deployment. */
 export async function routingFaults(orm: MikroORM, deployments: readonly Deployment[]): Promise<string[]> {
   const { findings, unserved } = await comparePrices(orm, deployments);
   return [...findings.flatMap(({ fault }) => fault ?? []), ...unserved.map(unservedFault)];

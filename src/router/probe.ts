@@ -7,22 +7,21 @@ import { judgeStatus } from './node-errors.js';
 import { MalformedResponseError, REWRITE_MODEL_NAME } from './rewrite-model-name.js';
 import type { Deployment } from './routing.js';
 
-/** A vector of some thousand numbers. */
+/** More than a vector of some thousand numbers. */
 const MAX_BYTES = 1024 * 1024;
 
-/** The smallest calls there are. */
-const QUESTIONS: Readonly<Record<string, object>> = {
+/** Smallest request of each kind. */
+const REQUESTS: Readonly<Record<string, object>> = {
   '/chat/completions': { messages: [{ role: 'user', content: 'ping' }], max_tokens: 1 },
   '/embeddings': { input: 'ping' },
 };
 
-/** Sends a small call to a node. */
 type Send = (path: string, body: Buffer, handler: UpstreamHandler) => CallHandle;
 
-/** A node's answer to a small call, once it is whole. */
-class SmallAnswer implements UpstreamHandler {
+/** Collects a node's answer to a probe. */
+class ProbeAnswer implements UpstreamHandler {
   readonly timeouts: CallTimeouts;
-  /** Rejects when none comes in time, or too much of it. */
+  /** Rejects if the answer takes too long or is too large. */
   readonly whole: Promise<Buffer>;
   status = 0;
   #chunks: Buffer[] = [];
@@ -57,24 +56,24 @@ class SmallAnswer implements UpstreamHandler {
   }
 }
 
-async function asked(
+async function sendProbe(
   deployment: Deployment,
   path: string,
   timeoutMs: number,
   send: Send,
 ): Promise<'answered' | 'refused'> {
-  const question = { model: deployment.node.read().upstreamModel, ...QUESTIONS[path] };
-  const answer = new SmallAnswer(timeoutMs);
-  const connection = send(path, Buffer.from(JSON.stringify(question)), answer);
-  // Pieces that come one by one may take long together.
+  const request = { model: deployment.node.read().upstreamModel, ...REQUESTS[path] };
+  const answer = new ProbeAnswer(timeoutMs);
+  const handle = send(path, Buffer.from(JSON.stringify(request)), answer);
+  // The handler's timeouts limit only the time between two pieces.
   const endLimit = graceTimeout(timeoutMs, () => {
-    connection.abort(answer);
+    handle.abort(answer);
     answer.onError(new Error('it took too long'));
   });
   const body = await answer.whole.finally(endLimit);
   if (answer.status > 299) {
     const verdict = judgeStatus(answer.status, body.toString(), undefined, deployment, GENERAL_MASK);
-    // One that names the field in which it takes a bound has understood all else.
+    // A node that only asks for the other bound field understood the rest.
     if (verdict.kind === 'refused') return verdict.takes === undefined ? 'refused' : 'answered';
     throw new Error(`status ${answer.status}`);
   }
@@ -84,9 +83,8 @@ async function asked(
 }
 
 /**
- * Whether a node works: it answers the kind of call that it last served, or says what it needs instead. If it hasn't
- * served anything yet, it is unknown whether it is a chat or an embedding model, so either answer counts. Never
- * rejects.
+ * Whether a node works: it answers, or refuses as the caller's fault, the kind of call that it last served. Before its first call
+ * it is unknown whether it serves chat or embeddings, so both are tried and one must be answered. Never rejects.
  */
 export async function probe(
   deployment: Deployment,
@@ -94,7 +92,7 @@ export async function probe(
   timeoutMs: number,
   send: Send,
 ): Promise<boolean> {
-  const paths = path === undefined ? Object.keys(QUESTIONS) : [path];
-  const ends = await Promise.allSettled(paths.map((one) => asked(deployment, one, timeoutMs, send)));
+  const paths = path === undefined ? Object.keys(REQUESTS) : [path];
+  const ends = await Promise.allSettled(paths.map((one) => sendProbe(deployment, one, timeoutMs, send)));
   return ends.some((end) => end.status === 'fulfilled' && (end.value === 'answered' || path !== undefined));
 }

@@ -3,29 +3,29 @@ import { findMembers, type Member } from '../lib/json-scan.js';
 import { badRequest, type ProxyError } from './answers.js';
 import { BOUND_FIELDS, OutputBound } from './output-bound.js';
 
-/** A call as requested: what the router must know without parsing it. */
+/** What the router knows of a call, read without parsing the whole body. */
 export interface ProxyRequest {
   /** `/chat/completions` or `/embeddings`. */
   path: string;
   body: Buffer;
   /** The public name. */
   model: string;
-  /** Its position in the body. */
+  /** Position of `model` in the body. */
   member: Member;
-  /** Of what a chat may generate. */
+  /** Bound of the answer; never set for embeddings. */
   bound: OutputBound;
-  /** Whether its answer comes as a stream: of chat alone. */
+  /** Whether the answer is a stream; only for chat. */
   stream: boolean;
-  /** Choices that the caller asks for, at least 1; for embeddings, vectors. */
+  /** Number of choices requested, at least 1; for embeddings, of vectors. */
   answers: number;
-  /** Whose call it is: an account, or a key of nobody's. */
+  /** The caller's account, or the key if it belongs to none. */
   owner: string;
 }
 
 const QUOTE = 0x22;
 const READ = ['model', 'stream', 'n', 'input', ...BOUND_FIELDS];
 
-/** Reads a request's body, or says what is wrong with it. */
+/** Reads a request's body, or returns the error to answer with. */
 export function readRequest(path: string, body: unknown, owner: string): ProxyRequest | ProxyError {
   const members = Buffer.isBuffer(body) ? findMembers(body, READ) : undefined;
   if (!Buffer.isBuffer(body) || !members) return badRequest('The request body must be a JSON object.');

@@ -21,7 +21,7 @@ const DATA = Buffer.from('data: ');
 const EVENT_END = Buffer.from('\n\n');
 const DONE_EVENT = Buffer.from('data: [DONE]\n\n');
 
-/** The node sent something that isn't an answer; nothing of it may be forwarded. */
+/** The node sent something that isn't an answer, so nothing may be forwarded. */
 export class MalformedResponseError extends Error {
   override name = 'MalformedResponseError';
 }
@@ -29,20 +29,20 @@ export class MalformedResponseError extends Error {
 /** The value of `model` as JSON bytes. */
 export const modelValue = (publicName: string): Buffer => Buffer.from(JSON.stringify(publicName));
 
-/** Takes an object with an error and returns its replacement; or throws, and nothing is forwarded. */
+/** Returns the replacement of an error object, or throws so that nothing is forwarded. */
 export type ErrorSink = (payload: Buffer) => Buffer;
 
-/** What a whole answer is: restamped, an error that it or one of its choices reports, or no answer. */
-export type RenamedAnswer = { kind: 'answer' | 'error'; body: Buffer } | { kind: 'garbage' };
+/** A whole answer with our model name, or the error that the answer or one of its choices reports. */
+export type RenamedAnswer = { kind: 'answer' | 'error'; body: Buffer } | { kind: 'malformed' };
 
-/** A whole answer, and what the caller asked for. */
-interface AnswerToRestamp extends Pick<ProxyRequest, 'path' | 'answers'> {
+/** A whole answer with what its caller requested. */
+interface AnswerToRewrite extends Pick<ProxyRequest, 'path' | 'answers'> {
   body: Buffer;
   model: string;
 }
 
-/** Restamps a whole answer. One that doesn't have what was asked for is garbage, so that another node is tried. */
-export const REWRITE_MODEL_NAME: JsonJob<AnswerToRestamp, RenamedAnswer> = {
+/** Rewrites the model name of a whole answer. An answer that lacks what was requested is malformed, so another node is tried. */
+export const REWRITE_MODEL_NAME: JsonJob<AnswerToRewrite, RenamedAnswer> = {
   name: 'rewrite-model-name',
   run({ body, model, path, answers }) {
     try {
@@ -50,21 +50,21 @@ export const REWRITE_MODEL_NAME: JsonJob<AnswerToRestamp, RenamedAnswer> = {
       const error = errorIn(body, members);
       if (error) return { kind: 'error', body: error };
       const isWhole = path === '/embeddings' ? hasVectors(body, members, answers) : hasChoice(body, members);
-      if (!isWhole) return { kind: 'garbage' };
+      if (!isWhole) return { kind: 'malformed' };
       return {
         kind: 'answer',
-        body: Buffer.concat(stampedParts(body, namesAmong(members), modelValue(model))),
+        body: Buffer.concat(rewrittenParts(body, modelMembers(members), modelValue(model))),
       };
     } catch (thrown) {
       if (thrown instanceof MalformedResponseError || thrown instanceof JsonScanError)
-        return { kind: 'garbage' };
+        return { kind: 'malformed' };
       throw thrown;
     }
   },
 };
 
 function hasChoice(body: Buffer, members: readonly Member[]): boolean {
-  const choices = choicesAmong(members);
+  const choices = choicesMember(members);
   if (!choices || body[choices.valueStart] !== OPEN_BRACKET) return false;
   return body[skipSpace(body, choices.valueStart + 1)] !== CLOSE_BRACKET;
 }
@@ -75,17 +75,17 @@ function hasVectors(body: Buffer, members: readonly Member[], inputs: number): b
   return data !== undefined && areWholeVectors(body, data, inputs);
 }
 
-/** The members that count here. @throws MalformedResponseError */
+/** The object's members of interest. @throws MalformedResponseError */
 function membersOf(body: Buffer): Member[] {
   const members = findMembers(body, MEMBERS);
   if (!members) throw new MalformedResponseError('not a JSON object');
   return members;
 }
 
-/** The error that an object is, or that one of its choices carries. @throws MalformedResponseError */
+/** The error that an answer is, or that one of its choices reports. @throws MalformedResponseError */
 function errorIn(body: Buffer, members: readonly Member[]): Buffer | undefined {
   if (isError(body, members)) return body;
-  const choices = choicesAmong(members);
+  const choices = choicesMember(members);
   try {
     return choices && choicesErrorIn(body, choices);
   } catch {
@@ -93,7 +93,7 @@ function errorIn(body: Buffer, members: readonly Member[]): Buffer | undefined {
   }
 }
 
-/** The same of an event. One that can't be parsed is left to the edge, which may know its form. */
+/** The error in an event. An event that can't be parsed is left to the edge, which may know its format. */
 function eventError(data: Buffer, members: readonly Member[]): Buffer | undefined {
   try {
     return errorIn(data, members);
@@ -102,22 +102,20 @@ function eventError(data: Buffer, members: readonly Member[]): Buffer | undefine
   }
 }
 
-/** Whether an object is an error by itself. */
 const isError = (body: Buffer, members: readonly Member[]): boolean =>
   members.some((member) => saysError(body, member));
 
-/** The choices that count: the last, where there are several. */
-const choicesAmong = (members: readonly Member[]): Member | undefined =>
+/** The member `choices`; the last one if there are several. */
+const choicesMember = (members: readonly Member[]): Member | undefined =>
   members.findLast(({ key }) => key === 'choices');
 
-/** The members that name the model. */
-const namesAmong = (members: readonly Member[]): Member[] => members.filter(({ key }) => key === 'model');
+const modelMembers = (members: readonly Member[]): Member[] => members.filter(({ key }) => key === 'model');
 
 /**
- * An object in pieces, with `model` as the value of `names`, or of a member in front of all others if there are none: the edge
- * takes an answer without a name for one of the model that was asked for, and charges its price.
+ * The object in pieces, with `model` as the value of each of `names`. Without names, a member is added in front: the edge would
+ * take an unnamed answer for one of the requested model and charge that model's price.
  */
-function stampedParts(json: Buffer, names: readonly Member[], model: Buffer): Buffer[] {
+function rewrittenParts(json: Buffer, names: readonly Member[], model: Buffer): Buffer[] {
   if (names.length > 0) return replacedParts(json, names, model);
   const at = json.indexOf(OPEN_BRACE) + 1;
   const between = json[skipSpace(json, at)] === CLOSE_BRACE ? [] : [COMMA];
@@ -125,26 +123,24 @@ function stampedParts(json: Buffer, names: readonly Member[], model: Buffer): Bu
 }
 
 /**
- * Restamps `model` in every event of an SSE stream. Comments, other fields, `[DONE]` and line ends stay as they come. An
- * event leaves when its blank line has arrived; one that carries an error goes to `onError` first. An event of other JSON
- * than a chunk's, such as `{"type":"ping"}`, becomes a comment. Events without data in front of the first with data are
- * left out: a node may send comments although its model hangs, and whoever has got one can't be answered by another node
- * any more.
+ * Rewrites `model` in every event of an SSE stream. Comments, other fields, `[DONE]` and line ends are unchanged. An event is
+ * forwarded when its blank line has arrived; an error goes through `onError` first. An event with other JSON than a chunk's, such as
+ * `{"type":"ping"}`, becomes a comment. Events without data before the first event with data are dropped: a node may send comments
+ * although its model hangs, and after a forwarded byte no other node can be tried.
  */
 export class SseModelNameRewriter implements WholeEventSink {
-  /** Whether `[DONE]` has arrived, or the stream ended with all of its choices finished. */
+  /** Whether `[DONE]` has arrived, or the stream ended with all choices finished. */
   complete = false;
-  /** Whether an event other than `[DONE]` has. */
+  /** Whether a chunk of the answer has arrived. */
   answered = false;
   readonly #finished: FinishedChoices;
   readonly #model: Buffer;
   readonly #splitter = new SseSplitter();
   #begun = false;
-  /** Whether an event with data was among what came last. */
+  /** Whether the last push contained an event with data. */
   #movedOn = false;
-  /** Known once an event has been read in full. */
+  /** Set once an event has been parsed. */
   #plain: PlainEvents | undefined;
-  /** Where what is pushed goes. */
   #out: Buffer[] = [];
 
   constructor(
@@ -157,8 +153,8 @@ export class SseModelNameRewriter implements WholeEventSink {
   }
 
   /**
-   * Puts what may leave now into `out`, in pieces.
-   * @returns Whether an event with data was among it.
+   * Adds the bytes to forward to `out`, in pieces.
+   * @returns Whether they contain an event with data.
    * @throws MalformedResponseError, AnswerTooLargeError
    */
   push(chunk: Buffer, out: Buffer[]): boolean {
@@ -175,23 +171,24 @@ export class SseModelNameRewriter implements WholeEventSink {
   }
 
   /**
-   * The same of what is left when the stream has ended as it should. The last event may lack its blank line, and a stream
-   * of which all choices are finished may lack its `[DONE]`: they are added.
-   * @throws MalformedResponseError when it ended within an event's JSON
+   * Adds the remaining bytes to `out` after a clean end of the stream. Completes a last event without a blank line, and adds a missing
+   * `[DONE]` if all choices are finished.
+   * @returns Whether the bytes contain an event with data.
+   * @throws MalformedResponseError if the stream ended inside an event's JSON
    */
   end(out: Buffer[]): boolean {
     this.#movedOn = false;
     const { rest } = this.#splitter;
-    if (rest) this.#stamp(Buffer.concat([rest, EVENT_END]), out);
+    if (rest) this.#rewrite(Buffer.concat([rest, EVENT_END]), out);
     if (this.complete || !this.#finished.all) return this.#movedOn;
     out.push(DONE_EVENT);
     this.complete = true;
     return true;
   }
 
-  readonly #take = (event: Buffer): void => this.#stamp(event, this.#out);
+  readonly #take = (event: Buffer): void => this.#rewrite(event, this.#out);
 
-  #stamp(event: Buffer, out: Buffer[]): void {
+  #rewrite(event: Buffer, out: Buffer[]): void {
     if (this.#plain?.takeAlike(event, out)) {
       this.#movedOn = true;
       return;
@@ -203,27 +200,27 @@ export class SseModelNameRewriter implements WholeEventSink {
     }
     const data = eventData(event);
     if (!data || data.length === 0) {
-      this.#stampRest(event, out);
+      this.#rewriteWithoutData(event, out);
       return;
     }
-    const stamped = this.#stampData(data);
-    if (!stamped) {
+    const rewritten = this.#rewriteData(data);
+    if (!rewritten) {
       if (this.#begun) out.push(COMMENT_EVENT);
       return;
     }
-    out.push(...withData(event, data, stamped));
+    out.push(...withData(event, data, rewritten));
     this.#begun = true;
     this.#movedOn = true;
   }
 
   #noteFinish(event: Buffer): void {
     const data = eventData(event);
-    const choices = data && choicesAmong(findMembers(data, MEMBERS) ?? []);
+    const choices = data && choicesMember(findMembers(data, MEMBERS) ?? []);
     if (choices) this.#finished.note(data, choices);
   }
 
-  /** An event without data. An error may stand on a line of its own: `error: {…}`. */
-  #stampRest(event: Buffer, out: Buffer[]): void {
+  /** Handles an event without data. An error may be in a field of its own: `error: {…}`. */
+  #rewriteWithoutData(event: Buffer, out: Buffer[]): void {
     if (this.#begun) {
       out.push(event);
       return;
@@ -235,8 +232,8 @@ export class SseModelNameRewriter implements WholeEventSink {
     this.#movedOn = true;
   }
 
-  /** The payload of an event in pieces, restamped; undefined if it is no part of the answer. */
-  #stampData(data: Buffer): Buffer[] | undefined {
+  /** The event's payload in pieces, with our model name; undefined if it isn't part of the answer. */
+  #rewriteData(data: Buffer): Buffer[] | undefined {
     if (isDone(data)) {
       this.complete = true;
       return [data];
@@ -246,9 +243,9 @@ export class SseModelNameRewriter implements WholeEventSink {
     if (error) return [this.onError(error)];
     if (!members.some(({ key }) => key !== 'object' && key !== 'error' && key !== 'data')) return undefined;
     this.answered = true;
-    const names = namesAmong(members);
+    const names = modelMembers(members);
     const [name] = names;
     if (name && names.length === 1) this.#plain ??= new PlainEvents(data, name, this.#model);
-    return stampedParts(data, names, this.#model);
+    return rewrittenParts(data, names, this.#model);
   }
 }

@@ -2,32 +2,32 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Deployment, DeploymentState } from './routing.js';
 
 export interface RouterMetrics {
-  /** One finished call: `outcome` is `ok` or why not. */
+  /** Counts a finished call: `outcome` is `ok` or why it failed. */
   finished(model: string, outcome: string, seconds: number): void;
-  /** One try at one deployment: `outcome` is `ok`, `refused`, `client_gone` or why it failed. */
+  /** Counts a try at a deployment: `outcome` is `ok`, `refused`, `client_gone` or why it failed. */
   attempted(deployment: Deployment, outcome: string): void;
-  /** A deployment was parked, be it for the first time or again. */
-  parked(deployment: Deployment): void;
-  /** A deployment that was about to be parked, or whose node came back, was asked by a small call of our own. */
+  /** Counts a cooldown of a deployment, repeated ones, too. */
+  cooledDown(deployment: Deployment): void;
+  /** Counts a probe: before a cooldown, or of a node that came back. */
   probed(deployment: Deployment, serves: boolean): void;
-  /** A call went to another group than its own. */
+  /** Counts a call that a fallback answered. */
   fellBack(model: string, served: string): void;
-  /** `read` counts the bytes of large whole answers. */
+  /** Registers the gauge of bytes held by large whole answers; `read` is called at each scrape. */
   answers(read: () => number): void;
 }
 
 const IGNORED: RouterMetrics = {
   finished: () => undefined,
   attempted: () => undefined,
-  parked: () => undefined,
+  cooledDown: () => undefined,
   probed: () => undefined,
   fellBack: () => undefined,
   answers: () => undefined,
 };
 
 /**
- * Calls by model and outcome, how long they took, and how the deployments fare. Labels are the routing file's names,
- * never a caller's. `states` is asked at each scrape.
+ * Metrics of calls by model and outcome, of their duration, and of the deployments' states. Labels are names of the routing file,
+ * never a caller's input. `states` is called at each scrape.
  */
 export function createRouterMetrics(
   registry: Registry | undefined,
@@ -54,21 +54,21 @@ export function createRouterMetrics(
     labelNames: ['model', 'deployment', 'outcome'],
     registers,
   });
-  const parkings = new Counter({
+  const cooldowns = new Counter({
     name: 'proxy_parkings_total',
-    help: 'How often a deployment was parked',
+    help: 'Number of times a deployment was parked (began to cool down)',
     labelNames: ['model', 'deployment'],
     registers,
   });
   const probes = new Counter({
     name: 'proxy_probes_total',
-    help: 'Small calls of our own to a deployment before it is parked, and before its node takes calls again, by outcome (ok, failed)',
+    help: 'Probes of a deployment before it is parked, and before its node takes calls again, by outcome (ok, failed)',
     labelNames: ['model', 'deployment', 'outcome'],
     registers,
   });
   const fallbacks = new Counter({
     name: 'proxy_fallbacks_total',
-    help: 'Calls that another model answered, since all deployments of their own were parked',
+    help: 'Calls that a fallback model answered while all deployments of their own model were parked',
     labelNames: ['model', 'served'],
     registers,
   });
@@ -76,7 +76,7 @@ export function createRouterMetrics(
     labelNames: ['model', 'deployment'],
     registers,
     collect(this: Gauge) {
-      // Those that the routing file no longer has go with it.
+      // Drops deployments that the routing file no longer has.
       this.reset();
       for (const state of states()) {
         const { group, id } = state.deployment;
@@ -86,28 +86,30 @@ export function createRouterMetrics(
   });
   new Gauge({
     name: 'proxy_deployment_parked',
-    help: '1 while a deployment is parked, else 0',
-    ...ofDeployments(({ parkedForMs }) => (parkedForMs > 0 ? 1 : 0)),
+    help: '1 while a deployment is parked (cooling down), else 0',
+    ...ofDeployments(({ cooldownLeftMs }) => (cooldownLeftMs > 0 ? 1 : 0)),
   });
   new Gauge({
     name: 'proxy_deployment_closed',
     help: '1 while a deployment takes no calls: it is parked, or its node is draining or offline, else 0',
-    ...ofDeployments(({ standing }) => (standing === 'closed' ? 1 : 0)),
+    ...ofDeployments(({ availability }) => (availability === 'closed' ? 1 : 0)),
   });
   new Gauge({
     name: 'proxy_deployment_avoided',
     help: '1 while calls go elsewhere because of the node of a deployment (draining, offline, unhealthy, warming), else 0',
-    ...ofDeployments(({ parkedForMs, standing }) => (standing !== 'open' && parkedForMs === 0 ? 1 : 0)),
+    ...ofDeployments(({ cooldownLeftMs, availability }) =>
+      availability !== 'open' && cooldownLeftMs === 0 ? 1 : 0,
+    ),
   });
   new Gauge({
     name: 'proxy_deployment_calls',
-    help: 'Calls under way at the host and port of a deployment',
+    help: 'Calls in flight at the host and port of a deployment',
     ...ofDeployments(({ inFlight }) => inFlight),
   });
-  // Finding a series by its labels costs more than counting: each is found once.
-  const called = remembered((model, outcome) => calls.labels({ model: model!, outcome: outcome! }));
-  const took = remembered((model) => duration.labels({ model: model! }));
-  const tried = remembered((model, deployment, outcome) =>
+  // Finding a series by its labels costs more than counting, so each one is cached.
+  const called = memoised((model, outcome) => calls.labels({ model: model!, outcome: outcome! }));
+  const took = memoised((model) => duration.labels({ model: model! }));
+  const tried = memoised((model, deployment, outcome) =>
     attempts.labels({ model: model!, deployment: deployment!, outcome: outcome! }),
   );
   return {
@@ -116,7 +118,7 @@ export function createRouterMetrics(
       took(model).observe(seconds);
     },
     attempted: ({ group, id }, outcome) => tried(group, id, outcome).inc(),
-    parked: ({ group, id }) => parkings.inc({ model: group, deployment: id }),
+    cooledDown: ({ group, id }) => cooldowns.inc({ model: group, deployment: id }),
     probed: ({ group, id }, serves) =>
       probes.inc({ model: group, deployment: id, outcome: serves ? 'ok' : 'failed' }),
     fellBack: (model, served) => fallbacks.inc({ model, served }),
@@ -132,8 +134,8 @@ export function createRouterMetrics(
   };
 }
 
-/** A function of texts that is asked once for the same ones. */
-function remembered<T>(make: (...texts: string[]) => T): (...texts: string[]) => T {
+/** Caches the results of a function of texts. */
+function memoised<T>(make: (...texts: string[]) => T): (...texts: string[]) => T {
   const known = new Map<string, T>();
   return (...texts) => {
     const key = texts.join('\n');

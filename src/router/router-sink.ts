@@ -1,25 +1,24 @@
 import type { ServedBy } from '../lib/upstream/served-by.js';
 
-/** Where the answer of a call goes: an HTTP response, or whoever runs the router in process. */
+/** Receives the answer of a call: an HTTP response, or a call from this process. */
 export interface RouterSink {
-  /** It left before it had everything. */
+  /** Whether the caller left before the answer was complete. */
   readonly gone: boolean;
-  /** Whether an answer has begun, so its status is fixed. */
+  /** Whether the answer has begun, so that its status is final. */
   readonly begun: boolean;
-  /** Called once, if it leaves before it has everything. */
+  /** Calls `listener` once if the caller leaves before the answer is complete. */
   onLeft(listener: () => void): void;
-  /** Called once, when the caller has everything or has left. */
+  /** Calls `listener` once when the caller has the whole answer or has left. */
   onOver(listener: () => void): void;
-  /** Called when it takes more of a stream, after `send` said that it doesn't. */
+  /** Calls `listener` when the sink accepts bytes again after `send` returned false. */
   onDrain(listener: () => void): void;
-  /** Notes which deployment answers, if it can be named; the last before the answer begins counts. */
+  /** Notes which deployment answers, if it can be named. The last call before the answer begins counts. */
   servedBy(deployment: ServedBy | undefined): void;
-  /** Sends a whole JSON answer; nothing if it has left. */
+  /** Sends a whole JSON answer; does nothing if the caller has left. */
   answer(status: number, body: Buffer, retryAfterSeconds?: number): void;
-  /** Sends the next bytes of a stream, and its head with the first. False: it takes no more for now. */
+  /** Sends the next bytes of a stream, with the headers before the first. Returns false if the sink accepts no more for now. */
   send(pieces: Buffer[]): boolean;
-  /** Ends a stream. */
   endStream(): void;
-  /** Ends an answer that isn't whole, so that nobody takes it for one. */
+  /** Cuts off an incomplete answer, so that nobody takes it for a whole one. */
   cut(): void;
 }

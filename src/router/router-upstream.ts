@@ -14,9 +14,9 @@ import type { VirtualKeys } from './virtual-keys.js';
 const PATHS = { chat: '/chat/completions', embeddings: '/embeddings' } as const;
 const LEAST_FAILURE = 500;
 
-/** Carries calls by the router of this process, each checked as if it had come over HTTP. */
+/** Carries calls by the router of this process, with the same checks as over HTTP. */
 export class RouterUpstream implements Upstream {
-  /** The router has masked what it answers with. */
+  /** The router has already masked the messages of its answers. */
   readonly mask = GENERAL_MASK;
 
   constructor(
@@ -27,7 +27,7 @@ export class RouterUpstream implements Upstream {
 
   call(head: CallHead, body: Buffer, handler: UpstreamHandler): CallHandle {
     const call = new InProcessCall(handler);
-    // At the end of this turn: by then the call's intent is in the spool.
+    // By the end of this turn, the call's intent is in the spool.
     setImmediate(() => {
       this.#begin(head, body, call, handler.accountId).catch((error: unknown) => {
         this.log.error({ error }, 'a call failed in the router');
@@ -42,15 +42,15 @@ export class RouterUpstream implements Upstream {
     const key = bearerOf(head.authorization);
     const refusal = await keyRefusal(this.keys, key);
     if (call.gone) return;
-    const asked = refusal ?? readCall(this.calls, PATHS[head.endpoint], body, accountId ?? key ?? '');
-    if ('member' in asked) void this.#run(asked, call, head.span);
-    else refuse(call, asked);
+    const request = refusal ?? readCall(this.calls, PATHS[head.endpoint], body, accountId ?? key ?? '');
+    if ('member' in request) void this.#run(request, call, head.span);
+    else refuse(call, request);
   }
 
-  /** Runs a call, of which it keeps no more of the body than the router does. Never rejects. */
-  async #run(asked: ProxyRequest, call: InProcessCall, traced: Span | undefined): Promise<void> {
-    const span = traced?.child('route');
-    await runCall(this.calls, asked, call, span);
+  /** Runs a call. A method of its own, so that no frame here keeps the body for longer than the router does. Never rejects. */
+  async #run(request: ProxyRequest, call: InProcessCall, parent: Span | undefined): Promise<void> {
+    const span = parent?.child('route');
+    await runCall(this.calls, request, call, span);
     span?.note({ 'http.response.status_code': call.status });
     span?.end(call.status >= LEAST_FAILURE);
   }

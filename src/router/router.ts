@@ -1,7 +1,7 @@
 import { endpointKey } from '../lib/endpoint-key.js';
 import type { Logger } from '../lib/logger.js';
-import { type Candidate, Group, standingOf } from './group.js';
-import { type Change, Health, type NodeFailure } from './health.js';
+import { availabilityOf, type Candidate, Group } from './group.js';
+import { Health, type HealthChange, type NodeFailure } from './health.js';
 import type { HostRegistry, SteeringNode } from './host-registry.js';
 import { Gate } from './node-gate.js';
 import type { RouterMetrics } from './router-metrics.js';
@@ -14,32 +14,32 @@ export interface PublicModel {
   ownedBy: 'simulator' | 'gateway';
 }
 
-/** Where calls may go, by one reading of the routing file. */
+/** The deployments of one reading of the routing file, with their state. */
 export interface Router {
   readonly settings: RouterSettings;
   /** Every deployment, in the file's order. */
   readonly candidates: readonly Candidate[];
-  /** The groups that may answer for a model: its own, then its fallbacks. Empty if no such model is routed. */
-  line(model: string): readonly Group[];
+  /** The groups that may answer for a model: its own, then its fallbacks. Empty for an unknown model. */
+  groupsFor(model: string): readonly Group[];
   /** Public names in the file's order. */
   models(): PublicModel[];
   states(): DeploymentState[];
-  /** How many deployments have a host and port (lib/endpoint-key.ts). */
+  /** Number of deployments at a host and port (lib/endpoint-key.ts). */
   deploymentsAt(key: string): number;
   /** Reports a whole answer of a deployment to a call on `path`. */
   succeeded(candidate: Candidate, path: string): void;
   /**
-   * Reports a call that failed by the deployment's fault. Where requests may be the reason, the node is asked before it
-   * is parked; the promise ends when that is decided, and never rejects.
+   * Reports a call that failed through the deployment's fault. If requests may be the cause, the node is probed before its cooldown
+   * begins; the promise resolves when that is decided, and never rejects.
    */
   failed(candidate: Candidate, failure: CallFailure): Promise<void> | undefined;
-  /** Whether a deployment has answered anyone since then; if it hasn't, it is asked. Never rejects. */
+  /** Whether a deployment has answered any call since `since`; probes it if not. Never rejects. */
   serves(candidate: Candidate, since: number): boolean | Promise<boolean>;
-  /** Applies a new reading of the node registry, from the next try on. */
+  /** Applies another reading of the node registry from the next try on. */
   steer(nodes: readonly SteeringNode[]): void;
-  /** Asks a deployment whose node came back until it answers; until then others are preferred. */
-  readmit(candidate: Candidate): void;
-  /** Another reading of the file is in force: from now on that one's router asks nodes that came back. */
+  /** Probes a deployment whose node came back until it answers. Until then, others are preferred. */
+  warmUp(candidate: Candidate): void;
+  /** Stops warm-up probes: the router of the next reading sends them from now on. */
   retire(): void;
 }
 
@@ -50,17 +50,17 @@ interface CallFailure extends NodeFailure {
 export interface RouterDeps {
   time: ProxyTime;
   log: Logger;
-  metrics: Pick<RouterMetrics, 'parked' | 'probed'>;
-  /** Asks a node by a small call of our own whether it serves, on `path` where that is known. Never rejects. */
+  metrics: Pick<RouterMetrics, 'cooledDown' | 'probed'>;
+  /** Whether a node answers a probe, on `path` if that is known. Never rejects. */
   probe(deployment: Deployment, path: string | undefined): Promise<boolean>;
-  /** Such calls under way, also those of the routers before. */
-  asking: Map<Health, Promise<boolean>>;
-  sites: HostRegistry;
+  /** Probes in flight, including those of earlier routers. */
+  probing: Map<Health, Promise<boolean>>;
+  hosts: HostRegistry;
   /** Aborted when the process ends. */
   ending: AbortSignal;
 }
 
-/** Whether a deployment of the reloaded file is the same as before, so that its state still applies. */
+/** Whether a deployment is unchanged after a reload, so that its state still applies. */
 function isSame(a: Deployment, b: Deployment): boolean {
   const [one, other] = [a.node.read(), b.node.read()];
   return (
@@ -74,49 +74,47 @@ function isSame(a: Deployment, b: Deployment): boolean {
 function candidatesOf(
   deployments: readonly Deployment[],
   before: readonly Candidate[],
-  sites: HostRegistry,
+  hosts: HostRegistry,
 ): Candidate[] {
   const known = new Map(before.map((candidate) => [candidate.deployment.id, candidate]));
   return deployments.map((deployment) => {
     const old = known.get(deployment.id);
     if (old && isSame(old.deployment, deployment)) return { ...old, deployment };
-    const gate = new Gate(sites.at(deployment.node.read().apiBase));
+    const gate = new Gate(hosts.at(deployment.node.read().apiBase));
     return { deployment, health: new Health(), gate, bound: { field: undefined } };
   });
 }
 
-/** Asks nodes whether they serve: each once at a time, however many calls want to know. */
-function askerOf(
-  { probe, asking, metrics }: RouterDeps,
+/** Probes a deployment; concurrent callers share one probe. */
+function sharedProbe(
+  { probe, probing, metrics }: RouterDeps,
   onServing: (candidate: Candidate) => void,
 ): (candidate: Candidate) => Promise<boolean> {
   return (candidate) => {
     const { deployment, health } = candidate;
-    let asked = asking.get(health);
-    if (!asked) {
-      asked = probe(deployment, health.path).then((serves) => {
-        asking.delete(health);
+    let running = probing.get(health);
+    if (!running) {
+      running = probe(deployment, health.path).then((serves) => {
+        probing.delete(health);
         metrics.probed(deployment, serves);
         if (serves) onServing(candidate);
         return serves;
       });
-      asking.set(health, asked);
+      probing.set(health, running);
     }
-    return asked;
+    return running;
   };
 }
 
-/**
- * A router for a routing. It takes over from the one `before` it: deployments that are still there keep their state.
- */
+/** Creates the router of a routing and retires the one `before` it. Unchanged deployments keep their state. */
 export function createRouter(
   { deployments, settings }: Pick<Routing, 'deployments' | 'settings'>,
   deps: RouterDeps,
   before?: Router,
 ): Router {
   const { time, log, metrics } = deps;
-  const candidates = candidatesOf(deployments, before?.candidates ?? [], deps.sites);
-  const places = Map.groupBy(candidates, ({ deployment }) => endpointKey(deployment.node.read().apiBase));
+  const candidates = candidatesOf(deployments, before?.candidates ?? [], deps.hosts);
+  const byHost = Map.groupBy(candidates, ({ deployment }) => endpointKey(deployment.node.read().apiBase));
   const groups = new Map<string, Group>();
   for (const { deployment } of candidates) {
     const { group: name } = deployment;
@@ -129,65 +127,67 @@ export function createRouter(
       ),
     );
   }
-  const lines = new Map(
+  const chains = new Map(
     [...groups].map(([name, group]) => {
       const standIns = (settings.fallbacks.get(name) ?? []).flatMap((other) => groups.get(other) ?? []);
       return [name, [group, ...standIns.filter((other) => other !== group)]] as const;
     }),
   );
-  const tell = (
-    change: Change,
+  const report = (
+    change: HealthChange,
     { deployment }: Candidate,
     { reason, cause }: Partial<CallFailure> = {},
   ): void => {
     const { id, group } = deployment;
     if (change === 'serving') log.info({ deployment: id, model: group }, 'a deployment serves again');
-    if (change !== 'parked' && change !== 'parked_again') return;
-    metrics.parked(deployment);
+    if (change !== 'cooling_down' && change !== 'cooling_down_again') return;
+    metrics.cooledDown(deployment);
     const now = time.now();
-    const left = groups.get(group)?.candidates.filter((one) => !one.health.isParked(now)).length ?? 0;
+    const left = groups.get(group)?.candidates.filter((one) => !one.health.isCoolingDown(now)).length ?? 0;
     const facts = { deployment: id, model: group, reason, cause, cooldownMs: settings.cooldownMs, left };
-    if (change === 'parked') log.warn(facts, 'a deployment is parked');
+    if (change === 'cooling_down') log.warn(facts, 'a deployment is parked');
     else log.debug(facts, 'a deployment is parked again');
   };
-  const ask = askerOf(deps, (candidate) => tell(candidate.health.succeeded(time.now()), candidate));
-  const readmitter = new WarmUpProbes(deps, candidates, ask, (candidate) =>
-    tell(candidate.health.returned(time.now()), candidate),
+  const probeOnce = sharedProbe(deps, (candidate) =>
+    report(candidate.health.succeeded(time.now()), candidate),
+  );
+  const warmUpProbes = new WarmUpProbes(deps, candidates, probeOnce, (candidate) =>
+    report(candidate.health.returned(time.now()), candidate),
   );
   if (before) {
     before.retire();
-    // What is new on a node of the registry shows that it serves before it counts.
+    // A new deployment on a registered node must answer a probe first.
     const known = new Set(before.candidates.map(({ gate }) => gate));
     for (const candidate of candidates) {
       const { gate } = candidate;
       if (!known.has(gate) && gate.host.governed) gate.warm();
-      if (gate.warming) readmitter.readmit(gate);
+      if (gate.warming) warmUpProbes.start(gate);
     }
   }
   return {
     settings,
     candidates,
-    readmit: ({ gate }) => readmitter.readmit(gate),
-    retire: () => readmitter.retire(),
+    warmUp: ({ gate }) => warmUpProbes.start(gate),
+    retire: () => warmUpProbes.retire(),
     steer(nodes) {
       const wantedBefore = new Map(candidates.map(({ gate: { host } }) => [host, host.wanted]));
-      const back = deps.sites.steer(nodes);
+      const back = deps.hosts.steer(nodes);
       for (const candidate of candidates) {
         const { host } = candidate.gate;
         const { id, group } = candidate.deployment;
         if (host.wanted !== wantedBefore.get(host)) {
           log.info(
             { deployment: id, model: group, calls: host.wanted },
-            'the node of a deployment has changed',
+            'the node of a deployment changed state',
           );
         }
         if (back.has(host)) candidate.gate.warm();
-        // Also one that isn't back: where its entry is gone, nothing but the gate keeps calls away.
-        if (candidate.gate.warming) readmitter.readmit(candidate.gate);
+        // Also without `back`: if the node's entry is gone, only the gate keeps calls away.
+        if (candidate.gate.warming) warmUpProbes.start(candidate.gate);
       }
     },
-    line: (model) => lines.get(model) ?? [],
-    deploymentsAt: (key) => places.get(key)?.length ?? 0,
+    groupsFor: (model) => chains.get(model) ?? [],
+    deploymentsAt: (key) => byHost.get(key)?.length ?? 0,
     models: () =>
       [...groups.values()].map(({ name, candidates: members }) => ({
         name,
@@ -199,30 +199,30 @@ export function createRouter(
         deployment: candidate.deployment,
         fails: candidate.health.fails,
         lastFailure: candidate.health.lastFailure,
-        parkedForMs: candidate.health.parkedFor(now),
-        standing: standingOf(candidate, now),
+        cooldownLeftMs: candidate.health.cooldownLeft(now),
+        availability: availabilityOf(candidate, now),
         inFlight: candidate.gate.host.inFlight,
       }));
     },
     succeeded(candidate, path) {
-      tell(candidate.health.succeeded(time.now(), path), candidate);
+      report(candidate.health.succeeded(time.now(), path), candidate);
     },
     failed(candidate, failure) {
       const { health } = candidate;
       const change = health.failed(time.now(), settings, failure);
       if (change !== 'suspect') {
-        tell(change, candidate, failure);
+        report(change, candidate, failure);
         return undefined;
       }
       const since = time.now();
-      return ask(candidate).then((serves) => {
-        // Our call may only have waited behind others that the node was busy answering.
+      return probeOnce(candidate).then((serves) => {
+        // The probe may have waited behind calls that the node was busy answering.
         if (!serves && !health.answeredAfter(since))
-          tell(health.park(time.now(), settings), candidate, failure);
+          report(health.coolDown(time.now(), settings), candidate, failure);
       });
     },
     serves: (candidate, since) =>
       candidate.health.answeredSince(since) ||
-      ask(candidate).then((serves) => serves || candidate.health.answeredSince(since)),
+      probeOnce(candidate).then((serves) => serves || candidate.health.answeredSince(since)),
   };
 }

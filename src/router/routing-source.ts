@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import type { Config } from '../config.js';
+import type { Logger } from '../lib/logger.js';
 import {
   masterKeyFault,
   RoutingFileError,
@@ -10,23 +11,23 @@ import {
 } from './config-file.js';
 import type { Routing } from './routing.js';
 
-/** The bundled simulator, while it runs. */
+/** The bundled simulator while it runs. */
 export interface RunningSimulator {
-  /** With its `/v1`. */
+  /** Base URL, including `/v1`. */
   url: string;
   close(): Promise<void>;
 }
 
-/** The routing file, and the bundled simulator if the file refers to it and nothing else provides it. */
+/** The routing file, and the bundled simulator if the file refers to it and no other process runs it. */
 export interface RoutingSource {
   readonly path: string;
-  /** What tells this version of the file from others; undefined while there is none. */
+  /** Identifies the current version of the file; undefined while there is no file. */
   version(): Promise<string | undefined>;
-  /** The version that was read last. */
+  /** The version read last. */
   readonly readVersion: string | undefined;
-  /** Reads the file. @throws RoutingFileError when it is faulty or must not serve; then nothing has changed. */
+  /** Reads the file. @throws RoutingFileError if it is invalid or must not serve; then nothing has changed. */
   load(): Promise<Routing>;
-  /** Address of the simulator that runs for this source, if one does. */
+  /** Address of the simulator that this source started, if any. */
   simulatorUrl(): string | undefined;
   close(): Promise<void>;
 }
@@ -41,11 +42,11 @@ export type SourceConfig = Pick<
   | 'upstreamMasterKey'
 >;
 
-/** Starts the simulator for these models. */
 export type StartSimulator = (models: string[], config: SourceConfig) => Promise<RunningSimulator>;
 
 /** sysexits' EX_CONFIG, as config.ts uses it. */
 const EXIT_CONFIG = 78;
+const POLL_MS = 800;
 
 export function createRoutingSource(config: SourceConfig, startSimulator: StartSimulator): RoutingSource {
   const path = config.proxyConfigPath;
@@ -70,7 +71,7 @@ export function createRoutingSource(config: SourceConfig, startSimulator: StartS
           ...config,
           environment: { ...config.environment, [SIMULATOR_VARIABLE]: given ?? simulator?.url },
         });
-      // Read once before anything runs: a faulty file, or one that must not serve, starts no simulator.
+      // Read before starting a simulator: an invalid file, or one that must not serve, starts none.
       const { routing, name } = read();
       const fault = simulatorFault(routing, config) ?? masterKeyFault(routing, name, config);
       if (fault) throw new RoutingFileError([fault]);
@@ -78,7 +79,7 @@ export function createRoutingSource(config: SourceConfig, startSimulator: StartS
       const models = routing.deployments
         .filter(({ simulated }) => simulated)
         .map(({ node }) => node.read().upstreamModel);
-      // It runs until the process ends: calls of the former routing may still be there.
+      // It runs until the process ends, since calls of the previous routing may still be in flight.
       simulator = await startSimulator([...new Set(models)], config);
       return read().routing;
     },
@@ -89,12 +90,12 @@ export function createRoutingSource(config: SourceConfig, startSimulator: StartS
   };
 }
 
-/** Writes the faults of a routing file to stderr, one line each. */
+/** Prints the faults of a routing file on stderr, one line each. */
 export function printFaults({ lines }: RoutingFileError): void {
   for (const line of lines) process.stderr.write(`configuration: ${line}\n`);
 }
 
-/** Reads the file for the first time, or ends the process with its faults on stderr, one line each. */
+/** Reads the file for the first time. Prints the faults of an invalid file and exits. */
 export async function loadOrExit(source: RoutingSource): Promise<Routing> {
   try {
     return await source.load();
@@ -103,4 +104,45 @@ export async function loadOrExit(source: RoutingSource): Promise<Routing> {
     printFaults(error);
     process.exit(EXIT_CONFIG);
   }
+}
+
+/**
+ * Reads the routing file again on SIGHUP and when it changes, and passes the routing to `onRouting`. An invalid file changes
+ * nothing. Polls the file by its path, so it notices renamed files, swapped links, and changes since the start.
+ * @returns A function that stops following.
+ */
+export function followFile(
+  source: RoutingSource,
+  log: Logger,
+  onRouting: (routing: Routing) => void | Promise<void>,
+): () => void {
+  let reading = Promise.resolve();
+  let seen: string | undefined;
+  const reload = async (): Promise<void> => {
+    try {
+      const next = await source.load();
+      log.info({ deployments: next.deployments.length }, 'reloaded the routing file');
+      await onRouting(next);
+    } catch (error) {
+      if (error instanceof RoutingFileError)
+        log.error({ faults: error.lines }, 'invalid routing file; keeping the previous one');
+      else log.error({ error }, 'reloading the routing file failed');
+    }
+  };
+  const read = (): void => {
+    reading = reading.then(reload);
+  };
+  const poll = async (): Promise<void> => {
+    const version = await source.version();
+    // The same version twice: a file that is still being written would have changed again.
+    if (version !== source.readVersion && version === seen) read();
+    seen = version;
+  };
+  process.on('SIGHUP', read);
+  const timer = setInterval(() => void poll(), POLL_MS);
+  timer.unref();
+  return () => {
+    process.off('SIGHUP', read);
+    clearInterval(timer);
+  };
 }

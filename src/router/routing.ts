@@ -3,36 +3,36 @@ import type { HostIntent } from './node-gate.js';
 import type { BoundFields } from './output-bound.js';
 import type { Secret } from './secret.js';
 
-/** How a deployment is called. */
+/** How to call a deployment. */
 export interface NodeAccess {
-  /** The node's own name of the model, without the provider. */
+  /** The node's name of the model, without the provider. */
   upstreamModel: string;
-  /** Base address with its `/v1`, no slash at the end. */
+  /** Base URL including `/v1`, without a trailing slash. */
   apiBase: string;
   apiKey: string | undefined;
 }
 
-/** One place where a model runs. */
+/** One entry of the routing file: a model on a node. */
 export interface Deployment {
   /** `model_info.id`, unique in the file. */
   id: string;
-  /** The id as a header carries it. */
+  /** The id in the form that a header can carry. */
   headerName: string;
-  /** The id as a usage event keeps it; undefined if it can't. */
+  /** The id in the form that a usage event stores; undefined if it can't be stored. */
   storableName: string | undefined;
-  /** The public model name that it serves. */
+  /** Public name of the model. */
   group: string;
   node: Secret<NodeAccess>;
   /** 1e-12 dollars per token. */
   inputCost: Money;
   outputCost: Money;
-  /** Milliseconds to the first byte; undefined: the process's default. */
+  /** Milliseconds to the first byte; undefined for the process's default. */
   timeoutMs: number | undefined;
-  /** Milliseconds between two chunks; undefined: the process's default. */
+  /** Milliseconds between two chunks; undefined for the process's default. */
   idleMs: number | undefined;
-  /** Its share of the group's calls is weight ÷ sum of weights; with 0, it only gets calls that no other can serve. */
+  /** Its share of the group's calls is weight ÷ sum of weights. With 0, it only gets calls that no other deployment can take. */
   weight: number;
-  /** `model_info.max_tokens_field`: what bounds its answers. With `both`, a node may say that it takes one only. */
+  /** `model_info.max_tokens_field`: the fields that bound its answers. With `both`, the router learns if the node accepts only one. */
   maxTokensField: BoundFields;
   /** Whether the address is the bundled simulator's. */
   simulated: boolean;
@@ -42,15 +42,15 @@ export interface RouterSettings {
   strategy: 'simple-shuffle';
   /** Tries after the first, in one group. */
   numRetries: number;
-  /** Pause before a try when no other deployment is left to ask. */
+  /** Milliseconds before a deployment is tried again when no untried one is left. */
   retryAfterMs: number;
-  /** Consecutive failures that park a deployment. */
+  /** Consecutive failures that start a cooldown. */
   allowedFails: number;
-  /** How long it stays parked. */
+  /** Length of a cooldown in milliseconds. */
   cooldownMs: number;
-  /** Milliseconds to the first byte where a deployment doesn't say. */
+  /** Milliseconds to the first byte where a deployment sets none. */
   timeoutMs: number | undefined;
-  /** Primary group → fallback groups while all of it is parked, in order. Fallbacks of fallbacks don't count. */
+  /** Group → its fallbacks in order, for while the whole group is unavailable. Fallbacks of fallbacks don't count. */
   fallbacks: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -58,20 +58,21 @@ export interface RouterSettings {
 export interface Routing {
   deployments: Deployment[];
   settings: RouterSettings;
-  /** Undefined: the process's own (`UPSTREAM_MASTER_KEY`). */
+  /** Undefined for the process's own (`UPSTREAM_MASTER_KEY`). */
   masterKey: Secret<string> | undefined;
 }
 
-/** A deployment as shown to those who may know about it. */
+/** State of a deployment in this process. */
 export interface DeploymentState {
   deployment: Deployment;
+  /** Consecutive failures. */
   fails: number;
-  /** Why the last of these failed. */
+  /** Why the last call failed; undefined if it succeeded. */
   lastFailure: string | undefined;
-  /** Milliseconds until it takes calls again; 0: it does. */
-  parkedForMs: number;
-  /** Whether it takes calls now, by all that is known of it and its node. */
-  standing: HostIntent;
-  /** Calls under way to its host and port. */
+  /** Milliseconds until its cooldown ends; 0 if it isn't cooling down. */
+  cooldownLeftMs: number;
+  /** Whether it takes calls now, by its health and its node. */
+  availability: HostIntent;
+  /** Calls in flight at its host and port. */
   inFlight: number;
 }

@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 
 const SHOWN = '[secret]';
 
-/** What the operator keeps to himself: the address, key and own model name of a node. No log, dump or error shows it. */
+/** Holds a value that only the operator may see, such as a node's address, key and model name. No log, dump or error shows it. */
 export class Secret<T> {
   readonly #value: T;
 

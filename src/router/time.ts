@@ -2,9 +2,8 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../lib/clock.js';
 
-/** Time as routing needs it. It never goes back: a corrected wall clock must not keep a deployment parked. */
+/** Monotonic time: a corrected wall clock must not prolong a cooldown. */
 export interface ProxyTime extends Clock {
-  /** Waits. */
   pause(milliseconds: number, signal: AbortSignal): Promise<void>;
 }
 

@@ -9,11 +9,11 @@ import type { Logger } from '../lib/logger.js';
 
 const MAX_KNOWN = 100_000;
 const MAX_UNKNOWN = 10_000;
-/** A key that another process made is found after this at the latest. */
+/** A key that another process created is found after this time at the latest. */
 const UNKNOWN_TTL_MS = 1_000;
-/** A key that another process deleted stops working after this, unless the database is down. */
+/** A key that another process deleted stops working after this time, unless the database is down. */
 const REFRESH_AFTER_MS = 5_000;
-/** The statement timeout is the server's: a frozen server says nothing at all. */
+/** The statement timeout is enforced by the server, and a frozen server never answers. */
 const QUERY_TIMEOUT_MS = 2_000;
 const TOKEN_BYTES = 24;
 const TOKEN_FORM = /^sk-[A-Za-z0-9_-]{10,200}$/;
@@ -29,20 +29,18 @@ export interface VirtualKeyInfo {
 
 export type KeyCheck = 'known' | 'unknown' | 'unavailable';
 
-/** Virtual keys, in the database by their SHA-256, with those in use in memory. */
+/** Virtual keys: stored in the database by their SHA-256, with keys in use cached in memory. */
 export interface VirtualKeys {
-  /**
-   * Whether a bearer token, whose SHA-256 is `hash`, is a virtual key. Keys in memory need no database. Never throws.
-   */
+  /** Whether a bearer token, whose SHA-256 is `hash`, is a virtual key. A cached key needs no database. Never throws. */
   check(key: string, hash?: Buffer): KeyCheck | Promise<KeyCheck>;
-  /** Whose key a bearer is that was just found known: the account that it was made for, or the key itself. */
+  /** Owner of a key that `check` just found known: its account, or the key's hash if it has none. */
   ownerOf(key: string): string;
-  /** Makes a key. @throws when the database can't be reached */
+  /** Creates a key. @throws when the database can't be reached */
   generate(owner: {
     userId: string | null;
     keyAlias: string | null;
   }): Promise<{ key: string } & VirtualKeyInfo>;
-  /** Removes keys, given as themselves or as their hash; gives those that were there. @throws as above */
+  /** Removes keys, given in clear or as hashes, and returns those that existed. @throws as above */
   remove(keys: string[]): Promise<string[]>;
   /** @throws as above */
   info(key: string): Promise<VirtualKeyInfo | undefined>;
@@ -61,7 +59,6 @@ interface Row {
   created_at: Date | string;
 }
 
-/** A key in memory. */
 interface Known {
   /** When the database last confirmed it. */
   confirmedAt: number;
@@ -81,7 +78,7 @@ export function createVirtualKeys({ orm, clock, log }: VirtualKeysDeps): Virtual
   const known = new LRUCache<string, Known>({ max: MAX_KNOWN });
   const unknown = new LRUCache<string, number>({ max: MAX_UNKNOWN });
   const lookups = new Map<string, Promise<KeyCheck>>();
-  /** Moves with every removal, so that a look-up that began before one can't bring a key back. */
+  /** Increases with every removal, so that a look-up that began before it can't bring a key back. */
   let removals = 0;
   const db = () => orm.em.fork().getKysely();
 
@@ -132,7 +129,7 @@ export function createVirtualKeys({ orm, clock, log }: VirtualKeysDeps): Virtual
       const entry = known.get(id);
       if (entry !== undefined) {
         if (clock.now() - entry.confirmedAt > REFRESH_AFTER_MS) {
-          // Asked again at most once per period even while the database is down; lookUp never rejects.
+          // Looked up at most once per period, even while the database is down; lookUp never rejects.
           entry.confirmedAt = clock.now();
           lookUpOnce(hash, id).catch(() => undefined);
         }

@@ -2,7 +2,7 @@ import type { Candidate } from './group.js';
 import type { Gate } from './node-gate.js';
 import type { ProxyTime } from './time.js';
 
-/** A node that doesn't serve yet is asked again after this. */
+/** Pause between two probes. */
 const PROBE_AGAIN_MS = 1_000;
 
 export interface WarmUpProbesDeps {
@@ -11,44 +11,44 @@ export interface WarmUpProbesDeps {
   ending: AbortSignal;
 }
 
-/** Asks deployments whose node came back, each again after a pause until it answers or its node is gone again. */
+/** Probes deployments whose node came back, each until it answers or its node is gone again. */
 export class WarmUpProbes {
-  readonly #asking = new Set<Gate>();
+  readonly #probing = new Set<Gate>();
   #retired = false;
 
   /**
-   * @param candidates All that are routed: no other is asked.
+   * @param candidates All routed deployments; no other is probed.
    * @param onReturn Called when one has answered.
    */
   constructor(
     private readonly deps: WarmUpProbesDeps,
     private readonly candidates: readonly Candidate[],
-    private readonly ask: (candidate: Candidate) => Promise<boolean>,
+    private readonly probe: (candidate: Candidate) => Promise<boolean>,
     private readonly onReturn: (candidate: Candidate) => void,
   ) {}
 
-  /** Asks the deployment of a gate, unless it does already. */
-  readmit(gate: Gate): void {
+  /** Starts probing the deployment of a gate, unless it is being probed already. */
+  start(gate: Gate): void {
     const candidate = this.candidates.find((one) => one.gate === gate);
-    if (!candidate || this.#asking.has(gate)) return;
-    this.#asking.add(gate);
-    void this.#askUntilBack(candidate);
+    if (!candidate || this.#probing.has(gate)) return;
+    this.#probing.add(gate);
+    void this.#probeUntilBack(candidate);
   }
 
-  /** Another one has taken over: it asks no more. */
+  /** Stops all probing. */
   retire(): void {
     this.#retired = true;
   }
 
-  async #askUntilBack(candidate: Candidate): Promise<void> {
+  async #probeUntilBack(candidate: Candidate): Promise<void> {
     const { time, ending } = this.deps;
     const { gate } = candidate;
     while (gate.warming && gate.host.wanted === 'open' && !this.#retired && !ending.aborted) {
-      if (await this.ask(candidate)) {
+      if (await this.probe(candidate)) {
         gate.admit(time.now());
         this.onReturn(candidate);
       } else await time.pause(PROBE_AGAIN_MS, ending).catch(() => undefined);
     }
-    this.#asking.delete(gate);
+    this.#probing.delete(gate);
   }
 }

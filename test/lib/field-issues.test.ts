@@ -5,7 +5,7 @@ import { pageInput } from '../../src/lib/page-input.js';
 const wordsOf = (schema: z.ZodType, value: unknown): string =>
   plainWords(schema.safeParse(value).error!.issues[0]!.message);
 
-describe('the words of a fault', () => {
+describe('the message of an invalid field', () => {
   test.each<[string, z.ZodType, unknown]>([
     ['must have at most 100 characters', z.string().max(100), 'x'.repeat(101)],
     ['must have at least 1 character', z.string().min(1), ''],
@@ -24,17 +24,20 @@ describe('the words of a fault', () => {
     ['must be of type string, not number', z.string(), 1],
     ['is not valid', z.union([z.string(), z.number()]), true],
     ['as it was written', z.string().refine(() => false, 'as it was written'), 'x'],
-  ])('%s', (words, schema, value) => {
+  ])('reads: %s', (words, schema, value) => {
     expect(wordsOf(schema, value)).toBe(words);
   });
 
-  test.each(['-1', '1.5', 'x', '9007199254740992', '9'.repeat(40)])('offset=%s says the bounds', (offset) => {
-    expect(zodFieldIssues(pageInput.safeParse({ offset }).error!)).toEqual([
-      { field: 'offset', message: 'must be a whole number from 0 to 9007199254740991' },
-    ]);
-  });
+  test.each(['-1', '1.5', 'x', '9007199254740992', '9'.repeat(40)])(
+    'names the bounds for offset=%s',
+    (offset) => {
+      expect(zodFieldIssues(pageInput.safeParse({ offset }).error!)).toEqual([
+        { field: 'offset', message: 'must be a whole number from 0 to 9007199254740991' },
+      ]);
+    },
+  );
 
-  test('an offset of sixteen digits is one', () => {
+  test('is absent for a valid offset of sixteen digits', () => {
     expect(pageInput.parse({ offset: '9000000000000000' }).offset).toBe(9_000_000_000_000_000);
   });
 });

@@ -31,7 +31,7 @@ describe('after a standstill', () => {
     return [caller, taken];
   }
 
-  test('a limit counts what arrived in time', async () => {
+  test('a timeout accepts input that arrived in time', async () => {
     const [caller, taken] = await pair();
     const seen: string[] = [];
     const endLimit = graceTimeout(20, () => seen.push('over'));
@@ -45,15 +45,15 @@ describe('after a standstill', () => {
     expect(seen).toEqual(['data']);
   });
 
-  test('a limit is over when nothing has come, and not before', async () => {
+  test('a timeout ends without input, and not early', async () => {
     await pair();
     const began = performance.now();
     await new Promise<void>((resolve) => graceTimeout(50, resolve));
-    // Timers of Node count whole milliseconds.
+    // Node's timers count whole milliseconds.
     expect(performance.now() - began).toBeGreaterThanOrEqual(49);
   });
 
-  test('a closing server answers a request that came before its connection had rested for long enough', async () => {
+  test('a closing server answers a request that arrived before its connection was idle for long enough', async () => {
     const http = createServer((_request: IncomingMessage, response: ServerResponse) =>
       response.end('answer'),
     );

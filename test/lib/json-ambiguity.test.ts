@@ -6,7 +6,7 @@ import { threadTimeMs } from '../support/thread-time.js';
 const nested = (depth: number, open: string, close: string): string =>
   open.repeat(depth) + close.repeat(depth);
 
-describe('a JSON text that two readers could read in two ways', () => {
+describe('ambiguous JSON', () => {
   test.each([
     ['a name twice', '{"a":1,"a":2}'],
     ['a name twice, far apart', '{"a":{"a":1},"b":["a","a"],"a":2}'],
@@ -18,11 +18,11 @@ describe('a JSON text that two readers could read in two ways', () => {
     ['with a backslash at its end', '{"a\\\\":1,"a\\\\":2}'],
     ['the empty name', '{"":1,"":2}'],
     ['names that objects are born with', '{"__proto__":1,"__proto__":2}'],
-  ])('is told by %s', (_what, text) => {
+  ])('is detected by %s', (_what, text) => {
     expect(jsonAmbiguity(text)).toMatch(/appears twice/);
   });
 
-  test('is told by its depth, from 65 levels on', () => {
+  test('is detected by its depth, from 65 levels on', () => {
     for (const [open, close] of [
       ['[', ']'],
       ['{"a":', '}'],
@@ -32,7 +32,7 @@ describe('a JSON text that two readers could read in two ways', () => {
     }
   });
 
-  test('is none that JSON.stringify writes', () => {
+  test('is never written by JSON.stringify', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom(0, 1, '\t'), (value, indent) => {
         expect(jsonAmbiguity(JSON.stringify(value, null, indent))).toBeUndefined();
@@ -40,7 +40,7 @@ describe('a JSON text that two readers could read in two ways', () => {
     );
   });
 
-  test('is told wherever a member of an object is written twice', () => {
+  test('is detected wherever an object has a duplicate member', () => {
     const object = fc.dictionary(anyText(), fc.jsonValue(), { minKeys: 1 });
     fc.assert(
       fc.property(object, fc.nat(), (value, which) => {
@@ -52,7 +52,7 @@ describe('a JSON text that two readers could read in two ways', () => {
     );
   });
 
-  test('takes one pass: a megabyte of names, brackets or escapes is read at once', () => {
+  test('is checked in one pass: a megabyte of names, brackets or escapes takes linear time', () => {
     const names = `{${Array.from({ length: 80_000 }, (_, i) => `"k${i}":1`).join()}}`;
     const escapes = `{"a":"${'\\\\'.repeat(500_000)}"}`;
     const quotes = `["${'\\"'.repeat(500_000)}"]`;

@@ -7,7 +7,7 @@ import fc from '../support/fast-check.js';
 const read = (text: string | Buffer, maxDepth = 64, maxMembers = 1_000) =>
   checkedMembers(Buffer.from(text as string, 'latin1'), maxDepth, maxMembers);
 
-/** What JSON.parse says of the same bytes; it doesn't know depths. */
+/** The result of JSON.parse for the same bytes, which has no limit of depth. */
 function parses(text: string): boolean {
   try {
     const value: unknown = JSON.parse(text);
@@ -31,8 +31,8 @@ const objectText = fc
   .tuple(fc.dictionary(anyText(), fc.jsonValue()), fc.constantFrom(0, 1, '\t'))
   .map(([value, indent]) => Buffer.from(JSON.stringify(value, null, indent)).toString('latin1'));
 
-describe('JSON that is checked and not built', () => {
-  test('is taken wherever JSON.parse takes it, with the same members as the scanner finds', () => {
+describe('the JSON check', () => {
+  test('accepts all JSON that JSON.parse accepts, with the same members as the scanner', () => {
     fc.assert(
       fc.property(objectText, (text) => {
         expect(read(text, 64, 1e6)).toEqual(scanMembers(Buffer.from(text, 'latin1')));
@@ -40,7 +40,7 @@ describe('JSON that is checked and not built', () => {
     );
   });
 
-  test('is taken exactly where JSON.parse takes it, however it was damaged', () => {
+  test('agrees with JSON.parse on damaged JSON', () => {
     const pieces = fc.constantFrom(
       ...[
         '{',
@@ -90,7 +90,7 @@ describe('JSON that is checked and not built', () => {
     );
   });
 
-  test('is taken exactly where JSON.parse takes it, made of pieces', () => {
+  test('agrees with JSON.parse on texts of random pieces', () => {
     const bytes = fc.array(fc.constantFrom(...'{}[]":,\\ au01-.eE+tfn'), { maxLength: 25 });
     fc.assert(
       fc.property(bytes, (list) => {
@@ -101,7 +101,7 @@ describe('JSON that is checked and not built', () => {
     );
   });
 
-  test('has a bound for its depth and for its members', () => {
+  test('limits the depth and the number of members', () => {
     const nested = (depth: number) => `{"a":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`;
     expect(read(nested(64))).toHaveLength(1);
     expect(() => read(nested(65))).toThrow('64 levels');

@@ -2,7 +2,7 @@ import { findMembers, replaceValues } from '../../src/lib/json-scan.js';
 import { anyText } from '../support/any-text.js';
 import fc from '../support/fast-check.js';
 
-/** JSON text with blanks where JSON allows them, and `model` now and then spelled with escapes. */
+/** JSON text with blanks where JSON allows them, and with `model` sometimes written with escapes. */
 function render(value: unknown, blank: () => string, escaped: () => boolean): string {
   const gap = blank();
   if (Array.isArray(value))
@@ -55,7 +55,7 @@ const anything = fc.letrec((tie) => ({
 }));
 
 describe('top-level members', () => {
-  test('are found as a parser finds them, and nothing else changes when one is replaced', () => {
+  test('are the ones that a parser finds, and replacing one changes nothing else', () => {
     fc.assert(
       fc.property(
         anything.object,
@@ -63,7 +63,7 @@ describe('top-level members', () => {
         fc.array(fc.boolean(), { minLength: 1, maxLength: 5 }),
         nasty,
         (raw, blanks, escapes, replacement) => {
-          // What a parser makes of it: -0 becomes 0, for one.
+          // Normalised by a parser: -0 becomes 0, for example.
           const object = JSON.parse(JSON.stringify(raw)) as Record<string, unknown>;
           let turn = 0;
           const text = render(
@@ -90,7 +90,7 @@ describe('top-level members', () => {
     );
   });
 
-  test('are not found in a body that was cut anywhere', () => {
+  test('are not found in a body that was cut at any position', () => {
     fc.assert(
       fc.property(
         anything.object,
@@ -104,7 +104,7 @@ describe('top-level members', () => {
     );
   });
 
-  test('are all found when a name stands twice', () => {
+  test('are all found if a name occurs twice', () => {
     const members = findMembers(Buffer.from('{"model":"a","x":{"model":1},"mod\\u0065l":2}'), ['model']);
     expect(members).toHaveLength(2);
   });

@@ -31,7 +31,7 @@ describe('a JSON reader', () => {
     sent.length = 0;
   });
 
-  test('reads up to 256 KiB at once, and hands over what is larger', async () => {
+  test('reads up to 256 KiB at once, and larger texts in the worker thread', async () => {
     const json = reader();
     expect(json.read('one', LENGTH, text(AT_ONCE_BYTES))).toEqual({ length: AT_ONCE_BYTES });
     await nextTurn();
@@ -39,7 +39,7 @@ describe('a JSON reader', () => {
     expect(sent).toEqual(['one length']);
   });
 
-  test('reads no more than that in one turn of the event loop, whoever sends it', async () => {
+  test('reads no more than 256 KiB in one turn of the event loop, from all callers together', async () => {
     const json = reader();
     for (let i = 0; i < 8; i++) await json.read(`${i}`, LENGTH, text(AT_ONCE_BYTES / 4));
     await nextTurn();
@@ -75,7 +75,7 @@ describe('each job', () => {
   afterAll(() => thread.close());
 
   test.each(JOBS.map(([job, input]) => [job.name, job, input] as const))(
-    'gives the same in the worker thread: %s',
+    'returns the same result in the worker thread: %s',
     async (name, job, input) => {
       const expected = job.run(input() as never);
       expect(await thread.run('one', name, input())).toEqual(expected);

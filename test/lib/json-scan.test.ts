@@ -9,7 +9,7 @@ const objectText = fc
   .map(([value, indent]) => ({ value, text: JSON.stringify(value, null, indent) }));
 
 describe('the members of a JSON object', () => {
-  test('are those that JSON.parse sees, byte range by byte range', () => {
+  test('are the ones that JSON.parse finds, with their byte ranges', () => {
     fc.assert(
       fc.property(objectText, ({ text }) => {
         const json = Buffer.from(text);
@@ -21,7 +21,7 @@ describe('the members of a JSON object', () => {
     );
   });
 
-  test('are found in no cut text', () => {
+  test('are not found in a truncated text', () => {
     fc.assert(
       fc.property(objectText, fc.nat(), ({ text }, cut) => {
         const json = Buffer.from(text.trimEnd());
@@ -30,7 +30,7 @@ describe('the members of a JSON object', () => {
     );
   });
 
-  test('never make the scanner do anything but answer or refuse', () => {
+  test('are found or refused, and nothing else is thrown for any text', () => {
     const bytes = fc.array(fc.constantFrom(...Buffer.from('{}[]":,\\ a1\n\xff', 'latin1')), {
       maxLength: 60,
     });
@@ -43,7 +43,7 @@ describe('the members of a JSON object', () => {
         } catch (error) {
           expect(error).toBeInstanceOf(JsonScanError);
         }
-        // What JSON.parse takes as an object, the scanner takes too: there is no text that only one of them reads.
+        // The scanner accepts every object that JSON.parse accepts, so no text is read by only one of them.
         let parsed: unknown;
         try {
           parsed = JSON.parse(json.toString());
@@ -54,11 +54,11 @@ describe('the members of a JSON object', () => {
     );
   });
 
-  test('with the same name are all reported', () => {
+  test('are all reported if they have the same name', () => {
     expect(scanMembers(Buffer.from('{"a":1,"\\u0061":2}')).map((member) => member.key)).toEqual(['a', 'a']);
   });
 
-  test('may nest to the limit and not beyond', () => {
+  test('may be nested up to the limit and no deeper', () => {
     const nested = (depth: number) => Buffer.from(`{"a":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`);
     expect(scanMembers(nested(64))).toHaveLength(1);
     expect(() => scanMembers(nested(65))).toThrow('deeper');

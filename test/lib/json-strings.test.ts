@@ -28,7 +28,7 @@ function visited(json: Buffer): { found: Found[]; keys: string[] } {
     key: (levels) => {
       const level = levels.at(-1)!;
       expect(level.state).toBe(level.outer);
-      // Each level notes how many keys lie around it, its own included.
+      // Each level counts the enclosing keys, including its own.
       level.state = level.outer + 1;
       keys.push(readKey(json, level.keyStart, level.keyEnd));
     },
@@ -52,7 +52,7 @@ const value = fc.letrec((tie) => ({
 })).any;
 
 describe('the strings of a piece of JSON', () => {
-  test('are those of the value, each with its place, with and without room', () => {
+  test('are visited with their positions, with and without white space', () => {
     fc.assert(
       fc.property(fc.dictionary(text, value), fc.constantFrom(0, 2), (object, room) => {
         const json = Buffer.from(` ${JSON.stringify(object, null, room)},"behind":"it"`);
@@ -64,7 +64,7 @@ describe('the strings of a piece of JSON', () => {
     );
   });
 
-  test('cost one call for each key and each string, however deep they lie', () => {
+  test('take one call per key and string at any depth', () => {
     const calls = (depth: number): number => {
       let count = 0;
       const texts = JSON.stringify(Array.from({ length: 500 }, () => ''));

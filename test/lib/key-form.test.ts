@@ -3,12 +3,12 @@ import fc from '../support/fast-check.js';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-describe('the form of an API key', () => {
-  test('a new key has it', () => {
+describe('the format of an API key', () => {
+  test('matches every new key', () => {
     for (let i = 0; i < 500; i++) expect(hasKeyForm(newApiKey())).toBe(true);
   });
 
-  test('a key with any one character changed does not', () => {
+  test("doesn't match a key with any single character changed", () => {
     fc.assert(
       fc.property(fc.integer({ min: 6, max: 51 }), fc.integer({ min: 1, max: 61 }), (position, shift) => {
         const key = newApiKey();
@@ -18,7 +18,7 @@ describe('the form of an API key', () => {
     );
   });
 
-  test('no arbitrary text has it', () => {
+  test("doesn't match arbitrary text", () => {
     fc.assert(fc.property(fc.string(), (text) => !hasKeyForm(text)));
     fc.assert(fc.property(fc.string(), (text) => !hasKeyForm(newApiKey() + text) || text === ''));
     fc.assert(
@@ -26,7 +26,7 @@ describe('the form of an API key', () => {
     );
   });
 
-  test('what is shown of a key does not tell its secret', () => {
+  test('hides the secret in the shown parts of a key', () => {
     const key = newApiKey();
     const { prefix, lastFour } = shownParts(key);
     expect(key.startsWith(prefix)).toBe(true);

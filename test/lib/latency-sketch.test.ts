@@ -3,7 +3,7 @@ import { type BucketCount, latencyBounds, latencyQuantile } from '../../src/lib/
 const RUNS = 200;
 const QUANTILES = [0.01, 0.5, 0.9, 0.95, 0.99, 1];
 
-/** A seeded generator (mulberry32), so that a failure can be had again. */
+/** A seeded generator (mulberry32), so that a failure can be reproduced. */
 function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -14,7 +14,7 @@ function randomFrom(seed: number): () => number {
   };
 }
 
-/** Every latency by itself, in no order. */
+/** One entry per latency, unsorted. */
 const sketchOf = (latencies: readonly number[]): BucketCount[] =>
   latencies.map((latency) => ({
     bucket: latencyBounds.findLastIndex((low) => low <= latency) + 1,
@@ -25,7 +25,7 @@ const exact = (latencies: readonly number[], q: number): number =>
   [...latencies].sort((a, b) => a - b)[Math.ceil(q * latencies.length) - 1]!;
 
 describe('the latency sketch', () => {
-  test('has few enough buckets for a small integer, and reaches what the database holds', () => {
+  test('has few enough buckets for a small integer, and covers all latencies of the database', () => {
     expect(latencyBounds[0]).toBe(0);
     expect(latencyBounds.length).toBeLessThan(1_000);
     expect(latencyBounds.at(-1)!).toBeLessThan(2 ** 31);
@@ -40,8 +40,8 @@ describe('the latency sketch', () => {
       );
       for (const q of QUANTILES) {
         const truth = exact(latencies, q);
-        const told = latencyQuantile(sketchOf(latencies), q);
-        expect({ seed, q, truth, told, close: Math.abs(told - truth) <= truth / 100 }).toMatchObject({
+        const estimate = latencyQuantile(sketchOf(latencies), q);
+        expect({ seed, q, truth, estimate, close: Math.abs(estimate - truth) <= truth / 100 }).toMatchObject({
           close: true,
         });
       }
@@ -51,13 +51,13 @@ describe('the latency sketch', () => {
   test('is within 1 % at both edges of every bucket', () => {
     for (const [index, low] of latencyBounds.entries()) {
       const high = (latencyBounds[index + 1] ?? 2 ** 31) - 1;
-      const told = latencyQuantile([{ bucket: index + 1, count: 1 }], 0.5);
-      expect(told - low).toBeLessThanOrEqual(low / 100);
-      expect(high - told).toBeLessThanOrEqual(high / 100);
+      const estimate = latencyQuantile([{ bucket: index + 1, count: 1 }], 0.5);
+      expect(estimate - low).toBeLessThanOrEqual(low / 100);
+      expect(high - estimate).toBeLessThanOrEqual(high / 100);
     }
   });
 
-  test('merges by putting sketches together', () => {
+  test('merges by concatenation', () => {
     const random = randomFrom(7);
     const [a, b] = [1, 2].map(() => Array.from({ length: 500 }, () => Math.floor(random() * 60_000)));
     for (const q of QUANTILES) {
@@ -67,7 +67,7 @@ describe('the latency sketch', () => {
     }
   });
 
-  test('of nothing is 0', () => {
+  test('returns 0 if it is empty', () => {
     expect(latencyQuantile([], 0.5)).toBe(0);
   });
 });

@@ -14,7 +14,7 @@ describe('the output of a log', () => {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-log-'));
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  test('has every line once and in order, those at the end of the process too', async () => {
+  test('has every line once and in order, including those at the end of the process', async () => {
     const path = join(folder, 'log');
     const fd = openSync(path, 'w');
     const output = new LogOutput(fd);
@@ -22,7 +22,7 @@ describe('the output of a log', () => {
     await until(() => readFileSync(path, 'utf8') === LINES.slice(0, 200).join(''), {
       what: 'the first lines',
     });
-    // The first of these is under way when the rest is flushed.
+    // The first of these is being written when the rest is flushed.
     for (const one of LINES.slice(200)) output.write(one);
     output.flushSync();
     await until(() => readFileSync(path, 'utf8').length === LINES.join('').length, { what: 'all lines' });
@@ -30,7 +30,7 @@ describe('the output of a log', () => {
     expect(readFileSync(path, 'utf8').split('\n').toSorted()).toEqual(LINES.join('').split('\n').toSorted());
   });
 
-  test('waits for a reader that is slower, and holds no more than a mebibyte for it', async () => {
+  test('waits for a slower reader, and buffers no more than a mebibyte', async () => {
     const path = join(folder, 'fifo');
     execFileSync('mkfifo', [path]);
     const fd = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
@@ -54,7 +54,7 @@ describe('the output of a log', () => {
     expect(got).toEqual(many.slice(0, got.length).map((one) => one.slice(0, -1)));
   });
 
-  test('that takes nothing, such as a full volume, neither ends the process nor holds it up', () => {
+  test("neither ends nor blocks the process if it can't be written, as on a full volume", () => {
     const script = `
       const { createLogger } = await import('${LOGGER}');
       const log = createLogger('test', 'info');

@@ -1,6 +1,6 @@
 import { createLogger } from '../../src/lib/logger.js';
 
-/** What the logger writes of an error, caught on its way out. */
+/** The line that the logger writes for an error. */
 function logged(err: unknown): string {
   const log = createLogger('test', 'trace');
   const lines: string[] = [];
@@ -25,7 +25,7 @@ describe('an error in the log', () => {
       Object.assign(new Error('invalid input syntax for type uuid: "canary"'), { code: '22P02' }),
     ],
     [
-      'a text that is no JSON',
+      'a text that is not JSON',
       (() => {
         try {
           return JSON.parse('{"password":"canary') as unknown;
@@ -52,7 +52,7 @@ describe('an error in the log', () => {
     ],
     ['its cause', new Error('it failed', { cause: new Error('canary') })],
     [
-      'the address that it was called with',
+      'the invalid URL',
       (() => {
         try {
           return new URL('postgres://user:canary@:x');
@@ -67,7 +67,7 @@ describe('an error in the log', () => {
     expect(line).not.toContain('canary');
   });
 
-  test('has what helps to find it: name, message, code', () => {
+  test('has its name, message and code', () => {
     const line = logged(
       Object.assign(new TypeError('relation "accounts" does not exist'), { code: '42P01' }),
     );

@@ -50,16 +50,16 @@ describe('Markdown', () => {
     ['```ts\nconst a = 1;\n\n# no heading\n```\nafter', 'code[ts](const a = 1;\n\n# no heading) p(after)'],
     ['- a\n- b\n  - c\n\n1. d\n2. e', 'ul(<p(a)><p(b) ul(<p(c)>)>) ol1(<p(d)><p(e)>)'],
     ['3. a\n   more\n\n4. b', 'ol3(<p(a\nmore)><p(b)>)'],
-    ['> said\n> - one', 'quote(p(said) ul(<p(one)>))'],
+    ['> words\n> - one', 'quote(p(words) ul(<p(one)>))'],
     ['---\n***', 'rule rule'],
     ['| a | b |\n|---|:-:|\n| 1 | **2** |\n| 3 |', 'table(a|b/1|strong(2)/3|)'],
     ['[words](https://example.com/a_(b) "title")', 'p(link<https://example.com/a_(b)>(words))'],
     ['see https://example.com/x.', 'p(see link<https://example.com/x>(https://example.com/x).)'],
-  ])('%j', (text, expected) => {
+  ])('is read: %j', (text, expected) => {
     expect(read(text)).toBe(expected);
   });
 
-  test('HTML is text, pictures are links, and addresses that run something are no links', () => {
+  test('contains HTML as text, images as links, and no links that could run code', () => {
     expect(read('<img src=x onerror=alert(1)> <b>no</b>')).toBe('p(<img src=x onerror=alert(1)> <b>no</b>)');
     expect(read('![cat](https://example.com/cat.png)')).toBe('p(image<https://example.com/cat.png>(cat))');
     expect(read('![](https://example.com/?q=secret)')).toContain('image<https://example.com/?q=secret>');
@@ -74,13 +74,13 @@ describe('Markdown', () => {
     }
   });
 
-  test('what is still being written is read as far as it has come', () => {
+  test('is read as far as it goes while it is being written', () => {
     expect(read('text\n```py\nprint(')).toBe('p(text) code[py](print()');
     expect(read('**bo')).toBe('p(**bo)');
     expect(read('[words](https://exa')).toContain('[words](');
   });
 
-  test('nothing is lost: every letter of a text is in what is drawn', () => {
+  test('keeps every letter of the text', () => {
     const lettersOf = (text: string): string => text.replaceAll(/[^a-z]/g, '');
     const piece = fc.constantFrom(
       'a',
@@ -110,14 +110,14 @@ describe('Markdown', () => {
         const drawn = [...plain.matchAll(/"(?:text|language)":"((?:[^"\\]|\\.)*)"/g)]
           .map(([, one]) => JSON.parse(`"${one}"`) as string)
           .join('');
-        // Of a fence the rest of its first line is the language, up to a space.
+        // The rest of a fence's first line, up to a space, is the language.
         if (!/```|~~~/.test(text)) expect(lettersOf(drawn)).toBe(lettersOf(text));
       }),
       { numRuns: 300 },
     );
   });
 
-  test('takes time by its length alone: signs that open and never end', () => {
+  test('is read in linear time, even with markers that are never closed', () => {
     const rounds = ['*a ', '**', '[', '`', '_a', '~~a', '> ', '- ', '![', '[a](', '*_', '|a', '``` '];
     for (const sign of rounds) {
       const cost = (times: number): number => {
@@ -127,7 +127,7 @@ describe('Markdown', () => {
         return user + system;
       };
       cost(2_000);
-      // 16 times as long may take 16 times as long and some; by the square it would be 256 times.
+      // 16 times the length may take a bit more than 16 times as long; quadratic time would be 256 times.
       const [short, long] = [cost(2_000), cost(32_000)];
       expect([sign, long < 100 * Math.max(short, 2_000)]).toEqual([sign, true]);
     }

@@ -117,28 +117,28 @@ describe('a message of a node', () => {
     '\\u00e9 \\n 50 % <tool_call> {"a": [1, 2]} ¿qué?',
     'Only basic math is supported by this model; hf_overrides is not known',
     'Basic authentication is required, or the header is missing.',
-  ])('passes as it is: %s', (message) => expect(mask(message)).toBe(message));
+  ])('passes unchanged: %s', (message) => expect(mask(message)).toBe(message));
 
-  test("has the model's public name in place of the node's own", () => {
+  test("contains the model's public name in place of the node's name", () => {
     const renamed = { from: 'qwen3:8b', to: 'gateway/fast' };
     expect(mask('"qwen3:8b" has no tools; qwen3:8b. not qwen3:8b-node', renamed)).toBe(
       '"gateway/fast" has no tools; gateway/fast. not qwen3:8b-node',
     );
   });
 
-  test("has no public name where the node's own is a plain word, unless it is quoted", () => {
+  test("keeps the node's name of the model if that is a plain word, unless it is quoted", () => {
     const renamed = { from: 'model', to: 'gateway/pro' };
     expect(mask('This model has no tools: "model" is too small', renamed)).toBe(
       'This model has no tools: "gateway/pro" is too small',
     );
   });
 
-  test('ends before a secret that is cut', () => {
+  test('ends before a truncated secret', () => {
     for (let length = 3_900; length < 4_000; length += 3)
       expect(mask(`see https://a.example/${'x'.repeat(length)} at correcthorse-battery`)).not.toMatch(/corr/);
   });
 
-  test('is masked once: a second mask changes nothing', () => {
+  test("isn't changed by a second mask", () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(fc.string(), fc.constantFrom(...HIDDEN)), { maxLength: 20 }), (parts) => {
         const once = mask(parts.join(' '));
@@ -147,13 +147,13 @@ describe('a message of a node', () => {
     );
   });
 
-  test('says nothing where only signs are left', () => {
+  test('is empty if only punctuation is left', () => {
     expect(mask('http://10.0.0.5:8000/v1: (worker7)')).toBe('');
     expect(mask('')).toBe('');
   });
 
   test.each(['n', 'messages', 'messages.0.content', 'tools[0].function.name', 'metadata.user-id'])(
-    'names the member %s',
+    'may name the member %s',
     (param) => expect(maskedParam(param, mask)).toBe(param),
   );
 
@@ -166,21 +166,21 @@ describe('a message of a node', () => {
     '',
     7,
     null,
-  ])('names no member %p', (param) => expect(maskedParam(param, mask)).toBeUndefined());
+  ])('must not name the member %p', (param) => expect(maskedParam(param, mask)).toBeUndefined());
 
-  test('hides by its form what no routing file names', () => {
+  test('hides hosts and addresses that no routing file names', () => {
     expect(
       GENERAL_MASK('out of memory on gpu-7.eu.acme.cloud (10.1.2.3:8000), see https://x.example/y'),
     ).toBe('out of memory on […] ([…]), see […]');
   });
 
-  test('is bounded, on one line and free of control characters', () => {
+  test('is limited in length, on one line and without control characters', () => {
     expect(mask('must '.repeat(100_000))).toHaveLength(MAX_ERROR_CHARACTERS);
     expect(mask('must\u0000be\r\nan\u2028ar\u202eray')).toBe('must be an array');
   });
 
   test.each(['a.', 'a-', ':', '1.', '/a', 'a:', 'http', '[', 'gpu-7.'])(
-    'of %s over and over is read in no time',
+    'is read in linear time if it repeats %s',
     (piece) => {
       const started = process.cpuUsage();
       mask(piece.repeat(100_000));

@@ -8,10 +8,10 @@ const parse = (value: unknown) => {
 };
 
 describe('money in a request', () => {
-  test('every whole number of 1e-12 dollars that a JSON number can say is taken exactly', () => {
+  test('every whole number of 1e-12 dollars that a JSON number can express is read exactly', () => {
     fc.assert(
       fc.property(fc.bigInt(0n, 10n ** 18n), (units) => {
-        // 15 significant digits survive the way through a double.
+        // A double preserves 15 significant digits.
         const digits = units.toString();
         const short = BigInt(digits.slice(0, 15).padEnd(digits.length, '0'));
         return parse(JSON.parse(formatMoney(short))) === short;
@@ -19,11 +19,11 @@ describe('money in a request', () => {
     );
   });
 
-  test('every amount is taken back in the form in which answers give it', () => {
+  test('every amount is accepted in the format of answers', () => {
     fc.assert(fc.property(fc.bigInt(0n, 10n ** 18n), (units) => parse(formatMoney(units)) === units));
   });
 
-  test('the text of a number reads back as the same number and has no exponent', () => {
+  test('the text of a number parses to the same number and has no exponent', () => {
     fc.assert(
       fc.property(fc.double({ min: 0, max: 1e6, noNaN: true }), (value) => {
         const text = decimalText(value);
@@ -32,7 +32,7 @@ describe('money in a request', () => {
     );
   });
 
-  test('what is taken is what the shortest text says; what has more than 12 decimals is refused', () => {
+  test('a number is read by its shortest text, and refused with more than 12 decimals', () => {
     fc.assert(
       fc.property(fc.double({ min: 0, max: 1e6, noNaN: true }), (value) => {
         const decimals = decimalText(value).split('.')[1]?.length ?? 0;
@@ -56,7 +56,7 @@ describe('money in a request', () => {
     ['0001.500000', 15n * 10n ** 11n],
     ['0.0000000000010', 1n],
     ['999999.999999999999', 10n ** 18n - 1n],
-  ])('%p is taken', (value, units) => expect(parse(value)).toBe(units));
+  ])('%p is accepted', (value, units) => expect(parse(value)).toBe(units));
 
   test.each([
     [1e-13],

@@ -14,7 +14,7 @@ describe('an amount on a page', () => {
     expect(moneyParts(decimal)).toEqual({ main, rest });
   });
 
-  test('loses nothing, whatever the amount', () => {
+  test('keeps every digit of any amount', () => {
     fc.assert(
       fc.property(fc.bigInt(-(10n ** 20n), 10n ** 20n), (units) => {
         const { main, rest } = moneyParts(formatMoney(units));
@@ -24,7 +24,7 @@ describe('an amount on a page', () => {
   });
 });
 
-describe('whether calls have stopped', () => {
+describe('callsStopped', () => {
   test.each([
     ['25.000000', false],
     ['0.999999', false],
@@ -33,7 +33,7 @@ describe('whether calls have stopped', () => {
     ['0.000999999999', true],
     ['0.000000', true],
     ['-3.500000', true],
-  ])('at %s: %s', (decimal, stopped) => {
+  ])('at %s is %s', (decimal, stopped) => {
     expect(callsStopped(decimal)).toBe(stopped);
   });
 });

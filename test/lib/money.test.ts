@@ -8,7 +8,7 @@ describe('money', () => {
     );
   });
 
-  test('the wire form has at least 6 and at most 12 decimals and no zero beyond the sixth', () => {
+  test('a formatted amount has 6 to 12 decimals, and no trailing zeros after the sixth', () => {
     fc.assert(
       fc.property(fc.bigInt(-(10n ** 24n), 10n ** 24n), (units) => {
         const decimals = formatMoney(units).split('.')[1]!;
@@ -24,7 +24,7 @@ describe('money', () => {
     ['0.99999995', '0.99999995'],
     ['-0.000000000001', '-0.000000000001'],
     ['1000000', '1000000.000000'],
-  ])('%s is written as %s', (text, wire) => expect(formatMoney(parseMoney(text))).toBe(wire));
+  ])('%s is formatted as %s', (text, wire) => expect(formatMoney(parseMoney(text))).toBe(wire));
 
   test.each(['', '1e3', '.5', '1.', '0x1', 'NaN', '1.0000000000001', ' 1'])('%p is refused', (text) =>
     expect(() => parseMoney(text)).toThrow(RangeError),

@@ -4,13 +4,13 @@ import fc from '../support/fast-check.js';
 const v4 = fc.tuple(...Array.from({ length: 4 }, () => fc.integer({ min: 0, max: 255 })));
 const groups = fc.array(fc.integer({ min: 0, max: 0xffff }), { minLength: 8, maxLength: 8 });
 const v6Text = (parts: number[]): string => parts.map((part) => part.toString(16)).join(':');
-/** The same address with its longest run of zeros left out, as it is usually written. */
+/** The same address with its longest run of zeros left out, which is the usual notation. */
 const compressed = (parts: number[]): string => new URL(`http://[${v6Text(parts)}]`).hostname.slice(1, -1);
 const isMapped = (parts: number[]): boolean =>
   parts.slice(0, 5).every((part) => part === 0) && parts[5] === 0xffff;
 
 describe('the network of an address', () => {
-  test('is the /24 of IPv4, however it is written', () => {
+  test('is the /24 of IPv4 in any notation', () => {
     fc.assert(
       fc.property(v4, ([a, b, c, d]) => {
         const network = `${a}.${b}.${c}.0/24`;
@@ -21,7 +21,7 @@ describe('the network of an address', () => {
     );
   });
 
-  test('is the /64 of IPv6, however it is written', () => {
+  test('is the /64 of IPv6 in any notation', () => {
     fc.assert(
       fc.property(
         groups,
@@ -39,7 +39,7 @@ describe('the network of an address', () => {
     );
   });
 
-  test('differs where the /64 does', () => {
+  test('differs if the /64 differs', () => {
     fc.assert(
       fc.property(
         groups,
@@ -54,7 +54,7 @@ describe('the network of an address', () => {
     );
   });
 
-  test('of what is no address is one and the same', () => {
+  test("is the same for all texts that aren't addresses", () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         fc.pre(!/^[\d.]+$/.test(text) && !text.includes(':'));
@@ -67,7 +67,7 @@ describe('the network of an address', () => {
   });
 });
 
-describe('the networks that an address counts in', () => {
+describe('the networks of an address', () => {
   test('are the IPv4 address and its /24', () => {
     fc.assert(
       fc.property(v4, ([a, b, c, d]) => {
@@ -78,7 +78,7 @@ describe('the networks that an address counts in', () => {
     );
   });
 
-  test('are the IPv6 /64, /56 and /48, shared with whoever has the same bits and nobody else', () => {
+  test('are the IPv6 /64, /56 and /48, shared with exactly the addresses that have the same prefix', () => {
     fc.assert(
       fc.property(groups, fc.integer({ min: 0, max: 127 }), (parts, bit) => {
         const other = parts.with(bit >> 4, parts[bit >> 4]! ^ (0x8000 >> (bit & 15)));
@@ -92,7 +92,7 @@ describe('the networks that an address counts in', () => {
     );
   });
 
-  test('of what is no address are one and the same', () => {
+  test("are the same for all texts that aren't addresses", () => {
     expect(networksOf('')).toEqual(['unknown']);
   });
 });

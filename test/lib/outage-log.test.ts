@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { createOutageLog } from '../../src/lib/outage-log.js';
 import { until } from '../support/until.js';
 
-test('an outage is one line at its begin and one at its end; anything else is told each time', async () => {
+test('an outage is logged by one line at its start and one at its end; other errors are logged each time', async () => {
   const lines: { msg: string; errors?: number }[] = [];
   const sink = new Writable({
     write(chunk, _encoding, done) {

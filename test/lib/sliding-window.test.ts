@@ -3,7 +3,7 @@ import fc from '../support/fast-check.js';
 
 const WINDOW_MS = 60_000;
 
-/** The definition, without a ring: how many allowed tries lie in the last window. */
+/** The definition without a ring: the number of allowed tries in the last window. */
 class Model {
   allowed: number[] = [];
   constructor(public limit: number) {}
@@ -16,7 +16,7 @@ class Model {
 }
 
 describe('a sliding window', () => {
-  test('allows exactly what its definition allows, also when the limit changes', () => {
+  test('allows exactly what its definition allows, even when the limit changes', () => {
     const steps = fc.array(
       fc.oneof(
         fc.record({ wait: fc.integer({ min: 0, max: 30_000 }) }),
@@ -42,7 +42,7 @@ describe('a sliding window', () => {
     );
   });
 
-  test('says when to come back, and lets one in at that time and not a millisecond before', () => {
+  test('returns when one more is allowed, which is exact to the millisecond', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 5_000 }), { minLength: 3, maxLength: 3 }), (gaps) => {
         const window = new SlidingWindow(3, WINDOW_MS);
@@ -59,7 +59,7 @@ describe('a sliding window', () => {
     );
   });
 
-  test('is right a window after it saw its clock step back, and never lets more through than real time allows', () => {
+  test('is exact one window after its clock stepped back, and never allows more than real time does', () => {
     const steps = fc.array(
       fc.record({
         wait: fc.integer({ min: 0, max: 40_000 }),
@@ -79,7 +79,7 @@ describe('a sliding window', () => {
           real += wait;
           clock += wait - back;
           for (let i = 0; i < tries; i++) {
-            // Somebody else, who counts in real time, may have decided.
+            // Another counter, which uses real time, may have allowed it.
             if (noted && inLastWindow().length < limit) {
               window.note(clock);
               letIn.push(real);

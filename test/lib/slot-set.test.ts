@@ -2,7 +2,7 @@ import { SlotSet } from '../../src/lib/slot-set.js';
 import fc from '../support/fast-check.js';
 
 describe('a set of slots', () => {
-  test('holds what was added and not deleted, however the two follow each other', () => {
+  test('holds the values that were added and not deleted, in any order of operations', () => {
     fc.assert(
       fc.property(fc.array(fc.nat({ max: 9 }), { maxLength: 200 }), (steps) => {
         const set = new SlotSet<{ n: number }>();
@@ -18,7 +18,7 @@ describe('a set of slots', () => {
             held.delete(oldest[0]);
             gone.push([oldest[1], oldest[0]]);
           } else {
-            // A second time, though another may have the slot by now.
+            // Delete it a second time, although another value may have the slot now.
             for (const [slot, value] of gone) set.delete(slot, value);
           }
         }

@@ -34,11 +34,11 @@ describe('thinking in front of an answer', () => {
     ['Hm.\n</think>', 'Hm.', ''],
     ['The tag </think> ends it.', '', 'The tag </think> ends it.'],
     ['[1, 2]', '', '[1, 2]'],
-  ])('is told apart: %j', (text, thinking, answer) => {
+  ])('is separated from the answer: %j', (text, thinking, answer) => {
     expect(splitThinking(text)).toEqual({ thinking, answer });
   });
 
-  test('is the same however its text is cut', () => {
+  test('is the same wherever the text is cut', () => {
     fc.assert(
       fc.property(TEXT, fc.array(fc.nat(60)), (text, cuts) => {
         const whole = new ThinkingFilter();

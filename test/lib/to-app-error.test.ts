@@ -1,8 +1,8 @@
 import { DeadlockException } from '@mikro-orm/core';
 import { toAppError } from '../../src/lib/to-app-error.js';
 
-describe('what a thrown error is told as', () => {
-  test('a deadlock is over at once, so the request may be repeated', () => {
+describe('the error shown for a thrown error', () => {
+  test('allows a retry after a deadlock', () => {
     const ended = new DeadlockException(Object.assign(new Error('deadlock detected'), { code: '40P01' }));
     expect(toAppError(ended)).toMatchObject({
       code: 'service_unavailable',
@@ -10,7 +10,7 @@ describe('what a thrown error is told as', () => {
     });
   });
 
-  test.each([new Error('something else'), undefined, null, 'text'])('%s is our fault', (thrown) => {
+  test.each([new Error('something else'), undefined, null, 'text'])('is internal_error for %s', (thrown) => {
     expect(toAppError(thrown).code).toBe('internal_error');
   });
 });

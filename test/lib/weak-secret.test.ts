@@ -36,8 +36,8 @@ describe('a secret that can be guessed', () => {
     'marble otter quilt vinegar trombone sleet',
   ])('is not %s', (secret) => expect(isWeakSecret(secret)).toBe(false));
 
-  test('is never one that was drawn, in any of the usual forms', () => {
-    // Drawn the same each time, since one in some millions may well be taken for weak.
+  test('is never a generated one, in any of the usual formats', () => {
+    // The same in each run, since one in some millions may count as weak.
     const wrong = Array.from({ length: 5_000 }, (_, i) => createHash('sha256').update(`draw ${i}`).digest())
       .flatMap((drawn) => [
         drawn.toString('base64'),

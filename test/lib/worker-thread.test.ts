@@ -37,7 +37,7 @@ describe('the worker thread', () => {
     logged.length = 0;
   });
 
-  test('gives what the job gives, and takes buffers over without a copy', async () => {
+  test('returns the result of a job, and transfers buffers without copying', async () => {
     const thread = start();
     const body = bodyOf('gateway/fast', MIB);
     const expected = READ_REQUEST.run(asked(Buffer.from(body)));
@@ -45,21 +45,21 @@ describe('the worker thread', () => {
     expect(body).toHaveLength(0);
   });
 
-  test('leaves the memory of others alone, where a buffer is a part of it', async () => {
+  test("doesn't transfer memory that a buffer shares with others", async () => {
     const shared = Buffer.concat([Buffer.from('before'), bodyOf('m'), Buffer.from('behind')]);
     const read = await start().run<{ forward: Buffer }>('one', 'request', asked(shared.subarray(6, -6)));
     expect(read.forward.equals(bodyOf('m'))).toBe(true);
     expect(shared.subarray(0, 6).toString()).toBe('before');
   });
 
-  test('fails a job that can not be sent to it, and does the next', async () => {
+  test("fails a job that can't be sent, and runs the next one", async () => {
     const thread = start();
     const unsendable = { body: bodyOf('m'), allowed: () => true };
     await expect(thread.run('one', 'request', unsendable)).rejects.toThrow(/could not be cloned/);
     expect(await thread.run('one', 'request', asked(bodyOf('m')))).toMatchObject({ model: 'm' });
   });
 
-  test('throws what the job throws', async () => {
+  test('throws the error of a job', async () => {
     await expect(start().run('one', 'request', asked(Buffer.from('{"model":1}')))).rejects.toMatchObject({
       name: 'AppError',
       code: 'invalid_body',
@@ -68,7 +68,7 @@ describe('the worker thread', () => {
     });
   });
 
-  test('does one job at a time, and owners take turns', async () => {
+  test('runs one job at a time, and owners take turns', async () => {
     const thread = start();
     const done: string[] = [];
     const jobs = ['a1', 'a2', 'a3', 'b1', 'c1'].map(async (name) => {
@@ -76,11 +76,11 @@ describe('the worker thread', () => {
       done.push(name);
     });
     await Promise.all(jobs);
-    // Behind the job under way and one more, however many one owner has.
+    // After the current job and one more, however many one owner has.
     expect(done).toEqual(['a1', 'a2', 'b1', 'c1', 'a3']);
   });
 
-  test('drops a job whose caller leaves while it waits', async () => {
+  test('drops a waiting job whose caller leaves', async () => {
     const thread = start();
     const gone = new AbortController();
     const first = thread.run('one', 'request', asked(bodyOf('m', MIB)));
@@ -90,11 +90,11 @@ describe('the worker thread', () => {
     gone.abort(new Error('gone'));
     await expect(second).rejects.toThrow('gone');
     await Promise.all([first, third]);
-    // It was never handed over.
+    // It was never sent to the thread.
     expect(body).toHaveLength(bodyOf('m', MIB).length);
   });
 
-  test('that runs out of memory fails its job alone, and is started again', async () => {
+  test('fails only the current job when it runs out of memory, and is started again', async () => {
     const thread = start(64);
     const failing = thread.run('one', READ_ANSWER.name, greedyAnswer());
     const next = thread.run('other', 'request', asked(bodyOf('m')));
@@ -103,7 +103,7 @@ describe('the worker thread', () => {
     expect(logged).toEqual(['the worker thread ended; the next job starts it again']);
   }, 60_000);
 
-  test('fails what it has to do when it is closed', async () => {
+  test('fails its pending jobs when it is closed', async () => {
     const thread = start();
     await thread.run('one', 'request', asked(bodyOf('m')));
     const running = thread.run('one', 'request', asked(bodyOf('m', 9 * MIB)));
@@ -115,7 +115,7 @@ describe('the worker thread', () => {
     expect(logged).toEqual([]);
   });
 
-  test('keeps no process alive', async () => {
+  test("doesn't keep the process alive", async () => {
     const script = `
       import { WorkerThread } from ${JSON.stringify(urlInDist('lib/worker-thread.js'))};
       const body = Buffer.from('{"model":"m"}');

@@ -51,7 +51,7 @@ describe('an edge with the router in process', () => {
 
   const customer = (): Promise<TestKey> => createTestKey(db, { virtualKey });
 
-  test('bills what the node reports, and knows which deployment answered', async () => {
+  test('bills the usage that the node reports, and records which deployment answered', async () => {
     const caller = await customer();
     node.answer(stream(FULL_STREAM));
     const streamed = await (await postChat(edge.url, caller.key, { stream: true })).text();
@@ -74,7 +74,7 @@ describe('an edge with the router in process', () => {
     expect(rows).toEqual([{ deployment: 'node-0' }]);
   });
 
-  test('rejects a key without a virtual key, and one whose virtual key is gone reaches no node', async () => {
+  test('refuses a call without a virtual key, or with a deleted one, before it reaches a node', async () => {
     const before = node.seen.length;
     const without = await createTestKey(db, { virtualKey: null });
     const refused = await postChat(edge.url, without.key);
@@ -91,7 +91,7 @@ describe('an edge with the router in process', () => {
     expect(node.seen.length).toBe(before);
   });
 
-  test('cuts the node off within a second after its client has left', async () => {
+  test('ends the call to the node within a second after the client has left', async () => {
     const caller = await customer();
     node.answer(stream([delta('Hel')], { finish: false }));
     const leaving = new AbortController();
@@ -115,7 +115,7 @@ describe('an edge with the router in process', () => {
     });
   });
 
-  test('cuts off a stream of which nothing but comments comes any more', async () => {
+  test('ends a stream that sends nothing but comments after its timeout', async () => {
     const caller = await customer();
     node.answer((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).write(delta('Hel'));
@@ -131,7 +131,7 @@ describe('an edge with the router in process', () => {
     await until(() => node.seen.at(-1)!.aborted);
   });
 
-  test('holds nobody up for a client that does not read', async () => {
+  test("doesn't delay other clients for one that doesn't read", async () => {
     const [slow, quick] = [await customer(), await customer()];
     const event = delta('x'.repeat(10_000));
     node.answer(stream([...Array.from({ length: 1_000 }, () => event), DONE_EVENT]));
@@ -141,7 +141,7 @@ describe('an edge with the router in process', () => {
     expect((await unread.text()).length).toBe(1_000 * event.length + DONE_EVENT.length);
   });
 
-  test('says of a model who answers it, by the routing in force', async () => {
+  test('lists the simulator as the owner of a model only while it answers for the model', async () => {
     const caller = await customer();
     const owner = async () => {
       const headers = { authorization: `Bearer ${caller.key}` };

@@ -8,7 +8,7 @@ import { selfSigned } from '../support/certificate.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { startTestProxy } from '../support/proxy.js';
 
-describe('the cause of a connection that fails', () => {
+describe('the cause of a failed connection', () => {
   let db: TestDatabase;
   let secure: Server;
   beforeAll(async () => {
@@ -24,9 +24,9 @@ describe('the cause of a connection that fails', () => {
 
   const CAUSES: [string, string, () => string][] = [
     ['a wrong port', 'ECONNREFUSED', () => DEAD_URL],
-    ['a certificate that nobody knows', 'DEPTH_ZERO_SELF_SIGNED_CERT', () => `https://localhost:${port()}`],
+    ['an unknown certificate', 'DEPTH_ZERO_SELF_SIGNED_CERT', () => `https://localhost:${port()}`],
     ['a name that does not resolve', '(?:ENOTFOUND|EAI_AGAIN)', () => 'http://node-7.invalid'],
-    ['https that is asked for by http', '[A-Z_]+', () => `http://127.0.0.1:${port()}`],
+    ['https called by http', '[A-Z_]+', () => `http://127.0.0.1:${port()}`],
   ];
 
   test.each(CAUSES)('is logged for the operator and hidden from callers: %s', async (_what, code, url) => {

@@ -2,8 +2,7 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Logger } from '../../src/lib/logger.js';
-import { followFile } from '../../src/router/follow-file.js';
-import { createRoutingSource } from '../../src/router/routing-source.js';
+import { createRoutingSource, followFile } from '../../src/router/routing-source.js';
 import { until } from '../support/until.js';
 
 const fileWith = (...ids: string[]): string =>
@@ -15,7 +14,7 @@ const fileWith = (...ids: string[]): string =>
     )
     .join('\n')}\n`;
 
-describe('a routing file that is followed', () => {
+describe('a followed routing file', () => {
   let folder: string;
   let path: string;
   const stops: (() => void)[] = [];
@@ -35,7 +34,7 @@ describe('a routing file that is followed', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** Reads the file as at a start, lets something happen, then follows it; gives the ids of each reading that came since. */
+  /** Reads the file as at a start, runs `before`, then follows the file. Returns the ids of each later reading. */
   async function follow(before: () => void = () => undefined): Promise<string[][]> {
     const config = {
       ...{ proxyConfigPath: path, environment: {}, production: true },
@@ -57,7 +56,7 @@ describe('a routing file that is followed', () => {
     renameSync(`${path}.next`, path);
   };
 
-  test('is read again when it is written, and when another is renamed to it', async () => {
+  test('is read again when it is written, and when another file is renamed to its path', async () => {
     const readings = await follow();
     writeFileSync(path, fileWith('one', 'two'));
     await until(() => readings.length === 1, { what: 'the written file' });
@@ -66,24 +65,24 @@ describe('a routing file that is followed', () => {
     expect(readings).toEqual([['one', 'two'], ['three']]);
   });
 
-  test('is read again though it changed before it was followed', async () => {
+  test('is read again if it changed between the start and the following', async () => {
     const readings = await follow(() => replace(fileWith('later')));
     await until(() => readings.length === 1, { what: 'the file that changed' });
     expect(readings).toEqual([['later']]);
   });
 
-  test('changes nothing while it is faulty or gone, and is read once it is right', async () => {
+  test('changes nothing while it is invalid or missing, and is read once it is valid', async () => {
     const readings = await follow();
     writeFileSync(path, 'model_list: [sk-of-a-node');
     process.emit('SIGHUP');
-    await until(() => faults.length === 1, { what: 'the faulty file' });
+    await until(() => faults.length === 1, { what: 'the invalid file' });
     rmSync(path);
     process.emit('SIGHUP');
     await until(() => faults.length >= 2, { what: 'the missing file' });
     expect(readings).toEqual([]);
     expect(JSON.stringify(faults)).not.toContain('sk-of-a-node');
     writeFileSync(path, fileWith('back'));
-    await until(() => readings.length > 0, { what: 'the file that is right' });
+    await until(() => readings.length > 0, { what: 'the valid file' });
     expect(readings[0]).toEqual(['back']);
   });
 });

@@ -24,14 +24,14 @@ import { soonerThan } from '../support/sooner-than.js';
 import { until } from '../support/until.js';
 
 const MIB = 1024 * 1024;
-/** Nothing here is late, however busy the machine is. */
-const PATIENCE_MS = 120_000;
-const patient = (): Heard => new Heard({ headersTimeoutMs: PATIENCE_MS, bodyTimeoutMs: PATIENCE_MS });
+/** Long enough for any machine, so that nothing times out. */
+const LONG_MS = 120_000;
+const patientHandler = (): Heard => new Heard({ headersTimeoutMs: LONG_MS, bodyTimeoutMs: LONG_MS });
 
 describe('the router in process', () => {
   let db: TestDatabase;
   let node: ScriptedUpstream;
-  /** The same router over HTTP too. */
+  /** The same router over HTTP, for comparison. */
   let proxy: TestProxy;
   let key: string;
   let http: HttpUpstream;
@@ -42,8 +42,8 @@ describe('the router in process', () => {
     proxy = await startTestProxy(db, {
       config: routes(models.map((model, index) => ({ model, id: `node-${index}`, url: node.url }))),
       settings: { numRetries: 0, allowedFails: 1_000 },
-      timeoutMs: PATIENCE_MS,
-      idleMs: PATIENCE_MS,
+      timeoutMs: LONG_MS,
+      idleMs: LONG_MS,
     });
     key = await proxy.newKey();
     http = new HttpUpstream(new UpstreamClient({ url: new URL(proxy.url), connectTimeoutMs: 5_000 }), '');
@@ -55,9 +55,14 @@ describe('the router in process', () => {
     await db.close();
   });
 
-  function call(upstream: Upstream, body: unknown, head: Partial<CallHead> = {}, heard = patient()): Heard {
+  function call(
+    upstream: Upstream,
+    body: unknown,
+    head: Partial<CallHead> = {},
+    heard = patientHandler(),
+  ): Heard {
     const bytes = Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body));
-    heard.carrier = upstream.call(callHead({ authorization: `Bearer ${key}`, ...head }), bytes, heard);
+    heard.handle = upstream.call(callHead({ authorization: `Bearer ${key}`, ...head }), bytes, heard);
     return heard;
   }
 
@@ -102,14 +107,14 @@ describe('the router in process', () => {
     ['no key', chat(), ask('Hi'), { authorization: 'Basic x' }],
   ];
   test.each(answers)(
-    'answers as over HTTP: %s',
+    'answers the same as over HTTP: %s',
     async (_what, script, body, head = {}) => {
       node.answer(script);
-      const expected = (await call(http, body, head).done()).told;
-      const { told } = await call(proxy.upstream, body, head).done();
-      expect(told.body === expected.body).toBe(true);
-      expect({ ...told, body: '' }).toEqual({ ...expected, body: '' });
-      expect(told.status).toBeGreaterThanOrEqual(200);
+      const expected = (await call(http, body, head).done()).comparable;
+      const { comparable } = await call(proxy.upstream, body, head).done();
+      expect(comparable.body === expected.body).toBe(true);
+      expect({ ...comparable, body: '' }).toEqual({ ...expected, body: '' });
+      expect(comparable.status).toBeGreaterThanOrEqual(200);
     },
     60_000,
   );
@@ -124,49 +129,49 @@ describe('the router in process', () => {
     expect(inProcess!.headers).toEqual(overHttp!.headers);
   });
 
-  test('calls the handler after `call` has returned, and no node before the end of the turn', async () => {
+  test('calls the handler only after `call` has returned, and the node only at the end of the turn', async () => {
     node.answer(chat());
     const before = node.begun();
     const refused = call(proxy.upstream, [], none);
     expect([refused.head, refused.over]).toEqual([undefined, false]);
     const left = call(proxy.upstream, ask('Hi'));
-    left.carrier!.abort(left);
+    left.handle!.abort(left);
     await refused.done();
     await call(proxy.upstream, ask('Hi')).done();
-    // The one that was left in the turn in which it was made never reached it.
+    // The call that was aborted in its own turn never reached the node.
     expect(node.begun()).toBe(before + 1);
     expect([left.head, left.over]).toEqual([undefined, false]);
   });
 
-  test('cuts the node off when the handler aborts, before the first byte and in a stream', async () => {
+  test('ends the call to the node when the handler aborts, before the first byte and during a stream', async () => {
     const aborted = () => node.seen.at(-1)!.aborted;
     const before = node.seen.length;
     node.answer(() => undefined);
     const waiting = call(proxy.upstream, ask('Hi'));
     await until(() => node.seen.length === before + 1);
-    waiting.carrier!.abort(waiting);
+    waiting.handle!.abort(waiting);
     await soonerThan(1_000, aborted, 'the node is left');
     node.answer(stream([delta('Hel')], { finish: false }));
     const reading = call(proxy.upstream, ask('Hi', streamed), streamed);
     await until(() => reading.bytes > 0);
-    reading.carrier!.abort(reading);
+    reading.handle!.abort(reading);
     await soonerThan(1_000, aborted, 'the node is left');
     expect([waiting.over, reading.over]).toEqual([false, false]);
   });
 
-  test('ends a whole answer that goes on and on when its handler has waited long enough', async () => {
+  test('ends a whole answer that never completes when the timeout of its handler is reached', async () => {
     node.answer((_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       const pad = setInterval(() => response.write(' '), 20);
       response.once('close', () => clearInterval(pad));
     });
-    const hurried = new Heard({ headersTimeoutMs: 500, bodyTimeoutMs: PATIENCE_MS });
+    const hurried = new Heard({ headersTimeoutMs: 500, bodyTimeoutMs: LONG_MS });
     const heard = await call(proxy.upstream, ask('Hi'), {}, hurried).done();
     expect([heard.head, heard.errors]).toEqual([undefined, [expect.any(UpstreamTimeoutError)]]);
     await until(() => node.seen.at(-1)!.aborted, { what: 'the node to be left' });
   });
 
-  test('gives a handler that throws its own error, and blames no node for it', async () => {
+  test("returns the error of a handler that throws to that handler, and doesn't blame the node", async () => {
     const own = new Error('of the handler');
     class Throwing extends Heard {
       override onData(): void {
@@ -180,7 +185,7 @@ describe('the router in process', () => {
     expect(fails).toBe(0);
   });
 
-  test('answers a failure of its own with an error that does not show it', async () => {
+  test("answers its own failure with a 500 that doesn't reveal the cause", async () => {
     const failing = {
       ...proxy.router.calls,
       router: () => {
@@ -188,12 +193,12 @@ describe('the router in process', () => {
       },
     };
     const upstream = new RouterUpstream(failing, proxy.keys, createLogger('router', 'silent'));
-    const { told } = await call(upstream, ask('Hi')).done();
-    expect(told.status).toBe(500);
-    expect(told.body).not.toContain('of ours');
+    const { comparable } = await call(upstream, ask('Hi')).done();
+    expect(comparable.status).toBe(500);
+    expect(comparable.body).not.toContain('of ours');
   });
 
-  test('holds a node back whose answer is not taken, and no other call', async () => {
+  test("pauses a node whose answer isn't read, without delaying other calls", async () => {
     const event = delta('x'.repeat(10_000));
     let sent = 0;
     node.answer((_request, response) => {
@@ -205,20 +210,20 @@ describe('the router in process', () => {
       };
       write();
     });
-    const slow = patient();
+    const slow = patientHandler();
     slow.pausing = true;
     call(proxy.upstream, ask('Hi', streamed), streamed, slow);
     await until(() => slow.pieces.length > 0);
     let last = -1;
     await until(
       () => {
-        const stands = last === sent;
+        const isStill = last === sent;
         last = sent;
-        return stands;
+        return isStill;
       },
       { intervalMs: 200 },
     );
-    // The rest is in the buffers of the system, on the way from the node.
+    // The rest is in buffers of the system between the node and the router.
     expect(sent).toBeLessThan(2_000);
     expect(slow.bytes).toBeLessThan(1_000_000);
     const before = sent;
@@ -226,7 +231,7 @@ describe('the router in process', () => {
     expect((await call(proxy.upstream, ask('Hi')).done()).head?.status).toBe(200);
     expect(sent).toBe(before);
     slow.pausing = false;
-    slow.carrier!.resume(slow);
+    slow.handle!.resume(slow);
     await slow.done();
     expect([slow.ends, slow.bytes]).toEqual([1, 4_000 * event.length + DONE_EVENT.length]);
   });

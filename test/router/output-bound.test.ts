@@ -29,7 +29,7 @@ describe('the bound of an answer', () => {
     node = await startScriptedUpstream();
   });
   beforeEach(async () => {
-    // What a node has said is remembered: each test has deployments of its own.
+    // The router remembers what a node accepts, so each test has deployments of its own.
     node.seen.length = 0;
     proxy = await startTestProxy(db, {
       config: routes([
@@ -51,7 +51,7 @@ describe('the bound of an answer', () => {
   const bounds = (): Bound[] => node.seen.map(({ body }) => boundIn(body));
   const refusal = (message: string, fields: object = {}): string =>
     JSON.stringify({ error: { message, type: 'invalid_request_error', param: null, code: null, ...fields } });
-  /** A node that takes only that field. */
+  /** A node that accepts only that field. */
   const takesOnly =
     (field: Field, answer: string, status = 400): Script =>
     (request, response) => {
@@ -88,16 +88,19 @@ describe('the bound of an answer', () => {
     ['the older one for a newer node', 'new', '"max_tokens":50', { max_completion_tokens: 50 }],
   ];
 
-  test.each(SENT)('reaches its node in the fields of its deployment: %s', async (_what, model, sent, got) => {
-    node.answer(chat());
-    for (const body of [
-      `{"model":"gateway/${model}","messages":[],${sent}}`,
-      `{ ${sent} , "messages":[{"content":"\\"max_tokens\\":1}"}] , "model":"gateway/${model}" }`,
-    ]) {
-      expect((await call(body)).status).toBe(200);
-    }
-    expect(bounds()).toEqual([got, got]);
-  });
+  test.each(SENT)(
+    'is sent to the node in the fields of its deployment: %s',
+    async (_what, model, sent, got) => {
+      node.answer(chat());
+      for (const body of [
+        `{"model":"gateway/${model}","messages":[],${sent}}`,
+        `{ ${sent} , "messages":[{"content":"\\"max_tokens\\":1}"}] , "model":"gateway/${model}" }`,
+      ]) {
+        expect((await call(body)).status).toBe(200);
+      }
+      expect(bounds()).toEqual([got, got]);
+    },
+  );
 
   const WORDS: [string, Field, number, string][] = [
     [
@@ -175,7 +178,7 @@ describe('the bound of an answer', () => {
       refusal("Additional properties are not allowed ('max_completion_tokens' was unexpected)"),
     ],
     [
-      'no word which',
+      'no word on which field',
       'max_completion_tokens',
       400,
       refusal('max_tokens and max_completion_tokens cannot both be set'),
@@ -183,7 +186,7 @@ describe('the bound of an answer', () => {
   ];
 
   test.each(WORDS)(
-    'goes at once in the one field that its node takes, and so from then on: %s',
+    'is sent again at once in the field that the node accepts, and only there from then on: %s',
     async (_what, field, status, answer) => {
       node.answer(takesOnly(field, answer, status));
       for (let calls = 0; calls < 2; calls++) {
@@ -194,7 +197,7 @@ describe('the bound of an answer', () => {
     },
   );
 
-  test('is asked for again where the error is the first event of a stream', async () => {
+  test('is sent again if the refusal is the first event of a stream', async () => {
     const error = refusal("'max_completion_tokens' is not supported", { code: 400 });
     node.answer((request, response) =>
       stream('max_completion_tokens' in JSON.parse(request.body) ? [`data: ${error}\n\n`] : FULL_STREAM)(
@@ -215,7 +218,7 @@ describe('the bound of an answer', () => {
     'max_tokens is not allowed to exceed 4096',
   ];
 
-  test.each(VALUES)('is sent once if its value is refused: %s', async (message) => {
+  test.each(VALUES)('is sent only once if its value is refused: %s', async (message) => {
     node.answer(raw(400, refusal(message, { param: 'max_tokens', code: 'invalid_value' })));
     const answer = await call(ask('Hi', { max_tokens: 50 }));
     expect(answer.status).toBe(400);
@@ -223,7 +226,7 @@ describe('the bound of an answer', () => {
     expect(node.seen).toHaveLength(1);
   });
 
-  test('is sent in each field once at most, and nothing is learnt from refusals', async () => {
+  test('is sent in each field at most once, and refusals alone teach the router nothing', async () => {
     node.answer((request, response) => {
       const name = boundIn(request.body).max_tokens === undefined ? 'max_completion_tokens' : 'max_tokens';
       return raw(400, refusal(`Unknown parameter: '${name}'`, { param: name }))(request, response);
@@ -239,7 +242,7 @@ describe('the bound of an answer', () => {
     expect(bounds().at(-1)).toEqual({ max_tokens: 50, max_completion_tokens: 50 });
   });
 
-  test("stays as the routing file says, whatever the node's words", async () => {
+  test("stays in the field of the routing file, whatever the node's refusal says", async () => {
     node.answer(raw(400, refusal("'max_tokens' is not supported. Use 'max_completion_tokens' instead.")));
     const answer = await call({ ...ask('Hi', { max_completion_tokens: 50 }), model: 'gateway/old' });
     expect(answer.status).toBe(400);

@@ -11,7 +11,7 @@ describe('tracing of a process', () => {
   let receiver: OtlpReceiver;
   let server: Server;
   let tracing: Tracing;
-  /** What handlers would send on. */
+  /** Headers that handlers would pass on. */
   let passed: string[];
 
   beforeEach(async () => {
@@ -50,7 +50,7 @@ describe('tracing of a process', () => {
   const ask = async (url: string, headers: Record<string, string> = {}) =>
     (await fetch(url, { headers })).text();
 
-  test('sends a span for each request and its steps, within the trace that was asked for', async () => {
+  test('sends a span for each request and its steps, within the trace of the request', async () => {
     const url = await start();
     await ask(`${url}/broken?secret=1`, { traceparent: `${PARENT}-01` });
     await tracing.close();
@@ -78,7 +78,7 @@ describe('tracing of a process', () => {
     expect(receiver.bodies.join()).not.toContain('secret=1');
   });
 
-  test('keeps the share that is set, and tells others what it decided', async () => {
+  test('keeps the configured share of traces, and passes its decision on', async () => {
     const url = await start({ ratio: 0 });
     await ask(url);
     await ask(url, { traceparent: `${PARENT}-01` });
@@ -88,7 +88,7 @@ describe('tracing of a process', () => {
     expect(receiver.spans.map(({ name }) => name)).toEqual(['step', 'GET /things']);
   });
 
-  test('lets no stranger raise that share', async () => {
+  test("doesn't let a request from outside raise the share", async () => {
     const url = await start({ ratio: 0, isEntry: true });
     await ask(url, { traceparent: `${PARENT}-01` });
     await tracing.close();
@@ -96,14 +96,14 @@ describe('tracing of a process', () => {
     expect(receiver.spans).toEqual([]);
   });
 
-  test('has nothing to say of health checks', async () => {
+  test('ignores health checks', async () => {
     const url = await start();
     await ask(`${url}/health/ready`);
     await tracing.close();
     expect([passed, receiver.spans]).toEqual([[], []]);
   });
 
-  test('drops what the receiver does not take, and never keeps a request waiting', async () => {
+  test('drops spans that the receiver refuses, and never delays a request', async () => {
     const url = await start();
     receiver.answer(503);
     await ask(url);

@@ -1,11 +1,11 @@
-import { formatTraceparent, readTraceparent } from '../../src/lib/tracing/trace-context.js';
+import { formatTraceparent, readTraceparent } from '../../src/lib/tracing/create-tracing.js';
 import fc from '../support/fast-check.js';
 
 const TRACE = 'a'.repeat(32);
 const SPAN = 'b'.repeat(16);
 
 describe('the traceparent header', () => {
-  test('comes back as it was written', () => {
+  test('is read as it was written', () => {
     const digits = (count: number) =>
       fc.stringMatching(new RegExp(`^[0-9a-f]{${count}}$`)).filter((text) => !/^0+$/.test(text));
     fc.assert(
@@ -20,7 +20,7 @@ describe('the traceparent header', () => {
     ['of a later version', `cc-${TRACE}-${SPAN}-01-more`, true],
     ['with other flags', `00-${TRACE}-${SPAN}-03`, true],
     ['that is not sampled', `00-${TRACE}-${SPAN}-02`, false],
-  ])('%s is read', (_what, header, sampled) => {
+  ])('is read: one %s', (_what, header, sampled) => {
     expect(readTraceparent(header)).toEqual({ traceId: TRACE, spanId: SPAN, sampled });
   });
 
@@ -34,7 +34,7 @@ describe('the traceparent header', () => {
     ['a span of zeros', `00-${TRACE}-${'0'.repeat(16)}-01`],
     ['more than version 00 has', `00-${TRACE}-${SPAN}-01-more`],
     ['too little', `00-${TRACE}-${SPAN}`],
-  ])('%s is none', (_what, header) => {
+  ])('is ignored: %s', (_what, header) => {
     expect(readTraceparent(header)).toBeUndefined();
   });
 });

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { isPrivateAddress, isPublicAddress } from './addresses.js';
 
-/** Why a destination is rejected, for the person who entered it. Doesn't reveal the addresses it resolves to. */
+/** Why a destination is rejected, for the person who entered it. Doesn't reveal its resolved addresses. */
 export class RefusedDestination extends Error {
   constructor(readonly reason: string) {
     super(reason);
@@ -10,9 +10,9 @@ export class RefusedDestination extends Error {
 }
 
 const MAX_LENGTH = 2_048;
-/** Two readers could see two addresses in a text with these: WHATWG drops some and turns others around. */
+/** Parsers could disagree on a URL with these: WHATWG drops some of them and converts others. */
 const AMBIGUOUS = /[\s\\\p{Cc}\p{Cf}]/u;
-/** Names that mean something inside a network and nothing outside of it. */
+/** Names that are only valid inside a network. */
 const INTERNAL_NAMES = [
   'localhost',
   'localdomain',
@@ -27,7 +27,7 @@ const INTERNAL_NAMES = [
   'onion',
 ];
 const FIRST_FREE_PORT = 1_024;
-/** Of the ports from 1024 up those that browsers refuse as well: what listens there takes a request for its own. */
+/** Ports above 1023 that browsers refuse, too: servers of other protocols could mistake a request for their own. */
 const BLOCKED_PORTS = new Set([
   1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697,
   10080,
@@ -36,8 +36,8 @@ const BLOCKED_PORTS = new Set([
 export const NOT_PUBLIC = "resolves to an address that isn't on the public internet";
 
 /**
- * Reads an address that a customer names, once and for all who use it (WHATWG, which brings every spelling of an IP address
- * into one), and checks all that can be told without asking DNS.
+ * Parses a URL that a customer entered, and checks everything that needs no DNS. Always use the result: WHATWG parsing turns every
+ * notation of an IP address into one.
  * @throws RefusedDestination
  */
 export function parseDestination(
@@ -52,7 +52,7 @@ export function parseDestination(
   if (authority === undefined || !URL.canParse(text)) {
     throw new RefusedDestination('must be a URL that starts with http:// or https://');
   }
-  // An empty user name is one that WHATWG forgets.
+  // WHATWG parsing drops an empty user name.
   if (authority.includes('@')) throw new RefusedDestination('must not contain a username or password');
   const url = new URL(text);
   url.hash = '';
@@ -66,7 +66,7 @@ export function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
 }
 
-/** @throws RefusedDestination when one of the addresses isn't one that may be called. */
+/** @throws RefusedDestination if one of the addresses must not be called. */
 export function checkAddresses(
   addresses: readonly string[],
   { allowPrivate }: { allowPrivate: boolean },

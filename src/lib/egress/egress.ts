@@ -4,23 +4,23 @@ import { plainAddress } from './addresses.js';
 import { checkAddresses, hostOf, NOT_PUBLIC, parseDestination, RefusedDestination } from './destination.js';
 import { publicResolver, type Resolve, resolveLocal } from './resolve.js';
 
-/** The one way out to addresses that customers name (docs/decisions/0063-calls-to-addresses-of-customers.md). */
+/** The only client for URLs that customers enter (docs/decisions/0063-calls-to-addresses-of-customers.md). */
 export interface Egress {
   /**
-   * What is wrong with a destination, for a 422 when it is saved; null when nothing is. A name that nobody can resolve
-   * at the moment passes: each delivery is checked again.
+   * The fault of a destination, for a 422 when it is saved; null if there is no fault. A name that can't be resolved at the moment
+   * passes, since each delivery is checked again.
    */
   checkDestination(url: string): Promise<string | null>;
   /**
-   * Checks a destination and opens a dispatcher that connects to the addresses that were checked, and to no others,
-   * whatever DNS says later. The caller destroys it after its one request.
+   * Checks a destination and opens a dispatcher that connects only to the checked addresses, whatever DNS returns later. The caller
+   * destroys the dispatcher after one request.
    * @throws RefusedDestination, or what the resolver throws.
    */
   open(url: string): Promise<{ url: URL; dispatcher: Agent }>;
 }
 
 export interface EgressOptions {
-  /** Also loopback and private networks (`WEBHOOK_ALLOW_PRIVATE`); never link-local addresses. */
+  /** Allows loopback and private networks (`WEBHOOK_ALLOW_PRIVATE`), but never link-local addresses. */
   allowPrivate: boolean;
   resolve?: Resolve;
 }
@@ -49,7 +49,7 @@ export function createEgress(options: EgressOptions): Egress {
   };
 }
 
-/** Answers every look-up with the addresses that were checked. */
+/** Answers every look-up with the checked addresses. */
 const pinnedLookup =
   (addresses: readonly string[]): LookupFunction =>
   (_name, options, done) => {
@@ -58,7 +58,7 @@ const pinnedLookup =
     else done(null, all[0]!.address, all[0]!.family);
   };
 
-/** A dispatcher without a past: no connection, TLS session or address of another delivery. */
+/** A fresh dispatcher: it shares no connection, TLS session or address with another delivery. */
 function pinnedAgent(addresses: readonly string[]): Agent {
   const checked = new Set(addresses.map(plainAddress));
   const connect = buildConnector({
@@ -73,7 +73,7 @@ function pinnedAgent(addresses: readonly string[]): Agent {
     connect: (target, done) =>
       connect(target, (error, socket) => {
         if (error) return done(error, null);
-        // Before a byte of the request: an address in the URL itself is never looked up.
+        // Checked again before the first byte is sent: an address in the URL itself is never looked up.
         if (!isChecked(socket, checked)) {
           socket.destroy();
           return done(new RefusedDestination(NOT_PUBLIC), null);

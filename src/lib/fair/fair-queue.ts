@@ -1,27 +1,28 @@
-/** How much runs and waits at once, altogether and of one owner. What isn't set is unlimited. */
+/** Limits on running and waiting tasks, in total and per owner. Unset limits don't apply. */
 export interface FairQueueOptions {
+  /** How many run at once. */
   atOnce?: number;
   /** How many of one owner run at once. */
   perOwner?: number;
-  /** An owner gets one more only while it has fewer than this part of the free places, so that many owners leave room for others. */
+  /** An owner gets one more slot only while it runs fewer than this part of the free slots, so that room for others remains. */
   partOfFree?: number;
-  /** How many may wait, of all owners; beyond it the longest line gives up its last place to an owner with a shorter one. */
+  /** How many may wait in total. Beyond it, the owner with the most waiting loses its last one to an owner with fewer. */
   waiting?: number;
   /** How many of one owner may wait. */
   waitingPerOwner?: number;
-  /** How long one may wait, in milliseconds; then it is refused with `QueueTimeoutError`. */
+  /** How long a task may wait, in milliseconds; then it fails with `QueueTimeoutError`. */
   patienceMs?: number;
-  /** Owners who get one turn in four while others wait. Asked whenever a turn is given. */
+  /** Whether an owner gets only one turn in four while others wait. Called for each turn. */
   isBehind?: (owner: string) => boolean;
 }
 
-/** There is no room to wait. */
+/** Too many tasks are waiting. */
 export class QueueFullError extends Error {
   override name = 'QueueFullError';
   override message = 'too many are waiting';
 }
 
-/** A turn didn't come in time. */
+/** The task waited for too long. */
 export class QueueTimeoutError extends Error {
   override name = 'QueueTimeoutError';
 }
@@ -48,43 +49,43 @@ const UNLIMITED = {
   patienceMs: 0,
   isBehind: () => false,
 };
-/** Owners who are behind get one turn in so many. */
+/** Owners for whom `isBehind` is true get one turn in this many. */
 const TURNS = 4;
 
-/** Slots that owners share. They take turns: heavy users wait behind their own work and don't delay others. */
+/** Slots that owners share in turns: heavy users wait for their own tasks and don't delay others. */
 export class FairQueue {
   readonly #options: Required<FairQueueOptions>;
-  /** Owners with something running or waiting; whose turn is next comes first. */
+  /** Owners with running or waiting tasks; the owner with the next turn comes first. */
   readonly #lanes = new Map<string, Lane>();
   #running = 0;
   #waiting = 0;
-  /** Turns given since one who is behind had one, while such a one waited. */
+  /** Turns of other owners since the last turn of an owner that is behind, while one waits. */
   #passed = 0;
 
   constructor(options: FairQueueOptions) {
     this.#options = { ...UNLIMITED, ...options };
   }
 
-  /** How many have something running or waiting. */
+  /** Number of owners with running or waiting tasks. */
   get owners(): number {
     return this.#lanes.size;
   }
 
-  /** A turn at once; undefined if there is no room. */
+  /** Takes a slot at once; undefined if none is free. */
   tryEnter(owner: string): Leave | undefined {
     const lane = this.#laneOf(owner);
     return this.#hasRoom(lane) ? this.#start(owner, lane) : undefined;
   }
 
   /**
-   * Waits for a turn, behind at most `most` others of the same owner.
+   * Waits for a slot, with at most `most` tasks of the same owner in front.
    * @throws QueueFullError, QueueTimeoutError
    */
   enter(owner: string, most?: number): Promise<Leave> {
     return new Promise((go, refuse) => this.join(owner, go, refuse, most));
   }
 
-  /** Runs a task in its owner's turn. @throws QueueFullError, QueueTimeoutError, and what the task throws */
+  /** Runs a task in a slot of its owner. @throws QueueFullError, QueueTimeoutError, and what the task throws */
   async run<T>(owner: string, task: () => Promise<T>, most?: number): Promise<T> {
     const leave = await this.enter(owner, most);
     try {
@@ -94,7 +95,7 @@ export class FairQueue {
     }
   }
 
-  /** The same as `enter`, by callbacks: `go` is called at once if there is room, and never after the returned `Leave`. */
+  /** The same as `enter` with callbacks. Calls `go` synchronously if a slot is free, and never after the returned `Leave`. */
   join(
     owner: string,
     go: (leave: Leave) => void,
@@ -127,7 +128,7 @@ export class FairQueue {
   #start(owner: string, lane: Lane): Leave {
     this.#running++;
     lane.running++;
-    // Behind everybody else until its next turn.
+    // Moves the owner to the end of the order.
     this.#lanes.delete(owner);
     this.#lanes.set(owner, lane);
     let left = false;
@@ -141,7 +142,7 @@ export class FairQueue {
     };
   }
 
-  /** Whether an owner with `length` in waiting finds room for one more. */
+  /** Makes room for one more waiting task of an owner with `length` of them. Returns false if there isn't any. */
   #makeRoom(length: number): boolean {
     if (this.#waiting < this.#options.waiting) return true;
     let longest: Waiter[] = [];
@@ -191,7 +192,7 @@ export class FairQueue {
     }
   }
 
-  /** Whose turn it is, of those who wait and have room. */
+  /** The owner with the next turn, among those with a waiting task and a free slot. */
   #next(): Lane | undefined {
     let first: Lane | undefined;
     let behind: Lane | undefined;

@@ -1,4 +1,4 @@
-/** Memory that accounts, or clients, share. An owner holds at most a `part`-th of what is left: there is always room for others. */
+/** Memory that owners share. An owner may hold at most 1/`part` of what remains free, so that there is always room for others. */
 export class MemoryPool {
   #used = 0;
   readonly #owners = new Map<string, number>();
@@ -12,18 +12,18 @@ export class MemoryPool {
     return this.#used;
   }
 
-  /** What one request, answer or message of an owner holds: nothing yet. */
+  /** A new, empty holding for one request, answer or message of an owner. */
   holding(owner: string): Holding {
     return new Holding(this, owner);
   }
 
-  /** Whether the owner may hold so many bytes more. */
+  /** Whether the owner may hold `bytes` more. */
   hasRoom(owner: string, bytes: number, part = this.part): boolean {
     const own = (this.#owners.get(owner) ?? 0) + bytes;
     return own * part <= this.size - this.#used - bytes;
   }
 
-  /** Counts bytes that the owner holds from now on, or, with a negative number, no longer. Only holdings call it. */
+  /** Counts bytes of an owner; a negative number gives them back. Only holdings call this. */
   count(owner: string, bytes: number): void {
     if (bytes === 0) return;
     this.#used += bytes;
@@ -57,7 +57,7 @@ export class Holding {
     return true;
   }
 
-  /** Counts bytes that are there already, whether there is room or not. */
+  /** Counts bytes that are in memory already, whether there is room or not. */
   add(bytes: number): void {
     this.#bytes += bytes;
     this.pool.count(this.owner, bytes);

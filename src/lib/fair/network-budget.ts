@@ -2,10 +2,10 @@ import { AppError } from '../../errors.js';
 import type { Clock } from '../clock.js';
 import { RateBudget } from './rate-budget.js';
 
-/** Of one network a minute: IPv4 address and /24, or IPv6 /64, /56 and /48. */
+/** Units per minute by width of the network: IPv4 address and /24, or IPv6 /64, /56 and /48. */
 const PER_MINUTE = [600, 1_200, 2_400];
 
-/** Bounds what strangers may take of one process, by the networks that they call from (lib/network.ts). */
+/** Limits what unknown callers may use of one process, by their networks (lib/network.ts). */
 export class NetworkBudget {
   readonly #byWidth = PER_MINUTE.map((most) => new RateBudget(most));
 
@@ -15,8 +15,8 @@ export class NetworkBudget {
   ) {}
 
   /**
-   * Counts units; the last ones may be more than are left.
-   * @throws AppError `rate_limit_exceeded` while a network of the caller has none left.
+   * Spends units. One call may spend more than are left.
+   * @throws AppError `rate_limit_exceeded` if one of the networks has none left.
    */
   spend(networks: readonly string[], units = 1): void {
     this.require(networks);

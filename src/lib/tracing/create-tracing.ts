@@ -3,15 +3,40 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { provideActiveSpan } from './active-span.js';
 import { type EndedSpan, type ExporterOptions, OtlpExporter } from './otlp-exporter.js';
-import { formatTraceparent, readTraceparent, type TraceContext } from './trace-context.js';
 import type { Attributes, Span, Tracing } from './tracing.js';
 
 export interface TracingOptions extends ExporterOptions {
-  /** Share of the traces that are kept, 0 to 1. */
+  /** Share of traces to keep, 0 to 1. */
   ratio: number;
-  /** Whether requests come from outside: what strangers say of sampling may lower the share, never raise it. */
+  /** Whether requests come from outside. Their `traceparent` may lower the share of kept traces, never raise it. */
   isEntry: boolean;
 }
+
+/** A position in a trace, as in the W3C header `traceparent`. */
+interface TraceContext {
+  /** 32 hexadecimal digits. */
+  traceId: string;
+  /** 16 hexadecimal digits. */
+  spanId: string;
+  sampled: boolean;
+}
+
+/** Later versions may add more after a further dash. */
+const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-[\w-]{0,100})?$/;
+const ZEROS = /^0+$/;
+const SAMPLED = 1;
+
+/** Reads the header; undefined if it is missing, invalid or repeated. */
+export function readTraceparent(header: string | string[] | undefined): TraceContext | undefined {
+  if (typeof header !== 'string') return undefined;
+  const [, version, traceId, spanId, flags, rest] = TRACEPARENT.exec(header) ?? [];
+  if (!traceId || !spanId || version === 'ff' || (version === '00' && rest !== undefined)) return undefined;
+  if (ZEROS.test(traceId) || ZEROS.test(spanId)) return undefined;
+  return { traceId, spanId, sampled: (Number.parseInt(flags!, 16) & SAMPLED) === SAMPLED };
+}
+
+export const formatTraceparent = ({ traceId, spanId, sampled }: TraceContext): string =>
+  `00-${traceId}-${spanId}-0${sampled ? SAMPLED : 0}`;
 
 const TRACE_BYTES = 16;
 const SPAN_BYTES = 8;
@@ -22,7 +47,7 @@ const now = (): number => performance.timeOrigin + performance.now();
 
 type Add = (span: EndedSpan) => void;
 
-/** A span that is kept. */
+/** A sampled span. */
 class KeptSpan implements Span {
   readonly #startMs = now();
   readonly #attributes: Attributes = {};
@@ -64,7 +89,7 @@ class KeptSpan implements Span {
   }
 }
 
-/** Carries the decision not to sample to whoever is asked next. */
+/** An unsampled span, which passes the decision not to sample on to other processes. */
 const droppedSpan = (context: TraceContext): Span => {
   const span: Span = {
     traceparent: formatTraceparent(context),
@@ -75,7 +100,7 @@ const droppedSpan = (context: TraceContext): Span => {
   return span;
 };
 
-/** Makes traces, from the W3C headers of requests, and sends them to a receiver of OTLP. Loaded only where that is wanted. */
+/** Continues traces from the W3C headers of requests, and sends spans to an OTLP receiver. Loaded only if tracing is configured. */
 export function createTracing(options: TracingOptions): Tracing {
   const exporter = new OtlpExporter(options);
   const add: Add = (span) => exporter.add(span);
@@ -94,7 +119,7 @@ export function createTracing(options: TracingOptions): Tracing {
     return sampled ? new KeptSpan(add, context, parent?.spanId, 'server', method) : droppedSpan(context);
   };
   const watched = (request: IncomingMessage, response: ServerResponse): void => {
-    // Asked every few seconds, by machines.
+    // Machines request it every few seconds.
     if (request.url?.startsWith('/health')) return;
     const method = request.method ?? '';
     const span = begin(method, request.headers.traceparent);

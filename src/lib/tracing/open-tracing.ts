@@ -1,14 +1,13 @@
 import type { Logger } from '../logger.js';
 import type { Tracing } from './tracing.js';
 
-/** Where traces go, and how many. */
 export interface TracingConfig {
   endpoint: string;
   headers: Readonly<Record<string, string>>;
   ratio: number;
 }
 
-/** Tracing of a process, or nothing: then its code isn't even loaded. */
+/** Opens the tracing of a process. Without a configuration, its code isn't loaded. */
 export async function openTracing(
   config: TracingConfig | null,
   role: 'edge' | 'platform' | 'proxy',

@@ -16,7 +16,7 @@ export interface EndedSpan {
 }
 
 export interface ExporterOptions {
-  /** Where `/v1/traces` is. */
+  /** Base URL of `/v1/traces`. */
   endpoint: string;
   headers: Readonly<Record<string, string>>;
   serviceName: string;
@@ -25,14 +25,14 @@ export interface ExporterOptions {
 
 const EVERY_MS = 1_000;
 const BATCH = 512;
-/** A receiver that is away costs this much memory, and no more. */
+/** Most spans kept in memory while the receiver is unavailable. */
 const MAX_WAITING = 4_096;
 const TIMEOUT_MS = 5_000;
 const NANOS_PER_MS = 1_000_000;
 const KINDS = { internal: 1, server: 2, client: 3 };
 const ERROR = { code: 2 };
 
-/** Sends spans as OTLP over HTTP, in JSON, by batches. Nothing waits for it; spans that find no room are dropped. */
+/** Sends batches of spans as OTLP over HTTP, in JSON. Nothing waits for it; surplus spans are dropped. */
 export class OtlpExporter {
   #waiting: EndedSpan[] = [];
   #sending: Promise<void> | undefined;
@@ -51,7 +51,7 @@ export class OtlpExporter {
     if (this.#waiting.length % BATCH === 0) this.#next();
   }
 
-  /** Sends what waits, each batch once. */
+  /** Sends the remaining batches, each once. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.#sending;
@@ -84,7 +84,7 @@ export class OtlpExporter {
       if (this.#failing) log.info('traces are received again');
       this.#failing = false;
     } catch (error) {
-      // Its message may name the address.
+      // The message may contain the address.
       const { code } = error as { code?: string };
       if (!this.#failing) log.warn({ code }, 'traces are not received and are dropped');
       this.#failing = true;

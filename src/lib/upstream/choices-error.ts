@@ -1,28 +1,28 @@
 import { eachElement, type Member, memberText, memberValue, scanObject, skipValue } from '../json-scan.js';
 
 const ERROR = Buffer.from('"error"');
-/** How escapes of lower-case letters begin. Those of other languages' letters don't, so that their texts aren't looked through. */
+/** Beginnings of escaped lower-case Latin letters. Escapes of other scripts differ, so that their texts aren't searched. */
 const ESCAPED_LETTERS = [Buffer.from('\\u006'), Buffer.from('\\u007')];
 const FINISHED_BY_ERROR = Buffer.from('{"error":{}}');
 const OPEN_BRACE = 0x7b;
 const OPEN_BRACKET = 0x5b;
 
 /**
- * The error that a choice reports, as OpenRouter does: `{"choices":[{"error":{"code":502,…}}]}`, or by its finish reason
- * `error` alone, as vLLM and Mistral do. The payload of an error answer, or undefined. Choices are only looked through if
- * something in them may be called `error`.
+ * The error that a choice reports, as the payload of an error answer; undefined without one. OpenRouter sends
+ * `{"choices":[{"error":{"code":502,…}}]}`; vLLM and Mistral only send the finish reason `error`. Choices are only scanned if something
+ * in them may be named `error`.
  * @throws JsonScanError, SyntaxError
  */
 export function choicesErrorIn(json: Buffer, { valueStart, end }: Member): Buffer | undefined {
   if (json[valueStart] !== OPEN_BRACKET || !mayNameError(json, valueStart, end)) return undefined;
-  let told: Buffer | undefined;
+  let payload: Buffer | undefined;
   eachElement(json, valueStart, (start) => {
     if (json[start] !== OPEN_BRACE) return skipValue(json, start);
     const choice = scanObject(json, start);
-    told ??= choiceError(json, choice.members);
+    payload ??= choiceError(json, choice.members);
     return choice.end;
   });
-  return told;
+  return payload;
 }
 
 function choiceError(json: Buffer, choice: readonly Member[]): Buffer | undefined {

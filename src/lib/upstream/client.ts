@@ -9,33 +9,33 @@ export interface UpstreamClientOptions {
   url: URL;
   connectTimeoutMs: number;
   /**
-   * Whether it surely returns each call's `x-request-id`, as our own proxy does. For any other upstream this is learned
-   * from its first matching response, since some send ids of their own.
+   * Whether the upstream always returns a call's `x-request-id`, as our own proxy does. For other upstreams, the client learns this from
+   * the first matching response, since some send ids of their own.
    */
   echoes?: boolean;
   /**
-   * Without such ids: how long a connection rests before another account's call may take it. A stray response arrives
-   * meanwhile, which ends the connection. Never if left out.
+   * Without such ids: how long a connection must be idle before another account may use it. A stray response that arrives meanwhile
+   * ends the connection. If left out, accounts never share connections.
    */
   sharedAfterMs?: number;
 }
 
 /** Less than one read of a socket, which takes up to 64 KiB. */
 const READ_BYTES = 16 * 1024;
-/** Of every call. */
+/** Headers of every call. */
 const HEADERS = { 'content-type': 'application/json', 'accept-encoding': 'identity' };
 
 /**
- * Makes calls to one upstream, by undici. There are as many connections as calls at once, each kept for the next call: an
- * undici `Pool` can't keep a connection for one account, or end one that is in doubt.
+ * Sends calls to one upstream through undici. Each concurrent call has a connection, which is kept for later calls. An undici `Pool`
+ * wouldn't do: it can't reserve a connection for an account, or close a doubtful one.
  */
 export class UpstreamClient implements ExchangeOwner {
   readonly connectTimeoutMs: number;
   readonly #origin: string;
   readonly #connect: buildConnector.connector;
   readonly #running = new SlotSet<UpstreamExchange>();
-  /** In the order in which they came to rest. */
-  readonly #resting: UpstreamConnection[] = [];
+  /** In the order in which they became idle. */
+  readonly #idle: UpstreamConnection[] = [];
   #echoes: boolean;
   readonly #sharedAfterMs: number;
   #retired = false;
@@ -44,7 +44,7 @@ export class UpstreamClient implements ExchangeOwner {
   constructor(options: UpstreamClientOptions) {
     const { url, connectTimeoutMs, echoes = false, sharedAfterMs = Number.POSITIVE_INFINITY } = options;
     this.#origin = url.origin;
-    // A paused connection holds no more than one read, not two.
+    // With the small mark, a paused connection buffers one read instead of two.
     this.#connect = buildConnector({
       allowH2: false,
       timeout: connectTimeoutMs,
@@ -55,12 +55,12 @@ export class UpstreamClient implements ExchangeOwner {
     this.#sharedAfterMs = sharedAfterMs;
   }
 
-  /** Whether it makes no more calls. */
+  /** Whether calls fail from now on. */
   get isClosed(): boolean {
     return this.#destroyed;
   }
 
-  /** Prepares a POST of JSON. Its `send` sends it. */
+  /** Prepares a POST of JSON; call `send` to send it. */
   post(
     path: string,
     headers: Readonly<Record<string, string>>,
@@ -68,8 +68,7 @@ export class UpstreamClient implements ExchangeOwner {
     handler: UpstreamHandler,
   ): UpstreamExchange {
     const connection =
-      this.#takeRested(handler.accountId) ??
-      new UpstreamConnection(this.#origin, this.#connect, this.#closed);
+      this.#takeIdle(handler.accountId) ?? new UpstreamConnection(this.#origin, this.#connect, this.#closed);
     connection.accountId = handler.accountId;
     const request = { path, method: 'POST', headers: { ...HEADERS, ...headers }, body } as const;
     const exchange = new UpstreamExchange(connection, request, handler, this);
@@ -77,18 +76,18 @@ export class UpstreamClient implements ExchangeOwner {
     return exchange;
   }
 
-  /** Whether it has no connection. */
+  /** Whether there is no connection. */
   get unused(): boolean {
-    return this.#running.size === 0 && this.#resting.length === 0;
+    return this.#running.size === 0 && this.#idle.length === 0;
   }
 
-  /** Ends the connections at rest, and others once their call is over. */
+  /** Closes idle connections now, and others after their call. */
   retire(): void {
     this.#retired = true;
-    for (const connection of this.#resting.splice(0)) connection.destroy();
+    for (const connection of this.#idle.splice(0)) connection.destroy();
   }
 
-  /** Ends all connections, and with them all calls; calls that come later fail. */
+  /** Closes all connections and aborts their calls. Later calls fail. */
   destroy(): void {
     this.#destroyed = true;
     this.retire();
@@ -107,29 +106,29 @@ export class UpstreamClient implements ExchangeOwner {
       connection.destroy();
       return;
     }
-    connection.restsSince = performance.now();
-    this.#resting.push(connection);
+    connection.idleSince = performance.now();
+    this.#idle.push(connection);
   }
 
   readonly #closed = (connection: UpstreamConnection): void => {
-    const at = this.#resting.indexOf(connection);
+    const at = this.#idle.indexOf(connection);
     if (at === -1) return;
-    this.#resting.splice(at, 1);
+    this.#idle.splice(at, 1);
     connection.destroy();
   };
 
   /**
-   * The connection that rested last is taken first, so that those that are too many grow old. Without an echo, a stray response
-   * looks like the next call's: it must not reach another account.
+   * Takes the most recently idle connection first, so that surplus ones time out. Without an echoed id, a stray response looks like the
+   * next call's and must not reach another account.
    */
-  #takeRested(accountId: string | undefined): UpstreamConnection | undefined {
-    if (this.#echoes) return this.#resting.pop();
-    // A loop, since there are hundreds with hundreds of accounts.
-    for (let at = this.#resting.length - 1; at >= 0; at--)
-      if (this.#resting[at]!.accountId === accountId) return this.#resting.splice(at, 1)[0];
-    const [oldest] = this.#resting;
-    return oldest && performance.now() - oldest.restsSince >= this.#sharedAfterMs
-      ? this.#resting.shift()
+  #takeIdle(accountId: string | undefined): UpstreamConnection | undefined {
+    if (this.#echoes) return this.#idle.pop();
+    // A plain loop, since there may be hundreds of idle connections.
+    for (let at = this.#idle.length - 1; at >= 0; at--)
+      if (this.#idle[at]!.accountId === accountId) return this.#idle.splice(at, 1)[0];
+    const [oldest] = this.#idle;
+    return oldest && performance.now() - oldest.idleSince >= this.#sharedAfterMs
+      ? this.#idle.shift()
       : undefined;
   }
 }

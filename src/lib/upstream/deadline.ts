@@ -1,6 +1,6 @@
 import { graceTimeout } from '../grace-timeout.js';
 
-/** A time limit that moves often. A later time costs nothing: the timer checks it when it fires. */
+/** A timeout that is moved often. Moving it to a later time is free, since the timer checks the time when it fires. */
 export class Deadline {
   #at = Number.POSITIVE_INFINITY;
   #timerAt = Number.POSITIVE_INFINITY;
@@ -8,7 +8,7 @@ export class Deadline {
 
   constructor(private readonly onOver: () => void) {}
 
-  /** In milliseconds of `performance.now()`; infinite: no limit. */
+  /** In milliseconds of `performance.now()`; infinite for no limit. */
   get at(): number {
     return this.#at;
   }

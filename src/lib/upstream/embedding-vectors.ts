@@ -12,8 +12,8 @@ const NUMBER = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const FLOAT32_BYTES = 4;
 
 /**
- * Whether the array `data` of an embeddings answer has exactly one vector of finite numbers for each of `inputs` (0: not
- * known, at least one): a list of numbers, or base64 of float32 values. Each `index` comes once.
+ * Whether the array `data` of an embeddings answer has exactly one vector of finite numbers per input: a list of numbers, or base64 of
+ * float32 values. With `inputs` 0 their number is unknown, and at least one vector is required. Each `index` must occur once.
  * @throws JsonScanError
  */
 export function areWholeVectors(json: Buffer, data: Member, inputs: number): boolean {
@@ -61,7 +61,7 @@ function isListOfFloats(json: Buffer, from: number, end: number): boolean {
   }
 }
 
-/** What a number without an exponent consists of. */
+/** Bytes of a number without an exponent. */
 const PLAIN = new Uint8Array(256);
 for (const byte of Buffer.from('-.0123456789')) PLAIN[byte] = 1;
 
@@ -71,7 +71,7 @@ function isFiniteBase64(text: string): boolean {
   const bytes = Buffer.from(text, 'base64');
   if (bytes.length === 0 || bytes.length % FLOAT32_BYTES !== 0) return false;
   for (let at = 2; at < bytes.length; at += FLOAT32_BYTES) {
-    // All bits of the exponent are set in NaN and infinity.
+    // NaN and infinity have all bits of the exponent set.
     if ((bytes[at]! & 0x80) !== 0 && (bytes[at + 1]! & 0x7f) === 0x7f) return false;
   }
   return true;

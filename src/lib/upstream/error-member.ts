@@ -6,14 +6,14 @@ const ERROR_BYTES = '"error"'.length;
 const LONGEST_ERROR_BYTES = '"\\u0065\\u0072\\u0072\\u006f\\u0072"'.length;
 
 /**
- * Whether a member of an answer or chunk makes it an error: `error` with any content, the common form, or `object: "error"`, the
- * form of older vLLM and SGLang. Edge and router must agree, or a call that failed would not be tried elsewhere.
+ * Whether a member makes an answer or chunk an error: a non-empty `error`, the common form, or `object: "error"`, the form of older
+ * vLLM and SGLang. Edge and router share this check; otherwise a failed call might not be retried.
  */
 export function saysError(json: Buffer, member: Member): boolean {
   const { key, valueStart, end } = member;
   if (key === 'error') return !NO_ERROR.has(json.toString('latin1', valueStart, end));
   if (key !== 'object' || end - valueStart > LONGEST_ERROR_BYTES) return false;
-  // The length usually settles it, unless an escape hides the word.
+  // The length usually decides, unless the word contains escapes.
   const plain = end - valueStart !== ERROR_BYTES && !hasEscape(json, valueStart, end);
   return !plain && memberText(json, member) === 'error';
 }

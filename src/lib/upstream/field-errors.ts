@@ -1,5 +1,5 @@
 const MAX_SHOWN = 5;
-/** A member of the request, or an index. The types that pydantic names in between look like no member, or are Python's. */
+/** A member of the request, or an index. Names of types, which pydantic adds in between, don't match or are in `TYPES`. */
 const STEP = /^(?:[a-z_][a-z0-9_]{0,63}|\d{1,4})$/;
 const TYPES = new Set([
   'body',
@@ -15,21 +15,21 @@ const TYPES = new Set([
   'constrained',
   'json_or_python',
 ]);
-/** pydantic's errors as Python shows them; vLLM sends them as a message. */
+/** pydantic's errors in Python's notation, which vLLM sends as a message. */
 const SHOWN = /'loc': \(([^()]{1,200})\), 'msg': (?:'([^']{1,200})'|"([^"]{1,200})")/g;
 
 function pathOf(parts: readonly string[]): string {
   return parts.filter((part) => STEP.test(part) && !TYPES.has(part)).join('.');
 }
 
-function told(errors: readonly { path: string; message: string }[]): string | undefined {
+function sentenceOf(errors: readonly { path: string; message: string }[]): string | undefined {
   const shown = errors
     .slice(0, MAX_SHOWN)
     .map(({ path, message }) => (path ? `${path}: ${message}` : message));
   return shown.length > 0 ? shown.join('; ') : undefined;
 }
 
-/** FastAPI's list of errors, one field each, as a sentence; undefined when it is none. */
+/** FastAPI's list of errors, one field each, as a sentence; undefined if `detail` isn't such a list. */
 export function fieldErrors(detail: unknown): string | undefined {
   if (!Array.isArray(detail)) return undefined;
   const errors = detail.slice(0, MAX_SHOWN).flatMap((item: unknown) => {
@@ -38,14 +38,14 @@ export function fieldErrors(detail: unknown): string | undefined {
       ? { path: pathOf(loc.map(String)), message: msg }
       : [];
   });
-  return told(errors);
+  return sentenceOf(errors);
 }
 
-/** The same list where Python has made a text of it. */
+/** The same for a list that Python has converted to text. */
 export function shownFieldErrors(message: string): string | undefined {
   const errors = [...message.matchAll(SHOWN)].map(([, loc = '', single, double]) => ({
     path: pathOf(loc.split(',').map((part) => part.trim().replaceAll("'", ''))),
     message: single ?? double ?? '',
   }));
-  return told(errors);
+  return sentenceOf(errors);
 }

@@ -6,8 +6,8 @@ const QUOTE = 0x22;
 const COLON = 0x3a;
 
 /**
- * Whether a choice between two offsets of scanned JSON has a finish reason. An empty text doesn't count. Generated text can't
- * imitate it: its quotes are escaped.
+ * Whether scanned JSON has a finish reason between two offsets. An empty text doesn't count. Generated text can't imitate it, since its
+ * quotes are escaped.
  */
 export function tellsFinish(json: Buffer, from: number, end: number): boolean {
   for (let at = json.indexOf(KEY, from); at >= 0 && at < end; at = json.indexOf(KEY, at + KEY.length)) {
@@ -19,17 +19,17 @@ export function tellsFinish(json: Buffer, from: number, end: number): boolean {
   return false;
 }
 
-/** Which choices of a stream have a finish reason. */
+/** The choices of a stream that have a finish reason. */
 export class FinishedChoices {
-  /** Whether one of them has. */
+  /** Whether at least one choice has. */
   any = false;
-  /** Whether all of them have: the answer is whole, even if its stream ends without `[DONE]`. */
+  /** Whether all choices have: the answer is whole, even without `[DONE]`. */
   all = false;
   readonly #indexes = new Set<unknown>();
 
   constructor(private readonly choices: number) {}
 
-  /** Notes a chunk in which a finish reason was found. */
+  /** Notes the choices of a chunk with a finish reason. */
   note(json: Buffer, choices: Member): void {
     this.any = true;
     if (this.choices > 1) this.#noteIndexes(json, choices);

@@ -1,4 +1,4 @@
-/** OpenAI's codes of requests that the caller can mend, and Groq's two of the kind. Programs decide by them. */
+/** OpenAI's codes for requests that the caller can correct, and two of Groq's. Programs rely on them. */
 const DOCUMENTED = new Set([
   ...['context_length_exceeded', 'string_above_max_length', 'string_below_min_length'],
   ...['array_above_max_length', 'array_below_min_length', 'integer_above_max_value'],
@@ -14,9 +14,9 @@ const DOCUMENTED = new Set([
 ]);
 
 const OVERFLOW = 'context_length_exceeded';
-/** llama.cpp's type. */
+/** llama.cpp's type of the same error. */
 const OVERFLOW_TYPE = 'exceed_context_size_error';
-/** Most servers name the context, each with one of these words. */
+/** Most servers mention the context in one of these ways. */
 const CONTEXT = /\bcontext (?:length|window|size|limit)\b/i;
 const BEYOND = /maximum|exceed|longer|too (?:long|large)|overflow|greater than|only \d/i;
 const OVERFLOWS = [
@@ -35,22 +35,23 @@ const OVERFLOWS = [
   // Groq
   /\breduce the length of the (?:messages|prompt|input)\b/i,
 ];
-/** Further words may quote the caller. */
+/** The rest of a message may quote the caller. */
 const MOST_READ = 1_000;
 
 /**
- * The code that a refusal passes on: the node's own if it is documented, and that of an overflow if the node's words are known to
+ * The code to pass on for a refusal: the node's own if it is documented, or the code of a context overflow if the message is known to
  * mean one.
  */
 export function refusalCode(message: string, code: unknown, type?: unknown): string | undefined {
   if (typeof code === 'string' && DOCUMENTED.has(code)) return code;
   if (type === OVERFLOW_TYPE) return OVERFLOW;
-  const said = message.slice(0, MOST_READ);
-  const isOverflow = (CONTEXT.test(said) && BEYOND.test(said)) || OVERFLOWS.some((one) => one.test(said));
+  const excerpt = message.slice(0, MOST_READ);
+  const isOverflow =
+    (CONTEXT.test(excerpt) && BEYOND.test(excerpt)) || OVERFLOWS.some((one) => one.test(excerpt));
   return isOverflow ? OVERFLOW : undefined;
 }
 
-/** The status of an error that came with a 200: its code may be one. What only the caller can mend is a 400 whatever it says. */
+/** The status of an error that came with a 200: its code if that is a status, 400 if only the caller can correct it, else 502. */
 export function statusOfError({ code, type, message }: Record<'code' | 'type' | 'message', unknown>): number {
   const status = Number(code);
   if (Number.isInteger(status) && status >= 400 && status <= 599) return status;

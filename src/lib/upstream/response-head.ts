@@ -6,7 +6,7 @@ import {
   type ServedBy,
 } from './served-by.js';
 
-/** What is read of a response's head. Nothing of it is passed on. */
+/** The headers of a response that are read. None of them is passed on. */
 export interface ResponseHead {
   status: number;
   contentType: string;
@@ -17,16 +17,16 @@ export interface ResponseHead {
   servedBy: ServedBy | undefined;
 }
 
-/** A response that can't be trusted. */
+/** The response violates HTTP, or belongs to another call. */
 export class ResponseParseError extends Error {
   readonly code = 'UPSTREAM_GARBAGE';
 }
 
-/** Headers as undici returns them: names in lower case, repeated ones as a list. */
+/** Headers as undici returns them: lower-case names, repeated headers as a list. */
 export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /**
- * Picks what matters from a response's headers. The last value of a repeated header counts.
+ * Reads the relevant headers of a response. The last value of a repeated header counts.
  * @throws ResponseParseError for a transfer coding other than chunked, which was not requested and is not removed
  */
 export function readHead(status: number, headers: ResponseHeaders): ResponseHead {

@@ -1,12 +1,12 @@
 import { uuidOf } from '../uuid.js';
 
-/** Which deployment answered a call. Internal: the edge keeps it with the usage event and passes it to nobody. */
+/** Which deployment answered a call. Internal: the edge stores it with the usage event and doesn't pass it on. */
 export interface ServedBy {
   /** `model_info.id` of the routing file. */
   deployment: string;
-  /** The node that it ran on; null if none is registered there. */
+  /** The deployment's node; null if none is registered there. */
   nodeId: string | null;
-  /** Calls under way on that node when this one began, itself included; null if unknown. */
+  /** Calls in flight at that node when this one began, including this one; null if unknown. */
   nodeCalls: number | null;
 }
 
@@ -17,24 +17,23 @@ export const LITELLM_DEPLOYMENT_HEADER = 'x-litellm-model-id';
 
 const NONE = '-';
 const MAX_CALLS = 1_000_000;
-/** No character that a database refuses, or that a line of a log would break at. */
+/** Without characters that the database refuses or that break a log line. */
 const NAME = /^[^\p{Cc}\p{Cs}]{1,200}$/u;
 const VALUE = /^(-|[0-9a-f-]{36}) (\d{1,7}) (\S{1,2000})$/;
 
-/** The name of a deployment as it may stand in a header. */
+/** A deployment's name in the form that a header can carry. */
 export const headerName = (deployment: string): string => encodeURIComponent(deployment.toWellFormed());
 
-/** The name of a deployment as a usage event may keep it; undefined if it can't. */
+/** A deployment's name in the form that a usage event stores; undefined if it can't be stored. */
 export const storableName = (deployment: string): string | undefined => {
   const name = deployment.toWellFormed();
   return NAME.test(name) ? name : undefined;
 };
 
-/** The header's value. */
 export const servedByValue = ({ deployment, nodeId, nodeCalls }: ServedBy): string =>
   `${nodeId ?? NONE} ${nodeCalls ?? 0} ${headerName(deployment)}`;
 
-/** Reads the router's header. Undefined for anything else: an upstream may send what it likes. */
+/** Reads the router's header; undefined for any other value, since an upstream may send anything. */
 export function readServedBy(value: string): ServedBy | undefined {
   const [, nodeId = '', calls = '', name = ''] = VALUE.exec(value) ?? [];
   const deployment = decoded(name);

@@ -1,8 +1,8 @@
 import { isSpace } from '../json-tokens.js';
 
-/** Reads server-sent events, each as the splitter hands it out. */
+/** Reads server-sent events as the splitter passes them. */
 
-/** An event that says nothing, which keeps a connection busy. */
+/** An empty comment, which keeps a connection active. */
 export const COMMENT_EVENT = Buffer.from(':\n\n');
 
 const DATA = Buffer.from('data:');
@@ -12,7 +12,7 @@ const CR = 0x0d;
 const SPACE = 0x20;
 const COLON = 0x3a;
 
-/** The payload of an event, its `data:` lines joined; undefined for a comment or an event without data. */
+/** The payload of an event, with its `data:` lines joined; undefined for a comment or another event without data. */
 export function eventData(event: Buffer): Buffer | undefined {
   if (startsWithData(event, 0)) {
     const end = event.indexOf(LF);
@@ -21,7 +21,7 @@ export function eventData(event: Buffer): Buffer | undefined {
   return joinDataLines(event);
 }
 
-/** Whether an event is one line of data and nothing else. */
+/** Whether an event is a single line of data. */
 export const isDataAlone = (event: Buffer): boolean =>
   startsWithData(event, 0) && !hasMoreLines(event, event.indexOf(LF));
 
@@ -41,8 +41,8 @@ export function withoutBlanks(data: Buffer): Buffer {
 }
 
 /**
- * An event with another payload in place of `data`, its own, in pieces. All else stays as it came; a payload that was
- * folded over several lines comes where the first of them stood.
+ * The event in pieces, with its payload `data` replaced. All other bytes are unchanged. A payload of several lines is replaced at the
+ * first of them.
  */
 export function withData(event: Buffer, data: Buffer, pieces: readonly Buffer[]): Buffer[] {
   const at = data.byteOffset - event.byteOffset;
@@ -63,12 +63,12 @@ export function withData(event: Buffer, data: Buffer, pieces: readonly Buffer[])
   return out;
 }
 
-/** The lines of an event that carry no data. */
+/** The lines of an event other than its data. */
 export interface OtherLines {
   comments: number;
-  /** `id:`, `event:`, `retry:` and whatever else. */
+  /** `id:`, `event:`, `retry:` and any others. */
   fields: number;
-  /** The payload of an error told by the line itself: `event: error`, or llama.cpp's `error: {…}`. */
+  /** The payload of an error that the line announces: `event: error`, or llama.cpp's `error: {…}`. */
   error: Buffer | undefined;
 }
 
@@ -76,7 +76,6 @@ const ERROR_LINE = /^error:|^event: ?error\s*$/;
 /** A field's name and the beginning of its value. */
 const LINE_START_BYTES = 32;
 
-/** Reads the lines of an event other than its data. */
 export function otherLines(event: Buffer): OtherLines {
   const found: OtherLines = { comments: 0, fields: 0, error: undefined };
   let at = startOf(event);
@@ -106,7 +105,7 @@ const startsWithData = (bytes: Buffer, at: number): boolean =>
   bytes[at + 3] === 0x61 &&
   bytes[at + 4] === 0x3a;
 
-/** Whether anything but the blank line follows the line that ends at `lineFeed`. A lone CR ends a line for clients too. */
+/** Whether more than the blank line follows the line that ends at `lineFeed`. For clients, a lone CR also ends a line. */
 function hasMoreLines(event: Buffer, lineFeed: number): boolean {
   const next = event[lineFeed + 1];
   return next !== LF && !(next === CR && event[lineFeed + 2] === LF);
@@ -130,6 +129,6 @@ function joinDataLines(event: Buffer): Buffer | undefined {
     }
     at = lineFeed + 1;
   }
-  // One line stays a view of the event, so that its place in it is known.
+  // A single line stays a view of the event, so that its position is known.
   return parts.length > 1 ? Buffer.concat(parts) : parts[0];
 }

@@ -2,18 +2,18 @@ import type { Socket } from 'node:net';
 import { type buildConnector, Client, type Dispatcher } from 'undici';
 
 const MAX_HEAD_BYTES = 16 * 1024;
-/** Without a `keep-alive` header: Node and uvicorn let a connection rest for five seconds. */
+/** Without a `keep-alive` header: Node and uvicorn keep an idle connection for five seconds. */
 const IDLE_MS = 4_000;
 const MAX_IDLE_MS = 600_000;
-/** The upstream counts from when it sent its response, and a request is on its way for a while. */
+/** The upstream counts from its response, and the next request needs some time to arrive. */
 const IDLE_MARGIN_MS = 1_000;
 
-/** One connection to the upstream, which carries one exchange at a time. undici opens it with its first request. */
+/** One connection to the upstream for one exchange at a time. undici opens it with the first request. */
 export class UpstreamConnection {
-  /** Whose call it carries, or carried last. */
+  /** Account of the current or last call. */
   accountId: string | undefined;
-  /** When it came to rest, in milliseconds of `performance.now()`. */
-  restsSince = 0;
+  /** When it became idle, in milliseconds of `performance.now()`. */
+  idleSince = 0;
   /** Slot of its exchange in the client's `SlotSet`. */
   slot = 0;
   readonly #client: Client;
@@ -32,7 +32,7 @@ export class UpstreamConnection {
           else callback(null, socket!);
         }),
       pipelining: 1,
-      // Exchanges have limits of their own.
+      // Exchanges have their own timeouts.
       headersTimeout: 0,
       bodyTimeout: 0,
       maxHeaderSize: MAX_HEAD_BYTES,
@@ -47,12 +47,12 @@ export class UpstreamConnection {
     return this.#socket?.writable === true;
   }
 
-  /** Whether some of what was sent is still in this process. */
+  /** Whether sent bytes are still buffered in this process. */
   get hasUnsentBytes(): boolean {
     return this.#socket !== undefined && this.#socket.writableLength > 0;
   }
 
-  /** What broke the connection, if it broke. */
+  /** Why the connection broke; null if it didn't. */
   get error(): Error | null {
     return this.#socket?.errored ?? null;
   }

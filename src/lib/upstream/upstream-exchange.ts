@@ -10,12 +10,12 @@ export interface ExchangeOwner {
   readonly isClosed: boolean;
   /** Whether a response with this `x-request-id`, if any, may belong to the call. */
   isAnswerTo(requestId: string, answered: string | undefined): boolean;
-  /** `reusable`: the connection may carry another exchange. */
+  /** Called at the end of an exchange. `reusable`: its connection may carry another one. */
   over(exchange: UpstreamExchange, reusable: boolean): void;
 }
 
 /**
- * One request and its response. Collects what undici reads until the read ends or a paused handler resumes, then passes it
+ * One request and its response. Collects the bytes that undici reads until the read ends or a paused handler resumes, then passes them
  * on in one piece.
  */
 export class UpstreamExchange implements Dispatcher.DispatchHandler {
@@ -24,14 +24,14 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
   #head: ResponseHead | undefined;
   #pieces: Buffer[] = [];
   #end: Error | 'whole' | undefined;
-  /** Whether the handler has the head. */
+  /** Whether the handler has received the head. */
   #begun = false;
   #delivering = false;
   #paused = false;
   #over = false;
   /** Whether the connection was open before the request. */
   #reused = false;
-  /** Whether a response began before all of the request had left. It may be a stray one. */
+  /** Whether a response began before the whole request was sent. It may be a stray one. */
   #early = false;
   /** Latest time for the body to begin once the head has arrived. */
   #beginBy = Number.POSITIVE_INFINITY;
@@ -73,7 +73,7 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
     this.#deliverSoon();
   }
 
-  /** The connection is closed, since the rest of the response would follow. */
+  /** Closes the connection, too, since the rest of the response would follow on it. */
   abort(handler: UpstreamHandler): void {
     if (this.handler === handler) this.#finish(false);
   }
@@ -95,7 +95,7 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: ResponseHeaders): void {
-    // They are views of the first read, which would stay in memory as long as the response.
+    // Raw headers are views of the first read, which would stay in memory as long as the response.
     controller.rawHeaders = undefined;
     if (status < 200) return;
     const head = readHead(status, headers);
@@ -113,7 +113,7 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    // undici takes a reset for the end of a response without a length.
+    // undici treats a reset as the end of a response without a length.
     this.#end = this.connection.error ?? 'whole';
     this.#deliverSoon();
   }
@@ -121,7 +121,7 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
   onResponseError(_: unknown, error: Error): void {
     if (this.#over) return;
     if (!this.#controller && this.#reused && !this.connection.isOpen) {
-      // An open connection broke before the request left: it gets a new one.
+      // A kept connection broke before the request was sent: send it over a new one.
       setImmediate(() => this.send());
       return;
     }
@@ -154,7 +154,7 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
     if (!this.#paused) this.#controller?.resume();
   };
 
-  /** Whoever keeps a few bytes must not keep the memory of all that was read with them. */
+  /** Copies small pieces, so that a handler that keeps a few bytes doesn't keep the memory of the whole read. */
   #takePieces(): Buffer {
     const pieces = this.#pieces;
     this.#pieces = [];
@@ -162,7 +162,7 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
     return pieces.length === 1 && first.length * 2 >= first.buffer.byteLength ? first : Buffer.concat(pieces);
   }
 
-  /** Waits for what comes next. */
+  /** Sets the deadline for the next step. */
   #wait(): void {
     if (this.#paused) return;
     this.#deadline.at = Math.min(performance.now() + this.#allowedMs(), this.#beginBy);
@@ -194,7 +194,7 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
     if (this.#finish(false)) this.handler.onError(error);
   }
 
-  /** Returns false if it was over already. */
+  /** Returns false if the exchange was over already. */
   #finish(reusable: boolean): boolean {
     if (this.#over) return false;
     this.#over = true;

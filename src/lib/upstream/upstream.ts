@@ -3,14 +3,14 @@ import type { Span } from '../tracing/tracing.js';
 import type { UpstreamClient } from './client.js';
 import type { UpstreamHandler } from './upstream-handler.js';
 
-/** A call of a model, beside its body. */
+/** A call of a model without its body. */
 export interface CallHead {
   endpoint: 'chat' | 'embeddings';
-  /** Value of the header; latin1 without line ends, as the other texts here. */
+  /** Value of the header. Like the other texts here, latin1 without line ends. */
   authorization: string;
   /** Over HTTP only. */
   requestId: string;
-  /** The call's span, if it is traced. */
+  /** The call's span, if the call is traced. */
   span: Span | undefined;
   /** Over HTTP only. */
   stream: boolean;
@@ -25,9 +25,9 @@ export interface CallHandle {
   abort(handler: UpstreamHandler): void;
 }
 
-/** Carries calls: to a model proxy over HTTP, or by the router of this process. */
+/** Carries calls: over HTTP to a model proxy, or through the router in this process. */
 export interface Upstream {
-  /** Hides what is the operator's in the messages of its refusals. */
+  /** Masks information about the operator in messages of refusals. */
   readonly mask: MessageMask;
   /** Sends a call at the end of this turn of the event loop. The handler is called later, never from here. */
   call(head: CallHead, body: Buffer, handler: UpstreamHandler): CallHandle;
@@ -53,12 +53,12 @@ export class HttpUpstream implements Upstream {
       ...(span && { traceparent: span.traceparent }),
     };
     const exchange = this.client.post(this.basePath + PATHS[endpoint], headers, body, handler);
-    // By then the call's intent is in the spool.
+    // By the end of this turn, the call's intent is in the spool.
     setImmediate(() => exchange.send());
     return exchange;
   }
 
-  /** Ends all calls; those that come later fail. */
+  /** Aborts all calls. Later calls fail. */
   destroy(): void {
     this.client.destroy();
   }

@@ -10,7 +10,6 @@ import { newId } from '../../lib/ids.js';
 import { type Pieces, readInPieces } from '../../lib/in-pieces.js';
 import type { PageInput } from '../../lib/page-input.js';
 import { uuidsOf } from '../../lib/uuid.js';
-import { wordDiff } from '../../lib/word-diff.js';
 import { requireActing, writeAsViewer } from '../accounts/acting.js';
 import { idOf, notFound } from '../not-found.js';
 import { noPrompt, noVersion } from './missing.js';
@@ -46,6 +45,7 @@ import {
   toVersion,
 } from './prompts.store.js';
 import { changedVariables, fill } from './versions.rules.js';
+import { wordDiff } from './word-diff.js';
 
 /** Names a prompt by id or slug; for a change, also the revision on which it is based. */
 interface PromptRef {

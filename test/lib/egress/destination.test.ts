@@ -10,7 +10,7 @@ const PUBLIC_ANSWER = async () => ['93.184.215.14'];
 const strict = createEgress({ allowPrivate: false, resolve: PUBLIC_ANSWER });
 const open = createEgress({ allowPrivate: true, resolve: PUBLIC_ANSWER });
 
-/** Written apart from the product: what IANA's registry has for special purposes, and multicast. */
+/** Independent of the product's code: IANA's registry of special-purpose addresses, and multicast. */
 const special = new BlockList();
 for (const network of [
   '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24',
@@ -26,14 +26,14 @@ const asNumber = (address: string): number => octets(address).reduce((sum, octet
 const hexGroups = (number: number): string =>
   `${(number >>> 16).toString(16)}:${(number & 0xffff).toString(16)}`;
 
-/** Addresses, more of them special than chance would bring. */
+/** Random addresses, with more special ones than by chance. */
 const ipv4 = fc.oneof(
   fc.ipV4(),
   fc
     .tuple(fc.constantFrom('127', '10', '169.254', '192.168', '172.16', '100.64', '0'), fc.ipV4())
     .map(([begin, rest]) => `${begin}.${rest}`.split('.').slice(0, 4).join('.')),
 );
-/** One address in one of the ways that WHATWG reads. */
+/** An address in one of the notations that WHATWG parsing accepts. */
 const spelling = (address: string) =>
   fc
     .tuple(fc.integer({ min: 1, max: 4 }), fc.array(fc.constantFrom(8, 10, 16), { minLength: 4 }))
@@ -53,7 +53,7 @@ describe('a destination', () => {
     urls.map((url) => [trick, url] as const),
   );
 
-  test('comes with enough tricks to be worth the name', () => {
+  test('is tested with enough tricks', () => {
     expect(new Set([...refused.map(([, url]) => url), ...TAKEN, ...PRIVATE, ...NEVER]).size).toBeGreaterThan(
       190,
     );
@@ -64,23 +64,23 @@ describe('a destination', () => {
     await expect(strict.open(url)).rejects.toThrow(RefusedDestination);
   });
 
-  test.each(TAKEN)('%j is taken', async (url) => {
+  test.each(TAKEN)('%j is accepted', async (url) => {
     expect(await strict.checkDestination(url)).toBeNull();
     const { dispatcher } = await strict.open(url);
     await dispatcher.destroy();
   });
 
-  test.each(PRIVATE)('%j is taken where private addresses are allowed, and only there', async (url) => {
+  test.each(PRIVATE)('%j is accepted only if private addresses are allowed', async (url) => {
     const local = createEgress({ allowPrivate: true, resolve: async () => ['10.1.2.3'] });
     expect(await local.checkDestination(url)).toBeNull();
     expect(await strict.checkDestination(url)).not.toBeNull();
   });
 
-  test.each(NEVER)('%j is refused there as well', async (url) => {
+  test.each(NEVER)('%j is refused even if private addresses are allowed', async (url) => {
     expect(await open.checkDestination(url)).not.toBeNull();
   });
 
-  test('is judged by its address, however that is written', async () => {
+  test('is judged by its address in any notation', async () => {
     const written = ipv4.chain((address) => spelling(address).map((text) => ({ address, text })));
     await fc.assert(
       fc.asyncProperty(written, async ({ address, text }) => {
@@ -91,7 +91,7 @@ describe('a destination', () => {
     );
   });
 
-  test('gets no special IPv4 address past as part of an IPv6 address', async () => {
+  test('is refused if an IPv6 address contains a special IPv4 address', async () => {
     const embeddings: ((address: number) => string)[] = [
       (address) => `::ffff:${hexGroups(address)}`,
       (address) => `::${hexGroups(address)}`,
@@ -112,7 +112,7 @@ describe('a destination', () => {
     );
   });
 
-  test('is either a plain http URL that reads the same again, or refused; nothing else is thrown', () => {
+  test('is either a plain http URL that parses to itself, or refused; nothing else is thrown', () => {
     const pieces = fc.constantFrom(
       ...[
         'http',

@@ -9,7 +9,7 @@ import { selfSigned } from '../../support/certificate.js';
 
 const PUBLIC = '93.184.215.14';
 
-/** A resolver that gives one answer after the other; the last one for ever. */
+/** A resolver that returns one answer after the other, and the last one from then on. */
 function scripted(...answers: string[][]) {
   const asked: string[] = [];
   const resolve: NonNullable<EgressOptions['resolve']> = async (name) => {
@@ -19,7 +19,7 @@ function scripted(...answers: string[][]) {
   return { asked, resolve };
 }
 
-/** A server on one address that counts who comes. */
+/** A server on one address that counts connections. */
 async function listenOn(
   host: string,
   port = 0,
@@ -38,7 +38,7 @@ const ask = async (url: URL | string, dispatcher: Dispatcher): Promise<string> =
   return body.text();
 };
 
-describe('the way out', () => {
+describe('egress', () => {
   let first: Awaited<ReturnType<typeof listenOn>>;
   let second: Awaited<ReturnType<typeof listenOn>>;
   beforeAll(async () => {
@@ -53,7 +53,7 @@ describe('the way out', () => {
     for (const { server } of [first, second]) await new Promise((resolve) => server.close(resolve));
   });
 
-  test('connects to the address that was checked, whatever the name leads to later', async () => {
+  test('connects to the checked address, whatever the name resolves to later', async () => {
     const dns = scripted(['127.0.0.2'], ['127.0.0.1']);
     const { url, dispatcher } = await createEgress({ allowPrivate: true, resolve: dns.resolve }).open(
       `http://rebinding.example:${first.port}/`,
@@ -64,7 +64,7 @@ describe('the way out', () => {
     expect([dns.asked, first.connections]).toEqual([['rebinding.example'], 0]);
   });
 
-  test('asks again for each delivery, and refuses a name that has turned inward since it was saved', async () => {
+  test('resolves again for each delivery, and refuses a name that has become internal since it was saved', async () => {
     const dns = scripted([PUBLIC], ['127.0.0.1']);
     const egress = createEgress({ allowPrivate: false, resolve: dns.resolve });
     const url = `http://rebinding.example:${first.port}/`;
@@ -86,13 +86,13 @@ describe('the way out', () => {
     [['fe80::1%eth0']],
     [['no address']],
     [['']],
-  ])('refuses the answer %j, of which one address is not public', async (answer) => {
+  ])('refuses the DNS answer %j, in which one address is not public', async (answer) => {
     const egress = createEgress({ allowPrivate: false, resolve: async () => answer });
     await expect(egress.open('https://mixed.example/')).rejects.toThrow(RefusedDestination);
     expect(await egress.checkDestination('https://mixed.example/')).not.toBeNull();
   });
 
-  test('refuses link-local answers where private ones are allowed', async () => {
+  test('refuses link-local addresses even if private ones are allowed', async () => {
     const egress = createEgress({
       allowPrivate: true,
       resolve: async () => ['127.0.0.1', '169.254.169.254'],
@@ -100,14 +100,14 @@ describe('the way out', () => {
     await expect(egress.open('http://metadata.example/')).rejects.toThrow(RefusedDestination);
   });
 
-  test('lets nothing through to an address that was not checked, also one that needs no look-up', async () => {
+  test('sends nothing to an unchecked address, not even one that needs no look-up', async () => {
     const { dispatcher } = await createEgress({ allowPrivate: true }).open(`http://127.0.0.2:${first.port}/`);
     const outcome = ask(`http://127.0.0.1:${first.port}/`, dispatcher);
     await expect(outcome).rejects.toThrow(RefusedDestination);
     await dispatcher.destroy();
   });
 
-  test('takes a name at save that nobody can resolve at the moment, and fails at delivery', async () => {
+  test("accepts a name that can't be resolved when it is saved, and fails at delivery", async () => {
     const egress = createEgress({
       allowPrivate: false,
       resolve: async () => {
@@ -120,7 +120,7 @@ describe('the way out', () => {
     await expect(empty.open('https://empty.example/')).rejects.toThrow('no address');
   });
 
-  test('resolves names as this machine does where private addresses are allowed', async () => {
+  test('resolves names like this machine if private addresses are allowed', async () => {
     const { url, dispatcher } = await createEgress({ allowPrivate: true }).open(
       `http://localhost:${first.port}/`,
     );
@@ -150,7 +150,7 @@ describe('the way out', () => {
       return ask(url, dispatcher).finally(() => dispatcher.destroy());
     };
 
-    test('names the host to the address that was checked, and checks its certificate for that name', async () => {
+    test('sends the host name to the checked address, and verifies its certificate for that name', async () => {
       setDefaultCACertificates([...trusted, cert]);
       expect(await askFor(HOST)).toBe(`to ${HOST}:${port}`);
       expect(named).toEqual([HOST]);
@@ -160,7 +160,7 @@ describe('the way out', () => {
       await expect(askFor('127.0.0.1')).rejects.toMatchObject({ code: 'ERR_TLS_CERT_ALTNAME_INVALID' });
     });
 
-    test('says nothing to a server that nobody vouches for', async () => {
+    test('sends nothing to a server with an untrusted certificate', async () => {
       await expect(askFor(HOST)).rejects.toMatchObject({ code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
       expect(named).toHaveLength(1);
     });

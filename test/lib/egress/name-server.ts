@@ -1,13 +1,13 @@
 import { createSocket } from 'node:dgram';
 
-/** What a name server says to one question: addresses, an alias and no more, that there is no such name, or nothing. */
+/** A name server's reply: addresses, only an alias, an error for an unknown name, or no reply. */
 export type Reply = readonly string[] | { alias: string } | 'no such name' | 'silence';
 
-/** A name server of the test's own, over UDP. */
+/** A name server of the test, over UDP. */
 export interface NameServer {
-  /** As a resolver takes it. */
+  /** Address and port in the format of resolvers. */
   address: string;
-  /** Names and types that were asked for, oldest first. */
+  /** Names and types of the queries, oldest first. */
   asked: string[];
   close(): Promise<void>;
 }
@@ -17,7 +17,7 @@ const HEADER_BYTES = 12;
 const OK = 0x8180;
 const NO_SUCH_NAME = 0x8183;
 
-/** `reply` is asked once per question. IPv6 addresses are given in eight groups. */
+/** `reply` is called once per query. Its IPv6 addresses have eight groups. */
 export async function startNameServer(
   reply: (name: string, type: 'A' | 'AAAA') => Reply,
 ): Promise<NameServer> {
@@ -28,13 +28,13 @@ export async function startNameServer(
     const type = TYPES[query.readUInt16BE(end)];
     const question = query.subarray(HEADER_BYTES, end + 4);
     asked.push(`${name} ${type}`);
-    const said = type ? reply(name, type) : [];
-    if (said === 'silence') return;
+    const answer = type ? reply(name, type) : [];
+    if (answer === 'silence') return;
     const records =
-      said === 'no such name' ? [] : 'alias' in said ? [toAlias(said.alias)] : said.map(toAddress);
+      answer === 'no such name' ? [] : 'alias' in answer ? [toAlias(answer.alias)] : answer.map(toAddress);
     const header = Buffer.alloc(HEADER_BYTES);
     header.writeUInt16BE(query.readUInt16BE(0), 0);
-    header.writeUInt16BE(said === 'no such name' ? NO_SUCH_NAME : OK, 2);
+    header.writeUInt16BE(answer === 'no such name' ? NO_SUCH_NAME : OK, 2);
     header.writeUInt16BE(1, 4);
     header.writeUInt16BE(records.length, 6);
     socket.send(Buffer.concat([header, question, ...records]), client.port, client.address);
@@ -76,7 +76,7 @@ function toAlias(name: string): Buffer {
   return toRecord(5, Buffer.concat([...labels, Buffer.of(0)]));
 }
 
-/** An answer that points to the name of the question, to be forgotten at once. */
+/** A record that points to the name of the query, with a time to live of 0. */
 function toRecord(type: number, data: Buffer): Buffer {
   return Buffer.concat([Buffer.from([0xc0, 0x0c, 0, type, 0, 1, 0, 0, 0, 0, 0, data.length]), data]);
 }

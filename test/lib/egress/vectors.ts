@@ -1,4 +1,4 @@
-/** Destinations that no customer may name, by the trick that they play. */
+/** Destinations that customers must not enter, by their trick. */
 export const REFUSED: Record<string, string[]> = {
   'another scheme': [
     'ftp://example.com/',
@@ -189,7 +189,7 @@ export const REFUSED: Record<string, string[]> = {
   ],
 };
 
-/** Destinations that are fine. */
+/** Valid destinations. */
 export const TAKEN: string[] = [
   'https://example.com',
   'https://example.com/hook?token=a%20b#part',
@@ -218,7 +218,7 @@ export const TAKEN: string[] = [
   'http://[2a00:1450:4001:81b::200e]:8080/',
 ];
 
-/** What `WEBHOOK_ALLOW_PRIVATE` lets pass. */
+/** Destinations that are valid with `WEBHOOK_ALLOW_PRIVATE`. */
 export const PRIVATE: string[] = [
   'http://127.0.0.1:8080/',
   'http://127.1:8080/',
@@ -233,7 +233,7 @@ export const PRIVATE: string[] = [
   'http://receiver.internal/',
 ];
 
-/** What it doesn't. */
+/** Destinations that are invalid even with `WEBHOOK_ALLOW_PRIVATE`. */
 export const NEVER: string[] = [
   'http://169.254.169.254/',
   'http://[::ffff:169.254.169.254]/',

@@ -8,7 +8,7 @@ import {
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('a fair queue', () => {
-  test('owners take turns, whoever came first with much', async () => {
+  test('gives owners turns, even if one came first with many tasks', async () => {
     const queue = new FairQueue({ atOnce: 1, perOwner: 1 });
     const order: string[] = [];
     const ask = (owner: string): Promise<void> =>
@@ -20,7 +20,7 @@ describe('a fair queue', () => {
     expect(order).toEqual(['a', 'a', 'b', 'c', 'a', 'b', 'a']);
   });
 
-  test('owners take turns also where several run at once', async () => {
+  test('gives owners turns if several tasks run at once', async () => {
     const queue = new FairQueue({ atOnce: 2, perOwner: 2 });
     const order: string[] = [];
     const leave: (() => void)[] = [];
@@ -37,7 +37,7 @@ describe('a fair queue', () => {
     expect(order.join('')).toBe('aaabcabcbcbc');
   });
 
-  test('one owner never runs more than their share, all together never more than there is', async () => {
+  test("never runs more than one owner's share, or more than all slots", async () => {
     const queue = new FairQueue({ atOnce: 3, perOwner: 2 });
     const running = new Map<string, number>();
     let most = 0;
@@ -57,7 +57,7 @@ describe('a fair queue', () => {
     expect([most, mostOfOne]).toEqual([3, 2]);
   });
 
-  test('however many owners take all they can, a new one finds a free place', async () => {
+  test('has a free slot for a new owner, however many owners take all they can', async () => {
     const queue = new FairQueue({ atOnce: 256, perOwner: 8, partOfFree: 1 / 8 });
     const entered = new Map<string, (() => void)[]>();
     const ask = (owner: string): void => {
@@ -70,7 +70,7 @@ describe('a fair queue', () => {
     for (let owner = 0; owner < 20; owner++) ask(`new ${owner}`);
     await turn();
     for (let owner = 0; owner < 20; owner++) expect(entered.get(`new ${owner}`)).toHaveLength(1);
-    // And none waits for ever: as places come free, all that were asked for are given.
+    // And none waits forever: as slots become free, all waiting tasks get one.
     for (let given = 0; given < 60 * 8 + 20; ) {
       const leave = [...entered.values()].find((list) => list.length > 0)!.pop()!;
       leave();
@@ -80,7 +80,7 @@ describe('a fair queue', () => {
     expect([held(), queue.owners]).toEqual([0, 0]);
   });
 
-  test('who fails, or ends twice, gives one place back', async () => {
+  test('gets back one slot from a task that fails or ends twice', async () => {
     const queue = new FairQueue({ atOnce: 1, perOwner: 1 });
     await expect(queue.run('a', () => Promise.reject(new Error('no')))).rejects.toThrow('no');
     const leave = await queue.enter('a');
@@ -97,7 +97,7 @@ describe('a fair queue', () => {
     await waiting;
   });
 
-  test('who stops waiting is not called, and those behind move up', () => {
+  test("doesn't call a task that stopped waiting, and moves the others up", () => {
     const queue = new FairQueue({ atOnce: 1 });
     const started: string[] = [];
     const join = (name: string) =>
@@ -120,7 +120,7 @@ describe('a fair queue', () => {
     expect(queue.owners).toBe(0);
   });
 
-  test('who would wait in too long a line, or for too long, is refused', async () => {
+  test('refuses a task if too many wait or if it waited for too long', async () => {
     const queue = new FairQueue({ atOnce: 1, perOwner: 1, waitingPerOwner: 1, patienceMs: 20 });
     const leave = await queue.enter('a');
     const late = queue.enter('a');
@@ -136,7 +136,7 @@ describe('a fair queue', () => {
 
 const BOUNDS = { atOnce: 2, waiting: 6, waitingPerOwner: 3 };
 
-/** Tasks that end when the test says so. */
+/** Tasks that end when the test ends them. */
 function rig(bounds: FairQueueOptions = BOUNDS) {
   const queue = new FairQueue(bounds);
   const started: string[] = [];
@@ -164,8 +164,8 @@ function rig(bounds: FairQueueOptions = BOUNDS) {
   return { queue, started, refused, ends, add, endNext, settle };
 }
 
-describe('a fair queue with a bound on who waits', () => {
-  test('runs so many at once, and lets owners take turns for the rest', async () => {
+describe('a fair queue with limited waiting', () => {
+  test('runs as many as it has slots, and gives owners turns for the rest', async () => {
     const { started, add, endNext, settle } = rig();
     for (const name of ['a1', 'a2', 'a3', 'a4', 'a5', 'b1', 'c1', 'b2']) void add(name);
     await settle();
@@ -174,7 +174,7 @@ describe('a fair queue with a bound on who waits', () => {
     expect(started).toEqual(['a1', 'a2', 'a3', 'b1', 'c1', 'a4', 'b2', 'a5']);
   });
 
-  test('refuses an owner beyond its share, unless it may have a longer one', async () => {
+  test("refuses an owner's task beyond its limit, unless the call allows more", async () => {
     const { refused, add, settle } = rig();
     for (const name of ['a1', 'a2', 'a3', 'a4', 'a5', 'a6']) void add(name);
     await settle();
@@ -184,7 +184,7 @@ describe('a fair queue with a bound on who waits', () => {
     expect(refused).toEqual(['a6']);
   });
 
-  test('when it is full, the longest line gives its last place to an owner with a shorter one', async () => {
+  test('drops the last waiting task of the owner with the most, for an owner with fewer, if it is full', async () => {
     const { started, refused, add, endNext, settle } = rig();
     for (const name of ['x1', 'x2', 'a1', 'a2', 'a3', 'b1', 'b2', 'b3']) void add(name);
     void add('c1');
@@ -193,7 +193,7 @@ describe('a fair queue with a bound on who waits', () => {
     void add('c2');
     await settle();
     expect(refused).toEqual(['a3', 'b3']);
-    // All lines are of the same length now: nobody has to give way.
+    // All owners have the same number of waiting tasks now, so nobody has to give way.
     void add('a4');
     await settle();
     expect(refused).toEqual(['a3', 'b3', 'a4']);
@@ -211,11 +211,11 @@ describe('a fair queue with a bound on who waits', () => {
     for (const name of ['x1', 'x2', 'y1', 'x3', 'a1', 'a2', 'b1', 'a3', 'b2', 'a4', 'a5']) void add(name);
     await settle();
     for (let i = 0; i < 10; i++) await endNext();
-    // One of them is let in at once, while nobody else waits.
+    // One of them starts at once, while nobody else waits.
     expect(started).toEqual(['x1', 'a1', 'b1', 'a2', 'x2', 'b2', 'a3', 'a4', 'y1', 'a5', 'x3']);
   });
 
-  test('passes a place on when a task fails, and is empty afterwards', async () => {
+  test('passes a slot on when a task fails, and is empty afterwards', async () => {
     const { queue, started, add, endNext, ends, settle } = rig({ ...BOUNDS, atOnce: 1 });
     const failing = queue.run('a', () => Promise.reject(new Error('failed')));
     void add('b1');

@@ -9,18 +9,22 @@ function fill(holding: Holding): number {
 }
 
 describe('memory that owners share', () => {
-  test.each([1, 3, 4])('has room for a newcomer, however many take all they can (part %i)', (part) => {
-    const pool = new MemoryPool(BYTES, part);
-    const alone = fill(pool.holding('first'));
-    expect(alone).toBe(BYTES / (part + 1));
-    // Several holdings of one owner count together.
-    expect(pool.holding('first').take(1)).toBe(false);
-    for (let owner = 0; owner < 5; owner++) expect(fill(pool.holding(`greedy ${owner}`))).toBeGreaterThan(0);
-    expect(pool.holding('newcomer').take(1)).toBe(true);
-    expect(pool.used).toBeLessThan(BYTES);
-  });
+  test.each([1, 3, 4])(
+    'has room for a new owner, however many owners take all they can (part %i)',
+    (part) => {
+      const pool = new MemoryPool(BYTES, part);
+      const alone = fill(pool.holding('first'));
+      expect(alone).toBe(BYTES / (part + 1));
+      // Several holdings of one owner count together.
+      expect(pool.holding('first').take(1)).toBe(false);
+      for (let owner = 0; owner < 5; owner++)
+        expect(fill(pool.holding(`greedy ${owner}`))).toBeGreaterThan(0);
+      expect(pool.holding('newcomer').take(1)).toBe(true);
+      expect(pool.used).toBeLessThan(BYTES);
+    },
+  );
 
-  test('is given back once, and then free for others', () => {
+  test('is given back only once, and is free for others then', () => {
     const pool = new MemoryPool(BYTES, 1);
     const [one, other] = [pool.holding('a'), pool.holding('a')];
     expect([one.take(300), other.take(200), other.take(1)]).toEqual([true, true, false]);
@@ -33,7 +37,7 @@ describe('memory that owners share', () => {
     expect([other.bytes, pool.used]).toEqual([0, 0]);
   });
 
-  test('counts what is there already without asking, and then has no room', () => {
+  test('counts bytes that are in memory already without a check, and has no room then', () => {
     const pool = new MemoryPool(BYTES, 1);
     const holding = pool.holding('a');
     holding.add(600);

@@ -12,7 +12,7 @@ describe('a budget per minute', () => {
   });
   const take = (owner: string, units?: number): number => budget.take(owner, now, units);
 
-  test('is spent at once if its owner likes, and comes back evenly', () => {
+  test('can be spent at once, and returns evenly', () => {
     for (let i = 0; i < PER_MINUTE; i++) expect(take('a')).toBe(0);
     expect([take('a'), take('a', 3), take('b')]).toEqual([1_000, 3_000, 0]);
     now += 999;
@@ -23,14 +23,14 @@ describe('a budget per minute', () => {
     expect([take('a', PER_MINUTE), take('a')]).toEqual([0, 1_000]);
   });
 
-  test('overdrawn, is waited for a minute at most', () => {
+  test('delays an owner who overdrew it by a minute at most', () => {
     budget.spend('a', now, 1_000_000);
     expect(take('a')).toBe(60_000);
     now += 60_000;
     expect(take('a')).toBe(0);
   });
 
-  test('gets nothing back from a clock that steps back', () => {
+  test('returns nothing when the clock steps back', () => {
     budget.spend('a', now, PER_MINUTE);
     now -= 3_600_000;
     expect(take('a')).toBe(1_000);
@@ -38,7 +38,7 @@ describe('a budget per minute', () => {
     expect([take('a'), take('a')]).toEqual([0, 1_000]);
   });
 
-  test('is remembered for those who spent last, whoever only asks', () => {
+  test("is remembered for the owners that spent most recently; checks don't count", () => {
     for (const owner of ['a', 'b']) budget.spend(owner, now, PER_MINUTE);
     for (const owner of ['a', 'made up 1', 'made up 2']) budget.waitMs(owner, now);
     expect([budget.waitMs('a', now), budget.waitMs('b', now)]).toEqual([1_000, 1_000]);

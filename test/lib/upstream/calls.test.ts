@@ -26,10 +26,10 @@ describe('a call to an upstream', () => {
   };
   const resume = (held: Heard): void => {
     held.pausing = false;
-    held.carrier!.resume(held);
+    held.handle!.resume(held);
   };
 
-  test('is sent with its headers and the body as it is', async () => {
+  test('is sent with its headers and its unchanged body', async () => {
     const body = `{"é":"${'\u{1f600}'}"}`;
     expect(await call(client, body)).toMatchObject({ head: { status: 200 }, ...whole('ok') });
     const length = Buffer.byteLength(body);
@@ -38,7 +38,7 @@ describe('a call to an upstream', () => {
     );
   });
 
-  test('with a large body is sent whole', async () => {
+  test('is sent completely with a large body', async () => {
     const body = 'x'.repeat(3_000_000);
     server.onBytes = (socket, at) => {
       if (server.received[at]!.length > body.length) socket.write(OK);
@@ -47,7 +47,7 @@ describe('a call to an upstream', () => {
     expect(server.received[0]!.endsWith(`\r\n\r\n${body}`)).toBe(true);
   });
 
-  test('fails once if nobody listens, or if the connection breaks', async () => {
+  test('fails once if no server listens, or if the connection breaks', async () => {
     const gone = new UpstreamClient({ url: new URL('http://127.0.0.1:1'), connectTimeoutMs: 5_000 });
     expect(await call(gone)).toMatchObject({ ends: 0, errors: [{ code: 'ECONNREFUSED' }] });
     expect(gone.unused).toBe(true);
@@ -56,19 +56,19 @@ describe('a call to an upstream', () => {
     expect(server.requests).toEqual([1]);
   });
 
-  test('fails if a kept connection breaks once it is sent, and is not sent again', async () => {
+  test('fails if a kept connection breaks after it was sent, and is not sent again', async () => {
     await call(client);
     server.onBytes = (socket) => socket.resetAndDestroy();
     expect(await call(client)).toMatchObject({ ends: 0, errors: [{ code: 'ECONNRESET' }] });
     expect(server.requests).toEqual([2]);
   });
 
-  test('fails if the body breaks off, with what had come of it', async () => {
+  test('fails if the body breaks off, and has passed on the part that arrived', async () => {
     server.onBytes = (socket) => socket.end(`${CHUNKED}2\r\nok\r\n`);
     expect(await call(client)).toMatchObject({ text: 'ok', ends: 0, errors: [expect.any(Error)] });
   });
 
-  test('fails if the connection is reset before it ends a body without a length', async () => {
+  test('fails if the connection is reset during a body without a length', async () => {
     server.onBytes = (socket) => socket.write('HTTP/1.1 200 OK\r\n\r\nok');
     const cut = post(client, new Heard());
     await until(() => cut.text === 'ok');
@@ -76,7 +76,7 @@ describe('a call to an upstream', () => {
     expect(await cut.done()).toMatchObject({ ends: 0, errors: [{ code: 'ECONNRESET' }] });
   });
 
-  test('is given up if the upstream is silent before its response or in the middle of it', async () => {
+  test('times out if the upstream is silent before its response or in the middle of it', async () => {
     server.onBytes = () => undefined;
     const silent = await post(client, new Heard(hurry)).done();
     expect(silent).toMatchObject({ head: undefined, errors: timeout(true) });
@@ -85,11 +85,11 @@ describe('a call to an upstream', () => {
     expect(await post(client, new Heard(hurry)).done()).toMatchObject({ text: 'ok', errors: timeout(true) });
   });
 
-  test('is not given up while its response is not taken', async () => {
+  test("doesn't time out while its handler is paused", async () => {
     server.onBytes = (socket) => socket.write(`${CHUNKED}2\r\nok\r\n`);
     const held = post(client, pausing(hurry));
     await until(() => held.text === 'ok');
-    // Others run into their timeouts meanwhile.
+    // Other calls time out meanwhile.
     for (let i = 0; i < 3; i++) await post(client, new Heard(hurry)).done();
     expect(held.errors).toEqual([]);
     resume(held);
@@ -97,7 +97,7 @@ describe('a call to an upstream', () => {
     expect(await held.done()).toMatchObject(whole('ok'));
   });
 
-  test('is given up in its own time', async () => {
+  test('times out after its own timeout', async () => {
     const patient = post(client, new Heard());
     await until(() => server.received[0]);
     server.onBytes = () => undefined;
@@ -109,15 +109,15 @@ describe('a call to an upstream', () => {
     expect(waiting.over).toBe(false);
   });
 
-  test('that is not connected in time says so', async () => {
-    // It takes the connection and says nothing to the handshake.
+  test("fails as not connected if it can't connect in time", async () => {
+    // The server accepts the connection and doesn't answer the handshake.
     server.onBytes = () => undefined;
     const mute = server.client({ url: new URL(`https://${server.address}`), connectTimeoutMs: 100 });
     expect(await call(mute)).toMatchObject({ ends: 0, errors: timeout(false) });
     expect(mute.unused).toBe(true);
   });
 
-  test('is not given up before what arrived while the process was busy is read', async () => {
+  test("doesn't time out before input that arrived while the process was busy is read", async () => {
     server.onBytes = (socket) => {
       socket.write(OK);
       for (const end = performance.now() + 2 * hurry.headersTimeoutMs; performance.now() < end; );
@@ -126,10 +126,10 @@ describe('a call to an upstream', () => {
   });
 
   test.each([
-    ['a head in pieces without end', 'HTTP/1.1 200 OK\r\nx: ', 'y'],
-    ['informational responses without end', '', 'HTTP/1.1 102 Processing\r\n\r\n'],
-    ['an empty body behind a stream’s head', `${CHUNKED}5;x=`, 'y'],
-  ])('is given up where the upstream sends %s', async (_what, first, then) => {
+    ['an endless head in pieces', 'HTTP/1.1 200 OK\r\nx: ', 'y'],
+    ['endless informational responses', '', 'HTTP/1.1 102 Processing\r\n\r\n'],
+    ['an empty body after a stream’s head', `${CHUNKED}5;x=`, 'y'],
+  ])('times out if the upstream sends %s', async (_what, first, then) => {
     let dripping: NodeJS.Timeout | undefined;
     server.onBytes = (socket) => {
       socket.write(first);
@@ -139,7 +139,7 @@ describe('a call to an upstream', () => {
     clearInterval(dripping);
   });
 
-  test('is given up where nothing but what prolongs no wait follows the head', async () => {
+  test('times out if only comments follow the head', async () => {
     const commented = new (class extends Heard {
       readonly movedOn = false;
     })({ headersTimeoutMs: 300, bodyTimeoutMs: 100_000 });
@@ -157,13 +157,13 @@ describe('a call to an upstream', () => {
     ['with chunks', CHUNKED, '2\r\nok\r\n', '0\r\n\r\n'],
     ['to the end of the connection', 'HTTP/1.1 200 OK\r\n\r\n', 'ok', ''],
   ])(
-    'whose response %s ends while it is paused is whole once it is resumed',
+    'is complete after a resume if its response %s ended while it was paused',
     async (_how, head, body, end) => {
       server.onBytes = (socket) => socket.write(head + body);
       const held = post(client, pausing());
       await until(() => held.text === 'ok');
       server.sockets[0]!.end(end);
-      // Another's answer comes later than what was sent before it.
+      // The answer of this later call arrives after the bytes sent before it.
       server.onBytes = (socket) => socket.write(OK);
       await call(server.client());
       expect(held).toMatchObject({ ends: 0, errors: [] });
@@ -172,7 +172,7 @@ describe('a call to an upstream', () => {
     },
   );
 
-  test('takes nothing while it is paused, and the rest is not read', async () => {
+  test("gets no bytes while it is paused, and the rest isn't read", async () => {
     const megabyte = 'x'.repeat(2 ** 20);
     server.onBytes = (socket) => {
       socket.write(CHUNKED);
@@ -189,7 +189,7 @@ describe('a call to an upstream', () => {
     expect(await held.done()).toMatchObject({ bytes: 32 * 2 ** 20, ends: 1, errors: [] });
   });
 
-  test('in tiny chunks holds no more memory than twice its bytes', async () => {
+  test('keeps at most twice the bytes of its response in memory, even in tiny chunks', async () => {
     server.onBytes = (socket) => {
       socket.write(CHUNKED);
       for (let i = 0; i < 10; i++) socket.write('1\r\nx\r\n'.repeat(10_000));
@@ -202,12 +202,12 @@ describe('a call to an upstream', () => {
     expect(heldBytes).toBeLessThanOrEqual(200_000);
   });
 
-  test('that is aborted hears nothing more, and its connection ends', async () => {
+  test('gets nothing more after an abort, and its connection is closed', async () => {
     server.onBytes = (socket) => socket.write(`${CHUNKED}2\r\nok\r\n`);
     const aborted = new (class extends Heard {
       override onData(chunk: Buffer): void {
         super.onData(chunk);
-        this.carrier!.abort(this);
+        this.handle!.abort(this);
       }
     })();
     post(client, aborted);
@@ -215,24 +215,24 @@ describe('a call to an upstream', () => {
     expect(aborted).toMatchObject({ text: 'ok', ends: 0, errors: [] });
     server.onBytes = (socket) => socket.write(OK);
     const next = await call(client);
-    // Whose call is over has no say in what uses the connection now.
-    aborted.carrier!.abort(aborted);
-    next.carrier!.abort(aborted);
+    // A handler whose call is over can't affect the connection's next call.
+    aborted.handle!.abort(aborted);
+    next.handle!.abort(aborted);
     expect(await call(client)).toMatchObject(whole('ok'));
     expect(server.sockets).toHaveLength(2);
   });
 
-  test('that is aborted at once is not sent, on a new connection or one that rested', async () => {
+  test("isn't sent if it is aborted at once, on a new connection or a kept one", async () => {
     for (let i = 0; i < 2; i++) {
       const aborted = post(client, new Heard());
-      aborted.carrier!.abort(aborted);
+      aborted.handle!.abort(aborted);
       expect(await call(client)).toMatchObject(whole('ok'));
       expect(aborted).toMatchObject({ head: undefined, ends: 0, errors: [] });
     }
     expect(server.requests.reduce((sum, count) => sum + count)).toBe(2);
   });
 
-  test('whose handler throws fails with what it threw, alone', async () => {
+  test('fails alone with the error that its handler throws', async () => {
     const thrower = new (class extends Heard {
       override onHead(): void {
         throw new Error('thrown in the head');
@@ -252,7 +252,7 @@ describe('a call to an upstream', () => {
     'goes over %s to whom it knows, and to nobody else',
     async (version) => {
       const pair = selfSigned('localhost');
-      // Another test's certificate of the same name would be taken for this one.
+      // A certificate of the same name from another test would be mistaken for this one.
       const authorities = getCACertificates();
       const tls = createTlsServer({ ...pair, minVersion: version, maxVersion: version });
       const secure = new RawServer(tls, 'secureConnection');
@@ -263,7 +263,7 @@ describe('a call to an upstream', () => {
         for (let i = 0; i < 3; i++) expect(await call(client)).toMatchObject(unknown);
         setDefaultCACertificates([pair.cert]);
         secure.onBytes = (socket) => socket.end(OK);
-        // Sessions that the upstream has forgotten cost a handshake, and no call.
+        // Sessions that the upstream has forgotten cost a handshake, but fail no call.
         for (let i = 0; i < 4; i++) {
           expect(await call(client)).toMatchObject(whole('ok'));
           if (i === 1) tls.setTicketKeys(Buffer.alloc(48, 1));

@@ -14,7 +14,7 @@ describe('connections to an upstream', () => {
   });
   afterEach(() => server.close());
 
-  test('carry one call after another, and as many as there are calls at once', async () => {
+  test('carry one call after another, one connection per concurrent call', async () => {
     for (let i = 0; i < 5; i++) await call(client);
     expect(server.sockets).toHaveLength(1);
     const both = [post(client, new Heard()), post(client, new Heard())];
@@ -25,13 +25,13 @@ describe('connections to an upstream', () => {
   });
 
   test.each([
-    ['whose response says so', OK.replace('\r\n', '\r\nconnection: close\r\n')],
+    ['whose response asks for it', OK.replace('\r\n', '\r\nconnection: close\r\n')],
     ['of HTTP/1.0', OK.replace('1.1', '1.0')],
-    ['that brings more than its response', `${OK}HTTP/1.1 200 OK\r\n`],
-    ['that brings noise after its response', `${OK}x`],
-    ['that may bring the body of a 204', 'HTTP/1.1 204 X\r\ncontent-length: 2\r\n\r\n'],
+    ['that sends more than its response', `${OK}HTTP/1.1 200 OK\r\n`],
+    ['that sends noise after its response', `${OK}x`],
+    ['that may send the body of a 204', 'HTTP/1.1 204 X\r\ncontent-length: 2\r\n\r\n'],
     ['that the upstream closes in a second', OK.replace('\r\n', '\r\nkeep-alive: timeout=1\r\n')],
-  ])('close one %s', async (_which, response) => {
+  ])('are closed: one %s', async (_which, response) => {
     server.onBytes = (socket) => socket.write(response);
     expect(await call(client)).toMatchObject({ ends: 1, errors: [] });
     await until(() => server.sockets[0]!.destroyed);
@@ -40,7 +40,7 @@ describe('connections to an upstream', () => {
     expect(server.sockets).toHaveLength(2);
   });
 
-  test('close one at rest that brings bytes, or that the upstream closes', async () => {
+  test('are closed if they send bytes while idle, or if the upstream closes them', async () => {
     await call(client);
     server.sockets[0]!.write('HTTP/1.1 200 OK\r\n');
     await until(() => server.sockets[0]!.destroyed);
@@ -56,8 +56,8 @@ describe('connections to an upstream', () => {
     ['noise', ({ sockets }) => sockets[0]!.write('noise')],
     ['its end', ({ sockets }) => sockets[0]!.destroy()],
     ['a reset', ({ sockets }) => sockets[0]!.resetAndDestroy()],
-  ])('at rest that bring %s carry no call, which is sent once on another one', async (_what, bring) => {
-    // Before the call is made, and while its connection is being checked.
+  ])('that get %s while idle carry no call; the call is sent once on another one', async (_what, bring) => {
+    // Before the call is made, and while its connection is checked.
     for (const moment of ['before', 'with']) {
       const own = new RawServer();
       await own.listen();
@@ -72,7 +72,7 @@ describe('connections to an upstream', () => {
     }
   });
 
-  test('send nothing after a body whose response came before it had left', async () => {
+  test('send nothing after a body whose response arrived before the body was sent', async () => {
     server.onBytes = (socket) => {
       socket.pause();
       socket.write('HTTP/1.1 413 Too Large\r\ncontent-length: 0\r\n\r\n');
@@ -83,7 +83,7 @@ describe('connections to an upstream', () => {
     expect(server.sockets).toHaveLength(2);
   });
 
-  test('carry no other call once a response began before its request had left', async () => {
+  test('carry no other call after a response that began before its request was sent', async () => {
     const body = 'x'.repeat(20_000_000);
     let size = 0;
     server.onBytes = (socket, at) => {
@@ -91,7 +91,7 @@ describe('connections to an upstream', () => {
         size = server.received[at]!.indexOf('\r\n\r\n') + 4 + body.length;
         socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\no');
       }
-      // The rest comes when nothing of the request is left on its way.
+      // The rest arrives once the whole request was sent.
       if (socket.bytesRead === size) socket.write('k');
     };
     expect(await call(client, body)).toMatchObject(whole('ok'));
@@ -100,7 +100,7 @@ describe('connections to an upstream', () => {
     expect(server.sockets).toHaveLength(2);
   });
 
-  test('close at rest before the upstream would close them', async () => {
+  test('are closed while idle before the upstream would close them', async () => {
     server.onBytes = (socket) => socket.write(OK.replace('\r\n', '\r\nkeep-alive: timeout=2\r\n'));
     await call(client);
     const time = ownTime();
@@ -111,7 +111,7 @@ describe('connections to an upstream', () => {
     expect(restedMs).toBeLessThan(2_000);
   });
 
-  test('let calls end once the client is retired, and rest no more', async () => {
+  test('finish their calls after the client is retired, and are closed then', async () => {
     await Promise.all([call(client), call(client)]);
     server.onBytes = (socket) => socket.write(`${CHUNKED}2\r\nok\r\n`);
     const last = post(client, new Heard());
@@ -127,7 +127,7 @@ describe('connections to an upstream', () => {
     await until(() => server.sockets.every(({ destroyed }) => destroyed));
   });
 
-  test('end with the client, and their calls too', async () => {
+  test('are closed with the client, which aborts their calls', async () => {
     server.onBytes = () => undefined;
     const waiting = post(client, new Heard());
     await until(() => server.received[0]);
@@ -151,7 +151,7 @@ describe('connections to an upstream', () => {
     const answerTo = (id: string) => OK.replace('\r\n', `\r\nX-Request-ID: ${id} \r\n`);
     const another = { head: undefined, text: '', ...failure('to another call') };
 
-    test('bring no response to another call once the upstream names calls, and close after one', async () => {
+    test('pass no stray response to another call once the upstream echoes ids, and are closed after one', async () => {
       server.onBytes = (socket) => socket.write(answerTo('a'));
       expect(await named('a')).toMatchObject(whole('ok'));
       expect(await named('b')).toMatchObject(another);
@@ -162,17 +162,17 @@ describe('connections to an upstream', () => {
       expect(server.sockets).toHaveLength(2);
     });
 
-    test('bring none from the first call on where the upstream is known to name them', async () => {
+    test('pass none from the first call on if the upstream is known to echo ids', async () => {
       server.onBytes = (socket) => socket.write(answerTo('a'));
       expect(await named('b', server.client({ echoes: true }))).toMatchObject(another);
     });
 
-    test('bring all responses of an upstream that has ids of its own', async () => {
+    test('pass all responses of an upstream that sends ids of its own', async () => {
       server.onBytes = (socket) => socket.write(answerTo('req_1'));
       for (const id of ['a', 'b']) expect(await named(id)).toMatchObject(whole('ok'));
     });
 
-    test('are not shared where the upstream names no calls', async () => {
+    test('are not shared if the upstream echoes no ids', async () => {
       for (const account of ['a', 'b', 'a', 'b']) expect(await owned(account)).toMatchObject(whole('ok'));
       expect(server.sockets).toHaveLength(2);
     });
@@ -180,14 +180,14 @@ describe('connections to an upstream', () => {
     test.each([
       [60_000, 2],
       [0, 1],
-    ])('are shared once they have rested for %i ms', async (sharedAfterMs, connections) => {
+    ])('are shared once they have been idle for %i ms', async (sharedAfterMs, connections) => {
       const sharing = server.client({ sharedAfterMs });
       for (const account of ['a', 'b', 'a', 'b'])
         expect(await owned(account, sharing)).toMatchObject(whole('ok'));
       expect(server.sockets).toHaveLength(connections);
     });
 
-    test('are shared, those at rest too, once the upstream names calls', async () => {
+    test('are shared, including idle ones, once the upstream echoes ids', async () => {
       for (const account of ['a', 'b']) expect(await owned(account)).toMatchObject(whole('ok'));
       server.onBytes = (socket) => socket.write(answerTo('id'));
       expect(await owned('a', client, 'id')).toMatchObject(whole('ok'));
@@ -197,13 +197,13 @@ describe('connections to an upstream', () => {
     });
   });
 
-  test('are opened, and written to, after what the caller left for the end of the turn', async () => {
+  test("are opened and written to only after the caller's work at the end of the turn", async () => {
     const order: string[] = [];
     server.onBytes = (socket) => {
       order.push('sent');
       socket.write(OK);
     };
-    // From both phases of the event loop, on a new connection and on one that rested.
+    // From both phases of the event loop, on a new connection and on an idle one.
     for (let i = 0; i < 4; i++) {
       if (i % 2 === 0) await turn();
       setImmediate(() => order.push('intent'));

@@ -6,13 +6,13 @@ import { Heard } from '../../support/heard.js';
 export const OK = 'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 2\r\n\r\nok';
 export const CHUNKED = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
 
-/** A server of bytes: keeps what each of its connections brought, and answers as the test says. */
+/** A server of raw bytes: records the bytes of each connection, and answers as the test defines. */
 export class RawServer {
   readonly sockets: Socket[] = [];
   readonly received: string[] = [];
   readonly clients: UpstreamClient[] = [];
   address = '';
-  /** Runs whenever a connection has brought something. */
+  /** Called whenever a connection has sent bytes. */
   onBytes: (socket: Socket, at: number) => void = (socket) => socket.write(OK, 'latin1');
 
   constructor(
@@ -30,7 +30,7 @@ export class RawServer {
     });
   }
 
-  /** How many requests each connection brought. */
+  /** Number of requests per connection. */
   get requests(): number[] {
     return this.received.map((text) => text.split('POST').length - 1);
   }
@@ -41,7 +41,7 @@ export class RawServer {
     this.address = `127.0.0.1:${(this.server.address() as { port: number }).port}`;
   }
 
-  /** A client, which ends with the server. */
+  /** A client, which is closed with the server. */
   client(options: Partial<UpstreamClientOptions> = {}): UpstreamClient {
     const url = new URL(`http://${this.address}/base`);
     const client = new UpstreamClient({ url, connectTimeoutMs: 5_000, ...options });
@@ -57,20 +57,19 @@ export class RawServer {
   }
 }
 
-/** Starts a call. */
 export function post<H extends Heard>(client: UpstreamClient, handler: H, body = '{}'): H {
-  handler.carrier = client.post('/v1/x', { 'x-a': '1' }, Buffer.from(body), handler).send();
+  handler.handle = client.post('/v1/x', { 'x-a': '1' }, Buffer.from(body), handler).send();
   return handler;
 }
 
-/** Makes a call, and waits for its end. */
+/** Makes a call and waits for its end. */
 export const call = (client: UpstreamClient, body?: string): Promise<Heard> =>
   post(client, new Heard(), body).done();
 
-/** What a call that came whole has heard. */
+/** The record of a complete call. */
 export const whole = (body: string) => ({ text: body, ends: 1, errors: [] });
 
-/** What a call that failed has heard: an error with these words. */
+/** The record of a failed call, whose error contains these words. */
 export const failure = (words: string) => ({
   ends: 0,
   errors: [expect.objectContaining({ message: expect.stringContaining(words) })],

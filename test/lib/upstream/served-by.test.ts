@@ -3,8 +3,8 @@ import { readHead } from '../../../src/lib/upstream/response-head.js';
 import { readLitellmDeployment, readServedBy, servedByValue } from '../../../src/lib/upstream/served-by.js';
 import fc from '../../support/fast-check.js';
 
-describe('who served, in a header', () => {
-  test('comes back as it was sent, whatever the deployment is called', () => {
+describe('the header that names the deployment', () => {
+  test('is read as it was sent, for any name of a deployment', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 }).filter((id) => !/\p{Cc}/u.test(id)),
@@ -30,15 +30,15 @@ describe('who served, in a header', () => {
     ['a lone surrogate', '- 1 %ED%A0%80'],
     ['a broken escape', '- 1 fast%'],
     ['a name that is too long', `- 1 ${'x'.repeat(201)}`],
-  ])('is ignored where it has %s', (_what, value) => {
+  ])('is ignored if it has %s', (_what, value) => {
     expect(readServedBy(value)).toBeUndefined();
   });
 
-  test('has no node where its id is none', () => {
+  test("has no node if the id of the node isn't a UUID", () => {
     expect(readServedBy(`${'-'.repeat(36)} 1 a`)).toEqual({ deployment: 'a', nodeId: null, nodeCalls: 1 });
   });
 
-  test('is read from the head of an answer, of LiteLLM too', () => {
+  test("is read from the headers of an answer, including LiteLLM's", () => {
     const node = randomUUID();
     const head = (name: string, value: string) => readHead(200, { [name]: value }).servedBy;
     expect(head('x-gateway-served-by', `${node} 3 fast-1`)).toEqual({

@@ -36,7 +36,7 @@ function events(parts: Buffer[]): string[] {
 }
 
 describe('the splitter of server-sent events', () => {
-  test('finds the same events whatever way the bytes arrive', () => {
+  test('finds the same events however the bytes arrive', () => {
     fc.assert(
       fc.property(
         fc.array(event, { maxLength: 6 }),
@@ -60,7 +60,7 @@ describe('the splitter of server-sent events', () => {
     expect(events([...bytes].map((byte) => Buffer.from([byte])))).toEqual(whole);
   });
 
-  test('offers bytes as a whole event behind a whole event alone', () => {
+  test('offers bytes as a whole event only after a whole event', () => {
     const splitter = new SseSplitter();
     const offered: string[] = [];
     const found: string[] = [];
@@ -89,7 +89,7 @@ describe('the splitter of server-sent events', () => {
     expect(eventData(Buffer.from(text))?.toString()).toBe(payload);
   });
 
-  test('refuses an event above its cap, in one piece or in many', () => {
+  test('refuses an event above its limit, in one piece or in many', () => {
     const big = Buffer.from(`data: ${'x'.repeat(300)}\n\n`);
     expect(() => new SseSplitter(200).push(big, () => undefined)).toThrow(AnswerTooLargeError);
     const dribbled = new SseSplitter(200);
@@ -98,7 +98,7 @@ describe('the splitter of server-sent events', () => {
     }).toThrow(AnswerTooLargeError);
   });
 
-  test('joins an event once, however many pieces it came in', () => {
+  test('joins an event only once, however many pieces it has', () => {
     const event = Buffer.from(`data: ${'x'.repeat(2 ** 18)}\n\n`);
     const before = process.cpuUsage();
     const splitter = new SseSplitter();
@@ -107,7 +107,7 @@ describe('the splitter of server-sent events', () => {
       splitter.push(event.subarray(at, at + 1), (bytes) => found.push(bytes));
     expect(found).toEqual([event]);
     const { user, system } = process.cpuUsage(before);
-    // Joined with every byte anew it takes more than ten seconds.
+    // Joining again at every byte would take more than ten seconds.
     expect((user + system) / 1_000).toBeLessThan(3_000);
   });
 });

@@ -4,7 +4,7 @@ import { threadTimeMs } from '../../support/thread-time.js';
 const VLLM = "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens.";
 const TAIL = '. Received Model Group=gateway/fast\nAvailable Model Group Fallbacks=None';
 
-describe('the words that a model proxy wraps around a refusal', () => {
+describe('the text that a model proxy wraps around a refusal', () => {
   test.each([
     ['nothing', VLLM, VLLM],
     ['its class and its groups', `litellm.BadRequestError: ${VLLM}${TAIL}`, VLLM.slice(0, -1)],
@@ -36,11 +36,11 @@ describe('the words that a model proxy wraps around a refusal', () => {
     ['an object that can not be read', "litellm.BadRequestError: {'a': [1, 'http://10.0.0.1", undefined],
     ['only itself', 'litellm.BadRequestError: set litellm.modify_params=True', undefined],
     ['no words', '', undefined],
-  ])('are taken off again: %s', (_what, wrapped, bare) => {
+  ])('is removed: %s', (_what, wrapped, bare) => {
     expect(unwrapMessage(wrapped)).toBe(bare);
   });
 
-  test('are found in a short time, however long the text', () => {
+  test('is found in linear time in a long text', () => {
     const began = threadTimeMs();
     unwrapMessage(`${'litellm.BadRequestError: '.repeat(5_000)}{'message': ${"'".repeat(20_000)}`);
     unwrapMessage(`${' .'.repeat(20_000)}x`);

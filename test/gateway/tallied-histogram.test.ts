@@ -1,5 +1,5 @@
 import { Histogram, Registry } from 'prom-client';
-import { talliedHistogram } from '../../src/lib/tallied-histogram.js';
+import { talliedHistogram } from '../../src/inference/tallied-histogram.js';
 import fc from '../support/fast-check.js';
 
 const buckets = [0.005, 0.01, 0.25, 1, 60];
@@ -9,7 +9,7 @@ const seconds = fc.oneof(
 );
 
 describe('a histogram counted in plain numbers', () => {
-  test("is scraped as prom-client's own is, whatever was observed", async () => {
+  test("is scraped like prom-client's own histogram for any observations", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(fc.constantFrom('chat', 'embeddings'), seconds)), async (seen) => {
         const [ours, theirs] = [new Registry(), new Registry()];

@@ -1,13 +1,13 @@
-/** A run of text that both have, or one of them alone. Joined without `added` they are the old text, without `removed` the new. */
+/** A run of text in both texts or in one of them. Joined without `added`, the parts are the old text; without `removed`, the new. */
 export interface DiffPart {
   kind: 'same' | 'added' | 'removed';
   text: string;
 }
 
-/** Edits that are looked for one by one; texts that differ by more are told as replaced. Bounds time and memory. */
+/** Most edits to search for, which bounds time and memory. Texts with more differences count as replaced. */
 const MAX_EDITS = 1_500;
 
-/** Words, runs of white space and single other characters. Joined they are the text. */
+/** Words, runs of white space and single other characters. Joined, they are the text. */
 const words = (text: string): string[] => text.match(/[\p{L}\p{N}_]+|\s+|[^\p{L}\p{N}_\s]/gu) ?? [];
 const lines = (text: string): string[] => text.match(/[^\n]*\n|[^\n]+/g) ?? [];
 
@@ -17,8 +17,8 @@ interface Run {
 }
 
 /**
- * What changed from one text to another, in words. Lines are compared first and words only within those that changed, so
- * that a paragraph that moved doesn't dissolve into single words.
+ * What changed from one text to another, word by word. Compares lines first, and words only within changed lines, so that a moved
+ * paragraph doesn't dissolve into single words.
  */
 export function wordDiff(before: string, after: string): DiffPart[] {
   const runs = changesOf(tokenDiff(lines(before), lines(after))).flatMap(({ same, removed, added }) => [
@@ -34,7 +34,7 @@ export function wordDiff(before: string, after: string): DiffPart[] {
     .filter(({ text }) => text !== '');
 }
 
-/** What stayed, and behind it what went and what came until something stays again. */
+/** Groups runs into changes: unchanged text, followed by the removed and added text up to the next unchanged text. */
 function changesOf(runs: readonly Run[]): Record<DiffPart['kind'], string[]>[] {
   let last = { same: [] as string[], removed: [] as string[], added: [] as string[] };
   const changes = [last];
@@ -75,7 +75,7 @@ function shortestEdit(a: readonly string[], b: readonly string[]): Run[] {
   return trace ? editOf(a, b, trace) : replaced;
 }
 
-/** For each number of edits how far each diagonal gets; undefined when it takes too many. */
+/** How far each diagonal reaches, by number of edits; undefined if it takes too many. */
 function furthestReaches(a: readonly string[], b: readonly string[]): Int32Array[] | undefined {
   const trace: Int32Array[] = [];
   const most = Math.min(a.length + b.length, MAX_EDITS);
@@ -101,7 +101,7 @@ function furthestReaches(a: readonly string[], b: readonly string[]): Int32Array
   return undefined;
 }
 
-/** The way back from the end, edit by edit. */
+/** Traces the edits back from the end. */
 function editOf(a: readonly string[], b: readonly string[], trace: readonly Int32Array[]): Run[] {
   const runs: Run[] = [];
   let x = a.length;

@@ -1,4 +1,4 @@
-import { wordDiff } from '../../src/lib/word-diff.js';
+import { wordDiff } from '../../src/services/prompts/word-diff.js';
 import fc from '../support/fast-check.js';
 import { threadTimeMs } from '../support/thread-time.js';
 
@@ -8,7 +8,7 @@ const without = (kind: string, parts: ReturnType<typeof wordDiff>): string =>
   parts.map((part) => (part.kind === kind ? '' : part.text)).join('');
 
 describe('a diff in words', () => {
-  test('leads to the letter from one text to the other, and back', () => {
+  test('leads exactly from one text to the other, and back', () => {
     fc.assert(
       fc.property(texts, texts, (before, after) => {
         const parts = wordDiff(before, after);
@@ -21,7 +21,7 @@ describe('a diff in words', () => {
     );
   });
 
-  test('shows the word that changed and no more', () => {
+  test('shows only the changed words', () => {
     expect(wordDiff('one two three\nfour', 'one 2 three\nfour')).toEqual([
       { kind: 'same', text: 'one ' },
       { kind: 'removed', text: 'two' },
@@ -33,13 +33,13 @@ describe('a diff in words', () => {
     ]);
   });
 
-  test('of texts that have nothing in common is told in bounded time', () => {
+  test('takes bounded time for texts without common words', () => {
     const before = Array.from({ length: 12_000 }, (_, i) => `a${i}`).join(' ');
     const after = Array.from({ length: 12_000 }, (_, i) => `b${i}`).join(' ');
     const start = threadTimeMs();
     const parts = wordDiff(before, after);
     expect(without('added', parts)).toBe(before);
-    // Far above what it takes; unbounded it would be minutes.
+    // Far above the usual time; without a limit it would take minutes.
     expect(threadTimeMs() - start).toBeLessThan(3_000);
   });
 });

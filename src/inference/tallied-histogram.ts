@@ -9,7 +9,7 @@ interface Options {
   label?: { name: string; values: readonly string[] };
 }
 
-/** Observations of one label value: how many fell below each bound and none before it, their sum and count. */
+/** Observations of one label value: how many fell into each bucket, their sum and count. */
 class Tally {
   readonly counts: Float64Array;
   sum = 0;
@@ -29,9 +29,9 @@ class Tally {
 }
 
 /**
- * A histogram that is counted in plain numbers and put together when it is scraped: prom-client's own finds its
- * bucket by the text of the bound, at every observation.
- * @returns by label value (`''` without a label) what takes an observation in seconds
+ * A histogram that counts in plain numbers and builds its series when scraped. prom-client's own histogram looks up a bucket by the text
+ * of its bound at every observation.
+ * @returns Observers by label value (`''` without a label).
  */
 export function talliedHistogram(
   { name, help, buckets, label }: Options,
@@ -58,7 +58,7 @@ export function talliedHistogram(
       ];
     }),
   });
-  // The registry asks a metric for its name and `get` alone; its type names the library's own classes.
+  // The registry only uses `name` and `get`; its type requires the library's own classes.
   registry.registerMetric({ name, help, get } as unknown as Metric);
   return Object.fromEntries(tallies);
 }
