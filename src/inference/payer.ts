@@ -1,7 +1,8 @@
 import type { Money } from '../lib/money.js';
 import type { SlidingWindow } from '../lib/sliding-window.js';
 import type { GuardState } from './keys/guard-state.js';
-import type { AccountState, PeriodSpend } from './limits/account-state.js';
+import type { AccountState } from './limits/account-state.js';
+import type { PeriodSpend } from './limits/period-spend.js';
 
 /** What a caller was let in by. Usage is counted by it. */
 export interface Credential {

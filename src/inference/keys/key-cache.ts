@@ -4,7 +4,7 @@ import type { FlushResult } from '../../metering/usage-record.js';
 import { virtualKeyField } from '../../services/keys/keys.rules.js';
 import type { Accounts } from '../accounts.js';
 import { LastingStates } from '../lasting-states.js';
-import { PeriodSpend } from '../limits/account-state.js';
+import { PeriodSpend } from '../limits/period-spend.js';
 import { type Payer, UNREAD } from '../payer.js';
 import { type CachedPayer, RowCache, type RowCacheDeps } from '../row-cache.js';
 import { authorizationOf, type VirtualKeyDeps } from '../virtual-key.js';

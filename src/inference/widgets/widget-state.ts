@@ -1,7 +1,7 @@
 import { MINUTE_MS, utcMonth } from '../../lib/clock.js';
 import { DOLLAR } from '../../lib/money.js';
 import { SlidingWindow } from '../../lib/sliding-window.js';
-import { PeriodSpend } from '../limits/account-state.js';
+import { PeriodSpend } from '../limits/period-spend.js';
 import type { MessageCount } from '../limits/shared-messages.js';
 
 /** One message in the units in which a `PeriodSpend` counts. */

@@ -1,7 +1,8 @@
 import type { CatalogModel } from '../../../src/inference/catalog.js';
 import type { KeyEntry } from '../../../src/inference/keys/key-cache.js';
-import { AccountState, PeriodSpend } from '../../../src/inference/limits/account-state.js';
+import { AccountState } from '../../../src/inference/limits/account-state.js';
 import { Admission } from '../../../src/inference/limits/limits.js';
+import { PeriodSpend } from '../../../src/inference/limits/period-spend.js';
 import { DegradedQuota, SHARED_RESERVE } from '../../../src/inference/limits/shared/degraded-quota.js';
 import { DOLLAR, type Money } from '../../../src/lib/money.js';
 import { testClock } from '../../support/clock.js';

@@ -1,5 +1,6 @@
-import { AccountState, PeriodSpend } from '../../../src/inference/limits/account-state.js';
+import { AccountState } from '../../../src/inference/limits/account-state.js';
 import type { Admission } from '../../../src/inference/limits/limits.js';
+import { PeriodSpend } from '../../../src/inference/limits/period-spend.js';
 import type { Payer } from '../../../src/inference/payer.js';
 import { newId } from '../../../src/lib/ids.js';
 import { DOLLAR, type Money } from '../../../src/lib/money.js';
