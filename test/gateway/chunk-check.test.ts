@@ -145,8 +145,8 @@ describe('the check of chunks', () => {
     ['an array', '[]'],
     ['a broken object', '{"choices":[}'],
     ['text behind the object', '{"choices":[]}\r: node 10.0.0.1'],
-  ])('takes %s for garbage', (_what, json) => {
-    expect(read(check(), data(json)).kind).toBe('garbage');
+  ])('reports %s as malformed', (_what, json) => {
+    expect(read(check(), data(json)).kind).toBe('malformed');
   });
 
   test.each([
