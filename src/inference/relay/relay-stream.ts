@@ -133,7 +133,8 @@ export class StreamAnswer implements RelayAnswer, WholeEventSink {
   #leave(): void {
     this.#over = true;
     const isCounted = this.#isCounted();
-    const isFree = this.#deltas === 0 && this.#reportedTokens() <= 0 && !(this.#check.finished.any && isCounted);
+    const isFree =
+      this.#deltas === 0 && this.#reportedTokens() <= 0 && !(this.#check.finished.any && isCounted);
     if (isFree) this.call.fail(CLIENT_LEFT, () => undefined);
     else this.call.succeed({ ...this.#success(isCounted), ...LEFT_EARLY }, () => undefined);
   }
@@ -185,7 +186,7 @@ export class StreamAnswer implements RelayAnswer, WholeEventSink {
     this.#usageIsLast = true;
   }
 
-  /** A chunk without text stands for a token that the node generated and doesn't show, except the first chunk of each choice. */
+  /** A chunk without text counts as a token that the node generated and doesn't show, except the first chunk of each choice. */
   #countTextless(): void {
     if (++this.#textless > this.call.input.body.choices) this.#countDelta();
   }

@@ -73,12 +73,16 @@ export class RedisMessages implements SharedMessages {
       return;
     }
     this.#returned.set(count.widgetId, more);
-    this.#inTurn(count, () => this.#report(count)).catch((error: unknown) => this.deps.failover.failed(error));
+    this.#inTurn(count, () => this.#report(count)).catch((error: unknown) =>
+      this.deps.failover.failed(error),
+    );
   }
 
   /** Reports all open messages. */
   async announce(): Promise<void> {
-    await Promise.all([...this.#known.values()].map((count) => this.#inTurn(count, () => this.#report(count))));
+    await Promise.all(
+      [...this.#known.values()].map((count) => this.#inTurn(count, () => this.#report(count))),
+    );
   }
 
   stop(): void {
