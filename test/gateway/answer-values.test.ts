@@ -36,7 +36,7 @@ const value = fc.oneof(
   fc.json(),
 );
 
-/** What must become of a member, said once more; undefined: it is dropped. */
+/** The expected value of a member, by an independent rule; undefined if it is dropped. */
 function expected(name: string, text: string): string | undefined {
   switch (name) {
     case 'id':

@@ -13,12 +13,12 @@ const check = (): ChunkCheck =>
     { model: SERVED, usageAsked: true, choices: 1 },
   );
 
-interface Told {
+interface Result {
   kind: string;
   out: string;
   textBytes: number;
 }
-function read(by: ChunkCheck, event: Buffer): Told {
+function read(by: ChunkCheck, event: Buffer): Result {
   const kind = by.read(event);
   return { kind, out: kind === 'chunk' ? by.out.toString('latin1') : '', textBytes: by.textBytes };
 }

@@ -36,7 +36,7 @@ export interface MessageQuestion {
   onRefused(): void;
 }
 
-/** Whether the message is admitted, or which limit is reached: minute or day, of the widget or the visitor. `waitMs` is for minutes. */
+/** Whether the message is admitted, or which limit is reached: of a minute (with the time to wait) or a day, of widget or visitor. */
 export interface MessageVerdict {
   kind: 'ok' | 'minute' | 'day' | 'visitor_minute' | 'visitor';
   waitMs: number;

@@ -20,7 +20,7 @@ const PAYERS = 50;
 const CHANGES = sized(2_000, 10_000);
 const WRITERS = 3;
 
-/** RELIABILITY.md G10: a reading that was under way when a row changed must not bring the old row back. */
+/** Requirement G10: a reading that was under way when a row changed must not bring the old row back. */
 describe.each(KINDS)('readings of a $kind in flight', (kind) => {
   let db: TestDatabase;
   let pool: pg.Pool;

@@ -18,7 +18,7 @@ const PATIENCE = { redisMs: 10_000, queueMs: 250 };
 /** Keys of junk, several times as many as fit. */
 const FLOOD = 3_000;
 
-/** RELIABILITY.md F27: Redis loses single keys while the rest lives. */
+/** Requirement F27: Redis loses single keys while the rest stays. */
 describeWithRedis(`edges with ${STREAMS} open streams`, () => {
   let redis: TestRedis;
   let edges: LimitsEdge[] = [];

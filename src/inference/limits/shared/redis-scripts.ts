@@ -59,7 +59,7 @@ end
 return 1
 `;
 
-/** Keeps dead edges from being gone: they count as silent for at most this long. KEYS the membership of edges. ARGV milliseconds, ids. */
+/** Keeps dead edges from being gone: they are silent for at most this long. KEYS the membership of edges. ARGV milliseconds, ids. */
 const KEEP = `${COMMON}
 local at = time_ms() - tonumber(ARGV[1])
 for i = 2, #ARGV do
