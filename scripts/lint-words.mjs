@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 /** Folders in which a hit fails the check. */
-const ENFORCED = ['web', 'test/web'];
+const ENFORCED = ['web', 'test/web', 'src/inference', 'test/gateway/limits', 'test/gateway/cache'];
 const SOURCE = /\.(ts|tsx|mjs|css|graphql|html)$/;
 const GENERATED = /^web\/generated\/|\.data\.ts$/;
 

@@ -3,7 +3,7 @@ import type { FlushResult } from '../metering/usage-record.js';
 import { LastingStates } from './lasting-states.js';
 import { AccountState } from './limits/account-state.js';
 
-/** What is read of an account with whoever pays for its calls. */
+/** An account as read along with a key or widget. */
 export interface AccountRow {
   readonly accountId: string;
   readonly balance: Money;
@@ -11,7 +11,7 @@ export interface AccountRow {
   readonly requestsPerMinute: number;
 }
 
-/** The money of accounts in this process, shared by all who call at their expense. */
+/** The accounts that this process knows, each shared by all keys and widgets that it pays for. */
 export class Accounts {
   readonly #states = new LastingStates<AccountState>();
 
@@ -19,7 +19,7 @@ export class Accounts {
     return this.#states.get(id);
   }
 
-  /** An account with what was read of it at `readAt`. */
+  /** Applies a row that was read at `readAt`. Returns its account. */
   observe(row: AccountRow, readAt: number): AccountState {
     const { accountId, balance, ledgerSeq, requestsPerMinute } = row;
     const make = () => new AccountState(accountId, balance, ledgerSeq, requestsPerMinute);
@@ -29,13 +29,13 @@ export class Accounts {
     return account;
   }
 
-  /** The account of a charge, which may be recorded before this process has read anything of it. */
+  /** The account of a charge, even if this process hasn't read the account yet. */
   of(id: string): AccountState {
-    // Until then it has what every account had before its first ledger entry: whatever is read is newer.
+    // The state of every account before its first ledger entry, so any reading is newer.
     return this.#states.of(id, () => new AccountState(id, 0n, 0n, 1));
   }
 
-  /** Takes over what a commit changed. */
+  /** Applies the result of a flush. */
   flushed({ own, accounts }: FlushResult): void {
     for (const { accountId, cost } of own) {
       const account = this.#states.get(accountId);
@@ -44,7 +44,7 @@ export class Accounts {
     for (const { id, balance, seq } of accounts) this.#states.get(id)?.committed(balance, seq);
   }
 
-  /** Forgets accounts that hold no money and are unused, as they were at the last sweep. */
+  /** Forgets accounts that were idle and unused at this sweep and the one before. */
   sweep(isUsed: (id: string) => boolean): void {
     this.#states.sweep(isUsed);
   }

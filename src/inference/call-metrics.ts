@@ -6,28 +6,28 @@ const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60
 
 const FLAGS = ['estimated', 'anomalous', 'client_aborted'];
 
-/** What is dropped from upstream answers: top-level members, or stream lines other than data. */
+/** Parts that are dropped from upstream answers: top-level members, or lines of a stream other than data. */
 export type DroppedKind = 'member' | 'line';
 
 /** Metrics of the inference path. Every name is explained in docs/operations.md. */
 export interface CallMetrics {
-  /** A finished `/v1` answer; `code` is `ok` or the error code. */
+  /** A call has ended for its client. `code` is `ok` or the error code. */
   answered(endpoint: string, code: string): void;
   recorded(record: UsageRecord): void;
-  /** An answer whose node reported zero tokens for it; without a deployment where the upstream doesn't name it. */
+  /** A node reported zero tokens for an answer. `deployment` is undefined if the upstream doesn't name it. */
   uncounted(deployment: string | undefined): void;
   dropped(endpoint: Endpoint, kind: DroppedKind, count: number): void;
-  /** Refused calls that are not counted for their owners: memory has no room. */
+  /** Refused calls that their owners won't see, for lack of memory. */
   refusalsLost(calls: number): void;
-  /** A call named a version of a prompt by something that is no id. */
+  /** The version of a prompt that a call names isn't an id. */
   malformedVersion(): void;
-  /** Says where the gauge of request bodies in memory reads from. */
+  /** Sets the source of the gauge of request bodies in memory. */
   bodyBytes(read: () => number): void;
 }
 
 /**
- * A counter of two labels that is added up in plain numbers and handed over when it is scraped: prom-client sorts and
- * joins the labels at every increment, and so would a map by both of them.
+ * A counter with two labels that adds up plain numbers and fills prom-client's counter when it is scraped. prom-client sorts
+ * and joins the labels at every increment; a map with both labels as its key would have to join them too.
  */
 function tally(
   options: { name: string; help: string; labelNames: [string, string] },
@@ -107,7 +107,7 @@ export function createCallMetrics(registry: Registry): CallMetrics {
     labelNames: ['flag'],
     registers,
   });
-  // From the start: a rule on the increase of a counter doesn't see one that appears with its first event.
+  // Start at zero: an alerting rule on an increase misses a counter that appears with its first event.
   for (const flag of FLAGS) flags.inc({ flag }, 0);
   const uncounted = new Counter({
     name: 'gateway_uncounted_answers_total',

@@ -27,23 +27,23 @@ export interface CallInput {
   payer: Payer;
   admission: Admission;
   body: InspectedBody;
-  /** The version of a prompt that the caller says it has sent. */
+  /** The version of a prompt that the call used, according to the caller. */
   promptVersionId: string | null;
-  /** What traces it, where anything does. */
+  /** The span that traces the call, if it is traced. */
   span?: Span | undefined;
 }
 
-/** A call that counts: its tokens are charged at the served model's price. */
+/** The end of a call that is charged, at the served model's price. */
 export interface CallSuccess {
   /** The upstream's `usage`, unchecked. */
   usage: unknown;
-  /** Output tokens to charge when that is missing or odd; what was generated makes a count of zero anomalous. */
+  /** Output tokens to charge if `usage` is missing or odd. More than 0 makes a reported zero anomalous. */
   estimateOutput(): number;
-  /** Fewest output tokens to charge, when the usage may not cover the whole answer. */
+  /** Fewest output tokens that `usage` must report to be believed, since it may not cover the whole answer. */
   leastOutput?: number;
   servedModel: string;
   clientAborted?: boolean;
-  /** The client left before the upstream could report what it had counted. */
+  /** Whether the client left before the upstream could report its usage. */
   countMissed?: boolean;
 }
 
@@ -55,7 +55,7 @@ export interface CallFailure {
   clientAborted?: boolean;
 }
 
-/** The end of a call whose client left before there was anything to charge. */
+/** The end of a call whose client left before anything was generated. */
 export const CLIENT_LEFT: CallFailure = {
   code: 'client_closed_request',
   httpStatus: 499,
@@ -63,20 +63,20 @@ export const CLIENT_LEFT: CallFailure = {
   clientAborted: true,
 };
 
-/** What the owner may keep of a failure's message. A node's refusal may quote the request: only known words and `names` are kept. */
+/** The message to store for the owner. A node's refusal may quote the request, so only known words and `names` are kept. */
 function keptMessage(failure: CallFailure, names: readonly string[]): string {
   const { code, message } = failure;
-  const generic = ownWords(failure);
+  const generic = genericMessage(failure);
   return code === 'invalid_request' ? ownerMessage(message, generic, names) : (message ?? generic);
 }
 
-/** Nodes send one for each token. Half a token more in a chunk of its own is odd, but no fault. */
+/** Nodes send one chunk per token. Two are unusual, but still accepted. */
 const CHUNKS_PER_TOKEN = 2;
 const SPARE_CHUNKS = 1_000;
-/** Of a model's name in a trace. */
+/** Longest name of a model in a trace. */
 const LONGEST_NAME = 100;
 
-/** Whether zero tokens are reported although there were some: no prompt is empty. */
+/** Whether the upstream reports zero tokens although something was generated. */
 const reportsNothing = (
   { inputTokens, outputTokens }: TokenCounts,
   endpoint: Endpoint,
@@ -129,22 +129,22 @@ export class Call {
     return this.#settled;
   }
 
-  /** Time to the first token of a stream, shown or not; null before it has come. */
+  /** Time to the first token of a stream, shown or not; null until then. */
   get firstTokenMs(): number | null {
     return this.#firstTokenMs;
   }
 
-  /** Notes the first token of a stream. */
+  /** Notes a token of a stream; only the first one counts. */
   firstToken(): void {
     this.#firstTokenMs ??= Math.round(performance.now() - this.#startedAt);
   }
 
-  /** Notes which deployment answers; nothing where the upstream doesn't say. */
+  /** Notes which deployment answers; undefined if the upstream doesn't name it. */
   servedBy(deployment: ServedBy | undefined): void {
     this.#servedBy = deployment;
   }
 
-  /** Whether a stream has more chunks than any answer to this call: its node goes on without end. */
+  /** Whether a stream has more chunks than any answer to this call can have. */
   isEndless(servedModel: string, chunks: number): boolean {
     const { body, admission } = this.input;
     const served = this.deps.catalog.get(servedModel)?.contextWindow ?? 0;
@@ -153,14 +153,14 @@ export class Call {
     return chunks > CHUNKS_PER_TOKEN * most + SPARE_CHUNKS;
   }
 
-  /** Charges the call. `written` runs once the event is kept; the answer's last byte leaves from there. */
+  /** Charges the call. `written` is called once the event is stored; then the last byte of the answer may be sent. */
   succeed(success: CallSuccess, written: (error?: Error) => void): void {
     const { endpoint, body, admission } = this.input;
     const reported = readUsage(success.usage, endpoint);
     const model = this.deps.catalog.get(success.servedModel) ?? admission.model;
-    const told = reported !== undefined && reported.outputTokens >= (success.leastOutput ?? 0);
-    const tokens: TokenCounts = told ? reported : this.#estimate(reported, model, success);
-    const isUncounted = told && reportsNothing(reported, endpoint, success);
+    const isComplete = reported !== undefined && reported.outputTokens >= (success.leastOutput ?? 0);
+    const tokens: TokenCounts = isComplete ? reported : this.#estimate(reported, model, success);
+    const isUncounted = isComplete && reportsNothing(reported, endpoint, success);
     if (isUncounted) this.deps.metrics.uncounted(this.#servedBy?.deployment);
     this.#settle(
       this.#record(model, {
@@ -172,7 +172,7 @@ export class Call {
         errorMessage: null,
         httpStatus: 200,
         clientAborted: success.clientAborted ?? false,
-        estimated: !told,
+        estimated: !isComplete,
         anomalous:
           isUncounted ||
           tokens.inputTokens > Math.max(model.contextWindow, body.input.batchTokens) ||
@@ -182,7 +182,7 @@ export class Call {
     );
   }
 
-  /** What counts for want of a final usage: never more than the call could have generated, which is what was held. */
+  /** Estimates tokens without a final usage: at most what the call could have generated, which the hold covers. */
   #estimate(early: TokenCounts | undefined, model: CatalogModel, success: CallSuccess): TokenCounts {
     const { endpoint, body } = this.input;
     const { contextWindow } = model;
@@ -194,7 +194,7 @@ export class Call {
     };
   }
 
-  /** Records a call that is free, since who receives an error pays nothing. */
+  /** Records a failed call, which is free. */
   fail(failure: CallFailure, written: (error?: Error) => void): void {
     const { admission, body } = this.input;
     this.#settle(
@@ -214,7 +214,7 @@ export class Call {
     );
   }
 
-  // One literal with every field: a record that is spread together costs three times as much.
+  // One literal with every field, since spreading objects together takes three times as long.
   #record(model: CatalogModel, outcome: Outcome): UsageRecord {
     const { id, endpoint, payer, body, promptVersionId } = this.input;
     return {
@@ -249,7 +249,7 @@ export class Call {
     };
   }
 
-  /** Turns the hold into a pending charge in one step, so that no moment shows neither. */
+  /** Turns the hold into a pending charge in one step, so that at any moment one of them counts. */
   #settle(record: UsageRecord, written: (error?: Error) => void): void {
     if (this.#settled) return;
     this.#settled = true;
@@ -260,7 +260,7 @@ export class Call {
     this.deps.meter.finish(
       record,
       (error) => {
-        // What could not be kept will not be charged.
+        // An event that couldn't be stored will not be charged.
         if (error) this.deps.limits.writeOff(admission, record.cost, record.createdAt);
         written(error);
       },
@@ -269,11 +269,11 @@ export class Call {
   }
 }
 
-/** Our message for a failure: its code's, with the remedy. */
-const ownWords = ({ code, message }: CallFailure): string =>
+/** Our own message for a failure's code, with the remedy. */
+const genericMessage = ({ code, message }: CallFailure): string =>
   errorTable[code as ErrorCode]?.message ?? message ?? code;
 
-/** Trace attributes of a call, by OpenTelemetry's conventions: neither its content nor its owner. */
+/** Adds the call's attributes to its span, by OpenTelemetry's conventions and without its content and owner. */
 function describe(span: Span, record: UsageRecord): void {
   span.note({
     'gen_ai.request.model': record.requestedModel.slice(0, LONGEST_NAME),

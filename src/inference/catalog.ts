@@ -12,18 +12,18 @@ export interface CatalogModel {
   priceOut: Money;
 }
 
-/** The model table in memory: every price that the ledger charges with. */
+/** The table of models in memory, with the prices at which calls are charged. */
 export interface Catalog {
   get(publicName: string): CatalogModel | undefined;
   all(): CatalogModel[];
-  /** The public names of all. */
+  /** The public names of all models. */
   readonly names: ReadonlySet<string>;
-  /** Reads the table again. A failed reading keeps what is known. */
+  /** Reads the table again. If that fails, the models stay as they are. */
   reload(): Promise<void>;
   stop(): void;
 }
 
-/** Prices are read again after this time even without a notification. */
+/** The table is read again after this time even without a notification. */
 const REFRESH_MS = 5_000;
 
 async function readModels(pool: Pool): Promise<Map<string, CatalogModel>> {
@@ -52,7 +52,7 @@ async function readModels(pool: Pool): Promise<Map<string, CatalogModel>> {
   );
 }
 
-/** Loads the catalog and keeps it fresh. */
+/** Loads the catalog and keeps it up to date. */
 export async function createCatalog(pool: Pool, log: Logger, contact: DatabaseContact): Promise<Catalog> {
   let models = await readModels(pool);
   let names = new Set(models.keys());

@@ -1,7 +1,7 @@
-/** States by id that outlive the rows they were read with. */
+/** States by id that outlive the cached rows they belong to. */
 export class LastingStates<State extends { readonly idle: boolean }> {
   readonly #states = new Map<string, State>();
-  /** Those that the last sweep found idle and unused. */
+  /** Ids of the states that the last sweep found idle and unused. */
   #unused = new Set<string>();
 
   get size(): number {
@@ -12,7 +12,7 @@ export class LastingStates<State extends { readonly idle: boolean }> {
     return this.#states.get(id);
   }
 
-  /** The state of an id, made if there is none. */
+  /** The state of this id, created if it is missing. */
   of(id: string, make: () => State): State {
     this.#unused.delete(id);
     const known = this.#states.get(id);
@@ -23,8 +23,8 @@ export class LastingStates<State extends { readonly idle: boolean }> {
   }
 
   /**
-   * Forgets states that were idle and unused since the last sweep. A call that has just got its entry may hold or charge
-   * a moment after the entry is gone, and must not use a state that no one else sees.
+   * Forgets states that were idle and unused at this sweep and the one before. A call may get an entry just before the entry is
+   * dropped, and hold or charge a moment later. It must not do so on a state that nobody else sees.
    */
   sweep(isUsed: (id: string) => boolean): void {
     const unused = new Set<string>();

@@ -1,13 +1,13 @@
 import { createMessageMask } from '../lib/message-mask.js';
 import { UpstreamClient } from '../lib/upstream/client.js';
 import { HttpUpstream, type Upstream } from '../lib/upstream/upstream.js';
-import { type AskedRoutes, createModelRoutes } from './model-routes.js';
+import { createModelRoutes, type PolledRoutes } from './model-routes.js';
 
-/** A model proxy of its own (`UPSTREAM_URL`): `npm run start:proxy`, LiteLLM, or another with their interface. */
+/** A separate model proxy (`UPSTREAM_URL`): `npm run start:proxy`, LiteLLM, or another one with the same interface. */
 export interface ModelProxyAccess {
   upstream: Upstream;
-  routes: AskedRoutes;
-  /** Ends calls that are left. */
+  routes: PolledRoutes;
+  /** Ends the remaining calls. */
   close(): Promise<void>;
 }
 

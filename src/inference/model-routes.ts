@@ -1,27 +1,27 @@
 import { Pool } from 'undici';
 import { z } from 'zod';
 
-/** What is known of the models that can be called. */
+/** How the upstream routes the models. */
 export interface ModelRoutes {
-  /** Owner of a model. It is `simulator` if the simulator answers the model's calls. */
+  /** Owner of a model: `simulator` if the simulator answers its calls. */
   ownerOf(publicName: string): string;
   /** Public names of the models that the simulator answers. */
   simulated(): string[];
-  /** The models that may stand in for one; undefined: the model proxy doesn't tell (an external LiteLLM). */
+  /** The model's fallbacks; undefined if the model proxy doesn't report them (an external LiteLLM). */
   fallbacksOf(publicName: string): readonly string[] | undefined;
-  /** Rises whenever that may have changed. */
+  /** Increases whenever the fallbacks may have changed. */
   version(): number;
 }
 
-/** The same, asked of a model proxy now and then. */
-export interface AskedRoutes extends ModelRoutes {
+/** Routes that are polled from a model proxy. */
+export interface PolledRoutes extends ModelRoutes {
   /** Settles once the model proxy has answered, or can't be reached. Never rejects. */
   ready: Promise<unknown>;
   stop(): Promise<void>;
 }
 
 const REFRESH_MS = 30_000;
-/** Until the proxy has answered once, as when it starts beside us. */
+/** Until the proxy has answered once, since it may start at the same time as this process. */
 const FIRST_RETRY_MS = 2_000;
 const TIMEOUT_MS = 5_000;
 const DEFAULT_OWNER = 'gateway';
@@ -32,8 +32,8 @@ const infoSchema = z.object({
   data: z.array(z.object({ model_name: z.string(), fallbacks: z.array(z.string()).optional() })),
 });
 
-/** Asks the model proxy now and then; what it doesn't say belongs to the gateway. */
-export function createModelRoutes(origin: string, basePath: string, masterKey: string): AskedRoutes {
+/** Polls the model proxy. A model whose owner it doesn't report belongs to the gateway. */
+export function createModelRoutes(origin: string, basePath: string, masterKey: string): PolledRoutes {
   const upstream = new Pool(origin);
   let owners = new Map<string, string>();
   let fallbacks = new Map<string, readonly string[]>();
@@ -61,16 +61,16 @@ export function createModelRoutes(origin: string, basePath: string, masterKey: s
   };
   const refreshFallbacks = async (): Promise<void> => {
     const { data } = infoSchema.parse((await ask('/v1/model/info')) ?? { data: [] });
-    const told = data.flatMap((model) =>
+    const reported = data.flatMap((model) =>
       model.fallbacks ? [[model.model_name, model.fallbacks] as const] : [],
     );
-    const text = JSON.stringify(told);
+    const text = JSON.stringify(reported);
     if (text === shown) return;
     shown = text;
-    fallbacks = new Map(told);
+    fallbacks = new Map(reported);
     version++;
   };
-  // The proxy is away, or is another kind: what was known stays.
+  // If the proxy is away, or of another kind, the routes stay as they are.
   const refresh = () => Promise.allSettled([refreshOwners(), refreshFallbacks()]);
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;

@@ -1,48 +1,50 @@
 import type { Money } from '../lib/money.js';
 import type { SlidingWindow } from '../lib/sliding-window.js';
 import type { GuardState } from './keys/guard-state.js';
-import type { AccountState, PeriodSpend } from './limits/account-state.js';
+import type { AccountState } from './limits/account-state.js';
+import type { PeriodSpend } from './limits/period-spend.js';
 
-/** What a caller was let in by. Usage is counted by it. */
+/** What identifies a caller. Usage is recorded by credential. */
 export interface Credential {
   readonly kind: 'api_key' | 'widget' | 'playground';
   readonly id: string;
 }
 
-/** The credential's id where it is of a kind: usage has a column for each. */
+/** The credential's id if it is of the wanted kind: usage has a column for each kind. */
 export const credentialIdOf = ({ kind, id }: Credential, wanted: Credential['kind']): string | null =>
   kind === wanted ? id : null;
 
 /**
- * Who pays for a call, and on which terms. Admission, relay and metering know nothing else of a caller. The states live on
- * from one version of a row to the next; everything else stays as it was read.
+ * Who pays for a call, and on which terms. Admission, relay and metering know nothing else about a caller. `account` and `day`
+ * are shared by all versions of a row; everything else stays as it was read.
  */
 export interface Payer {
   readonly credential: Credential;
-  /** What its row is found by: the SHA-256 of an API key in hex, or the public key of a widget. */
+  /** The name of its row in the cache: the SHA-256 of an API key in hex, or the public key of a widget. */
   readonly hash: string;
   readonly account: AccountState;
   readonly allowedModels: ReadonlySet<string>;
-  /** `Bearer <virtual key>` for the upstream; null: `upstream_unconfigured`. */
+  /** `Bearer <virtual key>` for the upstream; null: calls are refused with `upstream_unconfigured`. */
   readonly authorization: string | null;
-  /** The daily cap of the credential, and what it has spent today. */
+  /** The credential's daily cap, or null. */
   readonly dailyLimit: Money | null;
+  /** The spend that counts against `dailyLimit`. */
   readonly day: PeriodSpend;
-  /** What is done about the credential once it has spent a part of its monthly limit. Absent or null: nothing. */
+  /** Acts once the credential has spent a part of its monthly limit. */
   readonly guard?: GuardState | null;
   /**
-   * Looks at a budget of its own, right before a call takes its hold and its place in the minute. Absent: there is none.
-   * @throws AppError where it is used up, or held by other calls
+   * Checks a budget beside the account's, right before a call takes its hold and its place in the minute.
+   * @throws AppError if the budget is used up, or held by other calls
    */
   readonly requireBudget?: (model: string) => void;
-  /** Counts its calls per minute in place of the account's window: its name is unique within the account. */
+  /** Counts its calls per minute instead of the account's window. The name is unique within the account. */
   readonly rate?: { readonly name: string; readonly window: SlidingWindow };
 }
 
-/** What is known of a payer before its row is read; nothing is admitted by it. */
+/** The fields of a payer whose row isn't read yet. Such a payer can be charged, but gets no call admitted. */
 export const UNREAD = { hash: '', allowedModels: new Set<string>(), authorization: null, dailyLimit: null };
 
-/** What the calls of a payer are counted in, minute by minute. */
+/** The window in which a payer's calls per minute are counted. */
 export const windowOf = ({
   account,
   rate,

@@ -8,7 +8,7 @@ import { WidgetCache } from './widgets/widget-cache.js';
 
 const SWEEP_MS = 60_000;
 
-/** All who pay for calls, as this edge knows them. Keys and widgets of an account share its money. */
+/** The caches of all payers. Keys and widgets of an account share its state. */
 export class Payers {
   readonly keys: KeyCache;
   readonly widgets: WidgetCache;
@@ -27,13 +27,13 @@ export class Payers {
     return (credential.kind === 'widget' ? this.widgets : this.keys).renew(hash);
   }
 
-  /** Outdates what a notification is about. */
+  /** Outdates the rows that a notification concerns. */
   invalidate(change: Invalidation): void {
     this.keys.invalidate(change);
     this.widgets.invalidate(change);
   }
 
-  /** Notifications may have been missed: everything is read again before its next use, if the database answers. */
+  /** Notifications may have been missed: reads every row again before its next use, if the database answers. */
   invalidateAll(): void {
     this.keys.invalidateAll();
     this.widgets.invalidateAll();

@@ -10,20 +10,20 @@ import { type DatabaseContact, STALE_MS } from './database-contact.js';
 import type { Payer } from './payer.js';
 import { RowSlots, type Slot } from './row-slots.js';
 
-/** The database can't be asked, and nothing that is fresh enough is known. */
+/** The database doesn't answer, and no row that is fresh enough is cached. */
 export class RowUnavailableError extends AppError {
   constructor() {
     super('service_unavailable', { retryAfterSeconds: 1 });
   }
 }
 
-/** A row of whoever pays for calls, with its account and plan. */
+/** A payer's row with its account and plan. */
 export interface PayerRow extends AccountRow {
   readonly id: string;
   readonly virtualKeySealed: string | null;
 }
 
-/** An immutable version of such a row. */
+/** An immutable version of a payer's row. */
 export interface CachedPayer extends Payer {
   readonly virtualKeySealed: string | null;
   readonly readAt: number;
@@ -37,53 +37,52 @@ export interface RowCacheDeps {
 }
 
 export interface RowCacheOptions {
-  /** What is read, for the log. */
+  /** The kind of rows, for the log. */
   what: string;
-  /** At most so many rows are kept, and half as many names that have none. */
+  /** Most rows to keep. Of names without a row, half as many are kept. */
   max: number;
-  /** Names that one statement reads. */
+  /** Most names per statement. */
   batch: number;
-  /** Rows that are kept warm without a call since the last refresh. */
+  /** Most rows that are kept warm without a call since the last refresh. */
   maxWarm: number;
 }
 
-/** Whoever waits for a row. */
 interface Waiter<Entry> {
   resolve(entry: Entry | null): void;
   reject(error: Error): void;
 }
 
-/** Rows in use are read again this often, all of them together, so that a row in use never waits. */
+/** All rows in use are read again this often, so that no call of theirs has to wait. */
 const REFRESH_MS = 2_500;
-/** A row stays warm for so long after its last call, so that a person's next one doesn't wait either. */
+/** How long a row stays warm after its last call, so that a person's next call doesn't wait either. */
 const WARM_MS = 5 * 60_000;
-/** Notifications cut: a change is effective after this at the latest. */
+/** A change is effective after this time even without a notification. */
 const TTL_MS = 5_000;
 const MISSING_TTL_MS = 1_000;
 /**
- * From the start of one statement to that of the next: at most 200 a second, however many unknown names come. The first
- * of a quiet time doesn't wait.
+ * The time from one statement's start to the next: at most 200 statements a second, however many unknown names come. The first
+ * one after a pause doesn't wait.
  */
 const PAUSE_MS = 5;
 /** The same while the database doesn't answer. */
 const FAILING_PAUSE_MS = 250;
 
 /**
- * Rows by name, filled from the database only (docs/decisions/0004-key-cache.md). A reading that was under way when a
- * row changed never brings the old row back.
+ * Rows by name, filled only from the database (docs/decisions/0004-key-cache.md). If a row changes while a reading is under way,
+ * the reading never brings back the old row.
  */
 export abstract class RowCache<Row extends PayerRow, Entry extends CachedPayer> {
   readonly #slots: RowSlots<Entry>;
-  /** Names without a row, and when that was read. */
+  /** Names without a row, and the time of that reading. */
   readonly #missing = new Map<string, number>();
-  /** Names to read with the next statement, and who waits for each. */
+  /** Names to read with the next statement, and the callers that wait for each. */
   readonly #waiting = new Map<string, Waiter<Entry>[]>();
   #isScheduled = false;
-  /** What changed while a reading is under way: its rows may be the old ones. */
+  /** Changes since the reading under way began: its rows may be outdated. */
   #changes: { ids: Set<string>; all: boolean } | undefined;
   #round = 0;
   #lastReadAt = -Infinity;
-  /** The last statement failed: known entries are served immediately, so that no call waits for another failure. */
+  /** Whether the last statement failed. Then cached entries are served at once, so that no call waits for another failure. */
   #isFailing = false;
   readonly #refresher: NodeJS.Timeout;
 
@@ -99,10 +98,10 @@ export abstract class RowCache<Row extends PayerRow, Entry extends CachedPayer> 
   /** Reads the rows of names on a UTC day. Names without a row are missing from the result. */
   protected abstract read(pool: Pool, names: string[], day: string): Promise<Map<string, Row>>;
 
-  /** Takes over a row that was read at `readAt`; `former` is what was known until now. */
+  /** Turns a row that was read at `readAt` into an entry. `former`: the entry that it replaces. */
   protected abstract enter(row: Row, readAt: number, former: Entry | undefined): Entry;
 
-  /** The entry, or null for none, if it can be used immediately; otherwise undefined: call `load`. */
+  /** The entry if it can be used at once, null if the name has no row, undefined if the row has to be read by `load`. */
   peek(name: string): Entry | null | undefined {
     const now = this.deps.clock.now();
     const slot = this.#slots.get(name);
@@ -118,7 +117,7 @@ export abstract class RowCache<Row extends PayerRow, Entry extends CachedPayer> 
   }
 
   /**
-   * Reads a row, sharing the statement with others that ask in the same moment. Null: there is none.
+   * Reads a row, in one statement with others that are requested at the same moment. Null: the name has no row.
    * @throws RowUnavailableError
    */
   load(name: string): Promise<Entry | null> {
@@ -128,7 +127,7 @@ export abstract class RowCache<Row extends PayerRow, Entry extends CachedPayer> 
   }
 
   /**
-   * The entry of a name, read if need be. Null: there is none.
+   * The entry of a name, cached or read. Null: the name has no row.
    * @throws RowUnavailableError
    */
   async find(name: string): Promise<Entry | null> {
@@ -136,13 +135,13 @@ export abstract class RowCache<Row extends PayerRow, Entry extends CachedPayer> 
     return known === undefined ? this.load(name) : known;
   }
 
-  /** Reads a row again. While the database is known to be away nothing is waited for. Never rejects. */
+  /** Reads a row again. Doesn't wait for the row while the database is known to be away. Never rejects. */
   async renew(name: string): Promise<void> {
     if (this.#isFailing) this.#enqueue(name);
     else await this.load(name).catch(() => undefined);
   }
 
-  /** Outdates what a notification is about. */
+  /** Outdates the rows that a notification concerns. */
   invalidate(change: Invalidation): void {
     if (change.kind === 'catalog') {
       this.invalidateAll();
@@ -150,19 +149,19 @@ export abstract class RowCache<Row extends PayerRow, Entry extends CachedPayer> 
       return;
     }
     this.#changes?.ids.add(change.id);
-    // A name that just got its row may have been asked for a moment before.
+    // A name may have been looked up a moment before it got its row.
     this.#missing.clear();
     this.#outdate(this.#slots.of(change.id));
   }
 
-  /** Notifications may have been missed: everything is read again before its next use, if the database answers. */
+  /** Notifications may have been missed: reads every row again before its next use, if the database answers. */
   invalidateAll(): void {
     if (this.#changes) this.#changes.all = true;
     this.#missing.clear();
     this.#round++;
   }
 
-  /** Whether a row of this credential or account is kept. */
+  /** Whether a row of this credential or account is cached. */
   keeps(id: string): boolean {
     return this.#slots.of(id).size > 0;
   }
@@ -180,13 +179,13 @@ export abstract class RowCache<Row extends PayerRow, Entry extends CachedPayer> 
     clearInterval(this.#refresher);
   }
 
-  /** What is known of a credential. */
+  /** The entry of a credential. */
   protected entryOf(id: string): Entry | undefined {
     const [slot] = this.#slots.of(id);
     return slot?.entry;
   }
 
-  /** Outdates those entries of these accounts, or of all, that are concerned. */
+  /** Outdates the entries of these accounts, or of all, for which `isConcerned` is true. */
   protected outdateSome(accountIds: readonly string[] | null, isConcerned: (entry: Entry) => boolean): void {
     if (this.#changes && accountIds === null) this.#changes.all = true;
     for (const id of accountIds ?? []) this.#changes?.ids.add(id);
@@ -198,12 +197,12 @@ export abstract class RowCache<Row extends PayerRow, Entry extends CachedPayer> 
   #outdate(slots: Iterable<Slot<Entry>>): void {
     for (const slot of slots) {
       slot.changed = true;
-      // Calls in flight count against a cap that was set meanwhile, whether or not there is another call.
+      // Read the row even without another call: calls in flight count against a cap that was set meanwhile.
       if (!slot.entry.day.idle) this.#enqueue(slot.entry.hash);
     }
   }
 
-  /** Reads every row that was used since the last time, and a bounded number of those used not long ago. */
+  /** Reads every row that was used since the last refresh, and up to `maxWarm` warm ones. */
   #refresh(): void {
     const now = this.deps.clock.now();
     let warm = 0;
@@ -223,7 +222,7 @@ export abstract class RowCache<Row extends PayerRow, Entry extends CachedPayer> 
     setImmediate(() => void this.#readWaiting());
   }
 
-  /** Reads what is waited for, one statement at a time, until nothing is left. */
+  /** Reads the waiting names, one statement at a time, until none is left. */
   async #readWaiting(): Promise<void> {
     while (this.#waiting.size > 0) {
       const pause = this.#lastReadAt + (this.#isFailing ? FAILING_PAUSE_MS : PAUSE_MS) - performance.now();
@@ -255,7 +254,7 @@ export abstract class RowCache<Row extends PayerRow, Entry extends CachedPayer> 
       contact.heard();
       for (const [name, waiters] of batch) {
         const row = rows.get(name);
-        // A change came while we read: this row may be the one before it, so it is read once more.
+        // The row changed during the reading and may be outdated, so read it again.
         if (changes.all || (row && (changes.ids.has(row.id) || changes.ids.has(row.accountId)))) {
           this.#enqueue(name, ...waiters);
           continue;
@@ -280,7 +279,7 @@ export abstract class RowCache<Row extends PayerRow, Entry extends CachedPayer> 
     }
     this.#slots.delete(name);
     this.#missing.delete(name);
-    // The row may have been made in the meantime: earlier callers get this answer, later ones a new one.
+    // The row may have been created meanwhile: callers that wait get null, and later ones a new reading.
     if (hasChanges) return null;
     const [oldest] = this.#missing.keys();
     if (this.#missing.size >= this.options.max / 2) this.#missing.delete(oldest!);

@@ -1,26 +1,26 @@
-/** What a cache knows of one name. */
+/** A cached entry with the state of its cache. */
 export interface Slot<Entry> {
   readonly entry: Entry;
-  /** Used since the last refresh: read again with the next one, however many there are. */
+  /** Whether a call has used the entry since the last refresh. Then the next refresh reads its row. */
   used: boolean;
-  /** When a call last asked for it, in milliseconds of the clock. */
+  /** When a call last used the entry, in milliseconds. */
   usedAt: number;
-  /** The round of `invalidateAll` in which it was read. */
+  /** How often `invalidateAll` had been called when the row was read. */
   readonly round: number;
-  /** Changed since it was read: not to be used, not even while the database is away. */
+  /** Whether the row has changed since. Then the entry isn't used, not even while the database is away. */
   changed: boolean;
 }
 
-/** What entries are found by. */
+/** The keys of an entry. */
 interface Indexed {
   readonly hash: string;
   readonly credential: { readonly id: string };
   readonly account: { readonly id: string };
 }
 
-/** Slots by name, the one that was read the longest ago leaving first, and by the ids of their credential and account. */
+/** Slots by name and by the ids of credential and account. When full, drops the slot with the oldest reading. */
 export class RowSlots<Entry extends Indexed> {
-  /** In the order in which they were read. */
+  /** In the order of their readings. */
   readonly #slots = new Map<string, Slot<Entry>>();
   readonly #byId = new Map<string, Set<Slot<Entry>>>();
 
@@ -34,7 +34,7 @@ export class RowSlots<Entry extends Indexed> {
     return this.#slots.get(name);
   }
 
-  /** Those of a credential or an account. A credential whose name was replaced may have one for each name. */
+  /** The slots of a credential or an account. A credential whose name was replaced may have a slot for each name. */
   of(id: string): ReadonlySet<Slot<Entry>> {
     return this.#byId.get(id) ?? NONE;
   }
@@ -43,7 +43,7 @@ export class RowSlots<Entry extends Indexed> {
     return this.#slots.values();
   }
 
-  /** Replaces what was known of the entry's name. */
+  /** Adds an entry, in place of any other with its name. */
   set(entry: Entry, usedAt: number, round: number): void {
     const slot: Slot<Entry> = { entry, used: false, usedAt, round, changed: false };
     this.delete(entry.hash);

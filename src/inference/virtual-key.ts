@@ -2,7 +2,7 @@ import type { Envelope } from '../lib/crypto.js';
 import type { Logger } from '../lib/logger.js';
 import type { CachedPayer } from './row-cache.js';
 
-/** A line end in a virtual key would begin another header. */
+/** Excludes line ends, since one in a virtual key would begin another header. */
 const PRINTABLE = /^[\x21-\x7e]+$/;
 
 export interface VirtualKeyDeps {
@@ -11,8 +11,8 @@ export interface VirtualKeyDeps {
 }
 
 /**
- * `Bearer <virtual key>` of a sealed one; null without one, or if it can't be used. `former` is what was known until now:
- * opening a key costs more than all the rest, and a payer in use is read every few seconds.
+ * `Bearer <virtual key>` for a sealed virtual key; null without one, or if it can't be used. Reuses the result of `former` if
+ * the sealed key is the same: payers in use are read every few seconds, and decrypting would cost more than all the rest.
  */
 export function authorizationOf(
   { envelope, log }: VirtualKeyDeps,

@@ -4,10 +4,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { Redis } from 'ioredis';
 import { Registry } from 'prom-client';
-import type { AccountState, PeriodSpend } from '../../src/inference/limits/account-state.js';
+import type { AccountState } from '../../src/inference/limits/account-state.js';
 import type { createLimits } from '../../src/inference/limits/create-limits.js';
 import type { EdgeIdentity } from '../../src/inference/limits/edge-identity.js';
 import type { Admission, Limits } from '../../src/inference/limits/limits.js';
+import type { PeriodSpend } from '../../src/inference/limits/period-spend.js';
 import type { Payer } from '../../src/inference/payer.js';
 import { systemClock } from '../../src/lib/clock.js';
 import { newId } from '../../src/lib/ids.js';
@@ -50,10 +51,12 @@ interface Build {
 
 async function load(dist: string): Promise<Build> {
   const of = (name: string) => import(pathToFileURL(join(resolve(dist), 'inference/limits', name)).href);
-  const [limits, states, identity] = await Promise.all(
+  const [limits, accounts, identity] = await Promise.all(
     ['create-limits.js', 'account-state.js', 'edge-identity.js'].map(of),
   );
-  return { ...limits, ...states, ...identity } as Build;
+  // Older builds keep PeriodSpend in account-state.js.
+  const periods = await of('period-spend.js').catch(() => ({}));
+  return { ...limits, ...accounts, ...periods, ...identity } as Build;
 }
 
 interface Subject {

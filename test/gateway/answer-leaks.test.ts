@@ -21,7 +21,7 @@ const OWN = {
 };
 const KNOWN = { service_tier: null, system_fingerprint: 'fp', prompt_logprobs: [null], timings: { n: 1.5 } };
 
-describe('what an upstream says of itself', () => {
+describe('what an upstream reveals about itself', () => {
   const suite = useEdge();
 
   /** The answer as the client has it; nothing of the upstream's own is in it. */
@@ -55,7 +55,7 @@ describe('what an upstream says of itself', () => {
     return values.filter(({ labels }) => labels.kind === kind).reduce((sum, { value }) => sum + value, 0);
   };
 
-  test('stays out of a whole answer, which keeps what SDKs know, and is counted', async () => {
+  test('a whole answer keeps the members that SDKs know, and dropped ones are counted', async () => {
     const { key } = await createTestKey(suite.db);
     const before = await droppedParts('member');
     suite.upstream.answer(chat({ ...OWN, ...KNOWN }));
@@ -64,7 +64,7 @@ describe('what an upstream says of itself', () => {
     expect((await droppedParts('member')) - before).toBe(4);
   });
 
-  test('stays out of every chunk of a stream, and so do comments and lines that are no data', async () => {
+  test('chunks of a stream keep known members only, and comments and other lines are dropped', async () => {
     const before = [await droppedParts('member'), await droppedParts('line')] as const;
     const chunk = (content: string, more: object) =>
       chunkEvent({ choices: [{ index: 0, delta: { content }, finish_reason: null }], ...more });
@@ -84,7 +84,7 @@ describe('what an upstream says of itself', () => {
   });
 
   test.each(['\r', '\r\r', 'id: 1\r', ':\r'])(
-    'stays out behind a line end that only clients see (%j)',
+    'nothing leaks after a line end that only clients see (%j)',
     async (hidden) => {
       const honest = chunkEvent({ choices: [{ index: 0, delta: { content: 'a' }, finish_reason: null }] });
       const own = `data: {"model":"${INTERNAL}","choices":[{"delta":{"content":"${SECRET}"}}]}`;
@@ -95,7 +95,7 @@ describe('what an upstream says of itself', () => {
     },
   );
 
-  test('under a name of its own stays out of later chunks too', async () => {
+  test('an unknown member is dropped from later chunks too', async () => {
     const later = delta('b').replace('gateway/fast', INTERNAL);
     const other = delta('c').replace('"gateway/fast"', `{"host":"${SECRET}"}`);
     expect(await streamed(delta('a'), later, later, other)).toBe(
@@ -103,7 +103,7 @@ describe('what an upstream says of itself', () => {
     );
   });
 
-  test('stays out where a name stands twice: the last one counts', async () => {
+  test('of a name that occurs twice, the last one counts, and nothing leaks', async () => {
     const twice = (text: string) => text.replace('"model"', `"model":"${INTERNAL}","mod\\u0065l"`);
     expect(await streamed(twice(delta('a')), twice(delta('b')))).toContain('"content":"b"');
     const choices = '[{"index":0,"message":{"role":"assistant","content":"x"},"finish_reason":"stop"}]';
@@ -111,7 +111,7 @@ describe('what an upstream says of itself', () => {
     expect(await whole(answer)).toEqual({ id: 'a', model: 'gateway/fast', choices: JSON.parse(choices) });
   });
 
-  test('stays out of embeddings', async () => {
+  test('embeddings keep known members only', async () => {
     const { key } = await createTestKey(suite.db);
     const data = [{ object: 'embedding', index: 0, embedding: [0.5] }];
     const fields = { object: 'list', model: INTERNAL, data, usage: { prompt_tokens: 3 }, ...OWN };
@@ -127,7 +127,7 @@ describe('what an upstream says of itself', () => {
     });
   });
 
-  test('stays out of the values of known members, whole and streamed', async () => {
+  test('nothing leaks in the values of known members, whole or streamed', async () => {
     const odd = {
       ...{ id: `chatcmpl-${SECRET}`, object: SECRET, created: SECRET, system_fingerprint: SECRET },
       ...{ service_tier: SECRET, citations: [`http://${SECRET}/doc`], timings: SECRET },
@@ -159,7 +159,7 @@ describe('what an upstream says of itself', () => {
     }
   });
 
-  test('keeps public sources', async () => {
+  test('public sources pass', async () => {
     const sources = {
       citations: ['https://example.com/a', { url: 'http://8.8.8.8/', title: 'b' }],
       search_results: [{ title: 'a', url: 'https://example.com/', date: null }],
@@ -168,7 +168,7 @@ describe('what an upstream says of itself', () => {
     expect(await whole(JSON.stringify({ choices, ...sources }))).toEqual({ choices, ...sources });
   });
 
-  test('stays out of usage, whose token counts pass and are charged', async () => {
+  test('of usage, only the token counts pass, and they are charged', async () => {
     const counts = {
       ...{ prompt_tokens: 5, completion_tokens: 7, total_tokens: 12, prompt_tokens_details: null },
       completion_tokens_details: { reasoning_tokens: 2, audio_tokens: null },
@@ -195,7 +195,7 @@ describe('what an upstream says of itself', () => {
     ]);
   });
 
-  test('is an error where a choice says so: in our words, and free', async () => {
+  test('an error in a choice becomes our own error, and is free', async () => {
     const { key, accountId } = await createTestKey(suite.db);
     const error = { code: 502, message: `provider ${SECRET} died` };
     const choices = [{ index: 0, delta: {}, message: { content: 'x' }, finish_reason: 'error', error }];
@@ -217,7 +217,7 @@ describe('what an upstream says of itself', () => {
   });
 
   test.each([null, false, ''])(
-    'is none where a choice says error: %j, or only its text does',
+    'a choice with error: %j, or a text that mentions an error, is no error',
     async (error) => {
       const chunk = (content: string) =>
         chunkEvent({ choices: [{ index: 0, delta: { content, error: 'x' }, finish_reason: null, error }] });
@@ -239,7 +239,7 @@ describe('what an upstream says of itself', () => {
     ['object: "error" beside choices', { ...ERROR, ...CHOICES }],
     ['an error beside choices', { ...CHOICES, error: { message: SECRET } }],
     ['an error as a text', { ...CHOICES, error: SECRET }],
-  ])('is an error where it says %s: in our words, and free', async (_what, fields) => {
+  ])('an answer with %s becomes our own error, and is free', async (_what, fields) => {
     const { key, accountId } = await createTestKey(suite.db);
     const escaped = JSON.stringify(fields).replace('"object":"error"', '"object":"\\u0065rror"');
     for (const body of [JSON.stringify(fields), escaped]) {
@@ -247,7 +247,7 @@ describe('what an upstream says of itself', () => {
       const answer = await postChat(suite.edge.url, key);
       expect([answer.status, (await errorOf(answer.clone())).code]).toEqual([502, 'upstream_error']);
       await clean(answer);
-      // In one piece: what stands behind the error is none of the answer.
+      // In one piece: bytes after the error don't belong to the answer.
       suite.upstream.answer(stream([`data: ${body}\n\n${delta('a')}${usageEvent(5, 5)}${DONE_EVENT}`]));
       const first = await postChat(suite.edge.url, key, { stream: true });
       expect([first.status, (await errorOf(first.clone())).code]).toEqual([502, 'upstream_error']);
@@ -268,7 +268,7 @@ describe('what an upstream says of itself', () => {
     ['event: error', `event: error\ndata: {"message":"${SECRET}"}\n\n`],
     ["llama.cpp's error line", `error: {"code":500,"message":"${SECRET}"}\n\n`],
     ['a chunk that is no JSON', `data: Traceback ${SECRET}\n\n`],
-  ])('is an error in the line itself, too: %s', async (_what, event) => {
+  ])('an event line that is an error becomes our own error: %s', async (_what, event) => {
     const text = await streamed(delta('a'), event);
     expect(text.startsWith(delta('a'))).toBe(true);
     expect(text).toMatch(/"code":"upstream_error"\}\}\n\n$/);

@@ -82,7 +82,7 @@ describe('charges of a dead edge that wait for a locked account', () => {
     await edge!.settled();
   };
 
-  test('count against its balance, to the last unit, and once they are committed', async () => {
+  test('adopted charges count against the balance, to the last unit, before and after their commit', async () => {
     const poor = await lockedKey();
     const able = await lockedKey();
     leave(charge(poor, DOLLAR - FLOOR + 1n), charge(able, DOLLAR - FLOOR));
@@ -103,7 +103,7 @@ describe('charges of a dead edge that wait for a locked account', () => {
     await until(async () => (await call(poor)) === 200, { what: 'the top-up to be read' });
   });
 
-  test('count against the daily cap of its key', async () => {
+  test('adopted charges count against the daily cap of the key', async () => {
     const key = await lockedKey({ dailyLimit: '0.5' });
     leave(charge(key, DOLLAR / 2n));
     await start();
@@ -112,7 +112,7 @@ describe('charges of a dead edge that wait for a locked account', () => {
     expect(await call(key)).toBe('daily_cap_exceeded');
   });
 
-  test('count beside what its key has spent before on that day', async () => {
+  test('adopted charges count in addition to what the key has spent that day', async () => {
     const key = await createTestKey(db, { dailyLimit: '0.5' });
     await flushWhenFree(db.pool, [charge(key, DOLLAR / 4n)]);
     await lock(key);
@@ -121,7 +121,7 @@ describe('charges of a dead edge that wait for a locked account', () => {
     expect(await call(key)).toBe('daily_cap_exceeded');
   });
 
-  test('count as messages of its widget', async () => {
+  test('adopted charges count as messages of the widget', async () => {
     const widget = await createTestWidget(db, { columns: { daily_message_limit: 1 } });
     await lock(widget);
     leave({ ...recordOf({ accountId: widget.accountId, keyId: '' }), keyId: null, widgetId: widget.id });
@@ -132,7 +132,7 @@ describe('charges of a dead edge that wait for a locked account', () => {
     expect(await refusalOf(await say(edge!.url, widget.publicKey))).toEqual(refused);
   });
 
-  test('count once where some are committed already', async () => {
+  test('adopted charges count once if some are already committed', async () => {
     const key = await createTestKey(db);
     const committed = charge(key, DOLLAR / 2n);
     await flushWhenFree(db.pool, [committed]);
@@ -142,7 +142,7 @@ describe('charges of a dead edge that wait for a locked account', () => {
     expect(await call(key)).toBe(200);
   });
 
-  test('count from when a running edge adopts them', async () => {
+  test('adopted charges count as soon as a running edge adopts them', async () => {
     const key = await createTestKey(db);
     await start();
     expect(await call(key)).toBe(200);

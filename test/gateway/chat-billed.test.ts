@@ -7,7 +7,7 @@ describe('a chat call that succeeds', () => {
   const suite = useEdge();
   beforeEach(() => suite.upstream.answer(chat()));
 
-  test('is charged exactly tokens × price ÷ 1,000,000, once, under its request id', async () => {
+  test('a call is charged exactly tokens × price ÷ 1,000,000, once, under its request id', async () => {
     const { accountId, keyId, key } = await createTestKey(suite.db);
     const response = await postChat(suite.edge.url, key);
     expect(response.status).toBe(200);
@@ -41,7 +41,7 @@ describe('a chat call that succeeds', () => {
     expect(spend.rows).toEqual([{ spend: '0.000011400000' }]);
   });
 
-  test('reaches the upstream with the virtual key, byte for byte, and nothing of the caller but the body', async () => {
+  test('the upstream gets the virtual key and the body byte for byte, and nothing else of the caller', async () => {
     const { key } = await createTestKey(suite.db, { virtualKey: 'sk-virtual-7' });
     const body =
       '{ "model" : "gateway/fast",\n "messages":[{"role":"user","content":"Grüße 😀"}], "documents": [1, 2.50, null] }';
@@ -66,7 +66,7 @@ describe('a chat call that succeeds', () => {
     ]);
   });
 
-  test('comes back byte for byte, and with no header of the upstream', async () => {
+  test('the answer comes back byte for byte, without headers of the upstream', async () => {
     const { key } = await createTestKey(suite.db);
     const answer =
       '{"model":"gateway/fast" , "choices":[ {"message":{"tool_calls":[{"function":{"arguments":"{\\"a\\":1}"}}]}} ],"usage":{"prompt_tokens":1,"completion_tokens":1},"timings":{"y":[1.0]}}';
@@ -99,7 +99,7 @@ describe('a chat call that succeeds', () => {
     expect(response.headers.get('x-ratelimit-limit-requests')).toBe('1000');
   });
 
-  test('that another model served is charged at that one and recorded as both', async () => {
+  test('a call served by another model is charged at its price, and both models are recorded', async () => {
     const { accountId, key } = await createTestKey(suite.db);
     suite.upstream.answer(chat({ model: 'gateway/qwen-fast' }));
     const response = await postChat(suite.edge.url, key, { model: 'gateway/qwen-pro' });
@@ -114,7 +114,7 @@ describe('a chat call that succeeds', () => {
     ]);
   });
 
-  test("that an upstream answers under an internal name carries the public one, and that one's price", async () => {
+  test('an answer under an internal name gets the public one, and its price', async () => {
     const { accountId, key } = await createTestKey(suite.db);
     suite.upstream.answer(chat({ model: 'Qwen/Qwen3-32B-AWQ', system_fingerprint: 'keep' }));
     const response = await postChat(suite.edge.url, key, { model: 'gateway/qwen-pro' });
@@ -126,7 +126,7 @@ describe('a chat call that succeeds', () => {
     ]);
   });
 
-  test('made by many at once is charged once each, and the books agree', async () => {
+  test('parallel calls are charged once each, and the ledger adds up', async () => {
     const { accountId, key } = await createTestKey(suite.db);
     const answers = await Promise.all(
       Array.from({ length: 100 }, () => postChat(suite.edge.url, key, { max_tokens: 50 })),

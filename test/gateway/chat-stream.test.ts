@@ -32,7 +32,7 @@ describe('a streamed chat', () => {
   const call = async (key: string, fields: Record<string, unknown> = {}) =>
     postChat(suite.edge.url, key, { stream: true, ...fields });
 
-  test('passes every byte but the usage chunk that the client did not ask for, and is charged by it', async () => {
+  test('every byte passes but an unrequested usage chunk, by which the stream is charged', async () => {
     const { key, accountId } = await createTestKey(suite.db);
     suite.upstream.answer(stream(FULL_STREAM));
     const response = await call(key);
@@ -56,14 +56,14 @@ describe('a streamed chat', () => {
     ]);
   });
 
-  test('passes the usage chunk to a client that asked for it', async () => {
+  test('the usage chunk passes if the client requested it', async () => {
     const { key } = await createTestKey(suite.db);
     suite.upstream.answer(stream(FULL_STREAM));
     const response = await call(key, { stream_options: { include_usage: true } });
     expect(await response.text()).toBe(FULL_STREAM.join(''));
   });
 
-  test('is the same whatever way its bytes arrive', async () => {
+  test('a stream is the same however its bytes are split', async () => {
     const { key, accountId } = await createTestKey(suite.db);
     const text = Buffer.from(
       `: ping\r\n\r\n${delta('Grüße 😀')}${delta('x').replace(/\n/g, '\r\n')}${usageEvent(3, 2)}${DONE_EVENT}`,
@@ -82,7 +82,7 @@ describe('a streamed chat', () => {
     expect(rows.map((row) => [row.input_tokens, row.output_tokens])).toEqual(cuts.map(() => [3, 2]));
   });
 
-  test('reads usage that stands on a chunk with choices, and passes that chunk', async () => {
+  test('usage in a chunk with choices is read, and the chunk passes', async () => {
     const { key, accountId } = await createTestKey(suite.db);
     const last = chunkEvent({
       choices: [{ index: 0, delta: { content: 'x' }, finish_reason: 'stop' }],
@@ -96,7 +96,7 @@ describe('a streamed chat', () => {
     ]);
   });
 
-  test('that is complete but reports no usage is estimated, charged and flagged', async () => {
+  test('a complete stream without usage is estimated, charged and flagged', async () => {
     const { key, accountId } = await createTestKey(suite.db);
     suite.upstream.answer(stream([FULL_STREAM[0]!, delta('a'), delta('b'), delta('c'), DONE_EVENT]));
     await (await call(key)).text();
@@ -107,7 +107,7 @@ describe('a streamed chat', () => {
     ]);
   });
 
-  test('passes choices untouched, with whatever stands in them', async () => {
+  test('choices pass unchanged, whatever they contain', async () => {
     const { key } = await createTestKey(suite.db);
     const choice = (fields: string) =>
       `data: {"id":"a","model":"gateway/fast","choices":[{"index":0,${fields}}]}\n\n`;
@@ -120,7 +120,7 @@ describe('a streamed chat', () => {
     expect(await (await call(key)).text()).toBe(parts.join('') + DONE_EVENT);
   });
 
-  test('from an upstream under an internal name carries the public one in every chunk', async () => {
+  test('every chunk has the public name if the upstream uses an internal one', async () => {
     const { key } = await createTestKey(suite.db);
     const internal = FULL_STREAM.map((part) => part.replaceAll('gateway/fast', 'org/gemma-3-4b-it-q4'));
     suite.upstream.answer(stream(internal));
@@ -133,7 +133,7 @@ describe('a streamed chat', () => {
     ['no status', null, 502, 'upstream_error'],
     ['a word', 'server_error', 502, 'upstream_error'],
   ])(
-    'whose first chunk is an error with %s is JSON with its real status',
+    'a first chunk that is an error with %s becomes JSON with its real status',
     async (_what, code, status, expected) => {
       const { key, accountId } = await createTestKey(suite.db);
       suite.upstream.answer(
@@ -176,7 +176,7 @@ describe('a streamed chat', () => {
       stream([delta('a') + delta('b'), `data: {"x":"${'y'.repeat(1_100_000)}"}\n\n`]),
     ],
   ] as const)(
-    'whose upstream %s after two tokens ends with an error event and is free',
+    'a stream whose upstream %s after two tokens ends with an error event and is free',
     async (what, script) => {
       const { key, accountId } = await createTestKey(suite.db);
       suite.upstream.answer(script);
@@ -197,7 +197,7 @@ describe('a streamed chat', () => {
     },
   );
 
-  test('whose upstream goes on behind [DONE] is whole and charged once, and the upstream is cut', async () => {
+  test('a stream that continues after [DONE] is complete and charged once, and the upstream is cut', async () => {
     const { key, accountId } = await createTestKey(suite.db);
     suite.upstream.answer((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).write(FULL_STREAM.join(''));
@@ -212,7 +212,7 @@ describe('a streamed chat', () => {
     ]);
   });
 
-  test('whose reader leaves while [DONE] waits for it holds no connection to the upstream', async () => {
+  test('a stream whose reader leaves before [DONE] holds no connection to the upstream', async () => {
     const { key, accountId } = await createTestKey(suite.db);
     const { hostname, port } = new URL(hasty.url);
     const request = (content: string): string => {

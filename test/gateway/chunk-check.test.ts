@@ -13,12 +13,12 @@ const check = (): ChunkCheck =>
     { model: SERVED, usageAsked: true, choices: 1 },
   );
 
-interface Told {
+interface Result {
   kind: string;
   out: string;
   textBytes: number;
 }
-function read(by: ChunkCheck, event: Buffer): Told {
+function read(by: ChunkCheck, event: Buffer): Result {
   const kind = by.read(event);
   return { kind, out: kind === 'chunk' ? by.out.toString('latin1') : '', textBytes: by.textBytes };
 }
@@ -59,7 +59,7 @@ const honest = fc
   .map((text) => JSON.stringify(text).slice(1, -1));
 
 const BEHIND = ['', ',"usage":null', ',"provider":"10.0.0.1"', ',"model":"node-7"', ',"service_tier":null'];
-/** A layout: what stands around the text. */
+/** A layout: the JSON around the text. */
 const layout = fc
   .tuple(
     fc.constantFrom(SERVED, 'node-7', ''),
@@ -81,7 +81,7 @@ function parsed(json: string): Record<string, unknown> | undefined {
 }
 
 describe('the check of chunks', () => {
-  test('comes to the same for a chunk that is laid out like the one before as for the first of a stream', () => {
+  test('a chunk with the layout of an earlier one gets the same result as the first chunk of a stream', () => {
     fc.assert(
       fc.property(
         fc.array(layout, { minLength: 1, maxLength: 2 }),
@@ -99,7 +99,7 @@ describe('the check of chunks', () => {
     );
   });
 
-  test('passes the known members, the public name and the choices as they are, and nothing else, of valid JSON', () => {
+  test('a valid chunk passes with its known members, the public name and unchanged choices, and nothing else', () => {
     fc.assert(
       fc.property(layout, fc.array(fc.oneof(honest, wild), { minLength: 2, maxLength: 6 }), (make, texts) => {
         const one = check();
@@ -107,9 +107,9 @@ describe('the check of chunks', () => {
           const json = make(text);
           const before = parsed(json);
           if (!before) continue;
-          const told = read(one, data(json));
-          expect(told.kind).toBe('chunk');
-          const event = Buffer.from(told.out, 'latin1');
+          const result = read(one, data(json));
+          expect(result.kind).toBe('chunk');
+          const event = Buffer.from(result.out, 'latin1');
           const after = parsed(eventData(event)!.toString())!;
           expect(event.toString()).toMatch(/^data: [^\r\n]*\n\n$/);
           expect(Object.keys(after).filter((key) => !CHAT_CHUNK.has(key))).toEqual([]);
@@ -126,14 +126,14 @@ describe('the check of chunks', () => {
     ['a letter of two bytes', 'é', 2],
     ['an escaped one', '\\u00e9', 2],
     ['nothing', '', 0],
-  ])('counts the bytes of %s, on the first look and on the next', (_what, text, bytes) => {
+  ])('the bytes of %s are counted, with a new layout and with a known one', (_what, text, bytes) => {
     const event = data(`{"choices":[{"delta":{"content":"${text}","tool_calls":null}}]}`);
     const one = check();
     expect(read(one, event).textBytes).toBe(bytes);
     expect(read(one, event).textBytes).toBe(bytes);
   });
 
-  test('counts a thought once that stands under two names, and the texts of all choices', () => {
+  test('a reasoning text under two names counts once, and the texts of all choices count', () => {
     const twice = data('{"choices":[{"delta":{"reasoning":"hmmm","reasoning_content":"hmmm"}}]}');
     expect(read(check(), twice).textBytes).toBe(4);
     const both = data('{"choices":[{"delta":{"content":"abc"}},{"delta":{"content":"defg"}}]}');
@@ -145,8 +145,8 @@ describe('the check of chunks', () => {
     ['an array', '[]'],
     ['a broken object', '{"choices":[}'],
     ['text behind the object', '{"choices":[]}\r: node 10.0.0.1'],
-  ])('takes %s for garbage', (_what, json) => {
-    expect(read(check(), data(json)).kind).toBe('garbage');
+  ])('an event with %s is malformed', (_what, json) => {
+    expect(read(check(), data(json)).kind).toBe('malformed');
   });
 
   test.each([
@@ -154,7 +154,7 @@ describe('the check of chunks', () => {
     'data:[DONE] \n\n',
     'data: [DONE]\t \r\n\r\n',
     'id: 7\ndata:  [DONE]\r\r\n\n',
-  ])('knows the end of a stream: %j', (event) => {
+  ])('the end of a stream is recognized: %j', (event) => {
     expect(read(check(), Buffer.from(event)).kind).toBe('done');
   });
 });

@@ -46,7 +46,7 @@ describe('a client that leaves', () => {
     }
   }
 
-  test('before the first byte pays nothing, and the upstream is cut', async () => {
+  test('a client that leaves before the first byte pays nothing, and the upstream is cut', async () => {
     for (const fields of [{}, { stream: true }]) {
       const caller = await createTestKey(suite.db);
       suite.upstream.answer(() => undefined);
@@ -63,7 +63,7 @@ describe('a client that leaves', () => {
     }
   });
 
-  test('after headers but before a token pays nothing', async () => {
+  test('a client that leaves after the headers but before a token pays nothing', async () => {
     const caller = await createTestKey(suite.db);
     const opening = chunkEvent({ choices: [{ index: 0, delta: { role: 'assistant', content: '' } }] });
     suite.upstream.answer(stream([opening], { finish: false }));
@@ -73,7 +73,7 @@ describe('a client that leaves', () => {
     ]);
   });
 
-  test.each([1, 7, 100])('after %i tokens pays for what was generated', async (k) => {
+  test.each([1, 7, 100])('a client that leaves after %i tokens pays for what was generated', async (k) => {
     const caller = await createTestKey(suite.db);
     const parts = Array.from({ length: k }, (_, i) => delta(`${i} `));
     suite.upstream.answer(stream(parts, { finish: false }));
@@ -91,7 +91,7 @@ describe('a client that leaves', () => {
     ]);
   });
 
-  test("pays by the node's running usage where it sends one", async () => {
+  test("a client that leaves pays by the node's running usage, if there is one", async () => {
     const caller = await createTestKey(suite.db);
     const parts = [1, 2, 3].map((n) =>
       chunkEvent({
@@ -114,12 +114,12 @@ describe('a client that leaves', () => {
 
   test.each([
     [
-      'pays for what that reports',
+      'pays for the reported tokens',
       500,
       { status: 'success', estimated: false, input_tokens: 40, output_tokens: 500 },
     ],
-    ['pays nothing where it reports no token either', 0, { status: 'error', cost: '0.000000000000' }],
-  ])('of a stream with a running usage and no text %s', async (_what, tokens, event) => {
+    ['pays nothing if no token is reported', 0, { status: 'error', cost: '0.000000000000' }],
+  ])('a client that leaves a stream with a running usage and no text %s', async (_what, tokens, event) => {
     const caller = await createTestKey(suite.db);
     const parts = [0, tokens].map((completion_tokens) =>
       chunkEvent({
@@ -135,7 +135,7 @@ describe('a client that leaves', () => {
     ]);
   });
 
-  test('leaves no hold behind', async () => {
+  test('a client that leaves leaves no hold behind', async () => {
     const caller = await createTestKey(suite.db, { balance: '0.004' });
     // Each of these calls holds $0.0033: two at once would not fit.
     for (let i = 0; i < 20; i++) {
@@ -146,11 +146,11 @@ describe('a client that leaves', () => {
     expect((await postChat(suite.edge.url, caller.key)).status).toBe(200);
   });
 
-  describe('behind the finish reason', () => {
+  describe('after the finish reason', () => {
     const finish = (content?: string) =>
       chunkEvent({ choices: [{ index: 0, delta: content ? { content } : {}, finish_reason: 'stop' }] });
 
-    /** Sends `parts` at once, and `rest` when it is told that the client is gone. */
+    /** Sends `parts` at once, and `rest` after `goOn`. */
     function inTwo(parts: string[], rest: string[]): { script: Script; goOn: () => void } {
       const gone = Promise.withResolvers<void>();
       const script: Script = async (_request, response) => {
@@ -182,7 +182,7 @@ describe('a client that leaves', () => {
       ['beside the last text', [delta('Hel'), finish('lo.')]],
       ['after an early count', [usageEvent(0, 0), delta('Hello.'), finish()]],
       ['without any text', [finish()]],
-    ])('pays the usage that is reported then: a reason %s', async (_what, parts) => {
+    ])('a client that leaves pays by the usage that follows: a reason %s', async (_what, parts) => {
       const shown = parts.filter((part) => !part.includes('"choices":[]'));
       const { caller, meanwhile } = await until(
         async () => {
@@ -218,7 +218,7 @@ describe('a client that leaves', () => {
       expect(await balanceOf(suite.db, caller.accountId)).toBe('0.004189800000');
     });
 
-    test('an empty one is none: the upstream is cut and pays the estimate', async () => {
+    test('an empty finish reason counts as missing: the upstream is cut and the client pays the estimate', async () => {
       const caller = await createTestKey(suite.db);
       const parts = [
         delta('Hello.'),
@@ -237,10 +237,10 @@ describe('a client that leaves', () => {
     test.each([
       ['is silent', () => undefined],
       ['breaks off', (response) => response.destroy()],
-      ['tells an error', (response) => response.write('data: {"error":{"message":"no"}}\n\n')],
+      ['reports an error', (response) => response.write('data: {"error":{"message":"no"}}\n\n')],
       ['ends without its usage', (response) => response.end(DONE_EVENT)],
     ] as [string, (response: ServerResponse) => unknown][])(
-      'pays an estimate where the upstream %s, and holds nothing any more',
+      'a client that leaves pays an estimate if the upstream %s, and no hold stays open',
       async (_what, then) => {
         const caller = await createTestKey(suite.db, { balance: '0.004' });
         const parts = [delta('Hello.'), finish()];
@@ -264,7 +264,7 @@ describe('a client that leaves', () => {
       },
     );
 
-    test('reads no more than a usage can take', async () => {
+    test('the edge reads no more than a usage can take', async () => {
       const caller = await createTestKey(suite.db);
       const parts = [delta('Hello.'), finish()];
       let sent = 0;
@@ -282,7 +282,7 @@ describe('a client that leaves', () => {
     });
   });
 
-  describe('with an input whose size nothing shows', () => {
+  describe('with an input of unknown size', () => {
     const asks = (type: string) => ({
       stream: true,
       messages: [{ role: 'user', content: [{ type, [type]: { url: 'https://a.example/b' } }] }],
@@ -292,17 +292,20 @@ describe('a client that leaves', () => {
       ['video_url', 8_192],
       ['file_url', 8_192],
       ['image_url', 788],
-    ])('pays for %s what was held unless that is countable: %i tokens', async (type, input) => {
-      const caller = await createTestKey(suite.db);
-      const parts = [delta('a'), delta('b')];
-      suite.upstream.answer(stream(parts, { finish: false }));
-      await leave(caller, asks(type), parts.join('').length);
-      expect(await usageOf(suite.db, caller.accountId)).toEqual([
-        expect.objectContaining({ input_tokens: input, output_tokens: 2, estimated: true }),
-      ]);
-    });
+    ])(
+      'a client that leaves pays the hold for %s, or an estimate if the input can be estimated: %i tokens',
+      async (type, input) => {
+        const caller = await createTestKey(suite.db);
+        const parts = [delta('a'), delta('b')];
+        suite.upstream.answer(stream(parts, { finish: false }));
+        await leave(caller, asks(type), parts.join('').length);
+        expect(await usageOf(suite.db, caller.accountId)).toEqual([
+          expect.objectContaining({ input_tokens: input, output_tokens: 2, estimated: true }),
+        ]);
+      },
+    );
 
-    test('pays no more than the usual estimate for staying where the upstream reports nothing', async () => {
+    test('a client that stays pays the usual estimate if the upstream reports nothing', async () => {
       const caller = await createTestKey(suite.db);
       suite.upstream.answer(stream([delta('a'), DONE_EVENT]));
       await (await postChat(suite.edge.url, caller.key, asks('video_url'))).arrayBuffer();
@@ -312,7 +315,7 @@ describe('a client that leaves', () => {
       ]);
     });
 
-    test('takes text about escapes for text', async () => {
+    test('a text about escapes is estimated as text', async () => {
       const caller = await createTestKey(suite.db);
       const parts = [delta('a')];
       suite.upstream.answer(stream(parts, { finish: false }));
@@ -322,7 +325,7 @@ describe('a client that leaves', () => {
     });
   });
 
-  test('pays a whole answer in full as soon as its head has come', async () => {
+  test('a client pays a whole answer in full once its headers were sent', async () => {
     const caller = await createTestKey(suite.db);
     const content = 'x'.repeat(8 * 1024 * 1024);
     suite.upstream.answer(chat({ choices: [{ index: 0, message: { role: 'assistant', content } }] }));

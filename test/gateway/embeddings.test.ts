@@ -21,7 +21,7 @@ describe('an embeddings call', () => {
       body: JSON.stringify({ model: 'gateway/embed', input: 'a text', ...fields }),
     });
 
-  test('is charged by its input tokens', async () => {
+  test('embeddings are charged by their input tokens', async () => {
     const { key, accountId } = await createTestKey(suite.db);
     suite.upstream.answer(raw(200, answer(VECTOR)));
     expect((await embed(key)).status).toBe(200);
@@ -38,7 +38,7 @@ describe('an embeddings call', () => {
     ]);
   });
 
-  test("that asks for a stream is the caller's mistake, and says so", async () => {
+  test('a request for streamed embeddings is refused with the reason', async () => {
     const { key } = await createTestKey(suite.db);
     const response = await embed(key, { stream: true });
     expect(response.status).toBe(400);
@@ -52,7 +52,7 @@ describe('an embeddings call', () => {
     ['base64', BASE64, 'float', VECTOR],
     ['base64', BASE64, undefined, VECTOR],
   ])(
-    'whose upstream answers with %s comes in the form asked for',
+    'vectors that the upstream sends as %s arrive in the requested encoding',
     async (_form, upstream, wanted, expected) => {
       const { key } = await createTestKey(suite.db);
       suite.upstream.answer(raw(200, answer(upstream)));

@@ -47,7 +47,7 @@ describe('a key whose guard acts', () => {
     return rows[0].acted_month;
   };
 
-  test('disable: the next call is refused with 402 key_guard_reached, and SDKs are told not to retry', async () => {
+  test('disable: the next call is refused with 402 key_guard_reached, and SDKs are asked not to retry', async () => {
     const key = await guarded('disable');
     expect((await post(key)).status).toBe(200);
     // Whether or not the flush has committed.

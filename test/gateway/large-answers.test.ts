@@ -42,7 +42,7 @@ describe('a large whole answer', () => {
     return { response, charged };
   };
 
-  test('comes byte for byte, is charged by its usage, and is held no longer than it is read', async () => {
+  test('a large answer comes byte for byte, is charged by its usage, and frees its memory once read', async () => {
     const answer = chatAnswer({});
     suite.upstream.answer(raw(200, answer));
     const { response, charged } = await ask();
@@ -57,7 +57,7 @@ describe('a large whole answer', () => {
     await until(async () => (await bodyBytesOf(suite.edge)) === 0);
   });
 
-  test('has its known members alone, under the public name', async () => {
+  test('a large answer has known members only, under the public name', async () => {
     const choices = [choice({ role: 'assistant', content: 'Hello.' })];
     suite.upstream.answer(
       raw(200, chatAnswer({ provider: 'secret', model: 'node-7', choices, __verbose: { prompt: 'p' } })),
@@ -78,7 +78,7 @@ describe('a large whole answer', () => {
       200,
     ],
     [null, 0],
-  ])('that reports no usage is charged by its texts', async (message, tokens) => {
+  ])('a large answer without usage is charged by its texts', async (message, tokens) => {
     suite.upstream.answer(raw(200, chatAnswer({ choices: [null, choice(message)], usage: undefined })));
     const { response, charged } = await ask();
     expect(response.status).toBe(200);
@@ -91,7 +91,7 @@ describe('a large whole answer', () => {
     ['has no choices', chatAnswer({ choices: 'x'.repeat(MIB) })],
     ['has an error beside its choices', chatAnswer({ error: { message: 'secret' } })],
     ['is no JSON', 'x'.repeat(MIB)],
-  ])('that %s is a failure of the upstream, and free', async (_what, answer) => {
+  ])('a large answer that %s is a failure of the upstream, and free', async (_what, answer) => {
     suite.upstream.answer(raw(200, answer));
     const { response, charged } = await ask();
     expect(response.status).toBeGreaterThanOrEqual(500);
@@ -103,25 +103,25 @@ describe('a large whole answer', () => {
   test.each([
     ['with usage', USAGE],
     ['without', undefined],
-  ])('one of whose choices failed is free, %s', async (_what, usage) => {
+  ])('a large answer with a failed choice is free, %s', async (_what, usage) => {
     const failed = { ...choice(null), error: { code: 429, message: 'secret' } };
-    const told = choice({ role: 'assistant', content: 'an "error" of mine' });
-    suite.upstream.answer(raw(200, chatAnswer({ choices: [told, failed], usage })));
+    const whole = choice({ role: 'assistant', content: 'an "error" of mine' });
+    suite.upstream.answer(raw(200, chatAnswer({ choices: [whole, failed], usage })));
     const { response, charged } = await ask();
     expect(response.status).toBe(503);
     expect(JSON.stringify(await errorOf(response))).not.toContain('secret');
     expect(await charged()).toMatchObject({ status: 'error', cost: '0.000000000000' });
-    suite.upstream.answer(raw(200, chatAnswer({ choices: [told], usage })));
+    suite.upstream.answer(raw(200, chatAnswer({ choices: [whole], usage })));
     expect((await ask()).response.status).toBe(200);
   });
 
-  test('tells the caller its token counts and nothing of the operator’s cost', async () => {
+  test('a large answer reports token counts and not the operator’s cost', async () => {
     suite.upstream.answer(raw(200, chatAnswer({ usage: { ...USAGE, cost: 0.5 } })));
     const { response } = await ask();
     expect(((await response.json()) as { usage: unknown }).usage).toEqual(USAGE);
   });
 
-  test('is charged when its client leaves once the edge has all of it', async () => {
+  test('a large answer is charged if its client leaves once the edge has all of it', async () => {
     const answer = chatAnswer({ choices: [choice({ role: 'assistant', content: 'Hello.' }, 16 * MIB)] });
     suite.upstream.answer(raw(200, answer));
     const { key, accountId } = await createTestKey(suite.db);

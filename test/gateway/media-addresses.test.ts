@@ -59,7 +59,7 @@ const SPELLINGS = [
 ];
 
 describe('an address of media', () => {
-  test.each(FORMS)('at %s is refused unless it is public, and told by its place', (where, part) => {
+  test.each(FORMS)('an address at %s is refused with its place unless it is public', (where, part) => {
     for (const url of [
       ...refused,
       ...SPELLINGS,
@@ -77,24 +77,27 @@ describe('an address of media', () => {
     }
   });
 
-  test.each(LOOSE)('at %s is refused where it looks like an address and is not public', (where, part) => {
-    for (const url of [...refused.filter(hasScheme), ...SPELLINGS]) {
-      expect([url, faultOf(withPart(part(url)))]).toEqual([url, `${PLACE}.${where}`]);
-    }
-    for (const text of [
-      ...[...TAKEN, 'file-abc123', 'UklGRiQAAABXQVZF', 'data:application/pdf;base64,AA', 'Note: x'],
-      ...(where === 'file.file_id' ? [] : ['/9j/4AAQSkZJRg==']),
-    ]) {
-      expect([text, faultOf(withPart(part(text)))]).toEqual([text, undefined]);
-    }
-  });
+  test.each(LOOSE)(
+    'a value at %s is refused if it looks like an address that is not public',
+    (where, part) => {
+      for (const url of [...refused.filter(hasScheme), ...SPELLINGS]) {
+        expect([url, faultOf(withPart(part(url)))]).toEqual([url, `${PLACE}.${where}`]);
+      }
+      for (const text of [
+        ...[...TAKEN, 'file-abc123', 'UklGRiQAAABXQVZF', 'data:application/pdf;base64,AA', 'Note: x'],
+        ...(where === 'file.file_id' ? [] : ['/9j/4AAQSkZJRg==']),
+      ]) {
+        expect([text, faultOf(withPart(part(text)))]).toEqual([text, undefined]);
+      }
+    },
+  );
 
-  test('at file_id is no path', () => {
+  test('a path at file_id is refused', () => {
     const part = { type: 'file', file: { file_id: ' /etc/passwd' } };
     expect(faultOf(withPart(part))).toBe(`${PLACE}.file.file_id`);
   });
 
-  test('passes at a private network where the operator allows it, and never at a link-local one', () => {
+  test('private addresses pass if the operator allows them, and link-local ones never do', () => {
     const part = FORMS[0]![1];
     for (const url of PRIVATE) {
       expect([url, faultOf(withPart(part(url)))]).toEqual([url, `${PLACE}.image_url.url`]);
@@ -117,14 +120,14 @@ describe('an address of media', () => {
     ],
     ['room around it', '{ "image_url" : {\n "url" : "http://10.0.0.1/" } }'],
     ['an address in the same part behind', '{"image_url":{"url":"data:,"},"video_url":{"url":"file:///x"}}'],
-  ])('is seen with %s', (_what, part) => {
+  ])('an address is found despite %s', (_what, part) => {
     const body = `{"model":"m","messages":[{"role":"user","content":[${part}]}]}`;
     for (const text of [body, body.replace('{', `{"pad":"${'x'.repeat(70_000)}",`)]) {
       expect(faultOf(text)).toMatch(/^messages\[0\]\.content\[0\]\./);
     }
   });
 
-  test('is seen in the input of embeddings', () => {
+  test('an address in the input of embeddings is found', () => {
     const part = { type: 'image_url', image_url: { url: 'http://localhost/' } };
     expect(faultOf({ model: 'm', input: [{ content: [part] }] })).toBe('input[0].content[0].image_url.url');
     expect(faultOf({ model: 'm', input: [{ image: 'file:///x' }] })).toBe('input[0].image');
@@ -132,9 +135,9 @@ describe('an address of media', () => {
     expect(faultOf({ model: 'm', input: 'http://localhost/' })).toBeUndefined();
   });
 
-  test('is nobody’s business in what a model or a tool said', () => {
+  test('addresses in the output of models and tools pass', () => {
     const url = 'http://localhost:3000/';
-    const said = [
+    const messages = [
       { role: 'user', content: url },
       {
         role: 'assistant',
@@ -145,10 +148,10 @@ describe('an address of media', () => {
       { role: 'assistant', content: [{ type: 'tool_use', input: { url } }] },
       { role: 'tool', content: JSON.stringify({ image_url: url }), tool_call_id: 'http:/1' },
     ];
-    expect(faultOf({ model: 'm', messages: said })).toBeUndefined();
+    expect(faultOf({ model: 'm', messages })).toBeUndefined();
   });
 
-  test('in a body of megabytes is found at its place', () => {
+  test('an address in a body of megabytes is found at its place', () => {
     const part = { type: 'image_url', image_url: { url: 'http://[::1]/' } };
     const many = Array.from({ length: 60_000 }, () => ({ role: 'user', content: 'a text' }));
     const body = { model: 'm', messages: [...many, { role: 'user', content: [part] }] };
@@ -194,7 +197,7 @@ describe('an address of media', () => {
     return ['file', 'file_id'].includes(name) && /^(?:http|file):/.test(value);
   }
 
-  test('is found wherever it stands, and nothing else is refused', () => {
+  test('an address is found anywhere in a message, and nothing else is refused', () => {
     let found = 0;
     fc.assert(
       fc.property(fc.array(tree, { maxLength: 3 }), fc.constantFrom(0, 1), (messages, room) => {

@@ -80,7 +80,7 @@ describe("the code of a node's refusal", () => {
     ['a word in a schema', error("Invalid schema for function 'context'", { code: 400 }), 'invalid_request'],
   ];
 
-  test.each(PASSED)('is documented, or invalid_request: %s', async (_what, body, code) => {
+  test.each(PASSED)('the code is a documented one, or invalid_request: %s', async (_what, body, code) => {
     const { key } = await createTestKey(suite.db, { virtualKey: behindProxy.proxy.masterKey });
     suite.upstream.answer(raw(400, body));
     for (const { url } of [suite.edge, behindProxy.edge]) {
@@ -92,7 +92,7 @@ describe("the code of a node's refusal", () => {
     }
   });
 
-  test('is that of an overflow where the error is the first event of a stream', async () => {
+  test('an overflow in the first event of a stream gets its own code', async () => {
     const { key } = await createTestKey(suite.db, { virtualKey: behindProxy.proxy.masterKey });
     suite.upstream.answer(stream([`data: ${error('the input length exceeds the context length')}\n\n`]));
     for (const { url } of [suite.edge, behindProxy.edge]) {
@@ -101,7 +101,7 @@ describe("the code of a node's refusal", () => {
     }
   });
 
-  test('reaches who uses /v1/responses, with the names of that API', async () => {
+  test('the code reaches callers of /v1/responses, with the names of that API', async () => {
     const { key } = await createTestKey(suite.db);
     const ask = (fields: object) =>
       fetch(`${suite.edge.url}/v1/responses`, {

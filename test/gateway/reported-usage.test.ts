@@ -1,7 +1,7 @@
 import { reportedUsage } from '../../src/inference/relay/reported-usage.js';
 import fc from '../support/fast-check.js';
 
-const told = (usage: unknown): unknown => {
+const reported = (usage: unknown): unknown => {
   const json = JSON.stringify(usage);
   return JSON.parse(reportedUsage(json, JSON.parse(json)));
 };
@@ -21,12 +21,12 @@ describe('the usage that a caller sees', () => {
   );
   const value = fc.oneof(fc.nat(), fc.jsonValue({ maxDepth: 2 }), fc.double());
 
-  test('has token counts, whole and not negative, and nothing else', () => {
+  test('a caller gets token counts, whole and not negative, and nothing else', () => {
     const isCount = (count: unknown): boolean =>
       count === null || (Number.isInteger(count) && Number(count) >= 0);
     fc.assert(
       fc.property(fc.dictionary(name, fc.oneof(value, fc.dictionary(name, value))), (usage) => {
-        for (const [key, count] of Object.entries(told(usage) as object)) {
+        for (const [key, count] of Object.entries(reported(usage) as object)) {
           expect(key).toMatch(/_tokens(?:_details)?$/);
           if (key.endsWith('_tokens')) expect([count, isCount(count)]).toEqual([count, true]);
           else
@@ -37,16 +37,16 @@ describe('the usage that a caller sees', () => {
     );
   });
 
-  test('is the text of the upstream where that is what every node writes', () => {
+  test('usage in the common form passes byte for byte', () => {
     const usage = '{"prompt_tokens":5,"total_tokens":12,"completion_tokens":7}';
     expect(reportedUsage(usage, undefined)).toBe(usage);
   });
 
-  test.each(['many', 5, true, null, [1]])('is null where the upstream tells %j', (usage) => {
-    expect(told(usage)).toBeNull();
+  test.each(['many', 5, true, null, [1]])('a usage that is not an object becomes null: %j', (usage) => {
+    expect(reported(usage)).toBeNull();
   });
 
-  test('never is the upstream’s own text otherwise, in which a name may stand twice', () => {
+  test('usage in any other form is rewritten, since a name may occur twice', () => {
     const json = '{"total_tokens":"10.0.0.1","total_tokens":3}';
     expect(reportedUsage(json, JSON.parse(json))).toBe('{"total_tokens":3}');
   });

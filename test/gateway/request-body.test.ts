@@ -80,7 +80,7 @@ const FORBIDDEN = [
 ];
 
 describe('the body that goes upstream', () => {
-  test('is the very same bytes when nothing must change', () => {
+  test('a body that needs no change is forwarded byte for byte', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.constantFrom(...PASSING), fc.jsonValue()), (extra) => {
         const body = Buffer.from(JSON.stringify({ ...extra, model: 'gateway/fast' }, null, 1));
@@ -90,23 +90,26 @@ describe('the body that goes upstream', () => {
     );
   });
 
-  test.each(FORBIDDEN)('has no %s, wherever it stands and however it is written', (name) => {
-    const escaped = [...name].map((c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
-    for (const key of [name, escaped]) {
-      expect(forwarded(`{"${key}":{"a":[1,"}"]},"model":"m","top_k":1}`)).toEqual({ model: 'm', top_k: 1 });
-      expect(forwarded(`{"model":"m","top_k":1 , "${key}" : "v" }`)).toEqual({ model: 'm', top_k: 1 });
-      expect(forwarded(`{"model":"m","${key}":1,"top_k":1,"${key}":2}`)).toEqual({ model: 'm', top_k: 1 });
-    }
-  });
+  test.each(FORBIDDEN)(
+    'the member %s is never forwarded, wherever it is and however it is written',
+    (name) => {
+      const escaped = [...name].map((c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
+      for (const key of [name, escaped]) {
+        expect(forwarded(`{"${key}":{"a":[1,"}"]},"model":"m","top_k":1}`)).toEqual({ model: 'm', top_k: 1 });
+        expect(forwarded(`{"model":"m","top_k":1 , "${key}" : "v" }`)).toEqual({ model: 'm', top_k: 1 });
+        expect(forwarded(`{"model":"m","${key}":1,"top_k":1,"${key}":2}`)).toEqual({ model: 'm', top_k: 1 });
+      }
+    },
+  );
 
-  test('has what the operator allows', () => {
+  test('members that the operator allows are forwarded', () => {
     const body = Buffer.from('{"model":"m","lora_path":"x","priority":1}');
     const { forward, dropped } = inspectBody(body, new Set(['lora_path']));
     expect(JSON.parse(forward.toString())).toEqual({ model: 'm', lora_path: 'x' });
     expect(dropped).toBe('priority');
   });
 
-  test('tells what it has not, in few plain characters', () => {
+  test('the names of dropped members are listed in few plain characters', () => {
     expect(inspect({ model: 'm', seed: 1 }).dropped).toBeUndefined();
     expect(inspect('{"model":"m","tags":1,"x\\r\\nset-cookie: a=1":2,"é":1,"tags":3,"":4}').dropped).toBe(
       'tags, x??set-cookie??a?1, ?, ?',
@@ -117,7 +120,7 @@ describe('the body that goes upstream', () => {
     expect(dropped!.length).toBeLessThan(1_200);
   });
 
-  test('asks for usage in every stream and changes nothing else', () => {
+  test('every stream requests usage, and nothing else is changed', () => {
     const include = { stream_options: { include_usage: true } };
     expect(forwarded({ model: 'm', stream: true, user: 'é' })).toEqual({
       ...include,
@@ -149,7 +152,7 @@ describe('the body that goes upstream', () => {
       '{"include_usage":true,"continuous_usage_stats":true}',
       undefined,
     ],
-  ])('has its stream options written anew: %s', (options, sent, dropped) => {
+  ])('stream options are rewritten: %s', (options, sent, dropped) => {
     const body = `{"model":"m","stream":true,"stream_options":${options},"Stream_Options":{"include_usage":false}}`;
     const read = inspect(body);
     expect(read.forward.toString()).toBe(`{"model":"m","stream":true,"stream_options":${sent}}`);
@@ -159,10 +162,13 @@ describe('the body that goes upstream', () => {
   test.each([
     ...['Max_Tokens', 'MAX_COMPLETION_TOKENS', 'N', 'Best_Of', 'Stream', 'Model', 'Stream_Options'],
     ...['extra_body', 'Extra_Body', 'options', 'Options', 'sampling_params', 'Sampling_Params'],
-  ])('never carries %s, which some node would take for what decides on the price', (name) => {
-    expect(forwarded({ model: 'm', [name]: { n: 4 } })).toEqual({ model: 'm' });
-    expect(isSteering(name)).toBe(true);
-  });
+  ])(
+    'the member %s is never forwarded, since some node would read it as one that decides the price',
+    (name) => {
+      expect(forwarded({ model: 'm', [name]: { n: 4 } })).toEqual({ model: 'm' });
+      expect(isSteering(name)).toBe(true);
+    },
+  );
 });
 
 describe('a body', () => {
@@ -197,16 +203,16 @@ describe('a body', () => {
     ],
     ['with two max_tokens', '{"model":"a","max_tokens":1,"max_tokens":2}'],
     ['nested too deep', `{"model":"a","x":${'['.repeat(70)}${']'.repeat(70)}}`],
-  ])('that is %s is refused as invalid_body', (_what, body) => {
+  ])('a body that is wrong is refused as invalid_body: %s', (_what, body) => {
     expect(() => inspect(body)).toThrow(expect.objectContaining({ code: 'invalid_body' }));
   });
 
-  test('that is not UTF-8 is refused', () => {
+  test('a body that is not UTF-8 is refused', () => {
     const body = Buffer.concat([Buffer.from('{"model":"a'), Buffer.from([0xff]), Buffer.from('"}')]);
     expect(() => inspectBody(body, NONE)).toThrow(AppError);
   });
 
-  test('of any kind never does anything but pass or be refused', () => {
+  test('any bytes either pass or are refused as invalid_body', () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -227,7 +233,7 @@ describe('a body', () => {
     );
   });
 
-  test('tells model, counts and limits', () => {
+  test('model, counts and limits are read from the body', () => {
     expect(
       inspect({
         model: 'modèle',
@@ -275,7 +281,7 @@ describe('a large body', () => {
     }
   };
 
-  test('is read like a small one', () => {
+  test('a large body is read like a small one', () => {
     const members = fc.array(fc.tuple(names, value), { maxLength: 8 });
     fc.assert(
       fc.property(members, fc.boolean(), fc.nat(), (list, known, cut) => {
@@ -309,7 +315,7 @@ describe('a large body', () => {
       `{"model":"m","messages":[${Array(3_000).fill('{"image_url":"https://a.example/"}').join()}]}`,
     ],
     ['bytes that are no UTF-8', Buffer.from(`{"model":"m","a":"\xff${'x'.repeat(70_000)}"}`, 'latin1')],
-  ])('is refused with %s', (_what, body) => {
+  ])('a large body is refused with %s', (_what, body) => {
     expect(() => inspectBody(Buffer.from(body as string), NONE)).toThrow(AppError);
   });
 });

@@ -37,7 +37,7 @@ describe('a stream in small events to a client that reads slowly', () => {
     return answer.pause();
   };
 
-  test('is held back until it reads, comes whole, and leaves nothing on the connection', async () => {
+  test('a stream is held back until the client reads, comes whole, and leaves nothing on the connection', async () => {
     for (let call = 1; call <= 2; call++) {
       let sent = 0;
       let drained = 0;

@@ -51,16 +51,23 @@ describe('what a stream costs', () => {
     ],
     ['an early usage of zero', [usageEvent(0, 0), bytes, DONE_EVENT], 5_000],
     ['a running usage that stops', [counted('a', 1), bytes, DONE_EVENT], 5_001],
-  ])('is the largest of what is known, and flagged, with %s', async (_what, parts, output) => {
-    expect(await charged(parts)).toMatchObject({ output_tokens: output, estimated: true, status: 'success' });
-  });
+  ])(
+    'without a final usage, a stream is charged by the largest known count and flagged: %s',
+    async (_what, parts, output) => {
+      expect(await charged(parts)).toMatchObject({
+        output_tokens: output,
+        estimated: true,
+        status: 'success',
+      });
+    },
+  );
 
   test.each([
     ['an early usage of zero', [usageEvent(0, 0), bytes], 5_000],
     ['a running usage of zero', [counted('x'.repeat(20_000), 0)], 5_000],
     ['a running usage that stops', [counted('a', 1), bytes], 5_001],
     ['no usage', [large], 8_192],
-  ])('is as much for a client that leaves, with %s', async (_what, parts, output) => {
+  ])('a client that leaves is charged by the largest known count, too: %s', async (_what, parts, output) => {
     expect(await charged(parts, { leaves: true })).toMatchObject({
       ...{ output_tokens: output, estimated: true, status: 'success', client_aborted: true },
     });
@@ -76,7 +83,7 @@ describe('what a stream costs', () => {
     ['a thought under three names', { reasoning: text, thinking: text, parts: [{ text }] }, 100],
     ['a thought with its id', { id: text, thought: 'z'.repeat(40), type: text, signature: text }, 10],
   ])(
-    'counts what is generated, whatever it is called, for a client that leaves: %s',
+    'for a client that leaves, generated text counts whatever its name: %s',
     async (_what, content, output) => {
       const parts = [generated(content), generated({ role: 'assistant' })];
       expect(await charged(parts, { leaves: true })).toMatchObject({
@@ -88,7 +95,7 @@ describe('what a stream costs', () => {
   test.each([
     ['an empty text', { content: '' }],
     ['a part without a text', { tool_calls: [{ index: 0 }] }],
-  ])('counts a token for each chunk but the opening one that brings %s', async (_what, content) => {
+  ])('each chunk except the first counts as a token if it brings %s', async (_what, content) => {
     const opening = generated({ role: 'assistant', content: '' });
     const parts = [opening, ...Array(7).fill(generated(content))];
     expect(await charged(parts, { leaves: true })).toMatchObject({ output_tokens: 7, status: 'success' });
@@ -106,11 +113,11 @@ describe('what a stream costs', () => {
       [bytes, usageEvent(5, 7), chunkEvent({ choices: [{ delta: {}, finish_reason: 'stop' }] }), DONE_EVENT],
       7,
     ],
-  ])('is what the usage behind the last token tells: %s', async (_what, parts, output) => {
+  ])('a stream is charged by the usage that follows the last token: %s', async (_what, parts, output) => {
     expect(await charged(parts)).toMatchObject({ output_tokens: output, estimated: false });
   });
 
-  test('is the usage also of a node that ignores case, whatever spelling turns it off', async () => {
+  test('usage is requested from a node that ignores case, whatever spelling turns it off', async () => {
     suite.upstream.answer((request, response) => {
       const { stream_options } = JSON.parse(request.body) as { stream_options: Record<string, boolean> };
       const asked = Object.entries(stream_options)
@@ -130,7 +137,7 @@ describe('what a stream costs', () => {
   });
 
   test.each(['data: [DONE] \n\n', 'data:[DONE]\t\n\n', 'data: [DONE]\r\r\n\r\n', 'id: 1\ndata: [DONE]\n\n'])(
-    'is due at its end, however that is written: %j',
+    'a stream is charged at its end, however the end is written: %j',
     async (end) => {
       expect(await charged([delta('a'), usageEvent(3, 4), end])).toMatchObject({
         ...{ status: 'success', input_tokens: 3, output_tokens: 4 },

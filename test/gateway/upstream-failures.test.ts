@@ -39,29 +39,32 @@ describe('an upstream that fails', () => {
     expect(await balanceOf(suite.db, caller.accountId)).toBe('1.000000000000');
   };
 
-  test.each([400, 422])("with the caller's own %i passes its status and cleaned message", async (status) => {
-    suite.upstream.answer(
-      raw(
-        status,
-        nodeError(
-          `temperature must be below 2 in this request, got 3 (${CANARY}, gpu-7.eu.acme.cloud, unix:/run/vllm.sock)`,
+  test.each([400, 422])(
+    'a %i that the caller caused passes with its status and masked message',
+    async (status) => {
+      suite.upstream.answer(
+        raw(
+          status,
+          nodeError(
+            `temperature must be below 2 in this request, got 3 (${CANARY}, gpu-7.eu.acme.cloud, unix:/run/vllm.sock)`,
+          ),
         ),
-      ),
-    );
-    const response = await postChat(suite.edge.url, caller.key);
-    expect(response.status).toBe(status);
-    const error = await errorOf(response);
-    expect(error).toEqual({
-      message: 'temperature must be below 2 in this request, got 3 ([…], […], […])',
-      type: 'invalid_request_error',
-      param: null,
-      code: 'invalid_request',
-    });
-    await expectFree('invalid_request', status);
-  });
+      );
+      const response = await postChat(suite.edge.url, caller.key);
+      expect(response.status).toBe(status);
+      const error = await errorOf(response);
+      expect(error).toEqual({
+        message: 'temperature must be below 2 in this request, got 3 ([…], […], […])',
+        type: 'invalid_request_error',
+        param: null,
+        code: 'invalid_request',
+      });
+      await expectFree('invalid_request', status);
+    },
+  );
 
   test.each([401, 403, 404, 500, 502, 503])(
-    'with %i is a 502 upstream_error that tells nothing of it',
+    'a %i becomes a 502 upstream_error that reveals nothing about the upstream',
     async (status) => {
       suite.upstream.answer(raw(status, nodeError(`failed at ${CANARY}`), { 'x-node': CANARY }));
       const response = await postChat(suite.edge.url, caller.key);
@@ -89,7 +92,7 @@ describe('an upstream that fails', () => {
     ['429 without Retry-After', raw(429, 'no json'), '5'],
     ['400 for a model that it does not route', raw(400, nodeError('words', 'model_not_found')), '5'],
     ['the same in the words of LiteLLM', raw(400, nodeError(NOT_ROUTED, '400')), '5'],
-  ])('with %s is a 503 upstream_unavailable with Retry-After', async (_what, script, retryAfter) => {
+  ])('%s becomes a 503 upstream_unavailable with Retry-After', async (_what, script, retryAfter) => {
     suite.upstream.answer(script);
     const response = await postChat(suite.edge.url, caller.key);
     expect(response.status).toBe(503);
@@ -108,7 +111,7 @@ describe('an upstream that fails', () => {
     ['413', raw(413, nodeError('Request Entity Too Large'))],
     ['415', raw(415, 'no json')],
     ['502 of the bundled proxy, which got one', raw(502, nodeError('words', 'request_not_taken'))],
-  ])('with %s is a 502 that SDKs do not repeat, and says what to change', async (_what, script) => {
+  ])('%s becomes a 502 that SDKs do not retry, with a remedy', async (_what, script) => {
     suite.upstream.answer(script);
     const response = await postChat(suite.edge.url, caller.key);
     expect([response.status, response.headers.get('x-should-retry')]).toEqual([502, 'false']);
@@ -126,7 +129,7 @@ describe('an upstream that fails', () => {
     ['a list', raw(200, '[]')],
     ['another content type', raw(200, '{"choices":[]}', { 'content-type': 'text/html' })],
     ['an empty body', raw(200, '')],
-  ])('with 200 and %s is a 502 upstream_error', async (_what, script) => {
+  ])('a 200 with %s becomes a 502 upstream_error', async (_what, script) => {
     suite.upstream.answer(script);
     const response = await postChat(suite.edge.url, caller.key);
     expect(response.status).toBe(502);
@@ -134,7 +137,7 @@ describe('an upstream that fails', () => {
     await expectFree('upstream_error', 502);
   });
 
-  test('with an error that has no end is told without waiting for it, and cut', async () => {
+  test('an error without an end is reported without waiting for it, and cut', async () => {
     suite.upstream.answer((_request, response) => {
       response.writeHead(500, { 'content-type': 'application/json' });
       const go = setInterval(() => response.write('x'.repeat(10_000)), 10);
@@ -146,7 +149,7 @@ describe('an upstream that fails', () => {
     await expectFree('upstream_error', 502);
   });
 
-  test('by resetting the connection is a 502 upstream_error', async () => {
+  test('a reset connection becomes a 502 upstream_error', async () => {
     suite.upstream.answer((_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' });
       response.write('{"choices"');
@@ -160,21 +163,24 @@ describe('an upstream that fails', () => {
   test.each([
     ['an error event', 'data: {"error":{"message":"x"}}\n\n'],
     ['an end without [DONE]', ''],
-  ])('in the same piece as the first tokens passes these, then ends the stream: %s', async (_what, end) => {
-    suite.upstream.answer((_request, response) => {
-      const token = 'data: {"choices":[{"delta":{"content":"token"}}]}\n\n';
-      response.writeHead(200, { 'content-type': 'text/event-stream' }).end(`${token}${token}${end}`);
-    });
-    const response = await postChat(suite.edge.url, caller.key, { stream: true });
-    expect(response.status).toBe(200);
-    const events = (await response.text()).split('\n\n');
-    expect(events.slice(0, 2).every((event) => event.includes('token'))).toBe(true);
-    expect(events[2]).toContain('"code":"upstream_error"');
-    expect(events.slice(3)).toEqual(['']);
-    await expectFree('upstream_error', 200);
-  });
+  ])(
+    'a failure in the same piece as the first tokens passes these, then ends the stream: %s',
+    async (_what, end) => {
+      suite.upstream.answer((_request, response) => {
+        const token = 'data: {"choices":[{"delta":{"content":"token"}}]}\n\n';
+        response.writeHead(200, { 'content-type': 'text/event-stream' }).end(`${token}${token}${end}`);
+      });
+      const response = await postChat(suite.edge.url, caller.key, { stream: true });
+      expect(response.status).toBe(200);
+      const events = (await response.text()).split('\n\n');
+      expect(events.slice(0, 2).every((event) => event.includes('token'))).toBe(true);
+      expect(events[2]).toContain('"code":"upstream_error"');
+      expect(events.slice(3)).toEqual(['']);
+      await expectFree('upstream_error', 200);
+    },
+  );
 
-  test('to answer in time is a 504 upstream_timeout', async () => {
+  test('an upstream that is too slow becomes a 504 upstream_timeout', async () => {
     suite.upstream.answer(() => undefined);
     const hasty = await startTestEdge(suite.db, {
       upstreamUrl: suite.upstream.url,
@@ -191,7 +197,7 @@ describe('an upstream that fails', () => {
     }
   });
 
-  test('to be there is a 502 upstream_error', async () => {
+  test('an upstream that is unreachable becomes a 502 upstream_error', async () => {
     const closed = createServer().listen(0, '127.0.0.1');
     const port = await new Promise<number>((done) =>
       closed.on('listening', () => done((closed.address() as { port: number }).port)),

@@ -15,7 +15,7 @@ describe('the usage that an upstream reports', () => {
     return (await usageOf(suite.db, accountId))[0]!;
   };
 
-  test('is honoured when it is an explicit zero, flagged, and counted', async () => {
+  test('an explicit zero is charged as zero, flagged, and counted', async () => {
     const uncounted = async (): Promise<number> => {
       const { values } = await suite.edge.registry.getSingleMetric('gateway_uncounted_answers_total')!.get();
       return values.reduce((sum, { value }) => sum + value, 0);
@@ -30,7 +30,7 @@ describe('the usage that an upstream reports', () => {
     expect((await uncounted()) - before).toBe(1);
   });
 
-  test('is charged as reported above the context, and flagged', async () => {
+  test('usage above the context is charged as reported, and flagged', async () => {
     expect(await charged({ prompt_tokens: 8193, completion_tokens: 1 })).toMatchObject({
       input_tokens: 8193,
       cost: '0.000819600000',
@@ -49,7 +49,7 @@ describe('the usage that an upstream reports', () => {
     ['numbers as text', { prompt_tokens: '5', completion_tokens: '3' }],
     ['beyond a billion', { prompt_tokens: 1e18, completion_tokens: 3 }],
     ['without output', { prompt_tokens: 5 }],
-  ])('is estimated and flagged when it is %s', async (_what, usage) => {
+  ])('usage that is %s is replaced by an estimate, and flagged', async (_what, usage) => {
     // The messages' 32 bytes are 8 tokens, the answer's 6 bytes are 2.
     expect(await charged(usage)).toMatchObject({
       input_tokens: 8,
@@ -68,7 +68,7 @@ describe('the usage that an upstream reports', () => {
     ['a thought in parts', [{ content: null, reasoning_details: [{ type: text, summary: text }] }], 100],
     ['a thought under two names', [{ reasoning: text, reasoning_content: text }], 100],
     ['two answers that say the same', [{ content: text }, { content: text }], 200],
-  ])('is estimated where it is missing by all that was generated: %s', async (_what, messages, output) => {
+  ])('missing usage is estimated by all that was generated: %s', async (_what, messages, output) => {
     const choices = messages.map((message, index) => ({ index, message, finish_reason: 'stop' }));
     expect(await charged(undefined, { choices })).toMatchObject({ output_tokens: output, estimated: true });
     // Read in turns.

@@ -11,7 +11,7 @@ describe('the loop detector', () => {
   const clock = testClock();
   const talk = () => {
     const loops = new Loops(clock);
-    /** Says a text; gives whether it was refused. */
+    /** Sends a text. Returns whether it was refused. */
     return (text: string, session = 's', history: string[] = []): boolean => {
       const names = [`session ${session}`, 'address'] as const;
       if (loops.isLoop(names, [...history, text], session !== '')) return true;
@@ -20,55 +20,55 @@ describe('the loop detector', () => {
     };
   };
 
-  test('refuses the same message the fifth time in a row, whatever its punctuation', () => {
-    const isRefused = talk();
+  test('the same message is refused the fifth time in a row, whatever its punctuation', () => {
+    const send = talk();
     const texts = [LONG[0]!, ' hello  are you there', 'HELLO, ARE YOU THERE?!', LONG[0]!];
-    expect(texts.map((text) => isRefused(text))).toEqual([false, false, false, false]);
-    expect(isRefused(LONG[0]!)).toBe(true);
-    expect(isRefused('Something else entirely')).toBe(false);
-    expect(isRefused(LONG[0]!)).toBe(false);
+    expect(texts.map((text) => send(text))).toEqual([false, false, false, false]);
+    expect(send(LONG[0]!)).toBe(true);
+    expect(send('Something else entirely')).toBe(false);
+    expect(send(LONG[0]!)).toBe(false);
   });
 
-  test.each([2, 3])('refuses a loop of %i messages in its fifth round', (length) => {
-    const isRefused = talk();
-    const results = Array.from({ length: 5 * length }, (_, n) => isRefused(LONG[n % length]!));
+  test.each([2, 3])('a cycle of %i messages is refused in its fifth turn', (length) => {
+    const send = talk();
+    const results = Array.from({ length: 5 * length }, (_, n) => send(LONG[n % length]!));
     expect(results.indexOf(true)).toBe(5 * length - 1);
   });
 
-  test('lets somebody answer "yes" nine times', () => {
-    const isRefused = talk();
-    expect(Array.from({ length: 10 }, () => isRefused('Yes.')).indexOf(true)).toBe(9);
+  test('a short message such as "yes" is refused only the tenth time', () => {
+    const send = talk();
+    expect(Array.from({ length: 10 }, () => send('Yes.')).indexOf(true)).toBe(9);
   });
 
-  test('detects a loop in the history of a request', () => {
-    const isRefused = talk();
+  test('a cycle in the history of the request is refused', () => {
+    const send = talk();
     const history = Array.from({ length: 4 }, () => LONG[0]!);
-    expect(isRefused(LONG[0]!, '', history)).toBe(true);
-    expect(isRefused(LONG[1]!, '', history)).toBe(false);
+    expect(send(LONG[0]!, '', history)).toBe(true);
+    expect(send(LONG[1]!, '', history)).toBe(false);
   });
 
-  test('detects one message in many sessions of an address, the twentieth time', () => {
-    const isRefused = talk();
-    const results = Array.from({ length: 20 }, (_, n) => isRefused('Hello', `session-${n}`));
+  test('one message in many sessions of an address is refused the twentieth time', () => {
+    const send = talk();
+    const results = Array.from({ length: 20 }, (_, n) => send('Hello', `session-${n}`));
     expect(results.indexOf(true)).toBe(19);
   });
 
-  test('forgets after ten minutes', () => {
-    const isRefused = talk();
-    for (let n = 0; n < 4; n++) isRefused(LONG[0]!);
+  test('messages are forgotten after ten minutes', () => {
+    const send = talk();
+    for (let n = 0; n < 4; n++) send(LONG[0]!);
     clock.advance(10 * 60_000);
-    expect(isRefused(LONG[0]!)).toBe(false);
+    expect(send(LONG[0]!)).toBe(false);
   });
 
-  test('never confuses texts without letters', () => {
-    const isRefused = talk();
-    expect(
-      ['?', '!', '…', '👍', '👎', '🙂', '😀', '😅', '🤔', '💡'].map((text) => isRefused(text)),
-    ).not.toContain(true);
+  test('different texts without letters never count as equal', () => {
+    const send = talk();
+    expect(['?', '!', '…', '👍', '👎', '🙂', '😀', '😅', '🤔', '💡'].map((text) => send(text))).not.toContain(
+      true,
+    );
   });
 });
 
-describe('a widget that refuses loops', () => {
+describe('loop detection of a widget', () => {
   const suite = useEdge();
   beforeEach(() => suite.upstream.answer(chat()));
   const statuses = async (publicKey: string): Promise<number[]> => {
@@ -80,7 +80,7 @@ describe('a widget that refuses loops', () => {
     return found;
   };
 
-  test('reports it, charges nothing for it, and tells the owner', async () => {
+  test('a refused loop gets its own error, is free, and is counted for the owner', async () => {
     const widget = await createTestWidget(suite.db, { columns: { loop_detection: true } });
     expect(await statuses(widget.publicKey)).toEqual([200, 200, 200, 200, 429, 429]);
     const body = { session_id: 'bot', messages: [{ role: 'user', content: LONG[0]! }] };
@@ -106,7 +106,7 @@ describe('a widget that refuses loops', () => {
     );
   });
 
-  test('is the only one that does', async () => {
+  test('a widget without loop detection refuses no loop', async () => {
     const { publicKey } = await createTestWidget(suite.db);
     expect(await statuses(publicKey)).toEqual([200, 200, 200, 200, 200, 200]);
   });

@@ -1,12 +1,12 @@
 import { VisitorCounts } from '../../src/inference/widgets/visitor-counts.js';
 
 const LIMITS = { session: { perDay: 10, perMinute: 10 }, address: { perDay: 1, perMinute: 10 } };
-/** More than are counted at once. */
+/** More names than are counted at once. */
 const MANY = 250_000;
 
-/** The counts of visitors that an edge keeps in its memory. */
+/** Visitors as counted in an edge's memory. */
 describe('the count of a visitor', () => {
-  test('outlasts any number of refusals with made-up sessions', () => {
+  test('a count survives any number of refusals under invented sessions', () => {
     const counts = new VisitorCounts({ now: () => Date.UTC(2026, 0, 15) });
     counts.take(['a session', 'an address'], Date.UTC(2026, 0, 15));
     counts.take(['of another', 'a flooded address'], Date.UTC(2026, 0, 15));
@@ -17,7 +17,7 @@ describe('the count of a visitor', () => {
     expect(counts.refusal(['a session', 'an address'], LIMITS)).toBe('day');
   });
 
-  test('restarts with the UTC day, while the messages of the last minute still count', () => {
+  test('a count restarts with the UTC day, but messages of the last minute still count', () => {
     let now = Date.UTC(2026, 0, 15, 23, 59, 50);
     const counts = new VisitorCounts({ now: () => now });
     const perMinute = { perDay: 2, perMinute: 2 };

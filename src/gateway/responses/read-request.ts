@@ -1,8 +1,9 @@
 import { AppError } from '../../errors.js';
 import { type AllowedFields, printableNames } from '../../inference/request/body-fields.js';
+import { createWholeCheck } from '../../inference/request/body-object.js';
 import type { MediaRules } from '../../inference/request/media-addresses.js';
 import type { RequestToRead } from '../../inference/request/read-request.js';
-import { createWholeCheck, type InspectedBody, inspectBody } from '../../inference/request/request-body.js';
+import { type InspectedBody, inspectBody } from '../../inference/request/request-body.js';
 import { placeOf, plainWords } from '../../lib/field-issues.js';
 import type { JsonJob } from '../../lib/json-reader.js';
 import { hasMoreValues } from '../../lib/json-values.js';

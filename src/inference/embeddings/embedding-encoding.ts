@@ -6,18 +6,18 @@ const OPEN_BRACKET = 0x5b;
 const QUOTE = 0x22;
 
 /**
- * SDKs request embeddings as base64 (little-endian float32) by default and decode either encoding. Not every upstream
- * supports both: an answer in the other encoding is converted.
+ * SDKs request embeddings as base64 (little-endian float32) by default and decode both encodings. Not every upstream supports
+ * both, so an answer in the wrong encoding is converted.
  */
 export type EmbeddingEncoding = 'float' | 'base64';
 
 const KEY = '"embedding"';
 
-/** The encoding of an answer's first vector; undefined if there is none. */
+/** The encoding of an answer's first vector; undefined without vectors. */
 export function encodingOf(answer: Buffer): EmbeddingEncoding | undefined {
   for (let found = answer.indexOf(KEY); found >= 0; found = answer.indexOf(KEY, found + 1)) {
     const colon = skipSpace(answer, found + KEY.length);
-    // `"object":"embedding"` holds the same text as a value; the key is the one that a colon follows.
+    // `"object":"embedding"` contains the same text as a value. Only the key is followed by a colon.
     if (answer[colon] !== COLON) continue;
     const first = answer[skipSpace(answer, colon + 1)];
     if (first === OPEN_BRACKET) return 'float';
@@ -39,7 +39,7 @@ function toFloats(text: string): number[] {
   return vector;
 }
 
-/** The JSON of one vector in the requested encoding; undefined if it already has it. */
+/** The JSON of one vector in the wanted encoding; undefined if it already has that encoding. */
 function convertVector(json: Buffer, wanted: EmbeddingEncoding): Buffer | undefined {
   const vector = JSON.parse(json.toString('latin1')) as unknown;
   if (wanted === 'base64' && Array.isArray(vector)) return Buffer.from(`"${toBase64(vector)}"`, 'latin1');
@@ -49,8 +49,8 @@ function convertVector(json: Buffer, wanted: EmbeddingEncoding): Buffer | undefi
 }
 
 /**
- * The array `data` of an answer, from `from` to `end`, with its vectors in the requested encoding; every other byte stays as it
- * came. In pieces, or null if they are larger than `mostBytes`.
+ * Converts the vectors in the array `data` of an answer, between two offsets, to the wanted encoding. All other bytes stay the
+ * same. Returns the array in pieces, or null if it would be larger than `mostBytes`.
  * @throws JsonScanError, SyntaxError
  */
 export function convertVectors(
@@ -66,7 +66,7 @@ export function convertVectors(
   eachElement(answer, from, (start) => {
     const item = scanObject(answer, start);
     const vector = item.members.findLast(({ key }) => key === 'embedding');
-    // Nothing more is converted once there is no room.
+    // Stop converting once the limit is exceeded.
     const converted =
       vector && bytes <= mostBytes
         ? convertVector(answer.subarray(vector.valueStart, vector.end), wanted)

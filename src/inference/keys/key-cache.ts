@@ -4,14 +4,14 @@ import type { FlushResult } from '../../metering/usage-record.js';
 import { virtualKeyField } from '../../services/keys/keys.rules.js';
 import type { Accounts } from '../accounts.js';
 import { LastingStates } from '../lasting-states.js';
-import { PeriodSpend } from '../limits/account-state.js';
+import { PeriodSpend } from '../limits/period-spend.js';
 import { type Payer, UNREAD } from '../payer.js';
 import { type CachedPayer, RowCache, type RowCacheDeps } from '../row-cache.js';
 import { authorizationOf, type VirtualKeyDeps } from '../virtual-key.js';
 import { GuardState } from './guard-state.js';
 import { type KeyRow, readKeys } from './key.store.js';
 
-/** An immutable version of an API key's row, which pays for what is called with the key. */
+/** An immutable version of an API key's row, as the payer of the key's calls. */
 export interface KeyEntry extends CachedPayer {
   readonly active: boolean;
   readonly guard: GuardState | null;
@@ -19,34 +19,34 @@ export interface KeyEntry extends CachedPayer {
 
 export const MAX_CACHED_KEYS = 100_000;
 const BATCH = 500;
-/** Four statements. */
+/** Read in four statements. */
 const MAX_WARM = 2_000;
 
 interface Deps extends RowCacheDeps, VirtualKeyDeps {
   accounts: Accounts;
 }
 
-/** API keys by the SHA-256 of their secrets, as the edge knows them. */
+/** API keys by the SHA-256 of their secrets. */
 export class KeyCache extends RowCache<KeyRow, KeyEntry> {
-  /** What each key has spent today. */
+  /** The spend of each key today. */
   readonly #days = new LastingStates<PeriodSpend>();
-  #onCapped: (payer: Payer) => void = () => undefined;
+  #onCapAdded: (payer: Payer) => void = () => undefined;
 
   constructor(protected override readonly deps: Deps) {
     super(deps, { what: 'API keys', max: MAX_CACHED_KEYS, batch: BATCH, maxWarm: MAX_WARM });
   }
 
-  /** Called with a key that had no daily cap and has one now, as soon as this is read. */
+  /** Called with a key that got its first daily cap, as soon as the cap is read. */
   onCapAdded(listener: (payer: Payer) => void): void {
-    this.#onCapped = listener;
+    this.#onCapAdded = listener;
   }
 
-  /** Guards of keys of these accounts may have acted; null: of any account. */
+  /** Guards of these accounts' keys may have acted; null: of any account. */
   guardsActed(accountIds: readonly string[] | null): void {
     this.outdateSome(accountIds, ({ guard }) => guard !== null);
   }
 
-  /** Takes over what a commit changed, of accounts too. */
+  /** Applies the result of a flush to keys and accounts. */
   flushed(result: FlushResult): void {
     this.deps.accounts.flushed(result);
     for (const { keyId, cost, createdAt } of result.own) {
@@ -55,18 +55,18 @@ export class KeyCache extends RowCache<KeyRow, KeyEntry> {
     for (const { keyId, day, spend } of result.keyDays) this.#days.get(keyId)?.committed(day, spend);
   }
 
-  /** Who pays for a charge that a dead process has recorded, whether or not anything was read of the key. */
+  /** The payer of a charge that a dead process recorded, even if the key's row hasn't been read. */
   payerOf(accountId: string, keyId: string): Payer {
     const known = this.entryOf(keyId);
     if (known) return known;
     const day = this.#dayOf(keyId);
-    // Its row isn't read yet, so it may have a cap. With Redis, only days of capped keys are counted.
+    // The unread row may have a cap, and Redis only counts the spend of capped keys.
     day.tracksCap = true;
     const credential = { kind: 'api_key', id: keyId } as const;
     return { ...UNREAD, credential, account: this.deps.accounts.of(accountId), day };
   }
 
-  /** Forgets what unused keys have spent. */
+  /** Forgets the spend of unused keys. */
   sweep(): void {
     this.#days.sweep((id) => this.keeps(id));
   }
@@ -92,7 +92,7 @@ export class KeyCache extends RowCache<KeyRow, KeyEntry> {
       account: this.deps.accounts.observe(row, readAt),
       guard: row.guard && new GuardState(row.guard, today, day, former?.guard?.window),
     };
-    if (dailyLimit !== null && former?.dailyLimit === null) this.#onCapped(entry);
+    if (dailyLimit !== null && former?.dailyLimit === null) this.#onCapAdded(entry);
     return entry;
   }
 

@@ -5,14 +5,14 @@ import { type Money, parseMoney } from '../../lib/money.js';
 import type { PayerRow } from '../row-cache.js';
 import type { GuardRow } from './guard-state.js';
 
-/** What the edge needs to know of a key, its account and its plan: one row, read in one statement. */
+/** The part of a key, its account and its plan that the edge needs, read in one statement. */
 export interface KeyRow extends PayerRow {
   hash: string;
   active: boolean;
   dailyLimit: Money | null;
   allowedModels: string[];
   spendToday: Money;
-  /** Null: none, or no monthly limit that its percentage could be of. */
+  /** Null without a guard, or without a monthly limit for its percentage. */
   guard: GuardRow | null;
 }
 
@@ -58,12 +58,12 @@ join accounts a on a.id = k.account_id
 join plans p on p.id = a.plan_id
 where k.key_hash = any($1::bytea[])`;
 
-/** Callers wait for this reading: a database that says nothing for so long counts as away. */
+/** Callers wait for this reading, so a database that takes longer counts as away. */
 const TIMEOUT_MS = 2_000;
 
 /**
- * Reads keys by the hex SHA-256 of their secrets; those that never existed are missing from the result, and those that were
- * deleted are not active.
+ * Reads keys by the SHA-256 of their secrets in hex. Keys that never existed are missing from the result; deleted keys aren't
+ * active.
  * @throws Error after 2 s at the latest
  */
 export async function readKeys(pool: Pool, hashes: string[], day: string): Promise<Map<string, KeyRow>> {

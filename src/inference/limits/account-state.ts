@@ -1,44 +1,44 @@
-import { MINUTE_MS, utcDay } from '../../lib/clock.js';
+import { MINUTE_MS } from '../../lib/clock.js';
 import { Spent } from '../../lib/fair/rate-budget.js';
 import type { Money } from '../../lib/money.js';
 import { SlidingWindow } from '../../lib/sliding-window.js';
-import { PendingCharges } from './pending-charges.js';
 
-/** What an edge may still give out without asking the others (`limits/shared/degraded-quota.ts`). */
+/** What this edge may admit without asking Redis (`limits/shared/degraded-quota.ts`). */
 export interface Share {
-  /** Upper bound of everything charged or held here. */
+  /** Upper bound of everything charged or held on this edge. */
   ceiling: Money;
-  /** What was left when the share was last measured. */
+  /** What was left of the balance or cap when the share was last measured. */
   left: Money;
-  /** The UTC day of a share of a daily cap. */
+  /** The UTC day of a share of a daily cap; empty for a balance. */
   day: string;
-  /** Calls that were admitted out of it. */
+  /** Calls that were admitted out of the share. */
   uses: number;
 }
 
 /**
- * What this edge knows of an account's money. `balance` is the database's at ledger sequence `seq`; `pending` is
- * what this process has recorded and not yet seen committed; `holds` is the upper bound of the calls in flight.
+ * What this edge knows of an account's money. `balance` is the database's at ledger sequence `seq`. `pending` is the sum of
+ * the charges that this process has recorded and that aren't committed yet. `holds` is the upper bound of the cost of its
+ * calls in flight.
  */
 export class AccountState {
   balance: Money;
   pending: Money = 0n;
   holds: Money = 0n;
-  /** Everything ever charged here, committed or not. */
+  /** Everything ever charged on this edge, committed or not. */
   charged: Money = 0n;
-  /** Calls that Redis was asked for and that aren't decided yet. */
+  /** Calls that Redis has yet to decide. */
   asking = 0;
-  /** Set from the first call that was decided alone until Redis counts it and admits another. */
+  /** Set by the first call that this edge admits alone. Cleared once Redis has counted that call and admits another. */
   share: Share | undefined;
-  /** When the last reading began; 0 if there was none. */
+  /** When the last reading began; 0 without a reading. */
   readAt = 0;
   readonly window: SlidingWindow;
-  /** What its refused calls have spent of their budget (`refusal-budget.ts`). */
+  /** What refused calls have used of their budget (`refusal-budget.ts`). */
   readonly refused = new Spent();
-  /** Those that its plan's rate refused; counted apart, so that they never cost it a call that the plan allows. */
+  /** The same for calls refused by the plan's rate. Counted apart, so that they never cost a call that the plan allows. */
   readonly refusedByRate = new Spent();
   #seq: bigint;
-  /** The last reading, including one that arrived while our events were in transit. */
+  /** The last reading, even if it came while our events were in transit. */
   #read: Money;
   #readSeq: bigint;
 
@@ -56,9 +56,9 @@ export class AccountState {
   }
 
   /**
-   * A balance read from the database. While our events are in transit, it may or may not include them, so only the
-   * flush itself, which reports exactly, changes the balance then. The first reading counts in any case: what was taken over
-   * before it waits for a lock, and so isn't included.
+   * Takes a balance read from the database. While our events are in transit, the reading may or may not include them. Then
+   * only the flush changes the balance, since the flush reports exactly what it contained. The first reading always counts:
+   * charges adopted before it wait for a lock, so the reading can't include them.
    */
   observe(balance: Money, seq: bigint, readAt = 0): void {
     if (readAt > this.readAt) this.readAt = readAt;
@@ -84,28 +84,28 @@ export class AccountState {
     return this.#seq;
   }
 
-  /** A charge that waits for its commit; negative for one that will never come. */
+  /** Adds a charge that waits for its commit; negative: the charge will never be committed. */
   charge(cost: Money): void {
     this.pending += cost;
     this.charged += cost;
   }
 
-  /** The lowest balance that the database reported recently. */
+  /** The lower of the balance and the last reading. */
   get lowest(): Money {
     return this.#read < this.balance ? this.#read : this.balance;
   }
 
-  /** Everything that this edge has charged or let calls hold. */
+  /** All that this edge has ever charged, and its holds. */
   get claims(): Money {
     return this.charged + this.holds;
   }
 
-  /** What is available, not counting calls in progress. */
+  /** The balance without pending charges; holds aren't subtracted. */
   get settledBalance(): Money {
     return this.balance - this.pending;
   }
 
-  /** What new calls may be admitted against. */
+  /** What new calls may hold. */
   get available(): Money {
     return this.balance - this.pending - this.holds;
   }
@@ -113,104 +113,5 @@ export class AccountState {
   /** Whether nothing would be lost by forgetting this state. */
   get idle(): boolean {
     return this.pending === 0n && this.holds === 0n && this.asking === 0;
-  }
-}
-
-/**
- * Spend of a key against its daily cap, in the same three parts. A charge counts in the UTC day of its call's end; what calls
- * in flight hold counts in whichever day it is. Widgets count months with it.
- */
-export class PeriodSpend {
-  holds: Money = 0n;
-  charged: Money = 0n;
-  /** What calls would hold that Redis was asked for and that aren't decided yet. */
-  asked: Money = 0n;
-  /** As of an account. */
-  share: Share | undefined;
-  readAt = 0;
-  /** Whether a call had a daily cap: calls of before, which had none, count against it, too. */
-  tracksCap = false;
-  #day = '';
-  #spend: Money = 0n;
-  /** The last day before that one, kept since a clock may step back over midnight: what was spent then stays spent. */
-  #formerDay = '';
-  #formerSpend: Money = 0n;
-  #readDay = '';
-  #read: Money = 0n;
-  readonly #pending = new PendingCharges();
-
-  /** `dayOf` names the period that a time in milliseconds belongs to. */
-  constructor(private readonly dayOf: (timeMs: number) => string = utcDay) {}
-
-  /** Spend that was read from the database; within a day it only grows. */
-  observe(day: string, spend: Money, readAt = 0): void {
-    if (readAt > this.readAt) this.readAt = readAt;
-    this.#readDay = day;
-    this.#read = spend;
-    // The first reading counts in any case, as of an account.
-    if (this.#pending.of(day) !== 0n && this.#day !== '') return;
-    this.committed(day, spend);
-  }
-
-  /** Spend after a commit. */
-  committed(day: string, spend: Money): void {
-    if (day > this.#day) {
-      this.#formerDay = this.#day;
-      this.#formerSpend = this.#spend;
-      this.#day = day;
-      this.#spend = spend;
-    } else if (day === this.#day) {
-      if (spend > this.#spend) this.#spend = spend;
-    } else if (day > this.#formerDay || (day === this.#formerDay && spend > this.#formerSpend)) {
-      this.#formerDay = day;
-      this.#formerSpend = spend;
-    }
-  }
-
-  /** A charge of `at` (milliseconds) that waits for its commit; negative for one that will never come. */
-  charge(cost: Money, at: number): void {
-    this.#pending.add(cost, this.dayOf(at));
-    this.charged += cost;
-  }
-
-  /** A charge of `at` no longer waits: it is committed, or set aside. */
-  settled(cost: Money, at: number): void {
-    this.#pending.add(-cost, this.dayOf(at));
-  }
-
-  /** Charges of all days that wait for their commit. */
-  get pending(): Money {
-    return this.#pending.sum;
-  }
-
-  /** Charges of `day` that wait for their commit. */
-  pendingOf(day: string): Money {
-    return this.#pending.of(day);
-  }
-
-  /** Spend of `day` that is committed. */
-  spend(day: string): Money {
-    if (day === this.#day) return this.#spend;
-    return day === this.#formerDay ? this.#formerSpend : 0n;
-  }
-
-  /** The highest spend on `day` that the database reported recently. */
-  highest(day: string): Money {
-    const spend = this.spend(day);
-    return this.#readDay === day && this.#read > spend ? this.#read : spend;
-  }
-
-  /** Everything that this edge has charged or let calls hold. */
-  get claims(): Money {
-    return this.charged + this.holds;
-  }
-
-  /** Spend of `day` with what is on its way and in flight. */
-  used(day: string): Money {
-    return this.spend(day) + this.#pending.of(day) + this.holds;
-  }
-
-  get idle(): boolean {
-    return this.pending === 0n && this.holds === 0n && this.asked === 0n;
   }
 }

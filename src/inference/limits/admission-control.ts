@@ -41,19 +41,19 @@ export interface AdmissionControlDeps {
   log: Logger;
   metrics: LimitsMetrics;
   holds: OpenHolds;
-  /** How long callers near the floor wait for a hold of another to settle. */
+  /** How long calls near the floor wait for another call's hold to settle. */
   queueMs?: number | undefined;
-  /** What a call may take until its first byte, and between two. */
+  /** The upstream's time limits together: until the first byte, and between two bytes. */
   callTimeoutMs: number;
 }
 
-/** Beyond the upstream's own time limits; then a hold that is still open has been forgotten. */
+/** A hold that is open for this long after the upstream's time limits has leaked. */
 const HOLD_MARGIN_MS = 60_000;
 const SWEEP_MS = 5_000;
-/** The models that each endpoint is for. */
+/** The kind of model that each endpoint serves. */
 const KINDS = { chat: 'chat', embeddings: 'embedding' } as const;
 
-/** Limits over either kind of counters: what both have in common. */
+/** Creates the limits over counters in this process or in Redis. */
 export function createAdmissionControl(deps: AdmissionControlDeps): Limits {
   return new AdmissionControl(deps);
 }
@@ -77,7 +77,7 @@ class AdmissionControl implements Limits {
   admit(
     payer: Payer,
     body: InspectedBody,
-    caller: ClientConnection,
+    connection: ClientConnection,
     endpoint: Endpoint,
   ): Admission | Promise<Admission> {
     const model = this.#modelFor(payer, body.model);
@@ -90,7 +90,7 @@ class AdmissionControl implements Limits {
     const served = body.movedTo === null ? model : this.#modelFor(payer, body.movedTo);
     if (!served) throw guardModelGone(body.movedTo!);
     const bound = costBound(body, this.deps.ceilingOf(served));
-    const admission = new Admission(payer, caller, served, payer.authorization, bound);
+    const admission = new Admission(payer, connection, served, payer.authorization, bound);
     const waitedFor = this.#waiting.waitedFor(payer);
     if (waitedFor) return this.#waiting.wait(admission, waitedFor);
     const taken = this.#take(admission);
@@ -141,7 +141,7 @@ class AdmissionControl implements Limits {
     await this.deps.counters.stop();
   }
 
-  /** The model of a name, if the payer may use it. */
+  /** The model of this name, if the payer may use it. */
   #modelFor({ allowedModels }: Payer, name: string): CatalogModel | undefined {
     return allowedModels.has(name) ? this.deps.catalog.get(name) : undefined;
   }
@@ -153,7 +153,7 @@ class AdmissionControl implements Limits {
   }
 
   #take(admission: Admission): Admission | Blocked | Promise<Admission | Blocked> {
-    // A call that has to wait for the balance looks at it afterwards: what holds the one may hold the other.
+    // A call that has to wait for the balance checks its budget after the wait: the same calls may hold both.
     const { account, requireBudget } = admission.payer;
     if (account.available >= floorOf(admission.payer)) requireBudget?.(admission.model.publicName);
     if (!admission.payer.guard) return this.deps.counters.take(admission);
@@ -174,14 +174,14 @@ class AdmissionControl implements Limits {
     this.deps.holds.add(admission);
   }
 
-  /** A charge without a hold; negative for one that will never come. */
+  /** Adds a charge without a hold; negative: the charge will never be committed. */
   #charge(payer: Payer, cost: Money, at: number): void {
     payer.account.charge(cost);
     payer.day.charge(cost, at);
     this.deps.counters.changed(payer);
   }
 
-  /** @returns What was held until now. */
+  /** @returns The amount that was held until now. */
   #unhold(admission: Admission): Money {
     if (!admission.held) return 0n;
     admission.held = false;

@@ -15,13 +15,12 @@ import { OpenHolds } from './open-holds.js';
 import { createPriceCeilings } from './price-ceiling.js';
 import { createRedisCounters } from './shared/redis-counters.js';
 
-/**
- * How long callers wait, in milliseconds: for Redis, and near the floor for a hold of another to settle. `beatMs` is the
- * time between two heartbeats.
- */
 export interface LimitTimeouts {
+  /** How long a call waits for Redis. */
   redisMs: number;
+  /** How long a call near the floor waits for another call's hold to settle. */
   queueMs: number;
+  /** The time between two heartbeats. */
   beatMs?: number;
 }
 
@@ -34,15 +33,15 @@ export interface LimitsDeps {
   log: Logger;
   registry: Registry;
   identity: EdgeIdentity;
-  /** Reads a payer again; those that aren't API keys are read elsewhere. */
+  /** Reads a payer again. Without it, only API keys are read. */
   readAgain?: (payer: Payer) => Promise<void>;
-  /** Without Redis: whether this edge is the one that may admit calls. */
+  /** Without Redis: whether this edge is the only one, and so may admit calls. */
   mayAdmit(): boolean;
-  /** For tests of what is exact: a busy machine is not a Redis that doesn't answer. */
+  /** For tests, so that a busy machine doesn't look like an outage of Redis. */
   timeouts?: LimitTimeouts | undefined;
 }
 
-/** The limits of this edge: in memory, or shared with other edges over Redis. */
+/** Creates this edge's limits: in memory, or shared with other edges over Redis. */
 export async function createLimits(deps: LimitsDeps): Promise<Limits> {
   const { config, cache, catalog, clock, log, registry } = deps;
   const holds = new OpenHolds();

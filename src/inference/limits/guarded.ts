@@ -6,19 +6,19 @@ import { keyGuardReached, slowedDown } from './refusals.js';
 type Taken = Admission | Blocked;
 
 /**
- * The model that a call runs on in place of the one it asks for, because the guard of its key has acted; null: the one it
- * asks for. Calls in flight count as if they had used all they may, so that many at once don't outrun the guard. A call
- * never becomes dearer, and never another kind of call.
+ * The model to which the key's guard moves a call; null: the call stays on the requested model. Calls in flight count with
+ * all that they hold, so that many at once can't outrun the guard. A call never becomes more expensive, and a chat call never
+ * becomes an embedding call or the reverse.
  */
 export function movedModel(
   { guard, account }: Payer,
-  asked: string,
+  requested: string,
   catalog: Pick<Catalog, 'get'>,
   now: number,
 ): string | null {
-  if (guard?.action !== 'fallback_model' || guard.model === null || guard.model === asked) return null;
-  if (account.settledBalance < BALANCE_FLOOR || guard.stand(now) === 'idle') return null;
-  const from = catalog.get(asked);
+  if (guard?.action !== 'fallback_model' || guard.model === null || guard.model === requested) return null;
+  if (account.settledBalance < BALANCE_FLOOR || guard.phase(now) === 'idle') return null;
+  const from = catalog.get(requested);
   const to = catalog.get(guard.model);
   if (!from || (to && to.kind !== from.kind)) return null;
   if (to && from.priceIn <= to.priceIn && from.priceOut <= to.priceOut) return null;
@@ -26,10 +26,10 @@ export function movedModel(
 }
 
 /**
- * What the guard of a key refuses, and otherwise what the counters say. A disabled key stops at its percentage: while
- * calls in flight may bring it there, others wait for them, as at a daily cap. A slowed key counts in a window of its own
- * beside the account's; its calls never wait, since a waiting call holds a connection and a body.
- * @param release Gives back what was taken.
+ * Applies the guard of a key, then asks the counters. A guard that disables its key stops it at a percentage of the monthly
+ * limit: while calls in flight may reach it, other calls wait for them, as at a daily cap. A slowed key also counts in a
+ * window of its own. Its calls never wait, since a waiting call occupies a connection and memory for its body.
+ * @param release Gives back what the counters took.
  * @throws AdmissionError, or rejects with it
  */
 export function takeGuarded(
@@ -41,12 +41,12 @@ export function takeGuarded(
   const { guard, account } = admission.payer;
   // A balance below the floor is reported first.
   if (!guard || account.settledBalance < BALANCE_FLOOR) return counters.take(admission);
-  const stand = guard.stand(now);
+  const phase = guard.phase(now);
   if (guard.action === 'disable') {
-    if (stand === 'acting') throw keyGuardReached();
-    if (stand === 'held') return 'cap_held';
+    if (phase === 'acting') throw keyGuardReached();
+    if (phase === 'held') return 'cap_held';
   }
-  if (guard.action !== 'slow' || stand !== 'acting') return counters.take(admission);
+  if (guard.action !== 'slow' || phase !== 'acting') return counters.take(admission);
   guard.resize(account.window.limit, counters.edges);
   const room = guard.window.peek(now);
   if (!room.allowed) throw slowedDown(room);

@@ -4,7 +4,7 @@ import { windowOf } from '../payer.js';
 import { type Admission, type Blocked, type Counters, floorOf } from './limits.js';
 import { dailyCapExceeded, insufficientCredits, notServing, rateExceeded } from './refusals.js';
 
-/** Takes the hold in this process's own state. */
+/** Adds the hold to the amounts of this process. */
 export function hold(admission: Admission): Admission {
   const { account, day } = admission.payer;
   account.holds += admission.hold;
@@ -13,10 +13,7 @@ export function hold(admission: Admission): Admission {
   return admission;
 }
 
-/**
- * Counters of the only edge: all in memory, no promise. `mayAdmit` is false while another edge is the only one: it
- * counts elsewhere.
- */
+/** Counters of the only edge, in memory and synchronous. `mayAdmit` is false while another edge holds the leader lock. */
 export function localCounters(clock: Clock, mayAdmit: () => boolean): Counters {
   return {
     pollMs: undefined,

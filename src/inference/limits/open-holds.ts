@@ -1,7 +1,7 @@
 import { SlotSet } from '../../lib/slot-set.js';
 import type { Admission } from './limits.js';
 
-/** Every hold of this process, to find those that are never settled. */
+/** All open holds of this process, to find those that are never settled. */
 export class OpenHolds {
   readonly #open = new SlotSet<Admission>();
 
@@ -17,7 +17,7 @@ export class OpenHolds {
     this.#open.delete(admission.slot, admission);
   }
 
-  /** Holds past their deadline. A stream that is being answered has none. */
+  /** Holds past their deadline. A stream that is being answered has no deadline while its client is connected. */
   leaked(now: number): Admission[] {
     const found: Admission[] = [];
     for (const admission of this.#open) {

@@ -1,7 +1,7 @@
 import type { Catalog, CatalogModel } from '../catalog.js';
 import type { ModelRoutes } from '../model-routes.js';
 
-/** The highest price at which a call of a model can be charged: that of the model or of one of its fallbacks. */
+/** The highest price at which a call of a model can be charged: the model's own or that of a fallback. */
 export type PriceCeiling = Pick<CatalogModel, 'contextWindow' | 'priceIn' | 'priceOut'>;
 
 const dearer = (a: PriceCeiling, b: PriceCeiling): PriceCeiling => ({
@@ -10,10 +10,7 @@ const dearer = (a: PriceCeiling, b: PriceCeiling): PriceCeiling => ({
   priceOut: a.priceOut > b.priceOut ? a.priceOut : b.priceOut,
 });
 
-/**
- * Gives the ceiling of a model. A model proxy that doesn't tell its fallbacks may fall back to any model of the
- * same kind.
- */
+/** Returns the ceiling of a model. A model proxy that doesn't report its fallbacks may use any model of the same kind. */
 export function createPriceCeilings(
   catalog: Catalog,
   routes: Pick<ModelRoutes, 'fallbacksOf' | 'version'>,
@@ -25,7 +22,7 @@ export function createPriceCeilings(
       known = new WeakMap();
       version = routes.version();
     }
-    // Each reading of the model table makes new objects, so that nothing here outlives a change of price.
+    // Each reading of the model table makes new objects, so a cached ceiling never outlives a change of price.
     let ceiling = known.get(model);
     if (!ceiling) {
       const names = routes.fallbacksOf(model.publicName);

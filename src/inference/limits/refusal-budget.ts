@@ -4,16 +4,16 @@ import type { AccountState } from './account-state.js';
 import { BALANCE_FLOOR } from './limits.js';
 import { insufficientCredits, rateExceeded, refusalsExceeded } from './refusals.js';
 
-/** Rejections that an account may have at once; the same number is restored per minute. */
+/** Refusals that an account may have at once. The same number is restored per minute. */
 const LEAST_PER_MINUTE = 600;
-/** Larger plans have this many per request of their rate limit. */
+/** Larger plans get this many refusals per request of their rate limit. */
 const PER_PLANNED_REQUEST = 2;
 
 const budgetOf = ({ window }: AccountState): number =>
   Math.max(LEAST_PER_MINUTE, window.limit * PER_PLANNED_REQUEST);
 
 /**
- * Refuses an account whose refusals have used up their budget: they cost it nothing, and us the reading of its bodies.
+ * Refuses an account whose refusals have used up their budget: refused calls are free, but reading their bodies isn't.
  * @throws AdmissionError `rate_limit_exceeded`
  */
 export function refuseBeyondBudget(account: AccountState, now: number): void {
@@ -25,8 +25,8 @@ export function refuseBeyondBudget(account: AccountState, now: number): void {
 }
 
 /**
- * Rejections by the plan's rate limit have a separate budget. Beyond it, calls are rejected before their body is read,
- * though only while the plan's minute is full.
+ * Refusals by the plan's rate limit have a separate budget. Beyond it, calls are refused before their body is read, but only
+ * while the plan's minute is full.
  * @throws AdmissionError `rate_limit_exceeded`
  */
 export function refuseOverRate(account: AccountState, now: number): void {
@@ -36,8 +36,8 @@ export function refuseOverRate(account: AccountState, now: number): void {
 }
 
 /**
- * Takes a refusal from the account's budget: one, and one more for each 64 KiB of the body that was read. What is our
- * fault doesn't count. Concurrent calls may overdraw it.
+ * Takes a refusal from the account's budget: one, and one more for each 64 KiB of the body that was read. Our own failures
+ * don't count. Concurrent calls may overdraw the budget.
  */
 export function countRefusal(account: AccountState, now: number, error: AppError, bodyBytes: number): void {
   const ours = error.status >= 500 && error.code !== 'upstream_unconfigured';
@@ -47,7 +47,7 @@ export function countRefusal(account: AccountState, now: number, error: AppError
 }
 
 /**
- * Refuses a large body before it is read where its call can't be admitted anyway.
+ * Refuses a large body before it is read if its call can't be admitted anyway.
  * @throws AdmissionError `insufficient_credits`, `rate_limit_exceeded`
  */
 export function refuseLarge(account: AccountState, now: number): void {

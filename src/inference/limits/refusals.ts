@@ -6,37 +6,37 @@ import type { CatalogModel } from '../catalog.js';
 /** A refusal that also reports the state of the rate limit. */
 export class AdmissionError extends AppError {
   rate: WindowDecision | undefined;
-  /** SDKs retry 429 and 503 by themselves; this one would fail again. */
+  /** Tells SDKs not to retry. They retry 429 and 503 by default, but a retry of this call would fail again. */
   noRetry = false;
 }
 
-/** Marks a refusal that would come again. */
+/** Marks a refusal that a retry would meet again. */
 export const final = (error: AdmissionError): AdmissionError => {
   error.noRetry = true;
   return error;
 };
 
-/** Another edge has taken over, with its own counters. */
+/** Another edge has become the only one, with counters of its own. */
 export const notServing = (): AdmissionError =>
   new AdmissionError('service_unavailable', { retryAfterSeconds: 1 });
 
 export const insufficientCredits = (): AdmissionError => new AdmissionError('insufficient_credits');
 
-/** Calls in flight hold the rest, and none was settled in time. */
+/** Calls in flight hold the rest of the balance, and none was settled in time. */
 export const creditsHeld = (): AdmissionError =>
   new AdmissionError('insufficient_credits', {
     message: 'Calls in progress have reserved the rest of the balance. Try again in a moment, or add credit.',
     retryAfterSeconds: 1,
   });
 
-/** Edges can't compare their counts at the moment, and this one has given out its part; or Redis keeps the rest for them. */
+/** Redis is away and this edge has given out its share, or Redis keeps the rest in reserve for edges that lose it. */
 export const shareSpent = (): AdmissionError =>
   new AdmissionError('insufficient_credits', {
     message: "The balance can't be checked right now. Try again in a moment.",
     retryAfterSeconds: 1,
   });
 
-/** A model that the caller's plan doesn't include. */
+/** The caller's plan doesn't include the model. */
 export const modelNotAllowed = (model: string): AdmissionError =>
   new AdmissionError('model_not_allowed', {
     message: `The model "${model}" is not included in your plan. GET /v1/models lists the models that are.`,
@@ -47,8 +47,8 @@ const LONGEST_NAME_BYTES = 100;
 const PREFIX = 'gateway/';
 
 /**
- * A name that no model has. It is the caller's, who may have written anything, or a name that SDKs come with.
- * @param isModel Whether there is a model of a name.
+ * No model has this name. Callers may send anything, so the echoed name is cut and cleaned.
+ * @param isModel Whether there is a model of this name; used for a hint.
  */
 export function modelUnknown(name: string, isModel: (name: string) => boolean): AdmissionError {
   const shown = shortened(name.replace(/[\p{C}"]/gu, '?'), LONGEST_NAME_BYTES);
@@ -60,7 +60,7 @@ export function modelUnknown(name: string, isModel: (name: string) => boolean): 
   });
 }
 
-/** A chat model has no embeddings to give, and the other way round. */
+/** A chat model was called at the endpoint for embeddings, or an embedding model at the endpoint for chat. */
 export const wrongEndpoint = ({ publicName, kind }: CatalogModel): AdmissionError =>
   new AdmissionError('invalid_body', {
     message:
@@ -83,10 +83,10 @@ export const dailyCapHeld = (): AdmissionError =>
     }),
   );
 
-/** The guard of the key has acted: it stays so until the month is over, or its owner undoes it. */
+/** The guard of the key has acted. This lasts until the month is over or the key's owner undoes it. */
 export const keyGuardReached = (): AdmissionError => final(new AdmissionError('key_guard_reached'));
 
-/** The same where the guard's model can't be used any more: its owner wanted none that is dearer. */
+/** The guard's model can't be used any more. The call doesn't run on the requested model, which costs more. */
 export const guardModelGone = (model: string): AdmissionError =>
   final(
     new AdmissionError('key_guard_reached', {
@@ -94,7 +94,7 @@ export const guardModelGone = (model: string): AdmissionError =>
     }),
   );
 
-/** As at a daily cap. */
+/** Calls in flight may reach the percentage at which the guard acts. Like `dailyCapHeld`. */
 export const keyGuardHeld = (): AdmissionError =>
   final(
     new AdmissionError('key_guard_reached', {
@@ -126,7 +126,7 @@ export function rateExceeded(rate: WindowDecision): AdmissionError {
   return error;
 }
 
-/** Too many of an account's calls were rejected: for a while, none is examined. */
+/** Too many calls of the account were refused. For a while, its calls are refused unread. */
 export function refusalsExceeded(perMinute: number, rate: WindowDecision): AdmissionError {
   const seconds = Math.min(MAX_WAIT_SECONDS, Math.ceil(rate.resetMs / 1000));
   const error = new AdmissionError('rate_limit_exceeded', {
@@ -137,5 +137,5 @@ export function refusalsExceeded(perMinute: number, rate: WindowDecision): Admis
   return error;
 }
 
-/** SDKs take `Retry-After` for a mistake from a minute on. */
+/** SDKs ignore a `Retry-After` of a minute or more. */
 const MAX_WAIT_SECONDS = 59;

@@ -1,42 +1,42 @@
-/** How many messages a session or an address may have. */
+/** How many messages a session or an address may send. */
 export interface Allowance {
   perDay: number;
   perMinute: number;
 }
 
-/** What one visitor may take of a widget: by session, and by address over all its sessions. */
+/** The limits of one visitor of a widget: by session, and by address over all sessions. */
 export interface VisitorLimits {
   session: Allowance;
   address: Allowance;
 }
 
-/** Messages of a widget as this edge counts them. */
+/** This edge's counts of a widget's messages. */
 export interface MessageCount {
   readonly accountId: string;
   readonly widgetId: string;
-  /** In flight, asked for, or answered on a UTC day and not yet committed. */
+  /** Messages in flight or being decided, and those answered on this UTC day that aren't committed yet. */
   open(day: string): number;
-  /** Answered or in flight since this process began, asked for included. */
+  /** Messages answered, in flight or being decided since this process began. */
   given(): number;
-  /** Committed on a UTC day, as far as this edge knows. */
+  /** Messages committed on this UTC day, as far as this edge knows. */
   committed(day: string): number;
 }
 
-/** One more message of a widget. */
+/** A request to admit one more message of a widget. */
 export interface MessageQuestion {
   /** `x-request-id`. */
   id: string;
   perDay: number;
   perMinute: number;
-  /** What the visitor's session and address are counted under; undefined where visitors aren't limited. */
+  /** The names under which the visitor's session and address are counted; undefined if visitors aren't limited. */
   visitor: { names: readonly [session: string, address: string]; limits: VisitorLimits } | undefined;
-  /** Reads what is committed from the database. */
+  /** Reads the committed count from the database. */
   readAgain(): Promise<void>;
-  /** Called at once when there is no place. */
+  /** Called when the message is refused, before `take` resolves. */
   onRefused(): void;
 }
 
-/** Why there is no place: the minute or the day of the widget or of the visitor. A minute says how long to wait. */
+/** Whether the message is admitted, or which limit is reached: of a minute (with the time to wait) or a day, of widget or visitor. */
 export interface MessageVerdict {
   kind: 'ok' | 'minute' | 'day' | 'visitor_minute' | 'visitor';
   waitMs: number;
@@ -44,8 +44,8 @@ export interface MessageVerdict {
 
 /** Messages of widgets and of their visitors, counted over all edges. */
 export interface SharedMessages {
-  /** Takes a place of the day, and of the visitor. */
+  /** Takes a place in the widget's day, and one of the visitor. */
   take(count: MessageCount, question: MessageQuestion): Promise<MessageVerdict>;
-  /** Fewer messages are open than before. The visitor of `returned` gets its place back, too. */
+  /** Fewer messages are open than before. The visitor of `returned` gets back its place. */
   changed(count: MessageCount, returned?: MessageQuestion): void;
 }

@@ -1,11 +1,10 @@
 import type { Admission, Blocked } from './limits.js';
 
-/** A call that waits for room. */
+/** A call that waits for admission. */
 export interface Waiter {
   readonly admission: Admission;
-  /** What it waits for. */
   blocked: Blocked;
-  /** Whether it is over: answered, timed out, or its caller gone. */
+  /** Whether the wait is over: decided, timed out, or the client has left. */
   done: boolean;
 }
 
@@ -14,14 +13,14 @@ export type AdmissionOutcome = Admission | Blocked | Error;
 export interface WaitQueueOptions {
   /** Tries to admit the call at the head; never rejects. */
   attempt(waiter: Waiter): AdmissionOutcome | Promise<AdmissionOutcome>;
-  /** The head is through with this queue: answered, or blocked by something else. */
+  /** The head leaves this queue: it is decided, or blocked by something else. */
   leave(waiter: Waiter, outcome: AdmissionOutcome): void;
   readonly blocked: Blocked;
-  /** Retries after this time even if the queue wasn't woken. */
+  /** The head tries again after this time even if the queue wasn't woken. */
   pollMs: number | undefined;
 }
 
-/** Calls that wait for the same money, first come, first served: only the head tries. */
+/** Calls that wait for the same balance or cap, first come, first served: only the head tries. */
 export class WaitQueue {
   readonly #waiters = new Set<Waiter>();
   #trying = false;
@@ -46,7 +45,7 @@ export class WaitQueue {
     this.#poll = undefined;
   }
 
-  /** There may be room: the head tries, and after it the next, as long as there is. */
+  /** Lets the head try again, and then each next call, until one stays blocked. */
   wake(): void {
     if (this.#trying) {
       this.#wokenWhileTrying = true;
@@ -81,7 +80,6 @@ export class WaitQueue {
     return true;
   }
 
-  /** The one that tries next. */
   get head(): Waiter | undefined {
     const [head] = this.#waiters;
     return head;

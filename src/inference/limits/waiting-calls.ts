@@ -2,41 +2,42 @@ import { performance } from 'node:perf_hooks';
 import type { Clock } from '../../lib/clock.js';
 import { graceTimeout } from '../../lib/grace-timeout.js';
 import type { Payer } from '../payer.js';
-import type { AccountState, PeriodSpend } from './account-state.js';
+import type { AccountState } from './account-state.js';
 import { Admission, type Blocked, CallerGoneError } from './limits.js';
 import type { LimitsMetrics } from './limits-metrics.js';
+import type { PeriodSpend } from './period-spend.js';
 import { creditsHeld, dailyCapHeld, keyGuardHeld, shareSpent } from './refusals.js';
 import { type AdmissionOutcome, type Waiter, WaitQueue } from './wait-queue.js';
 
 interface WaitingDeps {
   clock: Clock;
   metrics: LimitsMetrics;
-  /** How long callers near the floor wait for a hold of another to settle. */
+  /** How long calls near the floor wait for another call's hold to settle. */
   queueMs?: number | undefined;
-  /** How often a queue tries again without being woken, for what other edges give back. */
+  /** How often a queue tries again without being woken: other edges release holds without a message to this one. */
   pollMs: number | undefined;
   /** Tries to take the hold. */
   take(admission: Admission): AdmissionOutcome | Promise<AdmissionOutcome>;
-  /** Records a hold that was taken. */
+  /** Registers a hold that was taken. */
   open(admission: Admission): void;
   release(admission: Admission): void;
 }
 
 /** Callers near the floor wait this long for another call's hold to settle (requirement R1). */
 const WAIT_MS = 250;
-/** A caller without other calls waits for what is kept for edges that lose Redis: three heartbeats and a moment. */
+/** A caller without other calls waits this long for the reserve: three heartbeats and a moment. */
 const RESERVED_MS = 5_000;
 const RESERVED_AGAIN_MS = 100;
 
-/** Calls that wait for holds of others to settle: one queue for each account and each key that is short. */
+/** Calls that wait for other calls' holds to settle, in one queue per account or key that has run short. */
 export class WaitingCalls {
   readonly #queues = new Map<AccountState | PeriodSpend, WaitQueue>();
-  /** Called with the outcome of a waiter that has left its queue. */
+  /** Called with the outcome of a waiter once it has left its queue. */
   readonly #left = new WeakMap<Waiter, (outcome: AdmissionOutcome) => void>();
 
   constructor(private readonly deps: WaitingDeps) {}
 
-  /** Whether others already wait for what this payer's call needs, so that it has to wait behind them. */
+  /** What earlier calls of the payer already wait for: a new call has to queue behind them. */
   waitedFor(payer: Payer): Blocked | undefined {
     if (this.#queues.size === 0) return undefined;
     if (this.#queues.has(payer.account)) return 'balance_held';
@@ -44,7 +45,7 @@ export class WaitingCalls {
     return mayWait && this.#queues.has(payer.day) ? 'cap_held' : undefined;
   }
 
-  /** Lets the payer's calls try again: something was given back. */
+  /** Lets the payer's calls try again. */
   wake(payer: Payer): void {
     if (this.#queues.size === 0) return;
     this.#queues.get(payer.account)?.wake();
@@ -57,7 +58,7 @@ export class WaitingCalls {
   }
 
   /**
-   * Waits until the hold is taken, in the order of the queue.
+   * Waits in the queue until the hold is taken.
    * @throws AdmissionError, CallerGoneError
    */
   wait(admission: Admission, blocked: Blocked): Promise<Admission> {
@@ -89,14 +90,15 @@ export class WaitingCalls {
       let endLimit = graceTimeout(this.deps.queueMs ?? WAIT_MS, giveUp);
       this.#left.set(waiter, (outcome) => {
         if (waiter.done) {
-          // It gave up while it was being admitted.
+          // The wait ended while this admission was under way.
           if (outcome instanceof Admission) {
             this.deps.open(outcome);
             this.deps.release(outcome);
           }
         } else if (outcome instanceof Admission) {
           this.deps.open(outcome);
-          // A pipelined call hears of its connection's end a moment after the one before it, which gives back its hold.
+          // When a connection closes, a pipelined call gets the event a moment after the call before it, which has released its
+          // hold by then.
           if (connection.destroyed) {
             this.deps.release(outcome);
             gone();
@@ -135,7 +137,7 @@ export class WaitingCalls {
     return queue;
   }
 
-  /** Takes a waiter out of its queue, and away the queue when it was the last. */
+  /** Removes a waiter from its queue, and the queue once it is empty. */
   #drop(waiter: Waiter): void {
     const { payer } = waiter.admission;
     const state = waiter.blocked === 'balance_held' ? payer.account : payer.day;
@@ -144,11 +146,11 @@ export class WaitingCalls {
     if (queue?.size === 0) this.#queues.delete(state);
   }
 
-  /** What holds a call back: the account's calls in flight, or the key's, by its guard or its daily cap. */
+  /** The refusal of a call that waited in vain: for the account's balance, the key's guard or its daily cap. */
   #held({ blocked, admission }: Waiter): Error {
     if (blocked === 'balance_held') return creditsHeld();
     const { guard } = admission.payer;
-    const isGuard = guard?.action === 'disable' && guard.stand(this.deps.clock.now()) !== 'idle';
+    const isGuard = guard?.action === 'disable' && guard.phase(this.deps.clock.now()) !== 'idle';
     return isGuard ? keyGuardHeld() : dailyCapHeld();
   }
 

@@ -1,21 +1,21 @@
-import { isPublicSources } from './citations.js';
 import {
   arrayOrNull,
   containerOrNull,
   exactly,
+  isPublicSources,
   plainToken,
   plainTokenOrNull,
   type ValueCheck,
   wholeNumber,
-} from './plain-values.js';
+} from './value-checks.js';
 
-/** A member of an answer that passes. */
+/** The rule for a member that passes. */
 export interface MemberRule {
-  /** A separate bit. */
+  /** A separate bit per member. */
   bit: number;
-  /** What its value must be; nothing: it is looked at elsewhere. */
+  /** Whether the value passes. Without a check, the value is checked elsewhere. */
   check?: ValueCheck;
-  /** The JSON that is sent where its value isn't that, from the call's id; nothing: the member is dropped. */
+  /** Makes the JSON that replaces a value that doesn't pass. Without it, the member is dropped. */
   instead?: (callId: string) => string;
 }
 
@@ -31,7 +31,7 @@ const formOf = (rules: Record<string, Rule>): AnswerForm =>
 const secondsOf = (id: string): number =>
   Math.floor(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) / 1000);
 
-/** What every answer has. An upstream may write an address where a plain value belongs. */
+/** The members of every answer. Values are checked because an upstream could put an address into any of them. */
 const frame = (object: string, prefix: string): Record<string, Rule> => ({
   id: { check: plainToken(128), instead: (callId) => `"${prefix}-${callId}"` },
   object: { check: exactly(object), instead: () => JSON.stringify(object) },
@@ -41,9 +41,9 @@ const frame = (object: string, prefix: string): Record<string, Rule> => ({
 });
 
 /**
- * OpenAI's own and the documented extensions that SDKs read, of vLLM, SGLang, llama.cpp, LiteLLM, Azure and
- * Perplexity. The rest tells about the upstream: `kv_transfer_params` names hosts, `provider` a supplier, `__verbose`
- * repeats the prompt.
+ * OpenAI's members and the documented extensions that SDKs read, from vLLM, SGLang, llama.cpp, LiteLLM, Azure and Perplexity.
+ * Other members reveal the upstream: `kv_transfer_params` names hosts, `provider` names a supplier, and `__verbose` repeats
+ * the prompt.
  */
 const chat = (object: string): AnswerForm =>
   formOf({

@@ -2,15 +2,14 @@ import type { Member } from '../../lib/json-scan.js';
 import { saysError } from '../../lib/upstream/error-member.js';
 import type { AnswerForm } from './answer-forms.js';
 
-/** The members of an answer, sorted out. */
+/** The members of an answer, filtered. */
 export interface AnswerMembers {
-  /** Those that pass, in order. Of duplicates only the last passes, the one that parsers take. */
+  /** The members that pass, in order. Of duplicates only the last passes, which is the one that parsers use. */
   kept: Member[];
-  /** How many were dropped. */
   dropped: number;
-  /** What is sent in place of values that don't pass. */
+  /** The JSON sent in place of values that don't pass. */
   rewritten: Map<Member, string> | undefined;
-  /** Whether the answer is an error, regardless of its other fields. */
+  /** Whether the answer is an error, regardless of its other members. */
   isError: boolean;
   model: Member | undefined;
   usage: Member | undefined;
@@ -18,7 +17,7 @@ export interface AnswerMembers {
   content: Member | undefined;
 }
 
-/** Filters the fields of an answer or chunk. `form` defines what may pass; `callId` becomes part of our own ids. */
+/** Filters the members of an answer or chunk by its `form`. `callId` is used where an id has to be replaced. */
 export function readAnswer(json: Buffer, members: Member[], form: AnswerForm, callId: string): AnswerMembers {
   const answer: AnswerMembers = {
     kept: members,
@@ -31,7 +30,7 @@ export function readAnswer(json: Buffer, members: Member[], form: AnswerForm, ca
   };
   let seen = 0;
   const kept: Member[] = [];
-  // From the end, since the last of duplicates counts.
+  // Backwards, since the last of duplicates counts.
   for (let i = members.length - 1; i >= 0; i--) {
     const member = members[i]!;
     const { key } = member;
@@ -59,7 +58,7 @@ export function rewrite(answer: AnswerMembers, member: Member, json: string): vo
   answer.rewritten.set(member, json);
 }
 
-/** How many members and values of an answer don't pass. */
+/** Number of members and values that don't pass. */
 export const droppedCount = ({ dropped, rewritten }: AnswerMembers): number =>
   dropped + (rewritten?.size ?? 0);
 
@@ -74,10 +73,7 @@ const OPEN = Buffer.from('{');
 const COMMA = Buffer.from(',');
 const CLOSE = Buffer.from('}');
 
-/**
- * Rebuilds an answer from the members that pass, with `model` as its model's name and, where it is given, `content` in place of that
- * member's value.
- */
+/** Rebuilds an answer from the members that pass, with `model` as the model's name. `content` replaces the value of that member. */
 export function rebuildAnswer(
   json: Buffer,
   answer: AnswerMembers,

@@ -19,34 +19,34 @@ import { ChunkLayout } from './chunk-layout.js';
 import type { RelayContext } from './relay-answer.js';
 import { reportedUsage } from './reported-usage.js';
 
-/** What an event of a stream is. `nothing` sends the client nothing. */
-export type EventKind = 'chunk' | 'comment' | 'nothing' | 'done' | 'error' | 'garbage';
+/** What an event of a stream contains. `nothing`: the client gets nothing. */
+export type EventKind = 'chunk' | 'comment' | 'nothing' | 'done' | 'error' | 'malformed';
 
-/** What the check needs of its relay. */
+/** The part of the relay that the check uses. */
 export type ChunkContext = Pick<RelayContext, 'requestId' | 'servedModel' | 'dropped'>;
 
 const DATA = Buffer.from('data: ');
 const EVENT_END = Buffer.from('\n\n');
 
 /**
- * Checks the events of a chat stream. A chunk passes with its known members and the model's public name. Other lines
- * don't pass; a comment becomes an empty one. The fields describe the event that was read last.
+ * Checks the events of a chat stream. A chunk passes with its known members and the model's public name. Lines other than data
+ * are dropped, and a comment becomes an empty comment. The fields describe the last event that was read.
  */
 export class ChunkCheck {
   /** The event to send, for chunks and comments. */
   out: Buffer = COMMENT_EVENT;
   /** Bytes of generated text. */
   textBytes = 0;
-  /** Whether something was generated that has no text to show: an empty one, or no text at all. */
+  /** Whether the chunk contains generated output without text: an empty text, or a delta without one. */
   textless = false;
-  /** The chunk's `usage`, valid or not; undefined when there is none. */
+  /** The chunk's `usage`, valid or not; undefined without one. */
   usage: unknown;
   /** The payload of an error. */
   error: Buffer = COMMENT_EVENT;
   /** Set by the first chunk that names a model. */
   servedModel: string | undefined;
   readonly finished: FinishedChoices;
-  /** Whether a choice has come. */
+  /** Whether any chunk had a choice. */
   answered = false;
 
   #layout: ChunkLayout | undefined;
@@ -54,16 +54,16 @@ export class ChunkCheck {
 
   constructor(
     private readonly context: ChunkContext,
-    private readonly asked: Pick<InspectedBody, 'model' | 'usageAsked' | 'choices'>,
+    private readonly request: Pick<InspectedBody, 'model' | 'usageAsked' | 'choices'>,
   ) {
-    this.finished = new FinishedChoices(asked.choices);
+    this.finished = new FinishedChoices(request.choices);
   }
 
   read(event: Buffer): EventKind {
     return this.readAlike(event) ? 'chunk' : this.#readLines(event);
   }
 
-  /** Reads bytes that have the layout of an earlier chunk, and are thereby a whole one; false when they don't. */
+  /** Reads bytes that have the layout of an earlier chunk, and so are one whole chunk. False if the layout differs. */
   readAlike(bytes: Buffer): boolean {
     const layout = this.#layout;
     const textBytes = layout ? layout.textBytes(bytes) : -1;
@@ -98,14 +98,14 @@ export class ChunkCheck {
     if (isDone(data)) return 'done';
     const payload = oneLine(data, alone);
     const answer = this.#membersOf(payload);
-    if (!answer) return 'garbage';
+    if (!answer) return 'malformed';
     if (answer.isError) {
       this.error = payload;
       return 'error';
     }
     if (hasChoices(payload, answer))
       return this.#readChunk(event, payload, answer, alone && payload === data);
-    // SDKs expect choices in every event: usage alone becomes the usage chunk, anything else a comment.
+    // SDKs expect choices in every event. An event with only usage becomes the usage chunk, any other a comment.
     if (!hasValue(payload, answer.usage)) return 'comment';
     const chunk = withoutChoice(payload);
     return this.#readChunk(event, chunk, this.#membersOf(chunk)!, false);
@@ -120,14 +120,14 @@ export class ChunkCheck {
     }
   }
 
-  /** `plain`: the event is a single data line with this payload. */
+  /** @param plain Whether the event is a single data line with this payload. */
   #readChunk(event: Buffer, payload: Buffer, answer: AnswerMembers, plain: boolean): EventKind {
     const content = answer.content!;
     const texts = generatedText(payload, content.valueStart, content.end);
     this.answered ||= content.end - content.valueStart > '[]'.length;
     const asks = (texts.filled && texts.bytes === 0) || !this.finished.all;
     const finishes = asks && tellsFinish(payload, content.valueStart, content.end);
-    const error = texts.saysError || finishes ? choicesErrorIn(payload, content) : undefined;
+    const error = texts.hasErrorKey || finishes ? choicesErrorIn(payload, content) : undefined;
     if (error) {
       this.error = error;
       return 'error';
@@ -137,8 +137,8 @@ export class ChunkCheck {
     this.textless = texts.filled && texts.bytes === 0 && !finishes;
     const left = droppedCount(answer);
     this.usage = readUsage(payload, answer);
-    const changes = this.#restamps(payload, answer) || answer.dropped > 0 || answer.rewritten !== undefined;
-    if (this.usage !== undefined && texts.bytes === 0 && !this.asked.usageAsked) {
+    const changes = this.#rewrites(payload, answer) || answer.dropped > 0 || answer.rewritten !== undefined;
+    if (this.usage !== undefined && texts.bytes === 0 && !this.request.usageAsked) {
       if (isUsageOnly(parsed(payload, content))) return 'nothing';
     }
     const rebuilt = changes ? rebuildAnswer(payload, answer, this.#served()) : undefined;
@@ -152,7 +152,7 @@ export class ChunkCheck {
   }
 
   /** Whether the model's name must be replaced. */
-  #restamps(payload: Buffer, { model }: AnswerMembers): boolean {
+  #rewrites(payload: Buffer, { model }: AnswerMembers): boolean {
     if (!model) return false;
     const name = memberText(payload, model);
     if (name !== undefined) this.servedModel ??= this.context.servedModel(name);
@@ -160,10 +160,10 @@ export class ChunkCheck {
   }
 
   #served(): string {
-    return this.servedModel ?? this.asked.model;
+    return this.servedModel ?? this.request.model;
   }
 
-  /** Notes the layout of a checked chunk. `contentAt`: offset of the choices in what was rebuilt, if anything was. */
+  /** Notes the layout of a checked chunk. `contentAt`: offset of the choices in the rebuilt chunk, if it was rebuilt. */
   #note(
     event: Buffer,
     payload: Buffer,
@@ -194,13 +194,13 @@ const hasChoices = (json: Buffer, { content }: AnswerMembers): boolean =>
 const hasValue = (json: Buffer, member: Member | undefined): boolean =>
   member !== undefined && json.toString('latin1', member.valueStart, member.end) !== 'null';
 
-/** A chunk that has members but no list of choices, with an empty one. Of duplicates, the last counts. */
+/** Adds an empty list of choices to a chunk that has members. The added list counts, since it is the last of duplicates. */
 const withoutChoice = (json: Buffer): Buffer =>
   Buffer.concat([json.subarray(0, json.lastIndexOf('}')), NO_CHOICE]);
 
 /**
- * The chunk's usage unless it is null or empty; the caller gets its token counts. A value that isn't JSON counts as odd,
- * not as missing.
+ * Returns the chunk's usage unless it is null or empty, and reduces what the caller gets to token counts. A value that isn't
+ * JSON counts as odd, not as missing.
  */
 function readUsage(payload: Buffer, answer: AnswerMembers): unknown {
   const { usage } = answer;
@@ -208,8 +208,8 @@ function readUsage(payload: Buffer, answer: AnswerMembers): unknown {
   const text = payload.toString('latin1', usage.valueStart, usage.end);
   if (text === 'null') return undefined;
   const value = parsed(payload, usage);
-  const told = reportedUsage(text, value);
-  if (told !== text) rewrite(answer, usage, told);
+  const reported = reportedUsage(text, value);
+  if (reported !== text) rewrite(answer, usage, reported);
   return value || undefined;
 }
 
@@ -225,7 +225,7 @@ const LF = 0x0a;
 const CR = 0x0d;
 const SPACE = 0x20;
 
-/** The payload with line ends replaced by spaces: JSON allows them between tokens, but they would end the data line. */
+/** Replaces line ends by spaces. JSON allows them between tokens, but they would end the data line. */
 function oneLine(data: Buffer, alone: boolean): Buffer {
   if (!data.includes(CR) && (alone || !data.includes(LF))) return data;
   const copy = Buffer.from(data);

@@ -5,10 +5,10 @@ import { graceTimeout } from '../../lib/grace-timeout.js';
  * (requirement F2).
  */
 const WAIT_MS = 800;
-/** Behind the last text come a finish reason for each choice, the usage and `[DONE]`. */
+/** After the last text follow a finish reason for each choice, the usage and `[DONE]`. */
 const MAX_BYTES = 64 * 1024;
 
-/** The wait for the usage of an answer that was whole but for its count when the client left. It ends once. */
+/** Waits for the usage of an answer that was complete except for its usage when the client left. Ends once. */
 export class LateUsage {
   readonly #endLimit: () => void;
   #bytes = 0;
@@ -18,7 +18,7 @@ export class LateUsage {
     this.#endLimit = graceTimeout(WAIT_MS, () => this.end());
   }
 
-  /** Counts what has been read; beyond the bound the wait is over. */
+  /** Counts bytes that were read. The wait ends beyond 64 KiB. */
   read(bytes: number): void {
     this.#bytes += bytes;
     if (this.#bytes > MAX_BYTES) this.end();

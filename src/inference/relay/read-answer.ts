@@ -12,51 +12,52 @@ import { CHAT, EMBEDDINGS } from './answer-forms.js';
 import { droppedCount, readAnswer, rebuildAnswer } from './answer-members.js';
 import { reportUsage } from './reported-usage.js';
 
-/** A whole answer of the upstream, and what reading it takes. */
+/** A whole answer of the upstream, with all that is needed to read it. */
 export interface AnswerToRead {
   body: Buffer;
   endpoint: Endpoint;
-  /** The form of vectors that the caller asks for. */
+  /** The requested encoding of vectors. */
   encoding: EmbeddingEncoding;
-  /** How many vectors the caller asks for; 0: not known. */
+  /** The requested number of vectors; 0 if unknown. */
   inputs: number;
   callId: string;
-  /** The public name of the model that was asked, and of all others that may have served. */
+  /** The public name of the called model. */
   model: string;
+  /** The public names of all models that may have served the call. */
   models: ReadonlySet<string>;
   /** The most bytes that the answer may have after a conversion. */
   mostBytes: number;
 }
 
-/** What a whole answer is. */
+/** The result of reading a whole answer. */
 export type AnswerRead =
   | {
       kind: 'answer';
-      /** What the client gets: what passes and nothing else, under the name of the model that served. */
+      /** What the client gets: the members that pass, under the name of the model that served. */
       body: Buffer;
       /** The upstream's `usage`, unchecked. */
       usage: unknown;
       servedModel: string;
-      /** Estimated from the answer's texts; 0 where `usage` reports some. */
+      /** Estimated from the answer's texts; 0 if `usage` reports output tokens. */
       outputTokens: number;
-      /** How many members and values don't pass. */
+      /** Number of members and values that don't pass. */
       dropped: number;
     }
   /** The upstream reported an error, regardless of its status. */
   | { kind: 'error'; body: Buffer }
-  | { kind: 'garbage' }
-  /** Converted, it is larger than `mostBytes`. */
+  | { kind: 'malformed' }
+  /** After the conversion, the answer is larger than `mostBytes`. */
   | { kind: 'too_large' };
 
-/** Reads a whole answer. */
+/** The job of the worker thread that reads a whole answer. */
 export const READ_ANSWER: JsonJob<AnswerToRead, AnswerRead> = {
   name: 'answer',
-  run(asked) {
+  run(input) {
     try {
-      return read(asked);
+      return read(input);
     } catch {
-      // Not JSON, or not in the form that an answer has.
-      return { kind: 'garbage' };
+      // Not JSON, or not an answer's JSON.
+      return { kind: 'malformed' };
     }
   },
 };
@@ -82,11 +83,11 @@ function read({
   const members = readAnswer(body, checkedMembers(body), isChat ? CHAT : EMBEDDINGS, callId);
   if (members.isError) return { kind: 'error', body };
   const { content } = members;
-  if (!content || body[content.valueStart] !== OPEN_BRACKET) return { kind: 'garbage' };
+  if (!content || body[content.valueStart] !== OPEN_BRACKET) return { kind: 'malformed' };
   const error = isChat ? choicesErrorIn(body, content) : undefined;
   if (error) return { kind: 'error', body: error };
   const isWhole = isChat ? hasElement(body, content) : areWholeVectors(body, content, inputs);
-  if (!isWhole) return { kind: 'garbage' };
+  if (!isWhole) return { kind: 'malformed' };
   const dropped = droppedCount(members);
   const named = members.model && memberText(body, members.model);
   const servedModel = named !== undefined && models.has(named) ? named : model;
@@ -109,7 +110,7 @@ function read({
   };
 }
 
-/** The vectors in the form that is asked for; undefined: they have it; null: they take up more than there is room for. */
+/** The vectors in the requested encoding; undefined if they already have it; null if the result is too large. */
 function converted(
   body: Buffer,
   { valueStart, end }: Member,

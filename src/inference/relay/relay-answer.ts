@@ -4,58 +4,58 @@ import type { MessageMask } from '../../lib/message-mask.js';
 import type { DroppedKind } from '../call-metrics.js';
 import type { UpstreamFailure } from './upstream-failure.js';
 
-/** How long a stream may be silent before its caller gets a comment. */
+/** How long a stream may be silent before its client gets a comment. */
 export interface SilenceBounds {
-  /** From the call until its answer begins. */
+  /** From the call until the stream begins. */
   firstCommentMs: number;
-  /** From then on, and after each comment. */
+  /** Within the stream, and after each comment. */
   nextCommentMs: number;
 }
 
-/** How the answer's body is handled: whole JSON or a stream. */
+/** Handles the body of an answer: a whole JSON body or a stream. */
 export interface RelayAnswer {
-  /** Whether anything but comments came with what it took last. */
+  /** Whether the last bytes contained anything other than comments. */
   readonly movedOn: boolean;
-  /** Takes the next bytes; false: pause the upstream until the client has read. */
+  /** Takes the next bytes. False: pause the upstream until the client has read. */
   data(chunk: Buffer): boolean;
-  /** The upstream ended as it should. */
+  /** The upstream has ended its body. */
   end(): void;
-  /** Called every `elapsedMs` until the call is settled: sends a comment if the caller has got nothing for too long. */
+  /** Called every `elapsedMs` until the call is settled. Sends a comment if the client has got nothing for too long. */
   look?(elapsedMs: number, bounds: SilenceBounds): void;
-  /** Tells a failure in the middle; false: nothing has left yet, so that it can be a plain error answer. */
+  /** Ends a stream with an error event. False: nothing has been sent yet, so that the caller can send a plain error. */
   fail(failure: UpstreamFailure): boolean;
-  /** The client left: settles by what it had received. `over`: nothing more is needed from the upstream. */
+  /** The client left: settles the call by what the client received. `over`: the upstream isn't needed any more. */
   clientGone(over: () => void): void;
 }
 
-/** What the answers ask of the relay. */
+/** The part of the relay that answers use. */
 export interface RelayContext {
   readonly requestId: string;
   readonly mask: MessageMask;
-  /** The public name that served, from what the upstream's answer says. */
+  /** The public name of the model that served, given the name in the upstream's answer. */
   servedModel(name: string): string;
   /** Counts what is dropped from the upstream's answer. */
   dropped(kind: DroppedKind, count: number): void;
   /** Ends the call with a failure of the upstream. */
   fail(failure: UpstreamFailure): void;
-  /** Counts bytes of an answer that stay in memory until it has left; false: there is no room, and the call has failed. */
+  /** Reserves memory for bytes of an answer until it is sent. False: there was no room, and the call has failed. */
   keep(bytes: number): boolean;
-  /** Gives back bytes of a large answer. */
+  /** Gives back memory of a large answer. */
   shrink(bytes: number): void;
   readonly json: JsonReader;
-  /** Bytes that a large answer may have in addition at the moment. */
+  /** Bytes by which a large answer may still grow. */
   readonly answerRoom: number;
-  /** The models that an answer may name. */
+  /** The public names that an answer may contain as its model. */
   readonly models: ReadonlySet<string>;
   /**
-   * Reads a whole answer. It stays in memory until that is done, and the call is charged by what comes of it, even if the client
-   * leaves. Fails the call if `read` throws.
+   * Runs `read` on a whole answer. Its memory stays reserved until then, and the call is charged by the result even if the
+   * client leaves meanwhile. Fails the call if `read` throws.
    */
   whole(read: () => Promise<void>): void;
   /** Ends the call with one of our errors. */
   refuse(error: AppError): void;
-  /** Ends the answer of a call whose event could not be kept. */
+  /** Sends an error in place of the answer, since the call's usage event couldn't be stored. */
   unrecorded(): void;
-  /** The whole answer is handed over. */
+  /** The whole answer was handed to the sink. */
   sent(): void;
 }

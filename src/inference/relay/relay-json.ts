@@ -6,7 +6,7 @@ import type { RelayAnswer, RelayContext } from './relay-answer.js';
 import type { ResponseSink } from './response-sink.js';
 import { mapErrorChunk } from './upstream-failure.js';
 
-/** A whole JSON answer: kept until its usage event is written, then sent in one write. */
+/** A whole JSON answer: kept in memory until its usage event is written, then sent in one write. */
 export class JsonAnswer implements RelayAnswer {
   readonly movedOn = true;
   #chunks: Buffer[] = [];
@@ -14,7 +14,7 @@ export class JsonAnswer implements RelayAnswer {
 
   constructor(
     private readonly context: RelayContext,
-    private readonly recipient: ResponseSink,
+    private readonly sink: ResponseSink,
     private readonly call: Call,
   ) {}
 
@@ -27,7 +27,7 @@ export class JsonAnswer implements RelayAnswer {
 
   end(): void {
     const body = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks, this.#bytes);
-    // The answer is in memory once.
+    // So that the answer is in memory only once.
     this.#chunks = [];
     this.context.whole(() => this.#read(body));
   }
@@ -36,20 +36,20 @@ export class JsonAnswer implements RelayAnswer {
     return false;
   }
 
-  /** Nothing of the answer has left before it is charged: who leaves until then has received nothing. */
+  /** Nothing is sent before the call is charged, so a client that leaves before that has received nothing. */
   clientGone(over: () => void): void {
     this.call.fail(CLIENT_LEFT, () => undefined);
     over();
   }
 
   async #read(body: Buffer): Promise<void> {
-    const { context, recipient, call } = this;
-    const { id, endpoint, payer, admission, body: asked } = call.input;
+    const { context, sink, call } = this;
+    const { id, endpoint, payer, admission, body: request } = call.input;
     const answer = await context.json.read(payer.account.id, READ_ANSWER, {
       body,
       endpoint,
-      encoding: asked.encoding,
-      inputs: asked.inputs,
+      encoding: request.encoding,
+      inputs: request.inputs,
       callId: id,
       model: admission.model.publicName,
       models: context.models,
@@ -60,23 +60,23 @@ export class JsonAnswer implements RelayAnswer {
       context.fail(mapErrorChunk(answer.body, context.mask));
       return;
     }
-    if (answer.kind === 'garbage') {
+    if (answer.kind === 'malformed') {
       context.fail({ code: 'upstream_error', options: {} });
       return;
     }
     if (answer.kind === 'too_large') throw noRoom();
     if (answer.dropped > 0) context.dropped('member', answer.dropped);
-    const sent = recipient.translate ? await recipient.translate(answer.body) : answer.body;
+    const sent = sink.translate ? await sink.translate(answer.body) : answer.body;
     if (call.settled || !this.#keep(sent.length)) return;
     const { usage, servedModel, outputTokens } = answer;
     call.succeed({ usage, servedModel, estimateOutput: () => outputTokens }, (error) => {
       if (error) context.unrecorded();
-      else recipient.answer(sent);
+      else sink.answer(sent);
       context.sent();
     });
   }
 
-  /** Counts what is sent in place of what came. False: there is no room for it. */
+  /** Adjusts the reserved memory to the bytes to send. False: there is no room for them. */
   #keep(bytes: number): boolean {
     const more = bytes - this.#bytes;
     if (more > 0) return this.context.keep(more);

@@ -11,41 +11,41 @@ import { failureStatus, mapErrorChunk, type UpstreamFailure } from './upstream-f
 
 const EVENT_END = Buffer.from('\n\n');
 const DONE_EVENT = Buffer.from('data: [DONE]\n\n');
-/** Chunks between two looks at whether a stream ever ends. */
-const LOOK_EVERY = 256;
+/** Chunks between two checks for a stream without end. */
+const CHECK_EVERY = 256;
 const LEFT_EARLY = { clientAborted: true, countMissed: true };
 
-/** A stream of server-sent events: checked chunks pass as they come, usage is read on the side. */
+/** A stream of server-sent events: chunks are checked and sent as they come, and their usage is read along the way. */
 export class StreamAnswer implements RelayAnswer, WholeEventSink {
   movedOn = false;
   readonly #splitter = new SseSplitter();
-  /** Adjacent events that go out in one write. */
+  /** Adjacent events, to be sent in one write. */
   #run: Buffer | undefined;
-  /** Whether the head has left, which a comment may have brought forward. */
+  /** Whether the headers have been sent, with the first chunk or with a comment before it. */
   #started = false;
-  /** Whether a chunk has been taken. */
+  /** Whether a chunk has come. */
   #begun = false;
   #over = false;
-  /** Whether something has been sent since the last look. True at first: the interval in which the call began isn't a full one. */
+  /** Whether something was sent since the last `look`. True at first, since the call begins within an interval. */
   #isBusy = true;
-  /** How long nothing has been sent, in full intervals between two looks: a stalled process adds no silence. */
+  /** How long nothing was sent, in whole intervals between two looks, so that a stalled process adds no silence. */
   #silentMs = 0;
   readonly #check: ChunkCheck;
-  /** Chunks that brought something generated. */
+  /** Chunks with generated output. */
   #deltas = 0;
-  /** Those among them without a text. */
+  /** Chunks among them without text. */
   #textless = 0;
   /** Bytes of generated text. */
   #textBytes = 0;
   #usage: unknown;
   /** Whether no text followed the last usage. */
   #usageIsLast = false;
-  /** Set once the client has left behind a finish reason: nothing is sent, only read. */
+  /** Set if the client left after a finish reason: the stream is read on for its usage, and nothing is sent. */
   #late: LateUsage | undefined;
 
   constructor(
     private readonly context: RelayContext,
-    private readonly recipient: ResponseSink,
+    private readonly sink: ResponseSink,
     private readonly call: Call,
   ) {
     const { admission, body } = call.input;
@@ -67,7 +67,7 @@ export class StreamAnswer implements RelayAnswer, WholeEventSink {
     }
     this.#late?.read(chunk.length);
     this.#flush();
-    // Behind the last event comes only the end, which must not wait for a reader who may never take it.
+    // After the last event only the end follows, which must not wait for a reader that may never read.
     return this.#over || !this.#full();
   }
 
@@ -80,10 +80,10 @@ export class StreamAnswer implements RelayAnswer, WholeEventSink {
   end(): void {
     if (this.#over) return;
     const { rest } = this.#splitter;
-    // The last event may lack its blank line.
+    // The last event may lack its empty line.
     if (rest) this.#take(Buffer.concat([rest, EVENT_END]));
     if (this.#over) return;
-    // Without a finish reason the upstream broke off, however cleanly it closed.
+    // Without a finish reason the answer was cut off, even if the connection closed cleanly.
     if (this.#check.finished.all) this.#complete();
     else this.context.fail({ code: 'upstream_error', options: {} });
   }
@@ -91,11 +91,11 @@ export class StreamAnswer implements RelayAnswer, WholeEventSink {
   look(elapsedMs: number, { firstCommentMs, nextCommentMs }: SilenceBounds): void {
     this.#silentMs = this.#isBusy ? 0 : this.#silentMs + elapsedMs;
     this.#isBusy = false;
-    // A caller that hasn't read what was sent isn't waiting.
-    if (this.#silentMs < (this.#started ? nextCommentMs : firstCommentMs) || this.recipient.full) return;
+    // A client that hasn't read what was sent isn't waiting.
+    if (this.#silentMs < (this.#started ? nextCommentMs : firstCommentMs) || this.sink.full) return;
     this.#silentMs = 0;
     this.#start();
-    this.recipient.send(COMMENT_EVENT);
+    this.sink.send(COMMENT_EVENT);
   }
 
   fail(failure: UpstreamFailure): boolean {
@@ -103,12 +103,12 @@ export class StreamAnswer implements RelayAnswer, WholeEventSink {
       this.#late.end();
       return true;
     }
-    // What came before the failure in the same read leaves before it.
+    // Events that came before the failure are sent before the error.
     this.#flush();
     if (!this.#started) return false;
     this.#over = true;
     const { code, options } = failure;
-    // Behind comments alone it counts as the answer that it would have been.
+    // If only comments were sent, the failure is recorded with the status that its own response would have had.
     const httpStatus = this.#begun ? 200 : failureStatus(failure);
     this.call.fail({ code, httpStatus, message: options.message }, () =>
       this.#end(errorEvent(code, options)),
@@ -129,11 +129,12 @@ export class StreamAnswer implements RelayAnswer, WholeEventSink {
     over();
   }
 
-  /** Settles the call of a client that has left: free while no token has come or been reported. */
+  /** Settles the call of a client that has left: free if no token has come or been reported. */
   #leave(): void {
     this.#over = true;
     const isCounted = this.#isCounted();
-    const isFree = this.#deltas === 0 && this.#told() <= 0 && !(this.#check.finished.any && isCounted);
+    const isFree =
+      this.#deltas === 0 && this.#reportedTokens() <= 0 && !(this.#check.finished.any && isCounted);
     if (isFree) this.call.fail(CLIENT_LEFT, () => undefined);
     else this.call.succeed({ ...this.#success(isCounted), ...LEFT_EARLY }, () => undefined);
   }
@@ -142,7 +143,6 @@ export class StreamAnswer implements RelayAnswer, WholeEventSink {
     if (!this.#over) this.#taken(this.#check.read(event));
   };
 
-  /** The check has read an event. */
   #taken(kind: EventKind): void {
     if (kind === 'chunk' || this.#check.usage !== undefined) this.movedOn = true;
     if (kind === 'chunk') this.#begun = this.call.input.admission.isAnswering = true;
@@ -162,7 +162,7 @@ export class StreamAnswer implements RelayAnswer, WholeEventSink {
       case 'error':
         this.#break(mapErrorChunk(this.#check.error, this.context.mask));
         return;
-      case 'garbage':
+      case 'malformed':
         this.#break({ code: 'upstream_error', options: {} });
     }
   }
@@ -186,16 +186,13 @@ export class StreamAnswer implements RelayAnswer, WholeEventSink {
     this.#usageIsLast = true;
   }
 
-  /**
-   * A chunk without text represents a token that nodes generate and don't show; each choice opens with one that
-   * doesn't.
-   */
+  /** A chunk without text counts as a token that the node generated and doesn't show, except the first chunk of each choice. */
   #countTextless(): void {
     if (++this.#textless > this.call.input.body.choices) this.#countDelta();
   }
 
   #countDelta(): void {
-    if (++this.#deltas % LOOK_EVERY !== 0) return;
+    if (++this.#deltas % CHECK_EVERY !== 0) return;
     if (this.call.isEndless(this.#check.servedModel ?? '', this.#deltas))
       this.#break({ code: 'upstream_error', options: {} });
   }
@@ -214,17 +211,17 @@ export class StreamAnswer implements RelayAnswer, WholeEventSink {
     );
   }
 
-  /** Whether the usage counts all that came, though the stream has not ended. A count below that of deltas is none. */
+  /** Whether the usage covers all that came, although the stream hasn't ended. A count below the number of deltas doesn't. */
   #isCounted(): boolean {
-    return this.#usageIsLast && this.#told() >= this.#deltas;
+    return this.#usageIsLast && this.#reportedTokens() >= this.#deltas;
   }
 
   /** Generated tokens as last reported; -1 without a valid report. */
-  #told(): number {
+  #reportedTokens(): number {
     return readUsage(this.#usage, 'chat')?.outputTokens ?? -1;
   }
 
-  /** What to charge; `isCounted` if the usage covers all of it. */
+  /** What to charge. `isCounted`: the usage covers all that came. */
   #success(isCounted: boolean): CallSuccess {
     const generated = Math.max(this.#deltas, estimateTokens(this.#textBytes));
     return {
@@ -238,7 +235,7 @@ export class StreamAnswer implements RelayAnswer, WholeEventSink {
   #start(): void {
     if (this.#started) return;
     this.#started = true;
-    this.recipient.startStream();
+    this.sink.startStream();
   }
 
   #send(event: Buffer): void {
@@ -256,21 +253,21 @@ export class StreamAnswer implements RelayAnswer, WholeEventSink {
     if (!this.#run) return;
     this.#start();
     this.#isBusy = true;
-    this.recipient.send(this.#run);
+    this.sink.send(this.#run);
     this.#run = undefined;
   }
 
   #full(): boolean {
-    return this.#late === undefined && this.recipient.full;
+    return this.#late === undefined && this.sink.full;
   }
 
   #end(event: Buffer): void {
-    this.recipient.endStream(event);
+    this.sink.endStream(event);
     this.context.sent();
   }
 }
 
-/** An error as an event of a stream whose head has left. */
+/** An error as an event of a stream that has begun. */
 function errorEvent(code: ErrorCode, options: ErrorOptions = {}): Buffer {
   return Buffer.from(`data: ${JSON.stringify(errorBody(code, options))}\n\n`);
 }

@@ -25,9 +25,9 @@ export interface RelayDeps {
   json: JsonReader;
 }
 
-/** Sends one call to its upstream and passes the answer back. Nothing is retried after a forwarded byte. */
+/** Sends one call to the upstream and passes the answer to the sink. Nothing is retried once a byte has been forwarded. */
 export class Relay implements UpstreamHandler, RelayContext {
-  #carrier: CallHandle | undefined;
+  #handle: CallHandle | undefined;
   readonly #answer: RelayAnswer;
   #status = 0;
   #retryAfter: string | undefined;
@@ -40,14 +40,14 @@ export class Relay implements UpstreamHandler, RelayContext {
 
   constructor(
     private readonly deps: RelayDeps,
-    private readonly recipient: ResponseSink,
+    private readonly sink: ResponseSink,
     private readonly call: Call,
-    /** Part of the memory for bodies; returned when the connection is done with this call. */
+    /** The call's share of the memory for bodies, released when the connection is done with the call. */
     private readonly share: BodyShare,
     private readonly onOver: (relay: Relay) => void,
   ) {
     const Answer = call.input.body.stream ? StreamAnswer : JsonAnswer;
-    this.#answer = new Answer(this, recipient, call);
+    this.#answer = new Answer(this, sink, call);
   }
 
   get requestId(): string {
@@ -84,9 +84,9 @@ export class Relay implements UpstreamHandler, RelayContext {
 
   start(): void {
     const { id, endpoint, admission, body, span } = this.call.input;
-    this.recipient.onClose(() => this.#closed());
-    if (body.stream) this.recipient.onDrain(() => this.#resume());
-    this.#carrier = this.deps.upstream.call(
+    this.sink.onClose(() => this.#closed());
+    if (body.stream) this.sink.onDrain(() => this.#resume());
+    this.#handle = this.deps.upstream.call(
       {
         endpoint,
         authorization: admission.authorization,
@@ -97,17 +97,17 @@ export class Relay implements UpstreamHandler, RelayContext {
       body.forward,
       this,
     );
-    // The upstream has it now, for as long as it may try again.
+    // The upstream keeps the body for as long as it may retry.
     body.forward = NOTHING;
   }
 
-  /** Called every `elapsedMs`: a caller whose stream is silent gets a comment, so that nothing in between cuts the connection. */
+  /** Called every `elapsedMs`. Sends a comment into a silent stream, so that no intermediary cuts the connection. */
   look(elapsedMs: number, bounds: SilenceBounds): void {
-    // A failure may be on its way to the spool: its status must leave first.
-    if (!this.call.settled && !this.recipient.gone) this.#answer.look?.(elapsedMs, bounds);
+    // While a failure is written to the spool, nothing may be sent before its status.
+    if (!this.call.settled && !this.sink.gone) this.#answer.look?.(elapsedMs, bounds);
   }
 
-  /** The end of our shutdown: who is still waiting gets an error and pays nothing. */
+  /** Ends the call at the end of a shutdown: the client gets an error and pays nothing. */
   terminate(): void {
     this.fail({
       code: 'service_unavailable',
@@ -126,7 +126,7 @@ export class Relay implements UpstreamHandler, RelayContext {
 
   onData(chunk: Buffer): void {
     if (this.call.settled) {
-      // Behind the last event: it could go on for ever.
+      // Bytes after the last event: the upstream could go on forever.
       this.#abort();
       return;
     }
@@ -158,8 +158,8 @@ export class Relay implements UpstreamHandler, RelayContext {
   }
 
   sent(): void {
-    if (!this.recipient.gone) {
-      if (this.share.holdsAnswer) this.recipient.watchReading(() => this.share.dueBytes);
+    if (!this.sink.gone) {
+      if (this.share.holdsAnswer) this.sink.watchReading(() => this.share.dueBytes);
       return;
     }
     this.#ended = true;
@@ -173,12 +173,12 @@ export class Relay implements UpstreamHandler, RelayContext {
     if (!this.#answer.fail(failure)) {
       const { code, options } = failure;
       const failed = { code, httpStatus: failureStatus(failure), message: options.message };
-      this.call.fail(failed, () => this.recipient.refuse(failure));
+      this.call.fail(failed, () => this.sink.refuse(failure));
     }
     this.#answered(failure.code);
     this.#abort();
-    // Otherwise it is over when the error has left.
-    if (this.recipient.gone) this.onOver(this);
+    // Otherwise the call is over when the error has been sent.
+    if (this.sink.gone) this.onOver(this);
   }
 
   keep(bytes: number): boolean {
@@ -214,7 +214,7 @@ export class Relay implements UpstreamHandler, RelayContext {
   }
 
   unrecorded(): void {
-    this.recipient.refuse({ code: 'service_unavailable', options: { retryAfterSeconds: 1 } });
+    this.sink.refuse({ code: 'service_unavailable', options: { retryAfterSeconds: 1 } });
   }
 
   #refused(): void {
@@ -227,26 +227,26 @@ export class Relay implements UpstreamHandler, RelayContext {
       this.#answered('ok');
       this.onOver(this);
     }
-    // A complete answer is charged, even if its recipient has left.
+    // A complete answer is charged even if the client has left.
     else if (!this.#isWhole) this.#clientGone();
   }
 
-  /** The client left before the answer was whole. */
+  /** The client left before the answer was complete. */
   #clientGone(): void {
     this.#answered('client_closed_request');
     this.#answer.clientGone(() => this.#left());
-    // If it continues to read, no slow reader delays it any longer.
-    this.#carrier?.resume(this);
+    // If the answer is still read, the upstream needn't wait for the client any more.
+    this.#handle?.resume(this);
   }
 
-  /** The client left, and the call is settled. */
+  /** The client left and the call is settled. */
   #left(): void {
     this.#ended = true;
     this.#abort();
     this.onOver(this);
   }
 
-  /** Counts how the call ended for its client, which is notified first. */
+  /** Counts how the call ended for its client, once. */
   #answered(code: string): void {
     if (this.#counted) return;
     this.#counted = true;
@@ -255,15 +255,15 @@ export class Relay implements UpstreamHandler, RelayContext {
   }
 
   #abort(): void {
-    this.#carrier?.abort(this);
+    this.#handle?.abort(this);
   }
 
   #pause(): void {
-    this.#carrier?.pause(this);
-    this.recipient.awaitReader();
+    this.#handle?.pause(this);
+    this.sink.awaitReader();
   }
 
   #resume(): void {
-    this.#carrier?.resume(this);
+    this.#handle?.resume(this);
   }
 }

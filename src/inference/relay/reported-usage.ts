@@ -1,37 +1,37 @@
 import { type AnswerMembers, rewrite } from './answer-members.js';
 
-/** What a caller may see of an upstream's `usage`: token counts. Costs, times and searches are the operator's. */
+/** Of an upstream's `usage`, callers get the token counts. Costs, times and searches are the operator's. */
 
 const COUNT = /^[a-z][a-z_]{0,40}_tokens$/;
 const DETAILS = /^[a-z][a-z_]{0,40}_tokens_details$/;
 
-/** What a node without details reports, in every chunk if it is asked to. */
+/** The usage of a node without details, which passes as it came. Some nodes send it in every chunk. */
 const USUAL =
   /^\{"prompt_tokens":\d{1,9},"(?:completion|total)_tokens":\d{1,9},"(?:completion|total)_tokens":\d{1,9}\}$/;
 
-/** The JSON of a usage with its token counts alone; `null` for what is no usage. `json` is what the upstream wrote. */
+/** The JSON of a usage reduced to its token counts; `null` if it isn't an object. `json`: the usage as the upstream wrote it. */
 export function reportedUsage(json: string, usage: unknown): string {
   return USUAL.test(json) ? json : JSON.stringify(tokenCounts(usage));
 }
 
-/** Leaves of the usage of an answer what a caller may see. `usage` is its value. */
+/** Reduces the usage of a whole answer to its token counts. `usage`: the parsed value. */
 export function reportUsage(json: Buffer, answer: AnswerMembers, usage: unknown): void {
   if (!answer.usage) return;
   const { valueStart, end } = answer.usage;
   const text = json.toString('latin1', valueStart, end);
-  const told = reportedUsage(text, usage);
-  if (told !== text) rewrite(answer, answer.usage, told);
+  const reported = reportedUsage(text, usage);
+  if (reported !== text) rewrite(answer, answer.usage, reported);
 }
 
 function tokenCounts(usage: unknown): object | null {
   if (!isObject(usage)) return null;
-  const told: Record<string, unknown> = {};
+  const kept: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(usage)) {
     if (COUNT.test(name)) {
-      if (isCount(value)) told[name] = value;
-    } else if (DETAILS.test(name)) told[name] = isObject(value) ? counts(value) : null;
+      if (isCount(value)) kept[name] = value;
+    } else if (DETAILS.test(name)) kept[name] = isObject(value) ? counts(value) : null;
   }
-  return told;
+  return kept;
 }
 
 function counts(details: object): Record<string, unknown> {

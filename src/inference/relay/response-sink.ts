@@ -1,31 +1,30 @@
 import type { UpstreamFailure } from './upstream-failure.js';
 
-/** The recipient of a call's answer: an HTTP response of the edge, or another representative of the caller. */
+/** Where a call's answer goes: an HTTP response of the edge, or a run of the playground. */
 export interface ResponseSink {
-  /** It takes nothing more: it left, or has everything. */
+  /** Whether the sink takes nothing more: the client left, or everything was sent. */
   readonly gone: boolean;
-  /** It has read less of a stream than was sent, and wants no more before `onDrain`. */
+  /** Whether sent bytes wait to be read. Then send no more before `onDrain`. */
   readonly full: boolean;
-  /** Called once: everything was sent, or it left. */
+  /** Called once, when everything was sent or the client left. */
   onClose(listener: () => void): void;
   onDrain(listener: () => void): void;
-  /** Sends a whole answer, translated where that applies. */
+  /** Sends a whole answer, after `translate`. */
   answer(body: Buffer): void;
-  /** Makes what the caller gets of a whole answer, before the call is charged; absent: that is the answer itself. */
+  /** Translates a whole answer for the client, before the call is charged. Absent: the client gets the answer itself. */
   translate?(answer: Buffer): Promise<Buffer>;
   /** Sends a failure in place of an answer. */
   refuse(failure: UpstreamFailure): void;
-  /** Begins a stream, before its first events are sent. */
+  /** Begins a stream, before the first `send`. */
   startStream(): void;
-  /** Sends events of a stream. */
   send(events: Buffer): void;
-  /** Sends the last event of a stream and ends it. */
+  /** Sends the last event of a stream and ends the stream. */
   endStream(event: Buffer): void;
-  /** Cuts a reader of a stream who takes nothing for too long from here on. */
+  /** From now on, cuts the client's connection if it reads nothing for too long. */
   awaitReader(): void;
   /**
-   * Cuts a reader of a large answer, handed over whole, who takes it too slowly. `due` gives the bytes that it has to take within
-   * its patience at the moment, if that is more than the least rate.
+   * Cuts a client that reads a large answer, sent whole, too slowly. `due` returns the bytes that the client has to read within
+   * the stall timeout, if that is more than the minimum rate demands.
    */
   watchReading(due: () => number): void;
   /** Ends the connection. */

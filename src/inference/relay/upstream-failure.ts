@@ -6,9 +6,9 @@ import { refusalCode, statusOfError } from '../../lib/upstream/refusal-codes.js'
 import { unwrapMessage } from '../../lib/upstream/unwrap-message.js';
 
 export interface FailureOptions extends ErrorOptions {
-  /** The status when it isn't the code's own. */
+  /** The status, if it differs from the code's. */
   status?: number;
-  /** Tells SDKs not to retry, because a retry would fail too. */
+  /** Asks SDKs not to retry, because a retry would fail too. */
   noRetry?: boolean;
 }
 
@@ -18,23 +18,23 @@ export interface UpstreamFailure {
   options: FailureOptions;
 }
 
-/** The status of an answer that is this failure. */
+/** The status of the response that reports this failure. */
 export const failureStatus = ({ code, options }: UpstreamFailure): number =>
   options.status ?? errorEntry(code).status;
 
 const DEFAULT_RETRY_SECONDS = 5;
 
-/** A budget or limit that the operator set at an external model proxy is no fault of the caller's request. */
+/** Messages about a budget or limit that the operator set at an external model proxy. The caller can't mend that. */
 const BUDGET = /Budget has been exceeded!|ExceededBudget:|exceeded budget for|crossed budget/;
-/** How LiteLLM reports that a whole group is parked, with any status. */
+/** LiteLLM's message, with any status, when all deployments of a model are cooling down. */
 const NO_DEPLOYMENT = /No (?:healthy )?deployments? available/;
-/** How model proxies say that their routing doesn't serve the model. The edge has let the caller have it: the operator left it out. */
+/** Messages of model proxies that don't serve the model. The edge does, so the operator has left it out of their routing. */
 const NOT_ROUTED = /^(?:\{'error': ["'])?(?:\/[\w/]+: )?Invalid model name passed in model=/;
 const TRY_AGAIN = /Try again in (\d{1,6}(?:\.\d+)?) seconds/;
 
 /**
- * Maps an error response of the upstream. Its 400 and 422 are the caller's to fix: same status, and the message
- * without what is the operator's. Everything else gets our own message, so that nothing of the upstream leaks.
+ * Maps an error response of the upstream. The caller can fix a 400 or 422, so it gets the same status and the masked message.
+ * Everything else gets our own message, so that nothing about the upstream leaks.
  */
 export function mapStatus(
   status: number,
@@ -51,8 +51,8 @@ export function mapStatus(
     NO_DEPLOYMENT.test(message) ||
     (status === 400 && (code === 'model_not_found' || NOT_ROUTED.test(message)));
   if (unavailable) {
-    const told = retryAfter ?? TRY_AGAIN.exec(message)?.[1];
-    return { code: 'upstream_unavailable', options: { retryAfterSeconds: readRetryAfter(told) } };
+    const seconds = retryAfter ?? TRY_AGAIN.exec(message)?.[1];
+    return { code: 'upstream_unavailable', options: { retryAfterSeconds: readRetryAfter(seconds) } };
   }
   if (status === 400 || status === 422) {
     const shownCode = refusalCode(message, code, type);
@@ -70,7 +70,7 @@ export function mapStatus(
 
 const TIMEOUT_CODES = new Set(['UPSTREAM_TIMEOUT', 'ETIMEDOUT']);
 
-/** Maps a failure to get an answer at all. */
+/** Maps an error of the connection, or a timeout. */
 export function mapTransportError(error: unknown): UpstreamFailure {
   const code = (error as { code?: string } | null)?.code;
   return {
@@ -79,7 +79,7 @@ export function mapTransportError(error: unknown): UpstreamFailure {
   };
 }
 
-/** Maps an error object that came where a stream's first chunk should be; its code may be the status. */
+/** Maps an error object that came with status 200, whole or as an event of a stream. Its code may be a status. */
 export function mapErrorChunk(payload: Buffer, mask: MessageMask): UpstreamFailure {
   const { code, type, message } = readError(payload);
   return mapStatus(statusOfError({ code, type, message }), payload, undefined, mask);
@@ -95,16 +95,19 @@ interface ErrorFields {
 const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
 
-/** OpenAI's `error`, an object or a text; FastAPI's `detail`, a text, a list of fields or around it; older vLLM's `object: "error"`. */
+/**
+ * Reads OpenAI's `error`, an object or a text; FastAPI's `detail`, a text, a list of fields, or an object with an `error`; and
+ * older vLLM's `object: "error"`.
+ */
 function readError(body: Buffer): ErrorFields {
   try {
     const fields = JSON.parse(body.toString()) as { error?: unknown; detail?: unknown; object?: unknown };
     const { error, detail } = fields;
     const itself = fields.object === 'error' ? fields : undefined;
-    const told = error ?? (detail as { error?: unknown } | undefined)?.error ?? detail ?? itself;
-    if (Array.isArray(told)) return { message: fieldErrors(told) };
-    if (typeof told !== 'object' || told === null) return { message: textOf(told) };
-    const { message, type, code, param } = told as Record<string, unknown>;
+    const reported = error ?? (detail as { error?: unknown } | undefined)?.error ?? detail ?? itself;
+    if (Array.isArray(reported)) return { message: fieldErrors(reported) };
+    if (typeof reported !== 'object' || reported === null) return { message: textOf(reported) };
+    const { message, type, code, param } = reported as Record<string, unknown>;
     return {
       message: textOf(message),
       type: textOf(type),

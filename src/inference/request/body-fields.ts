@@ -1,6 +1,6 @@
 import type { Member } from '../../lib/json-scan.js';
 
-/** Members of nearly every call, checked first. */
+/** The most common members, checked first. */
 const USUAL = new Set([
   'model',
   'messages',
@@ -24,8 +24,8 @@ const USUAL = new Set([
 ]);
 
 /**
- * The rest of OpenAI's own, for chat and embeddings. Not `metadata`, which model proxies obey, and not
- * `web_search_options`: searches cost the operator and have no price here.
+ * The rest of OpenAI's members for chat and embeddings. Left out are `metadata`, which controls model proxies, and
+ * `web_search_options`, since searches cost the operator and have no price here.
  */
 const OPENAI = [
   'audio',
@@ -48,10 +48,10 @@ const OPENAI = [
 ];
 
 /**
- * Sampling, output and reasoning members that vLLM, SGLang, TGI, llama.cpp, Ollama, TensorRT-LLM, DeepSeek, Qwen and Mistral
- * document, and members of embeddings that TEI, NIM, Cohere, Voyage and Jina do. Left out are those that affect
- * other calls (`priority`, `id_slot`, `request_id`), choose other weights (`lora_path`) or hosts, or run the caller's
- * code (`chat_template`, `custom_logit_processor`).
+ * Members for sampling, output and reasoning documented by vLLM, SGLang, TGI, llama.cpp, Ollama, TensorRT-LLM, DeepSeek, Qwen
+ * and Mistral, and members for embeddings documented by TEI, NIM, Cohere, Voyage and Jina. Left out are members that affect
+ * other calls (`priority`, `id_slot`, `request_id`), choose other weights (`lora_path`) or hosts, or run the caller's code
+ * (`chat_template`, `custom_logit_processor`).
  */
 const NODES = [
   ...['add_generation_prompt', 'add_special_tokens', 'allowed_token_ids', 'bad_words', 'best_of'],
@@ -79,7 +79,7 @@ const KNOWN = new Set([...OPENAI, ...NODES]);
 export type AllowedFields = ReadonlySet<string>;
 
 /**
- * Values with which these pass. Any other service tier changes what the operator pays, and stored chats end up in the
+ * The values with which these members pass. Other service tiers change what the operator pays, and stored chats end up in the
  * operator's upstream account.
  */
 const VALUES: ReadonlyMap<string, ReadonlySet<string>> = new Map([
@@ -88,7 +88,7 @@ const VALUES: ReadonlyMap<string, ReadonlySet<string>> = new Map([
 ]);
 const LONGEST_VALUE_BYTES = 16;
 
-/** Whether a member of a body goes upstream. */
+/** Whether a member of a body is forwarded. */
 export function passes(body: Buffer, { key, valueStart, end }: Member, allowed: AllowedFields): boolean {
   if (USUAL.has(key) || allowed.has(key)) return true;
   if (!KNOWN.has(key)) return false;
@@ -97,17 +97,17 @@ export function passes(body: Buffer, { key, valueStart, end }: Member, allowed: 
   return end - valueStart <= LONGEST_VALUE_BYTES && values.has(body.toString('latin1', valueStart, end));
 }
 
-const MOST_TOLD = 16;
-const LONGEST_TOLD = 64;
+const MOST_SHOWN = 16;
+const LONGEST_SHOWN = 64;
 
-/** A name of the caller's as it may be repeated: bounded, and safe characters only. */
+/** A name from the caller, cut and reduced to safe characters, for a message or header. */
 export const printableName = (name: string): string =>
-  name.slice(0, LONGEST_TOLD).replace(/[^\w.-]/g, '?') || '?';
+  name.slice(0, LONGEST_SHOWN).replace(/[^\w.-]/g, '?') || '?';
 
-/** Names of dropped members as a header value: bounded, and safe characters only. */
+/** Names of dropped members as the value of a header. */
 export function printableNames(names: readonly string[]): string {
   const unique = [...new Set(names)];
-  const told = unique.slice(0, MOST_TOLD).map(printableName);
-  const more = unique.length - told.length;
-  return more > 0 ? `${told.join(', ')}, and ${more} more` : told.join(', ');
+  const shown = unique.slice(0, MOST_SHOWN).map(printableName);
+  const more = unique.length - shown.length;
+  return more > 0 ? `${shown.join(', ')}, and ${more} more` : shown.join(', ');
 }

@@ -4,7 +4,6 @@ import { type JsonLevel, type JsonVisitor, visitStrings } from '../../lib/json-s
 import { readKey, skipSpace } from '../../lib/json-tokens.js';
 import { printableName } from './body-fields.js';
 import * as names from './content-names.js';
-import { pathOf } from './content-place.js';
 import { faultOfAddress, isLikeAddress, type MediaRules } from './media-addresses.js';
 
 /** Media in a body, in addition to its texts. */
@@ -12,11 +11,11 @@ export interface Media {
   images: number;
   /** Images in `input`, where each element has a separate context. */
   batchImages: number;
-  /** Whether there are media that can take any number of tokens. */
+  /** Whether there are media that can take up any number of tokens. */
   unbounded: boolean;
 }
 
-/** Members that a node may take media from. */
+/** Members in which a node may look for media. */
 const WITH_MEDIA = new Set(['messages', 'input']);
 
 const OPEN_BRACE = 0x7b;
@@ -24,8 +23,8 @@ const OPEN_BRACKET = 0x5b;
 const LOWER_N = 0x6e;
 
 /**
- * Counts the media of a body that is valid JSON, and refuses addresses inside a network, parts of types that aren't known,
- * and names of media that a node has kept from other calls.
+ * Counts the media of a body that is valid JSON. Refuses addresses in private networks, parts of unknown types, and names of
+ * media that a node has cached from other calls.
  * @throws AppError `invalid_body`
  */
 export function checkContent(body: Buffer, members: readonly Member[], rules: MediaRules): Media {
@@ -43,23 +42,23 @@ export function checkContent(body: Buffer, members: readonly Member[], rules: Me
 }
 
 const LONGEST_TYPE = 64;
-/** Types that most models know, for a message; content-names.ts has all. */
+/** Types that most models support, for a message. All types are in content-names.ts. */
 const SUPPORTED = '"text", "image_url", "input_audio", "video_url" or "file"';
 
 /** A part of a message that is being read. */
 interface Part {
-  /** Offset of its bracket. */
+  /** Offset of the opening bracket. */
   start: number;
   type: string | undefined;
-  /** Members that hold an image. */
+  /** Number of members that hold an image. */
   images: number;
-  /** Whether its type has been counted as an image whose member is still to come. */
+  /** Whether the type was counted as an image and the member with the image is still to come. */
   expected: boolean;
-  /** Members for media that are null. */
+  /** Names of members for media that are null. */
   empty: Set<string>;
 }
 
-/** Each takes microseconds to read, and no context holds as many images. */
+/** Reading an address takes microseconds, and no context holds this many images. */
 const MOST_ADDRESSES = 2_048;
 const MOST_SHOWN = MOST_ADDRESSES.toLocaleString('en-US');
 
@@ -79,18 +78,18 @@ class ContentReader implements JsonVisitor {
     const level = levels.at(-1)!;
     const meaning = names.meaningAt(this.body, level.keyStart, level.keyEnd);
     level.state = meaning | (level.outer & names.INHERITED);
-    if (meaning === 0 || (level.state & names.SPOKEN) !== 0) return;
+    if (meaning === 0 || (level.state & names.OUTPUT) !== 0) return;
     if ((meaning & names.CACHE_NAME) !== 0 && (level.outer & names.IN_CONTENT) !== 0) {
       throw this.#invalid(levels, 'is not supported');
     }
     if ((meaning & (names.IMAGE | names.UNBOUNDED)) === 0) return;
-    if (isNull(this.body, level)) this.#nothing(levels);
+    if (isNull(this.body, level)) this.#noteEmpty(levels);
     else this.#count(meaning, level);
   }
 
   string(levels: readonly JsonLevel[], start: number, end: number): void {
     const { outer, state } = levels.at(-1)!;
-    if ((state & names.SPOKEN) !== 0) return;
+    if ((state & names.OUTPUT) !== 0) return;
     if ((state & names.TYPE) !== 0) {
       if ((outer & names.CONTENT) !== 0) this.#ofType(levels, start, end);
       return;
@@ -137,8 +136,8 @@ class ContentReader implements JsonVisitor {
     this.images++;
   }
 
-  /** A member that would hold media is null. */
-  #nothing(levels: readonly JsonLevel[]): void {
+  /** Handles a member for media that is null. */
+  #noteEmpty(levels: readonly JsonLevel[]): void {
     const level = levels.at(-1)!;
     if ((level.outer & names.CONTENT) === 0) return;
     const name = readKey(this.body, level.keyStart, level.keyEnd);
@@ -168,3 +167,13 @@ class ContentReader implements JsonVisitor {
 function isNull(body: Buffer, { keyEnd }: JsonLevel): boolean {
   return body[skipSpace(body, skipSpace(body, keyEnd) + 1)] === LOWER_N;
 }
+
+/** The name of the member at which an object's level is; undefined if it is too long. */
+const keyOf = (body: Buffer, { keyStart, keyEnd }: JsonLevel): string | undefined =>
+  keyEnd - keyStart > names.LONGEST_KEY ? undefined : readKey(body, keyStart, keyEnd);
+
+/** The path of a value, such as `[0].content`. */
+const pathOf = (body: Buffer, levels: readonly JsonLevel[]): string =>
+  levels
+    .map((level) => (level.isObject ? `.${printableName(keyOf(body, level) ?? '')}` : `[${level.index}]`))
+    .join('');

@@ -1,30 +1,30 @@
 import { readKey } from '../../lib/json-tokens.js';
 
-/** The meaning of names in `messages` and `input`: one list for checking URLs and for estimating the size of a call. */
+/** The meaning of names in `messages` and `input`: one list for checking addresses and for estimating the size of a call. */
 
-/** Output of a model or a tool, which no node fetches. Applies to everything beneath. */
-export const SPOKEN = 1;
-/** Part of the content of a message. Applies to everything beneath. */
+/** Output of a model or a tool, from which no node fetches anything. Applies to everything beneath. */
+export const OUTPUT = 1;
+/** Part of a message's content. Applies to everything beneath. */
 export const IN_CONTENT = 2;
-/** The content itself: its elements are parts. */
+/** A message's content. Its elements are parts. */
 export const CONTENT = 4;
-/** Kind of a part. */
+/** The type of a part. */
 export const TYPE = 8;
-/** Name under which vLLM keeps media for all of its callers. */
+/** A name under which vLLM caches media for all callers. */
 export const CACHE_NAME = 16;
-/** Holds an address or the media as a `data:` URL. */
+/** Holds an address, or the media as a `data:` URL. */
 export const ADDRESS = 32;
 /** Holds an identifier, data, or an address. */
 export const MAYBE_ADDRESS = 64;
 /** Holds one image. */
 export const IMAGE = 128;
-/** Holds media that can take any number of tokens. */
+/** Holds media that can take up any number of tokens. */
 export const UNBOUNDED = 256;
 /** Holds base64 or a text. */
 export const DATA = 512;
 
 /** Meanings that also apply to everything beneath a field. */
-export const INHERITED = SPOKEN | IN_CONTENT;
+export const INHERITED = OUTPUT | IN_CONTENT;
 
 const ADDRESS_MEMBER = /_ur[il]$/;
 
@@ -33,7 +33,7 @@ const add = (bits: number, names: readonly string[]): void => {
   for (const name of names) NAMES.set(name, (NAMES.get(name) ?? 0) | bits);
 };
 // `input` is a tool's arguments in Anthropic's form. The `input` of embeddings is a member of the body.
-add(SPOKEN, ['tool_calls', 'function_call', 'annotations', 'arguments', 'citations', 'input']);
+add(OUTPUT, ['tool_calls', 'function_call', 'annotations', 'arguments', 'citations', 'input']);
 add(IN_CONTENT | CONTENT, ['content']);
 add(TYPE, ['type']);
 add(CACHE_NAME, ['uuid']);
@@ -44,17 +44,17 @@ add(MAYBE_ADDRESS | UNBOUNDED, ['file', 'files', 'file_id', 'file_data', 'input_
 add(MAYBE_ADDRESS, ['data', 'media', 'source']);
 add(DATA, ['data', 'file_data']);
 
-/** The meaning of a field's name. Some nodes read names in any case. */
+/** The meaning of a member's name. Some nodes ignore the case of names. */
 function meaningOf(name: string): number {
   const lower = name.toLowerCase();
   return NAMES.get(lower) ?? (ADDRESS_MEMBER.test(lower) ? ADDRESS | UNBOUNDED : 0);
 }
 
-/** No node reads longer names. */
+/** Longest name that a node reads. */
 export const LONGEST_KEY = 256;
 const BACKSLASH = 0x5c;
 const UNDERSCORE = 0x5f;
-/** Makes a letter small. */
+/** The bit of lower case in a letter. */
 const SMALL = 0x20;
 
 interface Known {
@@ -69,8 +69,8 @@ for (const [name, meaning] of NAMES) {
 }
 
 /**
- * The meaning of the key from `start` to `end`, including quotes. Most keys have none, which their bytes reveal:
- * decoding each key would take longer than everything else.
+ * The meaning of the key from `start` to `end`, including quotes. Most keys have none, which a hash of their bytes reveals:
+ * decoding each key would take longer than all the rest.
  */
 export function meaningAt(json: Buffer, start: number, end: number): number {
   if (end - start > LONGEST_KEY) return 0;
@@ -91,7 +91,7 @@ function isName(json: Buffer, start: number, end: number, name: Buffer): boolean
 }
 
 const TEXT_PARTS = ['text', 'input_text', 'output_text', 'refusal', 'thinking', 'redacted_thinking'];
-const SAID_PARTS = ['reasoning', 'reasoning_text', 'summary_text', 'tool_use', 'tool_result', 'tool_call'];
+const MODEL_PARTS = ['reasoning', 'reasoning_text', 'summary_text', 'tool_use', 'tool_result', 'tool_call'];
 const OTHER_PARTS = ['tool_reference', 'tool_response', 'function', 'function_call', 'custom'];
 const IMAGE_PARTS = ['image_url', 'input_image', 'image'];
 const UNBOUNDED_PARTS = [
@@ -99,10 +99,10 @@ const UNBOUNDED_PARTS = [
   ...['file_url', 'file', 'input_file', 'document', 'search_result'],
 ];
 const PARTS = new Map<string, number>([
-  ...[...TEXT_PARTS, ...SAID_PARTS, ...OTHER_PARTS].map((type) => [type, 0] as const),
+  ...[...TEXT_PARTS, ...MODEL_PARTS, ...OTHER_PARTS].map((type) => [type, 0] as const),
   ...IMAGE_PARTS.map((type) => [type, IMAGE] as const),
   ...UNBOUNDED_PARTS.map((type) => [type, UNBOUNDED] as const),
 ]);
 
-/** What a part of this type holds: `IMAGE`, `UNBOUNDED`, or 0 for text; undefined for a type that isn't known. */
+/** What a part of this type holds: `IMAGE`, `UNBOUNDED`, or 0 for text; undefined for an unknown type. */
 export const partKind = (type: string): number | undefined => PARTS.get(type);

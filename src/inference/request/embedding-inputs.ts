@@ -4,13 +4,13 @@ import type { Member } from '../../lib/json-scan.js';
 
 /** Most inputs of one call, as in OpenAI's API. */
 const MAX_INPUTS = 2_048;
-/** Numbers of a vector where the call doesn't say. */
+/** Assumed numbers of a vector if the request doesn't set `dimensions`. */
 const USUAL_DIMENSIONS = 768;
-/** An answer is kept until it is paid for, up to 64 MiB, and a number takes 24 bytes at most. */
+/** Whole answers may have 64 MiB, and a number takes at most 24 bytes. */
 const MAX_NUMBERS = (64 * 1024 * 1024) / 24;
 
 /**
- * Refuses a call for more embeddings than one answer can hold. The body must be valid JSON and name `input` once.
+ * Refuses a request for more embeddings than one answer can hold. The body must be valid JSON with `input` only once.
  * @returns The number of inputs.
  * @throws AppError `invalid_body`
  */

@@ -1,7 +1,6 @@
 import type { Member } from '../../lib/json-scan.js';
 import { type AllowedFields, passes, printableNames } from './body-fields.js';
 import { type Reasoning, reasoningOf } from './reasoning.js';
-import { arePlain, droppedOptions, optionsToSend, STREAM_OPTIONS } from './stream-options.js';
 import { TEMPLATE_ARGUMENTS, type TemplateArguments, templateArguments } from './template-arguments.js';
 
 /** Offsets of a value's first byte and just past it. */
@@ -10,20 +9,19 @@ export interface Place {
   end: number;
 }
 
-/** A body on its way upstream. */
+/** A body for the upstream. */
 export interface ForwardedBody {
   /** Members that pass. */
   kept: Member[];
   bytes: Buffer;
-  /** Where they name the model; nothing useful for a body that doesn't. */
+  /** Place of the model's name in `bytes`; meaningless for a body without a model. */
   modelAt: Place;
-  /** Names of what doesn't pass, as the value of a header; undefined when there is nothing. */
+  /** Names of dropped members, as the value of a header; undefined if none was dropped. */
   dropped: string | undefined;
 }
 
-/** What is changed on purpose. */
 export interface Changes {
-  /** Whether the answer is a stream, which asks for usage whatever its `options` say. */
+  /** Whether the request is for a stream. Then the body requests usage, whatever `options` says. */
   stream: boolean;
   options: Record<string, unknown> | null;
 }
@@ -34,7 +32,7 @@ const CLOSE = Buffer.from('}');
 const NOTHING = Buffer.alloc(0);
 
 /**
- * Makes the forwarded body from valid JSON: its raw bytes, without what may not pass, and with what is changed.
+ * Creates the body for the upstream from valid JSON: its bytes without members that don't pass, and with `changes`.
  * @throws AppError `invalid_body`
  */
 export function forwardedBody(
@@ -49,9 +47,9 @@ export function forwardedBody(
   const template = kept.find(({ key }) => key === TEMPLATE_ARGUMENTS);
   const reduced = template && templateArguments(body, template, allowed);
   const whole = kept.length === members.length && reduced?.value === undefined;
-  const asked = stream ? kept.find(({ key }) => key === STREAM_OPTIONS) : undefined;
-  const replaces = stream && !(asked && arePlain(body, asked));
-  if (whole && (!replaces || !asked)) {
+  const requested = stream ? kept.find(({ key }) => key === STREAM_OPTIONS) : undefined;
+  const replaces = stream && !(requested && arePlain(body, requested));
+  if (whole && (!replaces || !requested)) {
     const bytes = replaces ? insertFirst(body, members) : body;
     const start = (model?.valueStart ?? 0) + bytes.length - body.length;
     return { kept, bytes, modelAt: { start, end: start + named.length }, dropped: undefined };
@@ -65,7 +63,7 @@ export function forwardedBody(
     length += part.length;
   };
   for (const member of kept) {
-    if (replaces && member === asked) continue;
+    if (replaces && member === requested) continue;
     add(length === 0 ? OPEN : COMMA);
     if (member === model) start = length + member.valueStart - member.start;
     if (member === template && reduced?.value) {
@@ -116,3 +114,31 @@ function insertFirst(body: Buffer, members: readonly Member[]): Buffer {
   const at = members[0]!.start;
   return Buffer.concat([body.subarray(0, at), optionsToSend(null), COMMA, body.subarray(at)]);
 }
+
+/** The member that requests usage in streams. */
+const STREAM_OPTIONS = 'stream_options';
+
+/** Options that request usage and that no two parsers read differently. */
+const PLAIN = new Set(['{"include_usage":true}', '{"include_usage": true}']);
+const LONGEST_PLAIN = Math.max(...[...PLAIN].map((text) => text.length));
+
+/** Options that pass. Others are dropped: a node that ignores case would read `Include_Usage` as `include_usage`. */
+const KNOWN = new Set(['include_usage', 'continuous_usage_stats']);
+
+/** Whether the options of a stream are forwarded as they came. */
+const arePlain = (body: Buffer, { valueStart, end }: Member): boolean =>
+  end - valueStart <= LONGEST_PLAIN && PLAIN.has(body.toString('latin1', valueStart, end));
+
+/** The options of a stream for the upstream. */
+const optionsToSend = (options: Record<string, unknown> | null): Buffer =>
+  Buffer.from(
+    options?.continuous_usage_stats === true
+      ? '"stream_options":{"include_usage":true,"continuous_usage_stats":true}'
+      : '"stream_options":{"include_usage":true}',
+  );
+
+/** Names of dropped options, each after the member's name. */
+const droppedOptions = (options: Record<string, unknown> | null): string[] =>
+  Object.keys(options ?? {})
+    .filter((name) => !KNOWN.has(name))
+    .map((name) => `${STREAM_OPTIONS}.${name}`);

@@ -2,7 +2,7 @@ import type { Member } from '../../lib/json-scan.js';
 import type { InputSize } from '../usage/usage.js';
 import type { Media } from './content-check.js';
 
-/** Texts and objects that steer a call and never reach the prompt. Numbers and literals never do either. */
+/** Texts and objects that control a call and never reach the prompt, like numbers and literals. */
 const NO_INPUT = new Set([
   'model',
   'stream_options',
@@ -12,27 +12,28 @@ const NO_INPUT = new Set([
   'encoding_format',
   'metadata',
 ]);
-/** Nodes take these as they are. A chat template writes the others anew. */
+/** Members that reach the prompt as they are. A chat template rewrites all others. */
 const TEXTS = new Set(['messages', 'input', 'prompt']);
-/** With these, a prompt can grow beyond what the body shows: a custom template, larger images, pages found. */
+/** Members that can make the prompt longer than the body: a custom template, larger images, pages found by a search. */
 const UNBOUNDED = new Set(['chat_template', 'mm_processor_kwargs', 'media_io_kwargs', 'web_search_options']);
-/** Indented and escaped by a template, a byte of JSON becomes at most this many. */
+/** Most bytes that a byte of JSON becomes when a template indents and escapes it. */
 const REWRITTEN = 4;
-/** What a chat template adds: its preamble, the default system prompt, instructions for tools. */
+/** Tokens that a chat template adds: its preamble, the default system prompt, instructions for tools. */
 const TEMPLATE_TOKENS = 1_024;
 /**
- * Most tokens of one image, whose bytes don't show them: Qwen2-VL's, the highest documented figure of an open model
+ * Most tokens of one image, which its bytes don't reveal: the highest documented figure of an open model, Qwen2-VL's
  * ("4-16384 visual tokens per image", https://huggingface.co/Qwen/Qwen2-VL-7B-Instruct).
  */
 const IMAGE_TOKENS = 16_384;
 
-/** From here on they fill a context too. */
+/** More images than this fill any context. */
 const MAX_IMAGES = 64;
 
 const QUOTE = 0x22;
 const OPEN_BRACE = 0x7b;
 const OPEN_BRACKET = 0x5b;
-/** How much input a body has, from its scanned members and the media that they name; nothing is parsed. */
+
+/** Measures a body's input by its scanned members and their media, without parsing. */
 export function inputSize(body: Buffer, members: readonly Member[], media: Media): InputSize {
   let bytes = 0;
   let batchTokens = media.batchImages * IMAGE_TOKENS;

@@ -1,23 +1,23 @@
 import type { Member } from '../../lib/json-scan.js';
 
-/** How OpenRouter, Groq's and OpenAI's Responses clients set the effort; nodes take `reasoning_effort`. */
+/** The member in which clients of OpenRouter, Groq and OpenAI's Responses set the effort. Nodes read `reasoning_effort`. */
 const OBJECT = 'reasoning';
 const EFFORT = 'reasoning_effort';
-/** An effort in quotes. */
+/** An effort. */
 const WORD = /^\w{1,16}$/;
 const LONGEST_BYTES = 1_024;
 
 export interface Reasoning {
   from: Member;
-  /** The member that goes on in its place. */
+  /** The member that replaces it. */
   bytes: Buffer;
-  /** What else the object says, for the caller. */
+  /** Names of the object's other members, which are dropped. */
   dropped: string[];
 }
 
 /**
- * What becomes of a `reasoning` that doesn't pass: its effort, or that it is off. Undefined if it names neither, or if the caller
- * sends `reasoning_effort` too.
+ * Turns a `reasoning` that doesn't pass into `reasoning_effort`. Undefined if it neither names an effort nor turns reasoning off,
+ * or if the caller sends `reasoning_effort` too.
  */
 export function reasoningOf(
   body: Buffer,

@@ -1,12 +1,9 @@
-import { isUtf8 } from 'node:buffer';
 import { AppError } from '../../errors.js';
-import { checkedMembers } from '../../lib/json-check.js';
 import type { Member } from '../../lib/json-scan.js';
-import { JsonScanError } from '../../lib/json-tokens.js';
 import type { EmbeddingEncoding } from '../embeddings/embedding-encoding.js';
 import type { InputSize } from '../usage/usage.js';
-import { encodingFault, NOT_UTF8 } from './body-encoding.js';
 import type { AllowedFields } from './body-fields.js';
+import { objectMembers, onceNames } from './body-object.js';
 import { checkContent } from './content-check.js';
 import { checkInputs } from './embedding-inputs.js';
 import { forwardedBody, type Place } from './forwarded-body.js';
@@ -15,30 +12,30 @@ import type { MediaRules } from './media-addresses.js';
 import { TEMPLATE_ARGUMENTS } from './template-arguments.js';
 import { checkTools } from './tool-kinds.js';
 
-/** What the edge reads of a body; everything else is the upstream's business. */
+/** A request body as read by the edge, which reads only what it needs. */
 export interface InspectedBody {
-  /** The model that the caller asks for. */
+  /** The requested model. */
   model: string;
-  /** The one that `forward` names in its place; null: `model`. */
+  /** The model that `forward` names instead; null: `model`. */
   movedTo: string | null;
   stream: boolean;
-  /** Answers asked for. */
+  /** Requested number of choices. */
   choices: number;
-  /** Answers that may be generated: `best_of` asks for more than come. */
+  /** Number of choices that may be generated: with `best_of`, more than are returned. */
   candidates: number;
-  /** Cap of generated tokens, or null. */
+  /** Most tokens to generate per choice, or null. */
   maxTokens: number | null;
-  /** Whether the client itself asked for the usage chunk. */
+  /** Whether the client itself requests the usage chunk. */
   usageAsked: boolean;
   encoding: EmbeddingEncoding;
-  /** How many vectors `input` asks for; 0 without one. */
+  /** Number of vectors that `input` requests; 0 without `input`. */
   inputs: number;
   input: InputSize;
-  /** What goes upstream. */
+  /** The body for the upstream. */
   forward: Buffer;
-  /** Place of the model's name in it. */
+  /** Place of the model's name in `forward`. */
   modelAt: Place;
-  /** Names of members that don't, as the value of a header; undefined when there are none. */
+  /** Names of dropped members, as the value of a header; undefined if none was dropped. */
   dropped: string | undefined;
 }
 
@@ -46,18 +43,12 @@ const DECIDING = [
   ...['model', 'stream', 'stream_options', 'n', 'best_of', 'max_tokens', 'max_completion_tokens'],
   ...['encoding_format', 'dimensions'],
 ];
-/** Each name has a separate bit, so there may be 31 of them. */
-const bitsOf = (names: readonly string[]): ReadonlyMap<string, number> =>
-  new Map(names.map((name, bit) => [name, 1 << bit]));
-/** Two parsers could read different values of these. */
-const ONCE = bitsOf([...DECIDING, 'messages', 'input', 'tools', TEMPLATE_ARGUMENTS]);
+/** Members that two parsers could read differently if they came twice. */
+const ONCE = onceNames([...DECIDING, 'messages', 'input', 'tools', TEMPLATE_ARGUMENTS]);
 
 const READ = new Set(DECIDING);
 
-const MAX_DEPTH = 64;
-/** At the top level, where each is looked at; the API has some forty. */
-const MAX_MEMBERS = 1_024;
-/** Of a member that is read. */
+/** Longest value of a member that is read. */
 const LONGEST_READ_BYTES = 16 * 1024;
 
 const invalid = (message: string, param?: string): AppError =>
@@ -66,15 +57,13 @@ const invalid = (message: string, param?: string): AppError =>
 const PUBLIC_MEDIA: MediaRules = { allowPrivate: false };
 
 /**
- * Reads a body of `/v1` and prepares what goes upstream: raw bytes as they came, but for members that are neither
- * known nor `allowed` and the option that asks for usage in streams.
+ * Reads a body of `/v1` and prepares the body for the upstream: the same bytes without members that are neither known nor
+ * `allowed`, and with the option that requests usage in streams.
  * @throws AppError `invalid_body`
  */
 export function inspectBody(body: Buffer, allowed: AllowedFields, media = PUBLIC_MEDIA): InspectedBody {
   if (body.length === 0) throw invalid('The body is empty. Send a JSON object with "model".');
-  const members = membersOf(body);
-  checkOnce(members, ONCE);
-  if (!isUtf8(body)) throw invalid(NOT_UTF8);
+  const members = objectMembers(body, ONCE);
   const fields = readFields(body, members);
   const inputs = checkInputs(body, members, fields.dimensions);
   checkTools(body, members);
@@ -99,7 +88,7 @@ export function inspectBody(body: Buffer, allowed: AllowedFields, media = PUBLIC
   };
 }
 
-/** The body of a call that runs on another model than the one that it asks for. */
+/** Replaces the model in the body for the upstream. */
 export function movedTo(body: InspectedBody, model: string): InspectedBody {
   const value = Buffer.from(JSON.stringify(model));
   const { start, end } = body.modelAt;
@@ -108,17 +97,7 @@ export function movedTo(body: InspectedBody, model: string): InspectedBody {
   return { ...body, movedTo: model, forward: moved, modelAt: { start, end: start + value.length } };
 }
 
-/** @throws AppError `invalid_body` */
-function membersOf(body: Buffer): Member[] {
-  try {
-    return checkedMembers(body, MAX_DEPTH, MAX_MEMBERS);
-  } catch (error) {
-    if (!(error instanceof JsonScanError)) throw error;
-    throw invalid(encodingFault(body) ?? `The body is not a valid JSON object: ${error.message}.`);
-  }
-}
-
-/** The fields that are read here. The others may take megabytes, and JSON.parse would take a second for them. */
+/** Parses the members that are read. The others may have megabytes, for which JSON.parse would take a second. */
 function readFields(body: Buffer, members: Member[]): Record<string, unknown> {
   const read = members.filter(({ key }) => READ.has(key));
   for (const { key, valueStart, end } of read) {
@@ -129,29 +108,7 @@ function readFields(body: Buffer, members: Member[]): Record<string, unknown> {
   );
 }
 
-/**
- * Makes the check of a body that is parsed as a whole and doesn't go on as it came: it is an object in UTF-8, nests no deeper
- * than any other body of `/v1`, and has each of `names`, at most 31, once.
- */
-export function createWholeCheck(names: readonly string[]): (body: Buffer) => void {
-  const bits = bitsOf(names);
-  return (body) => {
-    checkOnce(membersOf(body), bits);
-    if (!isUtf8(body)) throw invalid(NOT_UTF8);
-  };
-}
-
-function checkOnce(members: Member[], bits: ReadonlyMap<string, number>): void {
-  let seen = 0;
-  for (const { key } of members) {
-    const bit = bits.get(key);
-    if (bit === undefined) continue;
-    if ((seen & bit) !== 0) throw invalid(`The body contains "${key}" more than once.`, key);
-    seen |= bit;
-  }
-}
-
-/** Only these differ between latin1 and UTF-8. */
+/** The characters that differ between latin1 and UTF-8. */
 const NON_ASCII = /[\x80-\xff]/;
 
 function readModel(fields: Record<string, unknown>): string {

@@ -2,16 +2,16 @@ import { AppError } from '../../errors.js';
 import { type Member, scanObject } from '../../lib/json-scan.js';
 import type { AllowedFields } from './body-fields.js';
 
-/** The field whose fields vLLM and SGLang pass to the chat template, in addition to what they pass to it themselves. */
+/** The member with arguments that vLLM and SGLang pass to the chat template, in addition to their own. */
 export const TEMPLATE_ARGUMENTS = 'chat_template_kwargs';
 
-/** Arguments that templates of open models document. */
+/** Arguments documented by templates of open models. */
 const KNOWN = new Set([
   ...['add_vision_id', 'clear_thinking', 'date_string', 'enable_thinking', 'force_nonempty_content'],
   ...['low_effort', 'preserve_thinking', 'reasoning_budget', 'reasoning_effort', 'thinking'],
   ...['thinking_budget', 'thinking_mode', 'tools_in_user_message', 'truncate_history_thinking'],
 ]);
-/** A template may repeat a text; what is known takes a word. */
+/** Longest value. A template may repeat an argument, and the known ones need a word at most. */
 const LONGEST_VALUE_BYTES = 64;
 const MOST_BYTES = 64 * 1024;
 const MOST_ARGUMENTS = 64;
@@ -21,19 +21,19 @@ const OPEN_BRACE = 0x7b;
 const OPEN_BRACKET = 0x5b;
 const LOWER_N = 0x6e;
 
-/** Template arguments as they go upstream. */
+/** Template arguments for the upstream. */
 export interface TemplateArguments {
-  /** The object without what doesn't pass; undefined: it passes as it came. */
+  /** The object without dropped arguments; undefined: it passes as it came. */
   value: Buffer | undefined;
-  /** Names of what doesn't pass, with the member's own before them. */
+  /** Names of dropped arguments, each after the member's name. */
   dropped: string[];
 }
 
 const AS_IT_CAME: TemplateArguments = { value: undefined, dropped: [] };
 
 /**
- * Sorts out the arguments of a chat template: what replaces the template, the conversation or the tokenizer's options
- * doesn't pass. The body must be valid JSON.
+ * Filters the arguments of a chat template, so that none can replace the template, the conversation or the options of the
+ * tokenizer. The body must be valid JSON.
  * @throws AppError `invalid_body`
  */
 export function templateArguments(body: Buffer, member: Member, allowed: AllowedFields): TemplateArguments {

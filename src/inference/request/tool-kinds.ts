@@ -3,9 +3,9 @@ import { eachElement, type Member, scanObject } from '../../lib/json-scan.js';
 import { readKey } from '../../lib/json-tokens.js';
 import { printableName } from './body-fields.js';
 
-/** Kinds of tools that the caller runs. All others run at the upstream, at the operator's cost and from its network. */
+/** Types of tools that the caller runs. All others run at the upstream, at the operator's cost and inside its network. */
 const KINDS = new Set(['function', 'custom']);
-/** Members of such tools, in OpenAI's two forms and with Anthropic's cache marks. */
+/** Members of these tools, in OpenAI's two forms and with Anthropic's cache marks. */
 const TOOL_MEMBERS = new Set([
   ...['type', 'function', 'custom', 'name', 'description', 'parameters', 'strict', 'format', 'cache_control'],
 ]);
@@ -21,8 +21,8 @@ const invalid = (message: string, param: string): AppError =>
   new AppError('invalid_body', { message, param });
 
 /**
- * Refuses tools that the upstream would run itself, such as `mcp` with its `server_url`. The body must be valid JSON and name
- * `tools` once.
+ * Refuses tools that the upstream would run itself, such as `mcp` with its `server_url`. The body must be valid JSON with
+ * `tools` only once.
  * @throws AppError `invalid_body`
  */
 export function checkTools(body: Buffer, members: readonly Member[]): void {
@@ -32,7 +32,7 @@ export function checkTools(body: Buffer, members: readonly Member[]): void {
   if (member.end - member.valueStart > MOST_BYTES) throw invalid('"tools" is longer than 1 MiB.', 'tools');
   let index = 0;
   eachElement(body, member.valueStart, (start) => {
-    if (body[start] !== OPEN_BRACE) throw noObject(index);
+    if (body[start] !== OPEN_BRACE) throw notAnObject(index);
     const { members: fields, end } = scanObject(body, start);
     if (fields.length > MOST_MEMBERS)
       throw invalid(`"tools[${index}]" has more than ${MOST_MEMBERS} properties.`, `tools[${index}]`);
@@ -48,20 +48,20 @@ export function checkTools(body: Buffer, members: readonly Member[]): void {
   });
 }
 
-/** Repeated names count. */
+/** Most members of a tool, including repeated names. */
 const MOST_MEMBERS = 64;
-/** A longer text is none of the kinds. */
+/** A longer text can't be a known type, even if it is escaped. */
 const LONGEST_TYPE = 256;
 
 const typeOf = (body: Buffer, start: number, end: number): string | null =>
   body[start] === QUOTE && end - start <= LONGEST_TYPE ? readKey(body, start, end) : null;
 
-function noObject(index: number): AppError {
+function notAnObject(index: number): AppError {
   const param = `tools[${index}]`;
   return invalid(`"${param}" must be an object.`, param);
 }
 
-/** The type comes first: the other members follow from it. */
+/** Checks the type first, since the other members depend on it. */
 function checkTool(names: readonly string[], types: readonly unknown[], index: number): void {
   if (types.length === 0 || !types.every((type) => typeof type === 'string' && KINDS.has(type))) {
     const param = `tools[${index}].type`;

@@ -1,12 +1,12 @@
 import { skipSpace, skipString } from '../../lib/json-tokens.js';
 
-/** Members of a choice whose values are what the model generated. */
+/** Members of a choice that contain what the model generated. */
 const GENERATED = new Set(['delta', 'message']);
-/** The same for text in the choice itself, as in completions. */
+/** Members of a choice that are generated text themselves, as in completions. */
 const TEXTS = new Set(['content', 'reasoning', 'reasoning_content', 'text']);
 /**
- * Fields of a delta or a message without generated text. Any other text counts, whatever its name: nodes add names, and
- * uncounted text is free for a client that leaves.
+ * Members of a delta or a message that aren't generated text. Any other text counts, whatever its name: nodes invent names, and
+ * text that isn't counted would be free for a client that leaves.
  */
 const NOT_GENERATED = new Set([
   'finish_reason',
@@ -31,11 +31,11 @@ const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACE = 0x7d;
 const CLOSE_BRACKET = 0x5d;
 
-/** A string of JSON, its quotes included. */
+/** A JSON string, including its quotes. */
 export interface TextPlace {
   start: number;
   end: number;
-  /** Bytes of the text that it represents. */
+  /** Bytes of the decoded text. */
   bytes: number;
 }
 
@@ -43,15 +43,15 @@ export interface TextPlace {
 export interface GeneratedText {
   /** Total bytes. Equal texts of one delta or message count once: some nodes send reasoning under two names. */
   bytes: number;
-  /** The first one that isn't empty, or else the first one. */
+  /** The first text that isn't empty, or else the first one. */
   first: TextPlace | undefined;
-  /** Whether anything was generated, be it an empty text. */
+  /** Whether anything was generated, even an empty text. */
   filled: boolean;
-  /** Whether something in it is called `error`. */
-  saysError: boolean;
+  /** Whether a member is named `error`. */
+  hasErrorKey: boolean;
 }
 
-/** Finds the generated texts of the choices between two offsets of JSON that has been scanned before. */
+/** Finds the generated texts of the choices between two offsets. The JSON must have been scanned before. */
 export function generatedText(json: Buffer, from: number, end: number): GeneratedText {
   const found = new FoundTexts(json);
   for (let at = from; at < end; ) {
@@ -63,7 +63,7 @@ export function generatedText(json: Buffer, from: number, end: number): Generate
     at = skipString(json, start);
     const value = valueAfter(json, at);
     if (value < 0) continue;
-    if (isErrorName(json, start, at)) found.saysError = true;
+    if (isErrorName(json, start, at)) found.hasErrorKey = true;
     else if (json[value] === OPEN_BRACE) {
       if (GENERATED.has(nameOf(json, start, at))) at = takeMessage(json, value, end, found);
     } else if (json[value] === QUOTE && TEXTS.has(nameOf(json, start, at))) at = found.take(value);
@@ -71,7 +71,7 @@ export function generatedText(json: Buffer, from: number, end: number): Generate
   return found;
 }
 
-/** Takes the texts of the object that opens at `from`. Returns the offset just past it. */
+/** Takes the texts of the object at `from`. Returns the offset just past the object. */
 function takeMessage(json: Buffer, from: number, end: number, found: FoundTexts): number {
   found.nextMessage();
   let open = 0;
@@ -90,7 +90,7 @@ function takeMessage(json: Buffer, from: number, end: number, found: FoundTexts)
       found.add(start, at);
       continue;
     }
-    if (isErrorName(json, start, at)) found.saysError = true;
+    if (isErrorName(json, start, at)) found.hasErrorKey = true;
     const kind = json[value];
     if (kind === LOWER_N) continue;
     const counts = !NOT_GENERATED.has(nameOf(json, start, at));
@@ -100,25 +100,24 @@ function takeMessage(json: Buffer, from: number, end: number, found: FoundTexts)
   return end;
 }
 
-/** What has been found so far. */
 class FoundTexts implements GeneratedText {
   bytes = 0;
   first: TextPlace | undefined;
   filled = false;
-  saysError = false;
-  /** The first text of this message that isn't empty, as it is written. */
+  hasErrorKey = false;
+  /** The first text of this message that isn't empty, undecoded. */
   #text = '';
   #others: Set<string> | undefined;
 
   constructor(private readonly json: Buffer) {}
 
-  /** Equal texts of two messages are two texts. */
+  /** Begins a message. Only equal texts of one message count once. */
   nextMessage(): void {
     this.#text = '';
     this.#others = undefined;
   }
 
-  /** Adds the string that opens at `start`. Returns the offset just past it. */
+  /** Adds the string at `start`. Returns the offset just past the string. */
   take(start: number): number {
     const end = skipString(this.json, start);
     this.add(start, end);
@@ -144,7 +143,7 @@ class FoundTexts implements GeneratedText {
 
 const EMPTY_BYTES = '""'.length;
 
-/** Offset of the value whose name ends at `end`; -1 when that was no name. */
+/** Offset of the value whose name ends at `end`; -1 if that string isn't a name. */
 function valueAfter(json: Buffer, end: number): number {
   const colon = skipSpace(json, end);
   return json[colon] === COLON ? skipSpace(json, colon + 1) : -1;
@@ -153,7 +152,7 @@ function valueAfter(json: Buffer, end: number): number {
 const nameOf = (json: Buffer, start: number, end: number): string =>
   json.toString('latin1', start + 1, end - 1);
 
-/** Whether the name from `start` to `end` is `"error"`. Most names of its length begin otherwise. */
+/** Whether the name from `start` to `end` is `"error"`. The first letter rules out most others of the same length. */
 const isErrorName = (json: Buffer, start: number, end: number): boolean =>
   end - start === ERROR.length &&
   json[start + 1] === LOWER_E &&

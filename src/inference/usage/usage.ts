@@ -13,8 +13,8 @@ const isCount = (value: unknown): value is number =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MAX_TOKENS;
 
 /**
- * Reads a `usage` object. An explicit zero is honoured; a missing or odd count gives undefined, and the caller
- * estimates. Embedding answers carry no `completion_tokens`.
+ * Reads a `usage` object. Returns undefined if a count is missing or odd; then estimate. An explicit zero counts. Embedding
+ * answers have no `completion_tokens`.
  */
 export function readUsage(usage: unknown, endpoint: 'chat' | 'embeddings'): TokenCounts | undefined {
   if (typeof usage !== 'object' || usage === null) return undefined;
@@ -25,7 +25,7 @@ export function readUsage(usage: unknown, endpoint: 'chat' | 'embeddings'): Toke
   return isCount(output) ? { inputTokens: input, outputTokens: output } : undefined;
 }
 
-/** Whether a chunk brings nothing but usage: OpenAI sends no choice with it, LiteLLM one in which nothing happens. */
+/** Whether a chunk contains nothing but usage: OpenAI sends it without choices, LiteLLM with one in which nothing happens. */
 export function isUsageOnly(choices: unknown): boolean {
   return Array.isArray(choices) && choices.every(isIdle);
 }
@@ -42,25 +42,25 @@ export function estimateTokens(bytes: number): number {
   return Math.ceil(bytes / 4);
 }
 
-/** How much input a body has: the basis of holds and estimates. */
+/** The size of a body's input: the basis of holds and estimates. */
 export interface InputSize {
   /** Bytes of all that may become input tokens. */
   bytes: number;
-  /** Images that the messages name. */
+  /** Number of images. */
   images: number;
-  /** Maximum tokens of `input`: each of its elements has a separate context, so nothing limits their sum. */
+  /** Most tokens of `input`. Each of its elements has a context of its own, so the sum isn't limited. */
   batchTokens: number;
-  /** Most tokens of all else, which shares one context. Infinity: as many as it takes. */
+  /** Most tokens of everything else, which shares one context. Infinity: as many as the context has. */
   promptTokens: number;
 }
 
 /**
- * Tokens of an image for want of a count: what OpenAI documents for 1024 × 1024 pixels in high detail
+ * The estimate for an image: what OpenAI documents for 1024 × 1024 pixels in high detail
  * (https://platform.openai.com/docs/guides/images-vision#calculating-costs).
  */
 const TYPICAL_IMAGE_TOKENS = 765;
 
-/** Tokens of the input for want of a count. A prompt is at most one context, embeddings are as many as there are. */
+/** Estimates input tokens without a reported count. A prompt fits into one context; embeddings have no such limit. */
 export function estimateInputTokens(
   input: InputSize,
   endpoint: 'chat' | 'embeddings',
@@ -71,9 +71,9 @@ export function estimateInputTokens(
 }
 
 /**
- * The same for a client that left before its input was reported. The size of videos, files and the like is unknown, so
- * leaving would make them cheap: they are charged as the whole context, as they were held. Staying gives the exact
- * count.
+ * The same for a client that left before the upstream reported its input. The size of videos, files and the like is unknown,
+ * and a low estimate would reward leaving. So they are charged as the whole context, as in the hold. A client that stays pays
+ * the exact count.
  */
 export function missedInput(
   input: InputSize,
@@ -85,15 +85,15 @@ export function missedInput(
 }
 
 /**
- * Upper bound of what a call can cost: all of its input, a prompt up to the context, and the context (or `maxTokens`
- * where it is less) generated `candidates` times. A node reports the prompt once, however many answers it gives.
+ * The most that a call can cost: its whole input, with a prompt of at most one context, and `candidates` times the output, each
+ * of at most `maxTokens` or the context. A node reports the prompt once, however many answers it generates.
  */
 export function costBound(
   call: { input: InputSize; maxTokens: number | null; candidates: number },
   model: { contextWindow: number; priceIn: Money; priceOut: Money },
 ): Money {
   const input = call.input.batchTokens + Math.min(call.input.promptTokens, model.contextWindow);
-  // How many tokens the input really is isn't known: the whole context may be left for the output.
+  // The real number of input tokens is unknown, so the output may get the whole context.
   const output = Math.min(call.maxTokens ?? model.contextWindow, model.contextWindow) * call.candidates;
   return costOf(input, output, model.priceIn, model.priceOut);
 }

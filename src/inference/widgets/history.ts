@@ -3,7 +3,7 @@ import { deriveKey } from '../../lib/crypto.js';
 
 const MAC_BYTES = 18;
 
-/** A message of the assistant and where it stands. */
+/** A message of the assistant and its place in the conversation. */
 export interface ConversationTurn {
   widgetId: string;
   sessionId: string;
@@ -13,8 +13,8 @@ export interface ConversationTurn {
 }
 
 /**
- * Codes of what models have said: with one, a message of the assistant that comes back is known to be ours, in its place in
- * its conversation. Nothing of the conversation is kept.
+ * Signs the assistant's messages, so that a message that a client sends back is known to be genuine and in its place in the
+ * conversation. Stores nothing of the conversation.
  */
 export class History {
   readonly #keys: readonly Buffer[];
@@ -35,7 +35,7 @@ export class History {
     return macOf(this.#keys[0]!, turn).toString('base64url');
   }
 
-  /** Whether a code was made for the turn, with the current secret or the one before. */
+  /** Whether the code was made for this turn, with the current or the previous secret. */
   isGenuine(turn: ConversationTurn, code: string): boolean {
     const given = Buffer.from(code, 'base64url');
     if (given.length !== MAC_BYTES) return false;
@@ -43,7 +43,7 @@ export class History {
   }
 }
 
-/** JSON keeps the parts apart. */
+/** Uses JSON to separate the parts unambiguously. */
 const macOf = (key: Buffer, { widgetId, sessionId, position, content }: ConversationTurn): Buffer =>
   createHmac('sha256', key)
     .update(JSON.stringify([widgetId, sessionId, position, content]))

@@ -4,14 +4,15 @@ import type { Clock } from '../../lib/clock.js';
 
 const MAX_NAMES = 50_000;
 const WINDOW_MS = 10 * 60_000;
-/** The longest run of messages that counts as one turn of a loop, and how often it comes before it is one. */
+/** Most messages that repeat as one cycle. */
 const LONGEST_CYCLE = 4;
+/** Repetitions of a cycle that make a loop. */
 const TURNS = 5;
-/** Somebody may answer "yes" to one question after the other. */
+/** The same for short messages, since somebody may answer "yes" to several questions in a row. */
 const TURNS_OF_SHORT = 10;
 const SHORT_CHARACTERS = 12;
 const KEPT = LONGEST_CYCLE * TURNS_OF_SHORT;
-/** The same text from one address, in any number of sessions: people behind one router may all begin with "Hello". */
+/** Equal messages from one address, in any number of sessions. People behind one router may all begin with "Hello". */
 const SAME_FROM_ADDRESS = 20;
 const KEPT_OF_ADDRESS = 400;
 const DIGEST_BYTES = 12;
@@ -20,7 +21,7 @@ const SHORT = 'short ';
 /** The names of a visitor's session and address. */
 type Names = readonly [session: string, address: string];
 
-/** What is compared of a text: letters and digits. A text without any is compared as it is. */
+/** A digest of a text's letters and digits, or of the whole text if it has none. */
 function digestOf(text: string): string {
   const plain = text.toLowerCase().replace(NO_WORD, ' ').trim();
   const digest = createHash('sha256')
@@ -33,7 +34,7 @@ function digestOf(text: string): string {
 
 const NO_WORD = /[^\p{L}\p{N}]+/gu;
 
-/** Whether a list ends with the same one to four entries, again and again. */
+/** Whether a list ends with a cycle of one to four entries that repeats often enough. */
 function endsInLoop(digests: readonly string[]): boolean {
   for (let cycle = 1; cycle <= LONGEST_CYCLE; cycle++) {
     const isShort = digests.slice(-cycle).every((digest) => digest.startsWith(SHORT));
@@ -45,23 +46,22 @@ function endsInLoop(digests: readonly string[]): boolean {
   return false;
 }
 
-interface Said {
+interface Sent {
   digest: string;
   at: number;
 }
 
 /**
- * Notices scripts and bots that talk in circles: the same one to four messages five times in a row in a session (ten times if
- * they are short), or the same message twenty times from one address, within ten minutes. Keeps digests only, in this
- * process.
+ * Detects scripts and bots that repeat themselves: the same one to four messages five times in a row in a session (ten times if
+ * they are short), or the same message twenty times from one address, within ten minutes. Keeps only digests, in this process.
  */
 export class Loops {
-  /** Made for the first message, as in visitor-counts.ts. */
-  #said: LRUCache<string, Said[]> | undefined;
+  /** Messages by session and by address. Created with the first message, as in visitor-counts.ts. */
+  #recentByName: LRUCache<string, Sent[]> | undefined;
 
   constructor(private readonly clock: Clock) {}
 
-  /** Whether the last of the user's messages closes a loop. Without `hasSession` the session of `names` is new. */
+  /** Whether the user's last message closes a loop. `hasSession`: whether the session of `names` existed before. */
   isLoop(names: Names, texts: readonly string[], hasSession: boolean): boolean {
     const digests = texts.slice(-KEPT).map(digestOf);
     const last = digests.at(-1)!;
@@ -74,15 +74,15 @@ export class Loops {
 
   /** Notes a message that was answered. */
   note(names: Names, text: string): void {
-    const said = { digest: digestOf(text), at: this.clock.now() };
-    this.#said ??= new LRUCache({ max: MAX_NAMES, ttl: WINDOW_MS });
+    const sent = { digest: digestOf(text), at: this.clock.now() };
+    this.#recentByName ??= new LRUCache({ max: MAX_NAMES, ttl: WINDOW_MS });
     for (const name of names) {
-      this.#said.set(name, [...this.#recent(name), said].slice(-KEPT_OF_ADDRESS));
+      this.#recentByName.set(name, [...this.#recent(name), sent].slice(-KEPT_OF_ADDRESS));
     }
   }
 
-  #recent(name: string): Said[] {
+  #recent(name: string): Sent[] {
     const since = this.clock.now() - WINDOW_MS;
-    return (this.#said?.get(name) ?? []).filter(({ at }) => at > since);
+    return (this.#recentByName?.get(name) ?? []).filter(({ at }) => at > since);
   }
 }

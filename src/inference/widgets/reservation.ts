@@ -7,19 +7,19 @@ type CallMeter = Pick<Meter, 'begin' | 'finish'>;
 
 interface Deps {
   state: WidgetState;
-  /** Takes the place of the visitor; undefined where visitors aren't limited. */
+  /** Takes a place of the visitor; undefined if visitors aren't limited. */
   takeVisitor(): { undo(): void } | undefined;
-  /** The same over all edges. */
+  /** The places counted over all edges, if there are several. */
   shared: SharedMessages | undefined;
   onAnswered(cost: Money): void;
 }
 
-/** The place of one message within the limits of its widget. It is kept once the message was answered. */
+/** The place of one message within its widget's limits. Becomes permanent once the message is answered. */
 export class Reservation {
   readonly #visitor: { undo(): void } | undefined;
   #admitted = false;
   #over = false;
-  /** The question by which other edges know of it. */
+  /** The request by which the message was counted over all edges. */
   #granted: MessageQuestion | undefined;
 
   constructor(private readonly deps: Deps) {
@@ -29,12 +29,12 @@ export class Reservation {
     this.#visitor = deps.takeVisitor();
   }
 
-  /** The other edges count it, too. */
+  /** The message is counted over all edges. */
   granted(question: MessageQuestion): void {
     this.#granted = question;
   }
 
-  /** The call has its place in the window of a minute. */
+  /** The message's call has got its place in the minute. */
   admitted(): void {
     if (this.#admitted) return;
     this.#admitted = true;
@@ -42,8 +42,8 @@ export class Reservation {
   }
 
   /**
-   * Nothing was answered: the place is free again. A visitor who left without waiting keeps the message counted: else one could
-   * use up the minutes of all others for nothing.
+   * Gives back the place, since nothing was answered. For a visitor who left, the message still counts: otherwise one visitor
+   * could use up the minutes of all others for nothing.
    */
   release({ visitorLeft = false } = {}): void {
     this.admitted();
@@ -55,7 +55,7 @@ export class Reservation {
     if (this.#granted) shared?.changed(state, visitorLeft ? undefined : this.#granted);
   }
 
-  /** A meter that notes how the message ends. What failed doesn't count toward the day, as it costs nothing either. */
+  /** A meter that notes how the message ends. A failed message is free and doesn't count toward the day. */
   meter(inner: CallMeter): CallMeter {
     return {
       begin: (intent) => inner.begin(intent),
@@ -66,7 +66,7 @@ export class Reservation {
         inner.finish(
           record,
           (error) => {
-            // What could not be kept will not be counted.
+            // A message whose event couldn't be stored will not be counted.
             if (error && isAnswered) this.deps.state.messages.charge(-MESSAGE, record.createdAt);
             written(error);
           },

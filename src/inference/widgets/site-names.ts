@@ -4,9 +4,9 @@ import { allowsSite } from '../../services/widgets/domains.rules.js';
 import type { WidgetRow } from './widget.store.js';
 
 const MAX_WIDGETS = 20_000;
-/** Sites of a widget that are told apart on a day: anybody can write any name into a header. */
+/** Most sites of a widget that are counted by name on a day. Anybody can write any name into a header. */
 const MAX_SITES = 100;
-/** Of those that the widget refuses: what strangers write takes no place from the owner's own sites. */
+/** The same for sites that the widget refuses, so that strangers take no place from the owner's own sites. */
 const MAX_REFUSED_SITES = 20;
 const LONGEST = 253;
 
@@ -16,13 +16,13 @@ interface Named {
   refused: Set<string>;
 }
 
-/** Which sites are told apart in what is counted. */
+/** Limits the number of sites that are counted by name. */
 export class SiteNames {
   readonly #known = new LRUCache<string, Named>({ max: MAX_WIDGETS });
 
   constructor(private readonly clock: Clock) {}
 
-  /** The name under which a site is counted; empty for one that isn't named, or one too many. */
+  /** The name under which a site is counted; empty without a name, or beyond the limit. */
   nameOf({ id, domains }: Pick<WidgetRow, 'id' | 'domains'>, site: string | undefined): string {
     if (site === undefined || site.length > LONGEST) return '';
     if (domains.includes(site)) return site;

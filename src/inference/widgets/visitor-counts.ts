@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { type Clock, MINUTE_MS, utcDay } from '../../lib/clock.js';
 import type { Allowance, VisitorLimits } from '../limits/shared-messages.js';
 
-/** Sessions and addresses counted at once; the one unused for longest is forgotten first. */
+/** Most sessions and addresses to count. The least recently used is dropped. */
 const MAX_NAMES = 200_000;
 
 /** Why a visitor has to wait: until tomorrow, or for some milliseconds. */
@@ -11,7 +11,7 @@ export type VisitorRefusal = 'day' | { waitMs: number };
 interface Count {
   day: string;
   messages: number;
-  /** Times of the last minute. */
+  /** Times of the last minute's messages. */
   times: number[];
 }
 
@@ -19,17 +19,16 @@ const NOTHING: Readonly<Pick<Count, 'messages' | 'times'>> = { messages: 0, time
 
 /** Messages of each visitor by UTC day and minute, in this process. */
 export class VisitorCounts {
-  /** Made for the first message: it takes room for all of them at once, which most edges never need. */
+  /** Created with the first message, since it allocates memory for all entries at once, which most edges never need. */
   #counts: LRUCache<string, Count> | undefined;
 
   constructor(private readonly clock: Clock) {}
 
-  /** Why one more message is too many, or undefined. */
+  /** Which limit one more message would exceed, or undefined. */
   refusal([session, address]: readonly [string, string], limits: VisitorLimits): VisitorRefusal | undefined {
     return this.#refusal(session, limits.session) ?? this.#refusal(address, limits.address);
   }
 
-  /** Counts a message. */
   take(names: readonly string[], at: number): void {
     for (const name of names) {
       const count = this.#countOf(name);
@@ -65,7 +64,7 @@ export class VisitorCounts {
     return count;
   }
 
-  /** What counts of a name now. Asking makes no count: who is refused under made-up names would push out those of others. */
+  /** The present count of a name. Doesn't create one: refused messages under invented names would displace other counts. */
   #known(name: string): Count | undefined {
     const count = this.#counts?.get(name);
     if (!count) return undefined;

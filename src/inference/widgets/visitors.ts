@@ -11,17 +11,17 @@ const NAME_BYTES = 16;
 /** Who sent a message. */
 export interface Visitor {
   widgetId: string;
-  /** The network address; of IPv6 the /64. */
+  /** The IPv4 address, or the /64 of an IPv6 address. */
   address: string;
   session: string;
 }
 
-/** The part of `whole` that is `tenths` of it, rounded up. */
+/** So many tenths of `whole`, rounded up. */
 const part = (whole: number, tenths: number): number => Math.ceil((whole * tenths) / 10);
 
 /**
- * The limits of a visitor, or undefined where the owner set none. An address always leaves a tenth of the day and of the
- * minute to others, and a session a fifth of the minute.
+ * The limits of a visitor, or undefined if the owner has set none. One address always leaves a tenth of the day and of the
+ * minute to others, and one session leaves a fifth of the minute.
  */
 export function visitorLimits({
   visitorPerDay,
@@ -40,7 +40,7 @@ export function visitorLimits({
   };
 }
 
-/** Messages of each visitor in this process. Where there are several edges, they also count them together. */
+/** Messages of each visitor in this process. Several edges also count them together (`SharedMessages`). */
 export class Visitors {
   readonly #counts: VisitorCounts;
   readonly #key: Buffer;
@@ -53,7 +53,7 @@ export class Visitors {
     this.#key = deriveKey(encryptionKey, 'widget-visitors');
   }
 
-  /** What session and address of a visitor are counted under: it names no address. */
+  /** The names under which a visitor's session and address are counted. They don't reveal the address. */
   namesOf({ widgetId, address, session }: Visitor): [session: string, address: string] {
     const name = (...parts: string[]): string =>
       createHmac('sha256', this.#key)
@@ -64,7 +64,7 @@ export class Visitors {
     return [name(address, session), name(address)];
   }
 
-  /** Why one more message is too many, or undefined. */
+  /** Which limit one more message would exceed, or undefined. */
   refusal(names: readonly [string, string], limits: VisitorLimits): VisitorRefusal | undefined {
     return this.#counts.refusal(names, limits);
   }

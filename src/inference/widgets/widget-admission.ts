@@ -16,20 +16,20 @@ type RefusalCode =
 
 /** A refusal by a limit of a widget. */
 export class WidgetRefusal extends AdmissionError {
-  // Visitors' SDKs must not try again at once.
+  // Clients of visitors must not retry at once.
   override noRetry = true;
 
   constructor(
     code: RefusalCode,
     options: { message?: string; retryAfterSeconds?: number; retryAfterMs?: number } = {},
-    /** What it is counted under for the owner. */
+    /** The reason under which the owner sees the refusal. */
     readonly reason: string = code,
   ) {
     super(code, options);
   }
 }
 
-/** Others have taken the budget of a model while a message waited for its turn; the widget's other model can answer. */
+/** Other messages used up the budget of the model while this one waited. The widget's fallback model can answer. */
 export class OtherModelError extends AppError {
   constructor() {
     super('service_unavailable', { retryAfterSeconds: 1 });
@@ -50,10 +50,10 @@ const VISITOR_DAY =
 const visitorDayOver = (): WidgetRefusal =>
   new WidgetRefusal('widget_rate_limit', { message: VISITOR_DAY }, VISITOR_DAILY_LIMIT);
 
-/** Who sent a message, as it is counted. */
+/** The sender of a message, as counted. */
 export interface CountedVisitor {
   names: readonly [session: string, address: string];
-  /** Undefined: the owner set no limit for visitors. */
+  /** Undefined if the owner has set no limit for visitors. */
   limits: VisitorLimits | undefined;
   /** Whether the message closes a loop. */
   isLoop: boolean;
@@ -84,7 +84,7 @@ export function requireRoom(
 }
 
 /**
- * Asks whether all edges together allow one more message.
+ * Checks the verdict over all edges.
  * @throws WidgetRefusal
  */
 export function requirePlace({ kind, waitMs }: MessageVerdict): void {
@@ -95,7 +95,7 @@ export function requirePlace({ kind, waitMs }: MessageVerdict): void {
 }
 
 /**
- * The model that answers. Once the monthly budget is spent it is the fallback, which may spend as much again.
+ * The model that answers: the fallback once the monthly budget is spent. The fallback may spend as much again.
  * @throws AdmissionError, AppError `model_not_allowed`, `service_unavailable`
  */
 export function modelOf({ row, state, allowedModels }: WidgetEntry, clock: Clock): string {
@@ -107,9 +107,9 @@ export function modelOf({ row, state, allowedModels }: WidgetEntry, clock: Clock
 }
 
 /**
- * Looks at the monthly budget once more: while a message waited for the owner's balance, or for the answer of other edges,
- * others may have spent it. Those under way count with what they hold, but for `held`, which is the message's own.
- * @throws WidgetRefusal; OtherModelError; AppError `service_unavailable` where others only hold it
+ * Checks the monthly budget again: other messages may have spent it while this one waited for the owner's balance or for Redis.
+ * Messages in progress count with their holds, except for `held`, the message's own hold.
+ * @throws WidgetRefusal; OtherModelError; AppError `service_unavailable` if other messages only hold the budget
  */
 export function requireBudget({ row, state }: WidgetEntry, model: string, clock: Clock, held = 0n): void {
   const used = state.spend.used(utcMonth(clock.now()));
@@ -118,17 +118,17 @@ export function requireBudget({ row, state }: WidgetEntry, model: string, clock:
   if (!models.includes(model)) throw new OtherModelError();
 }
 
-/** `spent`: without what messages in progress hold, since most of that is given back. */
+/** `spent`: without the holds of messages in progress, since most of a hold is given back. */
 const overBudget = (row: WidgetEntry['row'], spent: bigint): AppError =>
   affordable(row, spent).length > 0 ? heldForNow() : new WidgetRefusal('widget_monthly_limit_exceeded');
 
-/** Messages in progress hold the rest of a balance or budget: it isn't used up, and the next try may be answered. */
+/** Messages in progress hold the rest of a balance or budget. It isn't used up, so a retry may succeed. */
 const heldForNow = (retryAfterSeconds = 1): AppError =>
   new AppError('service_unavailable', { retryAfterSeconds });
 
 const NOT_ALLOWED = "The plan of the widget's owner doesn't include its model.";
 
-/** The models that may answer once the month has cost so much, the widget's own first. */
+/** The models that may answer after this spend in the month, the widget's own first. */
 function affordable({ model, fallbackModel, monthlyLimit }: WidgetEntry['row'], spent: bigint): string[] {
   if (monthlyLimit === null) return [model];
   const models = spent < monthlyLimit ? [model] : [];
@@ -136,7 +136,7 @@ function affordable({ model, fallbackModel, monthlyLimit }: WidgetEntry['row'], 
   return models;
 }
 
-/** What the limits of the account say, in the words of widgets: visitors know nothing of keys and plans. */
+/** Turns a refusal by the account's limits into one for visitors, who know nothing about keys and plans. */
 export function asWidgetRefusal(error: unknown, { state }: WidgetEntry, clock: Clock): unknown {
   if (!(error instanceof AdmissionError)) return error;
   switch (error.code) {

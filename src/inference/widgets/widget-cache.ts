@@ -10,7 +10,7 @@ import { authorizationOf, type VirtualKeyDeps } from '../virtual-key.js';
 import { readWidgets, type WidgetRow } from './widget.store.js';
 import { MESSAGE, WidgetState } from './widget-state.js';
 
-/** An immutable version of a widget's row, which pays for what its visitors ask. */
+/** An immutable version of a widget's row, as the payer of its visitors' messages. */
 export interface WidgetEntry extends CachedPayer {
   readonly row: WidgetRow;
   readonly state: WidgetState;
@@ -23,7 +23,7 @@ interface Deps extends RowCacheDeps, VirtualKeyDeps {
   accounts: Accounts;
 }
 
-/** Widgets by their public keys, as the edge knows them. Those whose account may not act have no row. */
+/** Widgets by their public keys. A widget whose account isn't active has no row. */
 export class WidgetCache extends RowCache<WidgetRow, WidgetEntry> {
   readonly #states = new LastingStates<WidgetState>();
 
@@ -31,7 +31,7 @@ export class WidgetCache extends RowCache<WidgetRow, WidgetEntry> {
     super(deps, { what: 'widgets', max: MAX_CACHED_WIDGETS, batch: BATCH, maxWarm: 0 });
   }
 
-  /** Takes over what a commit changed. @returns The widgets whose messages it concerned. */
+  /** Applies the result of a flush. @returns The widgets that it concerned. */
   flushed(result: FlushResult): Set<WidgetState> {
     const touched = new Set<WidgetState>();
     for (const { widgetId, cost, createdAt, status } of result.own) {
@@ -52,7 +52,7 @@ export class WidgetCache extends RowCache<WidgetRow, WidgetEntry> {
     return touched;
   }
 
-  /** Counts the message of a call that a dead process has recorded. @returns The widget, and who pays for the call. */
+  /** Counts the message of a call that a dead process recorded. @returns The widget and the call's payer. */
   adoptCharge(record: UsageRecord, widgetId: string): { state: WidgetState; payer: Payer } {
     const { accountId, status, createdAt } = record;
     const state = this.#states.of(widgetId, () => new WidgetState(widgetId, accountId, 1));

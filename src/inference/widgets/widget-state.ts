@@ -1,13 +1,13 @@
 import { MINUTE_MS, utcMonth } from '../../lib/clock.js';
 import { DOLLAR } from '../../lib/money.js';
 import { SlidingWindow } from '../../lib/sliding-window.js';
-import { PeriodSpend } from '../limits/account-state.js';
+import { PeriodSpend } from '../limits/period-spend.js';
 import type { MessageCount } from '../limits/shared-messages.js';
 
-/** One message in the units in which a `PeriodSpend` counts. */
+/** One message, in the units of `PeriodSpend`. */
 export const MESSAGE = DOLLAR;
 
-/** What is counted of a widget in this process. It outlives the rows that it was read with. */
+/** This process's counts of a widget. They outlive the widget's cached rows. */
 export class WidgetState implements MessageCount {
   /** Messages by UTC day, each as `MESSAGE`. */
   readonly messages = new PeriodSpend();
@@ -15,7 +15,7 @@ export class WidgetState implements MessageCount {
   readonly spend = new PeriodSpend(utcMonth);
   /** Messages of the last 60 seconds. */
   readonly window: SlidingWindow;
-  /** Calls that wait for their admission, and will take a place in the window. */
+  /** Calls that wait for admission and will then take a place in the window. */
   waiting = 0;
 
   constructor(
@@ -38,7 +38,7 @@ export class WidgetState implements MessageCount {
     return Number(this.messages.highest(day) / MESSAGE);
   }
 
-  /** Whether nothing would be lost by forgetting this state, once its minute is over. */
+  /** Whether nothing would be lost by forgetting this state, except the window of the last minute. */
   get idle(): boolean {
     return this.messages.idle && this.spend.idle && this.waiting === 0;
   }

@@ -4,12 +4,12 @@ import { type Money, parseMoney } from '../../lib/money.js';
 import { render } from '../../services/prompts/render.rules.js';
 import type { PayerRow } from '../row-cache.js';
 
-/** What the edge needs to know of a widget, its account and its plan: one row, read in one statement. */
+/** The part of a widget, its account and its plan that the edge needs, read in one statement. */
 export interface WidgetRow extends PayerRow {
   publicKey: string;
   name: string;
   model: string;
-  /** The active version of its prompt where it has one. */
+  /** The active version of its prompt, if it has one; otherwise the widget's own text. */
   systemPrompt: string;
   promptVersionId: string | null;
   greeting: string;
@@ -37,7 +37,7 @@ interface Raw
   ledgerSeq: string;
   messagesToday: string;
   spentThisMonth: string;
-  /** Of the prompt's version. */
+  /** The variables of the prompt's version. */
   variables: { name: string; default: string | null }[] | null;
 }
 
@@ -60,11 +60,11 @@ left join prompt_versions v on v.prompt_id = q.id and v.version = q.active_versi
 left join widget_days d on d.widget_id = w.id and d.day = $2::date
 where w.public_key = any($1::text[]) and w.status = 'active'`;
 
-/** Visitors wait for this reading: a database that says nothing for so long counts as away. */
+/** Visitors wait for this reading, so a database that takes longer counts as away. */
 const TIMEOUT_MS = 2_000;
 
 /**
- * Reads widgets by their public keys. Those that don't exist, or whose account may not act, are missing from the result.
+ * Reads widgets by their public keys. Widgets that don't exist, or whose account isn't active, are missing from the result.
  * @throws Error after 2 s at the latest
  */
 export async function readWidgets(
@@ -88,10 +88,10 @@ function rowOf({ variables, ...row }: Raw): WidgetRow {
   };
 }
 
-/** A prompt that is longer with its defaults is sent as it is written. */
+/** A prompt that would become longer than this is sent without its defaults. */
 const MAX_PROMPT_BYTES = 1_000_000;
 
-/** A prompt with the defaults of its variables. The placeholder of a variable without a default stays. */
+/** Fills in the defaults of a prompt's variables. The placeholder of a variable without a default stays. */
 function filled(content: string, variables: readonly { name: string; default: string | null }[]): string {
   const defaults = new Map(
     variables.flatMap(({ name, default: value }) => (value === null ? [] : [[name, value] as const])),

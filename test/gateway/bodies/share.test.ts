@@ -4,8 +4,8 @@ const MIB = 2 ** 20;
 const budgetOf = (answerBytes: number) =>
   new BodyBudget({ smallBodyBytes: MIB, largeBodyBytes: MIB, answerBytes });
 
-describe('what a call holds of the memory', () => {
-  test('is all given back, whatever it was for', () => {
+describe("a call's share of the memory", () => {
+  test('a call gives back all of its memory, once', () => {
     const budget = budgetOf(8 * MIB);
     const share = new BodyShare(budget, 'one');
     share.receive(100_000);
@@ -17,7 +17,7 @@ describe('what a call holds of the memory', () => {
     expect(budget.usedBytes).toBe(0);
   });
 
-  test('stays counted while its answer is worked on, though the client has disconnected', () => {
+  test('an answer in use counts until it is unpinned, even if the client has disconnected', () => {
     const budget = budgetOf(8 * MIB);
     const share = new BodyShare(budget, 'one');
     share.grow(MIB);
@@ -30,7 +30,7 @@ describe('what a call holds of the memory', () => {
     expect(budget.usedBytes).toBe(0);
   });
 
-  test('shrinks to what is left of a converted answer', () => {
+  test('a converted answer counts with its new size only', () => {
     const budget = budgetOf(8 * MIB);
     const share = new BodyShare(budget, 'one');
     share.grow(2 * MIB);
@@ -42,7 +42,7 @@ describe('what a call holds of the memory', () => {
     expect(budget.usedBytes).toBe(0);
   });
 
-  test('takes nothing once the call is over', () => {
+  test('a call takes no memory once it is over', () => {
     const budget = budgetOf(8 * MIB);
     const share = new BodyShare(budget, 'one');
     share.release();

@@ -63,11 +63,11 @@ describe.each(KINDS)('the cache of each $kind', ({ kind, max, batch, cacheOf, ma
     jest.useRealTimers();
   });
 
-  test(`keeps at most ${max} rows and ${max / 2} names without one, and finds a row by its id at once`, async () => {
+  test(`the cache keeps at most ${max} rows and ${max / 2} names without a row, and finds a row by id without a scan`, async () => {
     await Promise.all(Array.from({ length: max + 1_000 }, (_, i) => cache.load(nameOf(i + 1))));
     await Promise.all(Array.from({ length: max / 2 + 500 }, (_, i) => cache.load(nameOf(-1 - i))));
     expect([cache.size, cache.missing]).toEqual([max, max / 2]);
-    // The first to come have left; the last are there.
+    // The oldest entries are gone, the latest are kept.
     expect(cache.peek(nameOf(1))).toBeUndefined();
     expect([cache.peek(nameOf(-1)), cache.peek(nameOf(-max / 2 - 500))]).toEqual([undefined, null]);
     const last = await cache.load(nameOf(max + 1_000));
@@ -80,7 +80,7 @@ describe.each(KINDS)('the cache of each $kind', ({ kind, max, batch, cacheOf, ma
     expect(cache.peek(nameOf(max))).toBeDefined();
   }, 60_000);
 
-  test(`reads 1,000 rows in use with one statement per ${batch}, however they are spread over time`, async () => {
+  test(`a refresh reads 1,000 rows in use with one statement per ${batch} rows, however the calls are spread over time`, async () => {
     const statements = 1_000 / batch;
     const names = Array.from({ length: 1_000 }, (_, i) => nameOf(i + 1));
     await Promise.all(names.map((name) => cache.load(name)));
@@ -96,7 +96,7 @@ describe.each(KINDS)('the cache of each $kind', ({ kind, max, batch, cacheOf, ma
     }
     expect(unknown).toBe(0);
     expect(sent).toBe(statements * (1 + REFRESHES));
-    // Older than a row may be that is served: a key whose owner comes back after a short while doesn't wait either.
+    // A key is kept warm, so that its owner doesn't wait after a short break either.
     const isWarm = cache.peek(names[IN_USE]!) !== undefined;
     expect(isWarm).toBe(kind === 'key');
   }, 60_000);

@@ -14,7 +14,7 @@ const VALUES = sized(10_000, 100_000);
 const CONNECTIONS = 20;
 const PIPELINED = 25;
 
-/** Sends GET /v1/models once per value, many to a connection; gives how often each status came. */
+/** Sends GET /v1/models once per value, many per connection. Returns how often each status came. */
 async function ask(url: string, values: readonly string[]): Promise<Map<number, number>> {
   const counts = new Map<number, number>();
   const share = Math.ceil(values.length / CONNECTIONS);
@@ -85,7 +85,7 @@ describe('a flood of credentials', () => {
     });
   });
 
-  test(`${VALUES} that have not the form of a key get 401 and cost no statement`, async () => {
+  test(`${VALUES} credentials without the form of a key get 401 and cost no statement`, async () => {
     const { key } = await createTestKey(suite.db);
     expect([...(await ask(suite.edge.url, [`Bearer ${key}`]))]).toEqual([[200, 1]]);
     expect(statements).toBeGreaterThan(0);
@@ -94,12 +94,12 @@ describe('a flood of credentials', () => {
     const values = Array.from({ length: VALUES }, () => hostileValue(key));
     const counts = await ask(suite.edge.url, values);
     expect([...counts]).toEqual([[401, VALUES]]);
-    // The edge reads the keys that it knows again on its own.
+    // The edge refreshes cached keys by itself.
     const refreshes = Math.ceil((performance.now() - started) / REFRESH_MS);
     expect(statements - before).toBeLessThanOrEqual(refreshes);
   }, 60_000);
 
-  test('of the right form costs at most 200 statements a second, and a good key goes on', async () => {
+  test('unknown keys of the right form cost at most 200 statements a second, and a valid key keeps working', async () => {
     const { key } = await createTestKey(suite.db);
     await ask(suite.edge.url, [`Bearer ${key}`]);
     const values = Array.from({ length: sized(6_000, 20_000) }, () => `Bearer ${newApiKey()}`);
@@ -122,7 +122,7 @@ describe('a flood of credentials', () => {
     const ownSeconds = (time.now() - began) / 1000;
     time.stop();
     const seconds = (performance.now() - started) / 1000;
-    // Twice as many as there may be statements.
+    // Twice the number of statements allowed.
     expect(values.length / ownSeconds).toBeGreaterThan(400);
     expect((statements - before) / seconds).toBeLessThanOrEqual(201);
     expect(slow.sort((a, b) => a - b)[slow.length >> 1]).toBeLessThan(250);

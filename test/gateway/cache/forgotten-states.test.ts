@@ -3,11 +3,11 @@ import { DOLLAR } from '../../../src/lib/money.js';
 
 const ROW = { accountId: 'account', balance: DOLLAR, ledgerSeq: 1n, requestsPerMinute: 20 };
 
-/** A call may hold and charge a moment after the entry that it was admitted by is gone from the cache. */
-describe('what is known of an account', () => {
+/** A call may hold and charge a moment after its entry is gone from the cache. */
+describe("an account's state", () => {
   const sweep = (accounts: Accounts) => accounts.sweep(() => false);
 
-  test('is not forgotten at the first sweep that finds no row of it, but at the second', () => {
+  test('a state is forgotten at the second sweep without a row, not at the first', () => {
     const accounts = new Accounts();
     const account = accounts.observe(ROW, 0);
     sweep(accounts);
@@ -19,7 +19,7 @@ describe('what is known of an account', () => {
     expect(accounts.get('account')).toBeUndefined();
   });
 
-  test('is kept as long as a row of it is, or there is money on it', () => {
+  test('a state is kept while a row of the account is cached or a charge is pending', () => {
     const accounts = new Accounts();
     const account = accounts.observe(ROW, 0);
     for (let i = 0; i < 5; i++) accounts.sweep((id) => id === 'account');

@@ -8,7 +8,7 @@ import { until } from '../../support/until.js';
 /** Requirement G10: with notifications lost a change is effective within this. */
 const LOST_MS = 5_000;
 
-describe('with the connection that notifications come over', () => {
+describe('an edge that loses the connection for notifications', () => {
   let db: TestDatabase;
   let upstream: ScriptedUpstream;
   let link: TcpProxy;
@@ -48,7 +48,7 @@ describe('with the connection that notifications come over', () => {
     );
 
   test.each(['cut', 'freeze'] as const)(
-    'lost (%s), a change is effective within 5 s, in use or not',
+    'a change is effective within 5 s after a %s, whether or not the key is in use',
     async (fault) => {
       const [busy, quiet] = [await createTestKey(db), await createTestKey(db)];
       await until(listening);
@@ -65,7 +65,7 @@ describe('with the connection that notifications come over', () => {
     },
   );
 
-  test('lost and found again, everything is read again at once', async () => {
+  test('all keys are read again as soon as the connection is back', async () => {
     const callers = await Promise.all(Array.from({ length: 20 }, () => createTestKey(db)));
     await until(listening);
     for (const caller of callers) expect(await status(caller)).toBe(200);

@@ -26,8 +26,8 @@ afterEach(async () => {
   await pool.end();
 });
 
-describe.each(KINDS)('what an edge knows of a $kind', (kind) => {
-  test('is read again once notifications may have been missed, and serves for a minute if that fails', async () => {
+describe.each(KINDS)('the cached row of a $kind', (kind) => {
+  test('a row is read again after notifications may have been missed, and is used for a minute if that fails', async () => {
     const cache = kind.cacheOf(payers);
     const payer = await kind.make(suite.db);
     const limit = async () => {
@@ -51,18 +51,21 @@ describe.each(KINDS)('what an edge knows of a $kind', (kind) => {
     ['the payer itself', 'own'],
     ['its account', 'account'],
     ['plans or models', 'catalog'],
-  ])('does not serve once %s is known to have changed', async (_what, changed) => {
-    const cache = kind.cacheOf(payers);
-    const payer = await kind.make(suite.db);
-    await cache.find(payer.name);
-    isAway = true;
-    if (changed === 'own') payers.invalidate(changeOf(kind, payer));
-    else if (changed === 'account') payers.invalidate({ kind: 'account', id: payer.accountId });
-    else payers.invalidate({ kind: 'catalog' });
-    await expect(cache.find(payer.name)).rejects.toThrow(RowUnavailableError);
-  });
+  ])(
+    'a row is not used once a change of %s was announced, even while the database is away',
+    async (_what, changed) => {
+      const cache = kind.cacheOf(payers);
+      const payer = await kind.make(suite.db);
+      await cache.find(payer.name);
+      isAway = true;
+      if (changed === 'own') payers.invalidate(changeOf(kind, payer));
+      else if (changed === 'account') payers.invalidate({ kind: 'account', id: payer.accountId });
+      else payers.invalidate({ kind: 'catalog' });
+      await expect(cache.find(payer.name)).rejects.toThrow(RowUnavailableError);
+    },
+  );
 
-  test('serves while another one is known to have changed', async () => {
+  test('a row is used while the database is away if only another row has changed', async () => {
     const cache = kind.cacheOf(payers);
     const [payer, other] = [await kind.make(suite.db), await kind.make(suite.db)];
     await cache.find(payer.name);
@@ -73,7 +76,7 @@ describe.each(KINDS)('what an edge knows of a $kind', (kind) => {
   });
 });
 
-test('the former key of a widget stops with the notice that it was replaced, whichever is asked for first', async () => {
+test("a widget's former key stops working with the notification, even if its new key was read before", async () => {
   const [, kind] = KINDS;
   const widget = await kind!.make(suite.db);
   const name = newPublicKey();

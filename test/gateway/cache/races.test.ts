@@ -21,14 +21,14 @@ const CHANGES = sized(2_000, 10_000);
 const WRITERS = 3;
 
 /** Requirement G10: a reading that was under way when a row changed must not bring the old row back. */
-describe.each(KINDS)('no reading of a $kind in flight', (kind) => {
+describe.each(KINDS)('readings of a $kind in flight', (kind) => {
   let db: TestDatabase;
   let pool: pg.Pool;
   let payers: Payers;
   beforeAll(async () => {
     db = await createTestDatabase();
     pool = new pg.Pool({ connectionString: db.url, max: 4 });
-    // Rows lie around for a random time between the database and the cache, as on a slow network.
+    // Rows take a random time from the database to the cache, as on a slow network.
     watchPool(pool, async (_text, ask) => {
       const result = await ask();
       if (Math.random() < 0.7) await delay(Math.random() * 12);
@@ -42,14 +42,14 @@ describe.each(KINDS)('no reading of a $kind in flight', (kind) => {
     await db.close();
   });
 
-  test(`brings an old row back, in ${CHANGES} races`, async () => {
+  test(`a reading never brings back an old row, in ${CHANGES} races`, async () => {
     const cache = kind.cacheOf(payers);
     const made: TestPayer[] = [await kind.make(db)];
     while (made.length < PAYERS) made.push(await kind.make(db, made[0]!.accountId));
     const names = made.map(({ name }) => name);
     const index = new Map(made.map(({ id }, i) => [id, i]));
-    /** The version of each row that this process has been told of: nothing older may be seen from then on. */
-    const told = new Array<number>(PAYERS).fill(0);
+    /** The version of each row of which this process was notified: from then on, no older version may be seen. */
+    const announced = new Array<number>(PAYERS).fill(0);
     let notified = 0;
     const listener = listen({
       databaseUrl: db.url,
@@ -58,7 +58,7 @@ describe.each(KINDS)('no reading of a $kind in flight', (kind) => {
       onNotify(payload) {
         const change = decodeInvalidation(payload)!;
         cache.invalidate(change);
-        if (change.kind === kind.kind) told[index.get(change.id)!]!++;
+        if (change.kind === kind.kind) announced[index.get(change.id)!]!++;
         notified++;
       },
       onListening: () => cache.invalidateAll(),
@@ -77,9 +77,9 @@ describe.each(KINDS)('no reading of a $kind in flight', (kind) => {
       while (writing) {
         const i = Math.floor(Math.random() * PAYERS);
         const known = cache.peek(names[i]!);
-        if (known) check(known, told[i]!);
+        if (known) check(known, announced[i]!);
         else {
-          const atLeast = told[i]!;
+          const atLeast = announced[i]!;
           check(await cache.load(names[i]!), atLeast);
         }
         if (Math.random() < 0.2) await new Promise((next) => setImmediate(next));
@@ -99,11 +99,12 @@ describe.each(KINDS)('no reading of a $kind in flight', (kind) => {
       }),
     );
     await until(() => notified === CHANGES, { what: 'all notifications' });
-    // On a busy machine the readers are behind: they go on until they have looked often enough.
+    // On a busy machine the readers lag behind, so they continue until they have looked often enough.
     await until(() => seen > CHANGES, { timeoutMs: 20_000, what: 'enough looks' });
     writing = false;
     await Promise.all(readers);
-    for (const [i, name] of names.entries()) check(cache.peek(name) ?? (await cache.load(name)), told[i]!);
+    for (const [i, name] of names.entries())
+      check(cache.peek(name) ?? (await cache.load(name)), announced[i]!);
     await listener.stop();
     expect(resurrections).toBe(0);
     expect(seen).toBeGreaterThan(CHANGES);

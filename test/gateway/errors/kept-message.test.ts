@@ -19,17 +19,17 @@ const refusal = (message: string) => (_request: unknown, response: import('node:
     .writeHead(400, { 'content-type': 'application/json' })
     .end(JSON.stringify({ error: { message, type: 'invalid_request_error', param: null, code: null } }));
 
-describe('the message that is kept of a failed call', () => {
+describe("the message stored with a failed call's event", () => {
   const suite = useEdge();
 
   const kept = async (message: string, body: Record<string, unknown> = {}) => {
     const { accountId, key } = await createTestKey(suite.db);
     suite.upstream.answer(refusal(message));
     const response = await postChat(suite.edge.url, key, body);
-    const told = ((await response.json()) as { error: { message: string } }).error.message;
+    const sent = ((await response.json()) as { error: { message: string } }).error.message;
     await suite.edge.settled();
     const [row] = await usageOf(suite.db, accountId);
-    return { told, message: row!.error_message };
+    return { sent, message: row!.error_message };
   };
   const asking = (...contents: string[]) => ({
     messages: contents.map((content) => ({ role: 'user', content })),
@@ -83,24 +83,27 @@ describe('the message that is kept of a failed call', () => {
     ['prompt should be a string, got 9906 1917 11', 'prompt should be a string, got 9906 …'],
     ['prompt should be a string, got [9906, 1917, 11]', 'prompt should be a string, got …'],
   ];
-  test.each(WHOLE)('is the one of the node: %s', async (message) => {
-    expect(await kept(message)).toEqual({ told: message, message });
+  test.each(WHOLE)("the node's message is stored whole: %s", async (message) => {
+    expect(await kept(message)).toEqual({ sent: message, message });
   });
 
-  test.each(CUT)('ends where the node may quote the call: %s', async (message, beginning) => {
-    expect((await kept(message)).message).toBe(beginning);
-  });
+  test.each(CUT)(
+    'the stored message ends where the node may quote the call: %s',
+    async (message, beginning) => {
+      expect((await kept(message)).message).toBe(beginning);
+    },
+  );
 
   test.each([
     "Invalid value: 'strng'.",
     'Unknown role: bard',
     'Die Anfrage ist zu lang.',
     '请求超过最大长度',
-  ])('is our own where that is at once: %s', async (message) => {
-    expect(await kept(message)).toEqual({ told: message, message: GENERIC });
+  ])('our own message is stored if nothing else is left: %s', async (message) => {
+    expect(await kept(message)).toEqual({ sent: message, message: GENERIC });
   });
 
-  test('is cut to 500 characters, and masked', async () => {
+  test('the stored message is cut to 500 characters and masked', async () => {
     const long = `The server at http://10.0.0.7:8000 has no result. ${'Please try again. '.repeat(60)}`;
     const { message } = await kept(long);
     expect(message).toMatch(/^The server at \[…\] has no result\. Please .*…$/);
@@ -137,7 +140,7 @@ describe('the message that is kept of a failed call', () => {
         .join(', '),
     ],
   ];
-  test.each(forms)('has nothing of a prompt that the node quotes: %s', async (_form, quoted) => {
+  test.each(forms)('nothing of a prompt that the node quotes is stored: %s', async (_form, quoted) => {
     const body = asking(PROMPT, CHINESE, 'orchid');
     const before = 'Invalid content in messages';
     for (const [message, beginning] of [
@@ -156,7 +159,7 @@ describe('the message that is kept of a failed call', () => {
     ['Invalid value in user/411/111/111/111/111.', 'Invalid value in …'],
     ['Invalid value in content[411][111][111][111].', 'Invalid value in …'],
     [`The text was ${'1 and '.repeat(11)}2.`, `The text was ${'1 and '.repeat(10)}…`],
-  ])('has few digits of a prompt: %s', async (message, beginning) => {
+  ])('few digits of a prompt are stored: %s', async (message, beginning) => {
     expect((await kept(message, asking(PROMPT))).message).toBe(beginning);
   });
 
@@ -176,7 +179,7 @@ describe('the message that is kept of a failed call', () => {
   const word = fc.stringMatching(/^[b-z]{7,10}$/).map((letters) => `q${letters}`);
   const common = fc.constantFrom('the', 'model', 'is', 'not', 'a', 'valid', 'tools[0].name', '12');
 
-  test('has no word of any prompt, whatever the node says around it', async () => {
+  test('no word that only a prompt contains is stored, whatever surrounds it', async () => {
     const prompts = fc.sample(fc.array(fc.oneof(word, common), { minLength: 2, maxLength: 8 }), {
       seed: 19,
       numRuns: 12,
@@ -201,12 +204,12 @@ describe('the message that is kept of a failed call', () => {
     },
   );
 
-  test('is kept however large the request is', async () => {
+  test('the message is stored however large the request is', async () => {
     const message = 'The prompt is too long.';
     expect((await kept(message, asking('word '.repeat(60_000)))).message).toBe(message);
   });
 
-  test('is our own where the node says nothing that passes, and none for a success', async () => {
+  test("our own message is stored if nothing of the node's passes, and none for a success", async () => {
     const { accountId, key } = await createTestKey(suite.db);
     suite.upstream.answer((_request, response) => response.writeHead(500).end('secret of node 7'));
     await postChat(suite.edge.url, key);

@@ -1,7 +1,8 @@
 import type { CatalogModel } from '../../../src/inference/catalog.js';
 import type { KeyEntry } from '../../../src/inference/keys/key-cache.js';
-import { AccountState, PeriodSpend } from '../../../src/inference/limits/account-state.js';
+import { AccountState } from '../../../src/inference/limits/account-state.js';
 import { Admission } from '../../../src/inference/limits/limits.js';
+import { PeriodSpend } from '../../../src/inference/limits/period-spend.js';
 import { DegradedQuota, SHARED_RESERVE } from '../../../src/inference/limits/shared/degraded-quota.js';
 import { DOLLAR, type Money } from '../../../src/lib/money.js';
 import { testClock } from '../../support/clock.js';
@@ -14,7 +15,7 @@ describe("an edge's share", () => {
   const clock = testClock(Date.UTC(2026, 10, 21, 23, 55));
   let share: DegradedQuota;
   let account: AccountState;
-  /** A balance of which the edge's part is so many calls. */
+  /** A balance of which the edge's share is this many calls. */
   const forCalls = (calls: bigint): Money => FLOOR + SHARED_RESERVE + UNIT * calls * 8n;
   const holding = (calls: bigint): void => {
     account = new AccountState('a', forCalls(calls), 1n, 1_000);
@@ -32,7 +33,7 @@ describe("an edge's share", () => {
     } as KeyEntry;
     return new Admission(entry, new TestCaller(), {} as CatalogModel, '', hold);
   };
-  /** Takes calls, each charged at once, until one is not admitted: how many were, and why no more. */
+  /** Admits calls, each charged at once, until one isn't admitted. Returns their number and the reason. */
   function take(careful = false): [number, string] {
     for (let admitted = 0; ; admitted++) {
       try {
@@ -50,14 +51,14 @@ describe("an edge's share", () => {
     account.observe(balance, seq, clock.now());
   };
 
-  test('is a quarter of what lies above the last five cents, by the number of edges, to the last call', () => {
+  test('a share is a quarter of what is above the last five cents, divided by the number of edges', () => {
     holding(3n);
     expect(take()).toEqual([3, 'insufficient_credits']);
     holding(0n);
     expect(take()).toEqual([0, 'insufficient_credits']);
   });
 
-  test('is everything for the only edge, if Redis has told so', () => {
+  test('the only edge may spend everything, if Redis has confirmed that it is the only one', () => {
     share.edges = 1;
     holding(0n);
     expect(take()).toEqual([0, 'insufficient_credits']);
@@ -68,7 +69,7 @@ describe("an edge's share", () => {
     expect(BigInt(admitted)).toBe(SHARED_RESERVE / UNIT);
   });
 
-  test('of a day goes on into the next, since calls that others have in flight may take all of it', () => {
+  test("a share of a daily cap lasts into the next day, which other edges' calls in flight may use up", () => {
     holding(1_000n);
     const day = new PeriodSpend();
     const dailyLimit = SHARED_RESERVE + UNIT * 8n * 4n;
@@ -91,14 +92,14 @@ describe("an edge's share", () => {
     expect(calls()).toBe(4);
   });
 
-  test('falls with what others have spent, also while events of its own are on their way', () => {
+  test("a share shrinks by other edges' spend, even while own events are in transit", () => {
     holding(10n);
     account.charge(UNIT);
     read(forCalls(2n), 90n);
     expect(take()).toEqual([2, 'insufficient_credits']);
   });
 
-  test('is not given out again when its calls are committed', () => {
+  test('a share is not renewed when its calls are committed', () => {
     holding(3n);
     expect(take()).toEqual([3, 'insufficient_credits']);
     account.pending = 0n;
@@ -106,7 +107,7 @@ describe("an edge's share", () => {
     expect(take()).toEqual([0, 'insufficient_credits']);
   });
 
-  test('has room again when a call costs less than it held', () => {
+  test('a share has room again when a call costs less than it held', () => {
     holding(1n);
     const taken = share.take(admission(UNIT)) as Admission;
     expect(take()).toEqual([0, 'balance_held']);
@@ -114,12 +115,12 @@ describe("an edge's share", () => {
     expect(take()).toEqual([1, 'insufficient_credits']);
   });
 
-  test('lets a call wait that does not fit while Redis is only late', () => {
+  test('a call that exceeds the share waits while Redis is only late', () => {
     holding(2n);
     expect(take(true)).toEqual([2, 'balance_held']);
   });
 
-  test('grows with a top-up, once', () => {
+  test('a share grows with a top-up, once', () => {
     holding(3n);
     take();
     account.pending = 0n;
@@ -132,7 +133,7 @@ describe("an edge's share", () => {
     expect(take()).toEqual([0, 'insufficient_credits']);
   });
 
-  test('goes by a reading that is as new as the last word from Redis', () => {
+  test('a share needs a reading that is as new as the last answer of Redis', () => {
     holding(1n);
     account.readAt = clock.now();
     share.heardAt = clock.now();

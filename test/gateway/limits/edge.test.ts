@@ -91,7 +91,7 @@ function suite(name: string, redisOf: () => TestRedis | undefined, count: number
     },
   );
 
-  test(`${name}: ${CAPPED_CALLS} parallel calls of a capped key overspend by one call at most, and a new edge still refuses`, async () => {
+  test(`${name}: ${CAPPED_CALLS} parallel calls of a capped key overspend by one call at most, and a restarted edge still refuses`, async () => {
     upstream.answer(chat(USAGE));
     const { key, accountId } = await createTestKey(db, { dailyLimit: '0.01', balance: '1' });
     await burst(key, CAPPED_CALLS);
@@ -104,7 +104,7 @@ function suite(name: string, redisOf: () => TestRedis | undefined, count: number
     expect((await errorOf(refused)).code).toBe('daily_cap_exceeded');
   });
 
-  test(`${name}: the guard of a key acts once, every edge refuses, and each has passed the percentage by one call at most`, async () => {
+  test(`${name}: a key's guard acts once, every edge refuses, and each edge exceeds the percentage by one call at most`, async () => {
     upstream.answer(chat(USAGE));
     const guarded = await createTestKey(db, { balance: '1', plan: 'team' });
     await limitKey(db.pool, guarded, LIMIT_USD);
@@ -136,7 +136,7 @@ function suite(name: string, redisOf: () => TestRedis | undefined, count: number
     expect(await checkInvariants(db.pool)).toEqual([]);
   });
 
-  test(`${name}: calls that are aborted, reset, time out or are answered leave no hold`, async () => {
+  test(`${name}: no hold stays open after calls that are answered, aborted, reset or time out`, async () => {
     for (const edge of edges.splice(0)) await edge.close();
     for (let i = 0; i < count; i++) edges.push(await start('1'));
     const keys = await Promise.all(Array.from({ length: 12 }, () => createTestKey(db, { balance: '100' })));

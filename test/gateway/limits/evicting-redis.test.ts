@@ -15,11 +15,11 @@ import { until } from '../../support/until.js';
 const FLOOR = DOLLAR / 1000n;
 const STREAMS = 10;
 const PATIENCE = { redisMs: 10_000, queueMs: 250 };
-/** Of junk, some times what fits. */
+/** Keys of junk, several times as many as fit. */
 const FLOOD = 3_000;
 
-/** Requirement F27: Redis loses single keys while the rest lives. */
-describeWithRedis(`edges with ${STREAMS} open streams, whose Redis loses keys`, () => {
+/** Requirement F27: Redis loses single keys while the rest stays. */
+describeWithRedis(`edges with ${STREAMS} open streams`, () => {
   let redis: TestRedis;
   let edges: LimitsEdge[] = [];
   beforeEach(async () => {
@@ -52,8 +52,8 @@ describeWithRedis(`edges with ${STREAMS} open streams, whose Redis loses keys`, 
   test.each([
     ['the balance', ':balance'],
     ['the calls of the minute', ':rate'],
-    ['which states are open', 'gw:open'],
-  ])('loses %s', async (_name, suffix) => {
+    ['the list of open states', 'gw:open'],
+  ])('edges overspend by one call at most when Redis loses %s', async (_name, suffix) => {
     const [one, other] = await start(new Ledger(FLOOR + 100n * UNIT));
     await openStreams(one);
     const keys = (await redis.client.keys('*')).filter((key) => key.endsWith(suffix));
@@ -62,7 +62,7 @@ describeWithRedis(`edges with ${STREAMS} open streams, whose Redis loses keys`, 
     await spendsTwo(other);
   });
 
-  test('loses the balance, and which states are open, of an account that both edges know', async () => {
+  test('edges overspend by one call at most when Redis loses the balance and the list of open states of an account in use on both edges', async () => {
     const [one, other] = await start(new Ledger(FLOOR + 100n * UNIT));
     other.settle(await other.admit(1), 0n);
     await openStreams(one);
@@ -70,14 +70,14 @@ describeWithRedis(`edges with ${STREAMS} open streams, whose Redis loses keys`, 
     await spendsTwo(other);
   });
 
-  test('loses a daily cap', async () => {
+  test('edges overspend by one call at most when Redis loses a daily cap', async () => {
     const [one, other] = await start(new Ledger(DOLLAR), { dailyLimit: 100n * UNIT });
     await openStreams(one);
     expect(await redis.client.del(...(await redis.client.keys('*:cap:*')))).toBe(1);
     await spendsTwo(other, 'daily_cap_exceeded');
   });
 
-  test('loses which edges live', async () => {
+  test('edges overspend by one call at most when Redis loses the list of edges', async () => {
     const [one, other] = await start(new Ledger(FLOOR + 100n * UNIT));
     await openStreams(one);
     await redis.client.del('gw:edges');
@@ -85,19 +85,19 @@ describeWithRedis(`edges with ${STREAMS} open streams, whose Redis loses keys`, 
     await spendsTwo(other);
   });
 
-  test('knows within a heartbeat again what streams hold, and what was admitted in the last minute', async () => {
+  test('lost holds and calls of the last minute are reported again within a heartbeat', async () => {
     const [one, other] = await start(new Ledger(DOLLAR), { requestsPerMinute: 20 });
     await openStreams(one);
     const { id } = one.entry.account;
     await redis.client.del(`gw:{${id}}:balance`, `gw:{${id}}:rate`);
     await until(async () => Object.values(await redis.open()).includes(String(90n * UNIT)));
     await until(async () => (await redis.client.zcard(`gw:{${id}}:rate`)) === STREAMS);
-    // What is lost with its marks is waited for.
+    // Calls wait until the lost state has been reported again.
     await until(async () => (await outcomeOf(other.admit(0))) === 'admitted');
     expect(await exhaust(other)).toEqual([9, 'rate_limit_exceeded']);
   });
 
-  test('evicts keys when its memory is full', async () => {
+  test('edges overspend by one call at most when Redis evicts keys because its memory is full', async () => {
     await redis.client.config('SET', 'maxmemory-policy', 'allkeys-lru');
     const [one, other] = await start(new Ledger(FLOOR + 100n * UNIT));
     for (const { log } of edges)

@@ -15,32 +15,32 @@ describeWithRedis('a heartbeat', () => {
     return readMembership(answer as (string | number)[], edge);
   }
 
-  test('says when its edge last heard Redis, however late it arrives', async () => {
+  test("a heartbeat carries the time of its edge's last contact, however late it arrives", async () => {
     const { now } = await beat('a', 'look', 0);
     await beat('b', 'live', now - 1_000);
     const membership = await beat('a', 'live', now - 5_000);
     expect(Object.fromEntries(membership.beats)).toEqual({ a: now - 5_000, b: now - 1_000 });
     expect(membership).toMatchObject({ alive: 2, vouchedSince: now - 5_000 });
-    // One that was overtaken.
+    // A heartbeat that was overtaken.
     await beat('b', 'live', now - 2_000);
     expect((await beat('a', 'look', 0)).beats.get('b')).toBe(now - 1_000);
   });
 
-  test('that only looks leaves no trace', async () => {
+  test('a heartbeat that only looks leaves no trace', async () => {
     const membership = await beat('a', 'look', 0);
     expect(membership).toMatchObject({ known: false, vouchedSince: membership.now });
     expect((await beat('a', 'live', membership.now)).known).toBe(false);
     expect((await beat('a', 'live', membership.now)).known).toBe(true);
   });
 
-  test('ahead of a clock that has stepped back counts as of now', async () => {
+  test('a heartbeat from before the clock stepped back counts as of now', async () => {
     const { now } = await beat('a', 'look', 0);
     await redis.client.zadd('gw:edges', now + 3_600_000, 'a');
     const membership = await beat('a', 'live', now + 3_600_000);
     expect(membership.beats.get('a')).toBe(membership.now);
   });
 
-  test('that says goodbye ends an edge at once', async () => {
+  test('an edge that shuts down is silent at once', async () => {
     const { now } = await beat('b', 'look', 0);
     await beat('b', 'live', now);
     expect(await beat('a', 'live', now)).toMatchObject({ alive: 2 });

@@ -11,10 +11,10 @@ type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 const WINDOW = 60_000;
 const MODEL = { contextWindow: WINDOW, priceIn: 3n as Money, priceOut: 7n as Money };
 
-/** What a node may count at most for a text: every byte a token. */
+/** The most tokens that a node may count for a text: one per byte. */
 const textTokens = (text: string): number => Buffer.byteLength(text);
 
-/** What a chat template writes of an object: indented by four, as Llama's does. */
+/** An object as a chat template writes it: indented by four, as Llama's does. */
 const templated = (value: Json | undefined): number =>
   value === undefined ? 0 : textTokens(JSON.stringify(value, null, 4).replace(/\n +/g, '\n    '));
 
@@ -49,7 +49,7 @@ function mostOfEmbeddings({ input }: Record<string, Json>): { input: number; out
 const tokensOf = (one: string | number[] | number): number =>
   Math.min(WINDOW, 2 + (typeof one === 'string' ? textTokens(one) : (one as number[]).length));
 
-/** JSON as clients write it: as it comes, with room, all beyond ASCII escaped, or with names that hide in escapes. */
+/** JSON as clients write it: plain, indented, with escapes beyond ASCII, or with escaped names. */
 const written = (body: Json, style: number): Buffer => {
   const plain = style === 1 ? JSON.stringify(body, null, 2) : JSON.stringify(body);
   if (style === 2) return Buffer.from(plain.replace(/[^\x20-\x7e]/g, escapeOf));
@@ -123,29 +123,29 @@ const holdsFor = (
   );
 };
 
-describe('the hold is at least what a truthful node can report', () => {
+describe('the hold of a call', () => {
   const style = fc.nat(3);
 
-  test('for any chat', () => {
+  test('a hold covers whatever a truthful node can report for a chat', () => {
     fc.assert(
       fc.property(chat, style, (body, how) => holdsFor(body, how, mostOfChat)),
       { numRuns: sized(500, 5_000) },
     );
   });
 
-  test('for tools that a template writes out over many lines', () => {
+  test('a hold covers tools that a template writes over many lines', () => {
     const tools = [{ type: 'function', function: { enum: Array.from({ length: 2_000 }, () => 1) } }];
     holdsFor({ messages: [{ role: 'user', content: '' }], tools, max_tokens: 1 }, 0, mostOfChat);
   });
 
-  test('for any embeddings', () => {
+  test('a hold covers whatever a truthful node can report for embeddings', () => {
     fc.assert(
       fc.property(embeddings, style, (body, how) => holdsFor(body, how, mostOfEmbeddings)),
       { numRuns: sized(300, 3_000) },
     );
   });
 
-  test('for any model that may stand in, at its own prices and in its own window', () => {
+  test('a hold covers each fallback, at its own prices and with its own context', () => {
     const draft = fc.record({
       contextWindow: fc.integer({ min: 1_000, max: 200_000 }),
       priceIn: fc.bigInt(0n, 10n),
@@ -212,24 +212,27 @@ describe('the hold is at least what a truthful node can report', () => {
     ['images as large as it likes', { mm_processor_kwargs: { max_pixels: 1e9 }, messages: [] }],
     ['a search of the web', { web_search_options: {}, messages: [] }],
     ['a hundred images', withPart({ urls: Array.from({ length: 100 }, () => ({ image_url: 'data:,' })) })],
-  ])('and the whole context for %s, whose tokens nothing shows', (_what, body) => {
+  ])('a hold covers the whole context for %s, whose tokens are unknown', (_what, body) => {
     expect(bound(body)).toBe(window);
   });
 
-  test('and no more than its bytes and the template for what only speaks of images', () => {
+  test('a hold covers only bytes and template for a text that merely mentions images', () => {
     const content =
       'Set {"type":"image_url"} or "file_id" and \\u00e9, as in "image_url": "https://a.example".';
     expect(bound({ messages: [{ role: 'user', content }] })).toBeLessThan(window / 30n);
   });
 
-  test.each(['max_tokens', 'max_completion_tokens'])('and the context where %s is null or absent', (name) => {
-    const hold = (limit: object) =>
-      costBound(read(Buffer.from(JSON.stringify({ model: 'm', ...limit }))), MODEL);
-    const full = MODEL.priceOut * BigInt(WINDOW);
-    expect(hold({})).toBe(full);
-    expect(hold({ [name]: null })).toBe(full);
-    expect(hold({ [name]: 10 })).toBe(MODEL.priceOut * 10n);
-    expect(hold({ [name]: 10, n: 3, best_of: 5 })).toBe(MODEL.priceOut * 50n);
-    expect(hold({ [name]: 1_000_000, n: 2 })).toBe(full * 2n);
-  });
+  test.each(['max_tokens', 'max_completion_tokens'])(
+    'a hold covers the context if %s is null or absent',
+    (name) => {
+      const hold = (limit: object) =>
+        costBound(read(Buffer.from(JSON.stringify({ model: 'm', ...limit }))), MODEL);
+      const full = MODEL.priceOut * BigInt(WINDOW);
+      expect(hold({})).toBe(full);
+      expect(hold({ [name]: null })).toBe(full);
+      expect(hold({ [name]: 10 })).toBe(MODEL.priceOut * 10n);
+      expect(hold({ [name]: 10, n: 3, best_of: 5 })).toBe(MODEL.priceOut * 50n);
+      expect(hold({ [name]: 1_000_000, n: 2 })).toBe(full * 2n);
+    },
+  );
 });

@@ -8,7 +8,7 @@ const FLOOR = 0.001;
 const PARALLEL = 16;
 
 /** An account with little money sends many calls at once. */
-describe('parallel calls whose cost their size does not show', () => {
+describe('parallel calls whose size does not reveal their cost', () => {
   const suite = useEdge();
 
   const post = async (path: string, { key }: TestKey, body: object): Promise<number> => {
@@ -35,7 +35,7 @@ describe('parallel calls whose cost their size does not show', () => {
     };
   };
 
-  test('embeddings of many inputs go below the floor by one call at most', async () => {
+  test('embeddings of many inputs overspend by one call at most', async () => {
     const inputs = Array.from({ length: 20 }, () => 'a '.repeat(4_000));
     const answer = embeddings({ usage: { prompt_tokens: 20 * 8_000, total_tokens: 20 * 8_000 } });
     const body = { model: 'gateway/embed', input: inputs };
@@ -46,7 +46,7 @@ describe('parallel calls whose cost their size does not show', () => {
     expect(left).toBeGreaterThanOrEqual(FLOOR - dearest);
   });
 
-  test('chats with images of a short address go below the floor by one call at most', async () => {
+  test('chats with images of a short address overspend by one call at most', async () => {
     const content = [
       { type: 'text', text: 'What is this?' },
       { type: 'image_url', image_url: { url: 'https://images.example/1' } },
@@ -60,9 +60,9 @@ describe('parallel calls whose cost their size does not show', () => {
 
   test.each([
     ['sounds in a few bytes', { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }],
-    ['images that only their type tells', { type: 'image', source: { type: 'base64', data: 'AAAA' } }],
-    ['images that are named without a type', { image: 'data:,' }],
-  ])('chats with %s go below the floor by one call at most', async (_what, part) => {
+    ['images known only by their type', { type: 'image', source: { type: 'base64', data: 'AAAA' } }],
+    ['images without a type', { image: 'data:,' }],
+  ])('chats with %s overspend by one call at most', async (_what, part) => {
     const script = chat({ usage: { prompt_tokens: 16_000, completion_tokens: 1, total_tokens: 16_001 } });
     const messages = [{ role: 'user', content: [part] }];
     const body = { model: 'gateway/qwen-pro', messages, max_tokens: 1 };
@@ -71,7 +71,7 @@ describe('parallel calls whose cost their size does not show', () => {
     expect(left).toBeGreaterThanOrEqual(FLOOR - dearest);
   });
 
-  test('chats never ask a node for media that it has kept of another call', async () => {
+  test('a chat never gets media that a node has cached from another call', async () => {
     const payer = await createTestKey(suite.db);
     const seen = suite.upstream.seen.length;
     for (const type of ['image_pil', 'image_url', 'input_audio', 'video_url']) {
@@ -82,12 +82,12 @@ describe('parallel calls whose cost their size does not show', () => {
     expect(suite.upstream.seen).toHaveLength(seen);
   });
 
-  test('the audit finds nothing in the books of all', async () => {
+  test('the audit finds no violation after all these calls', async () => {
     const { context } = jobContext(suite.db.orm);
     expect((await runAudit(context)).filter(({ violations }) => violations > 0)).toEqual([]);
   });
 
-  test('an answer without usage is estimated at max_tokens at most', async () => {
+  test('an answer without usage is charged for max_tokens at most', async () => {
     const payer = await createTestKey(suite.db);
     suite.upstream.answer(chat({ usage: undefined }));
     const body = { model: 'gateway/fast', messages: [{ role: 'user', content: 'Hi' }], max_tokens: 1 };
@@ -96,7 +96,7 @@ describe('parallel calls whose cost their size does not show', () => {
     expect(await usageOf(suite.db, payer.accountId)).toMatchObject([{ estimated: true, output_tokens: 1 }]);
   });
 
-  test('embeddings without usage are estimated for all of their inputs', async () => {
+  test('embeddings without usage are charged for all of their inputs', async () => {
     const { key, accountId } = await createTestKey(suite.db);
     suite.upstream.answer(embeddings());
     const input = Array.from({ length: 10 }, () => 'word '.repeat(1_600));

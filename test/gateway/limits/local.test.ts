@@ -26,7 +26,7 @@ describe('limits of the only edge', () => {
 
   const metric = async (name: string) => (await edge.registry.getSingleMetric(name)!.get()).values[0]?.value;
 
-  test('the answer is there at once while there is room: no promise, nothing awaited', async () => {
+  test("a call that needn't wait is admitted synchronously", async () => {
     await start(10n);
     const admission = edge.limits.admit(edge.entry, bodyOf(3), new TestCaller(), 'chat');
     expect(admission).toMatchObject({ held: true, hold: UNIT * 3n });
@@ -34,7 +34,7 @@ describe('limits of the only edge', () => {
   });
 
   test.each([2, 50, 500, 2_000])(
-    '%i parallel calls near the floor hold at most one more than there is',
+    '%i parallel calls near the floor hold at most one call more than the balance',
     async (calls) => {
       const ledger = await start(25n);
       const results = await Promise.all(
@@ -49,7 +49,7 @@ describe('limits of the only edge', () => {
     },
   );
 
-  test('who waits is let in first come, first served, as holds settle', async () => {
+  test('waiting calls are admitted first come, first served, as holds settle', async () => {
     await start(0n);
     const first = await edge.admit(10);
     const order: number[] = [];
@@ -64,7 +64,7 @@ describe('limits of the only edge', () => {
     expect(order).toEqual([1, 2, 3]);
   });
 
-  test('who waits for nothing is refused after a quarter of a second, and told to come back', async () => {
+  test('a call that waits in vain is refused after a quarter of a second, with Retry-After', async () => {
     await start(0n);
     const held = await edge.admit(10);
     const time = ownTime();
@@ -81,7 +81,7 @@ describe('limits of the only edge', () => {
     edge.settle(held, 0n);
   });
 
-  test('who waits is refused at once when a charge takes the balance below the floor', async () => {
+  test('a waiting call is refused at once when a charge takes the balance below the floor', async () => {
     await start(0n);
     const held = await edge.admit(10);
     const time = ownTime();
@@ -106,7 +106,7 @@ describe('limits of the only edge', () => {
     expect(edge.entry.account.holds).toBe(0n);
   });
 
-  test('open holds alone fill a daily cap only for a moment; spend fills it for the day', async () => {
+  test('a daily cap that is held is refused with Retry-After, and one that is spent without', async () => {
     await start(1_000n, { dailyLimit: UNIT * 10n });
     const held = await edge.admit(10);
     const waiting = edge.admit(10);
@@ -121,7 +121,7 @@ describe('limits of the only edge', () => {
     expect(spent).not.toHaveProperty('options.retryAfterSeconds');
   });
 
-  test('a lone caller walks its balance down to the floor without a refusal', async () => {
+  test('a lone caller spends its balance down to the floor without a refusal', async () => {
     const ledger = await start(500n);
     let calls = 0;
     while (ledger.balance - edge.entry.account.pending >= FLOOR) {
@@ -132,7 +132,7 @@ describe('limits of the only edge', () => {
     await expect(edge.admit(1)).rejects.toMatchObject({ code: 'insufficient_credits' });
   });
 
-  test('a hold that nobody settles is voided after its deadline, once, and counted; a late charge still counts', async () => {
+  test('a hold that is never settled is voided once after its deadline, and a late charge still counts', async () => {
     jest.useFakeTimers();
     try {
       const clock = testClock();
@@ -142,7 +142,7 @@ describe('limits of the only edge', () => {
       jest.advanceTimersByTime(5_000);
       expect(edge.log).toEqual(['voided a hold that was never settled']);
       expect(await metric('gateway_leaked_holds_total')).toBe(1);
-      // There is room again, and a stream that is being answered is left alone.
+      // There is room again. The hold of a stream that is being answered isn't voided.
       const live = await edge.admit(10);
       live.isAnswering = true;
       clock.advance(3_600_000);

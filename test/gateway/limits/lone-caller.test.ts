@@ -46,7 +46,7 @@ describeWithRedis(`a lone caller near the floor, over ${EDGES} edges`, () => {
   });
 
   test.each(['0.0011', '0.002', '0.005', '0.01'])(
-    `with $%s is never refused for its own calls, ${CALLS} in a row`,
+    `a lone caller with $%s is never refused because of its own calls, ${CALLS} in a row`,
     async (balance) => {
       const { key, accountId } = await createTestKey(db, { balance });
       const refused: unknown[] = [];
@@ -61,7 +61,7 @@ describeWithRedis(`a lone caller near the floor, over ${EDGES} edges`, () => {
     },
   );
 
-  test('is not refused either after a call that took nearly all of its balance', async () => {
+  test('a lone caller is not refused after a call that took nearly all of its balance', async () => {
     const { key, accountId } = await createTestKey(db, { balance: '0.0575' });
     // 31,000 tokens out of gateway/deepseek-code at $1.80 a million: 0.0558 dollars.
     upstream.answer(chat({ usage: { prompt_tokens: 0, completion_tokens: 31_000, total_tokens: 31_000 } }));
@@ -74,7 +74,7 @@ describeWithRedis(`a lone caller near the floor, over ${EDGES} edges`, () => {
     expect(Number(await balanceOf(db, accountId))).toBeCloseTo(0.0575 - 0.0558 - COST_USD, 12);
   });
 
-  test('is not refused at a daily cap for its own finished call, while another key of the account calls', async () => {
+  test('a lone caller is not refused at its daily cap because of its own finished call, while another key calls', async () => {
     const { key, accountId } = await createTestKey(db, { balance: '100', dailyLimit: '0.0575' });
     const other = await createTestKey(db, { accountId });
     upstream.answer(chat({ usage: { prompt_tokens: 0, completion_tokens: 31_000, total_tokens: 31_000 } }));
@@ -95,7 +95,7 @@ describeWithRedis(`a lone caller near the floor, over ${EDGES} edges`, () => {
     }
   });
 
-  test('is refused once its balance is below the floor', async () => {
+  test('a lone caller is refused once its balance is below the floor', async () => {
     const { key } = await createTestKey(db, { balance: '0.0010008' });
     const statuses: number[] = [];
     for (let call = 0; call < 4; call++) {

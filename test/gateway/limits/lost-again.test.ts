@@ -29,7 +29,7 @@ describeWithRedis('edges that lose Redis again and again', () => {
     return edges as [LossyEdge, LossyEdge];
   }
 
-  /** Takes what the edge gives. */
+  /** Sends calls to the edge until one is refused. Returns the admitted ones. */
   async function drain(edge: LossyEdge): Promise<Admission[]> {
     const admitted: Admission[] = [];
     for (;;) {
@@ -47,7 +47,7 @@ describeWithRedis('edges that lose Redis again and again', () => {
     for (const admission of admissions) edge.settle(admission, COST);
   }
 
-  /** What the account will have when everything that is under way is charged. */
+  /** The account's balance once all holds and pending charges are committed. */
   const leftOf = (ledger: Ledger): Money =>
     edges.reduce(
       (left, { pending, entry }) => left - entry.account.holds - pending.reduce((a, b) => a + b, 0n),
@@ -55,7 +55,7 @@ describeWithRedis('edges that lose Redis again and again', () => {
     );
   const withinOneCall = (ledger: Ledger) => expect(leftOf(ledger)).toBeGreaterThanOrEqual(FLOOR - COST);
 
-  test('report what was settled while Redis was away, however long that was', async () => {
+  test('a hold that was settled while Redis was away is reported, however long that was', async () => {
     const clock = testClock(Date.now());
     const [loser, other] = await two(new Ledger(FLOOR + COST * 100n), { clock });
     const held = await loser.admit(CALL);
@@ -64,14 +64,14 @@ describeWithRedis('edges that lose Redis again and again', () => {
     clock.advance(70_000);
     const beat = async () => Number(await redis.client.zscore('gw:edges', other.identity.id));
     const since = await beat();
-    // Twelve heartbeats: an edge looks over all its keys every five.
+    // Twelve heartbeats: an edge repeats its reports every five.
     await until(async () => (await beat()) > since + 240);
     expect(Object.values(await redis.open())).toEqual([String(COST)]);
     await loser.regain();
     expect(await redis.open()).toEqual({});
   });
 
-  test('give no share of what the calls of another one hold', async () => {
+  test("an edge gives out no share of what another edge's calls hold", async () => {
     const ledger = new Ledger(FLOOR + COST * 100n);
     const [holder, loser] = await two(ledger);
     const held = await drain(holder);
@@ -85,7 +85,7 @@ describeWithRedis('edges that lose Redis again and again', () => {
     }
   });
 
-  test('together spend no more than there is, whatever they commit in between', async () => {
+  test('all edges together overspend by one call at most, whatever they commit in between', async () => {
     const ledger = new Ledger(FLOOR + COST * 100n);
     const pair = await two(ledger);
     for (let i = 0; i < OUTAGES; i++) {
@@ -102,7 +102,7 @@ describeWithRedis('edges that lose Redis again and again', () => {
     expect(leftOf(ledger)).toBeLessThan(FLOOR + COST * 20n);
   });
 
-  test('leave to one that is alone what it may give out, while the others spend the rest', async () => {
+  test('an edge that is alone keeps its share while the others spend the rest', async () => {
     const ledger = new Ledger(FLOOR + COST * 100n);
     const [sharer, loser] = await two(ledger);
     for (let i = 0; i < OUTAGES; i++) {
@@ -122,7 +122,7 @@ describeWithRedis('edges that lose Redis again and again', () => {
     withinOneCall(ledger);
   });
 
-  test('keep within a daily cap in the same way', async () => {
+  test('all edges together exceed a daily cap by one call at most', async () => {
     const ledger = new Ledger(DOLLAR * 100n);
     const dailyLimit = COST * 100n;
     const pair = await two(ledger, { dailyLimit });
@@ -138,7 +138,7 @@ describeWithRedis('edges that lose Redis again and again', () => {
     expect(ledger.spend).toBeGreaterThan(dailyLimit / 2n);
   });
 
-  test('do not notice it with an account that has plenty, and give it a new share each time', async () => {
+  test('an account with a high balance gets a new share with each outage, and no refusal', async () => {
     const ledger = new Ledger(DOLLAR * 5n);
     const pair = await two(ledger);
     for (let i = 0; i < OUTAGES; i++) {
@@ -151,7 +151,7 @@ describeWithRedis('edges that lose Redis again and again', () => {
     }
   });
 
-  test('give out a top-up that the database tells of', async () => {
+  test('a top-up that an edge reads during an outage raises its share, once', async () => {
     const ledger = new Ledger(FLOOR);
     const pair = await two(ledger);
     for (const edge of pair) await edge.lose();
@@ -163,13 +163,13 @@ describeWithRedis('edges that lose Redis again and again', () => {
     // An eighth of what lies above the last five cents.
     expect(admitted).toHaveLength(5);
     expect(await drain(pair[0])).toEqual([]);
-    // The same top-up, told once more.
+    // The same top-up, read a second time.
     await pair[0].readAgain();
     expect(await drain(pair[0])).toEqual([]);
     settle(pair[0], admitted);
   });
 
-  test('wait for one that Redis has forgotten, until it has told what it has open', async () => {
+  test('edges wait for one that Redis has forgotten until it has reported its open amounts', async () => {
     const ledger = new Ledger(FLOOR + COST * 100n);
     const [holder, other] = await two(ledger);
     await drain(holder);
@@ -201,7 +201,7 @@ describeWithRedis('edges that lose Redis again and again', () => {
     withinOneCall(ledger);
   });
 
-  test('release what was kept for one that is alone once all share again', async () => {
+  test('the reserve is released once all edges share again', async () => {
     const ledger = new Ledger(FLOOR + COST * 10n);
     const [edge] = await two(ledger);
     await until(async () => {

@@ -53,7 +53,7 @@ afterEach(async () => {
 
 /** Daily caps of keys count by UTC day. */
 function capsAtMidnight(count: number, counted: 'alone' | 'redis'): void {
-  test('a new day begins without what the day before has not committed yet', async () => {
+  test("pending charges of the day before don't count in a new day", async () => {
     const [one] = await start(count, counted);
     for (let call = 0; call < 60; call++) one!.settle(await one!.admit(1), UNIT);
     expect(await outcomeOf(one!.admit(1))).toBe('daily_cap_exceeded');
@@ -64,7 +64,7 @@ function capsAtMidnight(count: number, counted: 'alone' | 'redis'): void {
     expect(await exhaust(one!)).toEqual([59, 'daily_cap_exceeded']);
   });
 
-  test('a charge of the new day counts once when it is read before the edge hears of its commit', async () => {
+  test('a charge of the new day counts once if it is read before its commit is reported', async () => {
     const [one] = await start(count, counted);
     clock.advance(5_000);
     one!.settle(await one!.admit(1), 40n * UNIT);
@@ -73,7 +73,7 @@ function capsAtMidnight(count: number, counted: 'alone' | 'redis'): void {
     expect(await exhaust(one!)).toEqual([20, 'daily_cap_exceeded']);
   });
 
-  test('a new day begins with what calls in flight hold, of all edges', async () => {
+  test('holds of calls in flight on all edges count in a new day', async () => {
     const all = await start(count, counted);
     for (let call = 0; call < 50; call++) await all.at(-1)!.admit(1);
     clock.advance(5_000);
@@ -90,13 +90,13 @@ describeWithRedis('at midnight, edges over Redis', () => {
   afterAll(() => redis.close());
   capsAtMidnight(2, 'redis');
 
-  /** What Redis has of the capped key, by day. */
+  /** The states of the capped key in Redis, one per day. */
   const caps = async (): Promise<string[]> => {
     const names = await redis.client.keys(`gw:*:cap:${edges[0]!.entry.credential.id}:*`);
     return Promise.all(names.map(async (name) => (await redis.client.get(name))!));
   };
 
-  test('a new day counts what a call holds that was admitted on the way over midnight', async () => {
+  test('the hold of a call that is admitted while the day changes counts in the new day', async () => {
     const link = await createTcpProxy(Number(new URL(redis.url).port));
     const [one, other] = (await start(2, 'redis', { redisUrl: link.urlOf(redis.url) })) as [
       LimitsEdge,
@@ -118,7 +118,7 @@ describeWithRedis('at midnight, edges over Redis', () => {
     await link.close();
   });
 
-  test('a new day begins with what a suspended edge holds', async () => {
+  test('the holds of a suspended edge count in a new day', async () => {
     const asleep = { patience: { redisMs: 10_000, queueMs: 50, beatMs: 600_000 } };
     const [other, one] = (await start(2, 'redis', {}, asleep)) as [LimitsEdge, LimitsEdge];
     await one.admit(50);

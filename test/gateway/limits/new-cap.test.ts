@@ -37,7 +37,7 @@ describeWithRedis('a daily cap for a key that had none', () => {
     await db.close();
   });
 
-  test('counts what calls in flight hold, whichever edge has them', async () => {
+  test('holds of calls in flight count against a new cap, whichever edge has them', async () => {
     const [one, other] = edges as [TestEdge, TestEdge];
     const { token } = await signUp(platform.url);
     const made = await call<{ api_key: { id: string }; key: string }>(platform.url, 'POST', '/api/keys', {
@@ -64,7 +64,7 @@ describeWithRedis('a daily cap for a key that had none', () => {
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([402, '1']);
     expect((await errorOf(refused)).code).toBe('daily_cap_exceeded');
     answer();
-    // Whoever receives an error pays nothing.
+    // A call that gets an error is free.
     expect((await inFlight).status).toBe(400);
     await until(async () => (await postChat(one.url, key)).status === 200);
   });

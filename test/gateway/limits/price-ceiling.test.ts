@@ -31,7 +31,7 @@ const catalog = {
   stop: () => undefined,
 };
 
-describe('the dearest that a call can be charged at', () => {
+describe('the highest price at which a call can be charged', () => {
   let db: TestDatabase;
   let proxy: TestProxy;
   beforeAll(async () => {
@@ -43,7 +43,7 @@ describe('the dearest that a call can be charged at', () => {
     await db.close();
   });
 
-  test('is that of the model or of what stands in for it, as the bundled proxy tells', async () => {
+  test("the ceiling is the highest price of the model and the fallbacks that the product's own proxy reports", async () => {
     const routes = createModelRoutes(proxy.url, '', proxy.masterKey);
     await routes.ready;
     const ceilingOf = createPriceCeilings(catalog, routes);
@@ -53,7 +53,7 @@ describe('the dearest that a call can be charged at', () => {
     await routes.stop();
   });
 
-  test('is that of the dearest model of its kind when the proxy tells no fallbacks', async () => {
+  test('the ceiling is the highest price of all models of the kind if the proxy reports no fallbacks', async () => {
     const other = await startScriptedUpstream();
     const routes = createModelRoutes(other.url, '', 'key');
     await routes.ready;
@@ -64,7 +64,7 @@ describe('the dearest that a call can be charged at', () => {
     await other.close();
   });
 
-  test('is told to whoever has the master key only, without an address', async () => {
+  test('fallbacks are reported only with the master key, and without an address', async () => {
     const ask = (key: string) =>
       fetch(`${proxy.url}/v1/model/info`, { headers: { authorization: `Bearer ${key}` } });
     expect((await ask('sk-another')).status).toBe(401);

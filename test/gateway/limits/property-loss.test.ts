@@ -43,7 +43,7 @@ interface Open {
   admission: Admission;
 }
 
-/** Carries steps out, and sees after each that what is under way can be paid, but for one call. */
+/** Runs steps, and checks after each that all but one of the open calls can be paid. */
 class Run {
   readonly #open: Open[] = [];
   readonly #lost = new Set<LossyEdge>();
@@ -134,7 +134,7 @@ describeWithRedis('edges that each lose Redis at any time', () => {
   });
   afterAll(() => redis.close());
 
-  test('spend one call too much at most, whatever they hold, charge and commit', async () => {
+  test('all edges together overspend by one call at most, whatever they hold, charge and commit', async () => {
     await fc.assert(
       fc.asyncProperty(scenario, async ({ edges: count, units, steps }) => {
         const ledger = new Ledger(FLOOR + UNIT * BigInt(units));

@@ -39,8 +39,8 @@ interface Open {
 }
 
 /**
- * Carries steps out and compares each decision with a model that knows everything: what is committed, charged and
- * held over all edges. A call is admitted exactly when the model says so.
+ * Runs steps and compares each decision with a model that knows all that is committed, charged and held on all edges. A call
+ * must be admitted exactly if the model admits it.
  */
 async function run(
   edges: LimitsEdge[],
@@ -94,7 +94,7 @@ const scenario = fc.record({
   steps: fc.array(step, { minLength: 5, maxLength: 40 }),
 });
 
-test('the only edge decides every sequence of calls as the books say', async () => {
+test('the only edge decides every sequence of calls as the ledger demands', async () => {
   await fc.assert(
     fc.asyncProperty(scenario, async ({ units, cap, steps }) => {
       const ledger = new Ledger(FLOOR + UNIT * BigInt(units));
@@ -130,7 +130,7 @@ describeWithRedis('over Redis', () => {
     });
   }
 
-  test('two edges decide every sequence of calls as the books of both say, and nothing stays open', async () => {
+  test('two edges decide every sequence of calls as the ledger demands, and nothing stays open', async () => {
     await fc.assert(
       fc.asyncProperty(scenario, async ({ units, cap, steps }) => {
         const ledger = new Ledger(FLOOR + UNIT * BigInt(units));
@@ -139,7 +139,7 @@ describeWithRedis('over Redis', () => {
         const same = { redisUrl: redis.url, accountId: newId(), keyId: newId(), dailyLimit, patience };
         const edges = [await limitsEdge(ledger, same), await limitsEdge(ledger, same)];
         try {
-          // What an edge tells Redis is not waited for: the books are compared when it has arrived.
+          // Edges don't wait for their reports, so compare only once Redis has got them.
           await run(edges, ledger, dailyLimit, steps, (expected) => arrived(same.accountId, expected));
           expect(await redis.open()).toEqual({});
         } finally {

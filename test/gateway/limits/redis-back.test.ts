@@ -58,8 +58,8 @@ describeWithRedis('edges on their way back to Redis', () => {
     return edges as [LimitsEdge, LimitsEdge];
   }
 
-  /** The times of calls that Redis has of an account. */
-  const told = ({ entry }: LimitsEdge): Promise<number> =>
+  /** Number of calls of the last minute that Redis has of an account. */
+  const reported = ({ entry }: LimitsEdge): Promise<number> =>
     redis.client.zcard(`gw:{${entry.account.id}}:rate`);
 
   /** An edge that has reported its 50 calls to an emptied Redis, and does not share limits yet. */
@@ -70,12 +70,12 @@ describeWithRedis('edges on their way back to Redis', () => {
     await redis.kill();
     await until(async () => !(await shared(one)));
     await redis.start();
-    await until(async () => (await told(one)) === 50);
+    await until(async () => (await reported(one)) === 50);
     return one;
   }
 
-  test('are back at once where the others had taken one for dead, since Redis has forgotten nothing', async () => {
-    // Whoever takes Redis for emptied waits for three seconds.
+  test('an edge that others counted as dead shares again at once, since Redis has lost nothing', async () => {
+    // An edge that considers Redis emptied waits three seconds.
     const options = { requestsPerMinute: 400, patience: { ...PATIENCE, beatMs: 2_000 } };
     const [one, other] = await two(options, options);
     await one.admit(1);
@@ -88,7 +88,7 @@ describeWithRedis('edges on their way back to Redis', () => {
     expect((await exhaust(one))[0] + (await exhaust(other))[0]).toBe(397);
   }, 60_000);
 
-  test('share the minute of one that is back later, when Redis comes back empty', async () => {
+  test('the minute of an edge that is back later counts when Redis comes back empty', async () => {
     const link = await createTcpProxy(Number(new URL(redis.url).port));
     const options = { requestsPerMinute: 100 };
     const [one, other] = await two(options, { ...options, redisUrl: link.urlOf(redis.url) });
@@ -111,16 +111,16 @@ describeWithRedis('edges on their way back to Redis', () => {
     await link.close();
   }, 60_000);
 
-  test('share what they have admitted alone on the way', async () => {
+  test('calls that an edge admits alone during recovery count', async () => {
     const one = await returning();
     for (let call = 0; call < 10; call++) await one.admit(1);
     expect(await shared(one)).toBe(false);
     await until(() => shared(one));
-    expect(await told(one)).toBe(60);
+    expect(await reported(one)).toBe(60);
     expect(await exhaust(one)).toEqual([40, 'rate_limit_exceeded']);
   }, 60_000);
 
-  test('share what they have admitted alone, although their clock was put back meanwhile', async () => {
+  test('calls that an edge admits alone during recovery count although its clock steps back', async () => {
     const clock = testClock();
     const one = await returning({ clock });
     clock.advance(-500);
@@ -128,18 +128,18 @@ describeWithRedis('edges on their way back to Redis', () => {
     clock.advance(700);
     expect(await shared(one)).toBe(false);
     await until(() => shared(one));
-    expect(await told(one)).toBe(60);
+    expect(await reported(one)).toBe(60);
   }, 60_000);
 
-  test('start over when Redis is emptied a second time', async () => {
+  test('recovery starts over when Redis is emptied a second time', async () => {
     const one = await returning();
     await until(async () => (await lastBeat(one)) > 0);
     await redis.client.flushall();
     await until(() => shared(one));
-    expect(await told(one)).toBe(50);
+    expect(await reported(one)).toBe(50);
   }, 60_000);
 
-  test('wait for a slow Redis instead of starting over', async () => {
+  test('recovery waits for a slow Redis instead of starting over', async () => {
     let looks = 0;
     let follows = (): void => undefined;
     const link = await createTcpProxy(Number(new URL(redis.url).port), (bytes) => {
@@ -173,7 +173,7 @@ describeWithRedis('edges on their way back to Redis', () => {
     await link.close();
   }, 60_000);
 
-  test('hold what calls of a suspended edge may cost, until they must be over', async () => {
+  test('the holds of a suspended edge count until its calls must be over', async () => {
     const asleep = { patience: { ...PATIENCE, beatMs: 600_000 } };
     const [other, one] = await start(new Ledger(FLOOR + 400n * UNIT), {}, asleep);
     for (let call = 0; call < 3; call++) await one.admit(30);
@@ -185,7 +185,7 @@ describeWithRedis('edges on their way back to Redis', () => {
     expect(await exhaust(other)).toEqual([89, 'insufficient_credits']);
   }, 60_000);
 
-  test('keep their holds after they return, even if another edge has not noticed yet', async () => {
+  test('an edge that is back keeps its holds, even if another edge has not noticed its return', async () => {
     const [other, one] = await start(
       new Ledger(FLOOR + 1_000n * UNIT),
       { patience: { ...PATIENCE, beatMs: 2_000 } },
@@ -196,7 +196,7 @@ describeWithRedis('edges on their way back to Redis', () => {
       await silence(one, 70);
       return (await gauge(other, 'gateway_edges_alive')) === 1;
     });
-    // It has somebody to bury, and so a heartbeat.
+    // Reporting a dead edge makes this one send a heartbeat.
     one.identity.replaced(['another']);
     await until(() => one.log.at(-1) === 'Redis is back; limits are shared again', { intervalMs: 1 });
     expect(await exhaust(other)).toEqual([101, 'insufficient_credits']);

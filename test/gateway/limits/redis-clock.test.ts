@@ -25,12 +25,12 @@ describeWithRedis("a step of Redis's clock", () => {
     await db.close();
   });
 
-  /** What a step of the clock looks like from the times that were kept. */
+  /** Shifts the stored times, as seen after a step of the clock. */
   const step = async (key: string, ms: number): Promise<void> => {
     for (const member of await redis.client.zrange(key, 0, -1)) await redis.client.zincrby(key, ms, member);
   };
 
-  test('back by an hour leaves a full window full for a minute at most', async () => {
+  test('a full minute stays full for a minute at most after the clock steps back by an hour', async () => {
     const { key, accountId } = await createTestKey(db, { plan: 'free' });
     for (let i = 0; i < 20; i++) expect((await postChat(edge.url, key)).status).toBe(200);
     const window = `gw:{${accountId}}:rate`;

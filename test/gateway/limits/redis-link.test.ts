@@ -7,7 +7,7 @@ import { describeWithRedis } from '../../support/redis.js';
 import { redisServer } from '../../support/redis-server.js';
 import { until } from '../../support/until.js';
 
-/** How many whole commands a connection has been sent: each is an array of texts with their lengths. */
+/** Counts the whole commands sent over a connection. Each is an array of texts with their lengths. */
 function commandsIn(bytes: Buffer): { commands: number; rest: Buffer } {
   let commands = 0;
   let rest = bytes;
@@ -68,7 +68,7 @@ describe('the connection to Redis', () => {
     return link;
   };
 
-  test('is made anew while the server reads its data and refuses every command', async () => {
+  test('the connection is opened again while the server loads its data and refuses every command', async () => {
     await serve((connection) =>
       connection === 1 ? '-LOADING Redis is loading the dataset in memory\r\n' : '+OK\r\n',
     );
@@ -77,17 +77,17 @@ describe('the connection to Redis', () => {
     expect(sockets).toHaveLength(2);
   });
 
-  test('is made anew after a server that drops it at the first command', async () => {
+  test('the connection is opened again if the server drops it at the first command', async () => {
     await serve((connection) => (connection <= 3 ? undefined : '+OK\r\n'));
     open();
     await until(() => ready === 1, { what: 'the scripts to be loaded' });
     expect(sockets).toHaveLength(4);
   });
 
-  test('comes back however often, and whenever, it is dropped', async () => {
+  test('the connection comes back however often, and whenever, it is dropped', async () => {
     await serve(() => '+OK\r\n');
     const dropped = open();
-    // Before, in and behind the turns in which it begins.
+    // Before, in and after the turns of the event loop in which the connection begins.
     for (let turn = 0; turn < 20; turn++) {
       dropped.reconnect();
       if (turn % 2 === 0) await new Promise((next) => setImmediate(next));
@@ -98,7 +98,7 @@ describe('the connection to Redis', () => {
 });
 
 describeWithRedis('a node of a Redis Cluster', () => {
-  test('is refused at the start, in one line', async () => {
+  test('a node of a cluster stops the start with one line', async () => {
     const port = String(await freePort());
     const node = await redisServer(['--cluster-enabled', 'yes', '--cluster-port', port]);
     await node.start();

@@ -29,7 +29,7 @@ describeWithRedis('two edges under load', () => {
       600,
     ],
   ])(
-    '%s: nothing hangs, the edges agree again, and spend one call too much at most',
+    '%s: nothing hangs, the edges share again, and they overspend by one call at most',
     async (_name, fault, mostMs) => {
       expectOneCallTooMuchAtMost(
         await spendTogether(

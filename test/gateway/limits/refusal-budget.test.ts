@@ -4,7 +4,7 @@ import { bodyBytesOf, Upload } from '../../support/upload.js';
 
 const MIB = 2 ** 20;
 
-describe('calls that are refused', () => {
+describe('refused calls', () => {
   let now = Date.UTC(2026, 10, 21, 12, 0, 0);
   const suite = useEdge({ clock: { now: () => now } });
   const upload = (key: string, length: number | undefined, asked = true) =>
@@ -18,7 +18,7 @@ describe('calls that are refused', () => {
   test.each([
     ['an account below the floor', '0', 402, 'insufficient_credits'],
     ['a plan whose minute is full', '1', 429, 'rate_limit_exceeded'],
-  ])('for %s are refused unread when they are above 64 KiB', async (_who, balance, status, code) => {
+  ])('a body above 64 KiB is refused unread for %s', async (_who, balance, status, code) => {
     const { key } = await createTestKey(suite.db, { balance, plan: 'free' });
     if (status === 429)
       for (let i = 0; i < 20; i++) expect((await postChat(suite.edge.url, key)).status).toBe(200);
@@ -42,7 +42,7 @@ describe('calls that are refused', () => {
     expect(await bodyBytesOf(suite.edge)).toBe(0);
   });
 
-  test('have a budget by their number and their bytes, beyond which the answer is 429 before the body', async () => {
+  test('refused calls have a budget by number and bytes, beyond which the answer is 429 before the body', async () => {
     const { key, accountId } = await createTestKey(suite.db, { plan: 'free' });
     const sibling = await createTestKey(suite.db, { accountId });
     const other = await createTestKey(suite.db, { plan: 'free' });
@@ -68,7 +68,7 @@ describe('calls that are refused', () => {
     for (let i = 0; i < 30; i++) expect((await postChat(suite.edge.url, key, 'x')).status).toBe(400);
   });
 
-  test('by many at once are waited for a minute at most, also when the clock steps back', async () => {
+  test('an account that has overdrawn the budget waits a minute at most, even if the clock steps back', async () => {
     const { key } = await createTestKey(suite.db, { plan: 'free' });
     const uploads = await Promise.all(Array.from({ length: 16 }, () => upload(key, 2 * MIB)));
     // 16 × 33 are below the budget, and so is what one more adds to it.
@@ -84,7 +84,7 @@ describe('calls that are refused', () => {
     expect((await postChat(suite.edge.url, key)).status).toBe(200);
   });
 
-  test('by the rate of their plan are refused unread beyond a budget of their own, and only while the plan refuses', async () => {
+  test('calls beyond the rate of the plan have a budget of their own, and are refused unread only while the plan refuses', async () => {
     const { key } = await createTestKey(suite.db, { plan: 'free' });
     const call = () => postChat(suite.edge.url, key, '{"model":"gateway/fast","messages":[]}');
     for (let i = 0; i < 20; i++) expect((await call()).status).toBe(200);
@@ -98,7 +98,7 @@ describe('calls that are refused', () => {
     expect([unread.status, unread.code]).toEqual([429, 'rate_limit_exceeded']);
     expect(unread.text).not.toContain('100 Continue');
     expect(unread.text).toContain('20 requests per minute');
-    // A full budget never costs a call that the plan allows, nor is an invalid one told anything but its fault.
+    // A used-up budget never costs a call that the plan allows, and an invalid call still gets its own error.
     now += 60_000;
     for (let i = 0; i < 600; i++)
       await postChat(suite.edge.url, key, '{"model":"gateway/fast","messages":[]}');

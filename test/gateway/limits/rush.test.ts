@@ -27,7 +27,7 @@ const PATIENCE = { redisMs: 10_000, queueMs: 250, beatMs: 100 };
 const EACH = 3;
 
 /** Two edges over Redis admit what fits, and nothing more, in whatever order their reports arrive. */
-describeWithRedis('two edges in a rush', () => {
+describeWithRedis('two busy edges', () => {
   let redis: TestRedis;
   const edges: LimitsEdge[] = [];
   let accountId: string;
@@ -56,7 +56,7 @@ describeWithRedis('two edges in a rush', () => {
     return edges;
   }
 
-  test('count a charge once that the other has read before it is reported', async () => {
+  test('a charge that the other edge reads before it is reported counts once', async () => {
     const [one, other] = (await start(new Ledger(DOLLAR), {}, {})) as [LimitsEdge, LimitsEdge];
     const keyId = newId();
     const [here, there] = [one, other].map(({ entry }) => ({
@@ -82,7 +82,7 @@ describeWithRedis('two edges in a rush', () => {
     await expect(ask(other, there!)).resolves.toMatchObject({ held: true });
   });
 
-  test('decide every sequence of calls as the books say', async () => {
+  test('every sequence of calls is decided as the ledger demands', async () => {
     await fc.assert(
       fc.asyncProperty(scenario, async ({ units, cap, perMinute, steps }) => {
         const ledger = new Ledger(FLOOR + UNIT * BigInt(units));
@@ -98,7 +98,7 @@ describeWithRedis('two edges in a rush', () => {
     );
   }, 240_000);
 
-  test('decide calls at the same time as the books say, over slow links too', async () => {
+  test('simultaneous calls are decided as the ledger demands, over slow links too', async () => {
     const links = await Promise.all([1, 2].map(() => createTcpProxy(Number(new URL(redis.url).port))));
     await fc.assert(
       fc.asyncProperty(rush, async ({ units, perMinute, steps }) => {
@@ -132,7 +132,7 @@ describeWithRedis('two edges in a rush', () => {
       let taken = 0;
       const asked = edges.flatMap((edge) =>
         Array.from({ length: calls }, async (_, nth) => {
-          // Not all in one turn of the event loop: several words are under way.
+          // Not all in one turn of the event loop, so that several scripts are under way.
           if (nth % 2) await setImmediate();
           for (let call = 0; call < EACH; call++) {
             const caller = new TestCaller();

@@ -45,7 +45,7 @@ describeWithRedis('limits over Redis', () => {
     return edges as [LimitsEdge, LimitsEdge];
   }
 
-  /** Asks on both edges in turn; gives what was admitted. */
+  /** Sends calls to both edges in turn. Returns the admitted and the refused ones. */
   async function storm(pair: [LimitsEdge, LimitsEdge], calls: number, units: number) {
     const tries = Array.from({ length: calls }, (_, i) => {
       const edge = pair[i % 2]!;
@@ -61,7 +61,7 @@ describeWithRedis('limits over Redis', () => {
     };
   }
 
-  /** What stands open of edges that are dead. */
+  /** The open amounts of dead edges. */
   const deadOf = (open: Record<string, string>): Record<string, string> =>
     Object.fromEntries(
       Object.entries(open)
@@ -73,7 +73,7 @@ describeWithRedis('limits over Redis', () => {
     (await registry.getSingleMetric('gateway_edges_alive')!.get()).values[0]!.value;
 
   test.each([2, 50, 500, 2_000])(
-    '%i parallel calls on two edges hold at most one call more than there is',
+    '%i parallel calls on two edges hold at most one call more than the balance',
     async (calls) => {
       const ledger = new Ledger(FLOOR + UNIT * 25n);
       const pair = await twoEdges(ledger, { patience: { ...PATIENCE, queueMs: 250 } });
@@ -88,7 +88,7 @@ describeWithRedis('limits over Redis', () => {
     },
   );
 
-  test('the same holds for a daily cap', async () => {
+  test('parallel calls on two edges hold at most one call more than a daily cap', async () => {
     const ledger = new Ledger(DOLLAR);
     const pair = await twoEdges(ledger, { dailyLimit: UNIT * 25n, patience: { ...PATIENCE, queueMs: 250 } });
     const { admitted, refused } = await storm(pair, 200, 10);
@@ -100,7 +100,7 @@ describeWithRedis('limits over Redis', () => {
     await expect(pair[1].admit(1)).rejects.toMatchObject({ code: 'daily_cap_exceeded', noRetry: true });
   });
 
-  test('requests per minute are exact over two edges, and refused tries leave no trace', async () => {
+  test('requests per minute are exact over two edges, and refused calls leave no trace', async () => {
     const pair = await twoEdges(new Ledger(DOLLAR), { requestsPerMinute: 60, patience: PATIENCE });
     const { admitted, refused } = await storm(pair, 300, 1);
     expect(admitted).toHaveLength(60);
@@ -108,7 +108,7 @@ describeWithRedis('limits over Redis', () => {
     expect(await redis.client.zcard(`gw:{${pair[0].entry.account.id}}:rate`)).toBe(60);
   });
 
-  test('amounts beyond what doubles hold are compared to the last digit', async () => {
+  test('amounts beyond the precision of doubles are compared to the last digit', async () => {
     const large = DOLLAR * 5_000_000n;
     const patience = { redisMs: 5_000, queueMs: 50 };
     // A quarter of what lies above the last five cents is kept for edges that lose touch with Redis.
@@ -141,7 +141,7 @@ describeWithRedis('limits over Redis', () => {
     const pair = await twoEdges(ledger, { dailyLimit, patience: PATIENCE });
     pair[0].settle(await pair[0].admit(1), UNIT * 110n);
     await until(async () => Object.values(await redis.open()).includes(String(UNIT * 110n)));
-    // The other edge has read the commit, of which Redis has not heard.
+    // The other edge has read the commit, which hasn't been reported to Redis.
     const commit = UNIT * 110n;
     pair[1].entry.account.observe(ledger.balance - commit, ledger.seq + 1n);
     pair[1].entry.day.observe(utcDay(Date.now()), commit);
@@ -153,7 +153,7 @@ describeWithRedis('limits over Redis', () => {
     await expect(asked).resolves.toMatchObject({ held: true });
   });
 
-  test('a call that waits is let in when the other edge settles', async () => {
+  test('a waiting call is admitted when the other edge settles', async () => {
     const pair = await twoEdges(new Ledger(FLOOR + UNIT), { patience: PATIENCE });
     const first = await pair[0].admit(10);
     const second = pair[1].admit(10);
@@ -162,7 +162,7 @@ describeWithRedis('limits over Redis', () => {
     await expect(second).resolves.toMatchObject({ held: true });
   });
 
-  test('a caller that leaves while Redis is asked holds nothing', async () => {
+  test('a caller that leaves while Redis decides holds nothing', async () => {
     const [edge] = await twoEdges(new Ledger(DOLLAR), { patience: PATIENCE });
     const caller = new TestCaller();
     const asked = edge.admit(10, caller);
@@ -172,7 +172,7 @@ describeWithRedis('limits over Redis', () => {
     expect(edge.entry.account.holds).toBe(0n);
   });
 
-  test('a lone caller walks its balance down to the floor without a refusal', async () => {
+  test('a lone caller spends its balance down to the floor without a refusal', async () => {
     const ledger = new Ledger(FLOOR + UNIT * 200n);
     const pair = await twoEdges(ledger, { patience: PATIENCE });
     let calls = 0;
@@ -186,7 +186,7 @@ describeWithRedis('limits over Redis', () => {
     await expect(pair[0].admit(1)).rejects.toMatchObject({ code: 'insufficient_credits' });
   });
 
-  test('without a word from Redis in time a call is decided here, and nothing is counted twice afterwards', async () => {
+  test('without an answer of Redis in time, an edge decides by its share, and nothing counts twice afterwards', async () => {
     const pair = await twoEdges(new Ledger(DOLLAR), { requestsPerMinute: 20 });
     await until(() => Promise.all(pair.map(aliveOf)).then((seen) => seen.every((count) => count === 2)), {
       what: 'the edges to know of each other',
@@ -221,15 +221,15 @@ describeWithRedis('limits over Redis', () => {
     for (const { edge, admission } of admitted) edge.settle(admission, 0n);
   });
 
-  test('a Redis that comes back empty learns what is open before it decides', async () => {
+  test('a Redis that comes back empty gets all open amounts before it decides', async () => {
     const ledger = new Ledger(FLOOR + UNIT * 20n);
     const pair = await twoEdges(ledger, { patience: { ...PATIENCE, queueMs: 250 } });
     const held = await pair[0].admit(15);
     await redis.kill();
-    const says = (text: string) => pair.every(({ log }) => log.at(-1)!.includes(text));
-    await until(() => says('enforces its share'), { what: 'the loss to be noticed' });
+    const logged = (text: string) => pair.every(({ log }) => log.at(-1)!.includes(text));
+    await until(() => logged('enforces its share'), { what: 'the loss to be noticed' });
     await redis.start();
-    await until(() => says('limits are shared again'), { what: 'the limits to be shared again' });
+    await until(() => logged('limits are shared again'), { what: 'the limits to be shared again' });
     // 5 of the 20 units are left: one call fits, which takes the rest.
     const last = await pair[1].admit(15);
     await expect(pair[1].admit(1)).rejects.toMatchObject({ code: 'insufficient_credits' });
@@ -240,18 +240,18 @@ describeWithRedis('limits over Redis', () => {
     await until(async () => Object.keys(await redis.open()).length === 0, { what: 'nothing to be open' });
   });
 
-  test('FLUSHALL is noticed at the next heartbeat, and what is open is told again', async () => {
+  test('FLUSHALL is noticed at the next heartbeat, and open amounts are reported again', async () => {
     const pair = await twoEdges(new Ledger(DOLLAR));
     const held = await pair[0].admit(15);
     await redis.client.flushall();
     await until(async () => Object.values(await redis.open()).includes(String(UNIT * 15n)), {
-      what: 'the hold to stand there again',
+      what: 'the hold to be back',
     });
     pair[0].settle(held, 0n);
     await until(async () => Object.keys(await redis.open()).length === 0, { what: 'nothing to be open' });
   });
 
-  test('after FLUSHALL an edge shares again when it has heard of one that had just started', async () => {
+  test('after FLUSHALL an edge waits for another one that had just started before it shares again', async () => {
     // The first has had no heartbeat since the second began.
     const patience = { redisMs: 5_000, queueMs: 250, beatMs: 500 };
     const pair = await twoEdges(new Ledger(DOLLAR), { patience });
@@ -262,7 +262,7 @@ describeWithRedis('limits over Redis', () => {
     }
   });
 
-  test('a call that is refused leaves nothing of what was stated before its answer', async () => {
+  test('a refused call leaves no amounts behind, even if its edge reports before the answer', async () => {
     const link = await createTcpProxy(Number(new URL(redis.url).port));
     const same = { accountId: newId(), keyId: newId(), requestsPerMinute: 1, patience: PATIENCE };
     const edge = await limitsEdge(new Ledger(DOLLAR), { ...same, redisUrl: link.urlOf(redis.url) });
@@ -272,18 +272,18 @@ describeWithRedis('limits over Redis', () => {
     link.freeze();
     const asked = outcomeOf(edge.admit(50));
     await pause(1);
-    // A cap is set: what may be in flight is stated.
+    // A cap is set, so the holds of calls in flight are reported.
     edge.limits.capAdded({ ...edge.entry, dailyLimit: DOLLAR });
     await pause(1);
     link.restore();
     expect(await asked).toBe('rate_limit_exceeded');
-    await until(async () => (await redis.client.keys('gw:*:cap:*')).length > 0, { what: 'the statement' });
+    await until(async () => (await redis.client.keys('gw:*:cap:*')).length > 0, { what: 'the report' });
     await until(async () => Object.keys(await redis.open()).length === 0);
     expect(await redis.client.keys('gw:*:cap:*')).toHaveLength(1);
     await link.close();
   });
 
-  test('the last word of an account comes right if Redis refuses it', async () => {
+  test('the last report of an account is repeated if Redis refuses it', async () => {
     const clock = testClock(Date.now());
     const [one] = await twoEdges(new Ledger(DOLLAR), { clock, patience: { ...PATIENCE, beatMs: 200 } });
     const failures = async () =>
@@ -291,13 +291,13 @@ describeWithRedis('limits over Redis', () => {
     const admission = await one.admit(10);
     await redis.client.config('SET', 'maxmemory', '1');
     one.settle(admission, 0n);
-    await until(async () => (await failures()) > 0, { intervalMs: 1, what: 'the word to be refused' });
+    await until(async () => (await failures()) > 0, { intervalMs: 1, what: 'the report to be refused' });
     await redis.client.config('SET', 'maxmemory', '0');
     clock.advance(10_000);
     await until(async () => Object.keys(await redis.open()).length === 0, { what: 'nothing to be open' });
   });
 
-  test('a dead edge: its holds go first, what it had recorded counts until its spool must be committed', async () => {
+  test("a dead edge's holds are released first; its charges count until its spool must be committed", async () => {
     const ledger = new Ledger(FLOOR + UNIT * 20n);
     const pair = await twoEdges(ledger);
     const { id } = pair[0].entry.account;
@@ -308,7 +308,7 @@ describeWithRedis('limits over Redis', () => {
       'dead-2': { holds: UNIT * 100n, charges: UNIT * 100n },
     });
     const admitted = await until(() => pair[0].admit(10).catch(() => undefined), {
-      what: 'the dead to be noticed',
+      what: 'the dead edges to be noticed',
     });
     pair[0].settle(admitted, 0n);
     const fields = async () => deadOf(await redis.open());
@@ -321,7 +321,7 @@ describeWithRedis('limits over Redis', () => {
     expect(await fields()).toEqual({ 'c:dead-1': String(UNIT * 10n) });
   });
 
-  test('what a dead edge had recorded counts for as long as another one has its spool and can not commit it', async () => {
+  test("a dead edge's charges count as long as another edge has its spool and can't commit it", async () => {
     const ledger = new Ledger(FLOOR + UNIT * 20n);
     const [one, other] = await twoEdges(ledger, { patience: { ...PATIENCE, queueMs: 50, beatMs: 20 } });
     const silentFor = async () => Date.now() - Number(await redis.client.zscore('gw:edges', 'dead'));
@@ -345,29 +345,29 @@ describeWithRedis('limits over Redis', () => {
     expect(await redis.client.zscore('gw:edges', 'dead')).toBe(silent);
   });
 
-  test('what an edge takes over of a dead one counts for all, until it is committed', async () => {
+  test('a charge adopted from a dead edge counts on all edges until it is committed', async () => {
     const ledger = new Ledger(FLOOR + 10n * UNIT);
     const options = { dailyLimit: 10n * UNIT, patience: { ...PATIENCE, queueMs: 250 } };
     const [one, other] = await twoEdges(ledger, options);
     const takeOver = takingOver(one, ledger);
     const commits = [takeOver(10n * UNIT), takeOver(UNIT)];
     const field = `gw:{${one.entry.account.id}}:balance c:${one.identity.id}`;
-    const isToldOf = (charges: bigint) =>
-      until(async () => BigInt((await redis.open())[field] ?? 0) === charges, { what: 'Redis to be told' });
-    await isToldOf(11n * UNIT);
+    const reported = (charges: bigint) =>
+      until(async () => BigInt((await redis.open())[field] ?? 0) === charges, { what: 'the report' });
+    await reported(11n * UNIT);
     expect(await outcomeOf(other.admit(1))).toBe('insufficient_credits');
     commits[1]!();
-    await isToldOf(10n * UNIT);
+    await reported(10n * UNIT);
     ledger.balance += DOLLAR;
     ledger.seq++;
     await other.readAgain();
     expect(await outcomeOf(other.admit(1))).toBe('daily_cap_exceeded');
     commits[0]!();
-    await isToldOf(0n);
+    await reported(0n);
     expect(await outcomeOf(other.admit(1))).toBe('daily_cap_exceeded');
   });
 
-  test('a dead edge whose spool is committed: its holds go at once, what it had recorded when all have read the balances', async () => {
+  test('once the spool of a dead edge is committed, its holds are released at once, and its charges when all edges have read the balances', async () => {
     const ledger = new Ledger(FLOOR + UNIT * 20n);
     const pair = await twoEdges(ledger, { patience: { ...PATIENCE, queueMs: 250 } });
     const fields = async () => deadOf(await redis.open());

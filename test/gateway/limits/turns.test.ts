@@ -1,5 +1,6 @@
-import { AccountState, PeriodSpend } from '../../../src/inference/limits/account-state.js';
+import { AccountState } from '../../../src/inference/limits/account-state.js';
 import type { Admission } from '../../../src/inference/limits/limits.js';
+import { PeriodSpend } from '../../../src/inference/limits/period-spend.js';
 import type { Payer } from '../../../src/inference/payer.js';
 import { newId } from '../../../src/lib/ids.js';
 import { DOLLAR, type Money } from '../../../src/lib/money.js';
@@ -76,7 +77,7 @@ interface Open {
 const fits = ({ balance, cap, held, charged }: Books): boolean =>
   balance - charged - held >= FLOOR && (cap === null || charged + held < cap);
 
-/** Carries out a turn on one edge: what it settles counts before what it asks for. */
+/** Runs a turn on one edge: what it settles counts before what it requests. */
 async function carryOut(
   edge: LimitsEdge,
   nth: number,
@@ -95,7 +96,7 @@ async function carryOut(
     const cost = (admission.hold * BigInt(one.part)) / 4n;
     books.held -= admission.hold;
     books.charged += cost;
-    // Half of them in the middle of the turn, behind what is asked for.
+    // Half of them in the middle of the turn, after the requests.
     const settle = () => edge.limits.settle(admission, cost, Date.now());
     if (one.part % 2) settle();
     else queueMicrotask(settle);
@@ -116,7 +117,7 @@ async function carryOut(
   }
 }
 
-describeWithRedis('the turns of two edges', () => {
+describeWithRedis('turns of the event loop on two edges', () => {
   let redis: TestRedis;
   let edges: LimitsEdge[] = [];
   beforeAll(async () => {
@@ -144,7 +145,7 @@ describeWithRedis('the turns of two edges', () => {
       ...{ what: 'Redis to know it', intervalMs: 1, timeoutMs: 2_000 },
     });
   };
-  /** What Redis has of an account or a cap: the sums, and those of what the edges have. */
+  /** The sums in the state of an account or a cap, and the sums of its edges' parts. */
   async function sumsOf(key: string): Promise<{ sums: string[]; parts: string[] }> {
     const [head, ...parts] = (await redis.client.get(key))!.split(';').map((part) => part.split(' '));
     const sum = (at: number) => String(parts.reduce((total, part) => total + BigInt(part[at]!), 0n));
@@ -153,7 +154,7 @@ describeWithRedis('the turns of two edges', () => {
   const scripts = async (): Promise<number> =>
     Number(/cmdstat_evalsha:calls=(\d+)/.exec(await redis.client.info('commandstats'))?.[1] ?? 0);
 
-  test('are decided as the books of all accounts say, and add up', async () => {
+  test('every turn is decided as the ledger of each account demands, and the sums in Redis add up', async () => {
     await fc.assert(
       fc.asyncProperty(scenario, async ({ customers, turns }) => {
         const all = customers.map(({ units, cap }): Books => {
@@ -188,7 +189,7 @@ describeWithRedis('the turns of two edges', () => {
     );
   }, 120_000);
 
-  test('take one script for each account, whatever it settles and asks for', async () => {
+  test('a turn takes one script per account, whatever it settles and requests', async () => {
     const edge = edges[0]!;
     const payers = Array.from({ length: 10 }, () =>
       payerOf(edge, { accountId: newId(), keyId: newId(), balance: DOLLAR, cap: DOLLAR }),
@@ -208,7 +209,7 @@ describeWithRedis('the turns of two edges', () => {
     expect([taken >= 20, taken <= 32]).toEqual([true, true]);
   });
 
-  test('tell of a settled hold though no call follows', async () => {
+  test('a settled hold is reported even if no call follows', async () => {
     const edge = edges[0]!;
     const customer = { accountId: newId(), keyId: newId(), balance: FLOOR, cap: null };
     const [here, there] = edges.map((each) => payerOf(each, customer)) as [Payer, Payer];

@@ -1,6 +1,6 @@
 /**
- * Lua that adds and compares amounts: 1e-12 dollars as decimal text. Lua's numbers are doubles, exact below $9,007: longer amounts
- * are added as two limbs, of which the lower has nine digits.
+ * Lua that adds and compares amounts of 1e-12 dollars, written as decimal text. Lua's numbers are doubles and exact only below
+ * $9,007, so an amount is added as two limbs, the lower one of nine digits.
  */
 export const AMOUNTS = `
 local BASE, SHORT = 1000000000, 1000000000000000
@@ -39,7 +39,7 @@ local function less(one, other)
   return negative(a - c, b - d)
 end
 
--- Of a balance the most is kept (sign 1), of a spend the least (-1).
+-- Whether one is more extreme than other: higher for a balance (sign 1), lower for a spend (-1).
 local function beyond(one, other, sign)
   if sign > 0 then return less(other, one) end
   return less(one, other)

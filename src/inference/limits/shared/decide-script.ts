@@ -3,35 +3,35 @@ import { SHARED_RESERVE } from './degraded-quota.js';
 import { STATE_TTL_MS } from './edge-membership.js';
 import { OPEN_KEY } from './redis-keys.js';
 
-/** Longer than a heartbeat takes to come round. */
+/** Long enough for each edge to send a heartbeat. */
 const LOST_STATE_MS = 2_000;
 
 /**
- * The Lua that records what an edge has open of one account, and decides the calls that the edge asks for.
+ * The Lua that records an edge's open amounts of one account and decides the calls for which the edge asks.
  *
  *   balance  text  "<balance> <seq> <holds> <charges> <most> <before> <since>", then for each edge
  *                  ";<id> <epoch> <holds> <charges>". The balance is the database's at that ledger sequence; the highest
  *                  sequence wins. The first holds and charges are the sums over all edges.
- *                  epoch: Redis's time when it began. An edge begins another epoch when it has lost touch with Redis.
- *                  most, before: the most that the balance was since a time, and in a while before ('-': as it is). An edge
- *                  that has lost touch with Redis may still use that balance.
- *   cap      text  the same for a capped key and a UTC day, with its spend in place of the balance; most and before are the
- *                  least. A new day begins with the holds of the day before.
+ *                  epoch: Redis's time when the epoch began. An edge begins a new epoch when it has lost contact with Redis.
+ *                  most, before: the highest balance since the time <since>, and in a while before that ('-': the present
+ *                  balance). An edge that has lost contact with Redis may still admit calls against that balance.
+ *   cap      text  the same for a capped key and a UTC day, with the key's spend in place of the balance; most and before are
+ *                  the lowest spend. A new day begins with the holds of the day before.
  *   rate     zset  one member per admitted call, scored by Redis's clock in milliseconds
- *   gw:open  hash  one field per state in which anything is open. If a state is missing that has a field, or that this
- *                  edge has written lately, Redis has lost it, by eviction for example: nothing is admitted out of it until every
- *                  edge has had a heartbeat to state its part again.
+ *   gw:open  hash  one field per state with open amounts. If a state is missing although it has a field, or although this
+ *                  edge has written it lately, Redis has lost the state, for example by eviction. Then nothing is admitted out
+ *                  of it until each edge has had time for a heartbeat and has reported its part again.
  *
  * KEYS balance; for each capped key the cap of today and of the day before; the rates of the calls.
- * ARGV edge, epoch, time of the edge's last heartbeat, since when all edges read their shares, ids of lost and of gone edges, each
- *   between spaces;
+ * ARGV edge, epoch, time of the edge's last heartbeat, time since which all edges have read their shares, ids of lost and of gone
+ *   edges, each between spaces;
  *   balance, seq, holds, charges, 1 if the state must exist, number of capped keys;
  *   for each capped key: cap, spend, holds, charges, 1 if the state must exist;
- *   for each call: hold, requests a minute, member, number of its capped key or 0, number of its rate among KEYS, the least that has
+ *   for each call: hold, requests a minute, member, number of its capped key or 0, index of its rate in KEYS, the least that has
  *     to be available.
- * Holds and charges are all that the edge has open, without the calls that it asks for. Returns 1 if Redis has this edge's
- * report from this epoch, or knows that it lost the account's state; else 0. Then for each call: verdict, calls of the last
- * minute, milliseconds until there is room.
+ * Holds and charges are all that the edge has open, without the calls to decide. Returns 1 if Redis has this edge's report of
+ * this epoch, or knows that it lost the account's state; else 0. Then for each call: verdict, calls of the last minute,
+ * milliseconds until there is room.
  */
 export const DECIDE = `${AMOUNTS}
 local OPEN = '${OPEN_KEY}'
@@ -41,8 +41,8 @@ local t = run('TIME')
 local now = t[1] * 1000 + floor(t[2] / 1000)
 local now_text, a_minute_ago = format('%d', now), format('%d', now - 60000)
 
--- What a dead edge held is never charged. What it had recorded is, until its spool is committed. An edge that has begun another epoch
--- since the last heartbeat is back.
+-- Adds another edge's part. A lost edge's holds no longer count, since they will never be charged. Its charges count until the edge
+-- is gone, when its spool is committed. An edge whose epoch began after the last heartbeat is back.
 local function of_other(state, id, its, held, charged)
   if tonumber(its) < heard then
     local name = ' ' .. id .. ' '
@@ -50,13 +50,13 @@ local function of_other(state, id, its, held, charged)
     if find(lost, name, 1, true) then held = '0' end
   end
   state.others = state.others .. ';' .. id .. ' ' .. its .. ' ' .. held .. ' ' .. charged
-  -- Before 0195 edges had leases here, with a time as their last field.
+  -- Edges older than decision 0195 wrote leases here, with a time as the last field.
   if sub(id, -2) == '+L' then charged = '0' end
   state.h1, state.h2 = plus(state.h1, state.h2, limbs(held))
   state.c1, state.c2 = plus(state.c1, state.c2, limbs(charged))
 end
 
--- Reads a state and replaces what the edge has in it. Nothing if the edge has begun a newer epoch.
+-- Reads a state and replaces the edge's part in it. Returns nil if the edge has begun a newer epoch.
 local function open(key, former, holds, charges, expected)
   local state = { key = key, others = '', seq = '-', h1 = 0, h2 = 0, c1 = 0, c2 = 0 }
   local text = run('GET', key)
@@ -106,7 +106,7 @@ local function hold(state, a, b)
   state.h1, state.h2 = plus(state.h1, state.h2, a, b)
 end
 
--- Takes over another base, and keeps what it was.
+-- Replaces the base, and remembers the most extreme one.
 local function rebase(state, base, sign)
   local was = state.base
   base = text_of(limbs(base))
@@ -119,7 +119,7 @@ local function rebase(state, base, sign)
   end
 end
 
--- The most, or the least, that the base was since a time.
+-- The highest balance, or the lowest spend, that an edge without contact may still rely on.
 local function extreme(state, sign)
   local most = state.most
   if not most then return state.base end
@@ -134,8 +134,8 @@ local function extreme(state, sign)
   return most
 end
 
--- Why there is no room: 1 charges alone exceed it, 2 holds do, 3 the rest is kept for edges that lose touch: a quarter of what was
--- there, but for the last of it. The latter passes within a few heartbeats, so a caller without other calls waits for it.
+-- Why there is no room. 1: charges alone exceed the top. 2: holds do. 3: the rest is the reserve for edges that lose contact, a
+-- quarter of what was there above SHARED_RESERVE. The reserve shrinks within a few heartbeats, so a caller without other calls waits.
 local l1, l2 = limbs('${SHARED_RESERVE}')
 local function short(state, top1, top2, there1, there2)
   local a, b = top1 - state.c1, top2 - state.c2
@@ -160,7 +160,7 @@ local function short_of_balance(state, least)
   return short(state, a - f1, b - f2, c - f1, d - f2)
 end
 
--- Admitted while what is used is less than the cap: at least one unit must be left.
+-- A call is admitted while less than the cap is used, so at least one unit must be left.
 local function short_of_cap(state)
   local a, b = limbs(state.cap)
   local c, d = limbs(state.base)
@@ -168,7 +168,7 @@ local function short_of_cap(state)
   return short(state, a - c, b - d - 1, a - e, b - f)
 end
 
--- Whether no charge can count twice: a charge can between its commit and its own edge's next report.
+-- Whether no charge can count twice. Between its commit and its edge's next report, a charge does.
 local function is_sure(state)
   return not state.has_others and (state.is_latest or not state.has_own)
 end
@@ -184,7 +184,7 @@ end
 
 -- Milliseconds until a full minute has room.
 local function wait_for(rate, count, limit)
-  -- Times ahead of now: Redis's clock has stepped back. They count as of now, so that they are gone within a minute.
+  -- Times in the future mean that Redis's clock has stepped back. They are set to now, so that they expire within a minute.
   local ahead = run('ZRANGEBYSCORE', rate, '(' .. now_text, '+inf')
   for _, one in ipairs(ahead) do run('ZADD', rate, now_text, one) end
   if #ahead > 0 then run('PEXPIRE', rate, '61000') end

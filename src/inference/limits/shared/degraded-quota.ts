@@ -2,9 +2,10 @@ import type { Clock } from '../../../lib/clock.js';
 import { dayStart, utcDay } from '../../../lib/clock.js';
 import { DOLLAR, type Money } from '../../../lib/money.js';
 import { windowOf } from '../../payer.js';
-import type { AccountState, PeriodSpend, Share } from '../account-state.js';
+import type { AccountState, Share } from '../account-state.js';
 import { type Admission, BALANCE_FLOOR, type Blocked, floorOf } from '../limits.js';
 import { hold } from '../local-counters.js';
+import type { PeriodSpend } from '../period-spend.js';
 import {
   dailyCapExceeded,
   dailyCapHeld,
@@ -14,35 +15,35 @@ import {
 } from '../refusals.js';
 
 /**
- * The last five cents of a balance or cap are only given out jointly. Redis reserves a quarter of the amount above for
- * edges that lose contact (`decide-script.ts`), an equal part for each.
+ * The last five cents of a balance or cap are only given out by Redis. Of the amount above, Redis reserves a quarter for edges
+ * that lose contact with it (`decide-script.ts`), in equal shares.
  */
 export const SHARED_RESERVE: Money = DOLLAR / 20n;
 
-/** Calls that began before midnight have hardly a longer way to go. */
+/** Calls that began before midnight have ended by then, with few exceptions. */
 const OVER_MIDNIGHT_MS = 10 * 60_000;
 
 /**
- * Limits of an edge that can't ask what the others admit: each gives out its share of what Redis keeps for edges in
- * that position. A share that was given out, whole or in part, is not given out again before Redis has counted it and
- * still admits calls. So all edges together stay within the whole, however often Redis is lost.
+ * The limits of an edge without Redis. Each edge admits calls against its share of the reserve that Redis keeps for this case.
+ * A share that was used, in whole or in part, isn't renewed before Redis has counted its calls and still admits others. So
+ * all edges together stay within balance and cap, however often Redis is lost.
  */
 export class DegradedQuota {
-  /** Edges that share; as they were when last heard of. */
+  /** The number of edges, according to the last heartbeat. */
   edges = 1;
-  /** When Redis last answered. Its reserve covers balances read since then, not older ones. */
+  /** When Redis last answered. Its reserve covers only balances read since then. */
   heardAt = 0;
 
   constructor(private readonly clock: Clock) {}
 
-  /** Whether the database has been asked since Redis was last heard of. */
+  /** Whether the balance, and the spend of a capped key, were read after Redis last answered. */
   knows({ payer: { account, day, dailyLimit } }: Admission): boolean {
     return account.readAt >= this.heardAt && (dailyLimit === null || day.readAt >= this.heardAt);
   }
 
   /**
-   * `careful`: Redis was late, which is not yet an outage: what doesn't fit into this edge's share waits rather than be
-   * decided without the others.
+   * Admits a call out of this edge's share.
+   * @param careful Redis was late, which isn't an outage yet: a call that exceeds the share waits instead of being refused.
    * @throws AdmissionError
    */
   take(admission: Admission, careful = false): Admission | Blocked {
@@ -50,7 +51,7 @@ export class DegradedQuota {
     const { account, day, dailyLimit } = admission.payer;
     const floor = floorOf(admission.payer);
     if (account.settledBalance < floor) throw insufficientCredits();
-    // One share for all who pay out of the account: what lies below the floor of `/v1` isn't given out alone.
+    // Keys and widgets of the account use one share, so the amount below the floor of `/v1` isn't part of it.
     const share = this.#shareOf(account, account.lowest - BALANCE_FLOOR, '');
     if (account.available < floor || account.claims + admission.hold > share.ceiling) {
       if (careful || account.holds > 0n) return 'balance_held';
@@ -75,7 +76,7 @@ export class DegradedQuota {
     return hold(admission);
   }
 
-  /** The share according to what is `left` now; earlier amounts don't come back. */
+  /** Measures the share by what is `left` now. The share only grows by top-ups. */
   #shareOf(state: AccountState | PeriodSpend, left: Money, day: string): Share {
     const { share, claims } = state;
     const part = this.#partOf(left);
@@ -83,9 +84,9 @@ export class DegradedQuota {
       state.share = { ceiling: claims + part, left, day, uses: 0 };
       return state.share;
     }
-    // Calls that others had in flight at midnight may take all of the new day: the share of the day before has to do.
+    // Calls that other edges had in flight at midnight may use up the new day's cap, so the share of the day before remains.
     if (share.day !== day) return share;
-    // More than there was is a top-up.
+    // An increase is a top-up.
     if (left > share.left) share.ceiling += part - this.#partOf(share.left);
     else if (claims + part < share.ceiling) share.ceiling = claims + part;
     share.left = left;
@@ -98,7 +99,7 @@ export class DegradedQuota {
   }
 
   #partOf(left: Money): Money {
-    // If this edge was the only one, no other gives anything out. An edge that never reached Redis can't know.
+    // The only edge needn't share. An edge that never reached Redis can't know whether it is the only one.
     if (this.edges === 1 && this.heardAt > 0) return left;
     return left > SHARED_RESERVE ? (left - SHARED_RESERVE) / (4n * BigInt(this.edges)) : 0n;
   }

@@ -1,44 +1,46 @@
 /** Which edges exist, according to the last heartbeat. Times are Redis's, in milliseconds. */
 export interface Membership {
   now: number;
-  /** Every live edge measures what it gives out alone by readings since this time. */
+  /** Every live edge measures its share by database readings since this time. */
   vouchedSince: number;
-  /** Whether this edge was registered before; if not, Redis has lost its data. */
+  /** Whether this edge was registered before. If not, Redis has lost its data. */
   known: boolean;
-  /** Whether this edge was silent for so long that others may have taken it for dead. */
+  /** Whether this edge was silent for so long that other edges may have counted it as dead. */
   wasSilent: boolean;
   beats: ReadonlyMap<string, number>;
-  /** Edges that live, this one included. */
+  /** Number of live edges, including this one. */
   alive: number;
-  /** Ids of silent edges, which admit nothing any more; each id is in one list. */
+  /** Ids of silent edges, which admit no calls. Each id is in one list only. */
   silent: string[];
-  /** … of those whose calls in flight are over. */
+  /** Ids of lost edges, whose calls in flight are over. */
   lost: string[];
-  /** … and of those silent for so long that what they had recorded is committed, or will not be soon. */
+  /** Ids of gone edges, whose recorded charges are committed, or won't be soon. */
   gone: string[];
 }
 
-/** An edge that is silent for so long serves nothing. */
+/** An edge without a heartbeat for this long is silent: it serves nothing. */
 export const SILENT_MS = 15_000;
 /**
- * What calls of a silent edge hold is kept for so long: a suspended edge goes on with them when it continues. If it is dead,
- * its spool is adopted by then.
+ * After this time, a silent edge is lost and its holds are released. Until then they count, since a suspended edge continues
+ * its calls when it resumes. If the edge is dead, its spool is adopted by then.
  */
 const LOST_MS = 60_000;
 /**
- * Spools of dead processes are adopted within 80 s (metering/orphans.ts) and committed within seconds. If the database takes nothing,
- * whoever has adopted one keeps its owner from being gone.
+ * After this time, a silent edge is gone and its charges no longer count. Spools of dead processes are adopted within 80 s
+ * (metering/orphans.ts) and committed within seconds. While the database takes no commits, the edge that has adopted a spool
+ * keeps the spool's owner from being gone.
  */
 const GONE_MS = 120_000;
-/** How long an edge is reported as silent while its spool waits to be committed: its holds are released, and no more. */
+/** The silence reported for an edge whose adopted spool waits to be committed: releases its holds and keeps its charges. */
 export const FOUND_MS = LOST_MS;
 /**
- * How long an edge is reported as silent once its spool is committed: its holds are released immediately. Its recorded
- * charges follow 10 s later, when every edge has read the balances again (row-cache.ts).
+ * The silence reported for an edge whose spool is committed: releases its holds at once, and its charges 10 s later, when
+ * every edge has read the balances again (row-cache.ts).
  */
 export const FENCED_MS = GONE_MS - 10_000;
-/** Dead edges are remembered longer than an unused state in which they may appear. */
+/** How long Redis keeps an unused state. */
 export const STATE_TTL_MS = 600_000;
+/** How long Redis remembers a dead edge: longer than any state in which the edge may appear. */
 export const MEMBERSHIP_TTL_MS = GONE_MS + STATE_TTL_MS + 60_000;
 
 /** Reads the answer of the script `beat`. */
@@ -50,12 +52,12 @@ export function readMembership(answer: readonly (string | number)[], self: strin
   const others = [...beats].filter(([id]) => id !== self);
   const silentFor = (ms: number, belowMs = Number.POSITIVE_INFINITY) =>
     others.filter(([, at]) => now - at >= ms && now - at < belowMs).map(([id]) => id);
-  const stood = Number(answer[1]);
+  const lastBeat = Number(answer[1]);
   return {
     now,
     vouchedSince: Math.min(now, ...vouched),
-    known: stood > 0,
-    wasSilent: stood > 0 && now - stood >= SILENT_MS,
+    known: lastBeat > 0,
+    wasSilent: lastBeat > 0 && now - lastBeat >= SILENT_MS,
     beats,
     alive: others.length - silentFor(SILENT_MS).length + 1,
     silent: silentFor(SILENT_MS, LOST_MS),

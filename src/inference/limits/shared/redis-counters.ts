@@ -20,7 +20,7 @@ export interface RedisCountersDeps {
   timeoutMs?: number | undefined;
   beatMs?: number | undefined;
   identity: EdgeIdentity;
-  /** Reads the key and its account from the database, if that answers. */
+  /** Reads the payer and its account from the database, if the database answers. */
   readAgain(payer: Payer): Promise<void>;
   clock: Clock;
   log: Logger;
@@ -29,13 +29,13 @@ export interface RedisCountersDeps {
 
 type Taken = Admission | Blocked;
 
-/** How often the head of a queue asks again: holds of other edges settle without a message to us. */
+/** How often the head of a queue asks again: other edges release holds without a message to this one. */
 const POLL_MS = 20;
 const START_WAIT_MS = 1_000;
 const UNKNOWN_EDGES = 4;
 
 /**
- * Counters in Redis, one round trip a call. Every change is also kept in this process's own states, which decide alone while
+ * Counters in Redis, with one round trip per call. Every change is also kept in this process, which decides by its share while
  * Redis is away.
  */
 export async function createRedisCounters(deps: RedisCountersDeps): Promise<Counters> {
@@ -46,17 +46,17 @@ export async function createRedisCounters(deps: RedisCountersDeps): Promise<Coun
 
 class RedisCounters implements Counters {
   readonly pollMs = POLL_MS;
-  readonly #share: DegradedQuota;
-  readonly #mode: RedisFailover;
+  readonly #quota: DegradedQuota;
+  readonly #failover: RedisFailover;
   readonly #reports: Reports;
-  readonly #publisher: Reconciler;
+  readonly #reconciler: Reconciler;
   readonly messages: RedisMessages;
 
   constructor(private readonly deps: RedisCountersDeps) {
     const metrics = createRedisMetrics(deps.registry);
     const edge = deps.identity.id;
-    this.#share = new DegradedQuota(deps.clock);
-    this.#mode = new RedisFailover({
+    this.#quota = new DegradedQuota(deps.clock);
+    this.#failover = new RedisFailover({
       url: deps.url,
       timeoutMs: deps.timeoutMs,
       beatMs: deps.beatMs,
@@ -64,40 +64,40 @@ class RedisCounters implements Counters {
       log: deps.log,
       metrics,
       announce: async () => {
-        await this.#publisher.announce();
+        await this.#reconciler.announce();
         await this.messages.announce();
-        await this.#publisher.announceRates();
+        await this.#reconciler.announceRates();
       },
-      beforeShared: () => this.#publisher.announceLaterRates(),
+      beforeShared: () => this.#reconciler.announceLaterRates(),
       onHeard: () => {
-        this.#share.heardAt = deps.clock.now();
+        this.#quota.heardAt = deps.clock.now();
       },
       onMembership: (membership) => {
-        this.#share.edges = membership.alive;
+        this.#quota.edges = membership.alive;
         this.#reports.adopt(membership);
         metrics.edges(membership.alive);
       },
     });
-    this.#reports = new Reports({ edge, mode: this.#mode, clock: deps.clock });
-    this.#publisher = new Reconciler(edge, this.#mode, this.#reports, deps.clock);
+    this.#reports = new Reports({ edge, failover: this.#failover, clock: deps.clock });
+    this.#reconciler = new Reconciler(edge, this.#failover, this.#reports, deps.clock);
     this.messages = new RedisMessages({
       edge,
-      mode: this.#mode,
+      failover: this.#failover,
       clock: deps.clock,
-      // An edge that never reached Redis doesn't know how many there are.
-      edges: () => (this.#share.heardAt > 0 ? this.#share.edges : UNKNOWN_EDGES),
+      // An edge that never reached Redis doesn't know how many edges there are.
+      edges: () => (this.#quota.heardAt > 0 ? this.#quota.edges : UNKNOWN_EDGES),
     });
-    deps.identity.onFound((ids) => this.#mode.found(ids));
-    deps.identity.onReplaced((ids) => this.#mode.fence(ids));
+    deps.identity.onFound((ids) => this.#failover.found(ids));
+    deps.identity.onReplaced((ids) => this.#failover.fence(ids));
   }
 
   get edges(): number {
-    return this.#share.edges;
+    return this.#quota.edges;
   }
 
   async start(): Promise<void> {
     try {
-      await this.#mode.start(START_WAIT_MS);
+      await this.#failover.start(START_WAIT_MS);
     } catch (error) {
       await this.stop();
       throw error;
@@ -105,29 +105,29 @@ class RedisCounters implements Counters {
   }
 
   take(admission: Admission): Taken | Promise<Taken> {
-    this.#publisher.touch(admission.payer);
-    return this.#mode.shared ? this.#ask(admission) : this.#takeShare(admission);
+    this.#reconciler.touch(admission.payer);
+    return this.#failover.shared ? this.#ask(admission) : this.#takeShare(admission);
   }
 
   changed(payer: Payer): void {
-    this.#publisher.touch(payer);
-    if (this.#mode.connected) this.#reports.report(payer);
+    this.#reconciler.touch(payer);
+    if (this.#failover.connected) this.#reports.report(payer);
   }
 
   committed({ own }: FlushResult): void {
-    if (!this.#mode.connected) return;
-    // Until this is reported, others that have read the balance count these charges twice.
+    if (!this.#failover.connected) return;
+    // Until this is reported, other edges that have read the balance count these charges twice.
     for (const { keyId, widgetId, cost } of own) {
-      const payer = cost === 0n ? undefined : this.#publisher.payerOf((keyId ?? widgetId)!);
+      const payer = cost === 0n ? undefined : this.#reconciler.payerOf((keyId ?? widgetId)!);
       if (payer) this.#reports.report(payer);
     }
   }
 
   async stop(): Promise<void> {
-    this.#publisher.stop();
+    this.#reconciler.stop();
     await this.#reports.stop();
     this.messages.stop();
-    await this.#mode.stop();
+    await this.#failover.stop();
   }
 
   async #ask(admission: Admission): Promise<Taken> {
@@ -137,17 +137,17 @@ class RedisCounters implements Counters {
     day.asked += admission.hold;
     try {
       const verdict = await this.#reports.ask(admission);
-      this.#mode.succeeded();
-      if (verdict.dataLost) this.#mode.dataLost();
+      this.#failover.succeeded();
+      if (verdict.dataLost) this.#failover.dataLost();
       if (verdict.kind === 'ok') {
-        // Redis has counted what was given out locally, and there is room for the next share.
+        // Redis has counted the calls admitted out of the share and still has room, so the next share may be measured.
         if (account.share?.uses === known[0]) account.share = undefined;
         if (dailyLimit !== null && day.share?.uses === known[1]) day.share = undefined;
       }
       return this.#decided(admission, verdict);
     } catch (error) {
       if (!(error instanceof RedisUnavailableError)) throw error;
-      this.#mode.failed(error);
+      this.#failover.failed(error);
       return this.#takeShare(admission);
     } finally {
       account.asking--;
@@ -183,14 +183,14 @@ class RedisCounters implements Counters {
   }
 
   #takeShare(admission: Admission): Taken | Promise<Taken> {
-    if (this.#share.knows(admission)) return this.#decide(admission);
+    if (this.#quota.knows(admission)) return this.#decide(admission);
     return this.deps.readAgain(admission.payer).then(() => this.#decide(admission));
   }
 
-  /** Decides locally. Reports of it keep Redis right for the others as soon as it responds. */
+  /** Decides by this edge's share, and reports the result as soon as Redis can be reached. */
   #decide(admission: Admission): Taken {
-    const taken = this.#share.take(admission, this.#mode.shared);
-    if (typeof taken !== 'string' && this.#mode.connected) this.#reports.report(admission.payer);
+    const taken = this.#quota.take(admission, this.#failover.shared);
+    if (typeof taken !== 'string' && this.#failover.connected) this.#reports.report(admission.payer);
     return taken;
   }
 }

@@ -14,26 +14,26 @@ export interface RedisFailoverOptions {
   edge: string;
   log: Logger;
   metrics: RedisMetrics;
-  /** Redis responds: everything this edge has is reported to it. The counters aren't queried yet. */
+  /** Redis can be reached again: reports all that this edge has open. Redis doesn't decide calls yet. */
   announce(): Promise<void>;
-  /** The last step before the counters are asked. */
+  /** The last step before Redis decides calls. */
   beforeShared(): Promise<void>;
-  /** Redis has said that this edge is alive. */
+  /** Redis has answered a heartbeat. */
   onHeard(): void;
-  /** Edges alive, as last heard. */
+  /** A heartbeat has returned the live edges. */
   onMembership(membership: Membership): void;
 }
 
 const FAILURES_TO_OPEN = 3;
 const BEAT_MS = 1_000;
-/** Every edge alive has registered with an emptied Redis after so many heartbeats. */
+/** After this many heartbeats, every live edge has registered with an emptied Redis. */
 const REGISTERED_BEATS = 1.5;
 const PROBE: BackOff = { firstMs: 100, maxMs: 2_000 };
 const PROBES_PER_CONNECTION = 3;
 
 /**
- * Whether limits are shared or local: a circuit breaker, heartbeats, and the way back. `connected`: changes may be
- * reported to Redis. `shared`: Redis decides.
+ * Decides whether limits are shared or local: a circuit breaker, heartbeats, and recovery. `connected`: changes may be reported
+ * to Redis. `shared`: Redis decides calls.
  */
 export class RedisFailover {
   readonly link: RedisLink;
@@ -41,20 +41,20 @@ export class RedisFailover {
   connected = false;
   shared = false;
   /**
-   * Increases whenever contact was lost, so that late commands of an earlier epoch have no effect. It is Redis's time when the
-   * epoch began: edges that considered this one dead before then know that it is back.
+   * Increases with each loss of contact, so that late commands of an earlier epoch have no effect. The value is Redis's time
+   * when the epoch began, which shows edges that counted this one as dead that it is back.
    */
   epoch = 1;
-  /** How often limits have ceased to be shared. */
+  /** How often sharing has ended. */
   outages = 0;
   #failures = 0;
   #probes = 0;
   #membership: Membership | undefined;
   #lostAt = 0;
   #everShared = false;
-  /** Whether Redis was found without this edge's reports. */
+  /** Whether Redis has lost this edge's registration. */
   #isEmptied = false;
-  /** Whether limits ceased to be shared only because other edges had taken this one for dead. */
+  /** Whether sharing ended only because other edges counted this one as dead. */
   #isFenced = false;
   #stopped = false;
   #timer: NodeJS.Timeout | undefined;
@@ -67,17 +67,17 @@ export class RedisFailover {
       url: options.url,
       timeoutMs: options.timeoutMs,
       onReady: (policy) => {
-        this.#tellPolicy(policy);
+        this.#reportPolicy(policy);
         void this.#recover();
       },
-      onUnusable: (error) => this.#tellUnusable(error),
+      onUnusable: (error) => this.#reportUnusable(error),
       onLost: () => this.#open('the connection was lost', false),
     });
     this.#heartbeat = new RedisHeartbeat(this.link, options.edge, options.onHeard);
   }
 
   /**
-   * Resolves when limits are shared, or after `timeoutMs` without.
+   * Resolves once limits are shared, or after `timeoutMs`.
    * @throws RedisClusterError
    */
   async start(timeoutMs: number): Promise<void> {
@@ -90,7 +90,7 @@ export class RedisFailover {
       };
     });
     this.#onStarted = undefined;
-    if (!this.shared) this.#tellOutage('no response at startup');
+    if (!this.shared) this.#reportOutage('no response at startup');
   }
 
   succeeded(): void {
@@ -104,23 +104,23 @@ export class RedisFailover {
   }
 
   /**
-   * Redis is up and doesn't know what this edge has reported. Unless it is known to be emptied, the way back finds out whether
-   * it is, or whether other edges took this one for dead, as after a suspension.
+   * Redis is up but has lost this edge's reports. Without `isEmptied`, recovery finds out whether Redis was emptied or whether
+   * other edges counted this one as dead, for example after a suspension.
    */
   dataLost(isEmptied = false): void {
     if (!this.shared) return;
     this.#isEmptied = isEmptied;
-    this.#leave('Redis doesn’t know what this edge has reported');
+    this.#leave('Redis has lost the reports of this edge');
     this.#isFenced = true;
     void this.#recover();
   }
 
-  /** Keeps what dead edges had recorded, since their spools wait to be committed. */
+  /** Keeps the charges of dead edges, since their spools wait to be committed. */
   found(edges: readonly string[]): void {
     this.#heartbeat.found(edges);
   }
 
-  /** Reports edges as dead, so that no edge counts their holds any longer. */
+  /** Reports edges as dead, so that their holds no longer count. */
   fence(edges: readonly string[]): void {
     this.#heartbeat.fence(edges);
     if (this.shared) this.#beatNow();
@@ -128,7 +128,7 @@ export class RedisFailover {
 
   async stop(): Promise<void> {
     clearTimeout(this.#timer);
-    // Commands keep their order, so once this is answered, all earlier reports have arrived.
+    // Commands stay in order, so the answer means that all earlier reports have arrived.
     if (this.connected) await this.#heartbeat.beat('end').catch(() => undefined);
     this.#stopped = true;
     this.connected = false;
@@ -154,19 +154,19 @@ export class RedisFailover {
     if (!wasShared) return;
     this.outages++;
     this.#lostAt = performance.now();
-    this.#tellOutage(reason);
+    this.#reportOutage(reason);
   }
 
-  /** Logged once: the address is tried again and again. */
-  #tellUnusable(error: Error): void {
+  /** Logs each error once, since the address is tried again and again. */
+  #reportUnusable(error: Error): void {
     this.#onStarted?.(error);
     if (error.message === this.#unusable) return;
     this.#unusable = error.message;
     this.options.log.error({ reason: error.name }, error.message);
   }
 
-  /** Logged once for each policy, since Redis may have been given another. */
-  #tellPolicy(policy = 'unknown'): void {
+  /** Logs each policy once. It may change while Redis runs. */
+  #reportPolicy(policy = 'unknown'): void {
     if (policy === this.#policy) return;
     this.#policy = policy;
     const fault = evictionFault(policy === 'unknown' ? undefined : policy);
@@ -175,7 +175,7 @@ export class RedisFailover {
     else if (policy === 'unknown') this.options.log.debug({}, 'Redis does not report its maxmemory-policy');
   }
 
-  #tellOutage(reason: string): void {
+  #reportOutage(reason: string): void {
     this.options.metrics.shared(false);
     this.options.log.warn(
       { reason, edges: this.#membership?.alive ?? 1 },
@@ -183,11 +183,11 @@ export class RedisFailover {
     );
   }
 
-  /** The way back; another epoch that begins meanwhile takes over. */
+  /** Recovers: registers, reports everything, waits for the other edges, then shares. Ends if another epoch begins meanwhile. */
   async #recover(): Promise<void> {
     let { epoch } = this;
     try {
-      // An edge that is seen again has reported everything, so this one hasn't yet.
+      // Other edges take a heartbeat as a sign that the edge has reported everything, so this one only looks.
       const first = await this.#heartbeat.beat('look');
       if (this.#stopped || epoch !== this.epoch) return;
       this.epoch = Math.max(epoch, first.now);
@@ -231,9 +231,9 @@ export class RedisFailover {
     this.#timer.unref();
   }
 
-  /** Other edges may have given out alone what Redis doesn't know yet: they are waited for. */
+  /** Waits for the other edges, which may have admitted calls that Redis doesn't know yet. */
   #others(first: Membership, epoch: number): Promise<Membership> {
-    // Where only this edge was away, the others have nothing to report.
+    // If only this edge was away, the others have nothing to report.
     const othersReport = this.#everShared && (this.#isEmptied || !this.#isFenced);
     return this.#heartbeat.others({
       first,
@@ -265,7 +265,7 @@ export class RedisFailover {
     const { epoch } = this;
     this.#heartbeat.beat().then(
       (membership) => {
-        // A script may have found Redis emptied just before this heartbeat registered the edge again.
+        // A script may have noticed the loss just before this heartbeat registered the edge again.
         if (!membership.known) this.#isEmptied = true;
         if (epoch !== this.epoch || !this.shared) return;
         this.succeeded();

@@ -10,14 +10,15 @@ import {
 import { PATIENT_TIMEOUT_MS, type RedisLink, RedisUnavailableError } from './redis-link.js';
 
 const MEMBERSHIP_KEY = 'gw:edges';
-/** Time for other known edges to report their open amounts, or until they count as dead if Redis forgot them. */
+/** How long to wait until other edges have reported their open amounts. */
 const OTHERS_MS = 3_000;
+/** The same if Redis has forgotten one of them: until that edge counts as dead. */
 const FORGOTTEN_MS = SILENT_MS;
 const OTHERS_POLL_MS = 100;
 
 export interface OthersOptions {
   first: Membership;
-  /** Edges that were alive according to this are waited for. */
+  /** The membership before the outage: its live edges are awaited. */
   remembered: Membership | undefined;
   /** How long ago the outage began. */
   lostMs: number;
@@ -31,9 +32,9 @@ export interface OthersOptions {
 export class RedisHeartbeat {
   /** Redis's time according to its last response. */
   #heardAt = 0;
-  /** Edges that are known to be dead and not yet reported. */
+  /** Dead edges that have yet to be reported. */
   readonly #dead = new Set<string>();
-  /** Edges that were ever reported as dead. */
+  /** Edges that `fence` was ever called with. */
   readonly #fenced = new Set<string>();
   /** Dead edges whose spools wait to be committed. */
   readonly #found = new Set<string>();
@@ -41,16 +42,16 @@ export class RedisHeartbeat {
   constructor(
     private readonly link: RedisLink,
     private readonly edge: string,
-    /** Redis has said that this edge is alive. */
+    /** Redis has answered a heartbeat. */
     private readonly onHeard: () => void,
   ) {}
 
-  /** The next heartbeat keeps these edges from being gone, unless they were reported as dead. */
+  /** With the next heartbeat, keeps these edges from being gone, unless they were fenced. */
   found(edges: readonly string[]): void {
     for (const edge of edges) this.#found.add(edge);
   }
 
-  /** The next heartbeat reports these edges as dead. */
+  /** With the next heartbeat, reports these edges as dead. */
   fence(edges: readonly string[]): void {
     for (const edge of edges) {
       this.#dead.add(edge);
@@ -59,12 +60,12 @@ export class RedisHeartbeat {
   }
 
   /**
-   * Sends a heartbeat. `look` only reads the membership; `end` announces that this edge is shutting down.
+   * Sends a heartbeat. `look` only reads the membership; `end` announces that this edge shuts down.
    * @throws RedisUnavailableError
    */
   async beat(kind: 'live' | 'look' | 'end' = 'live', timeoutMs?: number): Promise<Membership> {
     const heardAt = this.#heardAt;
-    if (this.#dead.size > 0) await this.#buryDead(timeoutMs);
+    if (this.#dead.size > 0) await this.#fenceDead(timeoutMs);
     if (this.#found.size > 0) await this.#keepFound(timeoutMs);
     const at = kind === 'end' ? heardAt - SILENT_MS : heardAt;
     const args = [this.edge, MEMBERSHIP_TTL_MS, kind, at];
@@ -76,9 +77,9 @@ export class RedisHeartbeat {
   }
 
   /**
-   * Waits until every edge that was alive has been seen since the outage began. Redis may still count open amounts of
-   * the missing ones. An edge that Redis doesn't remember is waited for until it counts as dead. This edge knows nothing
-   * of one that has started since the last heartbeat: after Redis was emptied, `leastMs` gives it time to register.
+   * Waits until every edge that was alive has sent a heartbeat since the outage began: until then, Redis may lack open amounts
+   * of that edge. An edge that Redis doesn't remember is awaited until it counts as dead. This edge doesn't know edges that
+   * started after its last heartbeat; after Redis was emptied, `leastMs` gives them time to register.
    * @throws RedisUnavailableError
    */
   async others({ first, remembered, lostMs, leastMs, isOver }: OthersOptions): Promise<Membership> {
@@ -87,24 +88,24 @@ export class RedisHeartbeat {
     const awaited = remembered ? this.#aliveIn(remembered) : [];
     for (let { known } = first; ; known = true) {
       const membership = await this.beat('live', PATIENT_TIMEOUT_MS);
-      if (known && !membership.known) throw new RedisUnavailableError('Redis was emptied meanwhile');
+      if (known && !membership.known) throw new RedisUnavailableError('Redis was emptied again');
       const missing = awaited.filter(
         (id) => (membership.beats.get(id) ?? 0) < lostAt && !this.#fenced.has(id),
       );
-      const patience = missing.every((id) => membership.beats.has(id)) ? OTHERS_MS : FORGOTTEN_MS;
-      const tookMs = performance.now() - began;
-      const isComplete = missing.length === 0 ? tookMs >= leastMs : tookMs > patience;
+      const longestMs = missing.every((id) => membership.beats.has(id)) ? OTHERS_MS : FORGOTTEN_MS;
+      const waitedMs = performance.now() - began;
+      const isComplete = missing.length === 0 ? waitedMs >= leastMs : waitedMs > longestMs;
       if (isComplete || isOver()) return membership;
       await new Promise((resolve) => setTimeout(resolve, OTHERS_POLL_MS).unref());
     }
   }
 
-  /** Other edges that were alive. */
+  /** Ids of the other live edges. */
   #aliveIn({ beats, now }: Membership): string[] {
     return [...beats].filter(([id, at]) => id !== this.edge && now - at < SILENT_MS).map(([id]) => id);
   }
 
-  async #buryDead(timeoutMs?: number): Promise<void> {
+  async #fenceDead(timeoutMs?: number): Promise<void> {
     const dead = [...this.#dead];
     await this.link.run('fence', [MEMBERSHIP_KEY], [FENCED_MS, ...dead], timeoutMs);
     for (const edge of dead) this.#dead.delete(edge);

@@ -5,10 +5,10 @@ import { type BackOff, jitteredMs } from '../../../lib/back-off.js';
 import { evictionPolicy, openRedis } from '../../../lib/open-redis.js';
 import { SCRIPTS, type ScriptName } from './redis-scripts.js';
 
-/** Redis did not answer in time, or not at all. */
+/** Redis didn't answer in time. */
 export class RedisUnavailableError extends Error {}
 
-/** A node of a Redis Cluster keeps only some of the keys. */
+/** `REDIS_URL` is a node of a Redis Cluster, which has only some of the keys. */
 export class RedisClusterError extends Error {
   constructor() {
     super(
@@ -19,11 +19,11 @@ export class RedisClusterError extends Error {
 
 export interface RedisLinkOptions {
   url: string;
-  /** How long a caller waits for an answer. */
+  /** How long `run` waits for an answer, unless the call says otherwise. */
   timeoutMs?: number | undefined;
-  /** Connected, with every script loaded. `policy`: what the server does when its memory is full, if it says. */
+  /** Connected, with every script loaded. `policy`: the server's maxmemory-policy, if it reports one. */
   onReady(policy: string | undefined): void;
-  /** The server can't be used. It is tried again, since it may be replaced. */
+  /** The server can't be used. The connection is still retried, since the server may be replaced. */
   onUnusable(error: Error): void;
   /** The connection is lost. */
   onLost(): void;
@@ -31,7 +31,7 @@ export interface RedisLinkOptions {
 
 /** For a command that a caller waits for (requirement F11). */
 const COMMAND_TIMEOUT_MS = 50;
-/** For what no caller waits for: the way back. */
+/** For a command that no caller waits for, as in recovery. */
 export const PATIENT_TIMEOUT_MS = 1_000;
 const OPEN_TIMEOUT_MS = 2_000;
 /** A frozen server doesn't close its side. */
@@ -42,14 +42,14 @@ const DIGESTS = Object.fromEntries(
   Object.entries(SCRIPTS).map(([name, text]) => [name, createHash('sha1').update(text).digest('hex')]),
 ) as Record<ScriptName, string>;
 
-/** One connection to Redis at a time. Runs scripts in the order they were given, each within 50 ms or not at all. */
+/** One connection to Redis at a time. Runs scripts in order, and gives up on each after 50 ms. */
 export class RedisLink {
   #redis: Redis | undefined;
   #isReady = false;
   #tries = 0;
   #retry: NodeJS.Timeout | undefined;
   #isStopped = false;
-  /** Whether commands of this turn wait for its end. */
+  /** Whether commands of this turn of the event loop are being gathered. */
   #isGathering = false;
 
   constructor(private readonly options: RedisLinkOptions) {
@@ -57,7 +57,7 @@ export class RedisLink {
   }
 
   /**
-   * Runs a script. After a time-out it may still take effect, before any script that is run later.
+   * Runs a script. After a timeout the script may still take effect, but before any script that is run later.
    * @throws RedisUnavailableError
    */
   run<T>(name: ScriptName, keys: string[], args: (string | number)[], timeoutMs?: number): Promise<T> {
@@ -68,7 +68,7 @@ export class RedisLink {
     return within(answer, timeoutMs ?? this.options.timeoutMs ?? COMMAND_TIMEOUT_MS);
   }
 
-  /** Drops the connection with everything in progress, and opens another. */
+  /** Drops the connection with all commands in progress, and opens another. */
   reconnect(): void {
     this.#redis?.disconnect();
   }
@@ -88,8 +88,8 @@ export class RedisLink {
       maxRetriesPerRequest: 0,
       retryStrategy: () => null,
       enableReadyCheck: false,
-      // The client waits for this before it counts as ready, and doesn't notice that the connection closed in the
-      // meantime: it would stay ready, and dead, forever.
+      // The client would wait for CLIENT SETINFO before it is ready, and not notice that the connection closed meanwhile: it
+      // would stay ready, and dead, forever.
       disableClientInfo: true,
       connectTimeout: OPEN_TIMEOUT_MS,
       keepAlive: 10_000,
@@ -102,7 +102,7 @@ export class RedisLink {
     redis.once('end', () => this.#lost(redis));
   }
 
-  /** A frozen server takes connections and answers nothing, and one that reads its data refuses every command. */
+  /** Loads the scripts, within a time limit: a frozen server accepts connections and answers nothing. */
   async #open(redis: Redis): Promise<void> {
     const limit = setTimeout(() => redis.disconnect(), OPEN_TIMEOUT_MS);
     try {
@@ -138,13 +138,13 @@ export class RedisLink {
     try {
       return (await redis.evalsha(DIGESTS[name], keys.length, ...keys, ...args)) as T;
     } catch (error) {
-      // Sent again, it would come behind what was sent meanwhile. The next connection loads the scripts.
+      // A retry would run after later commands, out of order. The next connection loads the scripts instead.
       if ((error as Error).message.startsWith('NOSCRIPT')) redis.disconnect();
       throw error;
     }
   }
 
-  /** Scripts that are run together leave in one write, and their answers mostly come in one read. */
+  /** Sends the commands of one turn of the event loop in one write, so that the answers mostly come in one read. */
   #gather({ stream }: Redis): void {
     if (this.#isGathering) return;
     this.#isGathering = true;
@@ -160,7 +160,7 @@ function within<T>(answer: Promise<T>, timeoutMs: number): Promise<T> {
   return new Promise((resolve, reject) => {
     let isOver = false;
     const timer = setTimeout(() => {
-      // When this process itself was busy, the answer may lie in the socket: it is read first.
+      // If this process was busy, the answer may be waiting in the socket: let it be read first.
       void nextTurn().then(() => {
         if (!isOver) reject(new RedisUnavailableError(`no response within ${timeoutMs} ms`));
       });

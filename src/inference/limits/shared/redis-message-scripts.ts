@@ -1,13 +1,13 @@
 /**
- * The Lua of messages that are counted by day: of a widget over all edges, and of its visitors. Whole numbers, all under the
- * hash tag of the account:
+ * The Lua that counts a widget's messages of the day over all edges, and those of its visitors. Whole numbers, all under the
+ * account's hash tag:
  *
- *   messages  hash  b what the database has of the day (the highest wins); per edge o:<id> "<open> <time>": its messages that
- *                   are in flight or not yet committed, and when it last said so
+ *   messages  hash  b: the database's count of the day (the highest wins); per edge o:<id> "<open> <time>": the edge's messages
+ *                   in flight or not yet committed, and the time of this report
  *   session, address  zset  a visitor's messages of the day, scored by Redis's clock in milliseconds
  *
- * An edge always reports its total, so the next report corrects a lost one. A dead edge's messages count until its
- * spool is committed by another.
+ * An edge always reports its total, so the next report corrects a lost one. A dead edge's messages count until another edge
+ * has committed its spool.
  */
 const COMMON = `
 local function time_ms()
@@ -19,7 +19,7 @@ local function whole(number)
   return string.format('%.0f', number)
 end
 
-local function say(key, edge, open, committed, now, ttl)
+local function report(key, edge, open, committed, now, ttl)
   if open > 0 then
     redis.call('HSET', key, 'o:' .. edge, whole(open) .. ' ' .. whole(now))
   else
@@ -32,11 +32,12 @@ end
 `;
 
 /**
- * Counts one more message, or says why not: 'ok', 'minute' and 'visitor_minute' with milliseconds to wait, 'visitor', 'day';
- * 'read' if Redis doesn't know the day's count: the edge is to read it from the database first.
- * KEYS messages, rate, session, address. ARGV edge, open without this one, committed, limit of the day, limit of the minute,
- * member, how long a silent edge counts, time to live, and per visitor, or '' for none: session's day, session's minute,
- * address's day, address's minute; then '1' if the count has just been read.
+ * Counts one more message and returns 'ok', or returns the limit that is reached: 'minute' and 'visitor_minute' with
+ * milliseconds to wait, 'visitor', 'day'. Returns 'read' if Redis doesn't know the day's count: the edge has to read it from
+ * the database first.
+ * KEYS messages, rate, session, address. ARGV edge, open messages without this one, committed, limit of the day, limit of the
+ * minute, member, how long a silent edge counts, time to live; the visitor's limits, or '' for none: session's day, session's
+ * minute, address's day, address's minute; then '1' if the count has just been read.
  */
 const TAKE_MESSAGE = `${COMMON}
 local messages, rate = KEYS[1], KEYS[2]
@@ -64,7 +65,7 @@ if visitor then
   end
 end
 if ARGV[13] ~= '1' and redis.call('HEXISTS', messages, 'b') == 0 then return {'read', 0} end
-say(messages, edge, open, committed, now, ttl)
+report(messages, edge, open, committed, now, ttl)
 local flat = redis.call('HGETALL', messages)
 local used = 0
 for i = 1, #flat, 2 do
@@ -91,13 +92,13 @@ return {'ok', 0}
 `;
 
 /**
- * Says how many messages an edge has open, and gives the places of some back. KEYS messages, and the sets of visitors. ARGV
+ * Reports how many messages an edge has open, and gives back places of visitors. KEYS messages, and the visitors' sets. ARGV
  * edge, open, committed, time to live, then one member for each set.
  */
-const TELL_MESSAGES = `${COMMON}
-say(KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), time_ms(), ARGV[4])
+const REPORT_MESSAGES = `${COMMON}
+report(KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), time_ms(), ARGV[4])
 for i = 2, #KEYS do redis.call('ZREM', KEYS[i], ARGV[i + 3]) end
 return 1
 `;
 
-export const MESSAGE_SCRIPTS = { takeMessage: TAKE_MESSAGE, tellMessages: TELL_MESSAGES } as const;
+export const MESSAGE_SCRIPTS = { takeMessage: TAKE_MESSAGE, reportMessages: REPORT_MESSAGES } as const;

@@ -3,16 +3,16 @@ import type { MessageCount, MessageQuestion, MessageVerdict, SharedMessages } fr
 import type { RedisFailover } from './redis-failover.js';
 import { tagOf, widgetRateKey } from './redis-keys.js';
 
-/** Spools of dead processes are committed by then (`edge-membership.ts`). */
+/** Spools of dead processes are committed after this time (`edge-membership.ts`). */
 const KEEP_MS = 120_000;
 const RECONCILE_MS = 1_000;
 const TTL_MS = 25 * 3_600_000;
 
 interface Deps {
   edge: string;
-  mode: RedisFailover;
+  failover: RedisFailover;
   clock: Clock;
-  /** Edges that share the limits, as last heard. */
+  /** Number of edges that share the limits, according to the last heartbeat. */
   edges(): number;
 }
 
@@ -21,30 +21,30 @@ type Answer = [kind: MessageVerdict['kind'] | 'read', waitMs: number];
 interface Share {
   day: string;
   perDay: number;
-  /** Upper bound of all that was ever given a place. */
+  /** Upper bound of all messages ever admitted. */
   ceiling: number;
-  /** The outage in which it was measured. */
+  /** The outage in which the share was measured. */
   outage: number;
 }
 
-/** The numbers of a place that was given back: whose, and under which member. */
+/** A visitor's place that was given back: the sets that count it, and its member in them. */
 interface Returned {
   keys: string[];
   member: string;
 }
 
 /**
- * Counts messages in Redis, one question at a time for each widget: an edge says with each how many it has open in all, which
- * would be wrong while another question is under way. Without Redis each edge gives out its part of what is left.
+ * Counts messages in Redis, one request at a time for each widget: a request reports how many messages the edge has open, which
+ * isn't known while another request is undecided. Without Redis, each edge admits its share of what is left.
  */
 export class RedisMessages implements SharedMessages {
   readonly #tails = new Map<string, Promise<unknown>>();
-  /** Questions without an answer, by widget. */
+  /** Undecided requests, by widget. */
   readonly #asking = new Map<string, number>();
   readonly #returned = new Map<string, Returned[]>();
-  /** Widgets of which Redis may know something open. */
+  /** Widgets of which Redis may have open messages. */
   readonly #known = new Map<string, MessageCount>();
-  /** What may be given out without Redis. */
+  /** What may be admitted without Redis, by widget. */
   readonly #shares = new Map<string, Share>();
   readonly #reconcile: NodeJS.Timeout;
 
@@ -65,7 +65,7 @@ export class RedisMessages implements SharedMessages {
   }
 
   changed(count: MessageCount, returned?: MessageQuestion): void {
-    if (!this.deps.mode.connected) return;
+    if (!this.deps.failover.connected) return;
     const due = this.#returned.get(count.widgetId);
     const more = returned?.visitor ? [this.#placeOf(count, returned)] : [];
     if (due) {
@@ -73,12 +73,16 @@ export class RedisMessages implements SharedMessages {
       return;
     }
     this.#returned.set(count.widgetId, more);
-    this.#inTurn(count, () => this.#tell(count)).catch((error: unknown) => this.deps.mode.failed(error));
+    this.#inTurn(count, () => this.#report(count)).catch((error: unknown) =>
+      this.deps.failover.failed(error),
+    );
   }
 
-  /** Tells Redis everything that is open. */
+  /** Reports all open messages. */
   async announce(): Promise<void> {
-    await Promise.all([...this.#known.values()].map((count) => this.#inTurn(count, () => this.#tell(count))));
+    await Promise.all(
+      [...this.#known.values()].map((count) => this.#inTurn(count, () => this.#report(count))),
+    );
   }
 
   stop(): void {
@@ -113,19 +117,19 @@ export class RedisMessages implements SharedMessages {
   }
 
   async #ask(count: MessageCount, question: MessageQuestion): Promise<MessageVerdict> {
-    const { mode } = this.deps;
-    if (!mode.shared) return this.#alone(count, question);
+    const { failover } = this.deps;
+    if (!failover.shared) return this.#alone(count, question);
     try {
       let [kind, waitMs] = await this.#run(count, question, false);
       if (kind === 'read') {
         await question.readAgain();
         [kind, waitMs] = await this.#run(count, question, true);
       }
-      mode.succeeded();
+      failover.succeeded();
       this.#shares.delete(count.widgetId);
       return { kind: kind as MessageVerdict['kind'], waitMs };
     } catch (error) {
-      mode.failed(error);
+      failover.failed(error);
       return this.#alone(count, question);
     }
   }
@@ -133,16 +137,16 @@ export class RedisMessages implements SharedMessages {
   #run(count: MessageCount, question: MessageQuestion, hasRead: boolean): Promise<Answer> {
     const keys = this.#keysOf(count, question);
     const args = [...this.#argumentsOf(count, question), hasRead ? '1' : ''];
-    return this.deps.mode.link.run<Answer>('takeMessage', keys, args);
+    return this.deps.failover.link.run<Answer>('takeMessage', keys, args);
   }
 
   /**
-   * Gives out this edge's part of what the database says is left, measured once in each outage. A part that Redis hasn't counted
-   * since is only ever lowered: it may have been measured while this edge knew of no other.
+   * Admits messages out of this edge's share of what is left according to the database, measured once per outage. Until Redis
+   * has counted its messages, a share is only lowered: it may have been measured while this edge knew of no other.
    */
   async #alone(count: MessageCount, { perDay, readAgain }: MessageQuestion): Promise<MessageVerdict> {
     const day = this.#day;
-    const { outages: outage } = this.deps.mode;
+    const { outages: outage } = this.deps.failover;
     let share = this.#shares.get(count.widgetId);
     if (share?.day !== day || share.perDay !== perDay || share.outage !== outage) {
       const former = share?.day === day && share.perDay === perDay ? share.ceiling : Number.POSITIVE_INFINITY;
@@ -156,15 +160,15 @@ export class RedisMessages implements SharedMessages {
     return { kind: this.#givenBy(count) < share.ceiling ? 'ok' : 'day', waitMs: 0 };
   }
 
-  async #tell(count: MessageCount): Promise<void> {
-    const { edge, mode } = this.deps;
+  async #report(count: MessageCount): Promise<void> {
+    const { edge, failover } = this.deps;
     const returned = this.#returned.get(count.widgetId) ?? [];
     this.#returned.delete(count.widgetId);
     const open = this.#openOf(count);
     const keys = [this.#messagesKey(count), ...returned.flatMap((place) => place.keys)];
     const members = returned.flatMap(({ member, keys: sets }) => sets.map(() => member));
     const args = [edge, open, count.committed(this.#day), TTL_MS, ...members];
-    await mode.link.run('tellMessages', keys, args);
+    await failover.link.run('reportMessages', keys, args);
   }
 
   get #day(): string {
@@ -204,7 +208,7 @@ export class RedisMessages implements SharedMessages {
   #sweep(): void {
     for (const [id, count] of this.#known) {
       if (count.open(this.#day) > 0) this.changed(count);
-      else if (this.deps.mode.shared) {
+      else if (this.deps.failover.shared) {
         this.#known.delete(id);
         this.#shares.delete(id);
       }

@@ -6,47 +6,46 @@ import { balanceKey, capKey, rateKey } from './redis-keys.js';
 import { PATIENT_TIMEOUT_MS } from './redis-link.js';
 import type { Reports } from './redis-reports.js';
 
-/** After so many heartbeats open amounts are reported again, which corrects lost reports. */
+/** Open amounts are reported again after this many heartbeats, which corrects lost reports. */
 const RECONCILE_BEATS = 5;
-/** A key that was unused for so long and has nothing open isn't reported; its rate window is empty, too. */
+/** A payer without open amounts is forgotten after this long without a call; its rate window is empty by then. */
 const FORGET_MS = 65_000;
-/** A key that was unused for so long and has nothing open is reported once more, in case the last report was lost. */
+/** A payer without open amounts is reported once more after this long without a call, in case the last report was lost. */
 const SETTLED_MS = 5_000;
-/** Calls of the last minute that are about to be forgotten aren't looked for. */
+/** Calls that leave the minute within this time aren't checked. */
 const FORGETTING_MS = 1_000;
 const CHUNK = 100;
-/** Times of admissions that one script takes. */
+/** Most admission times per script. */
 const TIMES = 500;
 
 interface Touched {
   payer: Payer;
   usedAt: number;
-  /** It was reported once more that nothing is open, and the key wasn't used since. */
+  /** Whether the last report, without open amounts, was repeated and the payer unused since. */
   isSettled: boolean;
 }
 
-/** Keeps Redis informed of everything that this edge has open: again from time to time, and after an outage. */
+/** Repeats this edge's reports to Redis: from time to time, after an outage, and when Redis has lost a key. */
 export class Reconciler {
-  /** By key. What Redis may know something of. */
+  /** Payers of which Redis may have amounts, by credential. */
   readonly #touched = new Map<string, Touched>();
-  /** By window, during recovery: its number of calls at the last report, and how many calls were reported. */
+  /** By rate key, during recovery: the window's count at the last report, and how many calls were reported. */
   readonly #announced = new Map<string, { added: number; reported: number }>();
   readonly #reconcile: NodeJS.Timeout;
   readonly #check: NodeJS.Timeout;
 
   constructor(
     private readonly edge: string,
-    private readonly mode: RedisFailover,
+    private readonly failover: RedisFailover,
     private readonly reports: Reports,
     private readonly clock: Clock,
   ) {
-    this.#reconcile = setInterval(() => this.#sweep(), RECONCILE_BEATS * mode.beatMs);
+    this.#reconcile = setInterval(() => this.#sweep(), RECONCILE_BEATS * failover.beatMs);
     this.#reconcile.unref();
-    this.#check = setInterval(() => void this.#restoreMissing(), mode.beatMs);
+    this.#check = setInterval(() => void this.#restoreMissing(), failover.beatMs);
     this.#check.unref();
   }
 
-  /** What is known of a key in use. */
   payerOf(credentialId: string): Payer | undefined {
     return this.#touched.get(credentialId)?.payer;
   }
@@ -56,7 +55,7 @@ export class Reconciler {
     clearInterval(this.#check);
   }
 
-  /** Notes that a key is in use. */
+  /** Notes that a payer is in use. */
   touch(payer: Payer): void {
     if (payer.dailyLimit !== null) payer.day.tracksCap = true;
     const touched = this.#touched.get(payer.credential.id);
@@ -70,18 +69,18 @@ export class Reconciler {
     touched.isSettled = false;
   }
 
-  /** Reports everything that was in use recently, including that nothing is open any longer. */
+  /** Reports all payers used recently, including those without open amounts. */
   announce(): Promise<void> {
     return this.reports.announce([...this.#touched.values()].map(({ payer }) => payer));
   }
 
-  /** Reports the calls of the last minute, for the others to count. */
+  /** Reports the calls of the last minute. */
   async announceRates(): Promise<void> {
     this.#announced.clear();
     await this.#reportRates();
   }
 
-  /** Reports those that this edge has decided alone since. */
+  /** Reports the calls that this edge has admitted alone since `announceRates`. */
   async announceLaterRates(): Promise<void> {
     await this.#reportRates();
     this.#announced.clear();
@@ -110,19 +109,19 @@ export class Reconciler {
     do {
       const some = ages.splice(0, TIMES);
       const args = [this.edge, reported, ...some];
-      await this.mode.link.run('reportRate', [key], args, PATIENT_TIMEOUT_MS);
+      await this.failover.link.run('reportRate', [key], args, PATIENT_TIMEOUT_MS);
       reported += some.length;
     } while (ages.length > 0);
     this.#announced.set(key, { added, reported });
   }
 
-  /** Reports again what Redis has lost of what is open, or was admitted in the last minute: it may evict single keys. */
+  /** Reports again the amounts and calls of the last minute that Redis has lost. Redis may evict single keys. */
   async #restoreMissing(): Promise<void> {
-    if (!this.mode.shared) return;
-    const { epoch } = this.mode;
+    if (!this.failover.shared) return;
+    const { epoch } = this.failover;
     const now = this.clock.now();
     const today = utcDay(now);
-    /** By key: whose it is, and how many calls of the last minute it has at least. */
+    /** By Redis key: the payer, and the fewest calls of the last minute that the key must have. */
     const reported = new Map<string, { payer: Payer; calls: number }>();
     for (const { payer } of this.#touched.values()) {
       const { account, day } = payer;
@@ -134,10 +133,10 @@ export class Reconciler {
       if (day.tracksCap) reported.set(capKey(payer, today), { payer, calls: 0 });
     }
     const all = [...reported];
-    for (let i = 0; i < all.length && epoch === this.mode.epoch; i += CHUNK) {
+    for (let i = 0; i < all.length && epoch === this.failover.epoch; i += CHUNK) {
       const some = all.slice(i, i + CHUNK);
       const args = [`;${this.edge} ${epoch} `, ...some.map(([, { calls }]) => calls)];
-      const missing = await this.mode.link
+      const missing = await this.failover.link
         .run<number[]>(
           'missing',
           some.map(([key]) => key),
@@ -151,10 +150,10 @@ export class Reconciler {
 
   #restore(key: string, { payer, calls }: { payer: Payer; calls: number }): void {
     if (calls === 0) this.reports.report(payer);
-    // What Redis admits meanwhile would be missing from the report, and be forgotten: then with the next heartbeat.
+    // Otherwise wait for the next heartbeat: a call that Redis admits meanwhile would be missing from the report.
     else if (payer.account.asking === 0) {
       this.#announced.delete(key);
-      this.#reportRate(key, windowOf(payer)).catch((error: unknown) => this.mode.failed(error));
+      this.#reportRate(key, windowOf(payer)).catch((error: unknown) => this.failover.failed(error));
     }
   }
 
@@ -163,8 +162,8 @@ export class Reconciler {
     for (const [id, touched] of this.#touched) {
       const { payer, usedAt } = touched;
       const idle = payer.account.idle && payer.day.idle;
-      // Keep everything while Redis is away: it may still hold amounts that have been settled since.
-      if (!this.mode.connected) continue;
+      // Forget nothing while Redis is away: it may still count amounts that have been settled since.
+      if (!this.failover.connected) continue;
       if (!idle) this.reports.report(payer);
       else if (!touched.isSettled && now - usedAt > SETTLED_MS) {
         this.reports.report(payer);

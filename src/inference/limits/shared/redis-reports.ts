@@ -1,14 +1,15 @@
 import { performance } from 'node:perf_hooks';
 import { type Clock, dayBefore, utcDay } from '../../../lib/clock.js';
 import { type Payer, windowOf } from '../../payer.js';
-import type { AccountState, PeriodSpend } from '../account-state.js';
+import type { AccountState } from '../account-state.js';
 import { type Admission, floorOf } from '../limits.js';
+import type { PeriodSpend } from '../period-spend.js';
 import { type Membership, STATE_TTL_MS } from './edge-membership.js';
 import type { RedisFailover } from './redis-failover.js';
 import { balanceKey, capKey, rateKey } from './redis-keys.js';
 import { PATIENT_TIMEOUT_MS, RedisUnavailableError } from './redis-link.js';
 
-/** What Redis says about a call. */
+/** Redis's decision about a call. */
 export interface RedisVerdict {
   kind:
     | 'ok'
@@ -20,11 +21,11 @@ export interface RedisVerdict {
     | 'cap_held_reserved'
     | 'rate'
     | 'fenced';
-  /** Calls admitted in the last minute, this one included. */
+  /** Calls admitted in the last minute, including this one. */
   count: number;
   /** Milliseconds until the minute is empty, or has room. */
   resetMs: number;
-  /** Redis didn't know what this edge has open, and it has something open. */
+  /** Whether Redis has lost open amounts of this edge. */
   dataLost: boolean;
 }
 
@@ -34,31 +35,32 @@ interface Ask {
   reject(error: unknown): void;
 }
 
-/** What the next script of an account reports and asks. */
+/** The payers and calls for the next script of an account. */
 interface Line {
-  /** Payers whose amounts changed, by credential. */
+  /** Payers whose amounts have changed, by credential. */
   payers: Map<string, Payer>;
   asks: Ask[];
-  /** True while calls await a verdict. Until then this edge can't state its holds. */
+  /** Whether calls await a verdict. Meanwhile this edge can't report, since it doesn't know its holds. */
   isAsking: boolean;
 }
 
-/** 1 if Redis knew this edge, then three for each call: verdict, calls of the last minute, milliseconds. */
+/** 1 if Redis knew this edge, then three values per call: verdict, calls of the last minute, milliseconds. */
 type Answer = [known: number, ...calls: (string | number)[]];
 
-/** Scripts under way while everything is announced. */
+/** Concurrent scripts of `announce`. */
 const AT_ONCE = 100;
 const ANSWERS_PER_CALL = 3;
 
 export interface ReportsOptions {
   edge: string;
-  mode: RedisFailover;
+  failover: RedisFailover;
   clock: Clock;
 }
 
 /**
- * Tells Redis what this edge has open, account by account, and asks it for calls. What changed in one turn of the event loop
- * leaves at its end, in one script per account. Every script states all that is open, so a lost one is corrected by the next.
+ * Reports this edge's open amounts to Redis, account by account, and asks Redis to decide calls. The changes of one turn of the
+ * event loop are sent at its end, in one script per account. Every script contains all open amounts of the account, so the next
+ * one corrects a lost one.
  */
 export class Reports {
   readonly #lines = new Map<AccountState, Line>();
@@ -74,7 +76,7 @@ export class Reports {
 
   constructor(private readonly options: ReportsOptions) {}
 
-  /** Takes over which edges are dead. */
+  /** Notes which edges are lost and gone. */
   adopt({ now, vouchedSince, lost, gone }: Membership): void {
     const listOf = (ids: readonly string[]): string => (ids.length > 0 ? ` ${ids.join(' ')} ` : '');
     this.#heardAt = now;
@@ -84,7 +86,7 @@ export class Reports {
   }
 
   /**
-   * Asks for a call. The caller takes the hold in the same turn of the event loop as the verdict.
+   * Asks Redis to decide a call. Take the hold in the same turn of the event loop in which the verdict comes.
    * @throws RedisUnavailableError
    */
   ask(admission: Admission): Promise<RedisVerdict> {
@@ -94,13 +96,13 @@ export class Reports {
     });
   }
 
-  /** Reports what a payer and its account have open. Doesn't wait for an answer. */
+  /** Reports the open amounts of a payer and its account. Doesn't wait for an answer. */
   report(payer: Payer): void {
     this.#lineOf(payer.account).payers.set(payer.credential.id, payer);
     this.#soon();
   }
 
-  /** Reports what these payers and their accounts have open. */
+  /** Reports the open amounts of these payers and their accounts. */
   async announce(payers: readonly Payer[]): Promise<void> {
     const lines = new Map<AccountState, Line>();
     for (const payer of payers) {
@@ -115,7 +117,7 @@ export class Reports {
     }
   }
 
-  /** Sends what there is, and waits until it has arrived. */
+  /** Sends all that is queued, and waits for the answers. */
   async stop(): Promise<void> {
     this.#flush();
     while (this.#underWay.size > 0) {
@@ -149,10 +151,10 @@ export class Reports {
   }
 
   async #send(account: AccountState, line: Line): Promise<void> {
-    const { mode } = this.options;
-    if (!mode.shared) rejectAll(line, new RedisUnavailableError('limits are not shared'));
+    const { failover } = this.options;
+    if (!failover.shared) rejectAll(line, new RedisUnavailableError('limits are not shared'));
     const { payers, asks } = line;
-    if (!mode.connected || (payers.size === 0 && asks.length === 0)) return;
+    if (!failover.connected || (payers.size === 0 && asks.length === 0)) return;
     const next = newLine();
     if (asks.length > 0) {
       next.isAsking = true;
@@ -172,8 +174,8 @@ export class Reports {
         });
       }
     } catch (error) {
-      if (asks.length === 0) mode.failed(error);
-      // Redis may yet carry the script out. What becomes of the calls here is reported behind it.
+      if (asks.length === 0) failover.failed(error);
+      // Redis may still run the script. The next report, which follows it, corrects what it counted.
       for (const { admission } of asks) next.payers.set(admission.payer.credential.id, admission.payer);
       rejectAll(line, error);
       rejectAll(next, error);
@@ -183,7 +185,7 @@ export class Reports {
   }
 
   async #run(account: AccountState, { payers, asks }: Line): Promise<Answer> {
-    const { edge, mode, clock } = this.options;
+    const { edge, failover, clock } = this.options;
     const today = utcDay(clock.now());
     const yesterday = dayBefore(today);
     const capped: Payer[] = [];
@@ -194,7 +196,7 @@ export class Reports {
     }
     const keys = [balanceKey(account.id)];
     const args: (string | number | bigint)[] = [
-      ...[edge, mode.epoch, this.#heardAt, this.#vouchedSince, this.#lost, this.#gone],
+      ...[edge, failover.epoch, this.#heardAt, this.#vouchedSince, this.#lost, this.#gone],
       ...[
         account.balance,
         account.seq,
@@ -215,20 +217,20 @@ export class Reports {
       const rate = keys.push(rateKey(payer));
       args.push(hold, windowOf(payer).limit, `${edge}:${++this.#calls}`, place, rate, floorOf(payer));
     }
-    // No call waits while everything is announced.
-    const timeoutMs = mode.shared ? undefined : PATIENT_TIMEOUT_MS;
-    const { epoch } = mode;
-    const answer = await mode.link.run<Answer>('decide', keys, args.map(String), timeoutMs);
+    // While limits aren't shared, no call waits for this.
+    const timeoutMs = failover.shared ? undefined : PATIENT_TIMEOUT_MS;
+    const { epoch } = failover;
+    const answer = await failover.link.run<Answer>('decide', keys, args.map(String), timeoutMs);
     const written = { epoch, at: performance.now() };
     for (const state of [account, ...capped.map(({ day }) => day)]) this.#written.set(state, written);
     return answer;
   }
 
-  /** 1 if Redis wrote the state so lately that it can't have expired. */
+  /** 1 if Redis has written the state so recently that it can't have expired. */
   #mustExist(state: AccountState | PeriodSpend): 0 | 1 {
-    const { mode } = this.options;
+    const { failover } = this.options;
     const written = this.#written.get(state);
-    if (!mode.shared || written?.epoch !== mode.epoch) return 0;
+    if (!failover.shared || written?.epoch !== failover.epoch) return 0;
     return performance.now() - written.at < STATE_TTL_MS / 2 ? 1 : 0;
   }
 }

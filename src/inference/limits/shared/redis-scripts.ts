@@ -10,8 +10,8 @@ end
 `;
 
 /**
- * Replaces an edge's admissions of the last minute, in several parts. KEYS rate. ARGV edge, how many were reported before
- * these, and how many milliseconds ago each of these was.
+ * Replaces an edge's admissions of the last minute, in several parts. KEYS rate. ARGV edge, number of admissions in the earlier
+ * parts, and the age of each admission in milliseconds.
  */
 const REPORT_RATE = `${COMMON}
 local now = time_ms()
@@ -29,27 +29,27 @@ return 1
 `;
 
 /**
- * An edge is alive. KEYS the membership of edges. ARGV edge, how long to remember, 'live', 'look' to leave it as it is, or
- * 'end', and Redis's time as the edge last heard it. That time is stored, so a late heartbeat can't claim more than the
- * edge knew. Answers {Redis's time, the stored time or 0, id, time, id, time, …}.
+ * Records an edge's heartbeat. KEYS the membership of edges. ARGV edge, how long to remember it, 'live', 'look' (changes nothing)
+ * or 'end', and the last time that the edge got from Redis. That time is stored, so a late heartbeat can't claim that the edge
+ * knew more. Returns {Redis's time, the time stored before or 0, id, time, id, time, …}.
  */
 const BEAT = `${COMMON}
 local membership, edge, keep, kind, at = KEYS[1], ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4])
 local now = time_ms()
-local stood = tonumber(redis.call('ZSCORE', membership, edge) or 0)
-if kind == 'live' and stood <= now and stood > at then at = stood end
--- It heard a clock that has stepped back since.
+local last_beat = tonumber(redis.call('ZSCORE', membership, edge) or 0)
+if kind == 'live' and last_beat <= now and last_beat > at then at = last_beat end
+-- Redis's clock has stepped back since the edge got this time.
 if at > now then at = now end
 if kind ~= 'look' then redis.call('ZADD', membership, string.format('%.0f', at), edge) end
 redis.call('ZREMRANGEBYSCORE', membership, '-inf', string.format('%.0f', now - keep))
 redis.call('PEXPIRE', membership, keep)
 redis.call('PEXPIRE', '${OPEN_KEY}', keep)
-local answer = {string.format('%.0f', now), string.format('%.0f', stood)}
+local answer = {string.format('%.0f', now), string.format('%.0f', last_beat)}
 for _, value in ipairs(redis.call('ZRANGE', membership, 0, -1, 'WITHSCORES')) do answer[#answer + 1] = value end
 return answer
 `;
 
-/** Edges are dead: they are silent since some time ago. KEYS the membership of edges. ARGV milliseconds, ids. */
+/** Marks dead edges: they count as silent for at least this long. KEYS the membership of edges. ARGV milliseconds, ids. */
 const FENCE = `${COMMON}
 local at = time_ms() - tonumber(ARGV[1])
 for i = 2, #ARGV do
@@ -59,7 +59,7 @@ end
 return 1
 `;
 
-/** Edges are dead and not gone yet: they have been silent for no longer than this. KEYS the membership of edges. ARGV milliseconds, ids. */
+/** Keeps dead edges from being gone: they are silent for at most this long. KEYS the membership of edges. ARGV milliseconds, ids. */
 const KEEP = `${COMMON}
 local at = time_ms() - tonumber(ARGV[1])
 for i = 2, #ARGV do
@@ -70,9 +70,9 @@ return 1
 `;
 
 /**
- * Returns the numbers of those KEYS that lack what the edge has reported. Reading a key marks it as used, so a Redis that evicts keeps it.
- * ARGV what the edge's part of a state begins with, then for each key 0 if it is a state, or how many calls of the last minute it
- * has at least.
+ * Returns the indexes of those KEYS that lack the edge's report. Reading a key marks it as used, so a Redis that evicts keeps it.
+ * ARGV the beginning of the edge's part of a state, then for each key 0 if it is a state, or the fewest calls of the last minute
+ * that it must have.
  */
 const MISSING = `
 local missing = {}
