@@ -1,15 +1,14 @@
 import type { Deployment } from '../router/routing.js';
 
-/** The models of a routing file that the bundled simulator answers, once each, and whether those are all. */
+/** The models of a routing file that the simulator answers, once each, and whether these are all. */
 export interface SimulatedModels {
   names: string[];
   all: boolean;
 }
 
-/** All models are real, as far as is known here. */
+/** All models are real, as far as the launcher knows. */
 export const NOT_SIMULATED: SimulatedModels = { names: [], all: false };
 
-/** Which models the simulator answers. */
 export function simulatedModels(
   deployments: readonly Pick<Deployment, 'group' | 'simulated'>[],
 ): SimulatedModels {
@@ -26,7 +25,7 @@ function simulatedLine({ names, all }: SimulatedModels): string[] {
   return [`  Models     ${which}. To use real models, see docs/operations.md and proxy.config.yaml`];
 }
 
-/** What the person reads last: where it is, what to try first, and whether a real model answers. */
+/** The last lines of a start: the addresses, what to try first, and which models are simulated. */
 export function welcome(url: string, simulated: SimulatedModels): string {
   const lines = [
     '',

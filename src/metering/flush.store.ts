@@ -127,10 +127,7 @@ async function write(client: PoolClient, records: readonly UsageRecord[]): Promi
 }
 
 /** Reads `a b c,a b c`. Scanned rather than split, since each flush reads hundreds of triples. */
-function parseTriples<Value>(
-  text: string | null,
-  read: (a: string, b: string, c: string) => Value,
-): Value[] {
+function parseTriples<Value>(text: string | null, read: (a: string, b: string, c: string) => Value): Value[] {
   const values: Value[] = [];
   for (let at = 0; text !== null && at < text.length; ) {
     const first = text.indexOf(' ', at);

@@ -1,8 +1,9 @@
-import { readFile, rm } from 'node:fs/promises';
+import { readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Logger } from '../lib/logger.js';
 import { TERMINATED } from './flush.store.js';
 import type { Handed } from './hand-over.js';
-import { isMissing, segmentFiles, setDamagedAside } from './orphans.js';
+import { DAMAGED_FOLDER, DEAD_LETTERS_FOLDER, isMissing, segmentFiles, setDamagedAside } from './orphans.js';
 import { decodeFrames, HEADER_BYTES, headerState, nextFrame, type SpoolEntry } from './spool-record.js';
 import type { CallIntent, UsageRecord } from './usage-record.js';
 
@@ -153,3 +154,28 @@ export async function* segmentEvents(path: string): AsyncGenerator<UsageRecord[]
 
 const eventsOf = (entries: SpoolEntry[]): UsageRecord[] =>
   entries.flatMap((entry) => (entry.kind === 'event' ? [entry.record] : []));
+
+/**
+ * Counts the events in the spools below `directory` whose processes have ended: an upper bound of what the next start
+ * charges. Some may be in the database already, because a segment is removed only when all of its events are.
+ */
+export async function waitingEvents(directory: string): Promise<number> {
+  const ids = new Set<string>();
+  for (const path of await segmentsBelow(directory)) {
+    for await (const records of segmentEvents(path)) for (const { id } of records) ids.add(id);
+  }
+  return ids.size;
+}
+
+async function segmentsBelow(directory: string): Promise<string[]> {
+  try {
+    const spools = (await readdir(directory)).filter(
+      (name) => name !== DEAD_LETTERS_FOLDER && name !== DAMAGED_FOLDER,
+    );
+    return (await Promise.all(spools.map((name) => segmentFiles(join(directory, name))))).flat();
+  } catch (error) {
+    // No edge has run here yet.
+    if (isMissing(error)) return [];
+    throw error;
+  }
+}
