@@ -89,7 +89,7 @@ describe('fire_alerts', () => {
     expect(await fired(payer, { spend: '1000' })).toEqual([]);
   });
 
-  test('tells every subscription that lists what fired, once', async () => {
+  test('notifies every subscription that lists what fired, once', async () => {
     const payer = await createPayer(db.pool);
     await limitKey(db.pool, payer, 10);
     const both = [await subscribe(db.pool, payer, [50]), await subscribe(db.pool, payer, [50, 80])];
@@ -104,7 +104,7 @@ describe('fire_alerts', () => {
   test.each([
     ['below an armed threshold', '0.01', true, 1],
     ['below, by a call that was free', '0', true, 0],
-    ['below one that has told', '0.01', false, 0],
+    ['below one that has notified', '0.01', false, 0],
   ])('a balance: %s', async (_what, cost, armed, told) => {
     const payer = await createPayer(db.pool, 0n);
     await db.pool.query(

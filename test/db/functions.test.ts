@@ -51,7 +51,7 @@ describe('the functions of the database', () => {
       )
     ).rows[0]!.spend;
 
-  test('are those of the folder, and no other', async () => {
+  test('the database has the functions of the folder and no others', async () => {
     const found = await db.pool.query<{ name: string }>(
       `select proname as name from pg_proc where pronamespace = 'public'::regnamespace`,
     );
@@ -64,13 +64,13 @@ describe('the functions of the database', () => {
     );
   });
 
-  test('change with their revision', () => {
+  test('a changed function has a new revision', () => {
     const hash = createHash('sha256').update(JSON.stringify(functions)).digest('hex');
     expect(Object.keys(REVISIONS).at(-1)).toBe(String(FUNCTIONS_REVISION));
     expect({ [FUNCTIONS_REVISION]: hash }).toEqual({ [FUNCTIONS_REVISION]: REVISIONS[FUNCTIONS_REVISION] });
   });
 
-  test('are applied where their text has changed, and only those', async () => {
+  test('a start replaces the functions whose text has changed, and no others', async () => {
     expect(await start()).toEqual({ applied: [], newer: [] });
     expect(await start(build(FUNCTIONS_REVISION, 7))).toEqual({ applied: ['key_month_spend'], newer: [] });
     expect(await answer()).toBe(7);
@@ -78,7 +78,7 @@ describe('the functions of the database', () => {
     expect(await answer()).toBe(0);
   });
 
-  test('of a later build stay when an earlier one starts, which works with them', async () => {
+  test('functions of a later build stay when an earlier one starts, which works with them', async () => {
     await start(build(FUNCTIONS_REVISION + 1, 7));
     const { functions: found, migrations } = await migrate(db.orm);
     expect({ found, migrations }).toEqual({
@@ -89,7 +89,7 @@ describe('the functions of the database', () => {
     expect(await schemaIsCurrent(db.orm)).toBe(true);
   });
 
-  test('are waited for by processes that apply none', async () => {
+  test('processes that apply no functions wait for them', async () => {
     expect(await schemaIsCurrent(db.orm)).toBe(true);
     for (const name of names) {
       await db.pool.query(
@@ -101,7 +101,7 @@ describe('the functions of the database', () => {
     expect(await schemaIsCurrent(db.orm)).toBe(true);
   });
 
-  test('are applied once by processes that start at the same time', async () => {
+  test('processes that start at the same time apply them once', async () => {
     const empty = await createTestDatabase('template0');
     try {
       const starts = await Promise.all(Array.from({ length: 4 }, () => migrate(empty.orm)));

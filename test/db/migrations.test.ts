@@ -14,16 +14,16 @@ test('every migration of the folder is in the list, oldest first', () => {
   expect(migrations.map((one) => one.class.name)).toEqual(migrations.map(({ name }) => name));
 });
 
-test('none that is new sorts before one that has shipped: nobody would wait for it', () => {
+test('no new migration sorts before a released one, which other processes would not wait for', () => {
   const shipped = migrations.slice(0, SHIPPED.count);
   expect([shipped.length, shipped.at(-1)!.name]).toEqual([SHIPPED.count, SHIPPED.last]);
 });
 
-test('the newest is the version that every process waits for', () => {
+test('the newest migration is the version that every process waits for', () => {
   expect(SCHEMA_VERSION).toBe(migrations.at(-1)!.name);
 });
 
-test('none that is new makes a function: those have files of their own', () => {
+test('no new migration creates a function, since functions have their own files', () => {
   const makers = migrations.filter((migration) => {
     const made = new migration.class(undefined as never, undefined as never);
     made.up();

@@ -32,7 +32,7 @@ describe('an index of the usage events', () => {
     return rows[0]!.valid;
   };
 
-  test('is built while usage is written, by one of those who start, and where another left off', async () => {
+  test('one of several starting processes builds it while usage is written, and continues where another ended', async () => {
     // A call that is being written, and will be for long.
     const writer = await db.pool.connect();
     const other = await db.pool.connect();
@@ -61,7 +61,7 @@ describe('an index of the usage events', () => {
     await buildPartitionIndexes(db.orm);
   });
 
-  test('leads to a rare key, whatever else its account has', async () => {
+  test('a look-up of a rare key uses it, however much its account has used', async () => {
     await db.pool.query('analyze usage_events');
     const read = await db.orm.em.fork().transactional(async (em) => {
       const touched = async (): Promise<number> => {
@@ -84,7 +84,7 @@ describe('an index of the usage events', () => {
     expect(read).toBeLessThanOrEqual(110);
   });
 
-  test('of a whole table is built as well where its migration left it open, also over a broken one', async () => {
+  test('an index of a whole table is built if its migration left it open, and replaces an invalid one', async () => {
     await db.pool.query('drop index if exists ledger_entries_credits');
     // One that ended in the middle.
     await db.pool.query('create index ledger_entries_credits on ledger_entries (id)');

@@ -68,7 +68,7 @@ describe('with DATABASE_DIRECT_URL', () => {
     }
   });
 
-  test("tables are made past the pooler, the scheduler's among them", async () => {
+  test("tables are created past the pooler, the scheduler's included", async () => {
     const { rows } = await db.pool.query<{ owner: string; tables: number }>(
       `select tableowner as owner, count(*)::int as tables from pg_tables where schemaname = 'public' group by 1`,
     );

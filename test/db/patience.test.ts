@@ -20,7 +20,7 @@ const GIVEN_UP_MS = 4_000;
 const PATIENT_MS = 5_000;
 const POOL_SIZE = 3;
 
-test('a connection asks the server to end a transaction that stands still', async () => {
+test('a connection makes the server end a transaction that is idle too long', async () => {
   const db = await createTestDatabase();
   const { rows } = await sql<{ wait: string }>`
     select current_setting('idle_in_transaction_session_timeout') as wait`.execute(
@@ -30,7 +30,7 @@ test('a connection asks the server to end a transaction that stands still', asyn
   await db.close();
 });
 
-test('an answer that came while the process stood still counts', async () => {
+test('a response that arrives while the process is frozen counts', async () => {
   const db = await createTestDatabase();
   const client = await (await pgPool(db.orm)).connect();
   // Timers come next, and what has arrived after them.
@@ -42,7 +42,7 @@ test('an answer that came while the process stood still counts', async () => {
   await db.close();
 });
 
-describe('a database that takes questions and answers none', () => {
+describe('a database that accepts queries and never responds', () => {
   let db: TestDatabase;
   let link: TcpProxy;
   let orm: MikroORM;
@@ -63,7 +63,7 @@ describe('a database that takes questions and answers none', () => {
   const allBegun = () => until(async () => (await pgPool(orm)).totalCount === POOL_SIZE, { intervalMs: 2 });
   const one = (em = orm.em.fork()) => sql`select 1`.execute(em.getKysely());
 
-  test('is given up once, also in a transaction: its rollback is not waited for as well', async () => {
+  test('a query is given up once, without waiting for the rollback of its transaction, too', async () => {
     let frozenAt = 0;
     const failure = await orm.em
       .fork()
@@ -79,7 +79,7 @@ describe('a database that takes questions and answers none', () => {
     expect(performance.now() - frozenAt).toBeLessThan(onBusyMachine(GIVEN_UP_MS));
   });
 
-  test('is asked again on a connection of its own once it answers', async () => {
+  test('the next query uses a new connection once the database responds again', async () => {
     await one();
     link.freeze();
     await expect(patiently(ALLOWED_MS, () => one())).rejects.toThrow();
@@ -87,7 +87,7 @@ describe('a database that takes questions and answers none', () => {
     expect((await one()).rows).toHaveLength(1);
   });
 
-  test('costs the pool no place: neither transactions that it breaks off nor those that can not begin', async () => {
+  test("interrupted transactions, and those that can't begin, cost the pool no connection", async () => {
     // One wait for all: a later one may find places lost again.
     let begun: Promise<unknown> | undefined;
     const broken = Array.from({ length: POOL_SIZE }, () =>
@@ -109,7 +109,7 @@ describe('a database that takes questions and answers none', () => {
     expect((await pgPool(orm)).totalCount).toBeLessThanOrEqual(POOL_SIZE);
   });
 
-  test('is waited for as long as the work has asked for', async () => {
+  test('work that asks for more time gets it', async () => {
     const db = orm.em.fork().getKysely();
     const slowly = sql`select pg_sleep(0.8)`;
     await Promise.all([

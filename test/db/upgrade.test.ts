@@ -17,7 +17,7 @@ import { until } from '../support/until.js';
 
 const FIRST = 'Migration20261121000000';
 
-describe('a database of the version before', () => {
+describe('a database of the previous version', () => {
   let db: TestDatabase;
   beforeAll(async () => {
     db = await createTestDatabase('template0');
@@ -61,7 +61,7 @@ describe('a database of the version before', () => {
     );
   }
 
-  test('keeps its books, and what it has booked is not booked again', async () => {
+  test('keeps its books, and charges no event again', async () => {
     const payer = await createPayer(db.pool, DOLLAR);
     const record = recordOf(payer, { createdAt: Date.UTC(2026, 10, 30, 23, 59) });
     await book(payer, record);
@@ -98,7 +98,7 @@ describe('a database of the version before', () => {
   });
 });
 
-describe('a database that an audit of the version before reads while it is upgraded', () => {
+describe('a database that an audit of the previous version reads during the upgrade', () => {
   let db: TestDatabase;
   beforeAll(async () => {
     db = await createTestDatabase('template0');
@@ -107,7 +107,7 @@ describe('a database that an audit of the version before reads while it is upgra
   });
   afterAll(() => db.close());
 
-  test('takes calls all the while, and is upgraded once the audit has ended', async () => {
+  test('serves calls all the time, and is upgraded once the audit has ended', async () => {
     const reader = await db.pool.connect();
     await reader.query('begin isolation level repeatable read');
     await reader.query('select count(*) from usage_events');
@@ -139,7 +139,7 @@ describe('a database that an audit of the version before reads while it is upgra
 });
 
 /** On a server of its own: the one of all tests has no autovacuum. */
-describe('a database whose usage is being vacuumed while it is upgraded', () => {
+describe('a database whose usage is being vacuumed during the upgrade', () => {
   const folder = temporaryFolder();
   afterAll(() => folder.remove());
 
@@ -166,7 +166,7 @@ describe('a database whose usage is being vacuumed while it is upgraded', () => 
   });
 });
 
-describe('a database from before merged days had their cost', () => {
+describe('a database whose merged days have no cost yet', () => {
   let db: TestDatabase;
   beforeAll(async () => {
     db = await createTestDatabase('template0');

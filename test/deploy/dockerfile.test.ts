@@ -54,7 +54,7 @@ describe('the Dockerfile', () => {
     await db?.close();
   });
 
-  test('has three stages, and the last one runs as nobody special', () => {
+  test('has three stages, and the last one runs as an unprivileged user', () => {
     const steps = parseDockerfile(readFileSync('Dockerfile', 'utf8'));
     expect(steps.filter(({ name }) => name === 'FROM')).toHaveLength(3);
     expect(image.user).toBe('node');
@@ -66,7 +66,7 @@ describe('the Dockerfile', () => {
     expect(`${image.workdir}/data`).toBe(image.env.DATA_DIR);
   });
 
-  test('holds what runs, and neither sources, tests, compiler nor database', () => {
+  test('contains what runs, but no sources, tests, compiler or database', () => {
     for (const path of [
       'dist/gateway/main.js',
       'package.json',
@@ -89,7 +89,7 @@ describe('the Dockerfile', () => {
     expect(lstatSync(join(app, 'node_modules')).isSymbolicLink()).toBe(false);
   });
 
-  test('serves calls as docker-compose.yml starts it', async () => {
+  test('serves calls when started as in docker-compose.yml', async () => {
     const variables = Object.fromEntries(
       ['POSTGRES_PASSWORD', 'UPSTREAM_MASTER_KEY', 'JWT_SECRET', 'ENCRYPTION_KEY', 'WEBHOOK_SECRET'].map(
         (name) => [name, randomBytes(24).toString('hex')],
@@ -183,7 +183,7 @@ describe('the Dockerfile', () => {
     expect(await Promise.all(codes)).toEqual([0, 0]);
   }, 240_000);
 
-  test('refuses an unfinished .env: each secret that is missing is named', () => {
+  test('refuses an incomplete .env and names each missing secret', () => {
     const { environment } = compose.services['edge-1']!;
     expect(() => interpolate(environment!.JWT_SECRET!, {})).toThrow('JWT_SECRET: see deploy/env.example');
   });

@@ -85,7 +85,7 @@ describe('while PostgreSQL', () => {
     expect(Math.max(...unknown.map((entry) => entry.tookMs))).toBeLessThan(onBusyMachine(8_000));
   }
 
-  test('is down, known keys are served, unknown ones told to come back, and all is charged after', async () => {
+  test('is down, known keys are served, unknown ones get a Retry-After, and all calls are charged afterwards', async () => {
     const outage = await under(async () => {
       await rig.postgres.stop();
       await pause(6_000);
@@ -97,7 +97,7 @@ describe('while PostgreSQL', () => {
     expect((await compareBooks(rig)).books).toEqual(CLEAN);
   }, 60_000);
 
-  test('is killed and started again, time and again, nothing is lost', async () => {
+  test('is killed and restarted again and again, no event is lost', async () => {
     const outage = await under(async () => {
       for (let i = 0; i < 2; i++) {
         await rig.postgres.kill();
@@ -111,7 +111,7 @@ describe('while PostgreSQL', () => {
     expect((await compareBooks(rig)).books).toEqual(CLEAN);
   }, 60_000);
 
-  test('has two connections left, billing gets by and nobody hangs', async () => {
+  test('has two connections left, billing works and nobody hangs', async () => {
     const held: pg.Client[] = [];
     const hold = async (): Promise<boolean> => {
       const client = new pg.Client({ connectionString: rig.postgres.url });
@@ -152,7 +152,7 @@ describe('while PostgreSQL', () => {
     expect((await compareBooks(rig)).books).toEqual(CLEAN);
   }, 60_000);
 
-  test('is down at the start of an edge, the edge waits for it and then serves', async () => {
+  test('is down at the start of an edge, the edge waits and then serves', async () => {
     await rig.postgres.stop();
     await rig.edge.end('SIGKILL');
     const starting = rig.edge.start();

@@ -49,7 +49,7 @@ describe('an edge under load', () => {
     return first;
   }
 
-  test('that is killed loses no answer, and the next one takes over its spool within 10 s', async () => {
+  test('a killed edge loses no event, and the next one adopts its spool within 10 s', async () => {
     let lastStart = 0;
     const first = await under(true, async () => {
       for (let i = 0; i < KILLS; i++) {
@@ -70,7 +70,7 @@ describe('an edge under load', () => {
     expect(entries.some((entry) => outcome(entry) !== '200')).toBe(true);
   }, 60_000);
 
-  test('that is restarted in order fails nobody', async () => {
+  test('an orderly restart fails no call', async () => {
     const stops: { code: number | null; tookMs: number }[] = [];
     const first = await under(true, async () => {
       for (let i = 0; i < RESTARTS; i++) {
@@ -90,7 +90,7 @@ describe('an edge under load', () => {
     expect((await compareBooks(rig, { crashes: true })).books).toEqual(CLEAN);
   }, 60_000);
 
-  test('that stands still for seconds goes on where it was', async () => {
+  test('an edge that is frozen for seconds continues where it was', async () => {
     const first = await under(false, async () => {
       rig.edge.freeze();
       await pause(1_500);

@@ -46,7 +46,7 @@ describe('calls that are aborted, reset and timed out', () => {
   const metric = async (name: string): Promise<number> =>
     (await edge.registry.getSingleMetric(name)!.get()).values[0]!.value;
 
-  test('hold nothing afterwards, and refuse nobody who is alone above the floor meanwhile', async () => {
+  test('leave no hold behind, and meanwhile cause no refusal of an account above the floor', async () => {
     const journal = new Journal();
     const crowd = await createTestKey(db, { balance: '1000' });
     const lone = await createTestKey(db, { balance: '0.004' });

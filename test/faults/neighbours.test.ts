@@ -55,7 +55,7 @@ describe('while calls go on', () => {
     return { status, tookMs: performance.now() - began };
   };
 
-  test('the platform is killed time and again, /v1 does not notice and /api says so at once', async () => {
+  test('the platform is killed again and again, /v1 does not notice and /api reports it at once', async () => {
     const entries = await under(async () => {
       for (let i = 0; i < PLATFORM_KILLS; i++) {
         await pause(rig.random.between(50, 300));
@@ -97,7 +97,7 @@ describe('while calls go on', () => {
     expect(await checkInvariants(rig.postgres.pool)).toEqual([]);
   }, 60_000);
 
-  test('PostgreSQL is frozen, /api says so within 6 s however many ask, and goes on when it thaws', async () => {
+  test('PostgreSQL is frozen, /api reports it within 6 s to any number of callers, and works again when it thaws', async () => {
     const { token } = await signUp(rig.url);
     const ask = async (path: string, body?: unknown) => {
       const began = performance.now();
@@ -122,7 +122,7 @@ describe('while calls go on', () => {
     expect(await checkInvariants(rig.postgres.pool)).toEqual([]);
   }, 60_000);
 
-  test('the model proxy reads its file again and again, no call notices', async () => {
+  test('the model proxy reloads its file again and again, no call notices', async () => {
     const entries = await under(async () => {
       for (let i = 0; i < 10; i++) {
         process.kill(rig.proxy.pid(), 'SIGHUP');

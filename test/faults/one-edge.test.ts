@@ -13,7 +13,7 @@ const PER_SECOND = 20;
 /** Both reach the database. */
 const BOUND_MS = 5_000;
 
-describe('without Redis, of two edges', () => {
+describe('two edges without Redis', () => {
   let rig: Rig;
   let customers: TestKey[];
   let waiting: Promise<number>;
@@ -55,7 +55,7 @@ describe('without Redis, of two edges', () => {
     return { first: Math.min(...times), last: Math.max(...times) };
   }
 
-  test('the first goes on when PostgreSQL is restarted, and the second stays out', async () => {
+  test('the first one continues when PostgreSQL is restarted, and the second one stays out', async () => {
     const [first, second] = await under(async () => {
       for (let i = 0; i < RESTARTS; i++) {
         await rig.postgres.stop();
@@ -71,7 +71,7 @@ describe('without Redis, of two edges', () => {
     expect(rig.edges[1]!.running()).toBe(true);
   }, 60_000);
 
-  test('that lose the lock to each other, both admit for less than the bound', async () => {
+  test('edges that lose the lock to each other both admit calls only for less than the bound', async () => {
     const seen = await under(async () => {
       rig.edges[0]!.freeze();
       await rig.postgres.pool.query(

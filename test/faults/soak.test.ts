@@ -96,7 +96,7 @@ describe('an edge after thousands of calls, a fifth of them left by their caller
     return heldBytes();
   }
 
-  test('holds no more memory, connections and timers than before', async () => {
+  test('has no more memory, connections and timers than before', async () => {
     // Before the first call: later, idle connections of the warm-up would hide as many that stay.
     const before = resources();
     await load(WARM_UP);

@@ -52,7 +52,7 @@ function stalledReader(url: string, key: string, order: Order, stream: boolean):
   return socket;
 }
 
-describe('a reader that takes nothing', () => {
+describe('a reader that reads nothing', () => {
   let db: TestDatabase;
   let upstream: RigUpstream;
   let edge: TestEdge;
@@ -80,7 +80,7 @@ describe('a reader that takes nothing', () => {
     return socket.bytesRead;
   }
 
-  test('in the middle of a stream is cut and pays for what was generated', async () => {
+  test('is disconnected in the middle of a stream and pays for the generated tokens', async () => {
     // Far more than all buffers on the way take.
     const socket = stalledReader(edge.url, customer.key, { n: 1, words: 2_000, wordBytes: 10_000 }, true);
     sockets.push(socket);
@@ -95,7 +95,7 @@ describe('a reader that takes nothing', () => {
     expect(row!.output_tokens).toBeLessThan(2_000 * 2_500);
   });
 
-  test('of a whole answer is cut, and the answer was charged when it was sent', async () => {
+  test('is disconnected from a whole answer, which was charged when it was sent', async () => {
     const socket = stalledReader(edge.url, customer.key, { n: 2, words: 2_000, wordBytes: 10_000 }, false);
     sockets.push(socket);
     await until(() => upstream.forwarded.size === 2 && upstream.open() === 0);
@@ -108,7 +108,7 @@ describe('a reader that takes nothing', () => {
   });
 });
 
-describe('readers that take nothing of 200 MB each', () => {
+describe('readers that read nothing of 200 MB each', () => {
   const suite = useEdge();
   let upstream: RigUpstream;
   let edge: TestEdge;
@@ -121,7 +121,7 @@ describe('readers that take nothing of 200 MB each', () => {
     await upstream.close();
   });
 
-  test('pause the upstream, with less than a MiB held for each on the whole way', async () => {
+  test('pause the upstream, with less than a MiB buffered for each on the whole way', async () => {
     const { key } = await createTestKey(suite.db, { balance: '1000000' });
     const sent = () => [...upstream.forwarded.values()].reduce((sum, { sent: deltas }) => sum + deltas, 0);
     const before = heldBytes();
@@ -141,14 +141,14 @@ describe('readers that take nothing of 200 MB each', () => {
   }, 30_000);
 });
 
-describe('many readers that take nothing of 200 MB each', () => {
+describe('many readers that read nothing of 200 MB each', () => {
   let rig: Rig;
   beforeAll(async () => {
     rig = await startRig('stalled-readers', { direct: true });
   }, 60_000);
   afterAll(() => rig?.close(), 60_000);
 
-  test("leave the edge's memory bounded, and others are served", async () => {
+  test("don't exhaust the edge's memory, and others are served", async () => {
     const [customer] = (await rig.customers(1)) as [TestKey];
     const call = () => rig.journal.call(rig.url, customer.key, { words: 50 }, { stream: true });
     for (let i = 0; i < 50; i++) expect(outcome(await call())).toBe('200');

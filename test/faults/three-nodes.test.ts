@@ -41,7 +41,7 @@ describe('of three nodes, one', () => {
     },
   );
 
-  test('comes back: asked for one token first, it has its share again although it was parked', async () => {
+  test('comes back: after a probe for one token, it gets its share again although it was cooling down', async () => {
     const [node] = rig.nodes;
     const load = rig.load(CALLERS, STREAMS);
     await served();
@@ -59,7 +59,7 @@ describe('of three nodes, one', () => {
     expect(failedEarly(load.entries)).toEqual([]);
   });
 
-  test('drains while long streams are under way, and is registered again meanwhile: none is lost', async () => {
+  test('drains during long streams and is registered again meanwhile: no stream is lost', async () => {
     const [node] = rig.nodes;
     const long = { words: 500, chunkMs: 10 };
     const streams = Array.from({ length: 12 }, () =>
@@ -111,7 +111,7 @@ describe('of three nodes, one', () => {
     };
     const charged = { booked: true, free: false, status: 'success', served_model: 'gateway/fast' };
 
-    test('about its usage: what can not be is estimated instead', async () => {
+    test('about its usage: impossible figures are replaced by estimates', async () => {
       for (const usage of [
         { prompt_tokens: -5, completion_tokens: 5 },
         { prompt_tokens: 10, completion_tokens: 1e15 },
@@ -128,7 +128,7 @@ describe('of three nodes, one', () => {
       }
     });
 
-    test('about its model: the call is charged as the model that was asked for', async () => {
+    test('about its model: the call is charged as the requested model', async () => {
       for (const stream of [true, false]) {
         const { end, event } = await lied({ model: 'gateway/deepseek-code' }, stream);
         expect(end).toBe('200');
@@ -136,7 +136,7 @@ describe('of three nodes, one', () => {
       }
     });
 
-    test('about its end: a stream that never stops is cut, and free', async () => {
+    test('about its end: a stream that never ends is cut and is free', async () => {
       const { end, event } = await lied({ endless: true }, true);
       expect(end).toBe('error event upstream_error');
       expect(event).toMatchObject({ status: 'error', free: true, booked: true });

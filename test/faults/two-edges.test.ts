@@ -66,7 +66,7 @@ describeWithRedis('two edges behind one front', () => {
     return rig.journal.entries.slice(first);
   }
 
-  test('are restarted one after the other, no call fails and no spool is left', async () => {
+  test('are restarted one by one: no call fails and no spool is left', async () => {
     rig.front!.retriesUnanswered = true;
     const stops: { code: number | null; tookMs: number }[] = [];
     const entries = await under(async () => {
@@ -89,7 +89,7 @@ describeWithRedis('two edges behind one front', () => {
     expect((await compareBooks(rig)).books).toEqual(CLEAN);
   }, 60_000);
 
-  test('lose Redis, frozen or killed, nobody hangs and both together admit no more than the limit', async () => {
+  test('lose Redis, frozen or killed: nobody hangs, and together they admit no more than the limit', async () => {
     const [limited] = (await rig.customers(1, { plan: 'free' })) as [TestKey];
     const limit = 40;
     await rig.postgres.pool.query(`update plans set requests_per_minute = $1 where id = 'free'`, [limit]);
@@ -145,7 +145,7 @@ describeWithRedis('two edges behind one front', () => {
     expect(served).toBeGreaterThanOrEqual(Math.min(calls, 3));
   });
 
-  test('one is killed, the money that its calls held is free as soon as the other has its spool', async () => {
+  test('lose one of them: its holds are released as soon as the other one adopts its spool', async () => {
     const [poor] = (await rig.customers(1, { balance: '0.03' })) as [TestKey];
     const [first, second] = [rig.edges[0]!, rig.edges[1]!];
     await until(bothShare);

@@ -35,7 +35,7 @@ describe('the jobs process without scheduled jobs', () => {
     folder.remove();
   });
 
-  test('delivers alerts within two seconds of their notice, counts them, and lets them end when it is stopped', async () => {
+  test('delivers alerts within two seconds of the notification, counts them, and completes them when it is stopped', async () => {
     const metricsPort = await freePort();
     const jobs = productProcess('jobs', {
       ...INHERITED_ENV,

@@ -72,7 +72,7 @@ describe('the jobs process', () => {
     expect(granted).toEqual(['jobs']);
   });
 
-  test('shows what it found until another process has run the job', async () => {
+  test('shows its own result until another process has run the job', async () => {
     await database.pool.query(
       `insert into accounts (id, name, balance, created_at) values ($1, 'A', 5, now())`,
       [newId()],
@@ -109,7 +109,7 @@ describe('the jobs process', () => {
 });
 
 describe('the session clean-up', () => {
-  test('removes what has run out, and nothing that still counts', async () => {
+  test('removes expired rows, and none that still count', async () => {
     const database = await createTestDatabase();
     const now = Date.UTC(2026, 10, 21, 12);
     const at = (hours: number) => new Date(now + hours * 3_600_000);

@@ -288,7 +288,7 @@ describe('the audit', () => {
     ['that was not reached', 'update api_keys set monthly_limit_usd = 0.001'],
     ['that was set after the last call', `update alert_subscriptions set updated_at = '${AT}'`],
     ['of a limit that was set after the last call', `update api_keys set monthly_limit_changed_at = '${AT}'`],
-  ])('misses no firing of a threshold %s', async (_what, statement) => {
+  ])('reports no missing alert of a threshold %s', async (_what, statement) => {
     await inVain(async ({ execute, audit }) => {
       await execute('delete from alert_events');
       await execute('delete from threshold_firings');
@@ -303,7 +303,7 @@ describe('the audit', () => {
     ['acted while the calls ran', `update key_guards set acted_at = '${AT}'`],
     ['has no limit any more', 'update api_keys set monthly_limit_usd = null'],
     ['got its limit after that', `update api_keys set monthly_limit_changed_at = '${AT}'`],
-  ])('lets calls begin after a guard that %s', async (_what, statement) => {
+  ])('accepts calls that begin after a guard that %s', async (_what, statement) => {
     await inVain(async ({ execute, audit }) => {
       for (const one of corruptions['I14-refused']!.statements) await execute(one);
       await execute(statement);
@@ -322,7 +322,7 @@ describe('the audit', () => {
     `model = 'gateway/slow'`,
     'key_id = null',
     'widget_id = key_id',
-  ])('finds a roll-up of which %s is not true, unless its hour waits to be rolled up', async (change) => {
+  ])('finds a roll-up with a wrong %s, unless its hour waits to be rolled up', async (change) => {
     await inVain(async ({ execute, audit }) => {
       await execute(`update usage_rollups set ${change}`);
       if (/^(?:key|widget)_id/.test(change)) await execute(`update usage_latency_days set ${change}`);

@@ -22,7 +22,7 @@ const expectWaiter = (db: TestDatabase) =>
     return rows.length > 0;
   });
 
-describe('the job that seals again', () => {
+describe('the job that re-encrypts values', () => {
   let db: TestDatabase;
   beforeEach(async () => {
     db = await createTestDatabase();
@@ -91,7 +91,7 @@ describe('the job that seals again', () => {
     ];
   };
 
-  test('renews every value, in batches and at once in two processes, so that the previous key may go', async () => {
+  test('renews every value in batches, also in two processes at once, so that the previous key can be removed', async () => {
     for (let at = 0; at < 5; at++) await addAccount(before);
     await addAccount(during);
     const values = await readAll(during);
@@ -106,7 +106,7 @@ describe('the job that seals again', () => {
     expect(await readAll(after)).toEqual(values);
   });
 
-  test('says how many are left, and nothing when there is nothing to do', async () => {
+  test('logs how many are left, and nothing if there is nothing to do', async () => {
     await addAccount(before);
     const reports: unknown[] = [];
     const job = resealJob({ envelopes: during }, (old) => reports.push(old));
@@ -120,7 +120,7 @@ describe('the job that seals again', () => {
     expect(logged).toEqual([expect.objectContaining({ resealed: 4, left: 0, unreadable: 0 })]);
   });
 
-  test('leaves alone what no key opens, counts it and goes on with the rest', async () => {
+  test('counts and keeps values that no key opens, and renews the rest', async () => {
     const { keyId } = await addAccount(before);
     await addAccount(before);
     await db.pool.query(`update api_keys set virtual_key_sealed = 'v1.unknown0.abc' where id = $1`, [keyId]);

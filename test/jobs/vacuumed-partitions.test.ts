@@ -41,7 +41,7 @@ describe('partitions of the usage events that are being vacuumed', () => {
     folder.remove();
   });
 
-  test('get others beside them, and the autovacuum ends instead', async () => {
+  test('new partitions are added beside them, and the autovacuum ends instead', async () => {
     await underAutovacuum(pool, { table: 'usage_events_default', createdAt: new Date(Date.UTC(2040, 0, 1)) });
     expect(await ensurePartitions(orm.em.fork(), Date.UTC(2035, 0, 1))).toEqual([
       'usage_events_2035_01',
@@ -50,7 +50,7 @@ describe('partitions of the usage events that are being vacuumed', () => {
     ]);
   });
 
-  test('are dropped once they are old, and calls are charged meanwhile', async () => {
+  test('old ones are dropped, and calls are charged meanwhile', async () => {
     const payer = await createPayer(pool);
     await underAutovacuum(pool, { table: 'usage_events_2030_09', createdAt: new Date(SEPTEMBER) });
     const { context } = jobContext(orm, DUE);

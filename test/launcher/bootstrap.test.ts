@@ -67,7 +67,7 @@ describe('the bootstrap', () => {
     expect(readFileSync(at('dist/one.js'), 'utf8')).toContain('11');
   });
 
-  test('builds the pages once, and again after a change of what they are made of, wherever that lies', async () => {
+  test('builds the pages once, and again after a change of any of their sources, wherever it is', async () => {
     mkdirSync(at('web/tools'), { recursive: true });
     writeFileSync(
       at('web/tools/main.mjs'),
@@ -133,7 +133,7 @@ describe('the bootstrap', () => {
   }
   const journal = (): string => (existsSync(at('journal')) ? readFileSync(at('journal'), 'utf8') : '');
 
-  test('bundles again where its list of files is cut, or another thing', async () => {
+  test('bundles again if its list of files is truncated or invalid', async () => {
     bundler();
     await bootstrap();
     for (const [nth, text] of ['["a', '{}', 'null', ''].entries()) {
@@ -143,7 +143,7 @@ describe('the bootstrap', () => {
     }
   });
 
-  test('waits for the programs of a start that was killed, which go on without it', async () => {
+  test('waits for programs that a killed start left running', async () => {
     bundler();
     writeFileSync(at('wait'), '');
     const killed = spawn(process.execPath, [at('scripts/bootstrap.mjs')], { stdio: 'ignore' });
@@ -166,7 +166,7 @@ describe('the bootstrap', () => {
     expect(existsSync(at('.bootstrap.lock'))).toBe(false);
   });
 
-  test('survives the loss of dist, or of one file of it', async () => {
+  test('rebuilds after the loss of dist, or of one file in it', async () => {
     await bootstrap();
     rmSync(at('dist'), { recursive: true });
     await bootstrap();
@@ -176,7 +176,7 @@ describe('the bootstrap', () => {
     expect(existsSync(at('dist/two.js'))).toBe(true);
   });
 
-  test('removes what was compiled from a source that is gone', async () => {
+  test('removes the output of a source that is gone', async () => {
     await bootstrap();
     rmSync(at('src/two.ts'));
     await bootstrap();
@@ -184,7 +184,7 @@ describe('the bootstrap', () => {
     expect(existsSync(at('dist/one.js'))).toBe(true);
   });
 
-  test('stops at a type error with the compiler’s words, and again until it is repaired', async () => {
+  test("stops at a type error with the compiler's message until it is repaired", async () => {
     writeFileSync(at('src/one.ts'), "export const one: number = 'one';\n");
     for (let i = 0; i < 2; i++) {
       const { code, errors } = await bootstrap('--quiet');
@@ -197,7 +197,7 @@ describe('the bootstrap', () => {
     expect((await bootstrap()).code).toBe(0);
   });
 
-  test('compiles the sources once for all, and checks them with the tests: an error stops a start after it, too', async () => {
+  test('compiles the sources once for starts and tests, and a type error stops later starts, too', async () => {
     mkdirSync(at('test'));
     writeFileSync(
       at('test/one.test.ts'),
@@ -230,7 +230,7 @@ describe('the bootstrap', () => {
     expect(readFileSync(at('dist/one.js'), 'utf8')).toBe(readFileSync(at('build/src/one.js'), 'utf8'));
   });
 
-  test('takes turns when many start at once, and leaves no lock', async () => {
+  test('many starts at once take turns and leave no lock', async () => {
     const results = await Promise.all(Array.from({ length: 4 }, () => bootstrap()));
     expect(results.map(({ code }) => code)).toEqual([0, 0, 0, 0]);
     expect(results.filter(({ output }) => output.includes('built'))).toHaveLength(1);

@@ -62,7 +62,7 @@ describe('the watch over a supervised process', () => {
     expect([isRunning(first!.pid), child.pid(), child.serves()]).toEqual([false, second!.pid, true]);
   });
 
-  test('leaves one alone that is still starting, however long that takes', async () => {
+  test('a process that is still starting is not killed, however long that takes', async () => {
     const never = 'await new Promise((done) => setTimeout(done, 1e6));';
     const starting = start('starting', never, { hungAfterMs: HUNG_AFTER_MS });
     await until(() => starts().length === 1);
@@ -76,7 +76,7 @@ describe('the watch over a supervised process', () => {
     process.kill(starting.pid()!, 'SIGCONT');
   });
 
-  test('leaves one alone where it is turned off', async () => {
+  test('no process is killed if the watch is off', async () => {
     const left = start('left', '', { hungAfterMs: 0 });
     const killed = start('killed', '', { hungAfterMs: HUNG_AFTER_MS });
     await Promise.all([left.ready, killed.ready]);
@@ -92,7 +92,7 @@ describe('the watch over a supervised process', () => {
     ]);
   });
 
-  test('leaves one that is stopped to its patience', async () => {
+  test('a process that is being stopped gets its whole stop time', async () => {
     const child = start('worker', '', { hungAfterMs: HUNG_AFTER_MS, stopPatienceMs: 3 * HUNG_AFTER_MS });
     await child.ready;
     const pid = child.pid()!;
@@ -103,7 +103,7 @@ describe('the watch over a supervised process', () => {
     expect(starts()).toHaveLength(1);
   });
 
-  test('leaves one alone that is busy, but answers between two pieces of work', async () => {
+  test('a busy process that replies between pieces of work is not killed', async () => {
     const busy = `process.on('SIGUSR2', () => {
         const piece = (left) => {
           for (const end = performance.now() + ${MUCH_LATER_MS / 4}; performance.now() < end; );
@@ -120,7 +120,7 @@ describe('the watch over a supervised process', () => {
     expect(starts()).toHaveLength(1);
   });
 
-  test('takes any message for a sign of life', async () => {
+  test('any message counts as a sign of life', async () => {
     const talker = `process.on('newListener', (name) => name === 'message' && setImmediate(() => process.removeAllListeners(name)));
       setInterval(() => tellParent('a word'), ${MUCH_LATER_MS / 20});`;
     const child = start('worker', talker, { hungAfterMs: MUCH_LATER_MS });
@@ -130,7 +130,7 @@ describe('the watch over a supervised process', () => {
     expect(starts()).toHaveLength(1);
   });
 
-  test('kills one whose channel is closed, and nothing fails', async () => {
+  test('a process that closed its channel is killed without an error', async () => {
     const mute = `process.on('SIGUSR2', () => {
         process.removeAllListeners('disconnect');
         process.disconnect();
@@ -142,7 +142,7 @@ describe('the watch over a supervised process', () => {
     expect(said[0]).toBe('worker has not answered for 0.6 s, killing it');
   });
 
-  test('blames no process for a time in which the launcher itself was frozen', async () => {
+  test('a freeze of the launcher itself kills no process', async () => {
     const asked = `process.on('message', () => journal('worker asked'));`;
     const worker = spec(folder.path, 'worker', asked, { hungAfterMs: MUCH_LATER_MS });
     const code = `const { supervise } = await import(${JSON.stringify(urlInDist('launcher/supervisor.js'))});

@@ -39,7 +39,7 @@ describe('processes that are restarted in turn', () => {
     restartInTurn(running, { start, isStopping: () => false, ...(patienceMs && { patienceMs }) });
   const pids = () => running.map((one) => one.pid());
 
-  test('end only when the one before serves again', async () => {
+  test('each process ends only after the one before serves again', async () => {
     expect(await restart()).toBeUndefined();
     const events = readJournal(folder.path).map(({ name, event }) => `${name} ${event}`);
     expect(events.slice(2)).toEqual([
@@ -51,7 +51,7 @@ describe('processes that are restarted in turn', () => {
     expect(said).toEqual([]);
   });
 
-  test('end once more for all who ask during a restart', async () => {
+  test('all requests during a restart share one further restart', async () => {
     let rounds = 0;
     const ask = inRounds(async () => {
       rounds++;
@@ -67,7 +67,7 @@ describe('processes that are restarted in turn', () => {
   test.each([
     ['is never ready', 'waits'],
     ['can not start', 'ends'],
-  ])('stay when one before them %s, and can be restarted again', async (_what, how) => {
+  ])('later processes stay if one before them %s, and can be restarted again', async (_what, how) => {
     const [, second] = pids();
     writeFileSync(broken(), how);
     const late = await restart(200);

@@ -31,7 +31,7 @@ describe('a supervised process', () => {
     supervise(spec(folder.path, 'worker', behaviour, limits), options(resetAfterMs));
   const starts = () => readJournal(folder.path).filter(({ event }) => event === 'started');
 
-  test('that is killed comes back, and each time that is said in one line', async () => {
+  test('a killed process is restarted, and each event is reported in one line', async () => {
     child = start();
     expect(await child.ready).toBe('http://worker');
     process.kill(child.pid()!, 'SIGKILL');
@@ -40,13 +40,13 @@ describe('a supervised process', () => {
     expect(starts()).toHaveLength(2);
   });
 
-  test('has its words passed on', async () => {
+  test('notes of a process are passed on', async () => {
     child = start(`process.send({ type: 'note', line: 'a word' });`);
     await child.ready;
     expect(said).toEqual(['a word']);
   });
 
-  test('that crashes again and again waits longer each time, up to the limit', async () => {
+  test('a process that keeps crashing waits longer each time, up to the limit', async () => {
     const broken = join(folder.path, 'broken');
     writeFileSync(broken, '');
     child = start(`if (existsSync(${JSON.stringify(broken)})) process.exit(3);`);
@@ -62,7 +62,7 @@ describe('a supervised process', () => {
     ]);
   });
 
-  test('that is killed while it serves comes back at once each time, unlike one that never comes to that', async () => {
+  test('a process killed while it serves is restarted at once each time, unlike one that never serves', async () => {
     const broken = join(folder.path, 'broken');
     child = start(`if (existsSync(${JSON.stringify(broken)})) process.exit(3);`, undefined, 0);
     await child.ready;
@@ -83,7 +83,7 @@ describe('a supervised process', () => {
   test.each([
     ['whose configuration is wrong', 78],
     ['whose port another program has', 75],
-  ])('%s is not started again', async (_what, code) => {
+  ])('a process %s is not restarted', async (_what, code) => {
     child = start(`process.exit(${code});`);
     await until(() => fatal.length > 0);
     expect(fatal).toEqual([`worker ${code}`]);
@@ -95,7 +95,7 @@ describe('a supervised process', () => {
   test.each([
     ['a configuration fault', 78, 'exit code 78'],
     ['the loss of its port', 75, 'another program uses its port'],
-  ])('that had served before comes back even from %s', async (_what, code, reason) => {
+  ])('a process that has served is restarted even after %s', async (_what, code, reason) => {
     const broken = join(folder.path, 'broken');
     child = start(`if (existsSync(${JSON.stringify(broken)})) process.exit(${code});`);
     await child.ready;
@@ -108,7 +108,7 @@ describe('a supervised process', () => {
   });
 
   test.each([78, 75])(
-    'in the place of one that has served comes back from code %i at its start',
+    'the replacement of a process that has served is restarted after code %i at its start',
     async (code) => {
       const broken = join(folder.path, 'broken');
       writeFileSync(broken, '');
@@ -122,7 +122,7 @@ describe('a supervised process', () => {
     },
   );
 
-  test('that ignores the signal is killed when its patience is over', async () => {
+  test('a process that ignores the signal is killed after its stop time', async () => {
     child = start(`process.removeAllListeners('SIGTERM'); process.on('SIGTERM', () => undefined);`, {
       stopPatienceMs: 100,
     });
@@ -133,7 +133,7 @@ describe('a supervised process', () => {
     expect(said).toEqual(['worker did not stop within 0.1 s, killing it']);
   });
 
-  test('is stopped once only, and not started again by it', async () => {
+  test('a stopped process is stopped once and not restarted', async () => {
     child = start();
     await child.ready;
     await Promise.all([child.stop(), child.stop()]);
@@ -141,7 +141,7 @@ describe('a supervised process', () => {
     expect(said).toEqual([]);
   });
 
-  test('learns by the end of its channel that the launcher was killed', async () => {
+  test('a process sees by the end of its channel that the launcher was killed', async () => {
     const worker = spec(folder.path, 'worker');
     const supervisor = urlInDist('launcher/supervisor.js');
     const code = `const { supervise } = await import(${JSON.stringify(supervisor)});

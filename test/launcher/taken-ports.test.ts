@@ -8,7 +8,7 @@ import { fakeChildren, type TestLaunch, temporaryFolder, testLaunch } from './su
  * The ports that the launcher found free are not any more when they are taken. Whoever loses one is the real process
  * each time, beside small ones in the places of the others; in the end all are real that have a port.
  */
-describe('the launcher whose choice of ports others were faster to take', () => {
+describe('the launcher whose chosen ports other programs take first', () => {
   let db: TestDatabase;
   let folder: ReturnType<typeof temporaryFolder>;
   let launched: TestLaunch | undefined;
@@ -25,7 +25,7 @@ describe('the launcher whose choice of ports others were faster to take', () => 
     await db.close();
   });
 
-  test('begins again with others, which everybody who needs them is told', async () => {
+  test('starts again with other ports, which all children learn', async () => {
     const attempts: Ports[] = [];
     const taken: (keyof Ports)[] = ['platform', 'edge'];
     launched = testLaunch(

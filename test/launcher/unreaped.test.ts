@@ -32,7 +32,7 @@ describe('a process that was killed and that nobody reaps', () => {
     return unreaped;
   };
 
-  test('does not run any more, though its number is taken', async () => {
+  test('does not count as running, though its pid is taken', async () => {
     const { pid, kill } = await sleeper();
     const { startTime } = processStat(pid)!;
     expect(isRunning(pid) && isStillRunning(pid, startTime)).toBe(true);
@@ -43,7 +43,7 @@ describe('a process that was killed and that nobody reaps', () => {
     expect(isStillRunning(pid, startTime)).toBe(false);
   });
 
-  test('owns no spool', async () => {
+  test('does not own a spool any more', async () => {
     const { pid, kill } = await sleeper();
     const owner = { ...ownIdentity(), pid, startTime: processStat(pid)!.startTime };
     expect(isGone(owner, ownIdentity())).toBe(false);
@@ -51,7 +51,7 @@ describe('a process that was killed and that nobody reaps', () => {
     expect(isGone(owner, ownIdentity())).toBe(true);
   });
 
-  test('is no database that could be adopted or has to be stopped', async () => {
+  test('is not adopted as a database, and needs no stop', async () => {
     // Its command line names the folder, as PostgreSQL's does.
     const wait = `setInterval(() => {}, 1e6)`;
     unreaped = await startUnreaped(process.execPath, ['-e', wait, folder.path]);
@@ -63,7 +63,7 @@ describe('a process that was killed and that nobody reaps', () => {
     await stopServer(pid);
   });
 
-  test('holds no start lock', async () => {
+  test('does not hold a start lock any more', async () => {
     const path = join(folder.path, 'launcher.lock');
     const code = `const { takeLock } = await import(${JSON.stringify(LOCK)});
       takeLock(${JSON.stringify(path)}, 'here');
@@ -79,7 +79,7 @@ describe('a process that was killed and that nobody reaps', () => {
     release();
   });
 
-  test('lets the launcher start again after a SIGKILL of everything', async () => {
+  test('does not keep the launcher from starting after a SIGKILL of everything', async () => {
     const dataDir = join(folder.path, 'data');
     mkdirSync(dataDir);
     await putCluster(dataDir);

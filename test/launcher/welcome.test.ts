@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { NOT_SIMULATED, simulatedModels, welcome } from '../../src/launcher/welcome.js';
 
-describe('the end of the start', () => {
+describe('the welcome', () => {
   test('says which models are simulated', () => {
     const told = (deployments: { group: string; simulated: boolean }[]) => {
       const line = welcome('http://localhost:1', simulatedModels(deployments))
@@ -18,7 +18,7 @@ describe('the end of the start', () => {
     expect(told([real, simulated, simulated])).toBe('simulated on this machine: gateway/embed');
   });
 
-  test('shows commands that work as they are: the key of the second is the bearer of the third', async () => {
+  test('shows commands that work as printed, with the key of the second as the bearer of the third', async () => {
     const calls: string[] = [];
     const read = async (request: IncomingMessage): Promise<unknown> => {
       let text = '';

@@ -52,7 +52,7 @@ describe('npm start', () => {
   const ended = (launcher: ChildProcess) =>
     until(() => launcher.exitCode !== null || launcher.signalCode !== null, { timeoutMs: 30_000 });
 
-  test('makes its database, serves, and on Ctrl-C to the whole group stops it last, leaving nothing', async () => {
+  test('creates its database, serves, and on Ctrl-C to the whole group stops the database last and leaves no process', async () => {
     const { process: launcher, output } = start();
     await until(() => output().includes('Ready at'), { timeoutMs: 30_000 });
     expect(output()).toContain('PostgreSQL created');
@@ -72,7 +72,7 @@ describe('npm start', () => {
     expect(existsSync(join(dataDir(), 'launcher.lock'))).toBe(false);
   });
 
-  test('after a SIGKILL starts again on the database that was left, and its old children are gone', async () => {
+  test('after a SIGKILL, starts again on the database that was left running, without its old children', async () => {
     await putCluster(dataDir());
     const first = start(SMALL);
     await until(() => first.output().includes('Ready at'), { timeoutMs: 30_000 });

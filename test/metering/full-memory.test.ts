@@ -5,7 +5,7 @@ import { useCutOff } from './cut-off.js';
 import { fillableDisk } from './fillable-disk.js';
 import { finish, metricOf, openMeter, recordOf, type TestMeter } from './support.js';
 
-describe('a meter whose memory is full, since the database is away', () => {
+describe('a meter whose memory is full while the database is unavailable', () => {
   let open: TestMeter;
   const disk = fillableDisk();
   const cutOff = useCutOff({ stop: async () => void (await open.meter.stop()) });
@@ -57,7 +57,7 @@ describe('a meter whose memory is full, since the database is away', () => {
     await expectSettledOnce([...kept, ...spilled]);
   });
 
-  test('settles each event once when someone deletes the cutOff.folder, except those that were nowhere else', async () => {
+  test('settles each event once when somebody deletes the folder, except those that were nowhere else', async () => {
     const kept = await fill();
     await record(50);
     rmSync(own(), { recursive: true });

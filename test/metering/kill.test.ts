@@ -19,7 +19,7 @@ describe('a process that is killed while it records', () => {
   });
   afterAll(() => db.close());
 
-  test('loses no event that it has acknowledged, and charges none twice', async () => {
+  test('no acknowledged event is lost, and none is charged twice', async () => {
     const folder = temporaryFolder();
     const payer = await createPayer(db.pool, 1_000n * DOLLAR);
     const acknowledged: string[] = [];

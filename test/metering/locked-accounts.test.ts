@@ -27,7 +27,7 @@ const fullDisk: SpoolDisk = {
   sync: () => Promise.resolve(),
 };
 
-describe('a meter with accounts that somebody has locked', () => {
+describe('a meter with accounts that another transaction locks', () => {
   let db: TestDatabase;
   let folder: ReturnType<typeof temporaryFolder>;
   let session: PoolClient;
@@ -71,7 +71,7 @@ describe('a meter with accounts that somebody has locked', () => {
   const chargedWith = (payer: Payer, records: UsageRecord[], timeoutMs = 2_000) =>
     until(async () => (await charges(payer)).length === records.length, { timeoutMs, what: 'the charges' });
 
-  test('commits all others, and theirs in order once the lock is gone; nothing twice, nothing lost', async () => {
+  test('commits all other events at once, and those of locked accounts in order once the lock is gone', async () => {
     await lock([victim]);
     const { meter, flushed, registry } = await openMeter(folder.path, db.pool);
     const [theirs, others]: [UsageRecord[], UsageRecord[]] = [[], []];
@@ -96,7 +96,7 @@ describe('a meter with accounts that somebody has locked', () => {
     expect(readdirSync(folder.path)).toEqual([]);
   });
 
-  test('finds one of hundreds', async () => {
+  test('finds one locked account among hundreds', async () => {
     const crowd = await Promise.all(Array.from({ length: 200 }, () => createPayer(db.pool)));
     const locked = [crowd[0]!, crowd[77]!, crowd[199]!];
     await lock(locked);
@@ -112,7 +112,7 @@ describe('a meter with accounts that somebody has locked', () => {
     await meter.stop();
   });
 
-  test('waits with everybody while a whole table is locked, and goes on', async () => {
+  test('waits with all events while a whole table is locked, and then commits them', async () => {
     await session.query('lock table usage_events in exclusive mode');
     const crowd = await Promise.all(Array.from({ length: 20 }, () => createPayer(db.pool)));
     const { meter, registry } = await openMeter(folder.path, db.pool);
@@ -127,7 +127,7 @@ describe('a meter with accounts that somebody has locked', () => {
     await meter.stop();
   });
 
-  test('has memory of its own for them; beyond it all wait on the disk, and nothing is lost', async () => {
+  test('bounds the memory for locked accounts separately; beyond it, events wait on the disk and none is lost', async () => {
     await lock([victim]);
     const { meter } = await openMeter(folder.path, db.pool, { memoryEvents: 40 });
     const others: UsageRecord[] = [];
@@ -154,7 +154,7 @@ describe('a meter with accounts that somebody has locked', () => {
     expect(readdirSync(folder.path)).toEqual([]);
   });
 
-  test('ends answers that wait for a commit, since the disk is full, and charges nothing for them', async () => {
+  test('ends answers that wait for a commit because the disk is full, and charges nothing for them', async () => {
     const { meter } = await openMeter(folder.path, db.pool, { disk: fullDisk });
     await lock([victim]);
     const [theirs, others] = [some(victim, 2), some(other, 2)];
@@ -167,7 +167,7 @@ describe('a meter with accounts that somebody has locked', () => {
     await meter.stop();
   });
 
-  test('stops within seconds, leaves their events to the next start, which charges them', async () => {
+  test('stops within seconds and leaves their events to the next start, which charges them', async () => {
     await lock([victim]);
     const first = await openMeter(folder.path, db.pool, { patienceMs: 200 });
     const [theirs, others] = [some(victim, 3), some(other, 3)];
@@ -186,7 +186,7 @@ describe('a meter with accounts that somebody has locked', () => {
     expect(readdirSync(folder.path)).toEqual([]);
   });
 
-  test('takes over what it finds of them at the start, each event once, unless it is committed', async () => {
+  test('takes over their uncommitted events of dead processes at the start, each once', async () => {
     const [theirs, others] = [some(victim, 4), some(other, 2)];
     await flushWhenFree(db.pool, theirs.slice(0, 1));
     await lock([victim]);
@@ -211,7 +211,7 @@ describe('a meter with accounts that somebody has locked', () => {
     expect(readdirSync(folder.path)).toEqual([]);
   });
 
-  test('replays the spools of dead processes all the same: only their own events wait', async () => {
+  test('replays all other events of dead processes meanwhile', async () => {
     await lock([victim]);
     const [theirs, others, later] = [some(victim, 2), some(other, 2), some(other, 2)];
     leaveSpool(folder.path, [[...theirs, ...others]]);

@@ -26,7 +26,7 @@ function counter(write: RefusedCallsOptions['write']) {
 }
 
 describe('the counts of refused calls', () => {
-  test('are written together, by hour, and tell whose they were once they are committed', async () => {
+  test('counts are written together, by hour, and their accounts are reported once they are committed', async () => {
     const written: RefusedCount[] = [];
     const { refused, told } = counter(async (counts) => void written.push(...counts));
     for (let n = 0; n < 1_000; n++) refused.count(call);
@@ -42,7 +42,7 @@ describe('the counts of refused calls', () => {
     await refused.stop();
   });
 
-  test('wait in bounded memory while the database is away, and are written at the stop', async () => {
+  test('counts wait in bounded memory while the database is unavailable, and are written at the stop', async () => {
     let away = true;
     let failures = 0;
     let written = 0;
@@ -70,7 +70,7 @@ describe('the counts of refused calls', () => {
     });
     afterAll(() => db.close());
 
-    test('keep the ids of the latest 50 calls of a kind', async () => {
+    test('the database keeps the ids of the latest 50 calls of a kind', async () => {
       const ids = Array.from({ length: 70 }, () => newId());
       const kind = { cost: 0n, ...call, code: 'kept', hour: AT - (AT % HOUR_MS), lastAt: AT };
       await addRefusedCalls(db.pool, [{ ...kind, calls: 30, ids: ids.slice(0, 30) }]);
@@ -79,7 +79,7 @@ describe('the counts of refused calls', () => {
       expect(rows[0].ids).toEqual(ids.slice(20).toReversed());
     });
 
-    test('add to what another edge has counted, also at the same moment', async () => {
+    test('two edges that count the same add up, also at the same moment', async () => {
       const count = (calls: number, code: string): RefusedCount => ({
         cost: 0n,
         ids: [],
