@@ -36,7 +36,7 @@ describe('the embedded database', () => {
   });
 
   const directory = () => join(folder.path, 'data', 'postgres');
-  /** A cluster with the product's database, for what is not about its making. */
+  /** A cluster with the product's database, for tests that are not about its creation. */
   const putMade = () => putCluster(join(folder.path, 'data'));
   const start = async (): Promise<EmbeddedPostgres> => {
     const server = await startEmbeddedPostgres({ directory: directory() });
@@ -68,7 +68,7 @@ describe('the embedded database', () => {
 
   test('a start takes another port if another server, even one without a password, took the port first', async () => {
     await putMade();
-    // The one of all tests.
+    // The server of all tests.
     const other = new URL(process.env.TEST_POSTGRES_URL!);
     const ports = [Number(other.port), await freePort()];
     const server = await startEmbeddedPostgres({
@@ -147,7 +147,7 @@ describe('the embedded database', () => {
       'started',
       [{ one: 1 }],
     ]);
-    // As root its data is elsewhere: a server that still runs there is ended.
+    // As root, its data is elsewhere; a server that still runs there is ended.
     if (!isRoot()) await again.stop();
     rmSync(dataDir, { recursive: true });
     const fresh = await startThere();
@@ -164,7 +164,7 @@ describe('the embedded database', () => {
     const module = urlInDist('db/embedded.js');
     const drafts = () =>
       readdirSync(join(folder.path, 'data')).filter((name) => /^postgres\.(?:new-|password)/.test(name));
-    /** Whether initdb has written the file by which a cluster is known, and isn't done. */
+    /** Whether initdb has written the file that marks a cluster, and is still running. */
     const halfMade = () =>
       existsSync(join(folder.path, 'data')) &&
       drafts().some((name) => existsSync(join(folder.path, 'data', name, 'cluster', 'PG_VERSION')));

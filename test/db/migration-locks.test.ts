@@ -1,10 +1,10 @@
 import { migrations } from '../../src/db/migrations.js';
 import { lockingStatements } from './locking-statements.js';
 
-/** They ran on installations before the rule; a migration that has shipped never changes. */
+/** Released before the rule existed. A released migration never changes. */
 const RELEASED = new Set(['Migration20261121000000', 'Migration20261122000000', 'Migration20261123000000']);
 
-/** What a migration would run. */
+/** The statements of a migration. */
 function statementsOf(migration: (typeof migrations)[number]): string[] {
   const made = new migration.class(undefined as never, undefined as never);
   made.up();

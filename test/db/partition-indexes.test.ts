@@ -33,7 +33,7 @@ describe('an index of the usage events', () => {
   };
 
   test('one of several starting processes builds it while usage is written, and continues where another ended', async () => {
-    // A call that is being written, and will be for long.
+    // A call that is being written for a long time.
     const writer = await db.pool.connect();
     const other = await db.pool.connect();
     try {
@@ -41,7 +41,7 @@ describe('an index of the usage events', () => {
       expect(await isValid()).toBe(false);
       await writer.query('begin');
       await writer.query(INSERT, [ACCOUNT, RARE_KEY, 1_000, 1]);
-      // One that ended in the middle.
+      // An interrupted build.
       await db.pool.query(
         'create index usage_events_key__usage_events_default on usage_events_default (account_id)',
       );
@@ -80,13 +80,13 @@ describe('an index of the usage events', () => {
       expect(page.edges).toHaveLength(50);
       return (await touched()) - before;
     });
-    // A page and the one entry behind it, of 20,000 events.
+    // A page and the entry after it, of 20,000 events.
     expect(read).toBeLessThanOrEqual(110);
   });
 
   test('an index of a whole table is built if its migration left it open, and replaces an invalid one', async () => {
     await db.pool.query('drop index if exists ledger_entries_credits');
-    // One that ended in the middle.
+    // An interrupted build.
     await db.pool.query('create index ledger_entries_credits on ledger_entries (id)');
     await db.pool.query(
       `update pg_index set indisvalid = false where indexrelid = 'ledger_entries_credits'::regclass`,

@@ -12,11 +12,11 @@ import { standStill } from '../support/stand-still.js';
 import { createTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { until } from '../support/until.js';
 
-/** With half a second on top, an answer that doesn't come is given up after this. */
+/** A query without a response is given up half a second after this. */
 const ALLOWED_MS = 100;
-/** Sooner than a statement for which nothing else was asked. */
+/** Shorter than the default of a statement. */
 const GIVEN_UP_MS = 4_000;
-/** As the work may ask for; far above what it needs. */
+/** A timeout that the work asks for; far above what it needs. */
 const PATIENT_MS = 5_000;
 const POOL_SIZE = 3;
 
@@ -33,7 +33,7 @@ test('a connection makes the server end a transaction that is idle too long', as
 test('a response that arrives while the process is frozen counts', async () => {
   const db = await createTestDatabase();
   const client = await (await pgPool(db.orm)).connect();
-  // Timers come next, and what has arrived after them.
+  // Timers run next, and then the arrived responses.
   await turn();
   const asked = askWithin<{ one: number }>(client, 'select 1 as one', ALLOWED_MS);
   standStill(10 * ALLOWED_MS);
@@ -59,7 +59,7 @@ describe('a database that accepts queries and never responds', () => {
     await orm.close(true);
     await link.close();
   });
-  /** Resolves once every place of the pool is taken by a transaction. */
+  /** Resolves once transactions hold all connections of the pool. */
   const allBegun = () => until(async () => (await pgPool(orm)).totalCount === POOL_SIZE, { intervalMs: 2 });
   const one = (em = orm.em.fork()) => sql`select 1`.execute(em.getKysely());
 
@@ -71,7 +71,7 @@ describe('a database that accepts queries and never responds', () => {
         await one(em as typeof orm.em);
         link.freeze();
         frozenAt = performance.now();
-        // Its rollback would be waited for as long as any other statement.
+        // A rollback would wait as long as any other statement.
         await patiently(ALLOWED_MS, () => one(em as typeof orm.em));
       })
       .catch((error: unknown) => error);
@@ -88,7 +88,7 @@ describe('a database that accepts queries and never responds', () => {
   });
 
   test("interrupted transactions, and those that can't begin, cost the pool no connection", async () => {
-    // One wait for all: a later one may find places lost again.
+    // All connections at once, because a later wait may find some lost again.
     let begun: Promise<unknown> | undefined;
     const broken = Array.from({ length: POOL_SIZE }, () =>
       orm.em.fork().transactional(async (em) => {

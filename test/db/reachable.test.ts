@@ -20,7 +20,7 @@ import {
 } from '../../src/db/reachable.js';
 import { temporaryFolder } from '../launcher/support.js';
 
-/** A checkout in a folder that only its owner may enter, such as root's home. Only root has to care. */
+/** A checkout in a folder that only its owner may enter, such as root's home. Only matters for root. */
 describe('what the database’s unprivileged user can’t reach', () => {
   let folder: ReturnType<typeof temporaryFolder>;
   beforeEach(() => {

@@ -23,7 +23,7 @@ describeWithPgBouncer('an undeclared pooler in DATABASE_URL', () => {
   test('every wait for the database reports it at once, with the remedy', async () => {
     const orm = openOrm({ databaseUrl: pooler.url, processName: 'test' });
     try {
-      // Both would wait for a minute otherwise, which is longer than this test may take.
+      // Otherwise both would wait for a minute, longer than this test may take.
       await expect(waitForDatabase(orm, createLogger('test', 'silent'))).rejects.toThrow(REMEDY);
       await expect(waitForSchema(orm)).rejects.toThrow(REMEDY);
     } finally {

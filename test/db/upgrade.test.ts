@@ -26,7 +26,7 @@ describe('a database of the previous version', () => {
   });
   afterAll(() => db.close());
 
-  /** A call as that version booked it. */
+  /** A call as that version recorded it. */
   async function book(payer: Payer, record: ReturnType<typeof recordOf>): Promise<void> {
     const at = new Date(record.createdAt);
     await db.pool.query(
@@ -68,7 +68,7 @@ describe('a database of the previous version', () => {
     const usedAt = new Date('2026-10-05T06:07:08.009Z');
     await db.pool.query('update api_keys set last_used_at = $1', [usedAt]);
 
-    // A flush of that version is under way: it has its account, and is about to write what it was locked for.
+    // A flush of that version is under way: it has locked its account and is about to write.
     const flush = await db.pool.connect();
     await flush.query('begin');
     await flush.query('select from accounts for no key update');
@@ -115,7 +115,7 @@ describe('a database that an audit of the previous version reads during the upgr
     migrating.catch(() => undefined);
     const wanted = `select from pg_locks l join pg_database d on d.oid = l.database and d.datname = current_database()
       where not granted and mode = 'AccessExclusiveLock' and relation = 'usage_events'::regclass`;
-    // Twice: the first try has been given up by then, and the next one doesn't wait for longer.
+    // Twice: the first attempt has been given up by then, and the next one doesn't wait longer.
     for (let nth = 0; nth < 2; nth++) {
       await until(async () => (await db.pool.query(wanted)).rowCount, { intervalMs: 5 });
       const writer = await db.pool.connect();
@@ -138,7 +138,7 @@ describe('a database that an audit of the previous version reads during the upgr
   });
 });
 
-/** On a server of its own: the one of all tests has no autovacuum. */
+/** On a separate server, because the shared one has no autovacuum. */
 describe('a database whose usage is being vacuumed during the upgrade', () => {
   const folder = temporaryFolder();
   afterAll(() => folder.remove());

@@ -73,7 +73,7 @@ describe('deploy/alerts.yml', () => {
     expect(scraped.map(({ honor_labels }) => honor_labels)).toEqual([true]);
   });
 
-  // Where there is no promtool, the other tests are what is checked.
+  // Without promtool, only the other tests check the rules.
   const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
   if (hasPromtool) {
     test('is valid to promtool', () => {

@@ -93,7 +93,7 @@ describe('docker-compose.yml', () => {
   );
 
   test.each(images)('%s is pinned to one version', (image) => {
-    // A major or minor version alone moves; a digest, where one is known, is whole.
+    // A major or minor version alone would move; a digest, if given, is complete.
     expect(image).toMatch(/^[\w./-]+:v?\d+\.\d+(?:\.\d+)?[\w.-]*(?:@sha256:[0-9a-f]{64})?$/);
     expect(image).not.toMatch(/:(?:latest|stable|lts)/);
   });
@@ -264,7 +264,7 @@ describe('monitoring', () => {
       expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length);
   });
 
-  /** Labels of each metric, as docs/operations.md has them. */
+  /** Labels of each metric, from docs/operations.md. */
   const documented = new Map(
     [...read('docs/operations.md').matchAll(/^\| `([a-z][a-z0-9_]*)` \| [\w, ]+ \|([^|]*)\|/gm)].map(
       ([, name, labels]) => [name!, labels!.match(/\w+/g) ?? []] as const,

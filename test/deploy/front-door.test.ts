@@ -12,7 +12,7 @@ import { until } from '../support/until.js';
 
 const NGINX = ['/usr/sbin/nginx', '/usr/bin/nginx'].find((path) => existsSync(path));
 
-/** deploy/nginx.conf under a real nginx, with two servers of ours in the edges' places. Only where nginx is installed, as in CI. */
+/** deploy/nginx.conf in a real nginx, with two test servers instead of edges. Only where nginx is installed, as in CI. */
 if (NGINX) {
   describe('the front door, for real', () => {
     let folder: string;
@@ -83,7 +83,7 @@ if (NGINX) {
     test('passes a stream on as it arrives, and disconnects from the edge when the caller leaves', async () => {
       const response = await fetch(`${url}/v1/stream`, { method: 'POST', body: '{}' });
       const reader = response.body!.getReader();
-      // The stream isn't over: it would not come if anything held it back.
+      // The stream hasn't ended, so a buffer would hold this piece back.
       expect(Buffer.from((await reader.read()).value!).toString()).toBe('data: first\n\n');
       finish();
       expect(Buffer.from((await reader.read()).value!).toString()).toBe('data: [DONE]\n\n');

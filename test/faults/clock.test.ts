@@ -3,7 +3,7 @@ import { createTestKey, postChat } from '../support/edge.js';
 import { useEdge } from '../support/edge-suite.js';
 import { checkInvariants } from '../support/invariants.js';
 
-/** Calls around the ends of days, months and years: requirement F16, goal G27. Each costs $0.0000114. */
+/** Calls around the ends of days, months and years: F16, goal G27. Each costs $0.0000114. */
 const EDGES = [
   ['a day', Date.UTC(2026, 10, 22), '2026-11-21', '2026-11-22'],
   ['a month', Date.UTC(2026, 11, 1), '2026-11-30', '2026-12-01'],
@@ -51,7 +51,7 @@ describe('calls around the end of', () => {
     moveTo(midnight + 500);
     expect(await call()).toBe(200);
     expect(await call()).toBe(402);
-    // Two seconds back, over midnight: yesterday's cap is spent and stays so.
+    // Two seconds back, over midnight: yesterday's cap was spent and still is.
     moveTo(midnight - 1_500);
     expect(await call()).toBe(402);
     moveTo(midnight + 500);

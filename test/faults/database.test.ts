@@ -8,7 +8,7 @@ import { CLEAN, compareBooks } from './rig/books.js';
 import { type Entry, Journal, outcome, steadyLoad } from './rig/client.js';
 import { type Rig, startRig } from './rig/rig.js';
 
-/** Outages of PostgreSQL under load: requirements F8, F9, F10; goal G7. */
+/** Outages of PostgreSQL under load: F8, F9, F10; goal G7. */
 /** A hundred calls or more for each outage of seconds: one that fails is more than one in a thousand. */
 const PER_SECOND = 20;
 
@@ -26,7 +26,7 @@ describe('while PostgreSQL', () => {
     unknown: Entry[];
   }
 
-  /** Load of known keys, now and then one that the edge has never seen, while `happens` runs. */
+  /** Load with known keys, and now and then a key that the edge has never seen, while `happens` runs. */
   async function under(happens: () => Promise<void>): Promise<Outage> {
     const known: Entry[] = [];
     const strangers = new Journal();
@@ -55,7 +55,7 @@ describe('while PostgreSQL', () => {
     return { known, unknown: strangers.entries };
   }
 
-  /** Resolves with the milliseconds until the edge serves a key that it can't know without the database. */
+  /** Resolves to the milliseconds until the edge serves a key that it can only find in the database. */
   async function recovery(): Promise<number> {
     const began = performance.now();
     const { key } = await until(() => createTestKey(rig.postgres).catch(() => undefined), {
@@ -73,7 +73,7 @@ describe('while PostgreSQL', () => {
       tally: expect.anything(),
       share: true,
     });
-    // Nobody is told that a key is wrong while that can't be known.
+    // No key is reported as wrong while the edge can't look it up.
     const wrong = unknown.filter(
       (entry) => !['401 invalid_api_key', '503 service_unavailable'].includes(outcome(entry)),
     );
@@ -81,7 +81,7 @@ describe('while PostgreSQL', () => {
     const refusals = unknown.filter((entry) => entry.status === 503);
     expect(refusals.length).toBeGreaterThan(0);
     expect(refusals.every((entry) => entry.retryAfter === '1')).toBe(true);
-    // Two readings of 2 s at most; the rest is for a busy machine. Who hangs does so for much longer.
+    // At most two readings of 2 s; the rest is for a busy machine. A hanging call would take much longer.
     expect(Math.max(...unknown.map((entry) => entry.tookMs))).toBeLessThan(onBusyMachine(8_000));
   }
 
@@ -123,10 +123,10 @@ describe('while PostgreSQL', () => {
     };
     const outage = await under(async () => {
       try {
-        // In tens: each is a process that PostgreSQL has to start.
+        // In tens, because PostgreSQL starts a process for each.
         while (!(await Promise.all(Array.from({ length: 10 }, hold))).includes(false));
         for (const client of held.splice(-2)) await client.end().catch(() => undefined);
-        // Everybody has to connect anew, and there is room for two.
+        // Everybody has to reconnect, and there is room for two.
         rig.links.database.reset();
         await pause(3_000);
       } finally {
@@ -156,7 +156,7 @@ describe('while PostgreSQL', () => {
     await rig.postgres.stop();
     await rig.edge.end('SIGKILL');
     const starting = rig.edge.start();
-    // Not a wait for a condition: an edge that gave up would do so in this time.
+    // Not a wait for a condition: an edge that gives up would do so within this time.
     await pause(1_500);
     expect(rig.edge.running()).toBe(true);
     await rig.postgres.start();

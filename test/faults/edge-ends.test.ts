@@ -7,7 +7,7 @@ import { CLEAN, compareBooks } from './rig/books.js';
 import { outcome, steadyLoad } from './rig/client.js';
 import { type Rig, startRig } from './rig/rig.js';
 
-/** The end of the edge under load: requirements F13, F14; goals G1, G11, G12. */
+/** The end of the edge under load: F13, F14; goals G1, G11, G12. */
 /** Streams of 50 ms: one or two are open at each moment, so that a kill cuts some. */
 const PER_SECOND = 40;
 const KILLS = sized(2, 10);
@@ -24,7 +24,7 @@ describe('an edge under load', () => {
   }, 60_000);
   afterAll(() => rig?.close(), 60_000);
 
-  /** Callers who come back while the connection is refused; whole answers, or streams of some 50 ms. */
+  /** Callers that retry while the connection is refused; whole answers, or streams of some 50 ms. */
   async function under(streams: boolean, happens: () => Promise<void>): Promise<number> {
     const first = rig.journal.entries.length;
     let over = false;
@@ -54,7 +54,7 @@ describe('an edge under load', () => {
     const first = await under(true, async () => {
       for (let i = 0; i < KILLS; i++) {
         await pause(rig.random.between(100, 900));
-        // One or two are, at nearly every moment.
+        // One or two calls are in flight at nearly every moment.
         await until(() => rig.upstream.open() > 0, { intervalMs: 1, what: 'an answer to be under way' });
         await rig.edge.end('SIGKILL');
         await rig.edge.start();
@@ -65,7 +65,7 @@ describe('an edge under load', () => {
     const { books } = await compareBooks(rig, { crashes: true });
     expect(books).toEqual(CLEAN);
     expect(performance.now() - lastStart).toBeLessThan(onBusyMachine(10_000));
-    // Whoever was cut off was in flight at a kill; everybody else was served.
+    // Only calls in flight at a kill were cut off; all others were served.
     expect(entries.every((entry) => outcome(entry) === '200' || entry.broken !== undefined)).toBe(true);
     expect(entries.some((entry) => outcome(entry) !== '200')).toBe(true);
   }, 60_000);
@@ -81,7 +81,7 @@ describe('an edge under load', () => {
     });
     expect(stops.map((stop) => stop.code)).toEqual(Array(RESTARTS).fill(0));
     expect(Math.max(...stops.map((stop) => stop.tookMs))).toBeLessThan(onBusyMachine(35_000));
-    // A connection that the system takes in the very moment of the close is reset by it; nothing of it is ever seen.
+    // A connection accepted by the system at the very moment of the close is reset, and the edge never sees it.
     const failed = rig.journal.entries.slice(first).filter((entry) => outcome(entry) !== '200');
     expect(failed.filter((entry) => entry.broken !== 'ECONNRESET' || entry.id !== undefined)).toEqual([]);
     expect(failed.length).toBeLessThanOrEqual(RESTARTS);

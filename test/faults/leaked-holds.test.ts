@@ -6,7 +6,7 @@ import { type CallOptions, Journal, outcome, steadyLoad } from './rig/client.js'
 import type { Order } from './rig/upstream.js';
 import { type RigUpstream, startRigUpstream } from './rig/upstream.js';
 
-/** Calls that end in every wrong way: requirements F1 to F5 against R1; goal G5. */
+/** Calls that end in every wrong way: F1 to F5 against R1; goal G5. */
 const CALLS = 240;
 const FLOOR = parseMoney('0.001');
 const WRONG_WAYS: [Omit<Order, 'n'>, CallOptions][] = [
@@ -33,7 +33,7 @@ describe('calls that are aborted, reset and timed out', () => {
     upstream = await startRigUpstream();
     edge = await startTestEdge(db, {
       upstreamUrl: upstream.url,
-      // Edge and upstream share this process: were it a second, one in which the process stands still would end calls, too.
+      // Edge and upstream share this process: with a limit of one second, a freeze of the process would end calls, too.
       env: { UPSTREAM_TIMEOUT_SECONDS: '3', UPSTREAM_IDLE_SECONDS: '3' },
     });
   });
@@ -71,7 +71,7 @@ describe('calls that are aborted, reset and timed out', () => {
     await until(async () => (await metric('gateway_open_holds')) === 0);
     expect(await metric('gateway_leaked_holds_total')).toBe(0);
     await until(() => upstream.open() === 0);
-    // Nothing is held that no call of the crowd could take again.
+    // Other calls of the crowd can use all of the money again.
     const [wrong, right] = [new Set(journal.entries.map(outcome)), await journal.call(edge.url, crowd.key)];
     expect(wrong.size).toBeGreaterThan(5);
     expect(outcome(right)).toBe('200');

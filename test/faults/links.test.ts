@@ -9,10 +9,10 @@ import { soonerThan } from '../support/sooner-than.js';
 import { createTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { until } from '../support/until.js';
 
-/** Connections that stand for as long as the process, over a link that fails: requirements F9, R8. */
+/** Connections that last as long as the process, over a link that fails: F9, R8. */
 const log = createLogger('test', 'silent');
 
-/** Waits for an end that the link may not hold up. */
+/** Waits for an end that the link must not delay. */
 async function expectSoon(end: Promise<void>): Promise<void> {
   let over = false;
   const ending = end.then(() => {
@@ -43,7 +43,7 @@ describe('over a link that fails', () => {
     let reconnects: number;
     beforeEach(async () => {
       heard = [];
-      // The first time is no coming back.
+      // The first connection isn't a reconnection.
       reconnects = -1;
       listener = listen({
         databaseUrl: url,

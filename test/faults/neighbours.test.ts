@@ -8,14 +8,14 @@ import { until } from '../support/until.js';
 import { outcome, steadyLoad } from './rig/client.js';
 import { type Rig, startRig } from './rig/rig.js';
 
-/** The edge while its neighbours fall: requirements F15, F22, F9 for platform and jobs. */
+/** The edge while its neighbours fall: F15, F22, F9 for platform and jobs. */
 /** A restart takes half a second or more: several calls meet it, and as many come before and after. */
 const PER_SECOND = 12;
 const PLATFORM_KILLS = sized(1, 3);
 /** One by each signal. */
 const PROXY_RESTARTS = 2;
 const DATABASE_RESTARTS = sized(1, 3);
-/** 5 s are a statement's on the server, half a second more its answer's; the rest is for a busy machine. Two waits take 11 s. */
+/** 5 s for the statement on the server, half a second for its response, the rest for a busy machine. Two waits take 11 s. */
 const API_ANSWERS_MS = 9_000;
 
 describe('while calls go on', () => {
@@ -62,7 +62,7 @@ describe('while calls go on', () => {
         await rig.platform.end('SIGKILL');
         const answer = await plans();
         expect(answer.status).toBe(502);
-        // For a platform that is there the edge waits for a minute.
+        // The edge waits up to a minute for a platform that is connected.
         expect(answer.tookMs).toBeLessThan(onBusyMachine(5_000));
         await rig.platform.start();
         await until(async () => (await plans()).status === 200, { timeoutMs: 5_000 });
@@ -105,7 +105,7 @@ describe('while calls go on', () => {
       return { status, tookMs: performance.now() - began };
     };
     rig.postgres.freeze();
-    // More than the platform has connections: some wait for one, those that have one for their answer.
+    // More requests than the platform has connections: some wait for a connection, the others for a response.
     const answers = await Promise.all([
       ...Array.from({ length: 20 }, () => ask('/api/plans')),
       ...Array.from({ length: 5 }, () => ask('/api/billing/topup', { amount_usd: 10 })),

@@ -8,7 +8,7 @@ import { type Rig, startRig } from './rig/rig.js';
 
 /** Without Redis one edge admits, and a second one waits: docs/decisions/0040-the-lock-of-the-one-edge.md. */
 const RESTARTS = sized(2, 5);
-/** What is measured are seconds: a call each 100 ms at each edge tells them. */
+/** A call every 100 ms at each edge is enough to measure seconds. */
 const PER_SECOND = 20;
 /** Both reach the database. */
 const BOUND_MS = 5_000;
@@ -22,12 +22,12 @@ describe('two edges without Redis', () => {
     customers = await rig.customers(4);
     waiting = rig.edges[1]!.start();
     waiting.catch(() => undefined);
-    // One that has not met the first yet may take the lock of a server that has just come back.
+    // A second edge that doesn't know the first yet may take the lock of a server that has just restarted.
     await until(() => rig.edges[1]!.output().includes('waiting for it to stop'), { timeoutMs: 30_000 });
   }, 60_000);
   afterAll(() => rig?.close(), 60_000);
 
-  /** Calls at each edge at an even pace; gives when each was served. */
+  /** Makes calls at each edge at an even pace. Returns when each was served. */
   async function under(happens: () => Promise<void>): Promise<Entry[][]> {
     let over = false;
     const seen: Entry[][] = [[], []];

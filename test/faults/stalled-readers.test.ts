@@ -11,21 +11,21 @@ import { outcome } from './rig/client.js';
 import { type Rig, startRig } from './rig/rig.js';
 import { type Order, type RigUpstream, startRigUpstream } from './rig/upstream.js';
 
-/** Callers who ask and then don't read: requirement F23. */
+/** Callers that don't read their answers: F23. */
 const STALLED_MS = 400;
 const READERS = sized(50, 100);
-/** What edge, upstream and client together hold of one: all three are in this process. About 580 KiB are measured. */
+/** Memory per reader in edge, upstream and client together, all in this process. About 580 KiB are measured. */
 const HELD_KIB_EACH = 768;
 /**
- * What the edge alone holds of one, in a process of its own: F23's figure. About 30 KiB are measured. It is counted
- * after a collection: what is resident moves by more than all readers together hold.
+ * Memory per reader in the edge alone, in a separate process: F23's figure. About 30 KiB are measured, counted
+ * after a collection, because resident memory varies by more than all readers need.
  */
 const HELD_BY_EDGE_KIB_EACH = 256;
-/** Of 10 kB: 40 MB, far more than what the system itself buffers on the way. */
+/** Chunks of 10 kB each: 40 MB, far more than the system buffers on the way. */
 const WORDS = 20_000;
 
 /** Sends a call and never reads a byte of the answer. */
-/** Memory of this process that something still refers to. */
+/** Referenced memory of this process. */
 function heldBytes(): number {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
@@ -71,7 +71,7 @@ describe('a reader that reads nothing', () => {
     await db.close();
   });
 
-  /** Lets the time pass after which the edge cuts, then reads: gives the bytes that had left until then. */
+  /** Waits until the edge disconnects, then reads. Returns the bytes that were sent until then. */
   async function readLate(socket: Socket): Promise<number> {
     // Before, a whole answer is read in the worker thread.
     await pause(10 * STALLED_MS);
@@ -155,7 +155,7 @@ describe('many readers that read nothing of 200 MB each', () => {
     const sockets: Socket[] = [];
     const stalled = () => [...rig.upstream.forwarded.values()].filter(({ order }) => order.n >= 1_000_000);
     const sent = () => stalled().reduce((sum, { sent: deltas }) => sum + deltas, 0);
-    /** Adds readers, and gives what the edge holds once nothing moves any more: the way to the upstream is full. */
+    /** Adds readers. Returns the edge's memory once nothing moves any more because the way to the upstream is full. */
     const heldWith = async (count: number): Promise<number> => {
       while (sockets.length < count)
         sockets.push(
@@ -174,10 +174,10 @@ describe('many readers that read nothing of 200 MB each', () => {
       return rig.edge.held();
     };
     try {
-      // The first ones also pay for what the process keeps whoever reads.
+      // The first readers also cause memory that the process needs for any reader.
       const before = await heldWith(READERS / 2);
       const after = await heldWith(READERS);
-      // Something came for each, and no more does: they are stalled.
+      // Each got some bytes and gets no more: all are stalled.
       expect(stalled().every(({ sent: deltas }) => deltas > 0 && deltas < WORDS)).toBe(true);
       expect(outcome(await call())).toBe('200');
       expect((after - before) / (READERS / 2) / 1024).toBeLessThan(HELD_BY_EDGE_KIB_EACH);

@@ -6,7 +6,7 @@ import { CLEAN, compareBooks } from './rig/books.js';
 import { type Rig, startRig } from './rig/rig.js';
 import { allShare, loseEachInTurn, THREE_EDGES } from './rig/three-edges.js';
 
-/** Past one machine: requirements F9, F11, F13, F17; goals G3, G4, G5, G10. `npm run test:long` has the full size. */
+/** More than one machine: F9, F11, F13, F17; goals G3, G4, G5, G10. `npm run test:long` has the full size. */
 describeWithRedis('three edges over Redis', () => {
   describeWithPgBouncer('and a PgBouncer in transaction mode', () => {
     let rig: Rig;

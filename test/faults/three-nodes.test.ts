@@ -3,7 +3,7 @@ import { until } from '../support/until.js';
 import { outcome } from './rig/client.js';
 import { failedEarly, startThreeNodes, type ThreeNodes } from './rig/three-nodes.js';
 
-/** Three nodes under load, of which one dies, stalls, lies, drains and comes back. */
+/** Three nodes under load, one of which dies, stalls, lies, drains and returns. */
 describe('of three nodes, one', () => {
   let rig: ThreeNodes;
   beforeEach(async () => {
@@ -28,14 +28,14 @@ describe('of three nodes, one', () => {
       await served();
       node!.become(mode);
       await leaves('no');
-      // What was on its way to it then is over with the answers of the next calls.
+      // Calls that were on their way to the node end with the answers of the next calls.
       await load.more(2 * CALLERS);
       const calls = node!.asked.length;
       await load.more(5 * CALLERS);
       await load.stop();
       expect(node!.asked.length).toBe(calls);
       expect(failedEarly(load.entries)).toEqual([]);
-      // Answers that had begun there are the only ones that broke off.
+      // Only answers that had begun there broke off.
       const cut = load.entries.filter((entry) => outcome(entry) !== '200').length;
       expect(cut).toBeLessThanOrEqual(CALLERS);
     },
@@ -80,7 +80,7 @@ describe('of three nodes, one', () => {
           rig.ids[0],
         ])
       ).rows[0]!.at;
-    // On a busy machine the streams may be over by now.
+    // On a busy machine, the streams may have ended by now.
     expect((await drained()) === null || node!.open() === 0).toBe(true);
     for (const entry of await Promise.all(streams))
       expect([outcome(entry), entry.tokens]).toEqual(['200', long.words]);
@@ -91,7 +91,7 @@ describe('of three nodes, one', () => {
   });
 
   describe('lies', () => {
-    /** Calls until the liar has answered one, and what that was charged. */
+    /** Makes calls until the lying node has answered one. Returns the charge of that call. */
     const lied = async (lie: Parameters<(typeof rig.nodes)[0]['lie']>[0], stream: boolean) => {
       const [node] = rig.nodes;
       node!.lie(lie);

@@ -5,13 +5,13 @@ import { CLEAN, compareBooks } from './rig/books.js';
 import { outcome } from './rig/client.js';
 import { type Rig, startRig } from './rig/rig.js';
 
-/** Faults of the upstream and of the way to it: requirements F1 to F5. */
+/** Faults of the upstream and of the way to it: F1 to F5. */
 describe('when the upstream', () => {
   let rig: Rig;
   let customer: TestKey;
   beforeAll(async () => {
     rig = await startRig('upstream', {
-      // Were it a second, one in which this process stands still would end calls that the upstream answers.
+      // With a limit of one second, a freeze of this process would end calls that the upstream answers.
       edgeEnv: { UPSTREAM_TIMEOUT_SECONDS: '3', UPSTREAM_IDLE_SECONDS: '3' },
     });
     [customer] = (await rig.customers(1)) as [TestKey];
@@ -57,7 +57,7 @@ describe('when the upstream', () => {
           return found?.closedAt ? found : undefined;
         });
         expect(call.aborted).toBe(true);
-        // A second, and what a busy machine adds. Otherwise it would go on for twenty.
+        // A second, and time for a busy machine. Otherwise it would go on for twenty.
         expect(call.closedAt - leftAt).toBeLessThan(onBusyMachine(3_000));
         const row = await rowOf(entry.id!);
         expect(row).toMatchObject({ status: 'success', client_aborted: true });
@@ -125,7 +125,7 @@ describe('when the upstream', () => {
   test("can't be reached over a frozen link, calls time out and later ones succeed", async () => {
     const stream = rig.journal.call(rig.url, customer.key, { words: 200, chunkMs: 10 }, { stream: true });
     await until(() => rig.journal.entries.at(-1)!.tokens > 0, { what: 'the stream to reach the caller' });
-    // Of a connection that has rested for seconds, the upstream would close its end while it is frozen.
+    // The upstream would close a connection that was idle for seconds while the link is frozen.
     expect(outcome(await rig.journal.call(rig.url, customer.key))).toBe('200');
     rig.links.upstream.freeze();
     const call = await rig.journal.call(rig.url, customer.key);
@@ -136,7 +136,7 @@ describe('when the upstream', () => {
   });
 
   test('is behind a link that delays and fragments everything, answers are complete', async () => {
-    // A busy machine adds to the delay of every piece, and an answer must begin within seconds. So there are only dozens of them.
+    // A busy machine delays every piece, and an answer must begin within seconds, so there are only dozens of pieces.
     rig.links.upstream.split(50, rig.random.next);
     rig.links.upstream.delay(1);
     const entries = await many(4, (i) =>
@@ -157,7 +157,7 @@ describe('when the upstream', () => {
     rig.links.upstream.cut();
     const refused = await many(10, () => rig.journal.call(rig.url, customer.key));
     expect(rig.journal.tally(refused)).toEqual({ '502 upstream_error': 10 });
-    // They are refused at once, without waiting for a timeout.
+    // Calls are refused at once, without waiting for a timeout.
     expect(Math.max(...refused.map((entry) => entry.tookMs))).toBeLessThan(onBusyMachine(3_000));
     rig.links.upstream.restore();
     expect(outcome(await rig.journal.call(rig.url, customer.key))).toBe('200');

@@ -34,7 +34,7 @@ describe('the jobs process', () => {
       log: pino({ level: 'silent' }),
       registry,
       enabled,
-      // A timer of half of it is left behind each run.
+      // Agenda leaves a timer of half the lifetime after each run.
       lockLifetimeMs: 5_000,
       jobs: (reports) => [
         partitionsJob('month'),
@@ -89,7 +89,7 @@ describe('the jobs process', () => {
         .filter((line) => /^gateway_(invariant_violations|old_seals)\{/.test(line));
     expect(await found()).toContain('gateway_invariant_violations{invariant="I4",process="jobs"} 1');
     expect(await found()).toContain('gateway_old_seals{state="left",process="jobs"} 0');
-    // What other processes leave: one whose runs failed, and one whose runs succeeded.
+    // Rows of other processes: one with failed runs, one with successful runs.
     await database.pool.query(
       `update agenda_jobs set last_run_at = now(), last_finished_at = now(), failed_at = now() where ${jobs}`,
     );

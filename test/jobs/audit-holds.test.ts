@@ -10,14 +10,14 @@ import { jobContext } from './support.js';
 const CENT: Money = DOLLAR / 100n;
 const NOON = Date.UTC(2026, 10, 21, 12);
 
-/** A call of so many cents, with its seconds after noon. */
+/** A call's cost in cents, with its start and end in seconds after noon. */
 interface Charged {
   cents: number;
   from: number;
   to: number;
 }
 
-/** Books whose every entry is right, of calls that were or were not admitted as they should. */
+/** Books with correct entries, of calls that may have been admitted wrongly. */
 describe('the audit of holds', () => {
   let db: TestDatabase;
   beforeAll(async () => {

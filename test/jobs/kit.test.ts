@@ -13,12 +13,12 @@ import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { until } from '../support/until.js';
 import { jobContext } from './support.js';
 
-/** Nobody waits for its end: a machine that stands still must not lose a lock. */
+/** No test waits until it expires, so it is long enough for a frozen machine to keep a lock. */
 const LOCK_MS = 5_000;
-/** Of a lock that has to be renewed in time, on a machine that stands still for two seconds too. */
+/** Lifetime of a lock that must be renewed in time, even if the machine freezes for two seconds. */
 const RENEWED_LOCK_MS = 4_000;
 const POLL_MS = 20;
-/** Several looks, in which nothing may happen. */
+/** Several polls, in which nothing may happen. */
 const LOOKS_MS = 10 * POLL_MS;
 
 describe('scheduled jobs', () => {
@@ -139,7 +139,7 @@ describe('scheduled jobs', () => {
     const first = await start(job(async () => undefined));
     await until(async () => (await row()).locked_at === null && runs.length === 1);
     await first.stop(5_000);
-    // What a killed worker leaves: locked, started, never finished, the next run already computed.
+    // The row of a killed worker: locked, started, never finished, with the next run already computed.
     await database.pool.query(
       `update agenda_jobs set locked_at = now() - interval '61 seconds', last_run_at = now() - interval '61 seconds',
          last_finished_at = null, next_run_at = now() - interval '61 seconds'`,
@@ -161,7 +161,7 @@ describe('scheduled jobs', () => {
     await start(long, RENEWED_LOCK_MS);
     await until(() => runs.length === 1);
     expect(begun).toBe(1);
-    // One that is not renewed is taken off its job.
+    // Without a renewal, the worker loses the job.
     expect(lockedAt).not.toBeNull();
     expect((await row()).fail_reason).toBeNull();
   });

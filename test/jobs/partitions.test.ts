@@ -126,7 +126,7 @@ describe('partitions of the usage events', () => {
       const warned: unknown[] = [];
       const log = createLogger('test', 'silent');
       log.warn = (...args: unknown[]) => void warned.push(args[1]);
-      // Of a size that nothing has been made of yet.
+      // A size of which there are no partitions yet.
       await migrateAndSeed(database.orm, testConfig(database.url, { USAGE_PARTITIONS: 'day' }), log);
       expect(warned).toEqual(['partitions are added by the next run']);
       await reader.query('commit');

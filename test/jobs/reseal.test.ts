@@ -29,7 +29,7 @@ describe('the job that re-encrypts values', () => {
   });
   afterEach(() => db.close());
 
-  /** An account with a data key, a virtual key of its own and one API key with a webhook. */
+  /** An account with a data key, a virtual key, and an API key with a webhook. */
   const addAccount = async (envelopes: typeof before) => {
     const [id, keyId] = [newId(), newId()];
     await db.pool.query(
@@ -64,7 +64,7 @@ describe('the job that re-encrypts values', () => {
     );
     return { id, keyId };
   };
-  /** What all rows hold, as a process with these keys reads it. */
+  /** The contents of all rows, as read by a process with these keys. */
   const readAll = async (envelopes: typeof before): Promise<string[]> => {
     const accounts = await db.pool.query<Record<'id' | 'data_key_sealed' | 'virtual_key_sealed', string>>(
       'select id, data_key_sealed, virtual_key_sealed from accounts order by id',
@@ -138,7 +138,7 @@ describe('the job that re-encrypts values', () => {
     const client = await db.pool.connect();
     await client.query('begin');
     await client.query('update api_keys set virtual_key_sealed = $2 where id = $1', [keyId, changed]);
-    // Reads the value of before, then waits for the row until the change is committed.
+    // Reads the old value, then waits for the row until the change is committed.
     const running = resealAll(jobContext(db.orm).context, { envelopes: during });
     await expectWaiter(db);
     await client.query('commit');

@@ -185,7 +185,7 @@ describe('the retention of usage', () => {
         ).rowCount,
     );
     try {
-      // A flush waits for as long as one try; the writer of the edge then tries once more.
+      // A flush waits as long as one attempt; the edge then retries.
       expect(await flushWhenFree(db.pool, [at(DUE)])).toMatchObject({ inserted: 1 });
     } finally {
       await reader.query('commit');

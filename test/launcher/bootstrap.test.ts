@@ -15,7 +15,7 @@ import { startUnreaped } from '../support/unreaped.js';
 import { until } from '../support/until.js';
 import { temporaryFolder } from './support.js';
 
-/** A small checkout with the real bootstrap script; its linked packages are not its own to install. */
+/** A small checkout with the real bootstrap script and linked packages, which it must not install. */
 describe('the bootstrap', () => {
   let folder: ReturnType<typeof temporaryFolder>;
   beforeEach(() => {
@@ -35,7 +35,7 @@ describe('the bootstrap', () => {
           strict: true,
           incremental: true,
           types: [],
-          // The small one: most of what the compiler does here is reading it.
+          // The small library: reading it is most of the compiler's work here.
           lib: ['es5'],
           rootDir: 'src',
           outDir: 'dist',
@@ -52,7 +52,7 @@ describe('the bootstrap', () => {
   const at = (path: string): string => join(folder.path, path);
   const bootstrap = (...flags: string[]): Promise<{ code: number; output: string; errors: string }> =>
     new Promise((done) => {
-      // One that waits for somebody else's lock would go on after the test.
+      // A process that waits for a lock would outlive the test.
       const limits = { timeout: 25_000 };
       execFile(process.execPath, [at('scripts/bootstrap.mjs'), ...flags], limits, (error, output, errors) =>
         done({ code: error ? Number(error.code) : 0, output, errors }),
@@ -93,7 +93,7 @@ describe('the bootstrap', () => {
     });
     expect(await bootstrap()).toEqual({ code: 0, output: '', errors: '' });
     expect(runs()).toBe(1);
-    // The compiler, which removes what it didn't make, leaves the pages alone.
+    // The compiler removes files that it didn't make, but not the pages.
     expect(existsSync(at('dist/web/assets/a.js'))).toBe(true);
     const changes = [
       () => writeFileSync(at('web/page.html'), 'two'),
@@ -117,7 +117,7 @@ describe('the bootstrap', () => {
     });
   });
 
-  /** Stands in for scripts/bundle.mjs: keeps a journal, and waits for the file `go` where there is one to wait for. */
+  /** Replaces scripts/bundle.mjs: writes a journal, and waits for the file `go` if the test wants that. */
   function bundler(): void {
     writeFileSync(
       at('scripts/bundle.mjs'),
@@ -151,13 +151,13 @@ describe('the bootstrap', () => {
     const ended = new Promise((done) => killed.once('close', done));
     killed.kill('SIGKILL');
     await ended;
-    let said = '';
+    let output = '';
     const next = spawn(process.execPath, [at('scripts/bootstrap.mjs')], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    next.stdout.on('data', (chunk) => (said += chunk));
+    next.stdout.on('data', (chunk) => (output += chunk));
     const over = new Promise((done) => next.once('close', done));
-    await until(() => said.includes('waiting') || journal() !== 'begins ', {
+    await until(() => output.includes('waiting') || journal() !== 'begins ', {
       what: 'the next start to be under way',
     });
     writeFileSync(at('go'), '');

@@ -51,7 +51,7 @@ describe('a command on the database of npm start', () => {
         `audit: the database of the product that runs from ${dataDir} (process ${process.pid}, http://localhost:8080) does not respond\n`,
       ]);
       process.kill(pid, 'SIGCONT');
-      // A signal that waited for it would end it now.
+      // A pending signal would end it now.
       expect(await audit()).toMatchObject({ code: 0 });
       expect(isRunning(pid)).toBe(true);
     });

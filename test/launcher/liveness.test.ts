@@ -5,9 +5,9 @@ import { urlInDist } from '../support/dist.js';
 import { until } from '../support/until.js';
 import { type Limits, readJournal, spec, temporaryFolder } from './support.js';
 
-/** So soon a silent process is taken to be hung here. */
+/** Time of silence after which a process counts as hung here. */
 const HUNG_AFTER_MS = 600;
-/** For those that are alive: far more than a busy machine delays an answer. */
+/** For live processes: far longer than a busy machine delays a reply. */
 const MUCH_LATER_MS = 1_500;
 
 describe('the watch over a supervised process', () => {

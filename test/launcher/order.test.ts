@@ -24,7 +24,7 @@ describe('the launcher', () => {
     const { launcher, output } = testLaunch(join(folder.path, 'new', 'data'), fakeChildren(folder.path));
     await launcher.ready;
     await until(() => events('started').length === 3);
-    // Nothing waits for jobs: they start beside the others, on a busy machine behind them.
+    // Nothing waits for jobs, which start in parallel and, on a busy machine, later.
     expect(
       events('started')
         .filter((name) => name !== 'jobs')
@@ -169,7 +169,7 @@ describe('the launcher', () => {
   test.each(['0', '48123'])(
     "an address that is not this machine's is reported as a fault of HOST (PORT=%s)",
     async (PORT) => {
-      // 192.0.2.0/24 is kept for documentation.
+      // 192.0.2.0/24 is reserved for documentation.
       const { launcher, output } = testLaunch(folder.path, fakeChildren(folder.path), {
         HOST: '192.0.2.1',
         PORT,

@@ -5,7 +5,7 @@ import { type SupervisedChild, supervise } from '../../src/launcher/supervisor.j
 import { until } from '../support/until.js';
 import { readJournal, spec, temporaryFolder } from './support.js';
 
-/** Decision 0166: a restart of all edges takes one away at a time. */
+/** Decision 0166: a restart of all edges stops one at a time. */
 describe('processes that are restarted in turn', () => {
   let folder: ReturnType<typeof temporaryFolder>;
   let running: SupervisedChild[];
@@ -22,7 +22,7 @@ describe('processes that are restarted in turn', () => {
   });
 
   const broken = () => join(folder.path, 'broken');
-  /** While `broken` is there, one that starts does what it says. */
+  /** While the file `broken` exists, a starting process does what the file says. */
   const behaviour = () => `while (existsSync(${JSON.stringify(broken())})) {
     const { readFileSync } = await import('node:fs');
     if (readFileSync(${JSON.stringify(broken())}, 'utf8') === 'ends') process.exit(78);
@@ -75,7 +75,7 @@ describe('processes that are restarted in turn', () => {
     expect(late!.name).toBe('worker1');
     expect(pids()[1]).toBe(second);
     rmSync(broken());
-    // Nobody has to ask again for the one that was late.
+    // The late process needs no further request.
     await until(() => running[0]!.serves());
     const before = pids();
     expect(await restart()).toBeUndefined();

@@ -14,7 +14,7 @@ import { launcherProgram, temporaryFolder } from './support.js';
 
 const LOCK = new URL('../../src/lib/lock-file.js', import.meta.url).href;
 
-/** In a container without an init it stays a zombie, and keeps its number, for as long as the container runs. */
+/** In a container without an init, a killed process stays a zombie and keeps its pid as long as the container runs. */
 describe('a process that was killed and that nobody reaps', () => {
   let folder: ReturnType<typeof temporaryFolder>;
   let unreaped: Unreaped | undefined;
@@ -52,7 +52,7 @@ describe('a process that was killed and that nobody reaps', () => {
   });
 
   test('is not adopted as a database, and needs no stop', async () => {
-    // Its command line names the folder, as PostgreSQL's does.
+    // The folder is in its command line, as in PostgreSQL's.
     const wait = `setInterval(() => {}, 1e6)`;
     unreaped = await startUnreaped(process.execPath, ['-e', wait, folder.path]);
     const { pid, kill } = unreaped;
@@ -83,7 +83,7 @@ describe('a process that was killed and that nobody reaps', () => {
     const dataDir = join(folder.path, 'data');
     mkdirSync(dataDir);
     await putCluster(dataDir);
-    // Lock and database are what a start meets of an earlier one: the other processes may be small.
+    // A start meets lock and database of an earlier one, so the other processes may be small.
     const program = launcherProgram(folder.path, ['edge', 'platform', 'jobs']);
     const env = { ...INHERITED_ENV, DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'error' };
     unreaped = await startUnreaped(process.execPath, [program], env);

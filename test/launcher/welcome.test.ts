@@ -5,7 +5,7 @@ import { NOT_SIMULATED, simulatedModels, welcome } from '../../src/launcher/welc
 
 describe('the welcome', () => {
   test('says which models are simulated', () => {
-    const told = (deployments: { group: string; simulated: boolean }[]) => {
+    const modelsLine = (deployments: { group: string; simulated: boolean }[]) => {
       const line = welcome('http://localhost:1', simulatedModels(deployments))
         .split('\n')
         .find((one) => one.includes('Models'));
@@ -13,9 +13,9 @@ describe('the welcome', () => {
     };
     const real = { group: 'gateway/fast', simulated: false };
     const simulated = { group: 'gateway/embed', simulated: true };
-    expect(told([real])).toBeUndefined();
-    expect(told([simulated])).toBe('simulated on this machine');
-    expect(told([real, simulated, simulated])).toBe('simulated on this machine: gateway/embed');
+    expect(modelsLine([real])).toBeUndefined();
+    expect(modelsLine([simulated])).toBe('simulated on this machine');
+    expect(modelsLine([real, simulated, simulated])).toBe('simulated on this machine: gateway/embed');
   });
 
   test('shows commands that work as printed, with the key of the second as the bearer of the third', async () => {

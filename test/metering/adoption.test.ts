@@ -54,10 +54,10 @@ describe('the spool of a dead process', () => {
     (await db.pool.query('select * from usage_events where account_id = $1 order by id', [payer.accountId]))
       .rows;
   const ids = async (): Promise<string[]> => (await events()).map((row) => row.id);
-  /** Start and stop give up on a slow database after some seconds: here the machine may take its time. */
+  /** Start and stop give up on a slow database after some seconds; a busy machine gets more time here. */
   const open = (options: Partial<MeterOptions> = {}) =>
     openMeter(folder.path, db.pool, { patienceMs: 25_000, ...options });
-  /** Starts a meter, which replays what it finds before it is there, and stops it. */
+  /** Starts a meter, which replays the spools that it finds, and stops it. */
   const replay = async (): Promise<number> => {
     const { meter, registry, flushed } = await open();
     const replayed = await metricOf(registry, 'metering_replayed_events_total');
@@ -80,7 +80,7 @@ describe('the spool of a dead process', () => {
     const original = leaveSpool(folder.path, [[intent, ...records]]);
     for (const copy of [newId(), newId()]) cpSync(original, join(folder.path, copy), { recursive: true });
     const meters = await Promise.all([1, 2].map(() => open()));
-    // Where one held the account for long, the other has taken its events over and commits them later.
+    // If one process locked the account for long, the other has taken its events over and commits them later.
     const replayed = () =>
       Promise.all(meters.map(({ registry }) => metricOf(registry, 'metering_replayed_events_total')));
     await until(async () => (await replayed()).reduce((sum, events) => sum + events) === 603, {
@@ -166,22 +166,22 @@ describe('the spool of a dead process', () => {
     const died = leaveSpool(folder.path, [[recordOf(payer)]]);
     const earlier = leaveSpool(join(folder.path, '.elsewhere'), [[recordOf(payer)]]);
     cpSync(earlier, join(died, `adopted-${basename(earlier)}`), { recursive: true });
-    const told: [string[], number][] = [];
+    const reported: [string[], number][] = [];
     const committed: Promise<void>[] = [];
     const { meter } = await open({
       onReplayed: (owners) => {
-        committed.push(ids().then((found) => void told.push([owners, found.length])));
+        committed.push(ids().then((found) => void reported.push([owners, found.length])));
       },
     });
     await Promise.all(committed);
-    expect(told).toEqual([[[basename(died), basename(earlier)], 2]]);
+    expect(reported).toEqual([[[basename(died), basename(earlier)], 2]]);
     await meter.stop();
   });
 
   test("foreign files beside a spool don't keep it from being committed, and an orderly stop deletes nothing unread", async () => {
     const records = [recordOf(payer), recordOf(payer), recordOf(payer)];
     for (const record of records) leaveSpool(folder.path, [[record]]);
-    // Nobody can say whose this one is, …
+    // This folder has no owner, …
     const strange = leaveSpool(folder.path, [[recordOf(payer)]]);
     mkdirSync(join(strange, 'owner.json'));
     // … and this one has an owner but can't be read.
@@ -202,7 +202,7 @@ describe('the spool of a dead process', () => {
     const [own] = readdirSync(folder.path);
     const record = recordOf(payer);
     const left = leaveSpool(folder.path, [[record]]);
-    // As after a rename that took effect and was reported as failed.
+    // As after a rename that took effect but was reported as failed.
     renameSync(left, join(folder.path, own!, `adopted-${basename(left)}`));
     await meter.stop();
     expect(await replay()).toBe(1);
@@ -312,7 +312,7 @@ describe('the spool of a dead process', () => {
       payer = ours;
       const { meter, registry } = await open({ alone: true });
       expect(meter.accepting()).toBe(true);
-      // Nothing is tried again or set aside.
+      // No event is retried or becomes a dead letter.
       expect(await metricOf(registry, 'metering_spool_events')).toBe(0);
       expect(await metricOf(registry, 'metering_dead_letters_total')).toBe(0);
       await meter.stop();

@@ -66,7 +66,7 @@ describe('npm run dead-letters', () => {
     expect(days.rows).toEqual([{ day: '2026-02-03' }]);
     expect((await listDeadLetters(spool)).map(({ record }) => record)).toEqual([stranger, odd]);
 
-    // A file that was taken in and is there again, as after a crash in between.
+    // The file of a charged event exists again, as after a crash before its removal.
     await setAside(spool, good[0]!, 'x');
     expect((await deadLetters(['--retake'])).output).toContain('1 event is recorded, 2 rejected again');
     expect(await balance()).toBe('0.999500000000');

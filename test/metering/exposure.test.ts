@@ -5,12 +5,12 @@ import { createPayer, finish, intentOf, openMeter, recordOf, temporaryFolder } f
 import { beyondBounds, watchDisk } from './watched-disk.js';
 
 const TURNS = 250;
-/** As a sync takes on a disk of its own. */
+/** Time of a sync on a separate disk. */
 const SYNC_MS = 3;
-/** Longer than a sync is put off and takes. */
+/** Longer than the delay and the duration of a sync. */
 const QUIET_MS = 100;
 
-/** RELIABILITY.md G2: what a power cut may take. */
+/** Goal G2: what a power cut may take. */
 describe("the spool's exposure to a power cut", () => {
   let db: TestDatabase;
   let folder: ReturnType<typeof temporaryFolder>;
@@ -30,7 +30,7 @@ describe("the spool's exposure to a power cut", () => {
     'at most 256 records stay unsynced for longer than 25 ms, with %d calls per millisecond',
     async (calls) => {
       const payer = await createPayer(db.pool);
-      // When a sync is asked for is ours; how long the machine lets us wait for our timers is not.
+      // The product decides when to sync; how late timers fire depends on the machine.
       jest.useFakeTimers({ doNotFake: ['setImmediate', 'clearImmediate', 'nextTick', 'queueMicrotask'] });
       const sync = (): Promise<void> => new Promise((done) => setTimeout(done, SYNC_MS));
       const watched = watchDisk({ write: realDisk.write, sync }, Date.now);
@@ -51,7 +51,7 @@ describe("the spool's exposure to a power cut", () => {
       await jest.advanceTimersByTimeAsync(QUIET_MS);
       jest.useRealTimers();
       await meter.stop();
-      // Everything was synced in the end, in many small steps.
+      // In the end everything was synced, in many small steps.
       expect(watched.exposures.length).toBeGreaterThan(10);
       expect(watched.exposures.filter(beyondBounds)).toEqual([]);
     },

@@ -68,7 +68,7 @@ describe('a flushed batch', () => {
     await flushBatch(spy, [recordOf(payer)]).catch(() => undefined);
     const { text, values } = calls[0]!;
     expect(text).toContain('write_calls');
-    // Accounts and 28 columns, of which the messages are the last.
+    // Accounts and 28 columns, the last of which is the error messages.
     const former = values.toSpliced(28, 1);
     former[1] = `{${record.id}}`;
     const marks = former.map((_, at) => `$${at + 1}`);
@@ -163,7 +163,7 @@ describe('a flushed batch', () => {
     const records = [recordOf(payer), recordOf(payer)];
     const waiting = `from pg_stat_activity
       where query like '%write_calls%' and wait_event_type = 'Lock' and datname = current_database()`;
-    /** Ends the flush while it waits for the lock. On a busy machine that wait may be over before: then once more. */
+    /** Ends the flush while it waits for the lock. On a busy machine that wait may end before; then it tries again. */
     const refusedBy = async (end: string): Promise<string> => {
       for (;;) {
         let code: string | undefined;

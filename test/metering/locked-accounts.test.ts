@@ -17,7 +17,7 @@ import {
   temporaryFolder,
 } from './support.js';
 
-/** A start gives up on a slow database after some seconds: here the machine may take its time. */
+/** A start gives up on a slow database after some seconds; a busy machine gets more time here. */
 const PATIENT = { patienceMs: 25_000 };
 
 const fullDisk: SpoolDisk = {
@@ -63,7 +63,7 @@ describe('a meter with accounts that another transaction locks', () => {
     ).rows.map((row) => row.event_id);
   const idsOf = (records: UsageRecord[]): string[] => records.map(({ id }) => id);
   let second = 0;
-  /** One after another by their own times, too. */
+  /** Records with increasing times. */
   const some = (payer: Payer, count: number): UsageRecord[] =>
     Array.from({ length: count }, () =>
       recordOf(payer, { createdAt: Date.UTC(2026, 10, 1) + second++ * 1_000 }),
@@ -82,7 +82,7 @@ describe('a meter with accounts that another transaction locks', () => {
       await Promise.all(records.flat().map((record) => finish(meter, record)));
       await chargedWith(other, others);
     }
-    // The meter hears of its commit after the rows are there for others to see.
+    // Rows are visible to others before the meter gets the response to its commit.
     await until(() => meter.backlog().events === 21, { what: 'the meter to know what it has committed' });
     expect(await charges(victim)).toEqual([]);
     expect(await metricOf(registry, 'metering_held_events')).toBe(21);
@@ -177,7 +177,7 @@ describe('a meter with accounts that another transaction locks', () => {
     expect(readdirSync(folder.path)).toHaveLength(1);
     await session.query('rollback');
     const next = await openMeter(folder.path, db.pool, PATIENT);
-    // The last flush of the first may hold the accounts for a moment.
+    // The first one's last flush may lock the accounts for a moment.
     await chargedWith(victim, theirs, 5_000);
     await chargedWith(other, others, 5_000);
     expect(await charges(victim)).toEqual(idsOf(theirs));
@@ -201,7 +201,7 @@ describe('a meter with accounts that another transaction locks', () => {
     });
     expect(meter.accepting()).toBe(true);
     expect(idsOf(taken)).toEqual(idsOf(theirs.slice(1)));
-    // Nobody has to wait for what counts elsewhere by now.
+    // No stop waits for events that count elsewhere by now.
     expect(replayed).toHaveLength(2);
     await session.query('rollback');
     await chargedWith(victim, theirs, 5_000);

@@ -21,7 +21,7 @@ import {
   temporaryFolder,
 } from './support.js';
 
-/** What the newest segment of the only process holds. */
+/** Contents of the newest segment of the only process. */
 function spooled(directory: string): { ids: string[]; intents: string[] } {
   const [folder] = readdirSync(directory);
   const [file] = readdirSync(join(directory, folder!))
@@ -146,7 +146,7 @@ describe('a meter', () => {
     expect(reasons.size).toBe(2);
     expect(reasons.get(refused.id)).toMatch('usage_events_input_tokens_check');
     expect(reasons.get(stranger.id)).toMatch('does not exist');
-    // Whoever counts pending charges hears of every event once, of those set aside too.
+    // Every event is reported to the pending charges once, dead letters included.
     const settled = flushed.flatMap((result) => result.own.map((record) => record.id));
     expect(settled.toSorted()).toEqual(mixed.map((record) => record.id).toSorted());
     await meter.stop();

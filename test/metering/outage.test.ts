@@ -76,7 +76,7 @@ describe('a meter in an outage', () => {
         onFound: (names) => found.push(names.sort()),
         onReplayed: (names) => replayed.push(...names),
       });
-      // Before that there is nothing to say. On a busy machine it takes longer than the start waits.
+      // Before that there are no owners to report. On a busy machine this takes longer than the start waits.
       await until(() => folders.every((folder) => !existsSync(folder)), { what: 'the spools to be adopted' });
       for (let time = 1; time <= 3; time++) {
         jest.advanceTimersByTime(5_000);
@@ -121,7 +121,7 @@ describe('a meter in an outage', () => {
       const batch = many(150);
       records.push(...batch);
       await Promise.all(batch.map((record) => finish(meter, record)));
-      // Cuts hit connections at every stage, the answer to a commit included.
+      // Cuts hit connections at every stage, including the response to a commit.
       if (round % 3 === 0) await until(() => meter.backlog().events < 200);
       if (round % 4 !== 0) {
         cutOff.link.cut();

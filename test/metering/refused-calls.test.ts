@@ -9,7 +9,7 @@ const HOUR_MS = 3_600_000;
 const AT = Date.UTC(2030, 0, 20, 12, 59, 59, 900);
 const call = { accountId: newId(), keyId: newId(), code: 'model_not_allowed', model: '', at: AT };
 
-/** A counter whose database is `write`. */
+/** A counter that writes with `write`. */
 function counter(write: RefusedCallsOptions['write']) {
   const told: string[] = [];
   let lost = 0;

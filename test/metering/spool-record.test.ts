@@ -67,7 +67,7 @@ const entries = fc.array(
   { minLength: 1, maxLength: 8 },
 );
 
-/** The segment's bytes and the offset behind each record. */
+/** The segment's bytes and the offset after each record. */
 function encode(sequence: SpoolEntry[]): { bytes: Buffer; ends: number[] } {
   const payloads = sequence.map((entry) =>
     entry.kind === 'intent' ? intentPayload(entry.intent) : eventPayload(entry.record),
@@ -84,7 +84,7 @@ function encode(sequence: SpoolEntry[]): { bytes: Buffer; ends: number[] } {
 const print = (entry: SpoolEntry): string =>
   JSON.stringify(entry, (_key, value) => (typeof value === 'bigint' ? `${value}n` : value));
 
-/** Reads over damaged places like a replay does. */
+/** Skips damaged bytes as a replay does. */
 function decodeAll(bytes: Buffer): SpoolEntry[] {
   const found: SpoolEntry[] = [];
   for (let offset = HEADER_BYTES; offset !== -1; ) {

@@ -7,7 +7,7 @@ import { useCutOff } from './cut-off.js';
 import { fillableDisk } from './fillable-disk.js';
 import { finish, openMeter, recordOf, type TestMeter } from './support.js';
 
-/** The statement and its answer each take so long on their way, or longer where the answer must still be under way later. */
+/** Delay of the statement and of its response; longer where the response must still be on its way later. */
 const DELAY_MS = 500;
 const LONG_DELAY_MS = 1_500;
 
@@ -30,7 +30,7 @@ describe('a commit whose response is lost while the disk is full', () => {
   const settledCost = (): Money =>
     open.flushed.flatMap(({ own }) => own).reduce((sum, { cost }) => sum + cost, 0n);
 
-  /** A call whose event is on its way to the database, over a connection that stands, and nowhere else. */
+  /** A call whose event is on its way to the database over an open connection, and nowhere else. */
   const underWay = async (patienceMs: number, delayMs = DELAY_MS) => {
     open = await openMeter(cutOff.folder.path, cutOff.pool, { disk, patienceMs });
     await finish(open.meter, recordOf(cutOff.payer, { status: 'error' }));
