@@ -1,10 +1,10 @@
-/** A difference that is meant: where it occurs, and the sentence that asks for it. */
+import type { Difference } from './compare.js';
+
+/** An intended difference: where it occurs, and the sentence that asks for it. */
 export interface Wanted {
   requests: RegExp;
   part: RegExp;
-  /** How the value of the baseline reads, empty where it has none; every one unless given. */
-  baseline?: RegExp;
-  /** The same of the new value. */
+  /** Pattern of the new value; by default, any. */
   now?: RegExp;
   /** What the nodes answer; anything unless given. */
   script?: RegExp;
@@ -13,12 +13,7 @@ export interface Wanted {
   sentence: string;
 }
 
-/** What follows when a call succeeds instead of failing, or fails instead of succeeding. */
-const OUTCOME =
-  /^(?:status|header (?:content-type|transfer-encoding|x-accel-buffering|x-should-retry)|usage\..*|ledger\..*|node [12] .*)$/;
-const FAILED = /"(?:error_)?code":"upstream_error"/;
-
-/** Every difference between the baseline and this checkout that is wanted. One that no longer occurs fails the run, too. */
+/** All wanted differences between the baseline and this checkout. One that no longer occurs also fails the run. */
 export const WANTED: readonly Wanted[] = [
   {
     requests: /./,

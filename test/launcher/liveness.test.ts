@@ -13,11 +13,11 @@ const MUCH_LATER_MS = 1_500;
 describe('the watch over a supervised process', () => {
   let folder: ReturnType<typeof temporaryFolder>;
   let children: SupervisedChild[];
-  let said: string[];
+  let lines: string[];
   beforeEach(() => {
     folder = temporaryFolder();
     children = [];
-    said = [];
+    lines = [];
   });
   afterEach(async () => {
     await Promise.all(children.map((child) => child.stop()));
@@ -26,8 +26,8 @@ describe('the watch over a supervised process', () => {
 
   const start = (name: string, behaviour: string, limits: Limits): SupervisedChild => {
     const child = supervise(spec(folder.path, name, behaviour, limits), {
-      say: (line) => said.push(line),
-      onFatal: (_name, code) => said.push(`fatal ${code}`),
+      say: (line) => lines.push(line),
+      onFatal: (_name, code) => lines.push(`fatal ${code}`),
       backOff: { firstMs: 10, maxMs: 40, resetAfterMs: 60_000 },
     });
     children.push(child);
@@ -52,8 +52,8 @@ describe('the watch over a supervised process', () => {
     const child = start('worker', behaviour, { hungAfterMs: HUNG_AFTER_MS });
     await child.ready;
     process.kill(child.pid()!, signal);
-    await until(() => said.includes('worker is back'));
-    expect(said).toEqual([
+    await until(() => lines.includes('worker is back'));
+    expect(lines).toEqual([
       'worker has not answered for 0.6 s, killing it',
       'worker exited (SIGKILL); restarting it in 0.01 s',
       'worker is back',
@@ -70,7 +70,7 @@ describe('the watch over a supervised process', () => {
     const hung = start('hung', '', { hungAfterMs: HUNG_AFTER_MS });
     await hung.ready;
     freeze(hung);
-    await until(() => said.includes('hung is back'));
+    await until(() => lines.includes('hung is back'));
     expect(starts().filter(({ name }) => name === 'starting')).toHaveLength(1);
     expect(isRunning(starting.pid()!)).toBe(true);
     process.kill(starting.pid()!, 'SIGCONT');
@@ -82,8 +82,8 @@ describe('the watch over a supervised process', () => {
     await Promise.all([left.ready, killed.ready]);
     freeze(left);
     freeze(killed);
-    await until(() => said.includes('killed is back'));
-    expect(said.filter((line) => line.startsWith('left'))).toEqual([]);
+    await until(() => lines.includes('killed is back'));
+    expect(lines.filter((line) => line.startsWith('left'))).toEqual([]);
     process.kill(left.pid()!, 'SIGCONT');
     await left.stop();
     expect(readJournal(folder.path).filter(({ name }) => name === 'left')).toMatchObject([
@@ -99,7 +99,7 @@ describe('the watch over a supervised process', () => {
     freeze(child);
     await child.stop();
     expect(isRunning(pid)).toBe(false);
-    expect(said).toEqual(['worker did not stop within 1.8 s, killing it']);
+    expect(lines).toEqual(['worker did not stop within 1.8 s, killing it']);
     expect(starts()).toHaveLength(1);
   });
 
@@ -116,7 +116,7 @@ describe('the watch over a supervised process', () => {
     await child.ready;
     process.kill(child.pid()!, 'SIGUSR2');
     await until(() => readJournal(folder.path).some(({ event }) => event === 'finished'));
-    expect(said).toEqual([]);
+    expect(lines).toEqual([]);
     expect(starts()).toHaveLength(1);
   });
 
@@ -125,8 +125,8 @@ describe('the watch over a supervised process', () => {
       setInterval(() => tellParent('a word'), ${MUCH_LATER_MS / 20});`;
     const child = start('worker', talker, { hungAfterMs: MUCH_LATER_MS });
     await child.ready;
-    await until(() => said.length > 30);
-    expect(new Set(said)).toEqual(new Set(['a word']));
+    await until(() => lines.length > 30);
+    expect(new Set(lines)).toEqual(new Set(['a word']));
     expect(starts()).toHaveLength(1);
   });
 
@@ -138,8 +138,8 @@ describe('the watch over a supervised process', () => {
     const child = start('worker', mute, { hungAfterMs: HUNG_AFTER_MS });
     await child.ready;
     process.kill(child.pid()!, 'SIGUSR2');
-    await until(() => said.includes('worker is back'));
-    expect(said[0]).toBe('worker has not answered for 0.6 s, killing it');
+    await until(() => lines.includes('worker is back'));
+    expect(lines[0]).toBe('worker has not answered for 0.6 s, killing it');
   });
 
   test('a freeze of the launcher itself kills no process', async () => {

@@ -9,10 +9,10 @@ import { readJournal, spec, temporaryFolder } from './support.js';
 describe('processes that are restarted in turn', () => {
   let folder: ReturnType<typeof temporaryFolder>;
   let running: SupervisedChild[];
-  let said: string[];
+  let lines: string[];
   beforeEach(async () => {
     folder = temporaryFolder();
-    said = [];
+    lines = [];
     running = [start(0), start(1)];
     await Promise.all(running.map(({ ready }) => ready));
   });
@@ -30,8 +30,8 @@ describe('processes that are restarted in turn', () => {
   }`;
   const start = (nth: number): SupervisedChild =>
     supervise(spec(folder.path, `worker${nth + 1}`, behaviour()), {
-      say: (line) => said.push(line),
-      onFatal: (name, code) => said.push(`${name}: fatal ${code}`),
+      say: (line) => lines.push(line),
+      onFatal: (name, code) => lines.push(`${name}: fatal ${code}`),
       hasServed: true,
       backOff: { firstMs: 10, maxMs: 40, resetAfterMs: 60_000 },
     });
@@ -48,7 +48,7 @@ describe('processes that are restarted in turn', () => {
       'worker2 stopped',
       'worker2 started',
     ]);
-    expect(said).toEqual([]);
+    expect(lines).toEqual([]);
   });
 
   test('all requests during a restart share one further restart', async () => {
@@ -80,6 +80,6 @@ describe('processes that are restarted in turn', () => {
     const before = pids();
     expect(await restart()).toBeUndefined();
     expect(pids().every((pid) => pid !== undefined && !before.includes(pid))).toBe(true);
-    expect(said.filter((line) => line.includes('fatal'))).toEqual([]);
+    expect(lines.filter((line) => line.includes('fatal'))).toEqual([]);
   });
 });

@@ -10,11 +10,11 @@ import { type Limits, readJournal, spec, temporaryFolder } from './support.js';
 describe('a supervised process', () => {
   let folder: ReturnType<typeof temporaryFolder>;
   let child: SupervisedChild | undefined;
-  let said: string[];
+  let lines: string[];
   let fatal: string[];
   beforeEach(() => {
     folder = temporaryFolder();
-    said = [];
+    lines = [];
     fatal = [];
   });
   afterEach(async () => {
@@ -23,7 +23,7 @@ describe('a supervised process', () => {
   });
 
   const options = (resetAfterMs = 60_000): SuperviseOptions => ({
-    say: (line) => said.push(line),
+    say: (line) => lines.push(line),
     onFatal: (name, code) => fatal.push(`${name} ${code}`),
     backOff: { firstMs: 10, maxMs: 40, resetAfterMs },
   });
@@ -35,25 +35,25 @@ describe('a supervised process', () => {
     child = start();
     expect(await child.ready).toBe('http://worker');
     process.kill(child.pid()!, 'SIGKILL');
-    await until(() => said.includes('worker is back'));
-    expect(said).toEqual(['worker exited (SIGKILL); restarting it in 0.01 s', 'worker is back']);
+    await until(() => lines.includes('worker is back'));
+    expect(lines).toEqual(['worker exited (SIGKILL); restarting it in 0.01 s', 'worker is back']);
     expect(starts()).toHaveLength(2);
   });
 
   test('notes of a process are passed on', async () => {
     child = start(`process.send({ type: 'note', line: 'a word' });`);
     await child.ready;
-    expect(said).toEqual(['a word']);
+    expect(lines).toEqual(['a word']);
   });
 
   test('a process that keeps crashing waits longer each time, up to the limit', async () => {
     const broken = join(folder.path, 'broken');
     writeFileSync(broken, '');
     child = start(`if (existsSync(${JSON.stringify(broken)})) process.exit(3);`);
-    await until(() => said.length >= 5);
+    await until(() => lines.length >= 5);
     rmSync(broken);
     await child.ready;
-    expect(said.slice(0, 5).map((line) => line.match(/\((.+)\).* in (.+) s/)?.slice(1))).toEqual([
+    expect(lines.slice(0, 5).map((line) => line.match(/\((.+)\).* in (.+) s/)?.slice(1))).toEqual([
       ['exit code 3', '0.01'],
       ['exit code 3', '0.02'],
       ['exit code 3', '0.04'],
@@ -66,17 +66,17 @@ describe('a supervised process', () => {
     const broken = join(folder.path, 'broken');
     child = start(`if (existsSync(${JSON.stringify(broken)})) process.exit(3);`, undefined, 0);
     await child.ready;
-    const back = () => said.filter((line) => line === 'worker is back').length;
+    const back = () => lines.filter((line) => line === 'worker is back').length;
     for (let kills = 1; kills <= 3; kills++) {
       process.kill(child.pid()!, 'SIGKILL');
       await until(() => back() === kills);
     }
     writeFileSync(broken, '');
     process.kill(child.pid()!, 'SIGKILL');
-    await until(() => said.filter((line) => line.includes('exit code')).length >= 2);
+    await until(() => lines.filter((line) => line.includes('exit code')).length >= 2);
     rmSync(broken);
     await until(() => back() === 4);
-    const pauses = said.flatMap((line) => line.match(/ in (.+) s$/)?.[1] ?? []);
+    const pauses = lines.flatMap((line) => line.match(/ in (.+) s$/)?.[1] ?? []);
     expect(pauses.slice(0, 6)).toEqual([...['0.01', '0.01', '0.01'], ...['0.01', '0.02', '0.04']]);
   });
 
@@ -89,7 +89,7 @@ describe('a supervised process', () => {
     expect(fatal).toEqual([`worker ${code}`]);
     await child.stop();
     expect(starts()).toHaveLength(1);
-    expect(said).toEqual([]);
+    expect(lines).toEqual([]);
   });
 
   test.each([
@@ -101,9 +101,9 @@ describe('a supervised process', () => {
     await child.ready;
     writeFileSync(broken, '');
     process.kill(child.pid()!, 'SIGKILL');
-    await until(() => said.some((line) => line.includes(`(${reason})`)));
+    await until(() => lines.some((line) => line.includes(`(${reason})`)));
     rmSync(broken);
-    await until(() => said.includes('worker is back'));
+    await until(() => lines.includes('worker is back'));
     expect(fatal).toEqual([]);
   });
 
@@ -114,10 +114,10 @@ describe('a supervised process', () => {
       writeFileSync(broken, '');
       const behaviour = `if (existsSync(${JSON.stringify(broken)})) process.exit(${code});`;
       child = supervise(spec(folder.path, 'worker', behaviour), { ...options(), hasServed: true });
-      await until(() => said.length > 0);
+      await until(() => lines.length > 0);
       rmSync(broken);
       await child.ready;
-      expect(said.at(-1)).toBe('worker is back');
+      expect(lines.at(-1)).toBe('worker is back');
       expect(fatal).toEqual([]);
     },
   );
@@ -130,7 +130,7 @@ describe('a supervised process', () => {
     const pid = child.pid()!;
     await child.stop();
     expect(isRunning(pid)).toBe(false);
-    expect(said).toEqual(['worker did not stop within 0.1 s, killing it']);
+    expect(lines).toEqual(['worker did not stop within 0.1 s, killing it']);
   });
 
   test('a stopped process is stopped once and not restarted', async () => {
@@ -138,7 +138,7 @@ describe('a supervised process', () => {
     await child.ready;
     await Promise.all([child.stop(), child.stop()]);
     expect(readJournal(folder.path).map(({ event }) => event)).toEqual(['started', 'stopped']);
-    expect(said).toEqual([]);
+    expect(lines).toEqual([]);
   });
 
   test('a process sees by the end of its channel that the launcher was killed', async () => {

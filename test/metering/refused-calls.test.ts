@@ -11,34 +11,34 @@ const call = { accountId: newId(), keyId: newId(), code: 'model_not_allowed', mo
 
 /** A counter that writes with `write`. */
 function counter(write: RefusedCallsOptions['write']) {
-  const told: string[] = [];
+  const notified: string[] = [];
   let lost = 0;
   const refused = new RefusedCalls({
     write,
-    onWritten: (ids) => void told.push(...ids),
+    onWritten: (ids) => void notified.push(...ids),
     onLost: (calls) => {
       lost += calls;
     },
     log: createLogger('test', 'silent'),
     intervalMs: 1,
   });
-  return { refused, told, lost: () => lost };
+  return { refused, notified, lost: () => lost };
 }
 
 describe('the counts of refused calls', () => {
   test('counts are written together, by hour, and their accounts are reported once they are committed', async () => {
     const written: RefusedCount[] = [];
-    const { refused, told } = counter(async (counts) => void written.push(...counts));
+    const { refused, notified } = counter(async (counts) => void written.push(...counts));
     for (let n = 0; n < 1_000; n++) refused.count(call);
     refused.count({ ...call, at: AT + 200 });
-    expect(told).toEqual([]);
-    await until(() => told.length > 0);
+    expect(notified).toEqual([]);
+    await until(() => notified.length > 0);
     const hour = AT - (AT % HOUR_MS);
     expect(written.map(({ hour: h, calls, lastAt }) => ({ hour: h, calls, lastAt }))).toEqual([
       { hour, calls: 1_000, lastAt: AT },
       { hour: hour + HOUR_MS, calls: 1, lastAt: AT + 200 },
     ]);
-    expect(new Set(told)).toEqual(new Set([call.accountId]));
+    expect(new Set(notified)).toEqual(new Set([call.accountId]));
     await refused.stop();
   });
 
@@ -46,7 +46,7 @@ describe('the counts of refused calls', () => {
     let away = true;
     let failures = 0;
     let written = 0;
-    const { refused, told, lost } = counter(async (counts) => {
+    const { refused, notified, lost } = counter(async (counts) => {
       if (away) {
         failures++;
         throw new Error('away');
@@ -57,7 +57,7 @@ describe('the counts of refused calls', () => {
     expect(lost()).toBe(2_000);
     await until(() => failures > 0);
     refused.count({ ...call, code: 'code 1' });
-    expect([told, written]).toEqual([[], 0]);
+    expect([notified, written]).toEqual([[], 0]);
     away = false;
     await refused.stop();
     expect(written).toBe(10_001);

@@ -105,11 +105,11 @@ describe('the router in process', () => {
     'answers as over HTTP: %s',
     async (_what, script, body, head = {}) => {
       node.answer(script);
-      const expected = (await call(http, body, head).done()).told;
-      const { told } = await call(proxy.upstream, body, head).done();
-      expect(told.body === expected.body).toBe(true);
-      expect({ ...told, body: '' }).toEqual({ ...expected, body: '' });
-      expect(told.status).toBeGreaterThanOrEqual(200);
+      const expected = (await call(http, body, head).done()).visible;
+      const { visible } = await call(proxy.upstream, body, head).done();
+      expect(visible.body === expected.body).toBe(true);
+      expect({ ...visible, body: '' }).toEqual({ ...expected, body: '' });
+      expect(visible.status).toBeGreaterThanOrEqual(200);
     },
     60_000,
   );
@@ -188,9 +188,9 @@ describe('the router in process', () => {
       },
     };
     const upstream = new RouterUpstream(failing, proxy.keys, createLogger('router', 'silent'));
-    const { told } = await call(upstream, ask('Hi')).done();
-    expect(told.status).toBe(500);
-    expect(told.body).not.toContain('of ours');
+    const { visible } = await call(upstream, ask('Hi')).done();
+    expect(visible.status).toBe(500);
+    expect(visible.body).not.toContain('of ours');
   });
 
   test('holds a node back whose answer is not taken, and no other call', async () => {

@@ -3,7 +3,7 @@ import type { CallHandle, CallHead } from '../../src/lib/upstream/upstream.js';
 import type { CallTimeouts, UpstreamHandler } from '../../src/lib/upstream/upstream-handler.js';
 import { until } from './until.js';
 
-/** A handler of a call to an upstream that notes what it hears. */
+/** A handler of a call to an upstream that records its events. */
 export class Heard implements UpstreamHandler {
   head: ResponseHead | undefined;
   carrier: CallHandle | undefined;
@@ -31,8 +31,8 @@ export class Heard implements UpstreamHandler {
     return this.ends + this.errors.length > 0;
   }
 
-  /** What a caller can tell one answer from another by. */
-  get told() {
+  /** The parts of a response that a caller can see. */
+  get visible() {
     const { status, contentType, retryAfter, servedBy } = this.head ?? {};
     const failed = this.errors.length > 0;
     return {
@@ -68,7 +68,7 @@ export class Heard implements UpstreamHandler {
   }
 }
 
-/** The head of a chat call, with what a test changes. */
+/** The head of a chat call, with a test's changes. */
 export const callHead = (changes: Partial<CallHead> = {}): CallHead => ({
   endpoint: 'chat',
   authorization: 'Bearer sk-virtual-of-the-tests',
