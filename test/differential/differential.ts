@@ -96,7 +96,8 @@ const print = (line: string): void => void process.stderr.write(`${line}\n`);
 
 /**
  * Compares this checkout with the baseline. Prints every difference that `WANTED` doesn't list, and every entry that
- * no difference matches. `DIFFERENTIAL_NOW` names another checkout, `DIFFERENTIAL_ONLY` a pattern of scenarios.
+ * nothing matches any more. `DIFFERENTIAL_NOW` names another checkout, `DIFFERENTIAL_ONLY` a pattern of scenarios,
+ * `DIFFERENTIAL_OUT` a file for all differences, a line of JSON each.
  */
 export async function differential(): Promise<Result> {
   const before = resolve(baseline());

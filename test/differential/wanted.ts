@@ -1,17 +1,22 @@
-import type { Difference } from './compare.js';
-
 /** An intended difference: where it occurs, and the sentence that asks for it. */
 export interface Wanted {
   requests: RegExp;
   part: RegExp;
+  /** Pattern of the baseline's value, which is empty if absent; by default, any. */
+  baseline?: RegExp;
   /** Pattern of the new value; by default, any. */
   now?: RegExp;
-  /** What the nodes answer; anything unless given. */
+  /** Pattern of the nodes' responses; by default, any. */
   script?: RegExp;
-  /** Parts of the same request that follow from the difference, beside the length of the body. */
+  /** Further differences of the same request that follow from this one, besides the length of the body. */
   brings?: RegExp;
   sentence: string;
 }
+
+/** Differences that follow when a call succeeds instead of failing, or the other way round. */
+const OUTCOME =
+  /^(?:status|header (?:content-type|transfer-encoding|x-accel-buffering|x-should-retry)|usage\..*|ledger\..*|node [12] .*)$/;
+const FAILED = /"(?:error_)?code":"upstream_error"/;
 
 /** All wanted differences between the baseline and this checkout. One that no longer occurs also fails the run. */
 export const WANTED: readonly Wanted[] = [

@@ -3,7 +3,7 @@ import { createTestKey, postChat } from '../support/edge.js';
 import { useEdge } from '../support/edge-suite.js';
 import { checkInvariants } from '../support/invariants.js';
 
-/** Calls around the ends of days, months and years: F16, goal G27. Each costs $0.0000114. */
+/** Calls around the ends of days, months and years: requirement F16, goal G27. Each costs $0.0000114. */
 const EDGES = [
   ['a day', Date.UTC(2026, 10, 22), '2026-11-21', '2026-11-22'],
   ['a month', Date.UTC(2026, 11, 1), '2026-11-30', '2026-12-01'],

@@ -8,7 +8,7 @@ import { CLEAN, compareBooks } from './rig/books.js';
 import { type Entry, Journal, outcome, steadyLoad } from './rig/client.js';
 import { type Rig, startRig } from './rig/rig.js';
 
-/** Outages of PostgreSQL under load: F8, F9, F10; goal G7. */
+/** Outages of PostgreSQL under load: requirements F8, F9, F10; goal G7. */
 /** A hundred calls or more for each outage of seconds: one that fails is more than one in a thousand. */
 const PER_SECOND = 20;
 

@@ -7,7 +7,7 @@ import { CLEAN, compareBooks } from './rig/books.js';
 import { outcome, steadyLoad } from './rig/client.js';
 import { type Rig, startRig } from './rig/rig.js';
 
-/** The end of the edge under load: F13, F14; goals G1, G11, G12. */
+/** The end of the edge under load: requirements F13, F14; goals G1, G11, G12. */
 /** Streams of 50 ms: one or two are open at each moment, so that a kill cuts some. */
 const PER_SECOND = 40;
 const KILLS = sized(2, 10);

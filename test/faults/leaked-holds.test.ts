@@ -6,7 +6,7 @@ import { type CallOptions, Journal, outcome, steadyLoad } from './rig/client.js'
 import type { Order } from './rig/upstream.js';
 import { type RigUpstream, startRigUpstream } from './rig/upstream.js';
 
-/** Calls that end in every wrong way: F1 to F5 against R1; goal G5. */
+/** Calls that end in every wrong way: requirements F1 to F5 against R1; goal G5. */
 const CALLS = 240;
 const FLOOR = parseMoney('0.001');
 const WRONG_WAYS: [Omit<Order, 'n'>, CallOptions][] = [

@@ -9,7 +9,7 @@ import { soonerThan } from '../support/sooner-than.js';
 import { createTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { until } from '../support/until.js';
 
-/** Connections that last as long as the process, over a link that fails: F9, R8. */
+/** Connections that last as long as the process, over a link that fails: requirements F9, R8. */
 const log = createLogger('test', 'silent');
 
 /** Waits for an end that the link must not delay. */

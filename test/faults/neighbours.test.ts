@@ -8,7 +8,7 @@ import { until } from '../support/until.js';
 import { outcome, steadyLoad } from './rig/client.js';
 import { type Rig, startRig } from './rig/rig.js';
 
-/** The edge while its neighbours fall: F15, F22, F9 for platform and jobs. */
+/** The edge while its neighbours fall: requirements F15, F22, F9 for platform and jobs. */
 /** A restart takes half a second or more: several calls meet it, and as many come before and after. */
 const PER_SECOND = 12;
 const PLATFORM_KILLS = sized(1, 3);

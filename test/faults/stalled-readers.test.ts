@@ -11,7 +11,7 @@ import { outcome } from './rig/client.js';
 import { type Rig, startRig } from './rig/rig.js';
 import { type Order, type RigUpstream, startRigUpstream } from './rig/upstream.js';
 
-/** Callers that don't read their answers: F23. */
+/** Callers that don't read their answers: requirement F23. */
 const STALLED_MS = 400;
 const READERS = sized(50, 100);
 /** Memory per reader in edge, upstream and client together, all in this process. About 580 KiB are measured. */

@@ -9,7 +9,7 @@ import { CLEAN, compareBooks } from './rig/books.js';
 import { type Entry, outcome, steadyLoad } from './rig/client.js';
 import { type Rig, startRig } from './rig/rig.js';
 
-/** Two edges that share Redis, behind one front: F11, F13, F14, F17; goals G4, G9, G11. */
+/** Two edges that share Redis, behind one front: requirements F11, F13, F14, F17; goals G4, G9, G11. */
 /** A restart takes half a second or more: many calls meet it at either edge. */
 const PER_SECOND = 30;
 /** Every second call belongs to an account with 40 calls a minute, which it exceeds within two seconds. */

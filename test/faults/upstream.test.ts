@@ -5,7 +5,7 @@ import { CLEAN, compareBooks } from './rig/books.js';
 import { outcome } from './rig/client.js';
 import { type Rig, startRig } from './rig/rig.js';
 
-/** Faults of the upstream and of the way to it: F1 to F5. */
+/** Faults of the upstream and of the way to it: requirements F1 to F5. */
 describe('when the upstream', () => {
   let rig: Rig;
   let customer: TestKey;
