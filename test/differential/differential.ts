@@ -96,7 +96,7 @@ const print = (line: string): void => void process.stderr.write(`${line}\n`);
 
 /**
  * Compares this checkout with the baseline. Prints every difference that `WANTED` doesn't list, and every entry that
- * nothing matches any more. `DIFFERENTIAL_NOW` names another checkout, `DIFFERENTIAL_ONLY` a pattern of scenarios,
+ * no difference matches any more. `DIFFERENTIAL_NOW` names another checkout, `DIFFERENTIAL_ONLY` a pattern of scenarios,
  * `DIFFERENTIAL_OUT` a file for all differences, a line of JSON each.
  */
 export async function differential(): Promise<Result> {
