@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { MOST_EDGES, type ProcessRole, type RawConfig } from './config-schema.js';
 import { isWeakSecret } from './lib/weak-secret.js';
 
-/** Faults of variables that are each valid on their own. Each fault is one line that names the variable. */
+/** Faults in combinations of variables that are valid by themselves. Each fault is one line that names a variable. */
 
 const MIN_SECRET_BYTES = 32;
 const STARRED = [
@@ -44,7 +44,7 @@ function productionFaults(raw: RawConfig): string[] {
   return faults;
 }
 
-/** What a process can't do without when it is started alone; `npm start` sets these for its children. */
+/** Variables that a process started alone requires; `npm start` sets them for its children. */
 function roleFaults(raw: RawConfig, role: ProcessRole): string[] {
   const faults: string[] = [];
   const needsDatabase = role !== 'launcher' && role !== 'cli';
@@ -61,13 +61,13 @@ function roleFaults(raw: RawConfig, role: ProcessRole): string[] {
   return faults;
 }
 
-/** The way past a pooler leads to the same database, so that there has to be one. */
+/** DATABASE_DIRECT_URL is a second address of the database at DATABASE_URL, so it requires that. */
 function databaseFaults(raw: RawConfig): string[] {
   if (raw.DATABASE_DIRECT_URL === undefined || raw.DATABASE_URL !== undefined) return [];
   return ['DATABASE_DIRECT_URL: also set DATABASE_URL, the address of the same database through the pooler'];
 }
 
-/** Sums must outlive what they are the sums of. */
+/** Roll-ups must be kept at least as long as the events they sum up. */
 function retentionFaults({
   HISTORY_RETENTION_MONTHS: history,
   USAGE_RETENTION_MONTHS: usage,
@@ -76,12 +76,12 @@ function retentionFaults({
   return [`HISTORY_RETENTION_MONTHS: must be at least USAGE_RETENTION_MONTHS, which is ${usage}`];
 }
 
-/** `auto`: one for each core but one, which the other processes have. */
+/** `auto`: one edge per core, minus one core for the other processes. */
 export function edgeProcesses({ EDGE_PROCESSES: edges }: RawConfig): number {
   return edges === 'auto' ? Math.min(MOST_EDGES, Math.max(1, availableParallelism() - 1)) : edges;
 }
 
-/** `npm start` gives its processes the metrics ports N to N+2, and N+3 and up to further edges. */
+/** `npm start` gives its processes the metrics ports N to N+2, and further edges N+3 and up. */
 const METRICS_PORTS = 3;
 
 /** Listeners of one installation whose ports must differ. */

@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { addressInput } from './lib/email-input.js';
 import { isSteering } from './lib/steering-fields.js';
 
-/** Kinds of variables. Each says in plain words what it wants; the name of the variable is put before. */
+/** Kinds of variables. Messages say what is expected; the name of the variable is put in front. */
 
-/** A whole number; at most `max` where there is one. */
+/** A whole number, at most `max` if given. */
 export function envWhole(min: number, max = Number.MAX_SAFE_INTEGER) {
   const error =
     max === Number.MAX_SAFE_INTEGER
@@ -34,10 +34,9 @@ const secondsWithin = (isWithin: (value: number) => boolean, range: string) =>
 /** Seconds, a fraction allowed, up to a day. */
 export const seconds = secondsWithin((value) => value > 0 && value <= DAY, `above 0, at most ${DAY}`);
 
-/** The same, or 0 for never. */
+/** Like `seconds`, or 0 for never. */
 export const secondsOrNever = secondsWithin((value) => value <= DAY, `from 0 to ${DAY}`);
 
-/** `kind` names its protocols. */
 export const url = (protocols: RegExp, kind: string, example: string) =>
   z.url({ protocol: protocols, error: `must be a URL (${kind}), such as ${example}` });
 
@@ -57,7 +56,7 @@ export const share = z
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]{1,100}$/;
 const HEADER_VALUE = /^[\t\x20-\x7e]{0,4000}$/;
 
-/** Headers as OpenTelemetry writes them: `name=value,name=value`, the values percent-encoded. They may be secrets. */
+/** Headers in OpenTelemetry's format: `name=value,name=value`, the values percent-encoded. They may be secrets. */
 export const headerList = z.string().transform((list, context) => {
   const headers: Record<string, string> = {};
   for (const part of list.split(',').filter((one) => one.trim() !== '')) {
@@ -115,7 +114,7 @@ export const bodyFields = z.string().transform((list, context) => {
   return names;
 });
 
-/** Networks whose word about the caller is believed, separated by commas. */
+/** Networks of trusted proxies, separated by commas. */
 export const cidrs = z.string().transform((list, context) => {
   const parts = list
     .split(',')

@@ -16,9 +16,9 @@ import {
 } from './config-fields.js';
 import { addressInput } from './lib/email-input.js';
 
-/** Every environment variable that is read, with its form and its default (docs/operations.md). */
+/** Every environment variable with its form and default (docs/operations.md). */
 
-/** `cli`: a command that only wants the database. */
+/** `cli` is a command that only needs the database. */
 export type ProcessRole = 'launcher' | 'edge' | 'platform' | 'jobs' | 'proxy' | 'cli';
 
 const MOST_MONTHS = 1_200;
@@ -88,12 +88,12 @@ const schema = z.object({
   LOG_LEVEL: envOneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });
 
-/** The variables of one environment, each valid on its own. */
+/** The variables of one environment. */
 export type RawConfig = z.infer<typeof schema>;
 
-/** Reads the variables; `faults` has a line for each that isn't valid. */
+/** Parses the variables one by one; `faults` has a line for each invalid one. */
 export function readRaw(env: NodeJS.ProcessEnv): { raw?: RawConfig; faults: string[] } {
-  // An empty variable means "not set": compose files pass on what isn't there as "".
+  // An empty variable counts as not set: compose files pass unset variables as "".
   const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   const result = schema.safeParse(present);
   if (result.success) return { raw: result.data, faults: [] };

@@ -7,14 +7,14 @@ import { CONFIG_EXIT_CODE } from './lib/lifecycle.js';
 import { PASSWORD_PROFILES, type PasswordHashing } from './lib/password-profiles.js';
 import { withoutEndSlashes } from './lib/trim-end.js';
 
-/** The only reader of process.env. Names and defaults are those of the run contract (docs/operations.md). */
+/** The only reader of process.env. docs/operations.md lists names and defaults. */
 
-/** What is small is kept so long, or as long as usage. */
+/** Default retention of roll-ups and alerts, unless usage is kept longer. */
 const HISTORY_MONTHS = 26;
-/** Of `npm run start:proxy`, as LiteLLM's. */
+/** Default port of `npm run start:proxy`, the same as LiteLLM's. */
 const PROXY_PORT = 4_000;
 
-/** Every fault of the environment at once, one line each, naming the variable. */
+/** All faults of the environment, one line each, naming the variable. */
 export class ConfigError extends Error {
   constructor(readonly lines: string[]) {
     super(lines.join('\n'));
@@ -28,8 +28,8 @@ function resolveSecrets(raw: RawConfig, dataDir: string): Record<(typeof SECRETS
 }
 
 /**
- * Launcher and edge can't do without DATA_DIR, and commands without the database in it; the others only where they generate
- * or read a secret there.
+ * The launcher and the edge always need DATA_DIR, commands if the database is there, and the others only if they generate or
+ * read a secret there.
  */
 function useDataDir<T>(dataDir: string, role: ProcessRole, raw: RawConfig, use: () => T): T {
   const isCommandInIt = role === 'cli' && raw.DATABASE_URL === undefined;
@@ -64,7 +64,7 @@ export function loadConfig(env: NodeJS.ProcessEnv, role: ProcessRole) {
     publicBaseUrl,
     dataDir,
     databaseUrl: raw.DATABASE_URL ?? null,
-    /** The same database past a pooler, for what belongs to a session: LISTEN, lasting locks, migrations. */
+    /** The same database past a pooler, for what needs a session: LISTEN, lasting locks, migrations. */
     databaseDirectUrl: raw.DATABASE_DIRECT_URL ?? raw.DATABASE_URL ?? null,
     redisUrl: raw.REDIS_URL ?? null,
     platformUrl: raw.PLATFORM_URL ?? null,
@@ -72,15 +72,15 @@ export function loadConfig(env: NodeJS.ProcessEnv, role: ProcessRole) {
     proxyPort: raw.PROXY_PORT ?? PROXY_PORT,
     trustProxy: raw.TRUST_PROXY,
     proxyConfigPath: resolve(raw.PROXY_CONFIG),
-    /** The model proxy that calls go to, without a slash at the end; null: the router runs in edge and platform. */
+    /** Address of the model proxy, without a slash at the end; null if the router runs in edge and platform. */
     upstreamUrl: raw.UPSTREAM_URL === undefined ? null : withoutEndSlashes(raw.UPSTREAM_URL),
     upstreamMasterKey: secrets.UPSTREAM_MASTER_KEY,
     upstreamTimeoutMs: raw.UPSTREAM_TIMEOUT_SECONDS * 1000,
     upstreamIdleMs: raw.UPSTREAM_IDLE_SECONDS * 1000,
     allowSimulator: raw.ALLOW_SIMULATOR,
-    /** Members of `/v1` bodies that go upstream beside the known ones. */
+    /** Members of `/v1` bodies to forward in addition to the known ones. */
     allowedBodyFields: raw.ALLOWED_BODY_FIELDS,
-    /** Whether `POST /v1/responses` answers. */
+    /** Whether `POST /v1/responses` is on. */
     responsesApi: raw.RESPONSES_API,
     /** Whether prompts can make the simulator fail or slow down. */
     simulatorControls: raw.SIMULATOR_CONTROLS ?? !production,
@@ -89,7 +89,7 @@ export function loadConfig(env: NodeJS.ProcessEnv, role: ProcessRole) {
     encryptionKey: secrets.ENCRYPTION_KEY,
     encryptionKeyPrevious: raw.ENCRYPTION_KEY_PREVIOUS,
     accessTokenTtlSeconds: raw.ACCESS_TOKEN_TTL_SECONDS,
-    /** What a hash of a password costs. */
+    /** Cost of hashing a password. */
     passwordHashing: PASSWORD_PROFILES[raw.PASSWORD_HASH_PROFILE] as PasswordHashing,
     /** Signs every webhook of this installation. */
     webhookSecret: secrets.WEBHOOK_SECRET,
@@ -103,33 +103,33 @@ export function loadConfig(env: NodeJS.ProcessEnv, role: ProcessRole) {
     adminEmail: raw.ADMIN_EMAIL ?? null,
     adminPassword: raw.ADMIN_PASSWORD ?? null,
     backgroundTasks: !raw.DISABLE_BACKGROUND_TASKS && raw.NODE_ENV !== 'test',
-    /** Bearer of `/api/internal`. */
+    /** Bearer token of `/api/internal`. */
     gpuHeartbeatSecret: raw.GPU_HEARTBEAT_SECRET,
     gpuStaleAfterMs: raw.GPU_STALE_AFTER_SECONDS * 1000,
     gpuSweepIntervalMs: raw.GPU_SWEEP_INTERVAL_SECONDS * 1000,
-    /** Bounds of an account in the model playground; null: four times the plan's requests per minute. */
+    /** Limits of an account in the model playground. Null: four times the plan's requests per minute. */
     playgroundRunsPerMinute: raw.PLAYGROUND_RUNS_PER_MINUTE ?? null,
     playgroundRunsPerDay: raw.PLAYGROUND_RUNS_PER_DAY,
     playgroundOutputTokensPerDay: raw.PLAYGROUND_OUTPUT_TOKENS_PER_DAY,
     playgroundInputTokensPerDay: raw.PLAYGROUND_INPUT_TOKENS_PER_DAY,
     signupsPerNetworkPerDay: raw.SIGNUPS_PER_NETWORK_PER_DAY,
-    /** Accounts that have to use a model before the leaderboard shows its figures. */
+    /** Number of accounts that must use a model before the leaderboard shows its figures. */
     leaderboardMinAccounts: raw.LEADERBOARD_MIN_ACCOUNTS ?? (production ? 3 : 1),
-    /** Months that usage events are kept, and that sums and alert events are. */
+    /** Retention of usage events, and of roll-ups and alert events. */
     usageRetentionMonths: raw.USAGE_RETENTION_MONTHS,
     historyRetentionMonths:
       raw.HISTORY_RETENTION_MONTHS ?? Math.max(HISTORY_MONTHS, raw.USAGE_RETENTION_MONTHS),
-    /** What one partition of the usage events holds. */
+    /** Whether a partition of the usage events holds a month or a day. */
     usagePartitions: raw.USAGE_PARTITIONS,
     /** Whether GraphQL introspection is on. */
     graphqlIntrospection: raw.GRAPHQL_INTROSPECTION ?? !production,
     /** Edges that `npm start` runs on the public port. */
     edgeProcesses: edgeProcesses(raw),
-    /** Silence after which `npm start` kills one of its processes; 0: never. */
+    /** Time of silence after which `npm start` kills a process; 0: never. */
     hungAfterMs: raw.HUNG_AFTER_SECONDS * 1000,
     metricsPort: raw.METRICS_PORT ?? null,
     metricsHost: raw.METRICS_HOST,
-    /** Where traces go, and which share of them; null: nothing is traced. */
+    /** Where to send which share of traces; null if tracing is off. */
     tracing: raw.OTEL_EXPORTER_OTLP_ENDPOINT
       ? {
           endpoint: raw.OTEL_EXPORTER_OTLP_ENDPOINT,
@@ -138,17 +138,17 @@ export function loadConfig(env: NodeJS.ProcessEnv, role: ProcessRole) {
         }
       : null,
     logLevel: raw.LOG_LEVEL,
-    /** The rest of the environment, for `os.environ/NAME` in the proxy's configuration and for children. */
+    /** The whole environment, for `os.environ/NAME` in the routing file and for children. */
     environment: env,
   };
 }
 
 export type Config = ReturnType<typeof loadConfig>;
 
-/** Loads the configuration of this process or ends it with the faults on stderr, one line each. */
+/** Loads the configuration of this process. If it is invalid, prints the faults to stderr, one line each, and exits. */
 export const loadConfigOrExit = (role: ProcessRole): Config => orExit(() => loadConfig(process.env, role));
 
-/** DATA_DIR alone, for a program that makes nothing there; a fault ends it likewise. */
+/** Reads DATA_DIR alone, for a program that creates nothing there. Exits like `loadConfigOrExit` on a fault. */
 export const dataDirOrExit = (): string =>
   orExit(() => {
     const { raw, faults } = readRaw(process.env);

@@ -3,39 +3,39 @@ import { AppError } from './errors.js';
 import { type Clock, systemClock } from './lib/clock.js';
 import type { Logger } from './lib/logger.js';
 
-/** Who acts: the account of a valid session. */
+/** The account of a valid session. */
 export interface Viewer {
   accountId: string;
   email: string;
   role: 'user' | 'admin';
-  /** Id of this session, ended by log-out. */
+  /** Id of this session; log-out ends it. */
   sessionId: string;
-  /** Version of the account's sessions when this one was checked; later versions end it. */
+  /** Version of the account's sessions when this one was checked. A later version ends this session. */
   tokenVersion: number;
 }
 
 /** Session ID of an administrator on the server's command line, who has no account. */
 export const COMMAND_LINE_SESSION = 'command-line';
 
-/** First argument of every service method. One per request or job. */
+/** The first argument of every service method. One per request or job. */
 export interface ServiceContext {
   viewer: Viewer | null;
-  /** A fork of its own. */
+  /** A fork for this request or job. */
   em: EntityManager;
   clock: Clock;
   log: Logger;
   /** The caller's network, IPv4 /24 or IPv6 /64, for limits. */
   network: string;
-  /** All networks that the caller counts in, the narrowest first: IPv4 address and /24, or IPv6 /64, /56, /48. */
+  /** All networks of the caller that limits count, the narrowest first: IPv4 address and /24, or IPv6 /64, /56, /48. */
   networks: readonly string[];
   /**
-   * Whether the caller is on this machine, and not merely named by a proxy; outside production that lifts the limits on
-   * sign-up, log-in and requests without a session.
+   * Whether the caller connects from this machine directly, not through a proxy. Outside production, this lifts the limits
+   * on sign-up, log-in and requests without a session.
    */
   loopback: boolean;
 }
 
-/** Of a job or a command on this machine, which counts in no limit. */
+/** The context of a job or a command on this machine. No limit counts it. */
 export const localContext = (
   { em, log, network }: Pick<ServiceContext, 'em' | 'log' | 'network'>,
   viewer: Viewer | null = null,

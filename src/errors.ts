@@ -10,7 +10,7 @@ interface ErrorEntry {
   log?: 'warn' | 'error';
 }
 
-/** Entries that share status, type and log level, by their messages. */
+/** Makes entries that share status, type and log level from codes and messages. */
 const entries = <Code extends string>(
   status: number,
   type: string,
@@ -126,16 +126,15 @@ const table = {
 
 export type ErrorCode = keyof typeof table;
 
-/** The entry of a code. */
 export function errorEntry(code: ErrorCode): ErrorEntry {
   return table[code];
 }
 
-/** Every code with its entry, for documentation and tests. */
+/** All codes with their entries, for documentation and tests. */
 export const errorTable: Readonly<Record<ErrorCode, ErrorEntry>> = table;
 
 export interface FieldIssue {
-  /** Path of the field, dots between its parts. */
+  /** Path of the field, with dots between its parts. */
   field: string;
   message: string;
 }
@@ -143,23 +142,23 @@ export interface FieldIssue {
 export interface ErrorOptions {
   message?: string;
   param?: string;
-  /** A code of OpenAI's that callers read in place of ours. */
+  /** A code of OpenAI's, sent instead of ours. */
   shownCode?: string | undefined;
-  /** Every fault of the input; always there with `validation_error`. */
+  /** All faults of the input; always present with `validation_error`. */
   details?: FieldIssue[];
   /** Seconds, sent as `Retry-After`. */
   retryAfterSeconds?: number;
-  /** The same in milliseconds where that is known more exactly; sent beside it on `/v1`. */
+  /** The same in milliseconds, if known more exactly; also sent on `/v1`. */
   retryAfterMs?: number;
-  /** Not logged, whatever its code: callers cause it, as often as they like. */
+  /** Never logged, whatever the code: callers can cause it as often as they like. */
   quiet?: boolean;
   cause?: unknown;
 }
 
-/** Codes whose errors need no details. */
+/** Codes of errors without required details. */
 export type PlainErrorCode = Exclude<ErrorCode, 'validation_error'>;
 
-/** An error that a caller may see: its code decides status and type. */
+/** An error that callers may see. Its code determines status and type. */
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
@@ -180,13 +179,13 @@ export interface ErrorBody {
   error: { message: string; type: string; param: string | null; code: string; details?: FieldIssue[] };
 }
 
-/** The invalid field, if there is exactly one. */
+/** The invalid field, if exactly one is invalid. */
 function onlyField(details: readonly FieldIssue[] = []): string | null {
   const [first, ...more] = new Set(details.map(({ field }) => field));
   return first !== undefined && first !== 'body' && more.length === 0 ? first : null;
 }
 
-/** The body of an error answer. */
+/** The body of an error response. */
 export function errorBody(code: ErrorCode, options: ErrorOptions = {}): ErrorBody {
   const body: ErrorBody = {
     error: {

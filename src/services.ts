@@ -29,7 +29,7 @@ import { createVersionStatsService } from './services/prompts/version-stats.serv
 import { createRefusalsService } from './services/refusals/refusals.service.js';
 import { createWidgetsService } from './services/widgets/widgets.service.js';
 
-/** Creates every service by its domain. They keep no state of a request: each method takes the context first. */
+/** Creates all services. They keep no state of a request: each method takes the context first. */
 export function createServices(deps: ServiceDeps) {
   const billing = createBillingService();
   const leaderboard = createLeaderboardService(deps, billing);

@@ -4,8 +4,8 @@ import { commandLineContext, runCommand, UsageError } from './admin/commands.js'
 import { withDatabase } from './database.js';
 
 /**
- * `npm run admin -- COMMAND`: what administrators do over REST, for whoever has a shell on the server. Prints JSON. Exit code 1
- * when a command was refused, 2 when there is no database, 78 for a command that there isn't.
+ * `npm run admin -- COMMAND`: the administrators' REST operations, for anyone with a shell on the server. Prints JSON. Exit code
+ * 1 if a command was refused, 2 without a database, 78 for an unknown command.
  */
 const HELP = `Usage: npm run admin -- COMMAND [NAME=VALUE ...]
 

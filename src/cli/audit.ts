@@ -5,7 +5,7 @@ import { createLogger } from '../lib/logger.js';
 import { runAudit } from '../services/audit/audit.service.js';
 import { withDatabase } from './database.js';
 
-/** `npm run audit`: checks every invariant of the money. Exit code 1 when one is violated, 2 when it can't look. */
+/** `npm run audit`: checks every invariant of the money. Exit code 1 if one is violated, 2 if it can't be checked. */
 const config = loadConfigOrExit('cli');
 
 async function audit(orm: MikroORM): Promise<number> {

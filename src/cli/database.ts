@@ -20,7 +20,7 @@ import {
 } from '../lib/lock-file.js';
 
 const DATABASE = 'gateway';
-/** How long the database of a running product may take to answer: it may be starting. */
+/** How long to wait for the database of a running product, which may still be starting. */
 const PATIENCE_MS = 5_000;
 
 interface DatabasePlace extends Pick<Config, 'databaseDirectUrl' | 'dataDir'> {
@@ -34,10 +34,10 @@ interface OpenDatabase {
 }
 
 /**
- * Runs `work` on the configured database: on `DATABASE_DIRECT_URL`, past any pooler, or on the database of `npm start` in
+ * Runs `work` on the configured database: on `DATABASE_DIRECT_URL`, past any pooler, or on the embedded database in
  * `DATA_DIR`, which is started if the product doesn't run.
- * @throws Error if there is no database, if it doesn't answer or another command uses it, or if the address is an undeclared
- * pooler's
+ * @throws Error if there is no database, it doesn't respond, another command uses it, or the address belongs to an undeclared
+ * pooler
  */
 export async function withDatabase<T>(
   place: DatabasePlace,
@@ -67,7 +67,7 @@ async function openEmbedded(place: DatabasePlace, processName: string): Promise<
   const { dataDir, systemRoot } = place;
   const directory = directoryOf(dataDir);
   const cluster = reachableCluster(directory, systemRoot);
-  // Only a start of the product may set a former one aside and begin again.
+  // Only a start of the product may set a former cluster aside and create a new one.
   const isFormer = isFormerCluster({ wanted: directory, directory: cluster });
   if (isFormer || !existsSync(join(cluster, 'PG_VERSION'))) {
     throw new Error(`no database in ${dataDir}: set DATABASE_URL or DATA_DIR`);
@@ -75,7 +75,7 @@ async function openEmbedded(place: DatabasePlace, processName: string): Promise<
   ensureDataDir(dataDir);
   let release: () => void;
   try {
-    // Otherwise the product could adopt the server that this command stops when it ends.
+    // Without the lock, the product could adopt the server that this command stops at its end.
     release = takeLock(dataDirLock(dataDir), commandNote(processName));
   } catch (error) {
     if (!(error instanceof LockedError)) throw error;
@@ -87,7 +87,7 @@ async function openEmbedded(place: DatabasePlace, processName: string): Promise<
       url: server.url(DATABASE),
       async close() {
         try {
-          // One that a killed launcher left running is for the next start.
+          // A server left running by a killed launcher is for the next start to adopt.
           if (server.origin !== 'adopted') await server.stop();
         } finally {
           release();
@@ -100,7 +100,7 @@ async function openEmbedded(place: DatabasePlace, processName: string): Promise<
   }
 }
 
-/** The database of the product, which alone may start and stop it. */
+/** Finds the database of the running product, which this command must not stop. */
 async function findRunning(
   { dataDir, systemRoot }: DatabasePlace,
   holder: LockHolder,

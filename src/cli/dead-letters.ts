@@ -9,22 +9,21 @@ import { type DeadLetter, listDeadLetters, retakeDeadLetters } from '../metering
 import { withDatabase } from './database.js';
 
 /**
- * `npm run dead-letters`: lists the usage events in `DATA_DIR/spool/dead-letters`. The database refused them, and nobody was
- * charged for them.
- * With `-- --retake` they are sent again. Exit code 1 while some are left, 2 when it can't look.
+ * `npm run dead-letters`: lists the usage events in `DATA_DIR/spool/dead-letters`. The database rejected them, and nobody was
+ * charged for them. `-- --retake` sends them again. Exit code 1 while some are left, 2 if they can't be read.
  */
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 const events = ({ length }: DeadLetter[]): string => `${length} event${length === 1 ? '' : 's'}`;
 
-const tell = ({ record, reason }: DeadLetter): void =>
+const print = ({ record, reason }: DeadLetter): void =>
   say(
     `${record.id}  ${formatTimestamp(record.createdAt)}  account ${record.accountId}  ${record.servedModel}  $${formatMoney(record.cost)}\n    ${reason}`,
   );
 
 async function list(directory: string): Promise<number> {
   const letters = await listDeadLetters(directory);
-  letters.forEach(tell);
+  letters.forEach(print);
   if (letters.length === 0) say(`no dead letters in ${directory}`);
   else {
     say(
@@ -36,7 +35,7 @@ async function list(directory: string): Promise<number> {
 
 async function retake(directory: string, orm: MikroORM): Promise<number> {
   const { taken, left } = await retakeDeadLetters(directory, await pgPool(orm));
-  left.forEach(tell);
+  left.forEach(print);
   say(`${events(taken)} ${taken.length === 1 ? 'is' : 'are'} recorded, ${left.length} rejected again`);
   return left.length === 0 ? 0 : 1;
 }

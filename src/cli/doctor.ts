@@ -11,8 +11,8 @@ import { withDatabase } from './database.js';
 
 /**
  * `npm run doctor`: reads the routing as the router would and compares its prices with the model table's. With
- * `UPSTREAM_URL` it asks the model proxy there, unless `--file` stands behind. Exit code 1 when something is wrong, 2 when
- * it can't look. A Redis that isn't fit for limits is a warning.
+ * `UPSTREAM_URL` it asks the model proxy there, unless called with `--file`. Exit code 1 if something is wrong, 2 if it
+ * can't be checked. A Redis that isn't fit for limits is a warning.
  */
 const config = loadConfigOrExit('cli');
 const TIMEOUT_MS = 10_000;
@@ -20,7 +20,7 @@ const PRICE_WIDTH = 12;
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** The deployments of the routing file, and what would stop the start. */
+/** The deployments of the routing file, and the faults that would stop a start. */
 function fromFile(config: Config) {
   try {
     const { routing, name } = readRouting(config);
@@ -46,7 +46,7 @@ const modelInfo = z.object({
   ),
 });
 
-/** The same of a model proxy of somebody else's, asked by its interface. @throws Error when it doesn't tell */
+/** The same from the model proxy at `UPSTREAM_URL`. @throws Error if it doesn't list its models */
 async function fromUpstream(upstreamUrl: string, { upstreamMasterKey }: Config) {
   const answer = await request(`${upstreamUrl}/v1/model/info`, {
     headers: { authorization: `Bearer ${upstreamMasterKey}` },
@@ -68,7 +68,7 @@ async function fromUpstream(upstreamUrl: string, { upstreamMasterKey }: Config) 
     const input = litellm_params?.input_cost_per_token ?? info?.input_cost_per_token;
     const output = litellm_params?.output_cost_per_token ?? info?.output_cost_per_token;
     try {
-      // The shortest text of the number is the price that was written down.
+      // JavaScript's shortest text of the number is the price as it was written.
       const [inputCost, outputCost] = [input, output].map((cost) => costPerToken(String(cost)));
       return [{ id, group, inputCost: inputCost!, outputCost: outputCost! }];
     } catch {
@@ -94,7 +94,7 @@ async function examine(
   const all = [
     ...faults,
     ...findings.flatMap(({ fault }) => fault ?? []),
-    // A faulty file says nothing of what it serves.
+    // An invalid file doesn't show which models are served.
     ...(deployments.length > 0 ? unserved.map(unservedFault) : []),
   ];
   for (const fault of all) say(`fault  ${fault}`);
@@ -105,8 +105,8 @@ async function examine(
 try {
   const { upstreamUrl } = config;
   const byFile = upstreamUrl === null || process.argv.includes('--file');
-  const told = byFile ? fromFile(config) : await fromUpstream(upstreamUrl, config);
-  process.exitCode = await withDatabase(config, 'doctor', (orm) => examine(orm, told));
+  const routing = byFile ? fromFile(config) : await fromUpstream(upstreamUrl, config);
+  process.exitCode = await withDatabase(config, 'doctor', (orm) => examine(orm, routing));
   const warning = config.redisUrl ? await redisFault(config.redisUrl) : undefined;
   if (warning) say(`warning  ${warning}`);
 } catch (error) {

@@ -2,8 +2,8 @@ import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createSchema, schemaText } from '../graphql/schema.js';
 
 /**
- * Writes schema/schema.graphql. Needs no database: `node dist/cli/emit-graphql.js`. With `--accept-breaking` what it
- * wrote also becomes schema/baseline.graphql, that later changes are measured by (CONTRIBUTING.md).
+ * Writes schema/schema.graphql. Needs no database: `node dist/cli/emit-graphql.js`. With `--accept-breaking`, the schema also
+ * becomes schema/baseline.graphql, which later changes are compared with (CONTRIBUTING.md).
  */
 const SCHEMA = 'schema/schema.graphql';
 const BASELINE = 'schema/baseline.graphql';

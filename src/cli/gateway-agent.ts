@@ -1,13 +1,13 @@
 #!/usr/bin/env node
 /**
- * gateway-agent: tells the gateway that this node lives, and how it is. One file without packages: copy it to a node that has
- * Node.js 18.17, 20.3 or newer, or fetch it from the gateway (`/gateway-agent.mjs`). `--help` lists the options; docs/nodes.md
- * has a systemd unit.
+ * gateway-agent: sends heartbeats and metrics of this node to the gateway. A single file without packages: copy it to a node
+ * with Node.js 18.17, 20.3 or newer, or fetch it from the gateway (`/gateway-agent.mjs`). `--help` lists the options;
+ * docs/nodes.md has a systemd unit.
  */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-// Not by name: older versions have no `parseArgs`, and would say so instead of what is needed.
+// A namespace import: older versions have no `parseArgs`, and a named import would fail before `requireNode` explains why.
 import util from 'node:util';
 
 const HELP = `Usage: node gateway-agent.mjs --url URL --node ID --secret-file FILE [options]
@@ -21,10 +21,11 @@ const HELP = `Usage: node gateway-agent.mjs --url URL --node ID --secret-file FI
   --once                  send one heartbeat and exit
 `;
 const MS = 1_000;
-/** Beyond 24 days, timers fire at once. */
+/** Node's timers fire at once beyond 24 days. */
 const MAX_INTERVAL_MS = 86_400_000;
-/** Of one request to the gateway, and of each look at the node. */
+/** Timeout of a request to the gateway. */
 const TIMEOUT_MS = 10_000;
+/** Timeout of each reading of the node. */
 const LOOK_MS = 5_000;
 const FIRST_RETRY_MS = 1_000;
 const MIB_PER_GB = 1_000_000_000 / (1024 * 1024);
@@ -39,7 +40,7 @@ interface Readings {
   kv_cache_usage?: number;
 }
 
-/** The model server of this node, and what it is asked with. */
+/** The model server of this node, and the headers of requests to it. */
 interface ModelServer {
   origin: string;
   headers: Record<string, string>;
@@ -61,7 +62,7 @@ function fail(message: string): never {
 }
 
 function requireNode(): void {
-  // The newest of what is used: it came with 18.17 and 20.3, and 19 never got it.
+  // The newest feature in use: added in 18.17 and 20.3, never in 19.
   if (typeof globalThis.AbortSignal?.any === 'function') return;
   fail(`Node.js 18.17, 20.3 or newer is needed; this is ${process.versions.node}`);
 }
@@ -110,7 +111,7 @@ function options() {
   }
 }
 
-/** A gauge with the values of all its labels in one; undefined if the text has none of the names. */
+/** Combines the values of a gauge over all its labels; undefined if the text has none of the names. */
 function gauge(
   text: string,
   names: readonly string[],
@@ -138,7 +139,7 @@ async function textAt({ origin, headers }: ModelServer, path: string): Promise<s
 const LATE = 'no answer in time';
 let isReadingGpus = false;
 
-/** What `nvidia-smi` prints. None is started while an earlier one hangs: another would hang beside it. */
+/** The output of `nvidia-smi`. Doesn't start another while an earlier one hangs. */
 async function readGpus(): Promise<string> {
   if (isReadingGpus) throw new Error(LATE);
   isReadingGpus = true;
@@ -151,7 +152,10 @@ async function readGpus(): Promise<string> {
   }
 }
 
-/** `nvidia-smi` prints `[N/A]` for the utilization of a divided GPU (MIG), and for memory shared with the machine. The other value is still reported. */
+/**
+ * Reads utilization and memory. `nvidia-smi` prints `[N/A]` for the utilization of a divided GPU (MIG), and for memory shared
+ * with the machine; the other value is still reported.
+ */
 async function gpus(): Promise<Readings> {
   const rows = (await readGpus())
     .trim()
@@ -184,7 +188,7 @@ async function queue(serves: ModelServer): Promise<Readings> {
   return found;
 }
 
-/** `nvidia-smi` may hang in the driver, where no signal ends it. */
+/** Gives up on a reading that takes too long: `nvidia-smi` may hang in the driver, where no signal ends it. */
 async function bounded(look: Promise<Readings>): Promise<Readings> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
@@ -195,11 +199,11 @@ async function bounded(look: Promise<Readings>): Promise<Readings> {
 
 function reasonOf(error: unknown): string {
   const { message, cause } = error as Error;
-  // Of a command that failed, Node adds what it printed.
+  // For a command that failed, Node appends its output.
   return `${message.split('\n', 1)[0]}${cause instanceof Error ? `: ${cause.message}` : ''}`;
 }
 
-/** Whatever can be learned of this node, and why the rest is left out. */
+/** All readings of this node that succeed, and why the others are missing. */
 async function readings(serves: ModelServer): Promise<{ body: Readings; unread: string }> {
   const looks: [string, Promise<Readings>][] = [
     ['nvidia-smi', gpus()],
@@ -218,7 +222,7 @@ const REFUSED = 422;
 const HINTS: Record<number, string> = {
   401: 'the secret is not GPU_HEARTBEAT_SECRET of the gateway',
   404: 'the gateway has no node with this ID',
-  422: 'the gateway does not take these metrics, so they are left out; is this agent newer?',
+  422: 'the gateway does not accept these metrics, so they are left out; is this agent newer?',
   503: 'the gateway has no GPU_HEARTBEAT_SECRET, or is starting',
 };
 
@@ -227,7 +231,7 @@ const { target, secret, intervalMs, serves, once } = options();
 const ending = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => ending.abort());
 
-/** Sends one heartbeat. @returns Status of the answer */
+/** Sends one request. @returns Its status */
 async function post(body: Readings): Promise<number> {
   const response = await fetch(target, {
     method: 'POST',
@@ -242,28 +246,28 @@ async function post(body: Readings): Promise<number> {
 
 const isOk = (status: number): boolean => status >= 200 && status < 300;
 
-/** Sends a heartbeat. @returns whether the gateway accepted one, and what went wrong */
+/** Sends a heartbeat. @returns Whether the gateway accepted it, and what went wrong */
 async function send(body: Readings): Promise<{ heard: boolean; fault?: string }> {
   try {
     const status = await post(body);
     if (isOk(status)) return { heard: true };
     const fault = `status ${status}: ${HINTS[status] ?? 'the gateway refused the heartbeat'}`;
-    // The node lives, whatever is wrong with its metrics.
+    // If the metrics are rejected, a heartbeat without them still shows that the node is alive.
     return { heard: status === REFUSED && isOk(await post({})), fault };
   } catch (error) {
     return { heard: false, fault: reasonOf(error) };
   }
 }
 
-/** Ends early when the agent is to stop. */
+/** Waits, or returns early when the agent is stopped. */
 const pause = (ms: number): Promise<void> =>
   delay(ms, undefined, { signal: ending.signal }).catch(() => undefined);
 
 let fault: string | undefined;
-let told = false;
+let isReported = false;
 let leftOut = '';
 
-/** One heartbeat, and retries with growing pauses until the next is due. */
+/** Sends a heartbeat, and retries with growing pauses until the next one is due. */
 async function beat(): Promise<void> {
   const until = performance.now() + intervalMs;
   for (let pauseMs = FIRST_RETRY_MS; !ending.signal.aborted; pauseMs *= 2) {
@@ -272,12 +276,12 @@ async function beat(): Promise<void> {
     leftOut = unread;
     const { heard, fault: now } = await send(body);
     if (ending.signal.aborted) return;
-    if (now !== fault || !told) {
+    if (now !== fault || !isReported) {
       const names = Object.keys(body).join(', ') || 'no metrics';
       say(now ?? `the gateway hears this node; reported: ${names}`);
     }
-    [fault, told] = [now, true];
-    // Many nodes that lost the gateway together don't come back together.
+    [fault, isReported] = [now, true];
+    // Random, so that nodes that lost the gateway together don't return together.
     const waitMs = pauseMs * (0.5 + Math.random());
     if (heard || once || performance.now() + waitMs >= until) break;
     await pause(waitMs);
@@ -285,12 +289,12 @@ async function beat(): Promise<void> {
 }
 
 while (!ending.signal.aborted) {
-  // Not the time of day, which may be set back by hours.
+  // A monotonic time: the clock may be set back by hours.
   const began = performance.now();
   await beat();
   if (once) process.exit(fault === undefined ? 0 : 1);
   await pause(Math.max(0, began + intervalMs - performance.now()));
 }
 say('stopped');
-// An nvidia-smi that hangs in the driver would keep this process until that ends.
+// Exits explicitly: an `nvidia-smi` that hangs in the driver would keep this process running.
 process.exit(0);

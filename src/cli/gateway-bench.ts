@@ -2,18 +2,18 @@ import { type BenchOptions, HELP, OptionError, readOptions } from './bench/optio
 import { bodiesOf, type RunResult, runBench } from './bench/run.js';
 
 /**
- * `npm run gateway-bench --`: measures a model through the gateway and submits the result for a node. Exit code 1 when every
- * request failed or the result wasn't taken, 78 for options that make no sense.
+ * `npm run gateway-bench --`: measures a model through the gateway and can submit the result for a node. Exit code 1 if every
+ * request failed or the result was rejected, 78 for invalid options.
  */
 const EXIT_CONFIG = 78;
-/** Share of the requests that has to meet the objective for a concurrency to hold. */
+/** A concurrency holds if at least this share of its requests meets the objective. */
 const HOLDS = 0.95;
 const BENCHMARKS_PATH = '/api/internal/benchmarks';
 
 const say = (text: string): void => void process.stdout.write(text);
-const tell = (text: string): void => void process.stderr.write(text);
+const sayOnStderr = (text: string): void => void process.stderr.write(text);
 
-/** Percentiles of what was measured; undefined where nothing was. */
+/** Text of measured percentiles; undefined without measurements. */
 const measured = (p50: number | undefined, p95?: number): string | undefined =>
   p50 === undefined ? undefined : `p50 ${p50} ms${p95 === undefined ? '' : `, p95 ${p95} ms`}`;
 
@@ -39,16 +39,17 @@ function lines(result: RunResult): string {
 
 function progress({ requests, json }: BenchOptions, workers: number): (done: number) => void {
   if (json || !process.stderr.isTTY) return () => undefined;
-  return (done) => tell(`\r${workers} at once: ${done} of ${requests}${done === requests ? '\n' : ''}`);
+  return (done) =>
+    sayOnStderr(`\r${workers} at once: ${done} of ${requests}${done === requests ? '\n' : ''}`);
 }
 
-/** The run that is submitted: the highest concurrency that holds, or the first where none does or none is asked for. */
+/** The run to submit: the highest concurrency that holds, or the first run if none does. */
 function chosen(results: readonly RunResult[]): RunResult {
   const holding = results.filter(({ met = 0, errors }) => met >= HOLDS && errors === 0);
   return holding.toSorted((a, b) => b.concurrency - a.concurrency)[0] ?? results[0]!;
 }
 
-/** The body that stores a result. */
+/** The request body of a submission. */
 function submission({ model, submit }: BenchOptions, results: readonly RunResult[]): string {
   const { met: _met, first_error: _error, ...result } = chosen(results);
   const sweep = results.map((step) => ({
@@ -103,7 +104,7 @@ async function main(options: BenchOptions): Promise<void> {
     try {
       await submit(options, body);
     } catch (error) {
-      // The run may have taken an hour.
+      // The run may have taken an hour, so its result must not be lost.
       if (!options.json)
         say(`not submitted; to do it later, send this to POST ${BENCHMARKS_PATH}:\n${body}\n`);
       throw error;
@@ -117,7 +118,7 @@ try {
   if (options === 'help') say(HELP);
   else await main(options);
 } catch (error) {
-  tell(`gateway-bench: ${(error as Error).message}\n`);
-  if (error instanceof OptionError) tell(`\n${HELP}`);
+  sayOnStderr(`gateway-bench: ${(error as Error).message}\n`);
+  if (error instanceof OptionError) sayOnStderr(`\n${HELP}`);
   process.exitCode = error instanceof OptionError ? EXIT_CONFIG : 1;
 }

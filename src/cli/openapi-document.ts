@@ -16,14 +16,14 @@ import { createSignalBoard } from '../services/live/signals.js';
 import { openPlayground } from '../services/playground/open-playground.js';
 import { createServices } from '../services.js';
 
-/** Nobody is called: the platform is built only to be asked for its routes. */
+/** An address that is never called: the platform is built only to read its routes. */
 const NOWHERE = 'http://127.0.0.1:9';
 const SECRET = 'only-for-a-platform-that-never-listens';
 const notCalled = (): never => {
-  throw new Error('nobody is called');
+  throw new Error('this platform is only built to read its routes');
 };
 
-/** Builds the platform without starting it, and hands it to `inspect`. It makes no connection. */
+/** Builds the platform without starting it and passes it to `inspect`. Makes no connection. */
 export async function inspectPlatform<T>(inspect: (platform: Platform) => T): Promise<T> {
   const environment = {
     DATABASE_URL: 'postgres://127.0.0.1:9/nowhere',
@@ -84,6 +84,6 @@ export async function inspectPlatform<T>(inspect: (platform: Platform) => T): Pr
   }
 }
 
-/** The OpenAPI document of the platform as it is committed: the same text for the same routes. */
+/** The platform's OpenAPI document: the same text for the same routes, as committed. */
 export const openApiText = (): Promise<string> =>
   inspectPlatform(({ app }) => `${JSON.stringify(app.swagger(), null, 2)}\n`);

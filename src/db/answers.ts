@@ -5,7 +5,7 @@ const ANSWER_MS = 2_000;
 
 /**
  * Whether a database accepts a connection and answers a query, each within two seconds.
- * @param pooled whether the address is a pooler's
+ * @param pooled Whether the address belongs to a pooler.
  */
 export async function answers(connectionString: string, pooled = false): Promise<boolean> {
   const client = new pg.Client({

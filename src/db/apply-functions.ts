@@ -11,21 +11,21 @@ export interface FunctionSet {
 }
 
 export interface AppliedFunctions {
-  /** Names of those that were made or replaced. */
+  /** Names of the functions that were created or replaced. */
   applied: string[];
-  /** Names of those that a later build has made, and that were left as they are. */
+  /** Names of the functions that a later build created, which were left alone. */
   newer: string[];
 }
 
-/** What this build wants. */
+/** The functions of this build. */
 const OURS: FunctionSet = { revision: FUNCTIONS_REVISION, functions };
 
 const hashOf = ({ sql: text }: SqlFunction): string => createHash('sha256').update(text).digest('hex');
 
 /**
- * Makes the functions of the database those of this build, in the caller's transaction and under its lock: each whose text
- * isn't the one that it was made of. The comment on the function keeps the text's hash and the revision, so that
- * an earlier build that starts later leaves alone what a later one has made.
+ * Creates or replaces each function whose text differs from this build's, in the caller's transaction and under its lock. The
+ * comment on a function keeps the hash of its text and the revision, so that an earlier build that starts later leaves the
+ * functions of a later build alone.
  */
 export async function applyFunctions(
   em: EntityManager,

@@ -2,8 +2,8 @@ import type { Pool, PoolClient, QueryResult, QueryResultRow } from 'pg';
 import { inTime } from '../lib/in-time.js';
 
 /**
- * What every connection of ours asks the server for: a transaction whose process froze or forgot it ends, and with it its
- * locks. No transaction of ours waits for anything but the database, or for longer than a migration's other connection.
+ * Settings of all our connections. The server ends a transaction whose process froze or forgot it, and so releases its locks.
+ * Our transactions wait for nothing but the database, at most as long as for a migration on another connection.
  */
 export const SESSION_LIMITS = { idle_in_transaction_session_timeout: 30_000 };
 
@@ -14,8 +14,8 @@ export interface Question {
 }
 
 /**
- * A connection of the pool, or an error after `timeoutMs`; the pool may be without a time limit of its own.
- * @throws Error
+ * Takes a connection from the pool, which may have no timeout itself.
+ * @throws Error after `timeoutMs`
  */
 export function connectWithin(pool: Pool, timeoutMs: number): Promise<PoolClient> {
   const connecting = pool.connect();
@@ -26,8 +26,8 @@ export function connectWithin(pool: Pool, timeoutMs: number): Promise<PoolClient
 }
 
 /**
- * A query that fails when its answer doesn't come: the statement timeout is the server's, and a frozen server says
- * nothing at all. The connection is good for nothing then.
+ * Sends a query that fails after `timeoutMs` without a response, because a frozen server can't enforce the statement
+ * timeout. The connection is unusable afterwards.
  * @throws Error
  */
 export function askWithin<Row extends object>(
@@ -40,7 +40,7 @@ export function askWithin<Row extends object>(
 }
 
 /**
- * One query on a connection of the pool, both within `timeoutMs`.
+ * Runs one query on a connection of the pool, both within `timeoutMs`.
  * @throws Error
  */
 export async function queryWithin<Row extends object>(

@@ -1,26 +1,38 @@
 import { MikroORM, type Options } from '@mikro-orm/postgresql';
-import type { Pool } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import { guardConnection } from './patience.js';
 import { shareFairly } from './pool-share.js';
 import { sessionSettings } from './session-settings.js';
-import { unname } from './unnamed.js';
 
 export interface ConnectionOptions {
   databaseUrl: string;
   /** Shown in pg_stat_activity. */
   processName: string;
-  /** Whether the address is a pooler's: settings and statements that belong to a session are left out. */
+  /** Whether the address belongs to a pooler. If so, settings and statement names that need a session are left out. */
   pooled?: boolean;
-  /** Most connections of this process; small pools of their own keep dashboards from starving billing. */
+  /** Maximum connections of this process. Small separate pools keep dashboards from starving billing. */
   poolSize?: number;
 }
 
-/** Milliseconds after which a wait for a connection fails (requirements F9, F10). */
+/** How long a request waits for a connection, so that it fails soon while the database is unavailable or frozen. */
 const CONNECTION_TIMEOUT_MS = 5_000;
-/** And for a turn to have one. Shorter: a database that is away must not be waited for twice. */
+/** How long a request waits for its turn to get one. Shorter, so that it doesn't wait twice for an unavailable database. */
 const TURN_TIMEOUT_MS = 3_000;
 
-/** How every process connects, whatever it knows of what is in the database. */
+/**
+ * Makes a connection send its statements without names. A named statement belongs to a session, and a pooler in transaction
+ * mode may run the next transaction in another one, where the name is unknown, or taken after a restart of the pooler.
+ */
+function unname(client: PoolClient): void {
+  const send = client.query as (...args: unknown[]) => unknown;
+  const unnamed = (query: unknown, ...rest: unknown[]): unknown => {
+    const isNamed = typeof query === 'object' && query !== null && 'name' in query && 'text' in query;
+    return send.call(client, isNamed ? { ...query, name: undefined } : query, ...rest);
+  };
+  client.query = unnamed as typeof client.query;
+}
+
+/** The options of every process's connections, independent of its entities and migrations. */
 export function connectionOptions({
   databaseUrl,
   processName,
@@ -51,7 +63,7 @@ export function connectionOptions({
 const quotedArray = (values: string[]): string =>
   `{${values.map((value) => `"${String(value).replace(/[\\"]/g, '\\$&')}"`).join(',')}}`;
 
-/** Opens MikroORM as every process does. */
+/** Opens MikroORM with the settings that all processes share. */
 export function openAs(options: Options): MikroORM {
   // `init` would look for extensions that aren't installed.
   const orm = new MikroORM(options);
@@ -59,7 +71,7 @@ export function openAs(options: Options): MikroORM {
   return orm;
 }
 
-/** The pg pool below MikroORM, for set-based SQL with arrays. */
+/** Returns MikroORM's pg pool, for set-based SQL with arrays. */
 export async function pgPool(orm: MikroORM): Promise<Pool> {
   return (await orm.em.getConnection().getNativeClient()) as Pool;
 }

@@ -2,10 +2,10 @@ import { generatedSecret } from '../lib/generated-secret.js';
 
 export const SUPERUSER = 'gateway';
 
-/** The password of a DATA_DIR's database, made when it is first asked for. */
+/** Returns the password of a DATA_DIR's database; generates it on first use. */
 export const passwordOf = (dataDir: string): string => generatedSecret(dataDir, 'DATABASE_PASSWORD');
 
-/** Addresses of a server's databases. */
+/** Makes addresses of a server's databases. */
 export const urlsOn =
   (password: string) =>
   (port: number) =>

@@ -26,7 +26,7 @@ const START_TIMEOUT_MS = 30_000;
 const START_ATTEMPTS = 5;
 const POLL_MS = 25;
 const CREATE_MS = 20_000;
-/** Nothing outlives a server for tests, and its many short-lived databases would keep autovacuum going round. */
+/** Settings for tests: no data outlives the server, and autovacuum would never rest with many short-lived databases. */
 const DISPOSABLE = [
   'fsync=off',
   'synchronous_commit=off',
@@ -35,35 +35,35 @@ const DISPOSABLE = [
   'wal_level=minimal',
   'max_wal_senders=0',
 ];
-/** PostgreSQL's immediate shutdown kills what doesn't end within 5 s. */
+/** PostgreSQL's immediate shutdown kills processes that don't end within 5 s. */
 const QUIT_MS = 6_000;
 
 export interface EmbeddedPostgres {
   /** Address of a database of this server. */
   url(database: string): string;
   readonly port: number;
-  /** How the server came to be. */
+  /** How this process got the server. */
   origin: 'created' | 'started' | 'adopted';
-  /** Whether its process lives. It may still be starting up or frozen. */
+  /** Whether the server's process exists. It may be starting or frozen. */
   running(): boolean;
-  /** Fast shutdown: open transactions are rolled back, everything committed is kept. */
+  /** Fast shutdown: rolls back open transactions and keeps everything committed. */
   stop(): Promise<void>;
 }
 
 export interface EmbeddedOptions {
-  /** Folder of the cluster; created when it isn't there. */
+  /** Folder of the cluster; created if it is missing. */
   directory: string;
   /** For tests: no durability, trust authentication. */
   disposable?: boolean;
-  /** To listen on; a free one unless given. A server that is adopted keeps its own. */
+  /** Port to listen on; a free one by default. An adopted server keeps its port. */
   port?: number;
-  /** Gives a port that is free at the moment; asked again when another program was faster to take it. */
+  /** Returns a free port. Called again if another program takes the port first. */
   choosePort?(): Promise<number>;
-  /** For tests: where the data of a folder goes that the server's user can't enter. */
+  /** For tests: where to put the data of a folder that the server's user can't enter. */
   systemRoot?: string;
-  /** Called with a line when something unusual is handled. */
+  /** Called with a line to print when something unusual is handled. */
   note?(line: string): void;
-  /** Ends the start, which then rejects with the signal's reason within seconds and leaves no process. */
+  /** Aborts the start, which then rejects with the signal's reason within seconds and leaves no process. */
   signal?: AbortSignal | undefined;
 }
 
@@ -97,7 +97,7 @@ async function findBinaries(): Promise<Binaries> {
   };
 }
 
-/** The package's install script makes these links; where scripts are off they are missing. */
+/** Makes the links that the package's install script would make, in case install scripts are off. */
 function makeSymlinks(native: string): void {
   const list = join(native, 'pg-symlinks.json');
   if (!existsSync(list)) return;
@@ -119,8 +119,8 @@ function serverFlags(directory: string, port: number, disposable: boolean): stri
 }
 
 /**
- * Starts the server outside our process group, since a Ctrl-C would otherwise stop it before the drain, and with
- * its log in a file, since it outlives a launcher that is killed.
+ * Starts the server in its own process group, so that a Ctrl-C doesn't stop it before the drain, and with its log in a file,
+ * since it outlives a killed launcher.
  */
 async function startServer(
   binaries: Binaries,
@@ -153,11 +153,11 @@ async function startServer(
         `PostgreSQL did not start (${ended}):\n${readFileSync(logPath, 'utf8').slice(-2_000).trim()}`,
       );
     if (options.signal?.aborted) break;
-    // Its own word first: on a port that another program was faster to take, that one would answer.
+    // The server's state comes first: if another program took the port, that program would answer.
     const state = serverState(options.directory, child.pid);
     if (state === 'ready' && (await answers(url))) return child.pid!;
     if (Date.now() >= end) {
-      // Recovery after a crash takes as long as it takes: who ends it begins it again.
+      // Recovery after a crash has no time limit: ending it would only start it over.
       if (state !== 'starting') break;
       if (!isNoted) options.note?.(`the database is recovering; its log is ${logPath}`);
       isNoted = true;
@@ -169,7 +169,7 @@ async function startServer(
   throw new Error(`PostgreSQL did not respond within ${START_TIMEOUT_MS / 1000} s; its log is ${logPath}`);
 }
 
-/** Ends a server that doesn't serve yet; what was committed is safe in any case. */
+/** Ends a server that doesn't serve yet. Committed data is safe in any case. */
 async function quit(child: ChildProcess): Promise<void> {
   for (const [signal, patienceMs] of [
     ['SIGQUIT', QUIT_MS],
@@ -183,8 +183,8 @@ async function quit(child: ChildProcess): Promise<void> {
 }
 
 /**
- * A server that was killed hard leaves processes and shared memory that take a moment to go, and a port that was free
- * may be taken by now: try again.
+ * Retries a start: processes and shared memory of a killed server take a moment to go, and a port that was free may be
+ * taken by now.
  */
 async function startPatiently<T>(
   start: () => Promise<T>,
@@ -201,7 +201,7 @@ async function startPatiently<T>(
   }
 }
 
-/** Starts the embedded PostgreSQL, adopts one that an earlier hard kill left running, or makes a new cluster. */
+/** Starts the embedded PostgreSQL, adopts one that a killed launcher left running, or creates a new cluster. */
 export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const wanted = resolve(options.directory);
   const disposable = options.disposable ?? false;
@@ -265,7 +265,7 @@ function serverOf(
   return { url, port, origin, running: () => isRunning(pid), stop: () => stopServer(pid) };
 }
 
-/** Creates a database unless it is there. */
+/** Creates a database unless it exists. */
 export async function ensureDatabase(server: EmbeddedPostgres, name: string): Promise<void> {
   const client = new pg.Client({
     connectionString: server.url('postgres'),

@@ -8,9 +8,9 @@ import { leftBehind } from './server-process.js';
 const POLL_MS = 25;
 
 /**
- * Finds the server of a cluster that another process runs, and waits until it answers: it may be starting. Starts and stops
- * nothing.
- * @returns Addresses of its databases; undefined if it didn't answer in time.
+ * Finds the server of a cluster that another process runs, and waits until it responds, since it may be starting. Starts and
+ * stops nothing.
+ * @returns A function that makes addresses of its databases; undefined if it doesn't respond in time.
  */
 export async function findEmbeddedPostgres(
   directory: string,

@@ -5,13 +5,13 @@ import { linkTarget } from './reachable.js';
 import { leftBehind, stopServer } from './server-process.js';
 
 interface ClusterPlace {
-  /** Where DATA_DIR has its cluster or a link to it. */
+  /** The path in DATA_DIR of the cluster or of a link to it. */
   wanted: string;
-  /** Where it lies. */
+  /** Where the cluster really is. */
   directory: string;
 }
 
-/** Whether a cluster lies outside of DATA_DIR whose DATA_DIR was deleted: the password was in there, so nothing can connect. */
+/** Whether a cluster outside of DATA_DIR has lost its DATA_DIR, and with it the password, so that nothing can connect. */
 export function isFormerCluster({ wanted, directory }: ClusterPlace): boolean {
   const isOfThis =
     linkTarget(wanted) !== undefined || hasGeneratedSecret(dirname(wanted), 'DATABASE_PASSWORD');
@@ -19,9 +19,9 @@ export function isFormerCluster({ wanted, directory }: ClusterPlace): boolean {
 }
 
 /**
- * Renames a cluster whose DATA_DIR was deleted, since that means starting over. Nothing is deleted.
- * @param signal ends the wait for its server
- * @returns where it lies now; undefined when there was none
+ * Renames a cluster whose DATA_DIR was deleted, which means that a new one is wanted. Deletes nothing.
+ * @param signal Aborts the wait for its server.
+ * @returns The new path; undefined if there was no such cluster.
  */
 export async function setFormerAside(place: ClusterPlace, signal?: AbortSignal): Promise<string | undefined> {
   if (!isFormerCluster(place)) return undefined;

@@ -9,7 +9,7 @@ import { unlockedAccountsFunction } from './functions/unlocked-accounts.js';
 import { uuidV7 } from './functions/uuid-v7.js';
 import { writeCalls } from './functions/write-calls.js';
 
-/** Every function in the database, a file each. One that is no longer listed stays where it is until a migration drops it. */
+/** All functions in the database, one file each. A function that is no longer listed stays until a migration drops it. */
 export const functions: readonly SqlFunction[] = [
   refuseChange,
   keepLedger,

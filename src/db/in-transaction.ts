@@ -2,17 +2,17 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
 import type { advisoryLocks } from './locks.js';
 
-/** Fails each further statement of this transaction that runs longer. */
+/** Sets `statement_timeout` for the rest of this transaction. */
 export async function limitStatements(em: EntityManager, timeoutMs: number): Promise<void> {
   await sql`select set_config('statement_timeout', ${String(timeoutMs)}, true)`.execute(em.getKysely());
 }
 
-/** Fails each further statement of this transaction that waits longer for a lock (`isLockFault`). */
+/** Sets `lock_timeout` for the rest of this transaction; `isLockFault` recognizes the error. */
 export async function limitLockWaits(em: EntityManager, timeoutMs: number): Promise<void> {
   await sql`select set_config('lock_timeout', ${String(timeoutMs)}, true)`.execute(em.getKysely());
 }
 
-/** Likewise, but counts from PostgreSQL's check for deadlocks, which also ends an autovacuum that is in the way. */
+/** Like `limitLockWaits`, but the time counts from PostgreSQL's check for deadlocks, which ends an autovacuum in the way. */
 export async function limitLockWaitsAfterCheck(em: EntityManager, timeoutMs: number): Promise<void> {
   await sql`
     select set_config('lock_timeout', (setting::int + ${timeoutMs}::int)::text, true)
@@ -20,8 +20,8 @@ export async function limitLockWaitsAfterCheck(em: EntityManager, timeoutMs: num
 }
 
 /**
- * Waits until no other transaction holds the lock, then holds it until this one ends. `name` narrows it to one subject;
- * two names with the same hash wait for each other now and then, which does no harm.
+ * Takes an advisory lock until this transaction ends. `name` narrows the lock to one subject; two names with the same hash
+ * may wait for each other, which does no harm.
  */
 export async function takeTurn(
   em: EntityManager,

@@ -1,9 +1,9 @@
 import type { EntityClass, EntityManager, RequiredEntityData } from '@mikro-orm/postgresql';
 
 /**
- * Inserts a row unless a unique constraint is already taken. Two callers at the same instant: one inserts, the other
- * gets false.
- * @param field limits this to the constraint of one field; without it any constraint counts.
+ * Inserts a row unless it would violate a unique constraint. Of two concurrent callers, one inserts and the other gets
+ * false.
+ * @param field Considers only the constraint of this field; by default, any constraint.
  */
 export async function insertIfAbsent<Entity extends object>(
   em: EntityManager,

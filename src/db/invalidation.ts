@@ -12,7 +12,7 @@ export type Invalidation =
   | { kind: 'account'; id: string }
   | { kind: 'key'; id: string; accountId: string }
   | { kind: 'widget'; id: string; accountId: string }
-  /** Plans or models: everything cached is read again. */
+  /** Plans or models changed: all cached rows are read again. */
   | { kind: 'catalog' };
 
 export function encodeInvalidation(change: Invalidation): string {
@@ -21,12 +21,12 @@ export function encodeInvalidation(change: Invalidation): string {
   return `${change.kind}:${change.id}:${change.accountId}`;
 }
 
-/** Undefined for a payload that this build doesn't know. */
+/** Parses a payload; undefined if this build doesn't know it. */
 export function decodeInvalidation(payload: string): Invalidation | undefined {
   if (payload === 'catalog') return { kind: 'catalog' };
   const [kind, id, accountId = ''] = payload.split(':');
   if (kind === 'account' && id) return { kind, id };
-  // Without its account: said by an older build.
+  // Without the account: sent by an older build.
   if ((kind === 'key' || kind === 'widget') && id) return { kind, id, accountId };
   return undefined;
 }
@@ -37,8 +37,8 @@ export async function notifyInvalidation(em: EntityManager, change: Invalidation
 }
 
 /**
- * Sessions of an account may have ended: log-out, password, role, disabling, deletion. The payload is its id. Whoever
- * holds a connection open on the strength of a session looks at it again.
+ * Sessions of an account may have ended: log-out, password, role, disabling, deletion. The payload is the account's id. The
+ * session of each open socket is then checked again.
  */
 export const SESSIONS_CHANNEL = 'gateway_sessions';
 
@@ -47,10 +47,10 @@ export async function notifySessions(em: EntityManager, accountId: string): Prom
   await sql`select pg_notify(${SESSIONS_CHANNEL}, ${accountId})`.execute(em.getKysely());
 }
 
-/** A prompt of an account was made, changed or deleted. The payload is the account's id. */
+/** A prompt of an account was created, changed or deleted. The payload is the account's id. */
 export const PROMPTS_CHANNEL = 'gateway_prompts';
 
-/** Says so at the commit of the current transaction. */
+/** Notifies when the current transaction commits. */
 export async function notifyPrompts(em: EntityManager, accountId: string): Promise<void> {
   await sql`select pg_notify(${PROMPTS_CHANNEL}, ${accountId})`.execute(em.getKysely());
 }
@@ -62,19 +62,19 @@ export async function notifyPrompts(em: EntityManager, accountId: string): Promi
 export const USAGE_FLUSHED_CHANNEL = 'usage_flushed';
 
 /**
- * Alerts fired: sent by the edge after the commit. The payload names accounts as above. Rare enough to go over PostgreSQL
- * always, which whoever delivers listens to anyway.
+ * Alerts fired: sent by the edge after the commit. The payload names accounts as above. Rare enough to be always sent over
+ * PostgreSQL.
  */
 export const ALERT_FIRED_CHANNEL = 'alert_fired';
 
 /**
- * Calls were refused and are counted: sent by the edge after the commit, at most once a second, always over PostgreSQL. The
- * payload names accounts as above.
+ * Refused calls were counted: sent by the edge after the commit, at most once a second, always over PostgreSQL. The payload
+ * names accounts as above.
  */
 export const REFUSED_CALLS_CHANNEL = 'refused_calls';
 
 const EVERYBODY = '*';
-/** PostgreSQL takes payloads below 8,000 bytes. */
+/** PostgreSQL accepts payloads below 8,000 bytes. */
 const MAX_PAYLOAD_BYTES = 7_000;
 
 export function encodeFlushed(accountIds: Iterable<string>): string {
@@ -82,33 +82,33 @@ export function encodeFlushed(accountIds: Iterable<string>): string {
   return list.length > MAX_PAYLOAD_BYTES ? EVERYBODY : list;
 }
 
-/** The accounts of a payload; null: all may be concerned. */
+/** Parses the accounts of a payload; null if any account may be concerned. */
 export function decodeFlushed(payload: string): string[] | null {
   return payload === EVERYBODY ? null : payload.split(',').filter(Boolean);
 }
 
 /**
- * An alert waits for its delivery: sent by the edge after the commit, and by the platform for tests and repetitions. The
- * payload says nothing. Whoever delivers looks every second anyway.
+ * An alert waits for delivery: sent by the edge after the commit, and by the platform for tests and repetitions. The payload
+ * is empty. The delivery looks every second anyway.
  */
 export const ALERT_PENDING_CHANNEL = 'alert_pending';
 
-/** Hourly figures of models have changed, at the commit of a roll-up. The payload says nothing. */
+/** A roll-up committed hourly figures of models. The payload is empty. */
 export const MODEL_HOURS_CHANNEL = 'model_hours';
 
-/** Runs of the model playground are to end: sent inside the transaction that says so. The payload is their ids. */
+/** Runs of the model playground were cancelled: sent inside that transaction. The payload is their ids. */
 export const PLAYGROUND_CANCEL_CHANNEL = 'playground_cancel';
 
-/** Nodes were registered, changed or deleted, or their health has changed. The payload says nothing. */
+/** Nodes were registered, changed or deleted, or their health changed. The payload is empty. */
 export const NODES_CHANNEL = 'gateway_nodes';
 
 /**
- * What is known of nodes has changed in a way that steers no call: a heartbeat came, a proxy counts other calls in flight. The
- * payload says nothing. For whoever shows nodes; they listen to `NODES_CHANNEL` too.
+ * News of nodes that don't affect routing, such as heartbeats and calls in flight. The payload is empty. Screens of nodes
+ * listen to this channel and to `NODES_CHANNEL`.
  */
 export const NODE_NEWS_CHANNEL = 'gateway_node_news';
 
-/** Says so at the commit of the current transaction, or at once outside of one. */
+/** Notifies when the current transaction commits, or at once outside of a transaction. */
 export async function notifyNodeNews(em: EntityManager): Promise<void> {
   await sql`select pg_notify(${NODE_NEWS_CHANNEL}, '')`.execute(em.getKysely());
 }

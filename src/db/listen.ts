@@ -15,17 +15,17 @@ export interface ListenOptions {
   channel: string | readonly string[];
   log: Logger;
   onNotify(payload: string, channel: string): void;
-  /** Called whenever a connection begins to listen, the first included: notifications before it were missed. */
+  /** Called whenever a connection begins to listen, also the first time. Earlier notifications may have been missed. */
   onListening(): void;
 }
 
 const RETRY: BackOff = { firstMs: 100, maxMs: 2_000 };
-/** A connection whose peer froze says nothing: ask now and then, and give it up when there is no answer. */
+/** Probes find a connection whose server froze, which looks like one without notifications. */
 const PROBE_INTERVAL_MS = 2_000;
 const PROBE_TIMEOUT_MS = 2_000;
 const GOODBYE_MS = 1_000;
 
-/** LISTEN on one or more channels over a connection of its own that comes back by itself, with jitter. */
+/** Listens to one or more channels on a separate connection, which reconnects by itself with jitter. */
 export function listen(options: ListenOptions): Listener {
   const channels = [options.channel].flat();
   const statement = channels.map((channel) => `listen ${pg.escapeIdentifier(channel)}`).join('; ');
@@ -89,7 +89,7 @@ export function listen(options: ListenOptions): Listener {
       stopped = true;
       clearTimeout(retry);
       clearInterval(probe);
-      // A frozen server doesn't say good-bye.
+      // A frozen server would never close the connection.
       if (client) await within(GOODBYE_MS, client.end()).catch(() => undefined);
     },
   };

@@ -1,13 +1,13 @@
 /**
- * Every advisory lock of the product in one list, so that two uses can't meet on one number. Shared by all processes
- * on a database; the numbers are arbitrary and never change.
+ * All advisory locks of the product in one list, so that no number is used twice. All processes on a database share them; the
+ * numbers are arbitrary and never change.
  */
 export const advisoryLocks = {
   /** Migrations and seed. */
   migration: 7_203_411,
   /** The one edge that may run without shared counters. */
   singleEdge: 7_203_412,
-  /** Taking the rights of an administrator away. */
+  /** Revoking the rights of an administrator. */
   administrators: 7_203_414,
   /** Admitting mails of an account, and mails to a recipient; by a hash of each as second number, in this order. */
   mailsOfAccount: 7_203_462,

@@ -6,17 +6,17 @@ import { isDeadlock, isLockFault } from './lock-fault.js';
 import { advisoryLocks } from './locks.js';
 import { patiently } from './patience.js';
 
-/** A statement of a migration, and the wait for another process's, may take so long. */
+/** Time limit of each statement of a migration, and of the wait for another process's migrations. */
 const TIMEOUT_MS = 60_000;
 /**
- * Who waits for a table keeps out all who come after. An audit of the version before reads the usage for minutes: behind a
- * migration that waits for it, a flush waits at most so long.
+ * A statement that waits for a table blocks all later ones. If a migration waits behind an audit of the previous version, which
+ * reads usage for minutes, this limits how long the migration blocks a flush.
  */
 const LOCK_WAIT_MS = 300;
 const LOCK_PAUSE_MS = 500;
 /**
- * PostgreSQL ends an autovacuum that is in the way, but only once the wait has lasted for `deadlock_timeout`, a second. So one
- * try in so many waits for longer. A flush behind it gives up after 300 ms of its own and tries again.
+ * PostgreSQL ends an autovacuum in the way only after a wait of `deadlock_timeout`, one second. So every nth attempt waits
+ * longer. A flush behind it gives up after its own 300 ms and retries.
  */
 const LONG_TRY_EVERY = 4;
 
@@ -27,9 +27,9 @@ export interface Migrated {
 }
 
 /**
- * Runs what is pending under an advisory lock in one transaction, and brings the functions up to date: processes that
- * start together take turns, and a failed migration leaves nothing behind. `within` runs under the same lock afterwards
- * (the seed does). Where another session is in the way, all of it is tried again for a minute: `within` may run several times.
+ * Runs pending migrations and updates the functions in one transaction under an advisory lock, so that processes that start
+ * together take turns, and a failed migration leaves nothing behind. Then runs `within` (the seed) under the same lock. Retries
+ * everything for a minute if another session holds a lock, so `within` may run several times.
  */
 export async function migrate(
   orm: MikroORM,

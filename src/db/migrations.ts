@@ -31,7 +31,7 @@ import { Migration20261219000000 } from './migrations/Migration20261219000000.js
 import { Migration20261220000000 } from './migrations/Migration20261220000000.js';
 import { Migration20261221000000 } from './migrations/Migration20261221000000.js';
 
-/** Every migration, oldest first. Listed here rather than found in a folder, so that a bundle holds them. */
+/** All migrations, oldest first. A list rather than a folder scan, so that bundles include them. */
 export const migrations = [
   { name: 'Migration20261121000000', class: Migration20261121000000 },
   { name: 'Migration20261122000000', class: Migration20261122000000 },

@@ -15,13 +15,13 @@ import { basename, dirname, join } from 'node:path';
 import { isRoot, NOBODY, SERVER_ENVIRONMENT, serverIdentity } from './reachable.js';
 
 const STDERR_KEPT = 2_000;
-/** An initdb whose launcher was killed may still be writing where we remove. */
+/** An initdb of a killed launcher may still be writing to the folder that is removed. */
 const REMOVAL = { recursive: true, force: true, maxRetries: 5, retryDelay: 50 } as const;
 
 export interface NewClusterOptions {
   /** Path of the initdb program. */
   initdb: string;
-  /** Where the finished cluster shall lie. */
+  /** Path of the finished cluster. */
   directory: string;
   superuser: string;
   password: string;
@@ -32,7 +32,7 @@ export interface NewClusterOptions {
 
 const draftPrefix = (directory: string): string => `${basename(directory)}.new-`;
 
-/** Removes what an initdb that was cut short left beside the cluster: its draft, and the password for it. */
+/** Removes the draft and the password file of an interrupted initdb. */
 export function removeDrafts(directory: string): void {
   const parent = dirname(directory);
   for (const name of readdirSync(parent)) {
@@ -40,16 +40,16 @@ export function removeDrafts(directory: string): void {
     try {
       rmSync(join(parent, name), REMOVAL);
     } catch (error) {
-      // Somebody still writes there: it goes with the next start.
+      // Still being written; the next start removes it.
       if ((error as NodeJS.ErrnoException).code !== 'ENOTEMPTY') throw error;
     }
   }
 }
 
 /**
- * Makes a cluster in a draft beside its place and puts it there whole: initdb writes the file that says "here is a
- * cluster" first, so that one that is killed would otherwise leave what looks like a cluster and isn't.
- * @throws Error with the words of initdb; the signal's reason when it is aborted.
+ * Creates a cluster in a draft folder and renames the finished draft. initdb first writes the file that marks a cluster, so
+ * a killed initdb would otherwise leave a broken folder that looks like a cluster.
+ * @throws Error with the output of initdb; the signal's reason if aborted.
  */
 export async function makeCluster(options: NewClusterOptions): Promise<void> {
   const { directory, signal } = options;
@@ -63,7 +63,7 @@ export async function makeCluster(options: NewClusterOptions): Promise<void> {
     if (isRoot()) for (const path of [draft, passwordFile, cluster]) chownSync(path, NOBODY, NOBODY);
     await runInitdb(options, cluster, passwordFile);
     signal?.throwIfAborted();
-    // A folder that isn't a cluster, as an earlier version left it when it was killed.
+    // The folder isn't a cluster: an earlier version left it when it was killed.
     rmSync(directory, { recursive: true, force: true });
     renameSync(cluster, directory);
     syncFolder(dirname(directory));
@@ -88,7 +88,7 @@ function runInitdb(options: NewClusterOptions, cluster: string, passwordFile: st
     '--locale=C.UTF-8',
   ];
   return new Promise((done, fail) => {
-    // A group of its own: a Ctrl-C is for the launcher, and initdb's own children go with it when it is ended.
+    // Its own process group: a Ctrl-C reaches the launcher only, and ending the group ends initdb's children, too.
     const child = spawn(initdb, [...flags, ...access], {
       ...serverIdentity(),
       cwd: '/',
@@ -117,7 +117,7 @@ function runInitdb(options: NewClusterOptions, cluster: string, passwordFile: st
   });
 }
 
-/** Brings the entries of a folder to the disk. */
+/** Syncs the entries of a folder to the disk. */
 function syncFolder(path: string): void {
   if (process.platform === 'win32') return;
   const folder = openSync(path, 'r');

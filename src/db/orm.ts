@@ -4,7 +4,7 @@ import { entities } from '../entities/index.js';
 import { type ConnectionOptions, connectionOptions, openAs } from './connection.js';
 import { migrations } from './migrations.js';
 
-/** MikroORM with every entity and migration. A process that migrates nothing opens it without those (`without-migrations.ts`). */
+/** Options of MikroORM with all entities and migrations. Processes that don't migrate use `without-migrations.ts`. */
 function ormOptions(options: ConnectionOptions) {
   return defineConfig({
     ...connectionOptions(options),
@@ -22,7 +22,7 @@ function ormOptions(options: ConnectionOptions) {
   });
 }
 
-/** Opens MikroORM for one process. Nothing is connected until the first query. */
+/** Opens MikroORM. Connects with the first query. */
 export function openOrm(options: ConnectionOptions): MikroORM {
   return openAs(ormOptions(options));
 }

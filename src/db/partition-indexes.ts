@@ -4,16 +4,16 @@ import { Client, escapeIdentifier } from 'pg';
 import { isLockFault } from './lock-fault.js';
 import { advisoryLocks } from './locks.js';
 
-/** A writer waits at most so long behind us for the moment in which an index takes its place. */
+/** Maximum time that writers wait while an index is attached. */
 const ATTACH_WAIT = '300ms';
 const POLL_MS = 250;
 
-/** Indexes of whole tables that a migration makes only while the table is empty: name → what stands behind `on`. */
+/** Indexes of whole tables that a migration creates only if the table is empty: name → the part of the statement after `on`. */
 const WHOLE: Record<string, string> = {
   ledger_entries_credits: `ledger_entries (account_id, created_at) where kind <> 'usage'`,
 };
 
-/** A partition that lacks its part of an index of the whole table. */
+/** An index of a partitioned table that is missing on one partition. */
 interface MissingPart {
   index: string;
   partition: string;
@@ -22,19 +22,19 @@ interface MissingPart {
 }
 
 /**
- * Builds the indexes of large tables that migrations left open, without keeping writers waiting: what one of a partitioned
- * table, made with `on only`, still lacks, one partition after the other, and those of `WHOLE`. Outside of the migrations' transaction, in which PostgreSQL can't do that;
- * where a process ended in the middle, the next one goes on.
+ * Builds the indexes of large tables that migrations leave open, without blocking writers: the missing parts of indexes created
+ * with `on only`, one partition after the other, and the indexes of `WHOLE`. PostgreSQL can't do this in the migrations'
+ * transaction. If a process ends in the middle, the next one continues.
  */
 export async function buildPartitionIndexes(orm: MikroORM): Promise<void> {
-  // Of its own: it may take an hour, and its settings and its lock go with it.
+  // A separate connection: building may take an hour, and closing it ends its settings and its lock.
   const client = new Client({
     connectionString: orm.config.get('clientUrl'),
     application_name: 'gateway-indexes',
     keepAlive: true,
     statement_timeout: 0,
   });
-  // The query under way tells; without a listener the process would end.
+  // The query under way rejects; without a listener, the event would end the process.
   client.on('error', () => undefined);
   await client.connect();
   try {
@@ -47,12 +47,12 @@ export async function buildPartitionIndexes(orm: MikroORM): Promise<void> {
 async function buildMissing(client: Client): Promise<void> {
   if (!(await lacksAny(client))) return;
   while (!(await tryLock(client))) {
-    // Asked for again and again: who waits for a lock within a statement holds up the building.
+    // Polled, because a statement that waits for the lock would block `create index concurrently`.
     await delay(POLL_MS);
     if (!(await lacksAny(client))) return;
   }
   for (const name of await missingWhole(client)) {
-    // What a process left that ended in the middle.
+    // An invalid index left by an interrupted build.
     await client.query(`drop index concurrently if exists ${name}`);
     await client.query(`create index concurrently ${name} on ${WHOLE[name]}`);
   }
@@ -95,7 +95,7 @@ async function missingParts(client: Client): Promise<MissingPart[]> {
 
 async function buildPart(client: Client, { index, partition, definition }: MissingPart): Promise<void> {
   const name = escapeIdentifier(`${index}__${partition}`);
-  // What a process left that ended in the middle.
+  // An invalid index left by an interrupted build.
   await client.query(`drop index concurrently if exists ${name}`);
   await client.query(`create index concurrently ${name} on ${partition} ${definition}`);
   await client.query(`set lock_timeout = '${ATTACH_WAIT}'`);

@@ -3,12 +3,12 @@ import type { Config } from '../config.js';
 import { openOrm } from './orm.js';
 import { type Addresses, isPooled } from './pooled.js';
 
-/** One for a transaction, one for what is made under its lock. */
+/** One connection for a transaction, one for statements under its lock. */
 const POOL_SIZE = 2;
 
 /**
- * Runs work that belongs to a session, or that a pooler's user may not do, on connections past the pooler, which are closed
- * behind it. Without a pooler that is `orm` itself.
+ * Runs work that needs a session, or rights that a pooler's user lacks, on connections past the pooler, and closes them
+ * afterwards. Without a pooler, the work gets `orm` itself.
  */
 export async function pastPooler<T>(
   orm: MikroORM,

@@ -4,17 +4,17 @@ import { inTime } from '../lib/in-time.js';
 
 /** Milliseconds after which the server ends a statement (requirement F9). */
 export const STATEMENT_TIMEOUT_MS = 5_000;
-/** A server that lives says what became of the statement within this; one that is frozen says nothing, ever. */
+/** A live server reports the outcome of a timed-out statement within this time. A frozen one never does. */
 const MARGIN_MS = 500;
-/** The driver's message for it. `lib/database-outage.ts` recognizes an outage by it. */
+/** The driver's message for a query without a response, by which `lib/database-outage.ts` recognizes an outage. */
 const READ_TIMEOUT = 'Query read timeout';
 
-/** What work that may take longer allows itself. */
+/** The timeout of work that may take longer. */
 const allowed = new AsyncLocalStorage<number>();
 
 /**
- * Runs work whose statements may take `timeoutMs` each: it tells the server so itself, by `statement_timeout`; this is
- * our side of it.
+ * Runs work whose statements may take `timeoutMs` each. This sets the client's timeout; the work sets the server's
+ * `statement_timeout` itself.
  */
 export function patiently<T>(timeoutMs: number, work: () => Promise<T>): Promise<T> {
   return allowed.run(timeoutMs + MARGIN_MS, work);
@@ -26,27 +26,27 @@ interface Query {
 }
 
 /**
- * Guards a pool's connection for as long as it lives:
- * - Every query that stays without an answer is given up, and the connection with it: what would be sent behind it, a
- *   rollback first of all, would wait as long again.
- * - A connection that is lost leaves the pool, whoever holds it. Kysely gives one back only after a `begin` or a
- *   `rollback` that succeeds, so that each outage would cost the pool some of its places for good.
+ * Guards a connection of a pool for its whole life:
+ * - A query without a response is given up together with its connection, because the next statement, usually a rollback,
+ *   would wait just as long.
+ * - A lost connection leaves the pool, whoever holds it. Kysely releases a connection only after a successful `begin` or
+ *   `rollback`, so each outage would otherwise cost the pool some connections for good.
  */
 export function guardConnection(client: PoolClient): void {
-  // The query under way tells; without a listener the process would end.
+  // The query under way rejects; without a listener, the event would end the process.
   client.on('error', () => undefined);
   client.once('end', () => takeBack(client));
   const ask = client.query as (...args: unknown[]) => unknown;
   const bounded = (query: Query | string | { submit: unknown }, ...rest: unknown[]): unknown => {
-    // Cursors have a course of their own.
+    // Cursors aren't simple queries and handle their own timeouts.
     if (typeof query === 'object' && 'submit' in query) return ask.call(client, query, ...rest);
     const { query_timeout: asked, ...config } = typeof query === 'string' ? { text: query } : query;
     const timeoutMs = asked ?? allowed.getStore() ?? STATEMENT_TIMEOUT_MS + MARGIN_MS;
-    // Only the driver can end what reports to a callback.
+    // Only the driver can end a query with a callback.
     if (typeof rest.at(-1) === 'function') {
       return ask.call(client, { ...config, query_timeout: timeoutMs }, ...rest);
     }
-    // In place of the driver's own limit, which ignores what arrived while the process stood still.
+    // Instead of the driver's timeout, which ignores a response that arrived while the process was frozen.
     return inTime(ask.call(client, config, ...rest) as Promise<unknown>, timeoutMs, () => {
       hangUp(client);
       return new Error(READ_TIMEOUT);
@@ -55,18 +55,18 @@ export function guardConnection(client: PoolClient): void {
   client.query = bounded as typeof client.query;
 }
 
-/** With a query under way the driver cuts the socket, and from now on it refuses everything else at once. */
+/** With a query under way, `end` cuts the socket, and the driver refuses further queries at once. */
 function hangUp(client: PoolClient): void {
   (client as unknown as Client).end().catch(() => undefined);
 }
 
 function takeBack(client: PoolClient): void {
   const { release } = client;
-  // Whoever still holds it may give it back as well.
+  // Its holder may still release it, too.
   client.release = () => undefined;
   try {
     release(new Error('the connection was lost'));
   } catch {
-    // It was given back before.
+    // Already released.
   }
 }

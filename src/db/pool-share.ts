@@ -3,16 +3,16 @@ import { AppError } from '../errors.js';
 import { FairQueue, QueueFullError, QueueTimeoutError } from '../lib/fair/fair-queue.js';
 import { currentOwner } from '../lib/work-owner.js';
 
-/** One owner's share of the connections: a quarter, at least one. */
+/** One owner gets at most a quarter of the connections, and at least one. */
 const SHARES = 4;
-/** Statements of one owner that may wait. */
+/** Maximum waiting statements of one owner. */
 const WAITING_PER_OWNER = 100;
 
 type Callback = (error: unknown, client?: PoolClient, release?: PoolClient['release']) => void;
 
 /**
- * Puts a queue before a pool in which owners take turns and none has more than a quarter of the connections
- * (docs/decisions/0075). The process's own work, which has no owner, doesn't wait in it.
+ * Adds a queue in front of a pool, in which owners take turns and none gets more than a quarter of the connections
+ * (docs/decisions/0075). The process's own work has no owner and doesn't wait there.
  */
 export function shareFairly(pool: Pool, patienceMs: number): void {
   const { max } = pool.options;
@@ -43,7 +43,7 @@ export function shareFairly(pool: Pool, patienceMs: number): void {
   pool.connect = connectAnyWay as typeof pool.connect;
 }
 
-/** The turn ends when the connection is given back, in whatever state. */
+/** Ends the turn when the connection is released. */
 function endingTurn(client: PoolClient, leave: () => void): PoolClient {
   const { release } = client;
   client.release = (error) => {
@@ -58,7 +58,7 @@ function refuse(error: unknown): never {
     const message = 'Too many requests of this account are waiting. Send them one at a time.';
     throw new AppError('rate_limit_exceeded', { message, retryAfterSeconds: 1 });
   }
-  // As if the pool had said so itself.
+  // The same error as the pool's own, which `lib/database-outage.ts` recognizes.
   if (error instanceof QueueTimeoutError) throw new Error('timeout exceeded when trying to connect');
   throw error;
 }

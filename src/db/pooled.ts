@@ -1,8 +1,8 @@
 import type { Config } from '../config.js';
 
-/** The database, and the same past a pooler where there is one. */
+/** Addresses of the database: as configured, and past a pooler. */
 export type Addresses = Pick<Config, 'databaseUrl' | 'databaseDirectUrl'>;
 
-/** Whether `databaseUrl` is that of a pooler. */
+/** Whether `databaseUrl` belongs to a pooler. */
 export const isPooled = ({ databaseUrl, databaseDirectUrl }: Addresses): boolean =>
   databaseDirectUrl !== null && databaseDirectUrl !== databaseUrl;

@@ -15,20 +15,20 @@ import { dirname, join, resolve, sep } from 'node:path';
 
 /** PostgreSQL refuses to run as root; this user exists on every Unix. */
 export const NOBODY = 65_534;
-/** Where things go that the database's user can't reach where they are. */
+/** Where to put files that the server's user can't reach at their usual place. */
 const SYSTEM_FOLDER = '/var/lib/inference-gateway';
 const OTHERS_MAY_ENTER = 0o001;
 
 export const isRoot = (): boolean => process.getuid?.() === 0;
 
-/** As whom the server's programs run. */
+/** The user that runs the server's programs. */
 export const serverIdentity = (): { uid?: number; gid?: number } =>
   isRoot() ? { uid: NOBODY, gid: NOBODY } : {};
 
-/** All that the server's programs see of the environment: secrets aren't theirs. */
+/** The environment of the server's programs, without secrets. */
 export const SERVER_ENVIRONMENT = { LC_ALL: 'C', PATH: '/usr/bin:/bin', TZ: 'UTC' };
 
-/** The first folder on the way to a path that the database's user can't enter; undefined when there is none. */
+/** Returns the deepest folder on a path that the server's user can't enter; undefined if it can enter all of them. */
 export function closedFolder(path: string): string | undefined {
   if (!isRoot()) return undefined;
   for (let folder = resolve(path); folder !== dirname(folder); folder = dirname(folder)) {
@@ -53,7 +53,7 @@ function systemFolder(name: string, systemRoot: string): string {
 
 const shortHash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 12);
 
-/** Copies what links mean, since they may lead back into the closed folder (fs.cpSync keeps inner links as links). */
+/** Copies a folder and the targets of its links, which may be in the closed folder (fs.cpSync keeps inner links). */
 function copyFolder(from: string, to: string): void {
   mkdirSync(to, { mode: 0o755 });
   for (const name of readdirSync(from)) {
@@ -64,11 +64,11 @@ function copyFolder(from: string, to: string): void {
 }
 
 /**
- * The folder of the server's binaries where its user can run them: itself, or a copy. A checkout in root's own home
- * is closed to everybody else.
+ * Returns a folder from which the server's user can run the binaries: `native`, or a copy of it. A checkout in root's home
+ * is closed to other users.
  */
 export function reachableBinaries(native: string, version: string, systemRoot = SYSTEM_FOLDER): string {
-  // The binary stands for all: it lies deepest.
+  // It is enough to check the binary, the deepest file.
   if (!closedFolder(join(native, 'bin', 'postgres'))) return native;
   const copy = join(systemFolder('binaries', systemRoot), version);
   if (!existsSync(copy)) {
@@ -78,14 +78,14 @@ export function reachableBinaries(native: string, version: string, systemRoot = 
       renameSync(draft, copy);
     } catch (error) {
       rmSync(draft, { recursive: true });
-      // Another start was quicker.
+      // Another start may have made the copy first.
       if (!existsSync(copy)) throw error;
     }
   }
   return copy;
 }
 
-/** @throws Error when this user can't see whether a cluster is there: it isn't missing then */
+/** @throws Error if this user can't see whether a cluster exists, so that an unreadable one doesn't count as missing */
 function isCluster(path: string): boolean {
   try {
     statSync(join(path, 'PG_VERSION'));
@@ -99,7 +99,7 @@ function isCluster(path: string): boolean {
   }
 }
 
-/** Where a link leads; undefined when there is none. */
+/** The target of a link; undefined for any other path. */
 export function linkTarget(path: string): string | undefined {
   try {
     return readlinkSync(path);
@@ -108,13 +108,13 @@ export function linkTarget(path: string): string | undefined {
   }
 }
 
-/** The name of the folder below the system's for the cluster of this DATA_DIR. */
+/** Name of this DATA_DIR's folder below the system folder. */
 const folderOf = (directory: string): string => `data-${shortHash(directory)}`;
 
 /**
- * The folder of the cluster where the server's user can reach it: itself, also behind a link of the operator's own, or one of its
- * own for this DATA_DIR, to which `linkCluster` leaves a link.
- * @throws Error when the database of this DATA_DIR lies elsewhere or is gone: it would begin again with an empty one
+ * Returns the path at which the server's user can reach the cluster: `directory`, also if it is the operator's own link, or a
+ * system folder for this DATA_DIR, to which `linkCluster` makes a link.
+ * @throws Error if the database of this DATA_DIR is elsewhere or gone, rather than start with an empty one
  */
 export function reachableCluster(directory: string, systemRoot = SYSTEM_FOLDER): string {
   const linked = linkTarget(directory);
@@ -122,7 +122,7 @@ export function reachableCluster(directory: string, systemRoot = SYSTEM_FOLDER):
     return linkedCluster(directory, resolve(realpathSync(dirname(directory)), linked), systemRoot);
   }
   const closed = closedFolder(dirname(directory));
-  // Its own 0700 folder, once it is there, belongs to the server's user.
+  // The cluster's own folder (0700) belongs to the server's user.
   if (!closed) return directory;
   const outside = join(systemFolder(folderOf(directory), systemRoot), 'postgres');
   if (!isCluster(directory)) return outside;
@@ -161,7 +161,7 @@ function linkedCluster(directory: string, place: string, systemRoot: string): st
   return directory;
 }
 
-/** Leaves a link in the place of a cluster that lies elsewhere: it says where, also in a copy of DATA_DIR. */
+/** Links to a cluster outside of DATA_DIR, so that also a copy of DATA_DIR shows where the cluster is. */
 export function linkCluster(directory: string, place: string): void {
   if (place !== directory && !existsSync(directory)) symlinkSync(place, directory);
 }

@@ -4,9 +4,9 @@ import { queryWithin } from './bounded.js';
 import { pgPool } from './connection.js';
 import { SCHEMA_VERSION } from './schema-version.js';
 
-/** Frequent callers share a result of at most this age. */
+/** Maximum age of a shared result. */
 const CACHE_MS = 1_000;
-/** Below the 5 s after which everything else gives up: a frozen server is away too. */
+/** Less than the 5 s after which everything else gives up, so that a frozen server shows here first. */
 const TIMEOUT_MS = 3_000;
 
 const QUESTION = {
@@ -15,8 +15,8 @@ const QUESTION = {
 };
 
 /**
- * Makes the question whether the database answers with this build's schema, within 3 s. Cheap enough for any number of
- * probes: one query a second at most. It never rejects.
+ * Returns a function that checks whether the database responds within 3 s and has this build's schema. It sends at most one
+ * query per second, however often it is called, and never rejects.
  */
 export function databaseReadiness(
   orm: MikroORM,
@@ -26,7 +26,7 @@ export function databaseReadiness(
   let expiresAt = Number.POSITIVE_INFINITY;
 
   const ask = async (): Promise<boolean> => {
-    // The first use of MikroORM's pool connects, with a patience of its own.
+    // The first use of MikroORM's pool connects, which has a different timeout.
     const late = new AbortController();
     const tooLate = delay(timeoutMs, false, { signal: late.signal }).catch(() => false);
     try {

@@ -3,14 +3,14 @@ import { sql } from 'kysely';
 import { FUNCTIONS_REVISION } from './functions/revision.js';
 
 /**
- * The newest migration that this build knows (`test/db/migrations` checks it). Named here, since the processes that only wait
- * for it load none.
+ * The newest migration of this build (`test/db/migrations` checks it). A constant, so that processes that only wait for it
+ * don't load the migrations.
  */
 export const SCHEMA_VERSION = 'Migration20261221000000';
 
 /**
- * Whether the database has every migration that this build knows, and its functions or those of a later build. What one
- * start applies it commits together, so that one function of a revision speaks for all.
+ * Whether the database has all migrations of this build, and its functions or those of a later build. A start commits all
+ * functions together, so one function of a revision is enough to check.
  */
 export async function schemaIsCurrent(orm: MikroORM): Promise<boolean> {
   const db = orm.em.fork().getKysely();

@@ -3,7 +3,7 @@ import { Model } from '../entities/billing/model.js';
 import { Plan } from '../entities/billing/plan.js';
 import { UNTRACKED } from './untracked.js';
 
-/** Restarts converge: what an operator may change later (`is_featured`) is set on insert only. */
+/** The plans and models of the requirements. Fields that an operator may change later (`is_featured`) are set on insert only. */
 const PLANS = [
   { id: 'free', price: '0', credits: '1.00', models: ['fast', 'embed'], rpm: 20 },
   { id: 'starter', price: '10', credits: '12.00', models: ['fast', 'qwen-fast', 'embed'], rpm: 60 },
@@ -77,7 +77,7 @@ const MODELS = [
 
 const publicName = (short: string): string => `gateway/${short}`;
 
-/** A model's list price in dollars per million tokens, as it is seeded. */
+/** A model's seeded list price, in dollars per million tokens. */
 export function modelPrice(short: (typeof MODELS)[number]['name']) {
   const { input, output } = MODELS.find(({ name }) => name === short)!;
   return { publicName: publicName(short), input, output };

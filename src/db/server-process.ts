@@ -19,12 +19,12 @@ function mayServe(pid: number, directory: string): boolean {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(directory);
   } catch {
-    // It has ended in this moment.
+    // The process has just ended.
     return false;
   }
 }
 
-/** Process id and port of a server of this cluster that an earlier run left behind. */
+/** Pid and port of a server of this cluster that an earlier run left behind. */
 export function leftBehind(directory: string): { pid: number; port: number } | undefined {
   let lines: string[];
   try {
@@ -33,16 +33,16 @@ export function leftBehind(directory: string): { pid: number; port: number } | u
     return undefined;
   }
   const pid = Number(lines[0]);
-  // A file that is empty, being written or after a power cut, would name 0: to the system our own process group.
+  // An empty file, as during a write or after a power cut, reads as pid 0, which would signal our own process group.
   if (!(pid > 0) || !isRunning(pid)) return undefined;
-  // Another process may have got the number since: ours may be signalled, and names its data folder.
+  // The pid may have been reused: only our own server can be signalled and has the folder in its command line.
   if (!isOurs(pid) || !mayServe(pid, directory)) return undefined;
   return { pid, port: Number(lines[3]) };
 }
 
 /**
- * What this process says of itself as the cluster's server: `ready` when it takes connections, on its own port then, and
- * `starting` while it recovers. Undefined if it says nothing.
+ * The state that this process reports as the cluster's server: `ready` when it accepts connections on its port, `starting`
+ * during recovery. Undefined if it reports none.
  */
 export function serverState(directory: string, pid: number | undefined): string | undefined {
   try {
@@ -54,9 +54,9 @@ export function serverState(directory: string, pid: number | undefined): string 
 }
 
 /**
- * Ends a server by pid: SIGINT is PostgreSQL's fast shutdown; SIGQUIT (immediate) only when that hangs, or the
- * signal tells that nobody wants to wait.
- * @throws Error when it still runs after 30 s.
+ * Ends a server by pid: SIGINT, PostgreSQL's fast shutdown, and SIGQUIT (immediate) if that takes too long or `hurry` is
+ * aborted.
+ * @throws Error if it still runs after 30 s.
  */
 export async function stopServer(pid: number, hurry?: AbortSignal): Promise<void> {
   for (const [signal, patienceMs] of [

@@ -1,5 +1,5 @@
 /**
- * Of reads whose rows are only looked at. What MikroORM tracks it gives again, in a transaction too, as it was read first;
- * what is untracked is read anew each time, and belongs to whoever asked.
+ * For reads that don't change the rows. MikroORM returns a tracked row as it was first read, also within a transaction; an
+ * untracked row is read from the database each time.
  */
 export const UNTRACKED = { disableIdentityMap: true } as const;

@@ -6,7 +6,7 @@ import { schemaIsCurrent } from './schema-version.js';
 const POLL_MS = 250;
 
 /**
- * Waits until the database answers and has the schema that this build knows: platform and jobs migrate.
+ * Waits until the database responds and has this build's schema, which platform and jobs migrate.
  * @throws Error with the reason after `timeoutMs`.
  */
 export async function waitForSchema(orm: MikroORM, timeoutMs = 60_000): Promise<void> {

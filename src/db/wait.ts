@@ -6,18 +6,18 @@ import { throwIfPooler } from './refused-by-pooler.js';
 const RETRY_MS = 500;
 
 /**
- * Waits for a database that comes up later than we do.
- * @throws the last error once `timeoutMs` have passed.
+ * Waits for a database that starts later than this process.
+ * @throws The last error after `timeoutMs`.
  */
 export async function waitForDatabase(orm: MikroORM, log: Logger, timeoutMs = 60_000): Promise<void> {
-  for (let said = false, end = Date.now() + timeoutMs; ; said = true) {
+  for (let isReported = false, end = Date.now() + timeoutMs; ; isReported = true) {
     try {
       await orm.em.getConnection().execute('select 1');
       return;
     } catch (error) {
       throwIfPooler(error);
       if (Date.now() > end) throw error;
-      if (!said) log.warn({ err: error }, `waiting up to ${timeoutMs / 1000} s for the database`);
+      if (!isReported) log.warn({ err: error }, `waiting up to ${timeoutMs / 1000} s for the database`);
       await delay(RETRY_MS);
     }
   }

@@ -2,9 +2,8 @@ import { defineConfig, type MikroORM, type Options } from '@mikro-orm/postgresql
 import { type ConnectionOptions, connectionOptions, openAs } from './connection.js';
 
 /**
- * Opens MikroORM for a process that migrates nothing: with the entities that it shares with others, or with none where it
- * only runs SQL. Migrations and their packages take longer to load than all else that such a process needs of the database.
- * Nothing is connected until the first query.
+ * Opens MikroORM for a process that doesn't migrate, with the given entities, or none if it only runs SQL. Migrations and their
+ * packages take longer to load than everything else that such a process needs of the database. Connects with the first query.
  */
 export function openWithoutMigrations(
   options: ConnectionOptions,

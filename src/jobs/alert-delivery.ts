@@ -20,8 +20,8 @@ export interface AlertDeliveryOptions {
 }
 
 /**
- * Starts the delivery of alerts in this process, with its metrics. No scheduled job, so that it goes on with
- * DISABLE_BACKGROUND_TASKS, and with leases of its own (docs/decisions/0064-delivery-of-alerts.md).
+ * Starts the delivery of alerts in this process, with its metrics. It isn't a scheduled job, so it also runs with
+ * DISABLE_BACKGROUND_TASKS, and has its own leases (docs/decisions/0064-delivery-of-alerts.md).
  */
 export function startAlertDelivery({
   orm,
@@ -61,7 +61,7 @@ function deliveryMetrics(registry: Registry, countPending: () => Promise<number>
     help: 'Alerts waiting for delivery, including those in progress, across the whole installation.',
     registers,
     async collect() {
-      // The database may be away: the last count stays.
+      // Keeps the last count while the database is unavailable.
       await countPending().then(
         (count) => this.set(count),
         () => undefined,

@@ -9,35 +9,34 @@ import { isPooled } from '../db/pooled.js';
 import { sessionSettings } from '../db/session-settings.js';
 import type { Logger } from '../lib/logger.js';
 import { ensureJobSchema, type JobDefinition, type JobRunner, startJobs } from './kit.js';
-import { nodeMetrics } from './node-metrics.js';
+import { nodeMetrics } from './nodes.jobs.js';
 import type { ReportRemoved } from './retention.jobs.js';
 
-/** One for the schedule's reads, one for what a finished job writes. */
+/** One connection for reads of the schedule, one for writes of finished jobs. */
 const POOL_SIZE = 2;
 const CONNECTION_TIMEOUT_MS = 5_000;
 
-/** Where jobs put what the metrics show. */
+/** The results of jobs, for metrics. */
 export interface JobReports {
-  /** Rows that violate an invariant. */
+  /** Number of rows that violate an invariant. */
   violations(invariant: string, violations: number): void;
-  /** Values that aren't sealed with the current key: `left` open with the previous one, `unreadable` with none. */
+  /** Values not sealed with the current key: `left` can be opened with the previous one, `unreadable` with neither. */
   oldSeals(old: { left: number; unreadable: number }): void;
-  /** Rows that were removed since they are older than they are kept. */
+  /** Number of rows removed after their retention. */
   removed: ReportRemoved;
 }
 
 export interface JobsAppOptions {
   databaseUrl: string;
-  /** The same database past a pooler; absent: `databaseUrl`. */
+  /** The same database past a pooler; `databaseUrl` by default. */
   databaseDirectUrl?: string;
   orm: MikroORM;
   log: Logger;
   registry: Registry;
-  /** False runs nothing: a disabled schedule would be stored, and the next start would enable it again. */
+  /** If false, no schedule is started at all: Agenda would store a disabled one, and the next start would enable it. */
   enabled: boolean;
-  /** As in JobRunnerOptions. */
   lockLifetimeMs?: number;
-  /** The jobs, given where to report what they find. */
+  /** Creates the jobs. */
   jobs(reports: JobReports): readonly JobDefinition[];
 }
 
@@ -45,7 +44,7 @@ export interface JobsAppOptions {
 export async function startJobsApp(options: JobsAppOptions): Promise<JobRunner | null> {
   const { orm, log, registry } = options;
   let runner: JobRunner | undefined;
-  /** A job runs in one of the processes: once another has run it, what this one found is out of date. */
+  /** Resets the gauge once another process has run the job, because this process's result is then outdated. */
   const foundBy = (job: string) =>
     async function collect(this: Gauge): Promise<void> {
       if (await runner?.ranElsewhere(job).catch(() => false)) this.reset();
@@ -87,7 +86,7 @@ export async function startJobsApp(options: JobsAppOptions): Promise<JobRunner |
     log.warn("background tasks are disabled: scheduled jobs don't run");
     return null;
   }
-  // Not MikroORM's pool: that gives timestamps as texts, which Agenda takes for dates.
+  // Not MikroORM's pool: it returns timestamps as texts, where Agenda expects dates.
   const { databaseUrl, databaseDirectUrl = databaseUrl } = options;
   const addresses = { databaseUrl, databaseDirectUrl };
   const pool = new pg.Pool({
@@ -132,6 +131,5 @@ export async function startJobsApp(options: JobsAppOptions): Promise<JobRunner |
   };
 }
 
-/** Nobody in particular, on this machine. */
 const jobContext = (orm: MikroORM, log: Logger): ServiceContext =>
   localContext({ em: orm.em.fork(), log, network: 'jobs' });

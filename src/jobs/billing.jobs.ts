@@ -5,9 +5,9 @@ import type { GrantCounts } from '../services/billing/monthly-grants.js';
 import { type JobDefinition, scheduled } from './kit.js';
 
 /**
- * Included credits of paid plans, within a minute of each month's start. A repeat grants nothing twice, but it reads all accounts
- * with a paid plan: each process looks at its start, after each full hour in UTC, of which a month's start is one, and again while
- * accounts are locked.
+ * Grants the included credits of paid plans within a minute of each month's start. A repeat grants nothing twice but reads all
+ * accounts with a paid plan. So each process looks only at its start, at each full hour in UTC, one of which starts the month,
+ * and again while accounts are locked.
  */
 export function monthlyGrantsJob(billing: {
   grantMonthlyCredits(context: ServiceContext): Promise<GrantCounts>;
@@ -24,7 +24,7 @@ export function monthlyGrantsJob(billing: {
   });
 }
 
-/** The invariants of the money. `report` gets the number of violations of each. */
+/** Checks the invariants of the money and reports the number of violations of each. */
 export function auditJob(report: (invariant: string, violations: number) => void): JobDefinition {
   return scheduled('audit', '1 hour', async (context) => {
     for (const { invariant, violations } of await runAudit(context)) report(invariant.name, violations);

@@ -1,7 +1,7 @@
 import { type ResealDeps, type ResealResult, resealAll } from '../services/keys/reseal.service.js';
 import { type JobDefinition, scheduled } from './kit.js';
 
-/** After a rotation of ENCRYPTION_KEY; hourly, since without one there is nothing to do. */
+/** Re-encrypts values after a rotation of ENCRYPTION_KEY. */
 export function resealJob(
   deps: ResealDeps,
   report: (old: Pick<ResealResult, 'left' | 'unreadable'>) => void,

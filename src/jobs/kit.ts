@@ -8,19 +8,19 @@ import { migrate } from '../db/migrate.js';
 import type { Logger } from '../lib/logger.js';
 import { createOutageLog } from '../lib/outage-log.js';
 
-/** A scheduled piece of work. Its body is a few lines that call a service, and safe to repeat: at-least-once. */
+/** A scheduled job. Its body is a few lines that call a service. It runs at least once, so it must be safe to repeat. */
 export interface JobDefinition<Data = unknown> {
   name: string;
-  /** Of the data that is stored with the job; checked at every run, since another version may have stored it. */
+  /** Schema of the stored data, checked at every run, since another version may have stored it. */
   schema: z.ZodType<Data>;
-  /** Time between two runs, such as `'1 hour'`. The first is at once; what was missed while down runs at start. */
+  /** Time between two runs, such as `'1 hour'`. The first run is immediate, and missed runs are made up for at the start. */
   every: string;
   /** Stored with the schedule. */
   data: Data;
   run(context: ServiceContext, data: Data): Promise<void>;
 }
 
-/** Keeps the types of one job together; the kit handles them all alike. */
+/** Checks the types of one job, and erases them for the kit. */
 export function defineJob<Data>(job: JobDefinition<Data>): JobDefinition {
   return job as JobDefinition;
 }
@@ -36,46 +36,46 @@ export interface JobRunnerOptions {
   jobs: readonly JobDefinition[];
   pool: Pool;
   log: Logger;
-  /** A context with an entity manager of its own, for one run. */
+  /** Creates the context of one run, with its own entity manager. */
   context(): ServiceContext;
   /** Called after every run. */
   onRun?(name: string, outcome: 'success' | 'failure', seconds: number): void;
-  /** Milliseconds between two looks for due jobs. */
+  /** Time between two looks for due jobs. */
   pollMs?: number;
-  /** Milliseconds after which a worker that says nothing is taken for dead, and its job is run by another. */
+  /** Time of silence after which a worker counts as dead and another one runs its job. */
   lockLifetimeMs?: number | undefined;
 }
 
 export interface JobRunner {
   /**
-   * Lets running jobs end, at most `timeoutMs`; what isn't done by then is run again by the next process. Agenda
-   * leaves a timer of half a lock's life behind each run, so a process has to exit by itself afterwards.
+   * Waits at most `timeoutMs` for running jobs; the next process repeats those that haven't ended. Agenda leaves a timer of
+   * half a lock's lifetime after each run, so the process has to exit explicitly.
    */
   stop(timeoutMs: number): Promise<void>;
-  /** Whether another process has run a job successfully since this one last did. @throws when the database can't be asked */
+  /** Whether another process has run a job successfully since this one last did. @throws Error of the database */
   ranElsewhere(name: string): Promise<boolean>;
 }
 
 const LOCK_LIFETIME_MS = 60_000;
 /** A lock is renewed three times in its life. */
 const RENEWALS = 3;
-/** Also the latency of everything that is scheduled, since notifications are off. */
+/** Also the latency of every schedule, since notifications are off. */
 const POLL_MS = 1_000;
 /** Number of polls without an error after which the database counts as back. */
 const QUIET_POLLS = 5;
 
-/** The scheduler's tables, made under the lock of the migrations: its own DDL races when processes start together. */
+/** Creates Agenda's tables under the lock of the migrations, because its own DDL races if processes start together. */
 export async function ensureJobSchema(orm: MikroORM, pool: Pool): Promise<void> {
   await migrate(orm, () => backend(pool, true).connect());
 }
 
 function backend(pool: Pool, ensureSchema: boolean): PostgresBackend {
-  // Notifications would hold a connection, echo the events of other processes, and end the process when they
-  // fail; a poll per second is all that schedules of an hour need.
+  // Notifications would hold a connection, repeat the events of other processes, and end the process when they
+  // fail. A poll per second is enough for these schedules.
   return new PostgresBackend({ pool, ensureSchema, disableNotifications: true });
 }
 
-/** Starts running jobs in this process. Every process may do so: a job runs in one of them. */
+/** Starts running jobs in this process. Any number of processes may do so; each run of a job happens in one of them. */
 export async function startJobs(options: JobRunnerOptions): Promise<JobRunner> {
   const { jobs, pool, log, lockLifetimeMs = LOCK_LIFETIME_MS } = options;
   const agenda = new Agenda({
@@ -84,13 +84,13 @@ export async function startJobs(options: JobRunnerOptions): Promise<JobRunner> {
     processEvery: options.pollMs ?? POLL_MS,
     defaultConcurrency: 1,
     maxConcurrency: 10,
-    // Unlimited: else only so many jobs of a kind are taken per poll.
+    // Unlimited: a limit would apply to the jobs taken per poll.
     defaultLockLimit: 0,
     lockLimit: 0,
     defaultLockLifetime: lockLifetimeMs,
     removeOnComplete: true,
   });
-  /** When this process last began a run that succeeded, by job; the scheduler's table has the same time. */
+  /** By job, the start of the last successful run in this process, as in the scheduler's table. */
   const succeeded = new Map<string, number>();
   let running = 0;
   let becameIdle: (() => void) | undefined;
@@ -113,7 +113,7 @@ export async function startJobs(options: JobRunnerOptions): Promise<JobRunner> {
   return {
     async stop(timeoutMs) {
       outages.close();
-      // Agenda's own drain overlooks the end of the last job and waits for its timeout.
+      // Agenda's drain misses the end of the last job and waits for its timeout.
       const idle = new AbortController();
       becameIdle = () => idle.abort();
       const result = await agenda.drain({ timeout: timeoutMs, signal: idle.signal, closeConnection: false });
@@ -142,7 +142,9 @@ async function runOne(
   const renewal = setInterval(() => {
     scheduled
       .touch()
-      .catch((error: unknown) => context.log.warn({ err: error, job: job.name }, 'lock not renewed'));
+      .catch((error: unknown) =>
+        context.log.warn({ err: error, job: job.name }, 'failed to renew the lock of a job'),
+      );
   }, renewMs);
   try {
     await job.run(context, job.schema.parse(scheduled.attrs.data));

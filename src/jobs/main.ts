@@ -25,7 +25,7 @@ import { alertRetentionJob, usageRetentionJob } from './retention.jobs.js';
 import { partitionsJob, rollupsJob } from './usage.jobs.js';
 
 const POOL_SIZE = 6;
-/** Time for running jobs to finish, and for the whole stop. */
+/** Time limits of running jobs, and of the whole stop. */
 const DRAIN_MS = 10_000;
 const STOP_MS = 15_000;
 
@@ -88,7 +88,7 @@ await startOrExit('jobs', async () => {
     onListening: deliveries.wake,
   });
 
-  // Readiness on a port of its own, also where no metrics are wanted.
+  // Readiness has its own port, so that it also works without METRICS_PORT.
   const databaseIsReady = databaseReadiness(orm);
   const ready = async (): Promise<boolean> => working && databaseIsReady();
   const listener = { registry, host: config.metricsHost, ready };

@@ -4,7 +4,7 @@ import { removeOldRollups, removeOldUsage } from '../services/retention/retentio
 import { removeOldWidgetDays } from '../services/retention/widget-retention.store.js';
 import { type JobDefinition, scheduled } from './kit.js';
 
-/** Months that things are kept. */
+/** Months of retention. */
 export interface Retention {
   usage: number;
   /** Roll-ups, counts of refused calls, days of widgets and alert events. */
@@ -18,8 +18,7 @@ export type ReportRemoved = (
 ) => void;
 
 /**
- * Usage events, roll-ups, counts of refused calls and days of widgets that are older than they are kept; hourly, since a repeat
- * finds nothing to do.
+ * Removes usage events, roll-ups, counts of refused calls and days of widgets after their retention.
  */
 export function usageRetentionJob({ usage, history }: Retention, report: ReportRemoved): JobDefinition {
   return scheduled('usage-retention', '1 hour', async (context) => {
@@ -39,7 +38,7 @@ export function usageRetentionJob({ usage, history }: Retention, report: ReportR
   });
 }
 
-/** Alert events that ended long ago, and mails that no limit counts any more. */
+/** Removes alert events after their retention, and mails that no limit counts any more. */
 export function alertRetentionJob({ history }: Retention, report: ReportRemoved): JobDefinition {
   return scheduled('alert-retention', '1 hour', async ({ em, clock, log }) => {
     const { events, mails } = await deleteOldAlerts(em, clock.now(), history);

@@ -4,8 +4,8 @@ import { addPartitions } from '../services/partitions/partitions.service.js';
 import { type JobDefinition, scheduled } from './kit.js';
 
 /**
- * The next partitions of the usage events, of a month or a day each. More often than they are needed: a run that meets the
- * hourly audit leaves them to the next one, and one that finds them all costs a look.
+ * Adds the next partitions of the usage events, of a month or a day each. Runs more often than needed: a run during the hourly
+ * audit leaves the work to the next one, and a run without work is cheap.
  */
 export function partitionsJob(size: PartitionSize): JobDefinition {
   return scheduled('partitions', '10 minutes', async (context) => {
@@ -14,7 +14,7 @@ export function partitionsJob(size: PartitionSize): JobDefinition {
   });
 }
 
-/** Closed hours of usage, and those that an event came late for; each minute, since a repeat finds nothing to do. */
+/** Rolls up the hours that are over, and those with late events. */
 export const rollupsJob = scheduled('rollups', '1 minute', async (context) => {
   const hours = await rollUpUsage(context);
   if (hours > 0) context.log.info({ hours }, 'hours of usage rolled up');

@@ -4,7 +4,7 @@ import { productRoot } from '../lib/product-root.js';
 import { SIMULATOR_VARIABLE } from '../router/config-file.js';
 import type { ChildSpec } from './supervisor.js';
 
-/** Of the launcher's own build (scripts/bundle.mjs). */
+/** Programs of the launcher's own build (scripts/bundle.mjs). */
 const programs = join(productRoot(), 'dist', 'bundle');
 
 export interface Ports {
@@ -19,15 +19,15 @@ export interface Children {
   jobs: ChildSpec;
 }
 
-/** Longest drain of the edge (35 s) and what it needs to write and close afterwards. */
+/** The edge's longest drain (35 s), and time to write and close afterwards. */
 export const EDGE_STOP_MS = 40_000;
 /** The platform's requests may take 30 s. */
 const PLATFORM_STOP_MS = 35_000;
 const STOP_MS = 20_000;
-/** Each process's port for metrics, from `METRICS_PORT` on. */
+/** Metrics port of each process, relative to `METRICS_PORT`. */
 export const METRICS_OFFSET = { edge: 0, platform: 1, jobs: 2 } as const;
 
-/** One edge, or the process that runs several on one port. */
+/** For the edge: a single edge, or the process that runs several on one port. */
 const programOf = (name: keyof typeof METRICS_OFFSET, edges: number): string => {
   if (name !== 'edge') return join(name, 'main.js');
   return edges > 1 ? join('launcher', 'edges.js') : join('gateway', 'main.js');
@@ -37,7 +37,7 @@ const programOf = (name: keyof typeof METRICS_OFFSET, edges: number): string => 
 export const edgeMetricsPort = (first: number, nth: number): number =>
   nth === 0 ? first : first + METRICS_OFFSET.jobs + nth;
 
-/** The environment and program of each child. `simulatorUrl` is that of the simulator that runs for all of them. */
+/** Environment and program of each child. `simulatorUrl` is the address of the simulator that all of them share. */
 export function describeChildren(
   config: Config,
   databaseUrl: string,
@@ -53,7 +53,7 @@ export function describeChildren(
     PLATFORM_PORT: String(ports.platform),
     PLATFORM_URL: `http://127.0.0.1:${ports.platform}`,
     ...(simulatorUrl !== undefined && { [SIMULATOR_VARIABLE]: simulatorUrl }),
-    // Structured logs would bury what the launcher says; in production they are wanted.
+    // Outside production, structured logs would bury the launcher's own lines.
     LOG_LEVEL: config.environment.LOG_LEVEL || (config.production ? 'info' : 'warn'),
   };
   const child = (
@@ -71,7 +71,7 @@ export function describeChildren(
     stopPatienceMs,
     hungAfterMs: config.hungAfterMs,
   });
-  // Behind the edge only the edge's word about the caller counts.
+  // Behind the edge, only the edge is trusted to name the caller.
   const internal = { HOST: '127.0.0.1', TRUST_PROXY: '127.0.0.1/32' };
   return {
     edge: child('edge', { HOST: config.host }, EDGE_STOP_MS),

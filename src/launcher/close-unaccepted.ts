@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 
-/** What node:cluster says to a worker, here with a connection, and the worker's answer to it. */
+/** A message from node:cluster to a worker, here with a connection, or the worker's reply. */
 interface ClusterMessage {
   cmd?: string;
   act?: string;
@@ -13,10 +13,10 @@ interface Connection {
 }
 
 /**
- * Closes the connections that were on their way to a worker of node:cluster when it died, or that it has no file descriptor
- * for. The cluster waits for the worker's word on each, which doesn't come any more, and keeps them open: their callers would
- * wait until they give up. A live worker would get no other connection either, even when it has descriptors again.
- * @param onRefused called for each connection that a live worker has no descriptor for.
+ * Closes connections that a worker of node:cluster can't take: those on their way when the worker died, and those for which it
+ * has no file descriptor. node:cluster waits for a reply that never comes and keeps such connections open, so their clients
+ * would wait until they time out. A live worker would get no further connections either, even with free descriptors.
+ * @param onRefused Called for each connection that a live worker has no descriptor for.
  */
 export function closeUnaccepted(worker: ChildProcess, onRefused: () => void): void {
   const onTheWay = new Map<number, Connection>();
@@ -29,11 +29,11 @@ export function closeUnaccepted(worker: ChildProcess, onRefused: () => void): vo
     const { ack, cmd } = message as ClusterMessage;
     if (ack !== undefined) onTheWay.delete(ack);
     if (cmd !== 'NODE_HANDLE_NACK') return;
-    // The message has arrived without its connection. Only one is sent at a time: others wait behind it.
+    // The message arrived without its connection. Only one connection is sent at a time, so it is the first one.
     const [seq] = onTheWay.keys();
     if (seq === undefined) return;
     onRefused();
-    // The cluster closes a connection that a worker has accepted. Others go to the next worker, without end once no worker has a descriptor.
+    // Reported as accepted, because the cluster then closes it. A refused one would go round all workers without end.
     worker.emit('internalMessage', { cmd: 'NODE_CLUSTER', ack: seq, accepted: true });
   });
   worker.once('exit', () => {

@@ -6,24 +6,24 @@ import { type RestartBackOff, Restarts } from './restarts.js';
 const WATCH_MS = 250;
 const QUERY_MS = 5_000;
 
-/** `signal` ends the first start only: afterwards the others need the database for their own end. */
+/** `signal` aborts the first start only. Later, the other processes need the database for an orderly stop. */
 export interface KeepOptions extends EmbeddedOptions {
-  /** One line for the person. */
+  /** Prints one line. */
   say(line: string): void;
   backOff?: RestartBackOff;
 }
 
-/** The embedded database for as long as the launcher lives. */
+/** The embedded database, running as long as the launcher. */
 export interface KeptDatabase {
-  /** The server of the first start; its address holds over restarts. */
+  /** The server of the first start. Restarts keep its address. */
   readonly server: EmbeddedPostgres;
-  /** Ends it for good. Safe to call while it is being started again. */
+  /** Stops the database for good. Safe to call during a restart. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts the embedded database and starts it again, on the same port with the same data, when its process is gone:
- * killed hard, or for want of memory. The others wait for it over their own reconnections.
+ * Starts the embedded database, and restarts it on the same port with the same data when its process is gone (killed, or
+ * out of memory). The other processes reconnect by themselves.
  */
 export async function keepDatabase({ say, backOff, ...options }: KeepOptions): Promise<KeptDatabase> {
   const first = await startEmbeddedPostgres(options);
@@ -37,7 +37,7 @@ export async function keepDatabase({ say, backOff, ...options }: KeepOptions): P
     const waitMs = restarts.pauseMs(Date.now() - startedAt);
     say(`the database exited; restarting it in ${waitMs / 1000} s`);
     await delay(waitMs, undefined, { signal });
-    // Also if the start fails: only a server that has served ends the row of failures.
+    // Also set if the start fails: only time that a server has served resets the back-off.
     startedAt = Date.now();
     current = await startEmbeddedPostgres({ ...options, port: first.port, signal });
     startedAt = Date.now();

@@ -10,14 +10,14 @@ import { closeUnaccepted } from './close-unaccepted.js';
 import { inRounds, READY_PATIENCE_MS, restartInTurn } from './restart-in-turn.js';
 import { type SupervisedChild, supervise } from './supervisor.js';
 
-/** An edge ends by itself after 35 s. One that hangs is killed before this process ends, which is killed after `EDGE_STOP_MS`. */
+/** An edge ends by itself within 35 s. One that hangs is killed before the launcher kills this process, after `EDGE_STOP_MS`. */
 const EDGE_PATIENCE_MS = EDGE_STOP_MS - 3_000;
 const STOP_TIMEOUT_MS = EDGE_STOP_MS - 2_000;
 
-/** What SIGUSR2 does. Until all edges serve there is nothing to restart, but the signal must not end this process. */
+/** Called on SIGUSR2. Does nothing until all edges serve: without a handler, the signal would end this process. */
 let restartAll = (): unknown => undefined;
 process.on('SIGUSR2', () => restartAll());
-/** What SIGHUP does: each edge reads its routing file again. */
+/** Called on SIGHUP, so that each edge reads its routing file again. */
 let reloadAll = (): unknown => undefined;
 process.on('SIGHUP', () => reloadAll());
 
@@ -32,7 +32,7 @@ const entry = fileURLToPath(new URL('../gateway/main.js', import.meta.url));
 cluster.schedulingPolicy = cluster.SCHED_RR;
 cluster.setupPrimary({ exec: entry, stdio: ['inherit', 'inherit', 'inherit', 'ipc'] });
 
-/** @param hasServed Whether this is a restart: if it fails, the others go on. */
+/** @param hasServed Whether this is a restart. If a restart fails, the other edges go on. */
 const start = (nth: number, hasServed = false): SupervisedChild => {
   const { metricsPort } = config;
   const env = metricsPort ? { METRICS_PORT: String(edgeMetricsPort(metricsPort, nth)) } : {};
@@ -48,14 +48,14 @@ const start = (nth: number, hasServed = false): SupervisedChild => {
       },
       say: (line) => log.error(line),
       hasServed,
-      // What a restart doesn't change is the launcher's to tell.
+      // The launcher reports causes that a restart can't cure.
       onFatal: (_name, code) => process.exit(code),
     },
   );
 };
 
 async function serve(): Promise<void> {
-  // The first one finds out whether edges can start at all; the others follow.
+  // The first edge shows whether edges can start at all; the others follow.
   const edges = [start(0)];
   reloadAll = () => {
     for (const edge of edges) if (edge.serves()) process.kill(edge.pid()!, 'SIGHUP');
@@ -75,11 +75,11 @@ async function serve(): Promise<void> {
     const late = await restartInTurn(edges, { start: (nth) => start(nth, true), isStopping: () => stopping });
     if (stopping) return;
     const outcome = late
-      ? `${late.name} is not ready ${READY_PATIENCE_MS / 1000} s after its restart; it is tried again, and the edges after it are not restarted`
+      ? `${late.name} is not ready ${READY_PATIENCE_MS / 1000} s after its restart; still starting it, and not restarting the edges after it`
       : `restarted ${edges.length} edges in ${((performance.now() - began) / 1000).toFixed(1)} s`;
     if (late) log.error(outcome);
     else log.info(outcome);
-    // By default, npm start doesn't show logs at level "info".
+    // npm start hides logs at level "info" by default.
     tellParent(outcome);
   }
 

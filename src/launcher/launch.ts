@@ -5,7 +5,7 @@ import { ensureDatabase } from '../db/embedded.js';
 import { ensureDataDir } from '../lib/data-dir.js';
 import { CONFIG_EXIT_CODE, PORT_TAKEN_EXIT_CODE } from '../lib/lifecycle.js';
 import { dataDirLock, LockedError, takeLock, usedBy } from '../lib/lock-file.js';
-import { waitingEvents } from '../metering/waiting.js';
+import { waitingEvents } from '../metering/replay.js';
 import { simulatorOnDemand } from '../proxy/simulator/on-demand.js';
 import { RoutingFileError } from '../router/config-file.js';
 import { createRoutingSource, printFaults } from '../router/routing-source.js';
@@ -19,35 +19,35 @@ import { NOT_SIMULATED, simulatedModels, welcome } from './welcome.js';
 
 const DATABASE_NAME = 'gateway';
 const START_TIMEOUT_MS = 120_000;
-/** So that the welcome is the last that is said; nobody depends on jobs. */
+/** How long the welcome waits for jobs, so that it is the last output. No other process depends on jobs. */
 const JOBS_PATIENCE_MS = 3_000;
 
 export interface LaunchOptions {
   config: Config;
   reporter: Reporter;
-  /** Other programs in the children's places, for tests. */
+  /** Lets tests run other programs instead of the children. */
   describe?: typeof describeChildren;
   backOff?: RestartBackOff;
-  /** How long a configured port may stay taken before that ends the start. */
+  /** How long a configured port may stay taken before the start fails. */
   portPatienceMs?: number;
 }
 
 export interface Launcher {
-  /** Resolves once the public address answers; never when the start fails or is stopped. */
+  /** Resolves once the public address responds; never if the start fails or is stopped. */
   readonly ready: Promise<{
     url: string;
     children: ReadonlyMap<string, SupervisedChild>;
     databaseUrl: string;
   }>;
-  /** Exit code, once everything has ended: 0 after `stop`, else why it could not go on. */
+  /** Resolves to the exit code once everything has ended: 0 after `stop`. */
   readonly ended: Promise<number>;
-  /** Restarts several edges one by one; the others take the calls meanwhile. A single edge goes on. */
+  /** Restarts several edges one by one, while the others take the calls. Leaves a single edge alone. */
   restartEdges(): void;
-  /** Ends everything in order: edge, jobs and platform, simulator, database. Again: says what it waits for. */
+  /** Stops everything in order: edge, jobs and platform, simulator, database. A second call reports what it waits for. */
   stop(reason: string): void;
 }
 
-/** A start that can't succeed: one line for the person and the exit code. */
+/** A start that can't succeed. The message is printed as one line. */
 class StartFailure extends Error {
   constructor(
     message: string,
@@ -102,7 +102,7 @@ export function launch(options: LaunchOptions): Launcher {
     if (fault && !giveUp.signal.aborted) throw new StartFailure(fault, CONFIG_EXIT_CODE);
   };
 
-  /** A faulty file ends the start before anything runs. The simulator, where it refers to one, runs here for all. */
+  /** An invalid file ends the start before anything runs. If the file uses the simulator, it runs in this process for all. */
   const readRoutingFile = async (): Promise<void> => {
     if (config.upstreamUrl !== null || giveUp.signal.aborted) return;
     try {
@@ -147,9 +147,9 @@ export function launch(options: LaunchOptions): Launcher {
     if (!over.aborted) reporter.step(spec.name, url ?? 'running', Date.now() - began);
   };
 
-  /** Starts all; ends early, with `lost` aborted by its name, when one finds that its port was taken meanwhile. */
+  /** Starts all children. If one finds its port taken, returns early with its name as the reason of `lost`. */
   const startAll = async (specs: Children, lost: AbortController): Promise<void> => {
-    // Jobs may come when they come; the public port opens when what it needs is there.
+    // The public port doesn't wait for jobs.
     const jobs = startOne(specs.jobs, lost).catch((error: Error) => fail(error.message, 1));
     await startOne(specs.platform, lost);
     await startOne(specs.edge, lost);
@@ -157,8 +157,8 @@ export function launch(options: LaunchOptions): Launcher {
   };
 
   /**
-   * A port that was free when it was chosen may not be when the child takes it. The children know each other's addresses
-   * by their environment and nobody else knows them yet, so all begin again. Later a child keeps the port that it had.
+   * A chosen port may be taken before the child listens on it. The children know each other's addresses from their
+   * environment, so all of them start again with other ports. Once it has served, a child keeps its port.
    */
   const startChildren = async (databaseUrl: string): Promise<Ports> => {
     const timer = setTimeout(
@@ -214,7 +214,7 @@ export function launch(options: LaunchOptions): Launcher {
   const ended = (async () => {
     await aborted(giveUp.signal);
     const began = Date.now();
-    // What is being started has to be there before it can be stopped.
+    // Only what has started can be stopped.
     await started.catch(() => undefined);
     await stopAll();
     const events = await eventsLeft(join(config.dataDir, 'spool'));
@@ -251,7 +251,7 @@ export function launch(options: LaunchOptions): Launcher {
 
 const faultAbove = (name: string): string => `${name} can't start with this configuration (see above)`;
 
-/** Without its database the edge ends all the same: what it measured waits on the disk. */
+/** The edge also ends without its database; its events then wait on the disk. */
 async function eventsLeft(spool: string): Promise<string> {
   try {
     const waiting = await waitingEvents(spool);

@@ -4,7 +4,7 @@ import { freePort, takeBriefly } from '../lib/free-port.js';
 import { edgeMetricsPort, METRICS_OFFSET, type Ports } from './children.js';
 
 const POLL_MS = 100;
-/** The listener of an earlier, killed run may need a moment to go. */
+/** The listener of a run that was just killed may need a moment to close. */
 const PATIENCE_MS = 5_000;
 const LOOPBACK = '127.0.0.1';
 
@@ -29,14 +29,14 @@ function metricsSettings({ metricsPort, metricsHost: host, ...config }: Config):
   return ports.map((port) => ({ name: 'METRICS_PORT', host, port }));
 }
 
-/** Each configured port, and free ones of the moment for the others. */
+/** The configured ports; for the others, ports that are free at the moment. */
 export async function choosePorts(config: Config): Promise<Ports> {
   const { edge, platform } = settingOf(config);
   const choose = ({ host, port }: Setting): number | Promise<number> => port || freePort(host);
   return { edge: await choose(edge), platform: await choose(platform) };
 }
 
-/** Waits, `patienceMs` at most, until every configured port can be taken. Gives a line for the person if one can't. */
+/** Waits at most `patienceMs` until every configured port is free. Returns a message if one stays taken. */
 export async function configuredPortFault(
   config: Config,
   giveUp: AbortSignal,
@@ -44,12 +44,12 @@ export async function configuredPortFault(
 ): Promise<string | undefined> {
   const { edge, ...internal } = settingOf(config);
   const inner = [...Object.values(internal), ...metricsSettings(config)].filter(({ port }) => port !== 0);
-  // Port 0 is always free, so that this tries the public address.
+  // The edge is always tried: with port 0, which is always free, this checks the address.
   const faults = await Promise.all([edge, ...inner].map((setting) => faultOf(setting, giveUp, patienceMs)));
   return faults.find((fault) => fault !== undefined);
 }
 
-/** Why this process can't have its configured port; undefined where the port was the launcher's own choice. */
+/** Why this process can't have its configured port; undefined if the launcher chose the port. */
 export function lostPortFault(config: Config, name: string): string | undefined {
   const setting = settingOf(config)[name as keyof Ports];
   return setting?.port ? describeFault('EADDRINUSE', setting) : undefined;
@@ -72,7 +72,7 @@ async function faultOf(
   }
 }
 
-/** Where the number is the problem; every other is about the address. */
+/** Error codes caused by the port number; all others are caused by the address. */
 const PORT_CODES = new Set(['EACCES', 'EPERM', 'EMFILE', 'ENFILE']);
 
 function describeFault(code: string, { name, host, port }: Setting): string {

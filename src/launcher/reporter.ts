@@ -1,11 +1,11 @@
-/** Tells the person at the terminal what happens: aligned lines, with colours only where they are shown as such. */
+/** Reports to the person at the terminal in aligned lines, with colours on terminals only. */
 export interface Reporter {
   title(text: string): void;
-  /** A finished step, what came of it, and how long it took in milliseconds. */
+  /** Reports a finished step, its result and duration. */
   step(name: string, detail: string, tookMs: number): void;
-  /** Something worth knowing. */
+  /** Reports anything else that is worth knowing. */
   note(name: string, text: string): void;
-  /** Plain lines, as they are. */
+  /** Prints lines as they are. */
   lines(text: string): void;
 }
 
@@ -17,7 +17,7 @@ export interface OutputStream {
   isTTY?: boolean;
 }
 
-/** Reports to a stream; `NO_COLOR` style callers pass `colours: false`. */
+/** @param colours False to follow `NO_COLOR`. */
 export function createReporter(output: OutputStream, colours = output.isTTY ?? false): Reporter {
   const paint = (code: number, text: string): string => (colours ? `\x1b[${code}m${text}\x1b[0m` : text);
   const bold = (text: string): string => paint(1, text);

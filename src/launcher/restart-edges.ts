@@ -2,8 +2,8 @@ import { dataDirOrExit } from '../config.js';
 import { dataDirLock, holderOf, isCommand } from '../lib/lock-file.js';
 
 /**
- * `npm run restart:edges`: asks the launcher that runs from DATA_DIR to restart its edges one by one. A signal to
- * `npm start` doesn't reach it: npm passes on SIGINT and SIGTERM, and ends by any other. Exit code 1 when nothing runs there.
+ * `npm run restart:edges`: asks the launcher that runs from DATA_DIR to restart its edges one by one. Exit code 1 if none runs
+ * there. Signalling npm instead doesn't work: it forwards SIGINT and SIGTERM only, and other signals end it.
  */
 const dataDir = dataDirOrExit();
 const holder = holderOf(dataDirLock(dataDir));
@@ -16,7 +16,7 @@ function faultOf(error: unknown): string {
 }
 
 try {
-  // A command such as `npm run audit` would end by the signal.
+  // The signal would end a command such as `npm run audit`.
   if (!holder || isCommand(holder))
     throw new Error(`nothing runs from ${dataDir}. Set DATA_DIR to that of npm start, on the same machine`);
   process.kill(holder.pid, 'SIGUSR2');

@@ -5,15 +5,15 @@ import type { SupervisedChild } from './supervisor.js';
 export const READY_PATIENCE_MS = 90_000;
 
 export interface RestartOptions {
-  /** Starts the nth again. */
+  /** Starts the nth process again. */
   start(nth: number): SupervisedChild;
-  /** Whether everything ends. */
+  /** Whether all processes are being stopped. */
   isStopping(): boolean;
-  /** How long each may take until it serves. */
+  /** How long each process may take until it serves. */
   patienceMs?: number;
 }
 
-/** Runs `round` when called. Whoever calls during a round asks for another one behind it, the same one for all. */
+/** Returns a function that runs `round`. Calls during a round share one further round after it. */
 export function inRounds(round: () => Promise<void>): () => Promise<void> {
   let last = Promise.resolve();
   let isAsked = false;
@@ -29,8 +29,8 @@ export function inRounds(round: () => Promise<void>): () => Promise<void> {
 }
 
 /**
- * Restarts processes in their places, one by one: each serves again before the next one ends.
- * @returns the one that took too long, after which the others are left alone; it is still being started.
+ * Restarts processes one by one, in place. Each serves again before the next one is stopped.
+ * @returns The process that took too long, if any. It is still being started, and the ones after it weren't restarted.
  */
 export async function restartInTurn(
   running: SupervisedChild[],

@@ -1,43 +1,44 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { CONFIG_EXIT_CODE, PORT_TAKEN_EXIT_CODE } from '../lib/lifecycle.js';
-import { watchLiveness } from './liveness.js';
+import { CONFIG_EXIT_CODE, PING, PORT_TAKEN_EXIT_CODE } from '../lib/lifecycle.js';
 import { type RestartBackOff, Restarts } from './restarts.js';
 
 export interface ChildSpec {
-  /** Shown to the person. */
+  /** Shown in the launcher's output. */
   name: string;
   /** Compiled file to run. */
   entry: string;
   env: NodeJS.ProcessEnv;
-  /** Milliseconds that it may take to end after SIGTERM before it is killed. */
+  /** Milliseconds from SIGTERM to SIGKILL. */
   stopPatienceMs: number;
-  /** Milliseconds of silence after which it is killed once it has served; 0: never. */
+  /** Milliseconds of silence after which a child that has served is killed; 0: never. */
   hungAfterMs: number;
 }
 
 export interface SuperviseOptions {
   /** Starts the process, with an IPC channel. */
   launch?(spec: ChildSpec): ChildProcess;
-
-  /** One line for the person. */
+  /** Prints one line. */
   say(line: string): void;
-  /** Called when the child ended, before it ever served, for a reason that a restart can't cure. */
+  /** Called if the child ends before it ever served, for a reason that a restart can't cure. */
   onFatal(name: string, code: number): void;
-  /** Whether it takes the place of one that has served: then no reason is fatal, since others serve meanwhile. */
+  /** Whether the child replaces one that has served. If so, no reason is fatal, since others serve meanwhile. */
   hasServed?: boolean;
   backOff?: RestartBackOff;
 }
 
 export interface SupervisedChild {
   readonly name: string;
-  /** Its address, once it said for the first time that it serves. Never settles for a child that is stopped before. */
+  /** Resolves to the child's address when it first reports that it serves. Never settles if it is stopped before. */
   readonly ready: Promise<string | null>;
   pid(): number | undefined;
-  /** Whether it has said so since it was last started. */
+  /** Whether the child has reported that it serves since its last start. */
   serves(): boolean;
-  /** Asks it to end, waits, kills it when its patience is over. Safe to call at any time and twice. */
+  /** Sends SIGTERM and, after `stopPatienceMs`, SIGKILL. Safe to call at any time and twice. */
   stop(): Promise<void>;
 }
+
+/** A child counts as hung after this many pings in a row without any message from it. */
+const MAX_UNANSWERED_PINGS = 12;
 
 interface ReadyMessage {
   type: 'ready';
@@ -57,14 +58,37 @@ const isNote = (message: unknown): message is NoteMessage => isOf(message, 'note
 const reasonOf = (code: number | null): string =>
   code === PORT_TAKEN_EXIT_CODE ? 'another program uses its port' : `exit code ${code}`;
 
-/** A Ctrl-C reaches a whole process group: only the launcher is in it, which ends the others in order. */
+/** Starts a process group of its own. A Ctrl-C then reaches the launcher only, which stops the children in order. */
 const launchDetached = ({ entry, env }: ChildSpec): ChildProcess =>
   spawn(process.execPath, [entry], { env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'], detached: true });
 
 /**
- * Runs a process and starts it again when it ends by itself, or is killed because it hangs. It gets an IPC channel, over which it
- * says `{ type: 'ready', url }` and `{ type: 'note', line }` for the person and answers pings, and whose end tells it that the
- * launcher is gone.
+ * Pings a child over its channel, and calls `onHung` after `hungAfterMs` without any message from it; 0: never. Counts pings
+ * rather than time: if this process was frozen itself, or the machine slept, that is one unanswered ping, however long it took.
+ * @returns A function that ends the watch.
+ */
+function watchLiveness(child: ChildProcess, hungAfterMs: number, onHung: () => void): () => void {
+  if (hungAfterMs === 0) return () => undefined;
+  let unanswered = 0;
+  child.on('message', () => {
+    unanswered = 0;
+  });
+  const timer = setInterval(() => {
+    if (unanswered === MAX_UNANSWERED_PINGS) {
+      clearInterval(timer);
+      onHung();
+      return;
+    }
+    unanswered++;
+    // Without a callback, a channel that just closed would emit an error, which node:cluster throws.
+    child.send(PING, undefined, undefined, () => undefined);
+  }, hungAfterMs / MAX_UNANSWERED_PINGS).unref();
+  return () => clearInterval(timer);
+}
+
+/**
+ * Runs a process and restarts it when it ends by itself or hangs. The child sends `{ type: 'ready', url }`, `{ type: 'note',
+ * line }` to be printed, and replies to pings over an IPC channel. When the channel closes, the launcher is gone.
  */
 export function supervise(spec: ChildSpec, options: SuperviseOptions): SupervisedChild {
   const { launch = launchDetached } = options;
@@ -115,7 +139,7 @@ export function supervise(spec: ChildSpec, options: SuperviseOptions): Supervise
       hasServed = true;
       becameReady(message.url ?? null);
     });
-    // Without an 'exit' event when it could not even be started.
+    // A process that couldn't be started emits no 'exit' event.
     current.on('error', (error) => {
       if (current.pid === undefined) ended(error.message, null);
     });

@@ -72,7 +72,7 @@ export async function startOrExit(name: string, start: () => Promise<void>): Pro
   }
 }
 
-/** The parent's question whether the event loop of a process still turns (launcher/liveness.ts). */
+/** The parent's question whether the event loop of a process still turns (launcher/supervisor.ts). */
 export const PING = { type: 'ping' };
 
 function send(message: object): void {

@@ -8,7 +8,7 @@ import { commitRecorded, replayFolder } from './replay.js';
 import type { UsageRecord } from './usage-record.js';
 
 const INTERVAL_MS = 5_000;
-/** A heartbeat is missing: at a start, what the folder's owner has recorded is not left to it. */
+/** At a start, an owner whose heartbeat is older than this is no longer trusted to commit its own events. */
 const SILENT_MS = 15_000;
 
 export interface AdoptionOptions {
@@ -17,24 +17,24 @@ export interface AdoptionOptions {
   own: string;
   self: Owner;
   log: Logger;
-  /** Whether no process may admit calls that this one can't look up. */
+  /** Whether every process that may admit calls runs where this one can look it up. */
   alone: boolean;
   intervalMs?: number | undefined;
-  /** @param borrowed Of a process that may live, or be another installation's. */
+  /** @param borrowed Whether the process that recorded them may be alive, or belong to another installation. */
   commit(records: UsageRecord[], borrowed?: boolean): Promise<Handed>;
-  /** The spools of these processes are here, and perhaps not committed yet. Said every few seconds, however long that takes. */
+  /** Names the dead processes whose spools are adopted and may not be committed yet. Called every few seconds until they are. */
   onFound(owners: string[]): void;
-  /** Everything of these processes is committed, or waits and counts in this process. */
+  /** Every event of these processes is committed, or waits and counts in this process. */
   onHandedOver(owners: string[]): void;
-  /** Everything of a folder is committed. */
+  /** Every event of a folder is committed. */
   onReplayed(events: number): void;
 }
 
-/** Looks for spools of dead processes, at start and every few seconds, and replays them one after another. */
+/** Adopts the spools of dead processes, at the start and every few seconds, and replays them one after another. */
 export class Adoption {
   /** Adopted folders whose replay is under way, or whose last events wait for accounts that are locked. */
   private readonly waiting = new Map<string, Promise<void>>();
-  /** Of processes that can't be looked up. */
+  /** Heartbeats of the processes that can't be looked up. */
   private heartbeats: Heartbeats = new Map();
   private timer: NodeJS.Timeout | undefined;
   private running: Promise<void> | undefined;
@@ -42,17 +42,17 @@ export class Adoption {
 
   constructor(private readonly options: AdoptionOptions) {}
 
-  /** Resolves when what was found is handed over. */
+  /** Resolves once every event found is committed, or waits and counts in this process. */
   async start(): Promise<void> {
     this.timer = setInterval(() => {
-      void this.tellFound();
+      void this.reportFound();
       void this.look();
     }, this.options.intervalMs ?? INTERVAL_MS).unref();
     await this.look();
     await this.commitOthers();
   }
 
-  /** Call it once `commit` rejects, so that a replay under way ends. @returns Whether every folder is replayed. */
+  /** Waits for a replay under way, which ends once `commit` rejects. @returns Whether every folder is replayed. */
   async stop(): Promise<boolean> {
     this.stopped = true;
     clearInterval(this.timer);
@@ -73,11 +73,11 @@ export class Adoption {
     return this.running;
   }
 
-  /** Apart from the looks: one lasts for as long as the database takes nothing. */
-  private async tellFound(): Promise<void> {
+  /** Runs beside `look`, which takes as long as the database is unavailable. */
+  private async reportFound(): Promise<void> {
     try {
       const folders = await adoptedFolders(this.options.own);
-      // One that was replayed meanwhile is gone.
+      // A folder may have been replayed and removed meanwhile.
       const owners = await Promise.all(folders.map((folder) => formerOwners(folder).catch(() => [])));
       if (folders.length > 0) this.options.onFound(owners.flat());
     } catch {
@@ -90,7 +90,7 @@ export class Adoption {
     try {
       const failed = (error: unknown): void => this.failed(error);
       this.heartbeats = await adoptOrphans(directory, own, self, this.heartbeats, failed);
-      // Before the folders are read: one that is removed in this moment may still be among them.
+      // Copied before the folders are read: a folder removed in between may still be listed.
       const waiting = new Set(this.waiting.keys());
       for (const folder of await adoptedFolders(own)) {
         if (this.stopped) return;
@@ -102,9 +102,9 @@ export class Adoption {
   }
 
   /**
-   * Whether an owner that can't be looked up is gone shows after a minute only; balances must contain what it has recorded
-   * before. Its finished calls are committed, which is right if it lives, too. Beside others that share the limits only
-   * those of a silent one: the others count what it has recorded lately.
+   * It takes a minute to see that an owner that can't be looked up is gone, but balances must contain its events from the
+   * start. So its finished calls are committed now, which is harmless if it lives. When other edges share the limits, this
+   * is done for silent owners only: the other edges still count the recent events of the rest.
    */
   private async commitOthers(): Promise<void> {
     const { directory, alone, commit } = this.options;
@@ -115,11 +115,11 @@ export class Adoption {
         (error: unknown) => this.failed(error),
       );
     }
-    // It may have found one of them to be an orphan meanwhile.
+    // A look may have adopted one of these folders meanwhile.
     await this.running;
   }
 
-  /** Resolves when everything in a folder is committed, or waits for nothing but locked accounts: the next one begins. */
+  /** Resolves when every event of a folder is committed or waits for a locked account, so that the next folder can begin. */
   private async replay(folder: string): Promise<void> {
     const { directory, log, commit, onHandedOver, onReplayed } = this.options;
     const owners = await formerOwners(folder);

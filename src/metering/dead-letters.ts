@@ -12,20 +12,20 @@ export interface DeadLetter {
 }
 
 export interface Retaken {
-  /** Booked now, or before. */
+  /** Events that are in the database now. */
   taken: DeadLetter[];
-  /** Refused again, with the reason of this time. */
+  /** Events that were refused again, with the new reason. */
   left: DeadLetter[];
 }
 
-/** One file per event, so that no one appends to a file that is being taken in. */
+/** One file per event, so that nobody appends to a file that is being retried. */
 const SUFFIX = '.json';
 const fileOf = (directory: string, id: string): string =>
   join(directory, DEAD_LETTERS_FOLDER, `${id}${SUFFIX}`);
 
 /**
- * Sets aside an event that the database rejects, on disk before this resolves: a separate file with `{ reason, record
- * }`, amounts as strings of 1e-12 dollars.
+ * Writes an event that the database rejects to a file of its own, `{ reason, record }` with amounts as strings of 1e-12
+ * dollars. The file is on the disk when this resolves.
  * @throws Error of the disk.
  */
 export async function setAside(directory: string, record: UsageRecord, reason: string): Promise<void> {
@@ -49,7 +49,7 @@ export async function setAside(directory: string, record: UsageRecord, reason: s
 }
 
 /**
- * What is set aside, oldest first.
+ * Reads all dead letters, oldest first.
  * @throws Error of the disk.
  */
 export async function listDeadLetters(directory: string): Promise<DeadLetter[]> {
@@ -71,7 +71,7 @@ function parseDeadLetter(text: string): DeadLetter {
   return {
     reason,
     record: {
-      // Former builds didn't write these.
+      // Missing in files of older builds.
       ...{ movedTo: null, deployment: null, errorMessage: null },
       ...record,
       ...{ priceIn: BigInt(priceIn), priceOut: BigInt(priceOut), cost: BigInt(cost) },
@@ -80,9 +80,9 @@ function parseDeadLetter(text: string): DeadLetter {
 }
 
 /**
- * Sends every dead letter again, one at a time. It is charged as of the time of its call; if it was booked in the
- * meantime, nothing changes.
- * @throws Error of the disk, or of a database that can't be asked: what wasn't taken in is still there.
+ * Sends every dead letter again, one at a time. An event is charged as of the time of its call; one that is already in
+ * the database is not charged again.
+ * @throws Error of the disk, or of a database that is unavailable. Dead letters not yet retried are kept.
  */
 export async function retakeDeadLetters(directory: string, pool: Pool): Promise<Retaken> {
   const taken: DeadLetter[] = [];
@@ -100,7 +100,7 @@ export async function retakeDeadLetters(directory: string, pool: Pool): Promise<
   return { taken, left };
 }
 
-/** Why the database refuses an event; undefined: it is booked. */
+/** Why the database refuses an event; undefined once it is in the database. */
 async function refusalOf(pool: Pool, record: UsageRecord): Promise<string | undefined> {
   try {
     const { refused } = await flushBatch(pool, [record]);

@@ -4,7 +4,7 @@ import type { OpenIntent, UsageRecord } from './usage-record.js';
 
 export type SpoolCallback = (error?: Error) => void;
 
-/** Callbacks for the outcome of an event. */
+/** The recorder, as its entries see it. */
 interface Keeper {
   spooled(entry: Entry, error: Error | undefined, segment: number): void;
   settled(entry: Entry): void;
@@ -15,19 +15,19 @@ interface Keeper {
 /** A finished call of this process, on its way into the spool and from there to the flusher. */
 export class Entry implements Pending, Spooled {
   readonly own = true;
-  /** Whether it is committed or set aside. */
+  /** Whether the event is committed or a dead letter. */
   done = false;
 
   constructor(
     private readonly keeper: Keeper,
     public record: UsageRecord,
-    /** The segment that holds it; undefined while it is in memory only. */
+    /** The segment that holds the event; undefined while it is in memory only. */
     public segment: number | undefined,
     readonly position: number,
     readonly since: number,
-    /** The answer that waits for the spool, or for the commit when the disk didn't take the event. */
+    /** Releases the answer, which waits for the spool, or for the commit if the disk refused the event. */
     public answer: SpoolCallback | undefined,
-    /** The intent that ends with it; undefined once the spool has ended it. */
+    /** The intent that this event completes; undefined once the spool has closed it. */
     public opened: OpenIntent | undefined,
   ) {}
 

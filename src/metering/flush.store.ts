@@ -8,51 +8,50 @@ import type { FlushResult, UsageRecord } from './usage-record.js';
 export const TERMINATED = 'gateway_terminated';
 
 const CONNECT_TIMEOUT_MS = 3_000;
-/** The server ends the statement itself; a frozen one says nothing. */
+/** Slightly longer than the server's own statement timeout, for a server that is frozen. */
 const ANSWER_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 500;
 /** How long one try may take. */
 export const FLUSH_TIMEOUT_MS = CONNECT_TIMEOUT_MS + ANSWER_TIMEOUT_MS;
-/** Errors of batches that were sent and not answered. */
+/** Errors of batches that were sent and got no response. */
 const unanswered = new WeakSet<Error>();
 
 export interface BatchResult extends Pick<FlushResult, 'accounts' | 'keyDays' | 'alerted'> {
-  /** How many events this transaction wrote; the others of the batch were there already. */
+  /** How many events this transaction inserted; the rest of the batch already existed. */
   inserted: number;
-  /** Versions of prompts that calls named and that aren't their account's. */
+  /** How many calls named a prompt version of another account. */
   strangeVersions: number;
   /** Records of accounts that don't exist: nothing was written for them. */
   refused: UsageRecord[];
 }
 
 const COLUMNS = 28;
-/** The arrays of accounts and columns, and the two words on mails. */
+/** The account ids, the columns, and the limit of mails with its message. */
 const FLUSH = {
   name: 'metering-flush',
   text: `select * from write_calls(${Array.from({ length: COLUMNS + 3 }, (_, i) => `$${i + 1}`)})`,
 };
 
-/** Mails that one subscription sends for one key and month: its thresholds can be changed, its address be a stranger's. */
+/** Emails that one subscription sends per key and month. Without a limit, changing thresholds could flood a stranger's inbox. */
 export const MAX_MAILS_PER_MONTH = 5;
-/** Why a mail beyond them is not sent. */
 export const TOO_MANY_MAILS = `Recorded, not emailed: a subscription sends at most ${MAX_MAILS_PER_MONTH} emails per key and month.`;
 
-/** What `write_calls` answers: texts, which cost both sides least. */
+/** The row that `write_calls` returns. Lists are texts, the cheapest format for both sides. */
 interface FlushRow {
   inserted: number;
   /** Ids of accounts that don't exist. */
   unknown: string | null;
-  /** The current state of each account: id, balance and ledger sequence. */
+  /** Id, balance and ledger sequence of each account after the batch. */
   balances: string | null;
-  /** What keys have spent on the days of the batch: id, day and amount. */
+  /** Id, day and spend of each key on the days of the batch. */
   key_days: string | null;
   alerted: string | null;
   strange_versions: number;
 }
 
 /**
- * Commits events in ONE transaction and ONE round trip: usage rows, and for those really inserted the debits, balances,
- * spend of keys, counts per hour, the hours to roll up, and the alerts that fire. Replaying a batch changes nothing.
- * @throws Error of the database, the whole batch rolled back; after a lost connection the outcome is unknown
+ * Commits events in ONE transaction and ONE round trip: usage rows, and for the newly inserted ones debits, balances,
+ * spend of keys, counts per hour, the hours to roll up, and the alerts that fire. Sending a batch again changes nothing.
+ * @throws Error of the database; the whole batch is rolled back. After a lost connection the outcome is unknown
  *   (`isOutcomeUnknown`): send the same batch again.
  */
 export async function flushBatch(pool: Pool, records: readonly UsageRecord[]): Promise<BatchResult> {
@@ -71,7 +70,7 @@ export async function flushBatch(pool: Pool, records: readonly UsageRecord[]): P
 }
 
 /**
- * Those of the accounts that aren't locked.
+ * Returns the accounts that no other transaction locks.
  * @throws Error of the database
  */
 export async function unlockedAccounts(pool: Pool, accountIds: readonly string[]): Promise<Set<string>> {
@@ -85,13 +84,13 @@ export async function unlockedAccounts(pool: Pool, accountIds: readonly string[]
 }
 
 /**
- * Ids of those of the events that are in the database. Waits for no account that is locked.
+ * Returns the ids of the events that are in the database. Doesn't wait for locked accounts.
  * @throws Error of the database
  */
 export async function recordedEvents(pool: Pool, records: readonly UsageRecord[]): Promise<Set<string>> {
   const question = {
     name: 'metering-recorded',
-    // A scalar subquery looks each one up; a join may read the whole table.
+    // A scalar subquery looks up each event; a join may read the whole table.
     text: `select e.id from unnest($1::uuid[], $2::bigint[]) as e(id, at_ms)
       where (select true from usage_events u
         where u.created_at = timestamptz 'epoch' + e.at_ms * interval '1 millisecond' and u.id = e.id)`,
@@ -118,17 +117,17 @@ async function write(client: PoolClient, records: readonly UsageRecord[]): Promi
     refused:
       unknown.size === 0 ? [] : records.filter(({ accountId }) => unknown.has(accountId.toLowerCase())),
     alerted: row.alerted?.split(' ') ?? [],
-    accounts: told(row.balances, (id, balance, seq) => ({
+    accounts: parseTriples(row.balances, (id, balance, seq) => ({
       id,
       balance: parseMoney(balance),
       seq: BigInt(seq),
     })),
-    keyDays: told(row.key_days, (keyId, day, spend) => ({ keyId, day, spend: parseMoney(spend) })),
+    keyDays: parseTriples(row.key_days, (keyId, day, spend) => ({ keyId, day, spend: parseMoney(spend) })),
   };
 }
 
-/** Lines of three words each; scanned, since each flush reads hundreds of them. */
-function told<Value>(text: string | null, read: (a: string, b: string, c: string) => Value): Value[] {
+/** Reads `a b c,a b c`. Scanned rather than split, since each flush reads hundreds of triples. */
+function parseTriples<Value>(text: string | null, read: (a: string, b: string, c: string) => Value): Value[] {
   const values: Value[] = [];
   for (let at = 0; text !== null && at < text.length; ) {
     const first = text.indexOf(' ', at);
@@ -142,8 +141,8 @@ function told<Value>(text: string | null, read: (a: string, b: string, c: string
 }
 
 /**
- * The columns of a batch as PostgreSQL's array literals, built in one pass. The driver would look for quotes in every
- * value; here only texts, which may hold any character, are escaped.
+ * The columns of a batch as PostgreSQL array literals, built in one pass. The driver would search every value for
+ * quotes; here only texts, which may hold any character, are escaped.
  */
 function columns(records: Iterable<UsageRecord>): string[] {
   const column = new Array<string>(COLUMNS).fill('');
@@ -189,19 +188,19 @@ function quoted(text: string | null): string {
   return `"${/["\\]/.test(text) ? text.replace(/["\\]/g, '\\$&') : text}"`;
 }
 
-/** Whether the server itself reported the error, so that the connection is still usable. */
+/** Whether the server itself reported the error, which leaves the connection usable. */
 function isServerError(error: Error): boolean {
   return 'severity' in error && (error as { severity?: unknown }).severity === 'ERROR';
 }
 
-/** Whether the batch may have been committed all the same. */
+/** Whether a batch that failed with this error may have been committed nevertheless. */
 export function isOutcomeUnknown(error: unknown): boolean {
   return unanswered.has(error as Error);
 }
 
 /**
- * Whether the database refuses the data itself (data exception, integrity violation, raised by a trigger), so that
- * sending it again can't help. Everything else (connection, deadlock, shutdown, missing table) may pass.
+ * Whether the database rejects the data itself (data exception, integrity violation, exception of a trigger), so that
+ * sending it again doesn't help. All other errors (connection, deadlock, shutdown, missing table) may be temporary.
  */
 export function isDataFault(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code;

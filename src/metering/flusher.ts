@@ -15,9 +15,9 @@ export interface FlusherOptions {
   log: Logger;
   metrics: MeterMetrics;
   onFlushed(result: FlushResult): void;
-  /** An attempt failed: the events stay pending. */
+  /** An attempt failed; the events stay pending. */
   onFailure(): void;
-  /** Puts an event that the database refuses where a person finds it. */
+  /** Keeps an event that the database rejects as a dead letter. */
   setAside(record: UsageRecord, reason: string): Promise<void>;
 }
 
@@ -34,10 +34,10 @@ const MAX_BATCH = 1_000;
 const RETRY: BackOff = { firstMs: 50, maxMs: 2_000 };
 const MAX_TRIES = 5;
 
-/** Commits pending events in batches, one transaction at a time, and tries for ever. */
+/** Commits pending events in batches, one transaction at a time, and retries until it succeeds. */
 export class Flusher {
   private queue: Pending[] = [];
-  /** Events with whose commit an answer waits. */
+  /** Events whose answer waits for the commit. */
   private urgent: Pending[] = [];
   private inFlight: Pending[] = [];
   private suspects: Suspect[] = [];
@@ -63,13 +63,13 @@ export class Flusher {
     this.schedule();
   }
 
-  /** Goes immediately, before all others. */
+  /** Flushes an event immediately, before all others. */
   addUrgent(pending: Pending): void {
     this.urgent.push(pending);
     this.schedule();
   }
 
-  /** Whether the last attempt failed for want of the database. */
+  /** Whether the last attempt failed because the database was unavailable. */
   failing(): boolean {
     return this.failures > 0;
   }
@@ -80,12 +80,12 @@ export class Flusher {
     );
   }
 
-  /** How many of them wait for accounts that are locked. */
+  /** How many unsettled events wait for locked accounts. */
   heldEvents(): number {
     return this.held.events;
   }
 
-  /** Every event that is not settled. */
+  /** All events that are neither committed nor dead letters. */
   *unsettled(): Generator<Pending> {
     yield* this.inFlight;
     yield* this.urgent;
@@ -115,7 +115,7 @@ export class Flusher {
     await this.running;
   }
 
-  // The timer keeps the process alive: events that are pending must not be left because nothing else is open.
+  // The timer isn't unref'ed: a process with pending events must not end because nothing else is open.
   private schedule(): void {
     if (this.stopped || this.running || this.dueAnyway()) return;
     const now = performance.now();
@@ -132,7 +132,7 @@ export class Flusher {
     }, wait);
   }
 
-  /** Nearly every event comes while the next flush is due within its delay: nothing to work out then. */
+  /** Whether a flush is due soon anyway. This is so for nearly every event and skips the computation in `waitMs`. */
   private dueAnyway(): boolean {
     return (
       this.timerDueAt !== Number.POSITIVE_INFINITY &&
@@ -252,7 +252,7 @@ export class Flusher {
     return taken.filter((pending) => !isOther(pending));
   }
 
-  /** Retries an event alone, apart from the others, and then sets it aside. */
+  /** Schedules an event that was rejected for a retry of its own; after the last one, it becomes a dead letter. */
   private async suspect(pending: Pending, reason: string): Promise<void> {
     this.inFlight = this.inFlight.filter((other) => other !== pending);
     this.held.remove([pending]);
@@ -262,7 +262,7 @@ export class Flusher {
       this.suspects.push(suspect);
     }
     suspect.tries++;
-    // A dead letter may be long in coming, too, if the disk is full.
+    // A full disk can delay the dead letter, too.
     if (!pending.own) pending.delayed?.();
     suspect.dueAt = performance.now() + jitteredMs(RETRY, suspect.tries);
     if (suspect.tries < MAX_TRIES) return;
@@ -285,7 +285,7 @@ export class Flusher {
   private async retrySuspects(): Promise<void> {
     const now = performance.now();
     for (const suspect of this.suspects.filter(({ dueAt }) => dueAt <= now)) {
-      // It may wait for its account by now.
+      // A commit of this loop may have moved it to the held accounts.
       if (this.suspects.includes(suspect)) await this.commit([suspect.pending]);
     }
   }

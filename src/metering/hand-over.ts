@@ -2,11 +2,11 @@ import type { Flusher } from './flusher.js';
 import type { Pending } from './pending.js';
 import type { UsageRecord } from './usage-record.js';
 
-/** Records of a dead process that the flusher has: each is committed, set aside, or waits and counts here. */
+/** Outcome of a hand-over: each record is committed, a dead letter, or waits and counts in this process. */
 export interface Handed {
-  /** Whether some wait. */
+  /** Whether any record waits. */
   waits: boolean;
-  /** Resolves when none waits any longer; rejects when the process stops. */
+  /** Resolves when no record waits any longer; rejects when the process stops. */
   settled: Promise<void>;
 }
 
@@ -14,25 +14,25 @@ export interface HandOverDeps {
   flusher: Flusher;
   /** Rejects when the process stops. */
   ends: Promise<never>;
-  /** Ids of those that the database has. */
+  /** Returns the ids of the records that are in the database. */
   recorded(records: UsageRecord[]): Promise<ReadonlySet<string>>;
-  /** From now on these count in this process, until they are reported as settled. */
+  /** From now on these records count in this process, until they are reported as settled. */
   takeOver(records: UsageRecord[]): void;
 }
 
-/** Gives what dead processes have recorded to the flusher, and takes over what has to wait there. */
+/** Passes the records of dead processes to the flusher, and takes over those that have to wait there. */
 export class HandOver {
-  /** How many records have been handed over: each is committed, set aside, or waits. */
+  /** How many records have been handed over. */
   events = 0;
-  /** Those that were taken over and aren't settled: a copy, or another replay of the same folder, brings them again. */
+  /** Ids of records taken over and not yet settled. A copy, or another replay of the same folder, may bring them again. */
   readonly #taken = new Set<string>();
 
   constructor(private readonly deps: HandOverDeps) {}
 
   /**
-   * Gives records to the flusher, and resolves when it is through with all but those that wait: for accounts that are locked,
-   * or as dead letters. Those count in this process by then.
-   * @param borrowed Of a process that may live, or be another installation's.
+   * Passes records to the flusher. Resolves when each is committed, or waits for a locked account or as a suspected dead
+   * letter; by then, waiting records count in this process.
+   * @param borrowed Whether the process that recorded them may be alive, or belong to another installation.
    * @throws What `ends` rejects with.
    */
   async commit(records: readonly UsageRecord[], since: number, borrowed = false): Promise<Handed> {
@@ -73,10 +73,10 @@ export class HandOver {
     return { waits: open > 0, settled };
   }
 
-  /** A balance contains what the database has already, although the spool may still hold it. */
+  /** Records that are already in the database are left out: balances contain them, although the spool still has a copy. */
   async #takeOver(waiting: ReadonlySet<Pending>): Promise<void> {
     const records = [...waiting].map(({ record }) => record);
-    // A database that doesn't say counts too much rather than too little, until it has all of them.
+    // If the database doesn't respond, count too much rather than too little until all of them are committed.
     const recorded = await this.deps.recorded(records).catch(() => new Set<string>());
     const taken: Pending[] = [];
     for (const pending of waiting) {

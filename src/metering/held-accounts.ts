@@ -17,27 +17,27 @@ export interface HeldAccountsDeps {
   log: Logger;
   /** Commits events, or calls `setApart` again. */
   commit(batch: Pending[]): Promise<void>;
-  /** Hands over all events of an account that are under way, oldest first: from now on they wait here. */
+  /** Removes all events of an account from the flusher, oldest first; from now on they wait here. */
   takeOut(accountId: string): Pending[];
 }
 
 const RETRY: BackOff = { firstMs: 125, maxMs: 2_000 };
 const MAX_BATCH = 1_000;
 /**
- * So many flushes in a row that wait for locks in vain mean that a table is locked and not some rows: halving 1,000
- * accounts finds the one in ten.
+ * More lock timeouts in a row than this mean that a table is locked, not single rows: halving 1,000 accounts finds the
+ * locked one in ten steps.
  */
 const MAX_FAULTS = 12;
-/** Each try of an account that is locked in other rows than its own takes as long as a flush waits. */
+/** Bounds one round: an account locked in rows other than its own makes each try wait for the whole lock timeout. */
 const MAX_TRIES_IN_VAIN = 3;
 
 const accountOf = ({ record }: Pending): string => record.accountId;
 
-/** Locked accounts: their events wait here, in order, so that no others have to wait. */
+/** Keeps the events of locked accounts in order, so that the events of other accounts don't wait for them. */
 export class HeldAccounts {
   readonly #accounts = new Map<string, Held>();
   #events = 0;
-  /** In a row, since something was committed. */
+  /** Lock timeouts since the last commit. */
   #faults = 0;
 
   constructor(private readonly deps: HeldAccountsDeps) {}
@@ -51,12 +51,12 @@ export class HeldAccounts {
     return this.#accounts.size === 0;
   }
 
-  /** When to try the next account, in monotonic milliseconds; Infinity when none waits. */
+  /** When to retry the next account, in monotonic milliseconds; Infinity if there are no held accounts. */
   dueAt(): number {
     return Math.min(Number.POSITIVE_INFINITY, ...[...this.#accounts.values()].map(({ dueAt }) => dueAt));
   }
 
-  /** When the oldest event was recorded; Infinity when none waits. */
+  /** When the oldest event was recorded; Infinity if there are no held accounts. */
   oldestSince(): number {
     const firsts = [...this.#accounts.values()].map(({ pendings }) => pendings[0]!.since);
     return Math.min(Number.POSITIVE_INFINITY, ...firsts);
@@ -66,7 +66,7 @@ export class HeldAccounts {
     for (const { pendings } of this.#accounts.values()) yield* pendings;
   }
 
-  /** The events of a batch whose accounts don't wait; the others are put behind those that do. */
+  /** Queues the events of held accounts behind their earlier ones, and returns the rest of the batch. */
   keepOut(batch: Pending[]): Pending[] {
     if (this.empty) return batch;
     return batch.filter((pending) => {
@@ -76,7 +76,7 @@ export class HeldAccounts {
     });
   }
 
-  /** Takes events out that are settled, or that wait elsewhere now. */
+  /** Removes events that are settled or wait elsewhere now. */
   remove(done: readonly Pending[]): void {
     if (this.empty) return;
     const gone = new Set(done);
@@ -90,15 +90,15 @@ export class HeldAccounts {
     }
   }
 
-  /** Something was committed, or another round of flushes begins. */
+  /** Call after a commit, and at the beginning of a round of flushes. */
   progress(): void {
     this.#faults = 0;
   }
 
   /**
-   * Somebody holds a lock that a batch needs: the accounts that are locked wait here, and all others are committed.
-   * Where the lock isn't on an account itself, halving finds whose it is.
-   * @throws `fault` when a table seems to be locked.
+   * Handles a batch that timed out waiting for a lock: holds the locked accounts and commits the others. If no account row
+   * itself is locked, halving the batch finds the account that the lock belongs to.
+   * @throws `fault` if a whole table seems to be locked.
    */
   async setApart(batch: Pending[], fault: unknown): Promise<void> {
     if (++this.#faults > MAX_FAULTS) throw fault;
@@ -116,7 +116,7 @@ export class HeldAccounts {
     await this.deps.commit(rest.filter((pending) => !half.has(accountOf(pending))));
   }
 
-  /** Tries the accounts that are due, one at a time, unless they are still locked. */
+  /** Retries the accounts that are due and no longer locked, one at a time. */
   async retry(): Promise<void> {
     const now = performance.now();
     const due = [...this.#accounts].filter(([, { dueAt }]) => dueAt <= now).map(([id]) => id);
@@ -128,7 +128,7 @@ export class HeldAccounts {
 
   async #unlocked(ids: string[]): Promise<string[]> {
     const unlocked = await unlockedAccounts(this.deps.pool, ids);
-    // The database writes ids in one way; records may in another.
+    // The database returns ids in lower case; records may have them in upper case.
     return ids.filter((id) => unlocked.has(id.toLowerCase()));
   }
 
@@ -137,7 +137,7 @@ export class HeldAccounts {
     for (let from = 0; from < waiting.length; from += MAX_BATCH) {
       const batch = waiting.slice(from, from + MAX_BATCH);
       await this.deps.commit(batch);
-      // Locked again: later events wait with it.
+      // Locked again: the later events wait, too.
       if (this.#accounts.get(accountId)?.pendings[0] === batch[0]) return;
     }
     this.deps.log.info(

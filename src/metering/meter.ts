@@ -28,47 +28,47 @@ export interface MeterOptions {
   log: Logger;
   registry: Registry;
   clock: Clock;
-  /** Of this process's folder; an id that no other process ever had. */
+  /** Name of this process's folder; must be unique for all time. */
   name?: string;
   /**
-   * Called with what dead processes have recorded and a locked account keeps from being committed. It counts in this process
-   * until it is among the `own` of `onFlushed`.
+   * Called with records of dead processes that a locked account keeps from being committed. They count in this process
+   * until `onFlushed` lists them in `own`.
    */
   onTakenOver?(records: UsageRecord[]): void;
-  /** Called every few seconds with the names of dead processes whose spools are adopted, until everything of theirs is committed. */
+  /** Called every few seconds with the names of dead processes whose spools are adopted and not yet committed. */
   onFound?(owners: string[]): void;
   /**
-   * Whether no process may admit calls that this one can't look up. It then accepts calls only once balances contain what is
-   * recorded in all folders, however lately.
+   * Whether every process that may admit calls runs where this one can look it up. If so, calls are accepted only once
+   * balances contain the events of all folders, however recent.
    */
   alone?: boolean;
-  /** Called with the names of dead processes once everything of theirs is committed or taken over. */
+  /** Called with the names of dead processes once all of their events are committed or taken over. */
   onReplayed?(owners: string[]): void;
   /** Called synchronously after each commit. */
   onFlushed(result: FlushResult): void;
-  /** For tests of a failing disk. */
+  /** Replaced by tests of a failing disk. */
   disk?: SpoolDisk;
-  /** Events kept in memory while the database is away. */
+  /** Maximum events kept in memory while the database is unavailable. */
   memoryEvents?: number;
-  /** How often the folder's heartbeat is touched, and with it whether the folder is still there. */
+  /** How often the owner file is touched, which also notices a deleted folder. */
   heartbeatMs?: number;
-  /** How often it looks for spools of dead processes. */
+  /** How often to look for spools of dead processes. */
   lookMs?: number;
   /**
-   * How long start, stop, and answers that may be charged wait for a database that doesn't answer, or is slow; seconds unless
-   * given.
+   * How long start, stop and answers with an uncertain commit wait for a slow database. By default 3 s, 4 s and as long
+   * as a flush may take.
    */
   patienceMs?: number;
 }
 
 const MEMORY_EVENTS = 50_000;
-/** A database that takes nothing doesn't hold up the start longer. */
+/** How long an unavailable database may delay the start. */
 const START_WAIT_MS = 3_000;
 const STOP_WAIT_MS = 4_000;
 const HEARTBEAT_MS = 10_000;
 const POLL_MS = 5;
 
-/** Creates the folder with its owner's file already in it, so that it is never seen without an owner. */
+/** Creates the folder with the owner file already in it, so that other processes never see it without an owner. */
 function makeFolder(directory: string, name: string): string {
   const draft = join(directory, `.${name}`);
   mkdirSync(draft, { recursive: true, mode: 0o700 });
@@ -79,8 +79,8 @@ function makeFolder(directory: string, name: string): string {
 }
 
 /**
- * Opens this process's spool, takes over those of dead processes and starts flushing.
- * @throws Error when the spool's folder can't be made.
+ * Opens this process's spool, adopts the spools of dead processes and starts flushing.
+ * @throws Error if the spool's folder can't be created.
  */
 export async function createMeter(options: MeterOptions): Promise<Meter> {
   const { directory, pool, log, clock } = options;
@@ -139,11 +139,9 @@ export async function createMeter(options: MeterOptions): Promise<Meter> {
     onReplayed: (events) => metrics.replayed.inc(events),
   });
 
-  /**
-   * The folder of this living process was deleted or taken: the process creates a new one and writes everything again.
-   */
+  /** Recreates this process's folder after somebody deleted or took it, and writes all uncommitted events again. */
   const rehome = (error: unknown): void => {
-    // Another beat of the same moment may have made it already.
+    // A concurrent heartbeat may have recreated it already.
     if (stopping || existsSync(join(folder, OWNER_FILE))) return;
     log.error({ err: error }, 'recreated the missing spool folder of this process');
     try {
@@ -186,11 +184,11 @@ export async function createMeter(options: MeterOptions): Promise<Meter> {
     const adopted = await adoption.stop();
     await within(stopWaitMs, flusher.stop());
     const empty = await spool.close();
-    // Without its owner's file the folder is free to be adopted, though this process may still run.
+    // Without an owner file, other processes may adopt the folder although this one still runs.
     await rm(empty && adopted ? folder : join(folder, OWNER_FILE), { recursive: true, force: true });
   };
 
-  /** Whether balances that are read contain what dead processes had recorded, or it counts here. */
+  /** Whether each event of dead processes is either part of the balances in the database or counts in this process. */
   let isCaughtUp = false;
   const start = async (): Promise<void> => {
     const caughtUp = adoption.start().then(() => {

@@ -3,24 +3,24 @@ import { basename, join } from 'node:path';
 import { systemClock } from '../lib/clock.js';
 import { isGone, OWNER_FILE, type Owner, parseOwner } from './owner.js';
 
-/** What a look has seen of the folder of an owner that can't be looked up. */
+/** The last sign of life of an owner that isn't in this machine's process table. */
 export interface Heartbeat {
-  /** File time that its owner has set, by its clock. */
+  /** File time set by the owner, by its clock. */
   at: number;
-  /** At how many looks in a row it has been the same. */
+  /** How many looks in a row found the same time. */
   looks: number;
 }
 
-/** Heartbeats by the name of the folder. */
+/** Heartbeats by folder name. */
 export type Heartbeats = ReadonlyMap<string, Heartbeat>;
 
 /**
- * At so many looks, a minute's, a heartbeat must be the same for its owner to count as gone. No clock decides: it may be
- * set, and after a sleep of the machine every heartbeat is old.
+ * An owner counts as gone once its heartbeat was the same at this many looks, which takes a minute. Comparing it with the
+ * clock would be wrong after the clock is set, and after the machine has slept.
  */
 const LOOKS = 12;
 
-/** Folders in addition to those of processes. */
+/** Folders that don't belong to a process. */
 export const DEAD_LETTERS_FOLDER = 'dead-letters';
 export const DAMAGED_FOLDER = 'damaged';
 const RESERVED = new Set([DEAD_LETTERS_FOLDER, DAMAGED_FOLDER]);
@@ -29,16 +29,16 @@ const SEGMENT_SUFFIX = '.seg';
 
 export const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
 
-/** Name of the segment file with this number; sorts by number. */
+/** File name of a segment. Names sort by number. */
 export const segmentName = (number: number): string => `${String(number).padStart(10, '0')}${SEGMENT_SUFFIX}`;
 
-/** A sign that the owner lives, for those who can't see its process. File times, hence the real clock. */
+/** Shows processes that can't look this one up that it is alive. Sets a file time, hence the real clock. */
 export async function beat(folder: string): Promise<void> {
   const now = new Date(systemClock.now());
   await utimes(join(folder, OWNER_FILE), now, now);
 }
 
-/** Whether a folder is an orphan, or its heartbeat while that isn't known. `last` is its heartbeat at the previous look. */
+/** Whether a folder is an orphan, or its heartbeat while that is unknown. `last` is its heartbeat at the previous look. */
 async function isOrphan(
   folder: string,
   self: Owner,
@@ -52,17 +52,17 @@ async function isOrphan(
     const beat = { at, looks: last?.at === at ? last.looks + 1 : 0 };
     return beat.looks >= LOOKS || beat;
   } catch (error) {
-    // A folder appears with its owner's file in it; without one its owner has given it up.
+    // Folders are created with an owner file; the owner removes the file when it gives the folder up.
     if (isMissing(error)) return true;
     throw error;
   }
 }
 
 /**
- * Takes every folder below `directory` whose owner is gone by renaming it into `own`. The rename is atomic: of
- * several adopters one wins. If a folder can't be taken, `failed` is called and the others are taken all the same.
- * @param seen What the look before gave.
- * @returns Those whose owners can't be looked up and may live.
+ * Adopts every folder below `directory` whose owner is gone by renaming it into `own`. The rename is atomic: of
+ * several adopters one wins. Calls `failed` for each folder that can't be renamed, and goes on with the others.
+ * @param seen The result of the previous look.
+ * @returns Heartbeats of the owners that can't be looked up and may be alive.
  * @throws Error when `directory` can't be read.
  */
 export async function adoptOrphans(
@@ -89,8 +89,8 @@ export async function adoptOrphans(
 }
 
 /**
- * Paths of the folders that a process has adopted and not yet replayed, in order. The disk alone knows them, so that no
- * error makes the process forget one.
+ * Paths of the folders that a process has adopted and not yet replayed, in order. Read from the disk each time, so that
+ * no error makes the process forget one.
  * @throws Error when `own` exists and can't be read.
  */
 export async function adoptedFolders(own: string): Promise<string[]> {
@@ -99,13 +99,13 @@ export async function adoptedFolders(own: string): Promise<string[]> {
     const adopted = names.filter((name) => name.startsWith(ADOPTED_PREFIX)).sort();
     return adopted.map((name) => join(own, name));
   } catch (error) {
-    // Whoever deleted the process's folder has deleted what was adopted, too.
+    // If the process's own folder was deleted, the adopted ones went with it.
     if (isMissing(error)) return [];
     throw error;
   }
 }
 
-/** Names of the processes whose folders lie in an adopted folder: its owner's, and of those that it had adopted itself. */
+/** Names of the processes whose events are in an adopted folder: its owner, and those that the owner had adopted. */
 export async function formerOwners(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true });
   const inner = entries.filter((entry) => entry.isDirectory()).map((entry) => join(folder, entry.name));
@@ -113,7 +113,7 @@ export async function formerOwners(folder: string): Promise<string[]> {
   return [basename(folder).replace(ADOPTED_PREFIX, ''), ...names.flat()];
 }
 
-/** Segment files of an adopted folder, oldest first, those that its owner had adopted itself included. */
+/** Segment files of an adopted folder, oldest first, including those that its owner had adopted. */
 export async function segmentFiles(folder: string): Promise<string[]> {
   const files: string[] = [];
   for (const entry of await readdir(folder, { withFileTypes: true })) {
@@ -124,7 +124,7 @@ export async function segmentFiles(folder: string): Promise<string[]> {
   return files.sort();
 }
 
-/** Puts a file that could not be read in full out of the way, for a person to look at. */
+/** Moves a file that could not be read in full to the damaged folder, for a person to look at. @returns The new path. */
 export async function setDamagedAside(directory: string, path: string): Promise<string> {
   const folder = join(directory, DAMAGED_FOLDER);
   await mkdir(folder, { recursive: true, mode: 0o700 });

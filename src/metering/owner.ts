@@ -3,9 +3,9 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { isStillRunning, processStat } from '../lib/process-stat.js';
 
-/** Who owns a spool folder, precisely enough to tell a dead process from a living one with the same pid. */
+/** Identifies the process that owns a spool folder, even after its pid was reused. */
 export interface Owner {
-  /** Boot id of the kernel, or the host's name where there is none. */
+  /** Boot id of the kernel, or the host name on systems without boot ids. */
   machine: string;
   /** Pids are comparable within one namespace only: containers of one host share the boot id. */
   pidNamespace: string;
@@ -40,7 +40,7 @@ export function writeOwner(directory: string, owner: Owner): void {
   renameSync(draft, join(directory, OWNER_FILE));
 }
 
-/** Undefined for a text that no owner wrote. */
+/** Returns undefined for a text that no owner wrote. */
 export function parseOwner(text: string): Owner | undefined {
   try {
     const value = JSON.parse(text) as Owner;
@@ -51,8 +51,8 @@ export function parseOwner(text: string): Owner | undefined {
 }
 
 /**
- * Whether the owner of a folder is permanently gone, by the process table, so that a suspended process keeps its folder.
- * Undefined if it can't be looked up there: on another machine, in another container, or from before a reboot.
+ * Whether the owner of a folder is gone for good, by the process table, so that a suspended process keeps its folder.
+ * Undefined if the table doesn't cover it: on another machine, in another container, or from before a reboot.
  */
 export function isGone(owner: Owner | undefined, self: Owner): boolean | undefined {
   if (owner?.machine !== self.machine || owner.pidNamespace !== self.pidNamespace) return undefined;

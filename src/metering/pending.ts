@@ -3,18 +3,18 @@ import type { UsageRecord } from './usage-record.js';
 /** An event on its way to the database. */
 export interface Pending {
   record: UsageRecord;
-  /** Whether it counts in this process until it is settled: what it has recorded itself or taken over. */
+  /** Whether this process recorded the event or took it over; it counts here until it is settled. */
   own: boolean;
-  /** Whether its process may live, and may be another installation's: then an account that doesn't exist is no fault. */
+  /** Whether its process may be alive or belong to another installation, so that a missing account is no error. */
   borrowed?: boolean;
-  /** Order of recording; what `drain` waits for. */
+  /** Order of recording; `drain` waits up to a position. */
   position: number;
-  /** When it was recorded, by the clock, for its age. */
+  /** When it was recorded, by the clock. */
   since: number;
-  /** Called once: it is committed, or set aside since the database refuses it. */
+  /** Called once, when the event is committed or became a dead letter. */
   settled(): void;
-  /** Called when its account is locked: it may take as long as the lock is held. If it isn't `own`, also when it is refused. */
+  /** Called when the account is locked, which may last. For events that aren't `own` also when the database rejects them. */
   delayed?(): void;
-  /** Called when it was sent, and nobody knows whether it was committed: sent again, it says so. */
+  /** Called when the event was sent but the outcome is unknown. The next attempt decides. */
   doubted?(): void;
 }

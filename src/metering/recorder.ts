@@ -13,16 +13,16 @@ export interface RecorderOptions {
   flusher: Flusher;
   clock: Clock;
   log: Logger;
-  /** Events kept in memory while they wait; the rest is read again from the segments. */
+  /** Maximum uncommitted events in memory; further ones are read from the segments later. */
   memoryEvents: number;
-  /** How long an answer waits to hear whether its event is committed. */
+  /** How long an answer waits if the commit of its event is uncertain. */
   doubtMs: number;
 }
 
-/** Events that may exist in memory only, while the disk is full and the database away. */
+/** Maximum events in memory only, while the disk is full and the database unavailable. */
 const MAX_UNSPOOLED = 10_000;
 
-/** What an unrecorded answer becomes: callers that receive an error pay nothing. The operator still sees the tokens. */
+/** The event of a call whose answer couldn't be recorded: the caller gets an error and pays nothing. Tokens stay visible. */
 function waived(record: UsageRecord): UsageRecord {
   const why = { errorCode: 'service_unavailable', errorMessage: errorEntry('service_unavailable').message };
   return { ...record, status: 'error', ...why, httpStatus: 503, cost: 0n };
@@ -30,14 +30,14 @@ function waived(record: UsageRecord): UsageRecord {
 
 const refused = (): Error => new Error('neither the spool nor the database accepted the event');
 
-/** Brings finished calls into the spool and from there to the flusher. */
+/** Takes finished calls to the spool and from there to the flusher. */
 export class Recorder {
   private position = 0;
   private readonly unspooled = new Set<Entry>();
-  /** From this segment on, events stay on the disk only until memory has room. */
+  /** From this segment on, events stay on the disk until memory has room. */
   private spillFrom: number | undefined;
   private readonly spilled = new SpilledSegments();
-  /** Events whose commit was not answered. */
+  /** Events whose commit got no response. */
   private readonly inDoubt = new Set<Entry>();
   private refilling = false;
   private closed = false;
@@ -64,7 +64,7 @@ export class Recorder {
       return;
     }
     entry.segment = segment;
-    // It waits for its flush, and each garbage collection copies what it holds.
+    // The entry lives until its flush; without the intent, garbage collections copy less.
     entry.opened = undefined;
     try {
       this.release(entry);
@@ -73,7 +73,7 @@ export class Recorder {
     }
   }
 
-  /** The event is committed or set aside. */
+  /** The event is committed or a dead letter. */
   settled(entry: Entry): void {
     entry.done = true;
     if (entry.segment !== undefined) {
@@ -86,14 +86,14 @@ export class Recorder {
     this.refill();
   }
 
-  /** Its account is locked: an answer that waits for the commit could wait for ever. */
+  /** The account is locked: an answer that waits for the commit could wait forever. */
   delayed(entry: Entry): void {
     if (!this.inDoubt.has(entry)) this.waive(entry, refused());
   }
 
   /**
-   * The event was sent to the database and may be committed: an answer that ended with an error now could be charged. It waits
-   * for the next try, or for the spool, no longer than a try takes.
+   * The event was sent and may be committed, so an answer that now ended with an error could still be charged. The answer
+   * waits for the next attempt or for the spool, at most `doubtMs`.
    */
   doubt(entry: Entry): void {
     if (!entry.answer || this.inDoubt.has(entry)) return;
@@ -116,12 +116,11 @@ export class Recorder {
     return { events, oldestMs };
   }
 
-  /** Position of the newest event. */
   newest(): number {
     return this.position;
   }
 
-  /** Whether every event of this process up to a position is committed or set aside. */
+  /** Whether every event of this process up to `position` is committed or a dead letter. */
   isCommitted(position: number): boolean {
     if (this.spilled.reaches(position)) return false;
     for (const pending of this.options.flusher.unsettled()) {
@@ -130,23 +129,23 @@ export class Recorder {
     return true;
   }
 
-  /** The database is away: answers that wait for it end with an error. */
+  /** The database is unavailable: answers that wait for a commit end with an error. */
   abandonAnswers(): void {
     for (const entry of this.unspooled) if (!this.inDoubt.has(entry)) this.waive(entry, refused());
   }
 
-  /** The disk is back: what is in memory only goes to the spool. */
+  /** The disk is writable again: events in memory only go to the spool. */
   respool(): void {
     this.append([...this.unspooled]);
   }
 
-  /** Appends records again whose segment may not reach the disk. */
+  /** Appends the events of segments that may not be on the disk again. */
   reappend(isDoubtful: (segment: number) => boolean): void {
     const entries = [...this.options.flusher.unsettled()].filter((pending) => pending instanceof Entry);
     this.append(entries.filter((entry) => entry.segment !== undefined && isDoubtful(entry.segment)));
   }
 
-  /** Reads spilled events again when memory has room. */
+  /** Reads spilled events from the disk when memory has room. */
   refill(): void {
     const { flusher, memoryEvents, log } = this.options;
     if (this.refilling || this.closed || flusher.failing()) return;
@@ -176,7 +175,7 @@ export class Recorder {
     }
   }
 
-  /** The disk refused the event: the database may take it directly, while the answer waits. */
+  /** The disk refused the event: it goes straight to the database, while the answer waits. */
   private keep(entry: Entry, error: Error): void {
     this.unspooled.add(entry);
     if (this.options.flusher.failing() || this.closed) {
@@ -215,9 +214,9 @@ export class Recorder {
   }
 
   private appended(entry: Entry, record: UsageRecord, segment: number): void {
-    // The entry has it in memory: were it read from there as well, it would be reported as settled twice.
+    // The entry is in memory; reading the copy from the segment as well would settle it twice.
     if (this.spillFrom !== undefined && segment >= this.spillFrom) this.spilled.addCopy(segment, record.id);
-    // A record that has changed or was committed since doesn't need this copy, which may then be dropped immediately.
+    // If the record was committed or has changed meanwhile, the copy isn't needed.
     if (entry.done || entry.record !== record) {
       this.options.spool.settle(segment);
       return;
@@ -229,13 +228,13 @@ export class Recorder {
     this.release(entry);
   }
 
-  /** Events in memory; those of locked accounts have a separate limit of the same size. */
+  /** Number of events in memory. Events of locked accounts have a separate limit of the same size. */
   private inMemory(): number {
     const { flusher, memoryEvents } = this.options;
     return flusher.size() - Math.min(flusher.heldEvents(), memoryEvents);
   }
 
-  /** Hands a spooled event to the flusher, or leaves it on the disk while memory is full. */
+  /** Passes a spooled event to the flusher, or leaves it on the disk while memory is full. */
   private pass(entry: Entry, segment: number): void {
     const { flusher, memoryEvents, spool } = this.options;
     if (this.spillFrom === undefined && this.inMemory() >= memoryEvents) this.spillFrom = spool.rotate();
@@ -248,7 +247,7 @@ export class Recorder {
 
   private async readSpilled(): Promise<void> {
     const { spool, flusher } = this.options;
-    // When only the current segment is left, memory has caught up: it is closed, and new events go the short way.
+    // Only the current segment is left, so memory has caught up: start a new one, whose events go straight to the flusher.
     if (this.spillFrom !== undefined && this.spilled.size <= 1) {
       spool.rotate();
       this.spillFrom = undefined;
@@ -274,7 +273,7 @@ export class Recorder {
     for (const entry of entries) flusher.add(entry);
   }
 
-  /** Someone has deleted the folder: what was on the disk only is gone, and nothing else waits for it. */
+  /** Somebody deleted the folder: events that were on the disk only are lost. */
   private lost({ number, events }: SpilledSegment, error: unknown): void {
     this.options.log.error({ err: error, events }, 'a spool segment was deleted: its usage is not charged');
     this.spilled.delete(number);

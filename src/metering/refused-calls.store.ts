@@ -2,28 +2,28 @@ import type { Pool } from 'pg';
 import { queryWithin } from '../db/bounded.js';
 import type { Money } from '../lib/money.js';
 
-/** How many calls of a key were refused with one code for one model in an hour. */
+/** The refused calls of one key, code, model and hour. */
 export interface RefusedCount {
   accountId: string;
   keyId: string;
   code: string;
   model: string;
-  /** Beginning of the hour, milliseconds. */
+  /** Start of the hour, milliseconds. */
   hour: number;
   calls: number;
   /** Milliseconds. */
   lastAt: number;
-  /** 0 but for calls that were answered. */
+  /** 0 unless the calls were answered. */
   cost: Money;
-  /** Of the latest calls, the latest last; at most `MAX_IDS`. */
+  /** Ids of the latest calls, the latest last; at most `MAX_IDS`. */
   ids: string[];
 }
 
 const TIMEOUT_MS = 5_000;
-/** Calls that can be looked up, by key, code, model and hour: who calls on in vain fills no table. */
+/** Ids kept per key, code, model and hour, so that a client that keeps calling in vain doesn't fill the table. */
 export const MAX_IDS = 50;
 
-/** In the order of the primary key, so that two edges that count the same never wait for each other in a circle. */
+/** Written in the order of the primary key, so that two edges don't deadlock. */
 const TEXT = `
 insert into refused_call_hours as r (account_id, hour, key_id, code, model, calls, last_at, ids)
 select account_id, to_timestamp(hour_ms / 1000.0), key_id, code, model, calls, to_timestamp(last_ms / 1000.0), ids::uuid[]
@@ -35,7 +35,7 @@ set calls = r.calls + excluded.calls, last_at = greatest(r.last_at, excluded.las
   ids = (excluded.ids || r.ids)[1:${MAX_IDS}]`;
 
 /**
- * Adds counts to those of the database, in one statement.
+ * Adds counts to those in the database, in one statement.
  * @throws Error of the database, or after 5 s
  */
 export async function addRefusedCalls(pool: Pool, counts: readonly RefusedCount[]): Promise<void> {

@@ -4,28 +4,28 @@ import type { Money } from '../lib/money.js';
 import { within } from '../lib/within.js';
 import { MAX_IDS, type RefusedCount } from './refused-calls.store.js';
 
-/** A call that was refused to a key that is known, whether or not it may call. */
+/** A refused call of a known key, including disabled ones. */
 export interface RefusedCall {
-  /** Its `x-request-id`, where its owner may look it up. */
+  /** The `x-request-id`, if the owner may look up the call. */
   id?: string;
   accountId: string;
   keyId: string;
-  /** Of the error table. */
+  /** Error code. */
   code: string;
-  /** From the catalog; empty if no model was named, or an unknown one. */
+  /** Model of the catalog; empty if the call named none or an unknown one. */
   model: string;
   /** Milliseconds. */
   at: number;
-  /** What it cost, where calls are counted that were answered. */
+  /** Cost, where answered calls are counted. */
   cost?: Money;
 }
 
 export interface RefusedCallsOptions {
-  /** Commits counts in one transaction. Gives those that have to be tried again, if any. */
+  /** Commits counts in one transaction. Returns the counts to retry, if any. */
   write(counts: readonly RefusedCount[]): Promise<readonly RefusedCount[] | undefined>;
-  /** Is notified of the accounts for which something was committed. */
+  /** Called with the accounts whose counts were committed. */
   onWritten(accountIds: Iterable<string>): void;
-  /** Calls that found no room in memory. */
+  /** Called with the number of calls that found no room in memory. */
   onLost(calls: number): void;
   log: Logger;
   intervalMs?: number;
@@ -33,14 +33,14 @@ export interface RefusedCallsOptions {
 
 const INTERVAL_MS = 1_000;
 const RETRY_MS = 5_000;
-/** Maximum counts in memory, about 200 bytes each; there is one per key, code, model and hour. */
+/** Maximum counts in memory, about 200 bytes each, one per key, code, model and hour. */
 const MAX_COUNTS = 10_000;
 const BATCH = 1_000;
-const GOODBYE_MS = 2_000;
+const STOP_WAIT_MS = 2_000;
 
 /**
- * Counts refused calls by key, code, model and hour, and writes the counts once a second. They are no money: what a process
- * hasn't written when it is killed is lost, and after a connection that broke in the middle of a commit it may count twice.
+ * Counts refused calls by key, code, model and hour, and writes the counts once a second. Counts aren't money: a killed
+ * process loses what it hasn't written, and a connection that breaks during a commit may count calls twice.
  */
 export class RefusedCalls {
   #counts = new Map<string, RefusedCount>();
@@ -57,12 +57,12 @@ export class RefusedCalls {
     this.#schedule();
   }
 
-  /** Writes what is left, as far as the database takes it. */
+  /** Writes the remaining counts if the database responds in time. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);
-    await within(GOODBYE_MS, this.#writing ?? Promise.resolve());
-    if (this.#counts.size > 0) await within(GOODBYE_MS, this.#write());
+    await within(STOP_WAIT_MS, this.#writing ?? Promise.resolve());
+    if (this.#counts.size > 0) await within(STOP_WAIT_MS, this.#write());
   }
 
   #add(count: RefusedCount): void {
@@ -105,7 +105,7 @@ export class RefusedCalls {
         this.options.onWritten(new Set(batch.map(({ accountId }) => accountId)));
       } catch (error) {
         if (!this.#failing) {
-          this.options.log.warn({ err: error }, 'refused calls could not be counted: tried again');
+          this.options.log.warn({ err: error }, 'failed to write the counts of refused calls; will retry');
         }
         this.#failing = true;
         for (const count of taken.slice(from)) this.#add(count);

@@ -1,25 +1,26 @@
-import { readFile, rm } from 'node:fs/promises';
+import { readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Logger } from '../lib/logger.js';
 import { TERMINATED } from './flush.store.js';
 import type { Handed } from './hand-over.js';
-import { isMissing, segmentFiles, setDamagedAside } from './orphans.js';
+import { DAMAGED_FOLDER, DEAD_LETTERS_FOLDER, isMissing, segmentFiles, setDamagedAside } from './orphans.js';
 import { decodeFrames, HEADER_BYTES, headerState, nextFrame, type SpoolEntry } from './spool-record.js';
 import type { CallIntent, UsageRecord } from './usage-record.js';
 
-/** Records decoded at once; keeps the event loop of a serving process free. */
+/** Records decoded in one step, so that replaying doesn't block the event loop. */
 const SLICE = 500;
 
 export interface ReplayOptions {
-  /** The folder that holds all processes' spools. */
+  /** The folder that holds the spools of all processes. */
   directory: string;
   log: Logger;
-  /** Resolves when the records are committed, set aside or wait for locked accounts. @throws Error when the process stops. */
+  /** Resolves when each record is committed, a dead letter or waits for a locked account. @throws Error when the process stops. */
   commit(records: UsageRecord[]): Promise<Handed>;
 }
 
 /**
- * The event of a call whose process died before it finished: free, and identical for every process that adopts the
- * spool, since it is derived from the intent.
+ * The event of a call whose process died before the call finished. It is free, and derived from the intent alone, so that
+ * every process that adopts the spool writes the same one.
  */
 export function terminatedEvent({ at, ...call }: CallIntent): UsageRecord {
   return {
@@ -46,7 +47,7 @@ export function terminatedEvent({ at, ...call }: CallIntent): UsageRecord {
   };
 }
 
-/** Decodes a segment in slices; bytes that are damaged in the middle are skipped and reported. */
+/** Decodes a segment in slices. Skips and reports damaged bytes between records. */
 async function* readSegment(bytes: Buffer, onDamage: (offset: number) => void): AsyncGenerator<SpoolEntry[]> {
   let offset = HEADER_BYTES;
   while (offset < bytes.length) {
@@ -58,7 +59,7 @@ async function* readSegment(bytes: Buffer, onDamage: (offset: number) => void): 
     }
     if (end === bytes.length) return;
     offset = nextFrame(bytes, end);
-    // No complete record after it: a torn tail, as a kill or a power failure leaves it.
+    // No complete record follows: the torn tail of a killed process or a power failure.
     if (offset === -1) return;
     onDamage(end);
   }
@@ -70,9 +71,9 @@ export interface Replayed extends Handed {
 }
 
 /**
- * Commits everything in a dead process's folder and then removes it. Its files stay until all of it is committed, so an
- * interrupted replay starts again, which changes nothing. Resolves when everything is handed over; the folder is
- * removed before `settled` resolves.
+ * Commits all events of a dead process's folder and then removes the folder. The files stay until every event is
+ * committed: an interrupted replay starts again, and repeated events change nothing. Resolves when all events are handed
+ * over; `settled` resolves after the folder is removed.
  */
 export async function replayFolder(folder: string, options: ReplayOptions): Promise<Replayed> {
   const waiting: Promise<void>[] = [];
@@ -120,13 +121,13 @@ export async function replayFolder(folder: string, options: ReplayOptions): Prom
 }
 
 /**
- * Commits the finished calls in the folder of a process that may live, and leaves the folder to it: its open calls may
- * still end, and what it commits itself is there already.
+ * Commits the finished calls in the folder of a process that may be alive. Leaves the folder and the open calls to that
+ * process; events that both commit are charged once.
  * @throws Error when the folder can't be read, or the process stops.
  */
 export async function commitRecorded(folder: string, commit: ReplayOptions['commit']): Promise<void> {
   try {
-    // Whoever adopts the folder meanwhile commits the rest.
+    // If the folder is adopted meanwhile, the adopter commits the rest.
     for (const path of await segmentFiles(folder)) await commitSegment(path, commit);
   } catch (error) {
     if (!isMissing(error)) throw error;
@@ -134,7 +135,7 @@ export async function commitRecorded(folder: string, commit: ReplayOptions['comm
 }
 
 async function commitSegment(path: string, commit: ReplayOptions['commit']): Promise<void> {
-  // Its owner removes it when all of it is committed.
+  // The owner removes a segment once all of its events are committed.
   const bytes = await readFile(path).catch((error: unknown) => {
     if (isMissing(error)) return undefined;
     throw error;
@@ -146,10 +147,35 @@ async function commitSegment(path: string, commit: ReplayOptions['commit']): Pro
   }
 }
 
-/** The finished events of one whole segment, in slices. */
+/** The events of finished calls in one segment, in slices. */
 export async function* segmentEvents(path: string): AsyncGenerator<UsageRecord[]> {
   for await (const entries of readSegment(await readFile(path), () => undefined)) yield eventsOf(entries);
 }
 
 const eventsOf = (entries: SpoolEntry[]): UsageRecord[] =>
   entries.flatMap((entry) => (entry.kind === 'event' ? [entry.record] : []));
+
+/**
+ * Counts the events in the spools below `directory` whose processes have ended: an upper bound of what the next start
+ * charges. Some may be in the database already, because a segment is removed only when all of its events are.
+ */
+export async function waitingEvents(directory: string): Promise<number> {
+  const ids = new Set<string>();
+  for (const path of await segmentsBelow(directory)) {
+    for await (const records of segmentEvents(path)) for (const { id } of records) ids.add(id);
+  }
+  return ids.size;
+}
+
+async function segmentsBelow(directory: string): Promise<string[]> {
+  try {
+    const spools = (await readdir(directory)).filter(
+      (name) => name !== DEAD_LETTERS_FOLDER && name !== DAMAGED_FOLDER,
+    );
+    return (await Promise.all(spools.map((name) => segmentFiles(join(directory, name))))).flat();
+  } catch (error) {
+    // No edge has run here yet.
+    if (isMissing(error)) return [];
+    throw error;
+  }
+}

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 
 /** The disk operations that can fail on a full or failing volume; tests pass their own. */
 export interface SpoolDisk {
-  /** Bytes written, possibly fewer than asked for. */
+  /** @returns Bytes written, possibly fewer than `length`. */
   write(fd: number, bytes: Buffer, offset: number, length: number): number;
   sync(fd: number): Promise<void>;
 }
@@ -16,13 +16,13 @@ export const realDisk: SpoolDisk = {
 const closeFile = promisify(close);
 const unlinkFile = promisify(unlink);
 
-/** One append-only file of a spool. It holds whole records only, unless the process dies while it writes. */
+/** One append-only file of a spool. Holds whole records only, unless the process dies during a write. */
 export class Segment {
-  /** Bytes of whole records and header. */
+  /** Bytes of header and whole records. */
   bytes = 0;
-  /** Finished events in it that aren't committed yet. */
+  /** Number of events not yet committed. */
   uncommitted = 0;
-  /** Whether a sync has succeeded since it was opened; what it carried forward is then safe. */
+  /** Whether a sync has succeeded; the open intents carried forward are then safe. */
   synced = false;
   /** Whether it is closed for appending. */
   sealed = false;
@@ -30,7 +30,7 @@ export class Segment {
   private syncing: Promise<void> | undefined;
   private closing: Promise<void> | undefined;
 
-  /** @throws Error when the file can't be created or exists. */
+  /** @throws Error if the file exists or can't be created. */
   constructor(
     readonly number: number,
     readonly path: string,
@@ -41,7 +41,7 @@ export class Segment {
   }
 
   /**
-   * Appends whole records: all of them or, cut back to the last whole record, none.
+   * Appends all of the records or none: after an error, the file is truncated to its former size.
    * @throws Error of the disk, such as ENOSPC, EFBIG or EIO.
    */
   append(records: Buffer): void {
@@ -58,16 +58,15 @@ export class Segment {
     this.bytes += records.length;
   }
 
-  /** A tail that can't be truncated is skipped by the reader, since nothing is appended after it. */
   private cutTail(): void {
     try {
       ftruncateSync(this.fd, this.bytes);
     } catch {
-      // The segment is sealed by the caller; its torn tail fails the checksum.
+      // The caller seals the segment, and readers skip a torn tail by its checksum.
     }
   }
 
-  /** Brings everything appended so far to the disk. One at a time. */
+  /** Syncs everything appended so far to the disk. One sync runs at a time. */
   async sync(): Promise<void> {
     while (this.syncing) await this.syncing.catch(() => undefined);
     if (this.closing) return;
@@ -80,7 +79,7 @@ export class Segment {
     }
   }
 
-  /** Closes the file once no sync is under way. Again: the same closing, since the descriptor may be another's. */
+  /** Closes the file after a sync under way. Closes it only once: the descriptor may be reused for another file. */
   close(): Promise<void> {
     this.sealed = true;
     this.closing ??= (async () => {

@@ -1,24 +1,24 @@
-/** What a segment holds of events that are nowhere else. */
+/** A segment with events that are on the disk only. */
 export interface SpilledSegment {
   readonly number: number;
   events: number;
-  /** Position and time of the oldest. */
+  /** Position and time of its oldest event. */
   readonly position: number;
   readonly since: number;
 }
 
-/** Segments with events that stay on the disk only until memory has room. */
+/** Tracks the events that stay on the disk until memory has room. */
 export class SpilledSegments {
-  /** By number, oldest first. */
+  /** By segment number, oldest first. */
   readonly #segments = new Map<number, SpilledSegment>();
-  /** Ids of events in memory that a segment holds as well, since the disk was in doubt about them. */
+  /** By segment number, ids of events that are also in memory: their former segment may not have reached the disk. */
   readonly #copies = new Map<number, Set<string>>();
 
   get size(): number {
     return this.#segments.size;
   }
 
-  /** How many events are on the disk only. */
+  /** Number of events on the disk only. */
   get events(): number {
     let sum = 0;
     for (const { events } of this.#segments.values()) sum += events;
@@ -30,7 +30,7 @@ export class SpilledSegments {
     return this.#segments.values().next().value;
   }
 
-  /** Whether an event of a position up to this one is on the disk only. */
+  /** Whether an event up to `position` is on the disk only. */
   reaches(position: number): boolean {
     for (const segment of this.#segments.values()) if (segment.position <= position) return true;
     return false;
@@ -42,7 +42,7 @@ export class SpilledSegments {
     else this.#segments.set(number, { number, events: 1, position, since });
   }
 
-  /** Notes an event of a segment that is not to be read from it. */
+  /** Marks an event that must not be read from the segment. */
   addCopy(number: number, id: string): void {
     const known = this.#copies.get(number);
     if (known) known.add(id);
@@ -53,13 +53,13 @@ export class SpilledSegments {
     return this.#copies.get(number)?.has(id) ?? false;
   }
 
-  /** The events of a segment are in memory now, or lost. */
+  /** Forgets a segment whose events are in memory now, or lost. */
   delete(number: number): void {
     this.#segments.delete(number);
     this.#copies.delete(number);
   }
 
-  /** From now on nothing is left on the disk only: segments without spilled events are never read. */
+  /** Forgets the copies in segments without spilled events, which are never read. */
   forgetCopies(): void {
     for (const number of this.#copies.keys()) if (!this.#segments.has(number)) this.#copies.delete(number);
   }

@@ -2,23 +2,23 @@ import { crc32 } from 'node:zlib';
 import type { CallIntent, UsageRecord } from './usage-record.js';
 
 /**
- * What lies in a spool segment: an 8-byte header, then frames of `u32 CRC, u32 length, payload`, little-endian.
- * The checksum is zlib's CRC-32 (IEEE) over length and payload, since Node has it natively, where CRC-32C would
- * need a package. The payload is JSON with amounts as strings of 1e-12 dollars. JSON has no byte below 0x20, so
- * that no four bytes of a payload read as a plausible length: a frame never hides inside another.
+ * A record of a spool segment. A segment is an 8-byte header, then frames of `u32 CRC, u32 length, payload`,
+ * little-endian. The checksum is zlib's CRC-32 (IEEE) over length and payload: Node has it natively, while CRC-32C would
+ * need a package. The payload is JSON with amounts as strings of 1e-12 dollars. JSON has no byte below 0x20, so no four
+ * bytes of a payload read as a plausible length: a frame can't appear inside another.
  */
 export type SpoolEntry =
   | { kind: 'intent'; intent: CallIntent }
   /** A finished call. */
   | { kind: 'event'; record: UsageRecord };
 
-/** Raised when the payload changes in a way that an older build would misread. */
+/** Increase it when the payload changes in a way that an older build would misread. */
 const SCHEMA_VERSION = 2;
 const MAGIC = Buffer.from('usgspl');
 export const HEADER_BYTES = 8;
 const CRC_BYTES = 4;
 const FRAME_BYTES = 8;
-/** Far above any record and far below any four bytes of JSON. */
+/** Far above any record, far below any four bytes of JSON read as a number. */
 const MAX_PAYLOAD_BYTES = 16 * 1024 * 1024;
 
 /** The first bytes of a segment: magic and schema version. */
@@ -30,8 +30,8 @@ export function segmentHeader(): Buffer {
 }
 
 /**
- * Whether a segment can be read by this build; `torn` when not even its header was written.
- * A segment of another version is left alone for the build that knows it.
+ * Whether this build can read a segment; `torn` if even its header is incomplete. A segment of another version is kept
+ * for the build that wrote it.
  */
 export function headerState(bytes: Buffer): 'known' | 'torn' | 'unknown' {
   if (bytes.length < HEADER_BYTES) return 'torn';
@@ -39,20 +39,20 @@ export function headerState(bytes: Buffer): 'known' | 'torn' | 'unknown' {
   return known ? 'known' : 'unknown';
 }
 
-/** Only texts from outside need escaping; ids, numbers and our own words are valid JSON already. */
+/** Only texts from outside need escaping; ids, numbers and constants are valid JSON already. */
 const quoted = JSON.stringify;
 const id = (value: string | null): string => (value === null ? 'null' : `"${value}"`);
 const CLIENT_ABORTED = 1;
 const ESTIMATED = 2;
 const ANOMALOUS = 4;
 
-/** What few calls have comes last, and only up to what this one has: a build that doesn't know it reads the rest. */
+/** Rare fields come last and are left out where possible, so that an older build can read the others. */
 function intentTail({ promptVersionId, movedTo }: CallIntent): string {
   if (movedTo !== null) return `,${id(promptVersionId)},${quoted(movedTo)}`;
   return promptVersionId === null ? '' : `,"${promptVersionId}"`;
 }
 
-/** The same for an event, with the deployment that served, and why it failed. */
+/** Rare fields of an event: those of the intent, the deployment that served the call, and why the call failed. */
 function eventTail(record: UsageRecord): string {
   const { promptVersionId, deployment, nodeId, nodeCalls, movedTo, errorMessage } = record;
   if (movedTo === null && deployment === null && errorMessage === null)
@@ -63,12 +63,12 @@ function eventTail(record: UsageRecord): string {
   return `,${id(promptVersionId)},${name},${id(nodeId)},${nodeCalls}${moved}${why}`;
 }
 
-/** The payload of an intent: its fields in order, since names would be half of it. */
+/** The payload of an intent: its fields in order. With names, it would be twice as long. */
 export function intentPayload(intent: CallIntent): string {
   return `["i","${intent.id}","${intent.accountId}",${id(intent.keyId)},${id(intent.widgetId)},${quoted(intent.requestedModel)},"${intent.endpoint}",${intent.stream},${intent.at}${intentTail(intent)}]`;
 }
 
-/** The payload of a finished call. */
+/** The payload of an event. */
 export function eventPayload(record: UsageRecord): string {
   const { requestedModel, servedModel, errorCode } = record;
   const requested = quoted(requestedModel);
@@ -80,13 +80,13 @@ export function eventPayload(record: UsageRecord): string {
   return `["e","${record.id}","${record.accountId}",${id(record.keyId)},${id(record.widgetId)},${requested},"${record.endpoint}",${record.stream},${record.createdAt},${served},${record.inputTokens},${record.outputTokens},"${record.priceIn}","${record.priceOut}","${record.cost}",${record.latencyMs},${record.ttftMs},"${record.status}",${errorCode === null ? 'null' : quoted(errorCode)},${record.httpStatus},${flags}${eventTail(record)}]`;
 }
 
-/** Most bytes that the frame of a payload takes. */
+/** Upper bound of the bytes that the frame of a payload takes. */
 export const frameBound = (payload: string): number => FRAME_BYTES + payload.length * 3;
 
 /**
- * Writes one frame into `target`, which has `frameBound(payload)` bytes left at `offset`.
- * @returns The offset behind the frame.
- * @throws RangeError when the payload is larger than a frame may be.
+ * Writes one frame into `target`, which must have `frameBound(payload)` bytes left at `offset`.
+ * @returns The offset after the frame.
+ * @throws RangeError if the payload is larger than `MAX_PAYLOAD_BYTES`.
  */
 export function writeFrame(target: Buffer, offset: number, payload: string): number {
   const start = offset + FRAME_BYTES;
@@ -98,11 +98,11 @@ export function writeFrame(target: Buffer, offset: number, payload: string): num
   return end;
 }
 
-/** Of everything in a frame behind the checksum itself. */
+/** Checksum of everything in a frame after the checksum itself. */
 const checksum = (bytes: Buffer, offset: number, end: number): number =>
   crc32(bytes.subarray(offset + CRC_BYTES, end));
 
-/** The offset behind the whole and undamaged frame at `offset`, or -1 when there is none. */
+/** The offset after the frame at `offset`, or -1 if the frame is torn or damaged. */
 function frameEnd(bytes: Buffer, offset: number): number {
   if (bytes.length - offset < FRAME_BYTES) return -1;
   const length = bytes.readUInt32LE(offset + CRC_BYTES);
@@ -121,7 +121,7 @@ function decodePayload(text: string): SpoolEntry {
   if (kind === 'i') return { kind: 'intent', intent: { ...call, at } };
   const [servedModel, inputTokens, outputTokens, priceIn, priceOut, cost, latencyMs, ttftMs] = rest;
   const [status, errorCode, httpStatus, flags] = rest.slice(8);
-  // A build that doesn't know them leaves them out, and so does a call without them.
+  // Left out by older builds, and for calls without these fields.
   const [deployment = null, nodeId = null, nodeCalls = null] = rest.slice(13);
   const record: UsageRecord = {
     ...call,
@@ -150,13 +150,13 @@ function decodePayload(text: string): SpoolEntry {
 
 export interface Decoded {
   entries: SpoolEntry[];
-  /** Offset behind the last whole frame: where a torn tail starts, or where to go on once more bytes came. */
+  /** Offset after the last whole frame: where a torn tail starts, or where to continue. */
   end: number;
 }
 
 /**
- * Decodes at most `limit` whole frames from `offset` on and stops at the first that is torn or damaged.
- * It is incremental: called again at `end`, it goes on. Never throws.
+ * Decodes at most `limit` whole frames from `offset` on. Stops at the first that is torn or damaged. Call it again with
+ * `end` to continue. Never throws.
  */
 export function decodeFrames(bytes: Buffer, offset: number, limit = Number.POSITIVE_INFINITY): Decoded {
   const entries: SpoolEntry[] = [];
@@ -171,8 +171,8 @@ export function decodeFrames(bytes: Buffer, offset: number, limit = Number.POSIT
 }
 
 /**
- * The next offset after `offset` at which a whole frame starts, or -1: this is how reading continues after damaged
- * bytes.
+ * Finds where to continue after damaged bytes.
+ * @returns The next offset after `offset` at which a whole frame starts, or -1.
  */
 export function nextFrame(bytes: Buffer, offset: number): number {
   for (let at = offset + 1; at <= bytes.length - FRAME_BYTES; at++) {

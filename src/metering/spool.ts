@@ -10,7 +10,7 @@ import type { CallIntent, OpenIntent, UsageRecord } from './usage-record.js';
 
 const MAX_SEGMENT_BYTES = 8 * 1024 * 1024;
 const MAX_SEGMENT_AGE_MS = 5_000;
-/** A power cut takes at most what was appended in this time plus one sync, or this many records. */
+/** A power cut loses at most the records of this time plus one sync, or this many records. */
 const SYNC_DELAY_MS = 15;
 const SYNC_RECORDS = 256;
 const RECOVERY_INTERVAL_MS = 250;
@@ -20,31 +20,31 @@ const NO_HEADER = Buffer.alloc(0);
 /** A finished call on its way into the spool. */
 export interface Spooled {
   readonly record: UsageRecord;
-  /** The intent that ends with it. */
+  /** The intent that this event completes. */
   readonly opened: OpenIntent | undefined;
   /** Called right after write(2): with the segment that holds the event, or with the disk's error. */
   written(error: Error | undefined, segment: number): void;
 }
 
 export interface SpoolOptions {
-  /** The process's own folder; exists. */
+  /** This process's folder; must exist. */
   folder: string;
   log: Logger;
   disk: SpoolDisk;
   onSync(durationMs: number): void;
-  /** A segment whose sync failed: what isn't committed of it should be appended again. */
+  /** The sync of a segment failed: append its uncommitted events again. */
   onDoubtful(segment: number): void;
-  /** The disk takes records again. */
+  /** The disk is writable again. */
   onRecover(): void;
 }
 
-/** The append-only record of what one process has measured, in files of a few megabytes. */
+/** The append-only log of one process's calls, in segments of a few megabytes. */
 export class Spool {
   private current: Segment | undefined;
   /** Oldest first; the current one is the last. */
   private readonly segments: Segment[] = [];
   private readonly open = new SlotSet<CallIntent>();
-  /** What this turn of the event loop has appended: payloads, and for each the call that ends with it. */
+  /** Appended in this turn of the event loop: payloads, and for each the finished call, if any. */
   private payloads: string[] = [];
   private spooled: (Spooled | undefined)[] = [];
   private scheduled = false;
@@ -66,29 +66,29 @@ export class Spool {
     return this.current === undefined;
   }
 
-  /** Appends an intent with this turn's write. */
+  /** Appends an intent to this turn's write. */
   begin(intent: CallIntent): OpenIntent {
     this.append(intentPayload(intent), undefined);
     return { intent, slot: this.open.add(intent) };
   }
 
-  /** Appends a finished call with this turn's write. */
+  /** Appends a finished call to this turn's write. */
   finish(spooled: Spooled): void {
     this.append(eventPayload(spooled.record), spooled);
   }
 
-  /** The call is committed although its event isn't in the spool. */
+  /** Closes the intent of a call that was committed without being in the spool. */
   forget(opened: OpenIntent | undefined): void {
     if (opened) this.open.delete(opened.slot, opened.intent);
   }
 
-  /** One event of a segment is committed; the segment goes once all of its events are. */
+  /** Counts one event of a segment as committed. The segment is removed once all of its events are. */
   settle(number: number): void {
     const segment = this.segments.find((candidate) => candidate.number === number);
     if (segment && --segment.uncommitted === 0) this.sweep();
   }
 
-  /** Starts a new segment, so that the former ones are complete. @returns The number of the current one. */
+  /** Starts a new segment, so that the earlier ones are complete. @returns The number of the current one. */
   rotate(): number | undefined {
     this.writeTurn();
     const former = this.current;
@@ -100,7 +100,7 @@ export class Spool {
     return join(this.options.folder, segmentName(number));
   }
 
-  /** Writes out and closes. @returns Whether nothing is left that a successor would have to replay. */
+  /** Writes and closes everything. @returns Whether a successor has nothing to replay. */
   async close(): Promise<boolean> {
     this.writeTurn();
     this.closed = true;
@@ -165,7 +165,7 @@ export class Spool {
     return hasContent && performance.now() - segment.openedAt >= MAX_SEGMENT_AGE_MS;
   }
 
-  /** Frames of the payloads in the scratch buffer, good until the next call. */
+  /** Encodes payloads into the scratch buffer, which is valid until the next call. */
   private encode(payloads: string[], header: Buffer): Buffer {
     const bound = payloads.reduce((sum, payload) => sum + frameBound(payload), header.length);
     if (bound > this.scratch.length) this.scratch = Buffer.allocUnsafe(bound);
@@ -174,7 +174,7 @@ export class Spool {
     return this.scratch.subarray(0, offset);
   }
 
-  /** Opens the next segment with the open intents carried forward, so that older segments can go. */
+  /** Opens the next segment and carries the open intents forward, so that older segments can be removed. */
   private tryOpen(): boolean {
     let segment: Segment | undefined;
     try {
@@ -242,7 +242,7 @@ export class Spool {
     });
   }
 
-  /** A failed sync may have thrown the pages away: the file is never synced again, its records go elsewhere. */
+  /** After a failed sync, the kernel may have dropped the pages: the file isn't synced again, and its events are re-appended. */
   private async sync(segment: Segment): Promise<void> {
     const start = performance.now();
     try {
@@ -271,7 +271,7 @@ export class Spool {
     });
   }
 
-  /** Removes from the front what is sealed and committed; in order, lest an intent outlive its finished event. */
+  /** Removes sealed and committed segments, oldest first, so that an intent never outlives its event. */
   private sweep(): void {
     for (;;) {
       const [first, second] = this.segments;

@@ -2,33 +2,33 @@ import type { Money } from '../lib/money.js';
 
 export type Endpoint = 'chat' | 'embeddings';
 
-/** What is known of a call when it is admitted; spooled, so that a kill leaves an `error` event. */
+/** What is known of a call at its admission. Spooled, so that a killed process leaves an `error` event. */
 export interface CallIntent {
-  /** UUIDv7; `x-request-id` and id of the usage event. */
+  /** UUIDv7; also the `x-request-id` and the id of the usage event. */
   id: string;
-  /** Admission, milliseconds. */
+  /** Time of admission, milliseconds. */
   at: number;
   accountId: string;
   keyId: string | null;
   widgetId: string | null;
   requestedModel: string;
-  /** The model that the key's guard moved the call to; null if it ran on the requested one. */
+  /** The model that the key's guard moved the call to; null if the requested model ran. */
   movedTo: string | null;
   endpoint: Endpoint;
   stream: boolean;
-  /** What the caller named: whether it is the account's is decided when the event is written. */
+  /** As the caller sent it. The flush checks that the version belongs to the account. */
   promptVersionId: string | null;
 }
 
-/** A call that has begun and not finished. */
+/** A call that hasn't finished. */
 export interface OpenIntent {
   readonly intent: CallIntent;
   readonly slot: number;
 }
 
-/** A finished call, exactly what `usage_events` stores. */
+/** A finished call, as `usage_events` stores it. */
 export interface UsageRecord extends Omit<CallIntent, 'at'> {
-  /** Completion, milliseconds; kept through every retry of the writing. Day and month derive from it. */
+  /** Time of completion, milliseconds. Day and month derive from it; retries don't change it. */
   createdAt: number;
   servedModel: string;
   inputTokens: number;
@@ -42,23 +42,23 @@ export interface UsageRecord extends Omit<CallIntent, 'at'> {
   ttftMs: number | null;
   status: 'success' | 'error';
   errorCode: string | null;
-  /** Why the call failed, for its owner: no prompt, nothing of the operator's; null for a success. */
+  /** Why the call failed, for its owner; null for a success. Contains no prompt and no address of a node. */
   errorMessage: string | null;
   httpStatus: number;
   clientAborted: boolean;
   estimated: boolean;
   anomalous: boolean;
-  /** The deployment that answered, or failed last; null if that is unknown. Internal. */
+  /** The deployment that answered, or failed last; null if unknown. Internal. */
   deployment: string | null;
-  /** The node that it ran on. */
+  /** The node that ran the call. */
   nodeId: string | null;
-  /** Calls under way on that node when this one began, itself included. */
+  /** Calls in flight on that node when this one began, including this one. */
   nodeCalls: number | null;
 }
 
 /** What a committed batch changed, for caches in front of the database. */
 export interface FlushResult {
-  /** The events that counted in this process and are settled (committed or set aside): its own, and those taken over. */
+  /** Settled events (committed or dead letters) that counted in this process: its own, and those taken over. */
   own: UsageRecord[];
   accounts: { id: string; balance: Money; seq: bigint }[];
   /** Spend of a key on a UTC day after the batch. */
@@ -69,23 +69,22 @@ export interface FlushResult {
 
 /** Turns finished calls into durable events and exact debits. */
 export interface Meter {
-  /** Appends an intent to this event-loop turn's write. Nothing waits for it. */
+  /** Appends an intent to this event-loop turn's write, without waiting. */
   begin(intent: CallIntent): OpenIntent;
   /**
-   * Appends the event to this turn's write and calls `written` right after write(2), before the turn's answers end:
-   * the last byte of an answer leaves from there. With an error the event could not be kept. `opened` is what `begin`
-   * gave for the call.
+   * Appends the event to this turn's write and calls `written` right after write(2); the caller sends the answer's last
+   * byte from there. Passes an error if the event could not be recorded. `opened` is the result of `begin`.
    */
   finish(record: UsageRecord, written: (error?: Error) => void, opened?: OpenIntent): void;
   /**
-   * False while the spool can't take events, and at the start until what dead processes have left is counted; admission
+   * False while the spool can't take events, and at the start until the events of dead processes are counted. Admission
    * then answers `service_unavailable`.
    */
   accepting(): boolean;
   /** Events not yet committed, and the age of the oldest in milliseconds. */
   backlog(): { events: number; oldestMs: number };
-  /** Waits until everything recorded so far is committed, at most `timeoutMs`. */
+  /** Waits until all events recorded so far are committed, at most `timeoutMs`. @returns Whether they are. */
   drain(timeoutMs: number): Promise<boolean>;
-  /** Writes out, commits what it can and closes; the rest stays for the next start. */
+  /** Commits what the database takes in time and closes; the rest stays in the spool for the next start. */
   stop(): Promise<void>;
 }

@@ -5,9 +5,9 @@ import type { RefusedCount } from './refused-calls.store.js';
 const TIMEOUT_MS = 5_000;
 
 /**
- * In the order of the primary key, so that two edges that count the same never wait for each other in a circle. Widgets stay
- * while their counts are written, so that none comes back behind the deletion of an account. Who deletes or changes a widget at
- * the moment isn't waited for: the counts of all others would wait, too. It is named, and its counts are tried again.
+ * Written in the order of the primary key, so that two edges don't deadlock. The widgets are locked against deletion, so that
+ * no count appears after an account was deleted. A widget that another transaction locks is skipped and returned, and its
+ * counts are retried: waiting would delay the counts of all others.
  */
 const TEXT = `
 with held as materialized (
@@ -27,9 +27,9 @@ with held as materialized (
 select id from widgets where id = any($2::uuid[]) and id not in (select id from held)`;
 
 /**
- * Adds counts of messages by widget, site and outcome, and what they cost, to those of the database, in one statement. The
- * widget takes the place of a key, the site that of a model. Those of widgets that are gone are left out.
- * @returns those of widgets that somebody has locked, which aren't added
+ * Adds the messages of widgets and their cost, by site and outcome, to those in the database, in one statement. `keyId` is
+ * the widget, `model` the site. Skips widgets that no longer exist.
+ * @returns The counts of locked widgets, which weren't added.
  * @throws Error of the database, or after 5 s
  */
 export async function addWidgetOutcomes(

@@ -20,7 +20,7 @@ import { type RunningTarget, startEdge, startEdges } from './targets.js';
 const CONNECTIONS = 64;
 const WARM_MS = 3_000;
 const MEASURE_MS = 2_000;
-/** Usage is written a moment after the answer. */
+/** Usage is written a moment after the response. */
 const AFTERMATH_MS = 200;
 
 const rounds = Number(process.argv[2] ?? 5);
@@ -33,7 +33,7 @@ const server = await startEmbeddedPostgres({ directory: join(folder, 'postgres')
 const upstreamPort = await freePort();
 const upstream = startOwn('upstream', [String(upstreamPort)]);
 const generators = [startGenerator(), startGenerator()];
-// What is given all cores elsewhere gets the target's here.
+// Processes that get all cores elsewhere get the target's core here.
 const context = { upstreamPort, cores: cores && { target: cores.target, rest: cores.target }, folder };
 
 const redisPort = await freePort();
@@ -47,7 +47,7 @@ async function optionsOf(name: string) {
   return { name, ledger, dist: DIST, upstreamUrl: `http://127.0.0.1:${upstreamPort}` };
 }
 
-/** CPU microseconds per call while each of `targets` is asked over so many connections: theirs, and those of Redis. */
+/** CPU microseconds per call, with load on each of `targets` over this many connections: theirs, and those of Redis. */
 async function costOf(
   targets: readonly RunningTarget[],
   connections: number,

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { Pool } from 'undici';
 
-/** What a gateway in Node can't do without, and nothing else: node:http in front, undici.request behind. */
+/** The minimum of a gateway in Node: node:http in front, undici.request behind. */
 const [, , port, upstream] = process.argv;
 const pool = new Pool(upstream!, { connections: null, pipelining: 1 });
 

@@ -1,19 +1,19 @@
 import { connect, type Socket } from 'node:net';
 
-/** What a connection tells of the answer to its current request. */
+/** Events of a connection about the response to its current request. */
 export interface Listener {
   /** Bytes of the body, chunk framing removed, latin1. */
   body(text: string): void;
-  /** The answer is whole, or the connection broke. */
+  /** The response is complete, or the connection broke. */
   end(answer: Answer): void;
 }
 
 export interface Answer {
   /** 0: the connection broke. */
   status: number;
-  /** `x-request-id`; empty where the target sends none. */
+  /** `x-request-id`; empty if the target sends none. */
   id: string;
-  /** The beginning of an answer that isn't 200. */
+  /** The beginning of a response other than 200. */
   text: string;
 }
 
@@ -21,14 +21,14 @@ const ID = /\r\nx-request-id: *([\w-]+)/i;
 const FAILURE_CHARS = 200;
 const LENGTH = /\r\ncontent-length: *(\d+)/i;
 
-/** One kept-alive HTTP/1.1 connection, one request at a time, as cheap as reading right can be. */
+/** One kept-alive HTTP/1.1 connection, one request at a time, as cheap as correct parsing can be. */
 export class Connection {
   readonly #socket: Socket;
   #listener: Listener | undefined;
   #text = '';
   #status = 0;
   #failure = '';
-  /** `x-request-id` of the answer that is being read. */
+  /** `x-request-id` of the current response. */
   id = '';
   /** Bytes left of a body with a length; -1: chunked. */
   #left = 0;

@@ -1,7 +1,7 @@
-/** Events of a whole stream, the end not counted. */
+/** Events of a whole stream, without its end. */
 export const CHUNKS = 100;
 
-/** What the generator is asked to do; it answers each job with one result. */
+/** A job of the generator, which replies to each with one result. */
 export interface Target {
   port: number;
   /** Bearers, taken in turn by connections. */
@@ -11,9 +11,9 @@ export interface Target {
 }
 
 export type Job =
-  /** As many requests as the target takes on so many connections. */
+  /** As many requests as the target can serve on this many connections. */
   | { kind: 'saturate'; target: Target; connections: number; ms: number }
-  /** Requests at a steady rate, whatever the answers take. */
+  /** Requests at a steady rate, however long responses take. */
   | { kind: 'paced'; target: Target; perSecond: number; ms: number }
   /** Whole streams, all at once, each verified. */
   | { kind: 'streams'; target: Target; count: number; chunks: number }
@@ -25,13 +25,13 @@ export type Job =
 
 export interface Result {
   answers: number;
-  /** Answers that were not 200, broke, or lacked, repeated or reordered an event. */
+  /** Responses that were not 200, broke, or lacked, repeated or reordered an event. */
   bad: number;
   ms: number;
-  /** Latencies in milliseconds, where the job measures them. */
+  /** Latencies in milliseconds, if the job measures them. */
   latencies: number[];
-  /** `x-request-id` of every answer that was 200, whole or begun: each has to have a usage row. */
+  /** `x-request-id` of every response with status 200, complete or not. Each must have a usage row. */
   ids: string[];
-  /** What the first few others were. */
+  /** The first few other responses. */
   failures: string[];
 }

@@ -11,7 +11,7 @@ import { prepareDatabase } from '../support/prepared-database.js';
 
 const random = (): string => randomBytes(32).toString('base64url');
 
-/** New for each run: the edge runs as in production, which refuses secrets that can be guessed. */
+/** New for each run, because the edge runs as in production and refuses weak secrets. */
 export const SECRETS = {
   JWT_SECRET: random(),
   ENCRYPTION_KEY: random(),
@@ -20,7 +20,7 @@ export const SECRETS = {
 };
 
 const ACCOUNTS = 300;
-/** Far above what one account gets to do here; every check runs and none refuses. */
+/** Far above what one account does here: every check runs, and none refuses. */
 const REQUESTS_PER_MINUTE = 20_000;
 const BALANCE = '100000';
 const DAILY_LIMIT = '50000';
@@ -30,7 +30,7 @@ export interface BenchKey {
   key: string;
 }
 
-/** A database of one target: its accounts, its usage, its money. */
+/** The database of one target, with its accounts, usage and money. */
 export interface Ledger {
   url: string;
   pool: pg.Pool;
@@ -79,7 +79,7 @@ export async function createLedger(server: EmbeddedPostgres, name: string, dist?
       return { ids: new Set(rows.map(({ id }) => id)), exact };
     },
     async violations() {
-      // The invariants are this build's; an upgrade has to keep the books.
+      // The invariants are this build's, since an upgrade must keep the books correct.
       if (dist !== undefined) await prepareDatabase(server, name);
       return checkInvariants(pool);
     },

@@ -29,7 +29,7 @@ import { start } from './processes.js';
 const ROUNDS = Number(process.env.ROUNDS ?? 5);
 const SECONDS = Number(process.env.SECONDS_EACH ?? 2);
 const CALLERS = 64;
-/** The edge's other work on a call, in two parts: before it asks and when it settles. */
+/** The edge's other work on a call, in two parts: before the admission and at the settlement. */
 const WORK_MS = 0.04;
 const LASTS_MS = 2;
 const FLUSH_MS = 50;
@@ -143,7 +143,7 @@ async function drive(under: Subject, seconds: number): Promise<{ cpu: number; ca
   let calls = 0;
   async function caller(): Promise<void> {
     while (performance.now() < end) {
-      // A turn of its own, as a request has.
+      // A separate turn, as for a request.
       await new Promise(setImmediate);
       work();
       const payer = payers[Math.floor(Math.random() * payers.length)]!;

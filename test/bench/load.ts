@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { type Answer, Connection, type Listener } from './connection.js';
 import type { Job, Result, Target } from './jobs.js';
 
-/** The load generator: a process of its own that runs one job at a time, told by its parent. */
+/** The load generator: a separate process that runs one job at a time, as ordered by its parent. */
 
 const PROMPT = 'Say something about the weather. '.repeat(4).trim();
 const message = (extra: object, text = PROMPT): string =>
@@ -18,15 +18,15 @@ const PLAIN = message({ temperature: 0.5 });
 const STREAM = message({ stream: true });
 const SHORT_STREAM = message({ stream: true }, 'bench-short');
 const IDLE_STREAM = message({ stream: true }, 'bench-idle');
-/** A generator that sleeps through its own schedule would measure itself. */
+/** A generator that is behind its own schedule would measure itself. */
 const TICK_MS = 1;
 const JOB_TIMEOUT_MS = 60_000;
-/** Of the answers that weren't 200, so many are told. */
+/** How many of the responses other than 200 are reported. */
 const TOLD_FAILURES = 5;
 
 const newResult = (): Result => ({ answers: 0, bad: 0, ms: 0, latencies: [], ids: [], failures: [] });
 
-/** Counts an answer; whether it is what it has to be is for its job to say. */
+/** Counts a response. Its job decides whether it is correct. */
 function count(result: Result, { status, id, text }: Answer, isGood = true): void {
   result.answers++;
   if (status === 200 && id !== '') result.ids.push(id);
@@ -110,7 +110,7 @@ interface Pacing {
   perSecond: number;
   ms: number;
   body: string;
-  /** Whether the first bytes count, or the whole answer. */
+  /** Whether to measure the first bytes, or the whole response. */
   first: boolean;
 }
 
@@ -150,7 +150,7 @@ function paced({ target, perSecond, ms, body, first }: Pacing): Promise<Result> 
   });
 }
 
-/** Whether a stream's text is every chunk in order, each in an event of its own, and the end. */
+/** Whether a stream has every chunk in order, each in a separate event, and its end. */
 function isWhole(text: string, chunks: number): boolean {
   const events = text.split('\n\n').filter((event) => event !== '');
   if (events.pop() !== 'data: [DONE]' || events.length !== chunks) return false;

@@ -38,7 +38,7 @@ import { measureVisibility } from './visible.js';
  * with, in one interleaved run on loopback. `--peers` fetches Portkey and Node 20 from npm: it adds Portkey on both
  * Nodes and, where bare isn't left out, bare on Node 20. `--before` adds another build of this product, `--cpu-prof
  * <folder>` keeps profiles of edge and proxy, `--flags "…"` gives it flags of Node, `--only a,b` leaves out what isn't named
- * (bare, edge, edges, nginx, chain, usage, analytics, pair) and `--steps` likewise (memory, beside, saturate, paced, streams,
+ * (bare, edge, edges, nginx, chain, usage, analytics, pair), `--steps` the same for steps (memory, beside, saturate, paced, streams,
  * first-bytes). `--rounds 40 --window 400` makes more and shorter rounds (milliseconds), for two builds that differ by little.
  */
 const { values: options } = parseArgs({
@@ -178,27 +178,27 @@ async function measureUsageWrite(ledger: Ledger, server: number, seconds: number
   );
   const pairs = rows.map(({ pair }) => pair).join(',');
   const child = startOwn('usage-write', [ledger.url, String(seconds), pairs]);
-  type Told = { warm?: true; micros: number; events: number };
-  const told = (): Promise<Told> =>
+  type UsageReport = { warm?: true; micros: number; events: number };
+  const report = (): Promise<UsageReport> =>
     new Promise((resolve, reject) => {
-      child.process.once('message', (message) => resolve(message as Told));
+      child.process.once('message', (message) => resolve(message as UsageReport));
       child.process.once('exit', () => reject(new Error('the usage-write process ended early')));
     });
   const phase = async (): Promise<{ edgeMicros: number; postgresMicros: number }> => {
     const before = cpuMicros(family(server));
-    const { micros, events } = await told();
+    const { micros, events } = await report();
     return { edgeMicros: micros, postgresMicros: (cpuMicros(family(server)) - before) / events };
   };
-  await told();
+  await report();
   const batches = await phase();
   const ended = once(child.process, 'exit');
   const whole = await phase();
-  // It clears up what it has written.
+  // It removes what it has written.
   await ended;
   return { batches, whole };
 }
 
-/** By the ids of answers: that of a refused call has no row, and one that broke may have one. */
+/** By the ids of responses: a refused call has no row, and a broken one may have one. */
 async function checkBooks(targets: Map<string, Measured>): Promise<Findings['books']> {
   const books: Findings['books'] = [];
   for (const { running, sent } of targets.values()) {

@@ -21,7 +21,7 @@ export interface Lengths {
 const CONNECTIONS = 64;
 const WARM_CONNECTIONS = 32;
 const WARM_STREAMS = 200;
-/** Usage is written a moment after the answer; its CPU belongs to the target. */
+/** Usage is written a moment after the response; its CPU counts for the target. */
 const AFTERMATH_MS = 150;
 
 export interface Generator {
@@ -46,15 +46,15 @@ export function startGenerator(): Generator {
   };
 }
 
-/** Everything that was sent to one target, to be compared with its usage rows. */
+/** All requests to one target, to compare with its usage rows. */
 export interface Sent {
   answers: number;
   bad: number;
-  /** `x-request-id` of every answer that was 200. */
+  /** `x-request-id` of every response with status 200. */
   ids: string[];
-  /** What some of the others were. */
+  /** Some of the other responses. */
   failures: string[];
-  /** Streams that the generator cut in their middle: charged by estimate. */
+  /** Streams that the generator cut in the middle, which are charged by estimate. */
   cut: number;
 }
 
@@ -101,8 +101,8 @@ export class Measured {
   }
 
   /**
-   * Memory per open stream, of a process that has done little else: later its heap has room to hide them in. What a
-   * heap takes once, for the first streams of its life, belongs to none of them.
+   * Memory per open stream, in a process that has done little else, because a larger heap would hide them. What a
+   * heap needs once, for its first streams, doesn't count.
    */
   async memory(count: number): Promise<void> {
     await this.#run({ kind: 'streams', target: this.running.target, count: 20, chunks: CHUNKS });
@@ -114,7 +114,7 @@ export class Measured {
     await this.#release(count);
   }
 
-  /** What a request costs while streams are open. */
+  /** The cost of a request while streams are open. */
   async besideIdle(count: number, saturateMs: number): Promise<void> {
     await this.#hold(count);
     await this.saturate(saturateMs, 'cpuBesideIdle');
@@ -140,7 +140,7 @@ export class Measured {
     return { result, cpu: cpuMicros(this.running.pids) - before };
   }
 
-  /** Takes note of answers, those of measurements elsewhere included. */
+  /** Records responses, also those of measurements elsewhere. */
   took({ answers, bad, ids, failures }: Pick<Result, 'answers' | 'bad' | 'ids' | 'failures'>): void {
     this.sent.answers += answers;
     this.sent.bad += bad;

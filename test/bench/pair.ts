@@ -6,7 +6,7 @@ import { type Lengths, Measured, median, startGenerator } from './measure.js';
 import { start } from './processes.js';
 import { type RunningTarget, startEdge, type TargetContext } from './targets.js';
 
-/** What a request costs and how many both answer; or why that isn't known. */
+/** The cost of a request and the rate of both edges; or why they weren't measured. */
 export type Pair = { cpuPerRequest: number; rps: number } | string;
 
 /**

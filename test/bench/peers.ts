@@ -6,20 +6,20 @@ import { freePort } from '../support/free-port.js';
 import { start } from './processes.js';
 import { listening, NO_KEY, type RunningTarget, type TargetContext } from './targets.js';
 
-/** What a peer in Node runs on. */
+/** A version of Node that peers run on. */
 export interface Runtime {
-  /** Behind the name of each target on it. */
+  /** Suffix of the targets' names. */
   suffix: string;
   node: string;
-  /** Program of the peer "bare", beside an undici that this Node can run. */
+  /** Program of the peer "bare", next to an undici that this Node can run. */
   bare: string;
-  /** Which versions these are. */
+  /** Description of the versions. */
   versions: string;
 }
 
 const BARE = fileURLToPath(new URL('./bare.js', import.meta.url));
 
-/** The one that the edge ships with. */
+/** The Node that the edge ships with. */
 export const OWN_NODE: Runtime = {
   suffix: '',
   node: process.execPath,
@@ -42,7 +42,7 @@ export function fetchNode20({ folder }: TargetContext): Runtime | string {
     });
     const node = join(home, 'node_modules', binary, 'bin', 'node');
     const version = execFileSync(node, ['--version'], { encoding: 'utf8' }).trim();
-    // The very file that runs on the own Node; beside another undici it gets that one.
+    // The same file as on our own Node; here it resolves another undici.
     const bare = join(home, 'bare.mjs');
     copyFileSync(BARE, bare);
     return {
@@ -60,7 +60,7 @@ export const firstLine = (error: unknown): string => (error as Error).message.sp
 
 const INSTALL_MS = 180_000;
 
-/** @throws Error when npm can't bring what the manifest names. */
+/** @throws Error if npm can't install the manifest's packages. */
 function install(folder: string, manifest: object): string {
   mkdirSync(folder);
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, ...manifest }));
@@ -88,7 +88,7 @@ export async function startBare(context: TargetContext, runtime: Runtime): Promi
 /** With the newest @hono/node-server every stream of this peer answers 500; 1.12.2 streams. */
 const PORTKEY = { version: '1.15.2', server: '1.12.2' };
 
-/** Fetches the peer from npm, once for every Node that it is to run on. @throws Error when it can't be had. */
+/** Fetches the peer from npm, once for each Node. @throws Error if it can't be installed. */
 export function fetchPortkey({ folder }: TargetContext): string {
   return install(join(folder, 'portkey'), {
     dependencies: { '@portkey-ai/gateway': PORTKEY.version },
@@ -96,7 +96,7 @@ export function fetchPortkey({ folder }: TargetContext): string {
   });
 }
 
-/** Starts what `fetchPortkey` fetched into `home`. */
+/** Starts the peer that `fetchPortkey` installed in `home`. */
 export async function startPortkey(
   context: TargetContext,
   home: string,

@@ -57,7 +57,7 @@ const fail = (failure: unknown): never => {
   throw new Error(`not what a plain answer gives: ${JSON.stringify(failure)}`);
 };
 
-/** What an answer asks of its relay, its call and its recipient, where nothing goes wrong. */
+/** Stubs of a response's relay, call and sink, for a case without errors. */
 function surroundings(body: unknown) {
   const context = {
     ...{ requestId: ID, servedModel: (name: string) => name, keep: yes, shrink: nothing },

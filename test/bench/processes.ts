@@ -6,7 +6,7 @@ import type { Cores } from './machine.js';
 export interface Child {
   pid: number;
   process: ChildProcess;
-  /** SIGTERM to this process by its id; SIGKILL when it takes longer than an edge may. */
+  /** Sends SIGTERM to this process, and SIGKILL if it takes longer than an edge may. */
   stop(): Promise<void>;
 }
 
@@ -16,7 +16,7 @@ export interface StartOptions {
   cwd?: string;
 }
 
-/** An edge ends by itself after 35 s. What it has not written by then waits in its spool, which the bench removes. */
+/** An edge ends by itself after 35 s. Events not written by then wait in its spool, which the bench removes. */
 const STOP_MS = 40_000;
 const LISTEN_MS = 60_000;
 
@@ -29,7 +29,7 @@ export function start(command: string, args: string[], options: StartOptions = {
     env: options.env ?? process.env,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
-  // `taskset` becomes the program itself, so that this is the program's own id.
+  // `taskset` becomes the program itself, so this is the program's pid.
   const pid = child.pid;
   if (pid === undefined) throw new Error(`${command} could not be started`);
   return {

@@ -5,23 +5,23 @@ import type { Runtime } from './peers.js';
 import { spreadOf } from './spread.js';
 import type { Visibility } from './visible.js';
 
-/** CPU that one event takes. */
+/** CPU time of one event. */
 export interface EventCpu {
   edgeMicros: number;
   postgresMicros: number;
 }
 
-/** What a target has written of what it has answered. */
+/** The usage that a target recorded for its responses. */
 interface Book {
   name: string;
   rows: number;
-  /** With status 200, whole or begun. */
+  /** Responses with status 200, complete or not. */
   answers: number;
-  /** Ids of those without a row. */
+  /** Ids of responses without a row. */
   lost: string[];
-  /** Rows of calls that nobody has made. */
+  /** Rows of calls that nobody made. */
   invented: number;
-  /** Rows of whole answers that don't have the upstream's own counts, or the other way round. */
+  /** Rows of complete responses without the upstream's counts, or of incomplete ones with them. */
   inexact: number;
   violations: string[];
 }
@@ -34,7 +34,7 @@ export interface Findings {
   /** Lines about usage rows and money, one per ledger. */
   books: Book[];
   pair: Pair;
-  /** What the older twins of the peers run on; or why there are none. */
+  /** The older Node of the peers' twins; or why there are no twins. */
   node20: Runtime | string;
 }
 
@@ -55,7 +55,7 @@ const COLUMNS = [
   'before',
 ] as const;
 
-/** What a user's call passes. */
+/** The path of a user's call. */
 const WHOLE_PATH = 'edge + router';
 
 const shown = (value: number, digits: number): string =>
@@ -82,7 +82,7 @@ const limits = ({ floor, stretch, atLeast = false }: Goal, unit: string): string
     : `${sign} ${floor}${unit} / ${sign} ${stretch}${unit}`;
 };
 
-/** How far apart a ratio's rounds may be, as a share of its median, before the machine has a say in it. */
+/** How far apart a ratio's rounds may be, as a share of its median, before it counts as noisy. */
 const NOISY = 0.25;
 
 class Table {
@@ -97,21 +97,21 @@ class Table {
     return measured ? median(measured.figures.get(figure)) : Number.NaN;
   }
 
-  /** A figure of every target; those of "direct" taken off when `added`. */
+  /** A figure of every target, minus that of "direct" if `added`. */
   figures(label: string, figure: string, digits: number, added = false): void {
     const base = added ? this.value('direct', figure) : 0;
     const cells = COLUMNS.map((name) => shown(this.value(name, figure) - base, digits));
     this.lines.push([label, ...cells, '', '']);
   }
 
-  /** The same goal against a peer on the edge's own Node and, where it has a twin on Node 20, against that one. */
+  /** The same goal against a peer on the edge's own Node, and against its twin on Node 20, if any. */
   ratios(label: string, peer: string, figure: string, goal: Goal, added = false): void {
     this.ratio(label, peer, figure, goal, added);
     const twin = `${peer}, Node 20`;
     if (this.findings.targets.has(twin)) this.ratio(`${label} on Node 20`, twin, figure, goal, added);
   }
 
-  /** A figure of each round; that of "direct" taken off when `added`. */
+  /** A figure of each round, minus that of "direct" if `added`. */
   #rounds(target: string, figure: string, added: boolean): number[] {
     const of = (name: string): readonly number[] =>
       this.findings.targets.get(name)?.figures.get(figure) ?? [];
@@ -142,7 +142,7 @@ class Table {
     this.lines.push([label, cell, ...rest, limits(goal, unit), mark(value, goal)]);
   }
 
-  /** A figure of the edge that has no goal. */
+  /** A figure of the edge without a goal. */
   shown(label: string, value: number, digits: number): void {
     this.lines.push([label, shown(value, digits), ...COLUMNS.slice(1).map(() => ''), '', '']);
   }
@@ -276,10 +276,10 @@ export function renderTable(findings: Findings): { table: string; noisy: readonl
   return { table: [text(rows[0]!), rule, ...rows.slice(1).map(text)].join('\n'), noisy: table.noisy };
 }
 
-/** How many are named of what should be none. */
+/** How many faults are listed by name. */
 const SOME = 5;
 
-/** What the table can't hold. */
+/** Notes below the table. */
 export function renderNotes(findings: Findings, noisy: readonly string[]): string[] {
   const { targets, pair, visibility, analytics, books, node20 } = findings;
   const notes = books

@@ -1,6 +1,6 @@
 import { median } from './measure.js';
 
-/** Least, median and most of what the rounds gave. */
+/** Minimum, median and maximum over the rounds. */
 export interface Spread {
   least: number;
   median: number;

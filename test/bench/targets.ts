@@ -26,7 +26,7 @@ export interface TargetContext {
 
 export const NO_KEY = ['sk-of-the-bench'];
 
-/** It answers with whatever the upstream says to an empty body. */
+/** It responds with the upstream's response to an empty body. */
 export const listening = (port: number, child: Child): Promise<void> =>
   answering(`http://127.0.0.1:${port}/`, child);
 
@@ -56,7 +56,7 @@ http {
 }
 `;
 
-/** Undefined where nginx isn't installed. */
+/** Undefined if nginx isn't installed. */
 export async function startNginx(context: TargetContext): Promise<RunningTarget | undefined> {
   const binary = ['nginx', '/usr/sbin/nginx'].find((path) => !spawnSync(path, ['-v']).error);
   if (binary === undefined) return undefined;
@@ -82,13 +82,13 @@ export interface EdgeOptions {
   ledger: Ledger;
   /** Compiled product. */
   dist: string;
-  /** Absent: the edge routes by itself, to the same upstream. */
+  /** By default, the edge routes by itself, to the same upstream. */
   upstreamUrl?: string;
   env?: NodeJS.ProcessEnv;
   nodeOptions?: string[];
 }
 
-/** What is started of a build: its bundle, where it has one. */
+/** The program of a build: its bundle, if it has one. */
 function programOf(dist: string, name: string): string {
   const file = name.endsWith('.js') ? name : join(name, 'main.js');
   const [bundled, compiled] = [join(dist, 'bundle'), dist].map((folder) => resolve(folder, file));
@@ -113,7 +113,7 @@ export async function startEdge(context: TargetContext, options: EdgeOptions): P
   };
 }
 
-/** Several edges on one port, over a Redis of their own, on all cores. */
+/** Several edges on one port, with a separate Redis, on all cores. */
 export async function startEdges(
   context: TargetContext,
   count: number,
@@ -121,7 +121,7 @@ export async function startEdges(
 ): Promise<RunningTarget> {
   const { cores } = context;
   const port = await freePort();
-  // The edges are given what this process is given.
+  // The edges get the environment of this process.
   const args = [...(options.nodeOptions ?? []), programOf(options.dist, 'launcher/edges.js')];
   const redisPort = await freePort();
   const redis = start('redis-server', ['--port', String(redisPort), '--bind', '127.0.0.1', '--save', '']);
@@ -164,7 +164,7 @@ function productEnv(context: TargetContext, options: EdgeOptions, port: number):
   };
 }
 
-/** The bundled model proxy in front of the upstream, with a virtual key of its own. */
+/** The product's model proxy in front of the upstream, with a virtual key. */
 export async function startProxy(
   context: TargetContext,
   options: Omit<EdgeOptions, 'upstreamUrl'>,
@@ -197,7 +197,7 @@ export async function startWholePath(
   options: Omit<EdgeOptions, 'upstreamUrl'>,
 ): Promise<RunningTarget> {
   if (!existsSync(join(options.dist, 'router'))) return startChain(context, options);
-  // It makes the virtual key, of which the database keeps the hash.
+  // It creates the virtual key; the database keeps its hash.
   const proxy = await startProxy(context, { ...options, name: `${options.name} keys` });
   await options.ledger.seal(proxy.target.keys[0]!);
   await proxy.stop();

@@ -60,7 +60,7 @@ function turnWheel(): void {
   }
 }
 
-/** `echo` is the call's id as a line of the head: the bundled model proxy returns it too. */
+/** `echo` is the call's id as a header line, which the product's model proxy returns, too. */
 function respond(socket: Socket, echo: string, body: string): void {
   if (!body.includes('"stream":true')) {
     socket.write(OK + echo + ANSWER, 'latin1');

@@ -85,7 +85,7 @@ function call(): void {
     stream: false,
     promptVersionId: null,
   });
-  // The answer comes in a later turn, as the upstream's does.
+  // The response comes in a later turn, as the upstream's does.
   setTimeout(() => meter.finish(record, () => undefined, opened), 5);
   events++;
 }
@@ -96,7 +96,7 @@ function idle(): void {
   setTimeout(() => record, 5);
 }
 
-/** Microseconds of CPU that a second of the loop takes, `once` done at the rate. */
+/** CPU microseconds per second of the loop, with `once` called at the rate. */
 async function measure(once: () => void, ms: number): Promise<number> {
   const before = process.cpuUsage();
   const began = performance.now();
@@ -129,7 +129,7 @@ async function measureBatches(once: (records: UsageRecord[]) => Promise<unknown>
 
 const lengthMs = Number(seconds) * 1000;
 const tell = (message: object): Promise<void> =>
-  new Promise((told) => void process.send?.(message, () => told()));
+  new Promise((sent) => void process.send?.(message, () => sent()));
 
 await measure(call, 2_000);
 const loop = await measure(idle, 1_000);

@@ -8,7 +8,7 @@ import type { RunningTarget } from './targets.js';
 const PER_SECOND = 500;
 const POLL_MS = 2;
 const PATIENCE_MS = 5_000;
-/** Accounts that the load doesn't use, so that their balance moves by the probe's call alone. */
+/** Accounts outside the load, so that only the probe's call changes their balance. */
 const PROBE_ACCOUNTS = 8;
 
 export interface Visibility {
@@ -49,7 +49,7 @@ export async function measureVisibility(
         await delay(POLL_MS);
       }
       delays.push(performance.now() - answered);
-      // Apart from the flush that was just seen, so that a probe starts anywhere between two of them.
+      // Not right after the flush that was just seen, so that a probe starts anywhere between two flushes.
       await delay(Math.random() * 60);
     }
     return delays;

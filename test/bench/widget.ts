@@ -113,7 +113,7 @@ const show = (what: string, found: number[], goal: string): void => {
   process.stdout.write(`${what}: p50 ${p50} ms, p90 ${p90} ms (goal: ${goal})\n`);
 };
 
-/** From the answer to a change until a chat goes by it. */
+/** Time from the response to a change until a chat applies it. */
 async function effective(change: () => Promise<string>): Promise<number> {
   const old = await change();
   const began = performance.now();

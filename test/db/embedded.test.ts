@@ -36,7 +36,7 @@ describe('the embedded database', () => {
   });
 
   const directory = () => join(folder.path, 'data', 'postgres');
-  /** A cluster with the product's database, for what is not about its making. */
+  /** A cluster with the product's database, for tests that are not about its creation. */
   const putMade = () => putCluster(join(folder.path, 'data'));
   const start = async (): Promise<EmbeddedPostgres> => {
     const server = await startEmbeddedPostgres({ directory: directory() });
@@ -54,7 +54,7 @@ describe('the embedded database', () => {
   };
   const pid = (): number => Number(readFileSync(join(directory(), 'postmaster.pid'), 'utf8').split('\n')[0]);
 
-  test('is made in a folder that does not exist, and keeps its rows over an orderly restart', async () => {
+  test('a new database is created in a missing folder and keeps its rows over an orderly restart', async () => {
     const first = await start();
     expect(first.origin).toBe('created');
     await ensureDatabase(first, 'gateway');
@@ -66,9 +66,9 @@ describe('the embedded database', () => {
     expect(await query(second, 'select one from t')).toEqual([{ one: 1 }]);
   });
 
-  test('takes another port where another server, which lets everybody in, was faster', async () => {
+  test('a start takes another port if another server, even one without a password, took the port first', async () => {
     await putMade();
-    // The one of all tests.
+    // The server of all tests.
     const other = new URL(process.env.TEST_POSTGRES_URL!);
     const ports = [Number(other.port), await freePort()];
     const server = await startEmbeddedPostgres({
@@ -80,7 +80,7 @@ describe('the embedded database', () => {
     expect(await query(server, 'show data_directory', 'postgres')).toEqual([{ data_directory: directory() }]);
   });
 
-  test('asks for its password, and listens on loopback only', async () => {
+  test('the database requires its password and listens on loopback only', async () => {
     await putMade();
     const server = await start();
     const url = new URL(server.url('postgres'));
@@ -94,7 +94,7 @@ describe('the embedded database', () => {
     await expect(client.connect()).rejects.toThrow('password authentication failed');
   });
 
-  test('that a killed launcher left running is adopted, rows and all, and can be stopped', async () => {
+  test('a server left running by a killed launcher is adopted with its rows and can be stopped', async () => {
     await putMade();
     const first = await start();
     await query(first, 'create table t as select 1 as one');
@@ -106,7 +106,7 @@ describe('the embedded database', () => {
     expect(isRunning(running)).toBe(false);
   });
 
-  test('that was killed hard is started again with everything that was committed', async () => {
+  test('a killed server restarts with everything that was committed', async () => {
     await putMade();
     const first = await start();
     await query(first, 'create table t as select 1 as one');
@@ -118,7 +118,7 @@ describe('the embedded database', () => {
     expect(await query(second, 'select one from t')).toEqual([{ one: 1 }]);
   });
 
-  test('whose process file is empty is started, and nobody takes its nothing for a process to stop', async () => {
+  test('an empty process file does not prevent a start, and signals no process', async () => {
     await putMade();
     const path = join(directory(), 'postmaster.pid');
     writeFileSync(path, '');
@@ -126,7 +126,7 @@ describe('the embedded database', () => {
     expect((await start()).origin).toBe('started');
   });
 
-  test('starts over in a closed folder once DATA_DIR is deleted, and keeps what was there for its owner', async () => {
+  test('after DATA_DIR is deleted, a new database starts in a closed folder and the old one is kept', async () => {
     const dataDir = join(folder.path, 'home', '.data');
     mkdirSync(join(folder.path, 'home'), { mode: 0o700 });
     const notes: string[] = [];
@@ -147,7 +147,7 @@ describe('the embedded database', () => {
       'started',
       [{ one: 1 }],
     ]);
-    // As root its data is elsewhere: a server that still runs there is ended.
+    // As root, its data is elsewhere; a server that still runs there is ended.
     if (!isRoot()) await again.stop();
     rmSync(dataDir, { recursive: true });
     const fresh = await startThere();
@@ -160,11 +160,11 @@ describe('the embedded database', () => {
     expect(notes).toContain(`${dataDir} was deleted: starting over; its former data is now in ${former}`);
   });
 
-  describe('whose making is cut short', () => {
+  describe('whose creation is interrupted', () => {
     const module = urlInDist('db/embedded.js');
     const drafts = () =>
       readdirSync(join(folder.path, 'data')).filter((name) => /^postgres\.(?:new-|password)/.test(name));
-    /** Whether initdb has written the file by which a cluster is known, and isn't done. */
+    /** Whether initdb has written the file that marks a cluster, and is still running. */
     const halfMade = () =>
       existsSync(join(folder.path, 'data')) &&
       drafts().some((name) => existsSync(join(folder.path, 'data', name, 'cluster', 'PG_VERSION')));
@@ -178,7 +178,7 @@ describe('the embedded database', () => {
     };
 
     test.each(['the launcher and initdb', 'the launcher alone'])(
-      'by a hard kill of %s is made again, and no password is left behind',
+      'a kill of %s leaves no password behind, and the next start creates the database again',
       async (killed) => {
         const { maker, pids } = await startElsewhere();
         expect(pids.length).toBeGreaterThan(1);
@@ -202,7 +202,7 @@ describe('the embedded database', () => {
       },
     );
 
-    test('by its signal ends at once, leaving nothing', async () => {
+    test('an aborted creation ends at once and leaves nothing', async () => {
       const others = descendantsOf(process.pid);
       const stopping = new AbortController();
       const made = startEmbeddedPostgres({ directory: directory(), signal: stopping.signal });
@@ -221,7 +221,7 @@ describe('the embedded database', () => {
     });
   });
 
-  describe('that can not be started', () => {
+  describe("that can't be started", () => {
     const attempt = async () => {
       await putMade();
       const stopping = new AbortController();
@@ -238,7 +238,7 @@ describe('the embedded database', () => {
       };
     };
 
-    test('is not tried again once nobody wants it', async () => {
+    test('an aborted start is not retried', async () => {
       const { stopping, notes, begin } = await attempt();
       rmSync(join(directory(), 'global', 'pg_control'));
       const failed = expect(begin()).rejects.toThrow('aborted');
@@ -251,7 +251,7 @@ describe('the embedded database', () => {
       time.stop();
     });
 
-    test('because it does not respond is ended once nobody wants it', async () => {
+    test('an aborted start ends a server that does not respond', async () => {
       const { stopping, begin } = await attempt();
       writeFileSync(join(directory(), 'pg_hba.conf'), 'host all all all reject\n');
       const failed = expect(begin()).rejects.toThrow('aborted');

@@ -14,7 +14,7 @@ describe('entities and the migrated database', () => {
     for (const db of open.splice(0)) await db.close();
   });
 
-  test('say the same of every table, column and index', async () => {
+  test('agree on every table, column and index', async () => {
     const db = await database();
     await ensurePartitions(db.orm.em.fork(), Date.now());
     expect(await schemaDiff(db.orm)).toEqual({ unexplained: [], unused: [] });

@@ -5,7 +5,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.js';
 
 const AT = new Date('2026-03-15T12:00:00Z');
 
-/** The rule itself, below the flush that calls it: what a transaction has written decides what fires in it. */
+/** The function itself, without the flush: what a transaction has written decides what fires in it. */
 describe('fire_alerts', () => {
   let db: TestDatabase;
   beforeAll(async () => {
@@ -14,15 +14,15 @@ describe('fire_alerts', () => {
   afterAll(() => db.close());
 
   interface Call {
-    /** Dollars that the key has spent this month, this call included. */
+    /** Dollars spent by the key this month, including this call. */
     spend: string;
     status?: 'success' | 'error';
     cost?: string;
-    /** Whether this transaction has written the call, or one before. */
+    /** Whether this transaction has written the call, or an earlier one. */
     written?: 'now' | 'before';
   }
 
-  /** What fires behind one call of a key, as `YYYY-MM percent`. */
+  /** What fires after one call of a key, as `YYYY-MM percent`. */
   async function fired(
     payer: Payer,
     { spend, status = 'success', cost = '0', written = 'now' }: Call,
@@ -89,23 +89,23 @@ describe('fire_alerts', () => {
     expect(await fired(payer, { spend: '1000' })).toEqual([]);
   });
 
-  test('tells every subscription that lists what fired, once', async () => {
+  test('notifies every subscription that lists what fired, once', async () => {
     const payer = await createPayer(db.pool);
     await limitKey(db.pool, payer, 10);
     const both = [await subscribe(db.pool, payer, [50]), await subscribe(db.pool, payer, [50, 80])];
     for (const spend of ['5', '6']) await fired(payer, { spend });
-    const told = await db.pool.query<{ id: string }>(
+    const notified = await db.pool.query<{ id: string }>(
       'select subscription_id as id from alert_events where account_id = $1',
       [payer.accountId],
     );
-    expect(told.rows.map(({ id }) => id).sort()).toEqual([...both].sort());
+    expect(notified.rows.map(({ id }) => id).sort()).toEqual([...both].sort());
   });
 
   test.each([
     ['below an armed threshold', '0.01', true, 1],
     ['below, by a call that was free', '0', true, 0],
-    ['below one that has told', '0.01', false, 0],
-  ])('a balance: %s', async (_what, cost, armed, told) => {
+    ['below one that has notified', '0.01', false, 0],
+  ])('a balance: %s', async (_what, cost, armed, notified) => {
     const payer = await createPayer(db.pool, 0n);
     await db.pool.query(
       `update accounts set email = 'a@example.com', low_balance_threshold_usd = 1, low_balance_armed = $2 where id = $1`,
@@ -116,6 +116,6 @@ describe('fire_alerts', () => {
       `select from alert_events where account_id = $1 and purpose = 'low_balance'`,
       [payer.accountId],
     );
-    expect(events.rowCount).toBe(told);
+    expect(events.rowCount).toBe(notified);
   });
 });

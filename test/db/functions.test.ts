@@ -8,8 +8,8 @@ import { schemaIsCurrent } from '../../src/db/schema-version.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 
 /**
- * What each revision holds. A changed function fails here: raise FUNCTIONS_REVISION and add a line. A line of a release
- * stays as it is, since an installation tells by it which of two builds is the later one.
+ * Hash of the functions of each revision. A changed function fails here: raise FUNCTIONS_REVISION and add a line. A released
+ * line stays as it is, because installations compare revisions to find the later of two builds.
  */
 const REVISIONS: Record<number, string> = {
   1: '7f81d4dd12c1a7dbba1ffc945f172c6a270d2df539a8b2e0e244cf51a9c81f06',
@@ -19,6 +19,7 @@ const REVISIONS: Record<number, string> = {
   5: '128dd1602119f5255816c14f68f927cd2527f7cb9d540c55cff7b5179221778c',
   6: '8262864ec33dd1fd45f2f81c9b35a3d390b08c8f1bcc898879589820987f0653',
   7: '7a0b0d426d76ff8c6d18603d4ff624382db68c1806294603efe203792eab37e9',
+  8: '358bb365ae8802c4057931bc56595476521f1e8620c607179a8a0992c5028b38',
 };
 
 const names = functions.map(({ name }) => name);
@@ -31,7 +32,7 @@ describe('the functions of the database', () => {
   });
   afterEach(() => db.close());
 
-  /** A build whose months have no spend; its answer tells it from ours. */
+  /** A build whose `key_month_spend` returns a constant, by which the test recognizes it. */
   const build = (revision: number, answer: number): FunctionSet => ({
     revision,
     functions: functions.map((one) =>
@@ -51,7 +52,7 @@ describe('the functions of the database', () => {
       )
     ).rows[0]!.spend;
 
-  test('are those of the folder, and no other', async () => {
+  test('the database has the functions of the folder and no others', async () => {
     const found = await db.pool.query<{ name: string }>(
       `select proname as name from pg_proc where pronamespace = 'public'::regnamespace`,
     );
@@ -64,13 +65,13 @@ describe('the functions of the database', () => {
     );
   });
 
-  test('change with their revision', () => {
+  test('a changed function has a new revision', () => {
     const hash = createHash('sha256').update(JSON.stringify(functions)).digest('hex');
     expect(Object.keys(REVISIONS).at(-1)).toBe(String(FUNCTIONS_REVISION));
     expect({ [FUNCTIONS_REVISION]: hash }).toEqual({ [FUNCTIONS_REVISION]: REVISIONS[FUNCTIONS_REVISION] });
   });
 
-  test('are applied where their text has changed, and only those', async () => {
+  test('a start replaces the functions whose text has changed, and no others', async () => {
     expect(await start()).toEqual({ applied: [], newer: [] });
     expect(await start(build(FUNCTIONS_REVISION, 7))).toEqual({ applied: ['key_month_spend'], newer: [] });
     expect(await answer()).toBe(7);
@@ -78,7 +79,7 @@ describe('the functions of the database', () => {
     expect(await answer()).toBe(0);
   });
 
-  test('of a later build stay when an earlier one starts, which works with them', async () => {
+  test('functions of a later build stay when an earlier one starts, which works with them', async () => {
     await start(build(FUNCTIONS_REVISION + 1, 7));
     const { functions: found, migrations } = await migrate(db.orm);
     expect({ found, migrations }).toEqual({
@@ -89,7 +90,7 @@ describe('the functions of the database', () => {
     expect(await schemaIsCurrent(db.orm)).toBe(true);
   });
 
-  test('are waited for by processes that apply none', async () => {
+  test('processes that apply no functions wait for them', async () => {
     expect(await schemaIsCurrent(db.orm)).toBe(true);
     for (const name of names) {
       await db.pool.query(
@@ -101,7 +102,7 @@ describe('the functions of the database', () => {
     expect(await schemaIsCurrent(db.orm)).toBe(true);
   });
 
-  test('are applied once by processes that start at the same time', async () => {
+  test('processes that start at the same time apply them once', async () => {
     const empty = await createTestDatabase('template0');
     try {
       const starts = await Promise.all(Array.from({ length: 4 }, () => migrate(empty.orm)));

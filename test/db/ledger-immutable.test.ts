@@ -26,14 +26,14 @@ describe('the ledger', () => {
     expect(rows.rows).toEqual([{ amount: '1.000000000000' }]);
   });
 
-  test('keeps its account', async () => {
+  test("an account with ledger entries can't be deleted", async () => {
     await expect(db.pool.query('delete from accounts')).rejects.toMatchObject({ code: '23001' });
     const lone = newId();
     await db.pool.query(`insert into accounts (id, name, created_at) values ($1, 'b', now())`, [lone]);
     expect((await db.pool.query('delete from accounts where id = $1', [lone])).rowCount).toBe(1);
   });
 
-  test('takes a charge under the id of its event only', async () => {
+  test('a charge must have the id of its event', async () => {
     await expect(
       db.pool.query(
         `insert into ledger_entries (id, account_id, seq, kind, amount, balance_after, event_id, created_at)

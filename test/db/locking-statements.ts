@@ -5,7 +5,7 @@ const READS_ALL = /\bset not null\b/i;
 const VALIDATES = /\bvalidate constraint\b/i;
 const NOT_VALID = /\bnot valid$/i;
 
-/** The actions of an `alter table`: the commas between them stand outside every bracket. */
+/** The actions of an `alter table`, split at the commas outside of brackets. */
 function actionsOf(statement: string): string[] {
   const actions = [''];
   let depth = 0;
@@ -19,8 +19,8 @@ function actionsOf(statement: string): string[] {
 }
 
 /**
- * The statements that read a whole table of that kind while its writers wait. A check that is `not valid` reads nothing,
- * and its validation keeps nobody waiting, unless one transaction does both.
+ * The statements that read a whole table of that kind while its writers wait. Adding a `not valid` check reads nothing,
+ * and its validation blocks nobody, unless one transaction does both.
  */
 export function lockingStatements(sql: readonly string[]): string[] {
   const statements = sql

@@ -1,10 +1,10 @@
 import { migrations } from '../../src/db/migrations.js';
 import { lockingStatements } from './locking-statements.js';
 
-/** They ran on installations before the rule; a migration that has shipped never changes. */
+/** Released before the rule existed. A released migration never changes. */
 const RELEASED = new Set(['Migration20261121000000', 'Migration20261122000000', 'Migration20261123000000']);
 
-/** What a migration would run. */
+/** The statements of a migration. */
 function statementsOf(migration: (typeof migrations)[number]): string[] {
   const made = new migration.class(undefined as never, undefined as never);
   made.up();
@@ -12,7 +12,7 @@ function statementsOf(migration: (typeof migrations)[number]): string[] {
 }
 
 describe('migrations and the tables that every call writes to', () => {
-  test('one that is new keeps no writer waiting while it reads a whole table', () => {
+  test('no new migration blocks writers while it reads a whole table', () => {
     const locking = migrations
       .filter(({ name }) => !RELEASED.has(name))
       .flatMap((migration) =>
@@ -21,7 +21,7 @@ describe('migrations and the tables that every call writes to', () => {
     expect(locking).toEqual([]);
   });
 
-  test('the released ones are still there, and one of them is what the rule is about', () => {
+  test('the released migrations are still there, and one of them breaks the rule', () => {
     const released = migrations.filter(({ name }) => RELEASED.has(name));
     expect(released).toHaveLength(RELEASED.size);
     expect(released.flatMap((migration) => lockingStatements(statementsOf(migration)))).toEqual([

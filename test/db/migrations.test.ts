@@ -2,9 +2,9 @@ import { readdirSync } from 'node:fs';
 import { migrations } from '../../src/db/migrations.js';
 import { SCHEMA_VERSION } from '../../src/db/schema-version.js';
 
-/** The newest when this was last raised, and how many that makes. Raise it at each release. */
+/** The newest released migration, and the number of released ones. Raise both at each release. */
 const SHIPPED = { last: 'Migration20261221000000', count: 32 };
-/** The last that came before functions had files of their own. */
+/** The last migration before functions got their own files. */
 const LAST_WITH_FUNCTIONS = 'Migration20261126000000';
 
 test('every migration of the folder is in the list, oldest first', () => {
@@ -14,16 +14,16 @@ test('every migration of the folder is in the list, oldest first', () => {
   expect(migrations.map((one) => one.class.name)).toEqual(migrations.map(({ name }) => name));
 });
 
-test('none that is new sorts before one that has shipped: nobody would wait for it', () => {
+test('no new migration sorts before a released one, which other processes would not wait for', () => {
   const shipped = migrations.slice(0, SHIPPED.count);
   expect([shipped.length, shipped.at(-1)!.name]).toEqual([SHIPPED.count, SHIPPED.last]);
 });
 
-test('the newest is the version that every process waits for', () => {
+test('the newest migration is the version that every process waits for', () => {
   expect(SCHEMA_VERSION).toBe(migrations.at(-1)!.name);
 });
 
-test('none that is new makes a function: those have files of their own', () => {
+test('no new migration creates a function, since functions have their own files', () => {
   const makers = migrations.filter((migration) => {
     const made = new migration.class(undefined as never, undefined as never);
     made.up();

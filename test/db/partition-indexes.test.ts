@@ -32,8 +32,8 @@ describe('an index of the usage events', () => {
     return rows[0]!.valid;
   };
 
-  test('is built while usage is written, by one of those who start, and where another left off', async () => {
-    // A call that is being written, and will be for long.
+  test('one of several starting processes builds it while usage is written, and continues where another ended', async () => {
+    // A call that is being written for a long time.
     const writer = await db.pool.connect();
     const other = await db.pool.connect();
     try {
@@ -41,7 +41,7 @@ describe('an index of the usage events', () => {
       expect(await isValid()).toBe(false);
       await writer.query('begin');
       await writer.query(INSERT, [ACCOUNT, RARE_KEY, 1_000, 1]);
-      // One that ended in the middle.
+      // An interrupted build.
       await db.pool.query(
         'create index usage_events_key__usage_events_default on usage_events_default (account_id)',
       );
@@ -61,7 +61,7 @@ describe('an index of the usage events', () => {
     await buildPartitionIndexes(db.orm);
   });
 
-  test('leads to a rare key, whatever else its account has', async () => {
+  test('a look-up of a rare key uses it, however much its account has used', async () => {
     await db.pool.query('analyze usage_events');
     const read = await db.orm.em.fork().transactional(async (em) => {
       const touched = async (): Promise<number> => {
@@ -80,13 +80,13 @@ describe('an index of the usage events', () => {
       expect(page.edges).toHaveLength(50);
       return (await touched()) - before;
     });
-    // A page and the one entry behind it, of 20,000 events.
+    // A page and the entry after it, of 20,000 events.
     expect(read).toBeLessThanOrEqual(110);
   });
 
-  test('of a whole table is built as well where its migration left it open, also over a broken one', async () => {
+  test('an index of a whole table is built if its migration left it open, and replaces an invalid one', async () => {
     await db.pool.query('drop index if exists ledger_entries_credits');
-    // One that ended in the middle.
+    // An interrupted build.
     await db.pool.query('create index ledger_entries_credits on ledger_entries (id)');
     await db.pool.query(
       `update pg_index set indisvalid = false where indexrelid = 'ledger_entries_credits'::regclass`,

@@ -9,7 +9,7 @@ import { type ProductProcess, productProcess } from '../support/product-process.
 import { TEST_SECRETS } from '../support/secrets.js';
 import { until } from '../support/until.js';
 
-/** Two users of one server tell by which address a connection was opened, and a table made. */
+/** Two users of one server show which address opened a connection or created a table. */
 describe('with DATABASE_DIRECT_URL', () => {
   const pooled = `pooled_${randomBytes(6).toString('hex')}`;
   const folder = mkdtempSync(join(tmpdir(), 'gateway-pooler-'));
@@ -68,7 +68,7 @@ describe('with DATABASE_DIRECT_URL', () => {
     }
   });
 
-  test("tables are made past the pooler, the scheduler's among them", async () => {
+  test("tables are created past the pooler, the scheduler's included", async () => {
     const { rows } = await db.pool.query<{ owner: string; tables: number }>(
       `select tableowner as owner, count(*)::int as tables from pg_tables where schemaname = 'public' group by 1`,
     );

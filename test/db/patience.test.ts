@@ -12,15 +12,15 @@ import { standStill } from '../support/stand-still.js';
 import { createTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { until } from '../support/until.js';
 
-/** With half a second on top, an answer that doesn't come is given up after this. */
+/** A query without a response is given up half a second after this. */
 const ALLOWED_MS = 100;
-/** Sooner than a statement for which nothing else was asked. */
+/** Shorter than the default of a statement. */
 const GIVEN_UP_MS = 4_000;
-/** As the work may ask for; far above what it needs. */
+/** A timeout that the work asks for; far above what it needs. */
 const PATIENT_MS = 5_000;
 const POOL_SIZE = 3;
 
-test('a connection asks the server to end a transaction that stands still', async () => {
+test('a connection makes the server end a transaction that is idle too long', async () => {
   const db = await createTestDatabase();
   const { rows } = await sql<{ wait: string }>`
     select current_setting('idle_in_transaction_session_timeout') as wait`.execute(
@@ -30,10 +30,10 @@ test('a connection asks the server to end a transaction that stands still', asyn
   await db.close();
 });
 
-test('an answer that came while the process stood still counts', async () => {
+test('a response that arrives while the process is frozen counts', async () => {
   const db = await createTestDatabase();
   const client = await (await pgPool(db.orm)).connect();
-  // Timers come next, and what has arrived after them.
+  // Timers run next, and then the arrived responses.
   await turn();
   const asked = askWithin<{ one: number }>(client, 'select 1 as one', ALLOWED_MS);
   standStill(10 * ALLOWED_MS);
@@ -42,7 +42,7 @@ test('an answer that came while the process stood still counts', async () => {
   await db.close();
 });
 
-describe('a database that takes questions and answers none', () => {
+describe('a database that accepts queries and never responds', () => {
   let db: TestDatabase;
   let link: TcpProxy;
   let orm: MikroORM;
@@ -59,11 +59,11 @@ describe('a database that takes questions and answers none', () => {
     await orm.close(true);
     await link.close();
   });
-  /** Resolves once every place of the pool is taken by a transaction. */
+  /** Resolves once transactions hold all connections of the pool. */
   const allBegun = () => until(async () => (await pgPool(orm)).totalCount === POOL_SIZE, { intervalMs: 2 });
   const one = (em = orm.em.fork()) => sql`select 1`.execute(em.getKysely());
 
-  test('is given up once, also in a transaction: its rollback is not waited for as well', async () => {
+  test('a query is given up once, without waiting for the rollback of its transaction, too', async () => {
     let frozenAt = 0;
     const failure = await orm.em
       .fork()
@@ -71,7 +71,7 @@ describe('a database that takes questions and answers none', () => {
         await one(em as typeof orm.em);
         link.freeze();
         frozenAt = performance.now();
-        // Its rollback would be waited for as long as any other statement.
+        // A rollback would wait as long as any other statement.
         await patiently(ALLOWED_MS, () => one(em as typeof orm.em));
       })
       .catch((error: unknown) => error);
@@ -79,7 +79,7 @@ describe('a database that takes questions and answers none', () => {
     expect(performance.now() - frozenAt).toBeLessThan(onBusyMachine(GIVEN_UP_MS));
   });
 
-  test('is asked again on a connection of its own once it answers', async () => {
+  test('the next query uses a new connection once the database responds again', async () => {
     await one();
     link.freeze();
     await expect(patiently(ALLOWED_MS, () => one())).rejects.toThrow();
@@ -87,8 +87,8 @@ describe('a database that takes questions and answers none', () => {
     expect((await one()).rows).toHaveLength(1);
   });
 
-  test('costs the pool no place: neither transactions that it breaks off nor those that can not begin', async () => {
-    // One wait for all: a later one may find places lost again.
+  test("interrupted transactions, and those that can't begin, cost the pool no connection", async () => {
+    // All connections at once, because a later wait may find some lost again.
     let begun: Promise<unknown> | undefined;
     const broken = Array.from({ length: POOL_SIZE }, () =>
       orm.em.fork().transactional(async (em) => {
@@ -109,7 +109,7 @@ describe('a database that takes questions and answers none', () => {
     expect((await pgPool(orm)).totalCount).toBeLessThanOrEqual(POOL_SIZE);
   });
 
-  test('is waited for as long as the work has asked for', async () => {
+  test('work that asks for more time gets it', async () => {
     const db = orm.em.fork().getKysely();
     const slowly = sql`select pg_sleep(0.8)`;
     await Promise.all([

@@ -20,7 +20,7 @@ import {
 } from '../../src/db/reachable.js';
 import { temporaryFolder } from '../launcher/support.js';
 
-/** A checkout in a folder that only its owner may enter, such as root's home. Only root has to care. */
+/** A checkout in a folder that only its owner may enter, such as root's home. Only matters for root. */
 describe('what the database’s unprivileged user can’t reach', () => {
   let folder: ReturnType<typeof temporaryFolder>;
   beforeEach(() => {
@@ -36,7 +36,7 @@ describe('what the database’s unprivileged user can’t reach', () => {
 
   const at = (path: string) => join(folder.path, path);
 
-  test('is copied to where it can, binaries with what their links mean, once', () => {
+  test('binaries are copied once to a reachable folder, with the targets of their links', () => {
     const place = reachableBinaries(at('home/native'), '18.4.0', at('system'));
     if (!isRoot()) {
       expect(place).toBe(at('home/native'));
@@ -52,7 +52,7 @@ describe('what the database’s unprivileged user can’t reach', () => {
     expect(existsSync(join(place, 'marker'))).toBe(true);
   });
 
-  test('lies elsewhere: each cluster has a folder of its own there, the same at every start', () => {
+  test('each cluster gets its own system folder, the same at every start', () => {
     const [one, two] = [at('home/a/.data/postgres'), at('home/b/.data/postgres')];
     const places = [one, two, one].map((path) => reachableCluster(path, at('system')));
     if (!isRoot()) {
@@ -64,14 +64,14 @@ describe('what the database’s unprivileged user can’t reach', () => {
     expect(closedFolder(places[0]!)).toBeUndefined();
   });
 
-  describe('once its cluster lies elsewhere', () => {
+  describe('once the cluster is in a system folder', () => {
     const cluster = (path: string): string => reachableCluster(path, at('system'));
     const put = (path: string): void => {
       mkdirSync(path, { recursive: true });
       writeFileSync(join(path, 'PG_VERSION'), '18');
     };
 
-    test('has a link to it, and neither a copy nor one whose cluster is gone begins with an empty one', () => {
+    test('DATA_DIR links to it, and neither a copy of DATA_DIR nor a missing cluster starts an empty database', () => {
       const [one, copy] = [at('home/a/postgres'), at('home/b/postgres')];
       for (const path of [one, copy]) mkdirSync(dirname(path), { recursive: true });
       const place = cluster(one);
@@ -95,7 +95,7 @@ describe('what the database’s unprivileged user can’t reach', () => {
       expect(cluster(one)).toBe(one);
     });
 
-    test('isn’t passed over where it is in the closed folder itself', () => {
+    test('a cluster in the closed folder itself is reported, not ignored', () => {
       const one = at('home/a/postgres');
       put(one);
       if (isRoot()) expect(() => cluster(one)).toThrow(`chmod o+x ${at('home')}`);
@@ -103,7 +103,7 @@ describe('what the database’s unprivileged user can’t reach', () => {
       expect(cluster(one)).toBe(one);
     });
 
-    test('isn’t chosen from two', () => {
+    test('two clusters are reported, and neither is chosen', () => {
       if (!isRoot()) return;
       const one = at('home/a/postgres');
       const place = cluster(one);
@@ -114,7 +114,7 @@ describe('what the database’s unprivileged user can’t reach', () => {
     });
   });
 
-  describe('and a link that the operator made', () => {
+  describe("with a link of the operator's own", () => {
     const one = () => at('open/data/postgres');
     const elsewhere = () => at('disk/pg');
     const cluster = (): string => reachableCluster(one(), at('system'));
@@ -124,7 +124,7 @@ describe('what the database’s unprivileged user can’t reach', () => {
       writeFileSync(join(elsewhere(), 'PG_VERSION'), '18');
     });
 
-    test.each(['../../disk/pg', '/disk/pg'])('to %s: the database is there', (target) => {
+    test.each(['../../disk/pg', '/disk/pg'])('the database is used at its target (%s)', (target) => {
       symlinkSync(target.startsWith('/') ? at(target) : target, one());
       expect(cluster()).toBe(one());
       expect(existsSync(at('system'))).toBe(false);
@@ -132,7 +132,7 @@ describe('what the database’s unprivileged user can’t reach', () => {
       expect(cluster).toThrow(`is missing: restore ${elsewhere()}`);
     });
 
-    test('through a closed folder: nobody goes there', () => {
+    test('a link through a closed folder is reported', () => {
       symlinkSync(elsewhere(), one());
       for (const path of ['disk', 'open']) {
         chmodSync(at(path), 0o700);
@@ -142,7 +142,7 @@ describe('what the database’s unprivileged user can’t reach', () => {
       }
     });
 
-    test('to what can’t be read: that isn’t taken for missing', () => {
+    test("a target that can't be read does not count as missing", () => {
       symlinkSync(one(), one());
       expect(cluster).toThrow(`can't read the database in ${one()} (ELOOP)`);
       rmSync(one());
@@ -154,7 +154,7 @@ describe('what the database’s unprivileged user can’t reach', () => {
     });
   });
 
-  test('is left where it is when it can be reached', () => {
+  test('a reachable cluster stays where it is', () => {
     chmodSync(at('home'), 0o711);
     expect(reachableBinaries(at('home/native'), '18.4.0', at('system'))).toBe(at('home/native'));
     expect(reachableCluster(at('home/.data/postgres'), at('system'))).toBe(at('home/.data/postgres'));

@@ -12,7 +12,7 @@ describe('the readiness of a process that needs the database', () => {
   });
   afterAll(() => db.close());
 
-  test("is no while the schema is not this build's, and yes again afterwards", async () => {
+  test("is false while the schema isn't this build's, and true again afterwards", async () => {
     const ready = databaseReadiness(db.orm, { cacheMs: 0 });
     expect(await ready()).toBe(true);
     await db.pool.query('alter table mikro_orm_migrations rename to away');
@@ -21,7 +21,7 @@ describe('the readiness of a process that needs the database', () => {
     expect(await ready()).toBe(true);
   });
 
-  test('is asked once, however many probes there are', async () => {
+  test('costs one query, however many probes there are', async () => {
     const ready = databaseReadiness(db.orm, { cacheMs: 60_000 });
     await Promise.all([ready(), ready(), ready()]);
     await db.pool.query('alter table mikro_orm_migrations rename to away');
@@ -29,7 +29,7 @@ describe('the readiness of a process that needs the database', () => {
     await db.pool.query('alter table away rename to mikro_orm_migrations');
   });
 
-  test('is no in time when the server takes connections and says nothing', async () => {
+  test('is false in time if the server accepts connections and never responds', async () => {
     const sockets = new Set<Socket>();
     const silent: Server = createServer((socket) => {
       sockets.add(socket);
@@ -48,7 +48,7 @@ describe('the readiness of a process that needs the database', () => {
     await new Promise((resolve) => silent.close(resolve));
   });
 
-  test('is what the metrics port says, and an error is no', async () => {
+  test('is reported by the metrics port, where an error counts as false', async () => {
     const states = [async () => true, async () => false, () => Promise.reject(new Error('away'))];
     const answers = [];
     for (const ready of states) {

@@ -1,8 +1,8 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 
 /**
- * What MikroORM would drop since entities don't say it: checks and triggers stand in the migrations alone, one by one. A
- * new one of either fails until it is listed here.
+ * What MikroORM would drop because entities don't declare it: checks and triggers, which only migrations create. A
+ * new check or trigger fails until it is listed here.
  */
 const ONLY_IN_MIGRATIONS: readonly string[] = [
   ...checks('accounts', 'low_balance_threshold_usd_check', 'role_check', 'status_check'),
@@ -29,7 +29,7 @@ const ONLY_IN_MIGRATIONS: readonly string[] = [
   ...checks('usage_retention', 'only_row_check'),
   ...checks('widgets', 'daily_message_limit_check', 'monthly_limit_usd_check', 'position_check'),
   ...checks('widgets', 'rate_limit_per_minute_check', 'status_check', 'visitor_daily_limit_check'),
-  // Of the triggers it sees those of rows. It takes for granted that it made their function itself, by a name of its own.
+  // MikroORM sees row triggers only, and assumes that it created their function under a name of its own.
   ...trigger('accounts', 'accounts_keep_ledger'),
   ...trigger('admin_actions', 'admin_actions_immutable'),
   ...trigger('ledger_entries', 'ledger_entries_immutable'),
@@ -49,10 +49,10 @@ function trigger(table: string, name: string): string[] {
 }
 
 /**
- * What MikroORM would change to make the database what the entities say, without what only migrations say. Partitions are
- * tables of nobody's, and it leaves them alone. It sees no `nulls not distinct`, and misses a primary key that the database
- * doesn't have: roll-ups have a unique constraint in its place.
- * @returns `unexplained`, the statements that are left, and `unused`, exceptions that nothing needs.
+ * The changes that MikroORM would make to match the entities, without those that only migrations declare. Partitions have
+ * no entity and are left alone. MikroORM doesn't see `nulls not distinct`, and expects a primary key that the database
+ * doesn't have, because roll-ups have a unique constraint instead.
+ * @returns `unexplained`: the remaining statements; `unused`: exceptions that nothing needs.
  */
 export async function schemaDiff(orm: MikroORM): Promise<{ unexplained: string[]; unused: string[] }> {
   const statements = (await orm.schema.getUpdateSchemaSQL({ wrap: false }))
@@ -71,8 +71,8 @@ export async function schemaDiff(orm: MikroORM): Promise<{ unexplained: string[]
 }
 
 /**
- * MikroORM reads the order of a column from the text of the index and takes the end of `account_id` for `id`: behind such a
- * column it overlooks `id desc`. Where PostgreSQL itself says that an index is what it should become, nothing differs.
+ * MikroORM reads the order of a column from the text of the index and mistakes the end of `account_id` for `id`. After such a
+ * column it misses `id desc`. If PostgreSQL itself shows an index as it should be, there is no difference.
  */
 async function misreadIndexes(orm: MikroORM, statements: readonly string[]): Promise<string[]> {
   const rows = await orm.em
@@ -87,7 +87,7 @@ async function misreadIndexes(orm: MikroORM, statements: readonly string[]): Pro
   });
 }
 
-/** Columns whose type isn't the entity's to the letter: MikroORM takes a time without its zone for one with it. */
+/** Columns whose type differs literally from the entity's: MikroORM confuses times with and without a time zone. */
 async function differentTypes(orm: MikroORM): Promise<string[]> {
   const rows = await orm.em.fork().execute<{ column: string; type: string }[]>(
     `select attrelid::regclass || '.' || attname as column, format_type(atttypid, atttypmod) as type from pg_attribute
@@ -108,7 +108,7 @@ async function differentTypes(orm: MikroORM): Promise<string[]> {
 const short = (type: string): string =>
   type.replace(/^timestamp(\(\d\)) with time zone/, 'timestamptz$1').replace(/^int\b/, 'integer');
 
-/** A definition without quotes, and without what PostgreSQL adds: schema, method, and `only` for a partitioned table. */
+/** A definition without quotes and PostgreSQL's additions: schema, method, and `only` for a partitioned table. */
 const plain = (definition: string): string =>
   definition
     .toLowerCase()

@@ -14,7 +14,7 @@ describe('the seed of plans and models', () => {
     models: (await db.pool.query('select * from models order by position')).rows,
   });
 
-  test('makes what is missing, and brings what is there to what it says, but for what operators set', async () => {
+  test('adds missing rows and updates the others, except fields that operators set', async () => {
     const seeded = await read();
     expect([seeded.plans.length, seeded.models.length]).toEqual([5, 6]);
     await db.pool.query(

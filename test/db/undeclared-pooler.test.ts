@@ -20,10 +20,10 @@ describeWithPgBouncer('an undeclared pooler in DATABASE_URL', () => {
     await db.close();
   });
 
-  test('is named at once, with the remedy, by every wait for the database', async () => {
+  test('every wait for the database reports it at once, with the remedy', async () => {
     const orm = openOrm({ databaseUrl: pooler.url, processName: 'test' });
     try {
-      // Both would wait for a minute otherwise, which is longer than this test may take.
+      // Otherwise both would wait for a minute, longer than this test may take.
       await expect(waitForDatabase(orm, createLogger('test', 'silent'))).rejects.toThrow(REMEDY);
       await expect(waitForSchema(orm)).rejects.toThrow(REMEDY);
     } finally {
@@ -31,7 +31,7 @@ describeWithPgBouncer('an undeclared pooler in DATABASE_URL', () => {
     }
   });
 
-  test('is named by the commands for operators', async () => {
+  test("the operators' commands report it", async () => {
     const config = { databaseDirectUrl: pooler.url, dataDir: 'unused' };
     const asking = withDatabase(config, 'test', (orm) => orm.em.execute('select 1'));
     await expect(asking).rejects.toThrow(REMEDY);

@@ -17,7 +17,7 @@ import { until } from '../support/until.js';
 
 const FIRST = 'Migration20261121000000';
 
-describe('a database of the version before', () => {
+describe('a database of the previous version', () => {
   let db: TestDatabase;
   beforeAll(async () => {
     db = await createTestDatabase('template0');
@@ -26,7 +26,7 @@ describe('a database of the version before', () => {
   });
   afterAll(() => db.close());
 
-  /** A call as that version booked it. */
+  /** A call as that version recorded it. */
   async function book(payer: Payer, record: ReturnType<typeof recordOf>): Promise<void> {
     const at = new Date(record.createdAt);
     await db.pool.query(
@@ -61,14 +61,14 @@ describe('a database of the version before', () => {
     );
   }
 
-  test('keeps its books, and what it has booked is not booked again', async () => {
+  test('keeps its books, and charges no event again', async () => {
     const payer = await createPayer(db.pool, DOLLAR);
     const record = recordOf(payer, { createdAt: Date.UTC(2026, 10, 30, 23, 59) });
     await book(payer, record);
     const usedAt = new Date('2026-10-05T06:07:08.009Z');
     await db.pool.query('update api_keys set last_used_at = $1', [usedAt]);
 
-    // A flush of that version is under way: it has its account, and is about to write what it was locked for.
+    // A flush of that version is under way: it has locked its account and is about to write.
     const flush = await db.pool.connect();
     await flush.query('begin');
     await flush.query('select from accounts for no key update');
@@ -98,7 +98,7 @@ describe('a database of the version before', () => {
   });
 });
 
-describe('a database that an audit of the version before reads while it is upgraded', () => {
+describe('a database that an audit of the previous version reads during the upgrade', () => {
   let db: TestDatabase;
   beforeAll(async () => {
     db = await createTestDatabase('template0');
@@ -107,7 +107,7 @@ describe('a database that an audit of the version before reads while it is upgra
   });
   afterAll(() => db.close());
 
-  test('takes calls all the while, and is upgraded once the audit has ended', async () => {
+  test('serves calls all the time, and is upgraded once the audit has ended', async () => {
     const reader = await db.pool.connect();
     await reader.query('begin isolation level repeatable read');
     await reader.query('select count(*) from usage_events');
@@ -115,7 +115,7 @@ describe('a database that an audit of the version before reads while it is upgra
     migrating.catch(() => undefined);
     const wanted = `select from pg_locks l join pg_database d on d.oid = l.database and d.datname = current_database()
       where not granted and mode = 'AccessExclusiveLock' and relation = 'usage_events'::regclass`;
-    // Twice: the first try has been given up by then, and the next one doesn't wait for longer.
+    // Twice: the first attempt has been given up by then, and the next one doesn't wait longer.
     for (let nth = 0; nth < 2; nth++) {
       await until(async () => (await db.pool.query(wanted)).rowCount, { intervalMs: 5 });
       const writer = await db.pool.connect();
@@ -138,8 +138,8 @@ describe('a database that an audit of the version before reads while it is upgra
   });
 });
 
-/** On a server of its own: the one of all tests has no autovacuum. */
-describe('a database whose usage is being vacuumed while it is upgraded', () => {
+/** On a separate server, because the shared one has no autovacuum. */
+describe('a database whose usage is being vacuumed during the upgrade', () => {
   const folder = temporaryFolder();
   afterAll(() => folder.remove());
 
@@ -166,7 +166,7 @@ describe('a database whose usage is being vacuumed while it is upgraded', () => 
   });
 });
 
-describe('a database from before merged days had their cost', () => {
+describe('a database whose merged days have no cost yet', () => {
   let db: TestDatabase;
   beforeAll(async () => {
     db = await createTestDatabase('template0');

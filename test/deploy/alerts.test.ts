@@ -24,18 +24,18 @@ describe('deploy/alerts.yml', () => {
     ({ expr }) => expr.match(/\b(?:gateway|metering|proxy|platform)_\w+/g) ?? [],
   );
 
-  test('has a rule for every metric that docs/operations.md raises an alarm for, and for no other', () => {
+  test('has a rule for each metric with an alert in docs/operations.md, and for no other', () => {
     const wanted = rows.filter(({ wantsAlarm }) => wantsAlarm).map(({ name }) => name);
     expect(wanted.length).toBeGreaterThan(7);
     expect(measured.toSorted()).toEqual(wanted.toSorted());
   });
 
-  test('says in each what is wrong', () => {
+  test('describes in each rule what is wrong', () => {
     expect(rules.filter(({ annotations }) => !/\w{3}.*[.?]$/.test(annotations.summary))).toEqual([]);
     expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
   });
 
-  test('looks at counters that are there before their first event', async () => {
+  test('uses counters that exist before their first event', async () => {
     const registry = createRegistry('test');
     createCallMetrics(registry);
     const [, flag] = /gateway_flagged_events_total\{flag="(\w+)"\}/.exec(
@@ -46,7 +46,7 @@ describe('deploy/alerts.yml', () => {
     );
   });
 
-  test('has a rule for a process that does not answer: its metrics are gone with it', () => {
+  test('has a rule for a process that does not respond, whose metrics are missing', () => {
     const { scrape_configs: jobs } = parse(readFileSync('deploy/prometheus.yml', 'utf8')) as {
       scrape_configs: { job_name: string }[];
     };
@@ -73,7 +73,7 @@ describe('deploy/alerts.yml', () => {
     expect(scraped.map(({ honor_labels }) => honor_labels)).toEqual([true]);
   });
 
-  // Where there is no promtool, the other tests are what is checked.
+  // Without promtool, only the other tests check the rules.
   const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
   if (hasPromtool) {
     test('is valid to promtool', () => {

@@ -43,19 +43,16 @@ describe('docker-compose.yml', () => {
     expect(ours.map(([name]) => name)).toEqual(['edge-1', 'edge-2', 'platform', 'jobs']);
   });
 
-  test.each(ours)(
-    '%s knows every variable that it is given, and is given all that it must have',
-    (_name, service) => {
-      const names = Object.keys(service.environment ?? {});
-      expect(known.length).toBeGreaterThan(30);
-      expect(names.filter((name) => !known.includes(name))).toEqual([]);
-      expect(starred).toHaveLength(5);
-      expect(starred.filter((name) => !names.includes(name))).toEqual([]);
-      expect(service.environment!.NODE_ENV).toBe('production');
-    },
-  );
+  test.each(ours)('%s knows every variable that it gets, and gets all that it requires', (_name, service) => {
+    const names = Object.keys(service.environment ?? {});
+    expect(known.length).toBeGreaterThan(30);
+    expect(names.filter((name) => !known.includes(name))).toEqual([]);
+    expect(starred).toHaveLength(5);
+    expect(starred.filter((name) => !names.includes(name))).toEqual([]);
+    expect(service.environment!.NODE_ENV).toBe('production');
+  });
 
-  test('passes every setting on, but for those that are decided here', () => {
+  test('passes every setting on, except those with fixed values', () => {
     const decided = {
       DATA_DIR: 'the image’s',
       EDGE_PROCESSES: 'a container is one edge',
@@ -68,7 +65,7 @@ describe('docker-compose.yml', () => {
   });
 
   test.each(ours)(
-    '%s runs a script of package.json, without rights, and is asked whether it is ready',
+    '%s runs a script of package.json as an unprivileged user, and has a readiness check',
     (_name, service) => {
       const [, script] = /^npm run ([\w:]+)$/.exec(String(service.command)) ?? [];
       expect(scripts).toHaveProperty([script!]);
@@ -82,7 +79,7 @@ describe('docker-compose.yml', () => {
   );
 
   test.each(Object.entries(compose.services))(
-    '%s has a health check and stands in the one network',
+    '%s has a health check and is in the one network',
     (_name, service) => {
       expect(service.healthcheck?.test[0]).toBe('CMD');
       expect(Array.isArray(service.networks) ? service.networks : Object.keys(service.networks)).toEqual([
@@ -96,12 +93,12 @@ describe('docker-compose.yml', () => {
   );
 
   test.each(images)('%s is pinned to one version', (image) => {
-    // A major or minor version alone moves; a digest, where one is known, is whole.
+    // A major or minor version alone would move; a digest, if given, is complete.
     expect(image).toMatch(/^[\w./-]+:v?\d+\.\d+(?:\.\d+)?[\w.-]*(?:@sha256:[0-9a-f]{64})?$/);
     expect(image).not.toMatch(/:(?:latest|stable|lts)/);
   });
 
-  test('gives the world the front door, and this machine alone the rest', () => {
+  test('publishes the front door to the world, and all other ports to this machine only', () => {
     const published = Object.entries(compose.services).flatMap(([name, { ports = [] }]) =>
       ports.map((port) => `${name} ${port}`),
     );
@@ -111,7 +108,7 @@ describe('docker-compose.yml', () => {
     ]);
   });
 
-  test('mounts files that are there and volumes that are declared', () => {
+  test('mounts existing files and declared volumes', () => {
     for (const { volumes = [] } of Object.values(compose.services)) {
       for (const volume of volumes) {
         const [source] = volume.split(':');
@@ -128,7 +125,7 @@ describe('docker-compose.yml', () => {
     for (const spool of spools) expect(spool.split(':')[1]).toBe(directory);
   });
 
-  test('has no secret in it, and deploy/env.example names those that must be set and no other', () => {
+  test('contains no secret, and deploy/env.example lists exactly the required ones', () => {
     const variables = variablesIn(composeText);
     const required = new Set(variables.filter((one) => one.required).map(({ name }) => name));
     const example = read('deploy/env.example');
@@ -155,7 +152,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  test('is documented without a restart, which would keep the environment of before', () => {
+  test('is documented without `restart`, which would keep the old environment', () => {
     const commands = [...readdirSync('docs'), '../README.md', '../CONTRIBUTING.md']
       .filter((name) => name.endsWith('.md'))
       .flatMap((name) => read(join('docs', name)).match(/docker compose [a-z]+/g) ?? []);
@@ -163,7 +160,7 @@ describe('docker-compose.yml', () => {
     expect(commands).not.toContain('docker compose restart');
   });
 
-  test('gives nobody the addresses of the edges', () => {
+  test('shares the addresses of the edges with nobody else', () => {
     const { subnet, ip_range: range } = compose.networks.inside.ipam.config[0]!;
     const given = new BlockList();
     const [from, bits] = range.split('/');
@@ -177,7 +174,7 @@ describe('docker-compose.yml', () => {
     expect(given.check(start!)).toBe(false);
   });
 
-  test('believes the callers that its own network names', () => {
+  test('trusts proxies of its own network only', () => {
     const { subnet } = compose.networks.inside.ipam.config[0]!;
     for (const [, { environment }] of ours) expect(environment!.TRUST_PROXY).toBe(subnet);
   });
@@ -188,7 +185,7 @@ describe('the front door', () => {
   const server = all(http, 'server')[0]!.inner;
   const locations = new Map(all(server, 'location').map(({ args, inner }) => [args.join(' '), inner]));
 
-  test('leads to both edges, at the addresses that they keep', () => {
+  test('forwards to both edges, at their fixed addresses', () => {
     const [upstream] = all(http, 'upstream');
     const addresses = all(upstream!.inner, 'server').map(({ args }) => args[0]);
     const edges = ours.filter(([name]) => name.startsWith('edge'));
@@ -203,13 +200,13 @@ describe('the front door', () => {
     }
   });
 
-  test.each(['/v1', '/graphql', '/api/widget/chat'])('buffers nothing of %s, neither way', (path) => {
+  test.each(['/v1', '/graphql', '/api/widget/chat'])('buffers nothing of %s in either direction', (path) => {
     const inner = locations.get(path)!;
     expect(argsOf(inner, 'proxy_buffering')).toBe('off');
     expect(argsOf(inner, 'proxy_request_buffering')).toBe('off');
   });
 
-  test('passes WebSocket everywhere: no location has headers of its own, which would drop the server’s', () => {
+  test("passes WebSocket everywhere: no location sets headers, which would drop the server's", () => {
     const headers = new Map(all(server, 'proxy_set_header').map(({ args }) => [args[0], args[1]]));
     expect(headers.get('Upgrade')).toBe('$http_upgrade');
     const map = all(http, 'map')[0]!;
@@ -223,14 +220,14 @@ describe('the front door', () => {
     for (const inner of locations.values()) expect(all(inner, 'proxy_set_header')).toEqual([]);
   });
 
-  test('waits longer than the edge does, and takes bodies a little larger', () => {
+  test('waits longer than the edge and accepts slightly larger bodies', () => {
     expect(Number.parseInt(argsOf(server, 'proxy_read_timeout')!, 10)).toBeGreaterThan(600);
     expect(argsOf(server, 'client_max_body_size')).toBe('12m');
   });
 });
 
-describe('what watches', () => {
-  test('Prometheus asks every process of ours', () => {
+describe('monitoring', () => {
+  test('Prometheus scrapes all of our processes', () => {
     const { scrape_configs: jobs } = parse(read('deploy/prometheus.yml')) as {
       scrape_configs: { static_configs: { targets: string[] }[] }[];
     };
@@ -248,7 +245,7 @@ describe('what watches', () => {
   );
   const panels = dashboards.flatMap((dashboard) => dashboard.panels);
 
-  test('Grafana finds data source and dashboard where they are mounted', () => {
+  test('Grafana finds its data source and dashboard where they are mounted', () => {
     const sources = parse(read(join(folder, 'provisioning/datasources/prometheus.yml'))) as {
       datasources: { uid: string; url: string }[];
     };
@@ -267,7 +264,7 @@ describe('what watches', () => {
       expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length);
   });
 
-  /** Labels of each metric, as docs/operations.md has them. */
+  /** Labels of each metric, from docs/operations.md. */
   const documented = new Map(
     [...read('docs/operations.md').matchAll(/^\| `([a-z][a-z0-9_]*)` \| [\w, ]+ \|([^|]*)\|/gm)].map(
       ([, name, labels]) => [name!, labels!.match(/\w+/g) ?? []] as const,
@@ -279,7 +276,7 @@ describe('what watches', () => {
   const METRIC = /\b(?:gateway|metering|proxy|platform|nodejs|process)_[a-z0-9_]+/g;
 
   test.each(panels.map((panel) => [panel.title, panel] as const))(
-    'the panel %s asks for metrics and labels that are documented',
+    'the panel %s uses documented metrics and labels',
     (_title, panel) => {
       for (const { expr } of panel.targets) {
         const asked = (expr.match(METRIC) ?? []).map((name) => name.replace(/_bucket$/, ''));

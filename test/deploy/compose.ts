@@ -27,7 +27,7 @@ export const composeText = readFileSync('docker-compose.yml', 'utf8');
 /** docker-compose.yml with its anchors resolved, as Compose reads it. */
 export const compose = parse(composeText, { merge: true }) as Compose;
 
-/** The services that are ours: made from the Dockerfile. */
+/** The product's services, which are built from the Dockerfile. */
 export const ours = Object.entries(compose.services).filter(([, { build }]) => build !== undefined);
 
 const VARIABLE = /\$\{(\w+)(?:(:-|:\?)([^}]*))?\}/g;
@@ -36,7 +36,7 @@ const VARIABLE = /\$\{(\w+)(?:(:-|:\?)([^}]*))?\}/g;
 export const variablesIn = (text: string): { name: string; required: boolean }[] =>
   [...text.matchAll(VARIABLE)].map(([, name, operator]) => ({ name: name!, required: operator !== ':-' }));
 
-/** A text with its variables in place. @throws Error for one that must be set and isn't */
+/** Replaces variables in a text. @throws Error for a required one that isn't set */
 export function interpolate(text: string, values: Record<string, string>): string {
   return text.replace(VARIABLE, (_whole, name: string, operator: string | undefined, rest = '') => {
     const value = values[name];

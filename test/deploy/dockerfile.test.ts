@@ -18,9 +18,9 @@ const run = promisify(execFile);
 const START_MS = 90_000;
 
 /**
- * The image, made without a container: every step of the Dockerfile is done in a folder of its own, but that the
- * packages come from this checkout in the place of an install. Then the services run from it as docker-compose.yml
- * says, with addresses of this machine.
+ * The image, built without a container: every step of the Dockerfile runs in a separate folder, except that the
+ * packages come from this checkout instead of an install. Then the services run from it as docker-compose.yml
+ * defines them, with addresses of this machine.
  */
 describe('the Dockerfile', () => {
   let folder: string;
@@ -38,7 +38,7 @@ describe('the Dockerfile', () => {
       ignored: readFileSync('.dockerignore', 'utf8').split('\n').filter(Boolean),
       folder,
       replaced: { 'npm ci --omit=dev': installProduction },
-      // `npm run build` installs and builds what is missing: here nothing is, unless the context lacks a source.
+      // `npm run build` installs and builds what is missing, which is nothing unless the context lacks a source.
       prepared: { build: layOutBuild },
     });
     image = [...stages.values()].at(-1)!;
@@ -54,7 +54,7 @@ describe('the Dockerfile', () => {
     await db?.close();
   });
 
-  test('has three stages, and the last one runs as nobody special', () => {
+  test('has three stages, and the last one runs as an unprivileged user', () => {
     const steps = parseDockerfile(readFileSync('Dockerfile', 'utf8'));
     expect(steps.filter(({ name }) => name === 'FROM')).toHaveLength(3);
     expect(image.user).toBe('node');
@@ -66,7 +66,7 @@ describe('the Dockerfile', () => {
     expect(`${image.workdir}/data`).toBe(image.env.DATA_DIR);
   });
 
-  test('holds what runs, and neither sources, tests, compiler nor database', () => {
+  test('contains what runs, but no sources, tests, compiler or database', () => {
     for (const path of [
       'dist/gateway/main.js',
       'package.json',
@@ -89,7 +89,7 @@ describe('the Dockerfile', () => {
     expect(lstatSync(join(app, 'node_modules')).isSymbolicLink()).toBe(false);
   });
 
-  test('serves calls as docker-compose.yml starts it', async () => {
+  test('serves calls when started as in docker-compose.yml', async () => {
     const variables = Object.fromEntries(
       ['POSTGRES_PASSWORD', 'UPSTREAM_MASTER_KEY', 'JWT_SECRET', 'ENCRYPTION_KEY', 'WEBHOOK_SECRET'].map(
         (name) => [name, randomBytes(24).toString('hex')],
@@ -101,7 +101,7 @@ describe('the Dockerfile', () => {
       ports.set(name, await freePort());
     }
     const local = (name: string): string => `http://127.0.0.1:${ports.get(name)}`;
-    /** The service's own environment, but for what is an address in a network of containers. */
+    /** The service's environment, except for addresses in the network of containers. */
     const environmentOf = (name: string): Record<string, string> => {
       const entries = Object.entries(compose.services[name]!.environment!);
       const given = Object.fromEntries(entries.map(([key, text]) => [key, interpolate(text, variables)]));
@@ -134,7 +134,7 @@ describe('the Dockerfile', () => {
       children.push(child);
       return child;
     };
-    /** The service's own health check, at its place here. */
+    /** The service's health check, with its address here. */
     const healthy = async (name: string): Promise<boolean> => {
       const [, command, ...args] = compose.services[name]!.healthcheck!.test;
       const here = args.map((arg) => arg.replace(':9464', `:${ports.get(`${name} metrics`)}`));
@@ -148,7 +148,7 @@ describe('the Dockerfile', () => {
       await until(
         async () => {
           if (child.exitCode !== null) throw new Error(`${name} ended:\n${output}`);
-          // The check is a process each time: asked by it once there is somebody to answer.
+          // Each check is a process, so it runs only once the service responds.
           return fetch(local(`${name} metrics`)).catch(() => undefined);
         },
         { timeoutMs: START_MS, what: `${name} to listen` },
@@ -183,7 +183,7 @@ describe('the Dockerfile', () => {
     expect(await Promise.all(codes)).toEqual([0, 0]);
   }, 240_000);
 
-  test('refuses an unfinished .env: each secret that is missing is named', () => {
+  test('refuses an incomplete .env and names each missing secret', () => {
     const { environment } = compose.services['edge-1']!;
     expect(() => interpolate(environment!.JWT_SECRET!, {})).toThrow('JWT_SECRET: see deploy/env.example');
   });

@@ -5,11 +5,11 @@ import { promisify } from 'node:util';
 
 export interface Instruction {
   name: string;
-  /** The rest of it, continued lines joined. */
+  /** The arguments, with continued lines joined. */
   text: string;
 }
 
-/** The instructions of a Dockerfile in their order. */
+/** The instructions of a Dockerfile, in order. */
 export function parseDockerfile(text: string): Instruction[] {
   return text
     .replace(/^\s*#.*\n/gm, '')
@@ -25,7 +25,7 @@ export function parseDockerfile(text: string): Instruction[] {
 export interface Stage {
   name: string;
   image: string;
-  /** Stands for `/` of the container. */
+  /** The folder that represents `/` of the container. */
   root: string;
   workdir: string;
   env: Record<string, string>;
@@ -33,17 +33,17 @@ export interface Stage {
   command: string[];
 }
 
-/** What stands in the place of an install step, which wants a network and minutes. */
+/** Replaces an install step, which would need a network and minutes. */
 export type Installer = (folder: string) => void;
 
 export interface BuildOptions {
   dockerfile: string;
-  /** Where the build context lies, and what .dockerignore keeps out of it. */
+  /** The build context, and what .dockerignore excludes from it. */
   context: string;
   ignored: string[];
-  /** A folder for the stages' file systems. */
+  /** Folder of the stages' file systems. */
   folder: string;
-  /** The replaced steps, by their RUN line, and what is laid out before a stage's first step. */
+  /** Replaced steps by their RUN line, and what is prepared before a stage's first step. */
   replaced: Record<string, Installer>;
   prepared: Record<string, Installer>;
 }
@@ -51,14 +51,14 @@ export interface BuildOptions {
 const run = promisify(execFile);
 const BUILD_TIMEOUT_MS = 120_000;
 
-/** Whether .dockerignore keeps a name of the context's root out; only names and `*` are understood. */
+/** Whether .dockerignore excludes a name in the context's root. Supports names and `*` only. */
 const isIgnored = (name: string, ignored: readonly string[]): boolean =>
   ignored.some((pattern) =>
     new RegExp(`^${pattern.replaceAll('.', '\\.').replaceAll('*', '.*')}$`).test(name),
   );
 
 /**
- * Does what a Dockerfile says, outside of a container: each stage is a folder, COPY copies, RUN runs in the stage's
+ * Runs a Dockerfile outside of a container: each stage is a folder, COPY copies, RUN runs in the stage's
  * workdir with this machine's programs.
  * @throws Error on an instruction that it doesn't know
  */
@@ -110,7 +110,7 @@ function copy(stage: Stage, text: string, options: BuildOptions, stages: Map<str
     // With several sources the target is a folder; one folder is copied as the target.
     else {
       const place = paths.length > 1 || target.endsWith(stage.workdir) ? join(target, path) : target;
-      // What another stage has made is copied once: it is moved, which costs nothing.
+      // Output of another stage is copied only once, so it can be moved, which is free.
       if (from === undefined) copyInto(source, place);
       else moveInto(source, place);
     }
@@ -151,8 +151,8 @@ async function runStep(stage: Stage, text: string, { replaced }: BuildOptions): 
 }
 
 /**
- * The checkout's packages, as a link, and a copy of what it has built. A build does again what was made of other files
- * than those of its context, and only that: each output has the hash of its sources beside it.
+ * The checkout's packages as a link, and a copy of its output. A build repeats only what was made of other files
+ * than those of its context, because each output has the hash of its sources beside it.
  */
 export const layOutBuild: Installer = (folder) => {
   symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));

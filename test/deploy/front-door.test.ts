@@ -12,7 +12,7 @@ import { until } from '../support/until.js';
 
 const NGINX = ['/usr/sbin/nginx', '/usr/bin/nginx'].find((path) => existsSync(path));
 
-/** deploy/nginx.conf under a real nginx, with two servers of ours in the edges' places. Only where nginx is installed, as in CI. */
+/** deploy/nginx.conf in a real nginx, with two test servers instead of edges. Only where nginx is installed, as in CI. */
 if (NGINX) {
   describe('the front door, for real', () => {
     let folder: string;
@@ -80,10 +80,10 @@ if (NGINX) {
       rmSync(folder, { recursive: true, force: true });
     });
 
-    test('passes a stream on as it comes, and cuts the edge off when the caller leaves', async () => {
+    test('passes a stream on as it arrives, and disconnects from the edge when the caller leaves', async () => {
       const response = await fetch(`${url}/v1/stream`, { method: 'POST', body: '{}' });
       const reader = response.body!.getReader();
-      // The stream isn't over: it would not come if anything held it back.
+      // The stream hasn't ended, so a buffer would hold this piece back.
       expect(Buffer.from((await reader.read()).value!).toString()).toBe('data: first\n\n');
       finish();
       expect(Buffer.from((await reader.read()).value!).toString()).toBe('data: [DONE]\n\n');
@@ -106,18 +106,18 @@ if (NGINX) {
       await once(socket, 'close');
     });
 
-    test('says who called, whatever the caller says of himself', async () => {
+    test("forwards the caller's real address, whatever the caller claims", async () => {
       await fetch(`${url}/v1/models`, { headers: { 'x-forwarded-for': '1.2.3.4' } });
       expect(seen.at(-1)).toMatch(/GET \/v1\/models 127\.0\.0\.1$/);
     });
 
-    test('leaves it to the edge to say that headers are too large', async () => {
+    test('leaves the refusal of too large headers to the edge', async () => {
       const send = (bytes: number) => fetch(url, { headers: { 'x-padding': 'y'.repeat(bytes) } });
       expect((await send(MAX_HEADER_BYTES - 1_024)).status).toBe(200);
       expect((await send(MAX_HEADER_BYTES + 1_024)).status).toBe(431);
     });
 
-    test('gives a call that an edge doesn’t take to the other', async () => {
+    test("passes a call that one edge doesn't accept to the other", async () => {
       const [first] = edges;
       const port = portOf(first!);
       first!.closeAllConnections();
@@ -133,6 +133,6 @@ if (NGINX) {
     });
   });
 } else {
-  test('the front door is tried with a real nginx, at least in CI', () =>
+  test('the front door is tested with a real nginx, at least in CI', () =>
     expect(process.env.CI).toBeUndefined());
 }

@@ -5,7 +5,7 @@ export interface Directive {
   inner: Directive[];
 }
 
-/** Reads an nginx configuration: words, quotes, comments, blocks. @throws Error where it isn't one */
+/** Parses an nginx configuration: words, quotes, comments, blocks. @throws Error if it is invalid */
 export function parseNginx(text: string): Directive[] {
   const tokens = text.match(/#[^\n]*|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[{};]|[^\s{};]+/g) ?? [];
   const words = tokens.filter((token) => !token.startsWith('#'));
@@ -37,6 +37,6 @@ export function parseNginx(text: string): Directive[] {
 export const all = (directives: readonly Directive[], name: string): Directive[] =>
   directives.filter((directive) => directive.name === name);
 
-/** Arguments of the one directive of a name, joined; undefined when there is none. */
+/** Arguments of the only directive with a name, joined; undefined without one. */
 export const argsOf = (directives: readonly Directive[], name: string): string | undefined =>
   all(directives, name).at(-1)?.args.join(' ');

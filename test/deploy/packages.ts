@@ -1,7 +1,7 @@
 import { copyFileSync, cpSync, existsSync, linkSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
-/** The packages within a package, which have entries of their own, and what only people and compilers read. */
+/** Excluded from a copy: nested packages, which have their own entries, and files for people and compilers only. */
 const NOT_RUN = /^node_modules$|\.(?:d\.[cm]?ts|map|md)$/;
 
 interface Locked {
@@ -21,7 +21,7 @@ function linkPackage(source: string, target: string): void {
   }
 }
 
-/** Whether the checkout and the folder lie on one file system. */
+/** Whether the checkout and the folder are on one file system. */
 let linkable = true;
 
 function linkOrCopy(from: string, to: string): void {
@@ -35,14 +35,14 @@ function linkOrCopy(from: string, to: string): void {
 }
 
 /**
- * In the place of `npm ci --omit=dev`: what the lockfile says is not for development alone, taken from this checkout's
- * own packages, and the commands among them. Nothing may write into these files: they are the checkout's.
+ * Instead of `npm ci --omit=dev`: the lockfile's packages that are not only for development, from this checkout's
+ * packages, with their commands. The files belong to the checkout, so nothing may write to them.
  */
 export function installProduction(folder: string): void {
   const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')) as { packages: Record<string, Locked> };
   const installed = resolve('.');
   for (const [path, { dev, devOptional }] of Object.entries(lock.packages)) {
-    // Packages of other platforms stand in the lockfile and not here.
+    // The lockfile also lists packages of other platforms, which are not installed here.
     if (path === '' || dev || devOptional || !existsSync(join(installed, path))) continue;
     linkPackage(join(installed, path), join(folder, path));
   }

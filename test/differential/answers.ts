@@ -1,6 +1,6 @@
 import type { Play } from './node.js';
 
-/** Raw answers of nodes. */
+/** Raw responses of nodes. */
 
 export type Framing = 'length' | 'chunked' | 'close';
 
@@ -10,7 +10,7 @@ interface AnswerOptions {
   framing?: Framing;
 }
 
-/** The bytes of an answer whose body comes in `parts`; each is a chunk where it is chunked. */
+/** The bytes of a response whose body has these `parts`; if it is chunked, each part is a chunk. */
 export function bytesOf(
   parts: readonly (string | Buffer)[],
   { status = 200, headers = {}, framing = 'length' }: AnswerOptions = {},
@@ -73,7 +73,7 @@ export const stream = (
   ...(options.pauseMs !== undefined && { pauseMs: options.pauseMs }),
 });
 
-/** The first bytes of an answer, and then an end that is none. */
+/** The first bytes of a response, and then an end in the middle. */
 export const brokenOff = (play: Play, bytes: number, end: Play['end']): Play => ({
   pieces: cutAt(Buffer.concat(play.pieces), [bytes]).slice(0, 1),
   end,

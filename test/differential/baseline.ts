@@ -3,12 +3,12 @@ import { existsSync, mkdirSync, renameSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** The last commit before the half that carries calls was rebuilt. */
+/** The last commit before the calls' half of the product was rebuilt. */
 const COMMIT = 'a3d1b196';
 
 /**
- * The folder of the checkout that answers are compared with, built: `DIFFERENTIAL_BASELINE`, or a clone of this repository
- * at that commit below the folder for temporary files, which the next run uses again.
+ * Returns the folder of the built baseline checkout: `DIFFERENTIAL_BASELINE`, or a clone of this repository
+ * at that commit in the temporary folder, which the next run reuses.
  */
 export function baseline(): string {
   const given = process.env.DIFFERENTIAL_BASELINE;
@@ -25,7 +25,7 @@ export function baseline(): string {
     run('git', ['checkout', '--quiet', '--detach', COMMIT], draft);
     renameSync(draft, checkout);
   }
-  // Quick where everything is in place.
+  // Quick if everything is built.
   run(process.execPath, ['scripts/bootstrap.mjs', '--quiet'], checkout);
   return checkout;
 }

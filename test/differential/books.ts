@@ -2,9 +2,9 @@ import type pg from 'pg';
 import type { Account } from './build.js';
 import { normalized, type Parts } from './compare.js';
 
-/** What a build has written down about an account. */
+/** A build's records of an account. */
 export interface Books {
-  /** Usage event and its charge, by the id of the event, which its answer has as `x-request-id`. */
+  /** Usage events with their charges, by event id, which is the response's `x-request-id`. */
   events: Map<string, Parts>;
   balance: string;
   ledger: { kind: unknown; amount: unknown; balance_after: unknown }[];
@@ -12,7 +12,7 @@ export interface Books {
   others: Parts;
 }
 
-/** Ids, times and durations. A node's calls under way depend on other scenarios. */
+/** Columns that differ between runs: ids, times, durations, and a node's calls in flight. */
 const LEFT_OUT = new Set([
   ...['id', 'account_id', 'key_id', 'widget_id', 'event_id', 'session_id', 'created_at', 'updated_at'],
   ...['latency_ms', 'ttft_ms', 'node_id', 'node_calls', 'started_at', 'ended_at', 'response_sealed'],
@@ -23,7 +23,7 @@ const NEW_COLUMNS = new Set(['usage.error_message']);
 
 type Row = Record<string, unknown>;
 
-/** A row's members by name. Which deployment of a group was asked is chance. */
+/** The compared members of a row. Which deployment of a group served the call is random. */
 const partsOf = (kind: string, row: Row, account: Account): Parts =>
   Object.fromEntries(
     Object.entries(row)

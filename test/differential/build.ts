@@ -11,20 +11,20 @@ import { TEST_SECRETS } from '../support/secrets.js';
 import { until } from '../support/until.js';
 import { type Nodes, type Script, startNodes } from './node.js';
 
-/** What a scenario needs of the account in whose name it runs. */
+/** What a scenario requires of its account. */
 export interface Needs {
   plan?: string;
   /** Dollars. */
   balance?: string;
   /** Members of `PATCH /api/keys/{id}`. */
   key?: Record<string, unknown>;
-  /** The key has lost its virtual key. */
+  /** Whether the key has lost its virtual key. */
   unconfigured?: boolean;
   /** Members of `POST /api/widgets`. */
   widget?: Record<string, unknown>;
 }
 
-/** What stands for `{key}`, `{token}` and `{widget}` in requests of a scenario, and the account's id. */
+/** Replacements of `{key}`, `{token}` and `{widget}` in requests of a scenario, and the account's id. */
 export interface Account {
   id: string;
   secrets: Record<string, string>;
@@ -36,7 +36,7 @@ export interface Arrangement {
   router: Record<string, unknown>;
 }
 
-/** A build that runs: `npm start` in its checkout, with a database, a data folder and nodes of its own. */
+/** A running build: `npm start` in its checkout, with its own database, data folder and nodes. */
 export interface Build {
   url: string;
   pool: pg.Pool;
@@ -57,7 +57,7 @@ const ENV = {
 };
 const ADMIN = { email: 'differential@example.com', password: PASSWORD };
 const METRICS_PORTS = 4;
-/** Nobody listens there. */
+/** A port on which nobody listens. */
 const DEAD_PORT = 1;
 
 /** Starts the build of a checkout. */
@@ -85,7 +85,7 @@ export async function startBuild(
   };
   // JSON is YAML.
   writeFileSync(join(folder, 'routing.yaml'), JSON.stringify(routing));
-  // Every process has one, from this one on.
+  // The first of the processes' metrics ports.
   const [metricsPort] = await freePorts(METRICS_PORTS);
   const product = await createProduct(
     {
@@ -137,7 +137,7 @@ export async function startBuild(
       const written = async (): Promise<number> =>
         Number((await pool.query<{ n: string }>('select count(*) as n from usage_events')).rows[0]!.n);
       let before = -1;
-      // Calls whose client has left are recorded a moment later.
+      // Calls whose client left are recorded a moment later.
       await until(
         async () => {
           const [spooled, now] = [await metricOf(metrics, 'metering_spool_events'), await written()];
@@ -158,7 +158,7 @@ export async function startBuild(
   };
 }
 
-/** Before the account's first call: nobody has read its balance yet. */
+/** Call it before the account's first call, while no process has cached its balance. */
 async function setBalance(pool: pg.Pool, accountId: string, balance: string): Promise<void> {
   await pool.query(
     `with changed as (

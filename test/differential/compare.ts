@@ -2,12 +2,12 @@ import type { Account } from './build.js';
 import type { SeenCall } from './node.js';
 import type { Got } from './send.js';
 
-/** What is compared of a request or scenario, by name: `status`, `header retry-after`, `usage.cost`, …. */
+/** The compared values of a request or scenario, by name: `status`, `header retry-after`, `usage.cost`, …. */
 export type Parts = Record<string, string>;
 
-/** Something that the two builds don't have in common. */
+/** A value that differs between the two builds. */
 export interface Difference {
-  /** The request, or the scenario where none can be named. */
+  /** The request, or the scenario if no request can be named. */
   id: string;
   part: string;
   /** Undefined: absent. */
@@ -20,7 +20,7 @@ const VOLATILE: readonly (readonly [RegExp, string])[] = [
   [/\b(resp|msg|fc|rs)_[0-9a-f]{32,}/g, '$1_<id>'],
   [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.\d]*(?:Z|\+00:00)/g, '<time>'],
   [/"(created_at|completed_at|latency_ms|ttft_ms)":\d+/g, '"$1":<number>'],
-  // Where a node's own is none; that of the scripts stays.
+  // Without an id of the node; an id from a script is kept.
   [/("created": *)1(?!700000000)\d{9}/g, '$1<number>'],
   [/(Try again in|try again in) \d+ s\b/g, '$1 <number> s'],
   [/"mac":"[\w-]+"/g, '"mac":"<mac>"'],
@@ -28,7 +28,7 @@ const VOLATILE: readonly (readonly [RegExp, string])[] = [
   [/\b(?:[A-Z][a-z]{2}, )\d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT/g, '<date>'],
 ];
 
-/** A text without what differs from run to run. */
+/** Removes from a text what differs between runs. */
 export function normalized(text: string, { id, secrets }: Account): string {
   let plain = text.replaceAll(id, '<account>');
   for (const [name, secret] of Object.entries(secrets)) plain = plain.replaceAll(secret, `{${name}}`);
@@ -38,7 +38,7 @@ export function normalized(text: string, { id, secrets }: Account): string {
 
 const CLOCKED = /^(?:date|retry-after-ms|x-ratelimit-(?:remaining|reset)-.*)$/;
 
-/** Seconds to wait differ by how long the way here took. */
+/** Seconds to wait depend on how long earlier requests took. */
 const waitOf = (seconds: number): string =>
   seconds <= 1 ? 'a second' : seconds <= 10 ? 'seconds' : seconds <= 60 ? 'a minute' : 'longer';
 
@@ -49,7 +49,7 @@ function headerValue(name: string, value: string, account: Account, isVolatile: 
   return normalized(value, account);
 }
 
-/** Of an answer. What a client had read when it left is chance. */
+/** The compared values of a response. How much a client had read before it left is random. */
 export function answerParts({ status, headers, body, end }: Got, account: Account): Parts {
   const text = normalized(body, account);
   const parts: Parts = { status: String(status), end, ...(end !== 'left' && { body: text }) };
@@ -58,7 +58,7 @@ export function answerParts({ status, headers, body, end }: Got, account: Accoun
   return parts;
 }
 
-/** Of what reached the nodes. Which deployment of a group is asked first is chance. */
+/** The compared values of requests to nodes. Which deployment of a group comes first is random. */
 export function nodeParts(calls: readonly SeenCall[] | undefined, account: Account): Parts {
   const parts: Parts = {};
   for (const [i, { deployment, target, headers, body }] of (calls ?? []).entries()) {
@@ -70,7 +70,7 @@ export function nodeParts(calls: readonly SeenCall[] | undefined, account: Accou
   return parts;
 }
 
-/** What two builds have not in common, in the order of the names. */
+/** The differences between two builds, sorted by name. */
 export function differences(id: string, baseline: Parts, now: Parts): Difference[] {
   const names = [...new Set([...Object.keys(baseline), ...Object.keys(now)])].sort();
   return names

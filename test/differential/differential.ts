@@ -29,7 +29,7 @@ const DEPLOYMENTS = {
   'reason-a': { group: 'gateway/deepseek-reason', params: { timeout: 1, stream_timeout: 1 } },
   'embed-a': { group: 'gateway/embed' },
 };
-/** Nothing is parked, however often it fails. */
+/** No deployment cools down, however often it fails. */
 const PATIENT: Arrangement = {
   deployments: DEPLOYMENTS,
   router: { num_retries: 2, retry_after: 0.02, allowed_fails: 1_000, cooldown_time: 1 },
@@ -49,7 +49,7 @@ const PARKING: Arrangement = {
   },
 };
 
-/** Every scenario; each kind draws from a seed of its own, so that one more request changes no others. */
+/** All scenarios. Each kind has its own seed, so that another request changes no others. */
 const scenarios = (): Scenario[] =>
   [
     plainCalls,
@@ -95,15 +95,15 @@ const scriptTexts = ({ name, steps }: Scenario): [string, string][] =>
 const print = (line: string): void => void process.stderr.write(`${line}\n`);
 
 /**
- * Compares this checkout with the baseline and prints every difference that `WANTED` doesn't list, and every entry that
- * nothing matches any more. `DIFFERENTIAL_NOW` names another checkout, `DIFFERENTIAL_ONLY` a pattern of scenarios,
+ * Compares this checkout with the baseline. Prints every difference that `WANTED` doesn't list, and every entry that
+ * no difference matches any more. `DIFFERENTIAL_NOW` names another checkout, `DIFFERENTIAL_ONLY` a pattern of scenarios,
  * `DIFFERENTIAL_OUT` a file for all differences, a line of JSON each.
  */
 export async function differential(): Promise<Result> {
   const before = resolve(baseline());
   const now = resolve(process.env.DIFFERENTIAL_NOW ?? '.');
   const only = process.env.DIFFERENTIAL_ONLY;
-  // A build doesn't differ from itself.
+  // If a build is compared with itself, no wanted difference occurs.
   const wanted = before === now ? [] : WANTED;
   const texts = new Map(scenarios().flatMap(scriptTexts));
   const sorted = (differences: readonly Difference[]): ReturnType<typeof sortOut> =>

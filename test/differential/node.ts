@@ -4,18 +4,18 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 /** What a node does with one call. */
 export interface Play {
-  /** Bytes of the answer, head included; each is one write. */
+  /** Bytes of the response including the head; each piece is one write. */
   pieces: readonly Buffer[];
-  /** Before each piece but the first. */
+  /** Pause before each piece except the first. */
   pauseMs?: number;
   /** `silent`: nothing more comes, and the connection stays open. */
   end: 'keep' | 'close' | 'reset' | 'silent';
 }
 
-/** One play for each attempt of a call; the last one also for all later attempts. */
+/** One play per attempt of a call. The last one also serves all later attempts. */
 export type Script = readonly [Play, ...Play[]];
 
-/** A call as it reached a node. */
+/** A call as received by a node. */
 export interface SeenCall {
   deployment: string;
   target: string;
@@ -32,14 +32,14 @@ export interface Nodes {
   close(): void;
 }
 
-/** Put into the prompt or input of a call, it names the script of its answer. */
+/** Marks the prompt or input of a call with the name of its script. */
 export const marker = (script: string): string => `[[play ${script}]]`;
 const MARKER = /\[\[play ([\w./-]+)\]\]/;
 
-/** Long enough that a reader takes each piece by itself, unless the machine is very busy. */
+/** Long enough for a reader to receive each piece separately, unless the machine is very busy. */
 const PAUSE_MS = 8;
 
-/** Starts a listener for each deployment. `scriptOf` is asked with the name that a call carries, or undefined. */
+/** Starts a listener for each deployment. `scriptOf` gets the name in the call, or undefined. */
 export async function startNodes(
   deployments: readonly string[],
   scriptOf: (name: string | undefined, body: string) => Script,
@@ -82,7 +82,7 @@ export async function startNodes(
   };
 }
 
-/** Reads calls, each with a Content-Length or without a body, and hands over each once it is whole. */
+/** Reads calls, each with a Content-Length or without a body, and reports each complete one. */
 function readCalls(socket: Socket, onCall: (head: string, body: string) => void): void {
   let chunks: Buffer[] = [];
   let bytes = 0;
@@ -97,7 +97,7 @@ function readCalls(socket: Socket, onCall: (head: string, body: string) => void)
       if (headEnd < 0) return;
       const head = all.toString('latin1', 0, headEnd);
       const end = headEnd + 4 + Number(/^content-length: *(\d+)$/im.exec(head)?.[1] ?? 0);
-      // Not looked at again before so much is there.
+      // Not parsed again before this many bytes have arrived.
       needed = end - 1;
       if (bytes < end) return;
       onCall(head, all.toString('latin1', headEnd + 4, end));
@@ -115,6 +115,6 @@ async function perform(socket: Socket, { pieces, pauseMs = PAUSE_MS, end }: Play
     socket.write(piece);
   }
   if (end === 'close') socket.end();
-  // What was written before is to arrive.
+  // Earlier writes have to arrive.
   if (end === 'reset') setTimeout(() => socket.resetAndDestroy(), 20);
 }

@@ -3,7 +3,7 @@ import { answerParts, nodeParts, type Parts } from './compare.js';
 import type { Step } from './scenario.js';
 import { type Got, pipeline, type Sent, send, sendBytes } from './send.js';
 
-/** What a build did with one request. */
+/** A build's reaction to one request. */
 export interface Performed {
   id: string;
   parts: Parts;
@@ -24,7 +24,7 @@ function inNameOf(account: Account, sent: Sent): Sent {
   };
 }
 
-/** Sends what a step says to a build, in the name of an account. */
+/** Sends the request of a step to a build, in the name of an account. */
 export async function perform(
   { url, nodes }: Build,
   account: Account,

@@ -4,7 +4,7 @@ const SHOWN_CHARACTERS = 400;
 const SHOWN_BEFORE = 120;
 const SHOWN_IDS = 4;
 
-/** A value from a little before the place where it differs. */
+/** A value, from shortly before the difference. */
 function shown(value: string | undefined, place: number): string {
   if (value === undefined) return '(absent)';
   const from = Math.max(0, place - SHOWN_BEFORE);
@@ -18,7 +18,7 @@ function placeOf({ baseline = '', now = '' }: Difference): number {
   return at;
 }
 
-/** Differences as lines to read; those that say the same are one. */
+/** Differences as readable lines, without repetitions. */
 export function reportOf(differences: readonly Difference[]): string[] {
   const groups = Map.groupBy(differences, ({ part, baseline, now }) => JSON.stringify([part, baseline, now]));
   return [...groups.values()].map((same) => {

@@ -12,7 +12,7 @@ export interface Outcome {
   /** How often the baseline gave each status. */
   statuses: Map<number, number>;
   differences: Difference[];
-  /** Of these, what did not happen again: how bytes arrive is chance on a busy machine. */
+  /** Differences that a repetition didn't show: how bytes arrive is random on a busy machine. */
   onceOnly: Difference[];
 }
 
@@ -26,11 +26,11 @@ interface Side {
 }
 
 const AT_ONCE = 8;
-/** How often what differs is tried again. */
+/** How often a difference is tried again. */
 const AGAIN = 2;
 
 /**
- * Runs scenarios on two builds at the same time and compares what both did. Those that differ by more than what is listed run
+ * Runs scenarios on two builds at the same time and compares both. Scenarios with unlisted differences run
  * again, one by one.
  */
 export async function run(
@@ -61,7 +61,7 @@ export async function run(
   }
 }
 
-/** Runs scenarios again that differ by more than what is listed, unless their nodes stay parked. */
+/** Repeats scenarios with unlisted differences, unless their nodes are still cooling down. */
 async function leaveOutChance(
   builds: readonly Build[],
   scenarios: readonly Scenario[],
@@ -85,7 +85,7 @@ async function leaveOutChance(
   );
 }
 
-/** What a node answers whoever names no script. */
+/** A node's response to a request that names no script. */
 function usualAnswer(body: string): Script {
   if (body.includes('"messages"'))
     return [/"stream" *: *true/.test(body) ? stream(EVENTS) : whole(completion())];
@@ -93,7 +93,7 @@ function usualAnswer(body: string): Script {
   return [whole(vectors(Array.isArray(input) && typeof input[0] !== 'number' ? input.length : 1))];
 }
 
-/** Runs each scenario once, so many at a time, and compares. */
+/** Runs each scenario once, several at a time, and compares. */
 async function pass(
   builds: readonly Build[],
   scenarios: readonly Scenario[],
@@ -139,7 +139,7 @@ async function pass(
   return outcome;
 }
 
-/** Each request with its usage event, and under the scenario's name what else was written. */
+/** Each request with its usage event, and all other records under the scenario's name. */
 function recordOf({ name, steps }: Scenario, { performed }: Side, books: Books): Map<string, Parts> {
   const record = new Map<string, Parts>();
   const { events } = books;
@@ -147,7 +147,7 @@ function recordOf({ name, steps }: Scenario, { performed }: Side, books: Books):
     record.set(id, { ...parts, ...events.get(requestId) });
     events.delete(requestId);
   }
-  // Calls that go on beside the next one end in any order.
+  // Calls that overlap with the next one end in any order.
   const isOrdered = steps.every((step) => 'sent' in step && !step.sent.leave);
   record.set(name, {
     balance: books.balance,

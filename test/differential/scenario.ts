@@ -4,7 +4,7 @@ import type { Sent } from './send.js';
 
 /** One request of a scenario. */
 export type Step = {
-  /** What the nodes do with it; named in its body by `marker(id)`. */
+  /** What the nodes do with it; `marker(id)` in the body names it. */
   script?: Script;
 } & ({ sent: Sent } | { pipelined: readonly Sent[] } | { bytes: string });
 
@@ -12,7 +12,7 @@ export type Step = {
 export interface Scenario {
   name: string;
   needs: Needs;
-  /** `parking` runs where deployments that fail are parked. */
+  /** `parking` runs with deployments that cool down after failures. */
   where?: 'patient' | 'parking';
   steps: readonly Step[];
 }
@@ -20,10 +20,10 @@ export interface Scenario {
 /** A step by its id. */
 export type MakeStep = (id: string) => Step;
 
-/** Most of an account's calls that fit into one minute of every limit. */
+/** Number of an account's calls that all limits allow per minute. */
 const PER_ACCOUNT = 40;
 
-/** Steps as scenarios of at most `perAccount` steps each. They are made at once: what is drawn for them is drawn in order. */
+/** Groups steps into scenarios of at most `perAccount` steps each. They are made at once, so that random values are drawn in order. */
 export function scenariosOf(
   name: string,
   steps: readonly MakeStep[],

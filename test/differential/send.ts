@@ -2,15 +2,15 @@ import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { blurt, converse } from '../hostile/fuzz/wire.js';
 
-/** A request as data: `{key}`, `{token}` and their like stand for what each build has given the account. */
+/** A request as data. `{key}`, `{token}` and the like are replaced by each build's values. */
 export interface Sent {
   method: string;
   path: string;
   headers: Record<string, string>;
   body?: string | Buffer;
-  /** Bytes of the body that go at once, with a pause behind each. */
+  /** Pieces of the body, with a pause after each. */
   slowBytes?: number;
-  /** The client leaves as soon as so much of the body has arrived, or after that many milliseconds. */
+  /** The client leaves after this many bytes of the body, or this many milliseconds. */
   leave?: { bytes?: number; ms?: number };
 }
 
@@ -42,7 +42,7 @@ export function send(url: string, sent: Sent): Promise<Got> {
     const body = sent.body === undefined ? undefined : Buffer.from(sent.body as string);
     const request = httpRequest(url + sent.path, {
       method: sent.method,
-      // Whoever leaves takes the connection along.
+      // A client that leaves closes the connection.
       agent: sent.leave || sent.slowBytes ? false : agent,
       headers: { ...(body && { 'content-length': String(body.length) }), ...sent.headers },
       timeout: PATIENCE_MS,
@@ -114,7 +114,7 @@ export async function pipeline(url: string, sent: readonly Sent[]): Promise<Got[
   });
 }
 
-/** Sends bytes that need not be HTTP; everything that came back is the body. */
+/** Sends bytes that need not be HTTP. The body is everything that comes back. */
 export async function sendBytes(url: string, bytes: string): Promise<Got> {
   const { text, broken } = await blurt(url, bytes);
   return {

@@ -1,24 +1,24 @@
-/** A difference that is meant: where it occurs, and the sentence that asks for it. */
+/** An intended difference: where it occurs, and the sentence that asks for it. */
 export interface Wanted {
   requests: RegExp;
   part: RegExp;
-  /** How the value of the baseline reads, empty where it has none; every one unless given. */
+  /** Pattern of the baseline's value, which is empty if absent; by default, any. */
   baseline?: RegExp;
-  /** The same of the new value. */
+  /** Pattern of the new value; by default, any. */
   now?: RegExp;
-  /** What the nodes answer; anything unless given. */
+  /** Pattern of the nodes' responses; by default, any. */
   script?: RegExp;
-  /** Parts of the same request that follow from the difference, beside the length of the body. */
+  /** Further differences of the same request that follow from this one, besides the length of the body. */
   brings?: RegExp;
   sentence: string;
 }
 
-/** What follows when a call succeeds instead of failing, or fails instead of succeeding. */
+/** Differences that follow when a call succeeds instead of failing, or the other way round. */
 const OUTCOME =
   /^(?:status|header (?:content-type|transfer-encoding|x-accel-buffering|x-should-retry)|usage\..*|ledger\..*|node [12] .*)$/;
 const FAILED = /"(?:error_)?code":"upstream_error"/;
 
-/** Every difference between the baseline and this checkout that is wanted. One that no longer occurs fails the run, too. */
+/** All wanted differences between the baseline and this checkout. One that no longer occurs also fails the run. */
 export const WANTED: readonly Wanted[] = [
   {
     requests: /./,

@@ -37,7 +37,7 @@ describe('calls around the end of', () => {
     expect(await checkInvariants(suite.db.pool)).toEqual([]);
   });
 
-  test('a day at which a cap is spent open it, and a step back does not close a day anew or open the old one', async () => {
+  test('a day with a spent cap are admitted again, and a step back of the clock neither ends nor reopens a day', async () => {
     const midnight = Date.UTC(2028, 5, 2);
     moveTo(midnight - 10_000);
     const { key } = await createTestKey(suite.db, { dailyLimit: COST });
@@ -51,7 +51,7 @@ describe('calls around the end of', () => {
     moveTo(midnight + 500);
     expect(await call()).toBe(200);
     expect(await call()).toBe(402);
-    // Two seconds back, over midnight: yesterday's cap is spent and stays so.
+    // Two seconds back, over midnight: yesterday's cap was spent and still is.
     moveTo(midnight - 1_500);
     expect(await call()).toBe(402);
     moveTo(midnight + 500);

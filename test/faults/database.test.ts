@@ -26,7 +26,7 @@ describe('while PostgreSQL', () => {
     unknown: Entry[];
   }
 
-  /** Load of known keys, now and then one that the edge has never seen, while `happens` runs. */
+  /** Load with known keys, and now and then a key that the edge has never seen, while `happens` runs. */
   async function under(happens: () => Promise<void>): Promise<Outage> {
     const known: Entry[] = [];
     const strangers = new Journal();
@@ -55,7 +55,7 @@ describe('while PostgreSQL', () => {
     return { known, unknown: strangers.entries };
   }
 
-  /** Resolves with the milliseconds until the edge serves a key that it can't know without the database. */
+  /** Resolves to the milliseconds until the edge serves a key that it can only find in the database. */
   async function recovery(): Promise<number> {
     const began = performance.now();
     const { key } = await until(() => createTestKey(rig.postgres).catch(() => undefined), {
@@ -73,7 +73,7 @@ describe('while PostgreSQL', () => {
       tally: expect.anything(),
       share: true,
     });
-    // Nobody is told that a key is wrong while that can't be known.
+    // No key is reported as wrong while the edge can't look it up.
     const wrong = unknown.filter(
       (entry) => !['401 invalid_api_key', '503 service_unavailable'].includes(outcome(entry)),
     );
@@ -81,11 +81,11 @@ describe('while PostgreSQL', () => {
     const refusals = unknown.filter((entry) => entry.status === 503);
     expect(refusals.length).toBeGreaterThan(0);
     expect(refusals.every((entry) => entry.retryAfter === '1')).toBe(true);
-    // Two readings of 2 s at most; the rest is for a busy machine. Who hangs does so for much longer.
+    // At most two readings of 2 s; the rest is for a busy machine. A hanging call would take much longer.
     expect(Math.max(...unknown.map((entry) => entry.tookMs))).toBeLessThan(onBusyMachine(8_000));
   }
 
-  test('is down, known keys are served, unknown ones told to come back, and all is charged after', async () => {
+  test('is down, known keys are served, unknown ones get a Retry-After, and all calls are charged afterwards', async () => {
     const outage = await under(async () => {
       await rig.postgres.stop();
       await pause(6_000);
@@ -97,7 +97,7 @@ describe('while PostgreSQL', () => {
     expect((await compareBooks(rig)).books).toEqual(CLEAN);
   }, 60_000);
 
-  test('is killed and started again, time and again, nothing is lost', async () => {
+  test('is killed and restarted again and again, no event is lost', async () => {
     const outage = await under(async () => {
       for (let i = 0; i < 2; i++) {
         await rig.postgres.kill();
@@ -111,7 +111,7 @@ describe('while PostgreSQL', () => {
     expect((await compareBooks(rig)).books).toEqual(CLEAN);
   }, 60_000);
 
-  test('has two connections left, billing gets by and nobody hangs', async () => {
+  test('has two connections left, billing works and nobody hangs', async () => {
     const held: pg.Client[] = [];
     const hold = async (): Promise<boolean> => {
       const client = new pg.Client({ connectionString: rig.postgres.url });
@@ -123,10 +123,10 @@ describe('while PostgreSQL', () => {
     };
     const outage = await under(async () => {
       try {
-        // In tens: each is a process that PostgreSQL has to start.
+        // In tens, because PostgreSQL starts a process for each.
         while (!(await Promise.all(Array.from({ length: 10 }, hold))).includes(false));
         for (const client of held.splice(-2)) await client.end().catch(() => undefined);
-        // Everybody has to connect anew, and there is room for two.
+        // Everybody has to reconnect, and there is room for two.
         rig.links.database.reset();
         await pause(3_000);
       } finally {
@@ -152,11 +152,11 @@ describe('while PostgreSQL', () => {
     expect((await compareBooks(rig)).books).toEqual(CLEAN);
   }, 60_000);
 
-  test('is down at the start of an edge, the edge waits for it and then serves', async () => {
+  test('is down at the start of an edge, the edge waits and then serves', async () => {
     await rig.postgres.stop();
     await rig.edge.end('SIGKILL');
     const starting = rig.edge.start();
-    // Not a wait for a condition: an edge that gave up would do so in this time.
+    // Not a wait for a condition: an edge that gives up would do so within this time.
     await pause(1_500);
     expect(rig.edge.running()).toBe(true);
     await rig.postgres.start();

@@ -24,7 +24,7 @@ describe('an edge under load', () => {
   }, 60_000);
   afterAll(() => rig?.close(), 60_000);
 
-  /** Callers who come back while the connection is refused; whole answers, or streams of some 50 ms. */
+  /** Callers that retry while the connection is refused; whole answers, or streams of some 50 ms. */
   async function under(streams: boolean, happens: () => Promise<void>): Promise<number> {
     const first = rig.journal.entries.length;
     let over = false;
@@ -49,12 +49,12 @@ describe('an edge under load', () => {
     return first;
   }
 
-  test('that is killed loses no answer, and the next one takes over its spool within 10 s', async () => {
+  test('a killed edge loses no event, and the next one adopts its spool within 10 s', async () => {
     let lastStart = 0;
     const first = await under(true, async () => {
       for (let i = 0; i < KILLS; i++) {
         await pause(rig.random.between(100, 900));
-        // One or two are, at nearly every moment.
+        // One or two calls are in flight at nearly every moment.
         await until(() => rig.upstream.open() > 0, { intervalMs: 1, what: 'an answer to be under way' });
         await rig.edge.end('SIGKILL');
         await rig.edge.start();
@@ -65,12 +65,12 @@ describe('an edge under load', () => {
     const { books } = await compareBooks(rig, { crashes: true });
     expect(books).toEqual(CLEAN);
     expect(performance.now() - lastStart).toBeLessThan(onBusyMachine(10_000));
-    // Whoever was cut off was in flight at a kill; everybody else was served.
+    // Only calls in flight at a kill were cut off; all others were served.
     expect(entries.every((entry) => outcome(entry) === '200' || entry.broken !== undefined)).toBe(true);
     expect(entries.some((entry) => outcome(entry) !== '200')).toBe(true);
   }, 60_000);
 
-  test('that is restarted in order fails nobody', async () => {
+  test('an orderly restart fails no call', async () => {
     const stops: { code: number | null; tookMs: number }[] = [];
     const first = await under(true, async () => {
       for (let i = 0; i < RESTARTS; i++) {
@@ -81,7 +81,7 @@ describe('an edge under load', () => {
     });
     expect(stops.map((stop) => stop.code)).toEqual(Array(RESTARTS).fill(0));
     expect(Math.max(...stops.map((stop) => stop.tookMs))).toBeLessThan(onBusyMachine(35_000));
-    // A connection that the system takes in the very moment of the close is reset by it; nothing of it is ever seen.
+    // A connection accepted by the system at the very moment of the close is reset, and the edge never sees it.
     const failed = rig.journal.entries.slice(first).filter((entry) => outcome(entry) !== '200');
     expect(failed.filter((entry) => entry.broken !== 'ECONNRESET' || entry.id !== undefined)).toEqual([]);
     expect(failed.length).toBeLessThanOrEqual(RESTARTS);
@@ -90,7 +90,7 @@ describe('an edge under load', () => {
     expect((await compareBooks(rig, { crashes: true })).books).toEqual(CLEAN);
   }, 60_000);
 
-  test('that stands still for seconds goes on where it was', async () => {
+  test('an edge that is frozen for seconds continues where it was', async () => {
     const first = await under(false, async () => {
       rig.edge.freeze();
       await pause(1_500);

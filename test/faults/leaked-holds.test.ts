@@ -33,7 +33,7 @@ describe('calls that are aborted, reset and timed out', () => {
     upstream = await startRigUpstream();
     edge = await startTestEdge(db, {
       upstreamUrl: upstream.url,
-      // Edge and upstream share this process: were it a second, one in which the process stands still would end calls, too.
+      // Edge and upstream share this process: with a limit of one second, a freeze of the process would end calls, too.
       env: { UPSTREAM_TIMEOUT_SECONDS: '3', UPSTREAM_IDLE_SECONDS: '3' },
     });
   });
@@ -46,7 +46,7 @@ describe('calls that are aborted, reset and timed out', () => {
   const metric = async (name: string): Promise<number> =>
     (await edge.registry.getSingleMetric(name)!.get()).values[0]!.value;
 
-  test('hold nothing afterwards, and refuse nobody who is alone above the floor meanwhile', async () => {
+  test('leave no hold behind, and meanwhile cause no refusal of an account above the floor', async () => {
     const journal = new Journal();
     const crowd = await createTestKey(db, { balance: '1000' });
     const lone = await createTestKey(db, { balance: '0.004' });
@@ -71,7 +71,7 @@ describe('calls that are aborted, reset and timed out', () => {
     await until(async () => (await metric('gateway_open_holds')) === 0);
     expect(await metric('gateway_leaked_holds_total')).toBe(0);
     await until(() => upstream.open() === 0);
-    // Nothing is held that no call of the crowd could take again.
+    // Other calls of the crowd can use all of the money again.
     const [wrong, right] = [new Set(journal.entries.map(outcome)), await journal.call(edge.url, crowd.key)];
     expect(wrong.size).toBeGreaterThan(5);
     expect(outcome(right)).toBe('200');

@@ -9,10 +9,10 @@ import { soonerThan } from '../support/sooner-than.js';
 import { createTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { until } from '../support/until.js';
 
-/** Connections that stand for as long as the process, over a link that fails: requirements F9, R8. */
+/** Connections that last as long as the process, over a link that fails: requirements F9, R8. */
 const log = createLogger('test', 'silent');
 
-/** Waits for an end that the link may not hold up. */
+/** Waits for an end that the link must not delay. */
 async function expectSoon(end: Promise<void>): Promise<void> {
   let over = false;
   const ending = end.then(() => {
@@ -43,7 +43,7 @@ describe('over a link that fails', () => {
     let reconnects: number;
     beforeEach(async () => {
       heard = [];
-      // The first time is no coming back.
+      // The first connection isn't a reconnection.
       reconnects = -1;
       listener = listen({
         databaseUrl: url,
@@ -56,7 +56,7 @@ describe('over a link that fails', () => {
     });
     const notify = (text: string) => db.pool.query('select pg_notify($1, $2)', ['test_channel', text]);
 
-    test('come again after a reset, and everything is to be read anew', async () => {
+    test('return after a reset, after which everything is to be read again', async () => {
       link.reset();
       await until(() => reconnects >= 1);
       await notify('after');
@@ -64,7 +64,7 @@ describe('over a link that fails', () => {
       await listener.stop();
     });
 
-    test('are known to be missing within 5 s when the link freezes, and come again when it thaws', async () => {
+    test('count as missing within 5 s when the link freezes, and return when it thaws', async () => {
       link.freeze();
       await soonerThan(5_000, () => !listener.connected(), 'the loss to be known');
       link.restore();
@@ -74,7 +74,7 @@ describe('over a link that fails', () => {
       await listener.stop();
     });
 
-    test('do not hold up the end of a process while the link is frozen', async () => {
+    test('do not delay the end of a process while the link is frozen', async () => {
       link.freeze();
       await expectSoon(listener.stop());
     });
@@ -106,12 +106,12 @@ describe('over a link that fails', () => {
       await second.release();
     });
 
-    test('does not hold up the end of a process while the link is frozen', async () => {
+    test('does not delay the end of a process while the link is frozen', async () => {
       link.freeze();
       await expectSoon(lock.release());
     });
 
-    test('is not waited for without end at a start over a frozen link', async () => {
+    test('does not block a start forever over a frozen link', async () => {
       link.freeze();
       await expect(holdLeaderLock(url, log, 1_000)).rejects.toThrow();
       link.restore();
@@ -120,7 +120,7 @@ describe('over a link that fails', () => {
   });
 });
 
-test('a connection that a link resets while it says goodbye is closed', async () => {
+test('a connection that is reset during its goodbye is closed', async () => {
   const server = createServer((socket) => socket.on('error', () => undefined).resume());
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -15,7 +15,7 @@ const PLATFORM_KILLS = sized(1, 3);
 /** One by each signal. */
 const PROXY_RESTARTS = 2;
 const DATABASE_RESTARTS = sized(1, 3);
-/** 5 s are a statement's on the server, half a second more its answer's; the rest is for a busy machine. Two waits take 11 s. */
+/** 5 s for the statement on the server, half a second for its response, the rest for a busy machine. Two waits take 11 s. */
 const API_ANSWERS_MS = 9_000;
 
 describe('while calls go on', () => {
@@ -55,14 +55,14 @@ describe('while calls go on', () => {
     return { status, tookMs: performance.now() - began };
   };
 
-  test('the platform is killed time and again, /v1 does not notice and /api says so at once', async () => {
+  test('the platform is killed again and again, /v1 does not notice and /api reports it at once', async () => {
     const entries = await under(async () => {
       for (let i = 0; i < PLATFORM_KILLS; i++) {
         await pause(rig.random.between(50, 300));
         await rig.platform.end('SIGKILL');
         const answer = await plans();
         expect(answer.status).toBe(502);
-        // For a platform that is there the edge waits for a minute.
+        // The edge waits up to a minute for a platform that is connected.
         expect(answer.tookMs).toBeLessThan(onBusyMachine(5_000));
         await rig.platform.start();
         await until(async () => (await plans()).status === 200, { timeoutMs: 5_000 });
@@ -97,7 +97,7 @@ describe('while calls go on', () => {
     expect(await checkInvariants(rig.postgres.pool)).toEqual([]);
   }, 60_000);
 
-  test('PostgreSQL is frozen, /api says so within 6 s however many ask, and goes on when it thaws', async () => {
+  test('PostgreSQL is frozen, /api reports it within 6 s to any number of callers, and works again when it thaws', async () => {
     const { token } = await signUp(rig.url);
     const ask = async (path: string, body?: unknown) => {
       const began = performance.now();
@@ -105,7 +105,7 @@ describe('while calls go on', () => {
       return { status, tookMs: performance.now() - began };
     };
     rig.postgres.freeze();
-    // More than the platform has connections: some wait for one, those that have one for their answer.
+    // More requests than the platform has connections: some wait for a connection, the others for a response.
     const answers = await Promise.all([
       ...Array.from({ length: 20 }, () => ask('/api/plans')),
       ...Array.from({ length: 5 }, () => ask('/api/billing/topup', { amount_usd: 10 })),
@@ -122,7 +122,7 @@ describe('while calls go on', () => {
     expect(await checkInvariants(rig.postgres.pool)).toEqual([]);
   }, 60_000);
 
-  test('the model proxy reads its file again and again, no call notices', async () => {
+  test('the model proxy reloads its file again and again, no call notices', async () => {
     const entries = await under(async () => {
       for (let i = 0; i < 10; i++) {
         process.kill(rig.proxy.pid(), 'SIGHUP');

@@ -8,12 +8,12 @@ import { type Rig, startRig } from './rig/rig.js';
 
 /** Without Redis one edge admits, and a second one waits: docs/decisions/0040-the-lock-of-the-one-edge.md. */
 const RESTARTS = sized(2, 5);
-/** What is measured are seconds: a call each 100 ms at each edge tells them. */
+/** A call every 100 ms at each edge is enough to measure seconds. */
 const PER_SECOND = 20;
 /** Both reach the database. */
 const BOUND_MS = 5_000;
 
-describe('without Redis, of two edges', () => {
+describe('two edges without Redis', () => {
   let rig: Rig;
   let customers: TestKey[];
   let waiting: Promise<number>;
@@ -22,12 +22,12 @@ describe('without Redis, of two edges', () => {
     customers = await rig.customers(4);
     waiting = rig.edges[1]!.start();
     waiting.catch(() => undefined);
-    // One that has not met the first yet may take the lock of a server that has just come back.
+    // A second edge that doesn't know the first yet may take the lock of a server that has just restarted.
     await until(() => rig.edges[1]!.output().includes('waiting for it to stop'), { timeoutMs: 30_000 });
   }, 60_000);
   afterAll(() => rig?.close(), 60_000);
 
-  /** Calls at each edge at an even pace; gives when each was served. */
+  /** Makes calls at each edge at an even pace. Returns when each was served. */
   async function under(happens: () => Promise<void>): Promise<Entry[][]> {
     let over = false;
     const seen: Entry[][] = [[], []];
@@ -55,7 +55,7 @@ describe('without Redis, of two edges', () => {
     return { first: Math.min(...times), last: Math.max(...times) };
   }
 
-  test('the first goes on when PostgreSQL is restarted, and the second stays out', async () => {
+  test('the first one continues when PostgreSQL is restarted, and the second one stays out', async () => {
     const [first, second] = await under(async () => {
       for (let i = 0; i < RESTARTS; i++) {
         await rig.postgres.stop();
@@ -71,7 +71,7 @@ describe('without Redis, of two edges', () => {
     expect(rig.edges[1]!.running()).toBe(true);
   }, 60_000);
 
-  test('that lose the lock to each other, both admit for less than the bound', async () => {
+  test('edges that lose the lock to each other both admit calls only for less than the bound', async () => {
     const seen = await under(async () => {
       rig.edges[0]!.freeze();
       await rig.postgres.pool.query(

@@ -10,7 +10,7 @@ describe('a goal in pieces', () => {
   afterAll(() => rmSync(folder, { recursive: true }));
 
   const shares: number[] = [];
-  /** Breaks off, or reaches so much. */
+  /** A piece that fails, or reaches this figure. */
   const attempt = (outcomes: (Partial<Piece> | Error)[], minutes = 60) =>
     inPieces({
       ...{ name: 'G0', pieces: PIECES, minutes, folder },

@@ -8,19 +8,19 @@ import { until } from '../support/until.js';
 import { type CallOptions, Journal } from './rig/client.js';
 import { type Order, type RigUpstream, startRigUpstream } from './rig/upstream.js';
 
-/** What a few thousand calls leave behind: requirement G14, whose long form runs for hours. */
+/** What a few thousand calls leave behind: goal G14, whose long form runs for hours. */
 const WARM_UP = 1_000;
 const CALLS = 1_000;
 /**
- * Rounds of that many calls. What is still being closed when memory is read changes it by some 160 kB either way, which
- * three rounds spread over their calls; what a process learns once is spread over more.
+ * Calls per round. Connections that are still closing change the memory by some 160 kB either way, which
+ * three rounds spread over their calls. What a process learns once is spread over more.
  */
 const [LEAST, MOST] = [3, 8];
 const PARALLEL = 16;
-/** One entry of a Map under an id that is forgotten takes more. */
+/** A leaked entry of a Map with an id takes more. */
 const LEFT_BYTES_EACH = 64;
 
-/** Where V8 keeps what it compiles. That grows for as long as it still optimizes, without a leak. */
+/** V8's spaces for compiled code, which grow as long as it optimizes, without a leak. */
 const COMPILED = ['code_space', 'code_large_object_space', 'trusted_space', 'trusted_large_object_space'];
 
 /** Bytes of objects and buffers that something in this process still refers to. */
@@ -86,9 +86,9 @@ describe('an edge after thousands of calls, a fifth of them left by their caller
     return counts;
   }
 
-  /** Bytes held once nothing is under way. */
+  /** Bytes in use while idle. */
   async function rest(): Promise<number> {
-    // Limits remember the calls of the last minute; a call later they have forgotten them.
+    // Limits remember the calls of the last minute; the next call after that makes them forget.
     clock.advance(61_000);
     await load(customers.length);
     await edge.settled();
@@ -96,8 +96,8 @@ describe('an edge after thousands of calls, a fifth of them left by their caller
     return heldBytes();
   }
 
-  test('holds no more memory, connections and timers than before', async () => {
-    // Before the first call: later, idle connections of the warm-up would hide as many that stay.
+  test('has no more memory, connections and timers than before', async () => {
+    // Before the first call: later, idle connections of the warm-up would hide leaked ones.
     const before = resources();
     await load(WARM_UP);
     const held = await rest();

@@ -11,21 +11,21 @@ import { outcome } from './rig/client.js';
 import { type Rig, startRig } from './rig/rig.js';
 import { type Order, type RigUpstream, startRigUpstream } from './rig/upstream.js';
 
-/** Callers who ask and then don't read: requirement F23. */
+/** Callers that don't read their answers: requirement F23. */
 const STALLED_MS = 400;
 const READERS = sized(50, 100);
-/** What edge, upstream and client together hold of one: all three are in this process. About 580 KiB are measured. */
+/** Memory per reader in edge, upstream and client together, all in this process. About 580 KiB are measured. */
 const HELD_KIB_EACH = 768;
 /**
- * What the edge alone holds of one, in a process of its own: F23's figure. About 30 KiB are measured. It is counted
- * after a collection: what is resident moves by more than all readers together hold.
+ * Memory per reader in the edge alone, in a separate process: F23's figure. About 30 KiB are measured, counted
+ * after a collection, because resident memory varies by more than all readers need.
  */
 const HELD_BY_EDGE_KIB_EACH = 256;
-/** Of 10 kB: 40 MB, far more than what the system itself buffers on the way. */
+/** Chunks of 10 kB each: 40 MB, far more than the system buffers on the way. */
 const WORDS = 20_000;
 
 /** Sends a call and never reads a byte of the answer. */
-/** Memory of this process that something still refers to. */
+/** Referenced memory of this process. */
 function heldBytes(): number {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
@@ -52,7 +52,7 @@ function stalledReader(url: string, key: string, order: Order, stream: boolean):
   return socket;
 }
 
-describe('a reader that takes nothing', () => {
+describe('a reader that reads nothing', () => {
   let db: TestDatabase;
   let upstream: RigUpstream;
   let edge: TestEdge;
@@ -71,7 +71,7 @@ describe('a reader that takes nothing', () => {
     await db.close();
   });
 
-  /** Lets the time pass after which the edge cuts, then reads: gives the bytes that had left until then. */
+  /** Waits until the edge disconnects, then reads. Returns the bytes that were sent until then. */
   async function readLate(socket: Socket): Promise<number> {
     // Before, a whole answer is read in the worker thread.
     await pause(10 * STALLED_MS);
@@ -80,7 +80,7 @@ describe('a reader that takes nothing', () => {
     return socket.bytesRead;
   }
 
-  test('in the middle of a stream is cut and pays for what was generated', async () => {
+  test('is disconnected in the middle of a stream and pays for the generated tokens', async () => {
     // Far more than all buffers on the way take.
     const socket = stalledReader(edge.url, customer.key, { n: 1, words: 2_000, wordBytes: 10_000 }, true);
     sockets.push(socket);
@@ -95,7 +95,7 @@ describe('a reader that takes nothing', () => {
     expect(row!.output_tokens).toBeLessThan(2_000 * 2_500);
   });
 
-  test('of a whole answer is cut, and the answer was charged when it was sent', async () => {
+  test('is disconnected from a whole answer, which was charged when it was sent', async () => {
     const socket = stalledReader(edge.url, customer.key, { n: 2, words: 2_000, wordBytes: 10_000 }, false);
     sockets.push(socket);
     await until(() => upstream.forwarded.size === 2 && upstream.open() === 0);
@@ -108,7 +108,7 @@ describe('a reader that takes nothing', () => {
   });
 });
 
-describe('readers that take nothing of 200 MB each', () => {
+describe('readers that read nothing of 200 MB each', () => {
   const suite = useEdge();
   let upstream: RigUpstream;
   let edge: TestEdge;
@@ -121,7 +121,7 @@ describe('readers that take nothing of 200 MB each', () => {
     await upstream.close();
   });
 
-  test('pause the upstream, with less than a MiB held for each on the whole way', async () => {
+  test('pause the upstream, with less than a MiB buffered for each on the whole way', async () => {
     const { key } = await createTestKey(suite.db, { balance: '1000000' });
     const sent = () => [...upstream.forwarded.values()].reduce((sum, { sent: deltas }) => sum + deltas, 0);
     const before = heldBytes();
@@ -141,21 +141,21 @@ describe('readers that take nothing of 200 MB each', () => {
   }, 30_000);
 });
 
-describe('many readers that take nothing of 200 MB each', () => {
+describe('many readers that read nothing of 200 MB each', () => {
   let rig: Rig;
   beforeAll(async () => {
     rig = await startRig('stalled-readers', { direct: true });
   }, 60_000);
   afterAll(() => rig?.close(), 60_000);
 
-  test("leave the edge's memory bounded, and others are served", async () => {
+  test("don't exhaust the edge's memory, and others are served", async () => {
     const [customer] = (await rig.customers(1)) as [TestKey];
     const call = () => rig.journal.call(rig.url, customer.key, { words: 50 }, { stream: true });
     for (let i = 0; i < 50; i++) expect(outcome(await call())).toBe('200');
     const sockets: Socket[] = [];
     const stalled = () => [...rig.upstream.forwarded.values()].filter(({ order }) => order.n >= 1_000_000);
     const sent = () => stalled().reduce((sum, { sent: deltas }) => sum + deltas, 0);
-    /** Adds readers, and gives what the edge holds once nothing moves any more: the way to the upstream is full. */
+    /** Adds readers. Returns the edge's memory once nothing moves any more because the way to the upstream is full. */
     const heldWith = async (count: number): Promise<number> => {
       while (sockets.length < count)
         sockets.push(
@@ -174,10 +174,10 @@ describe('many readers that take nothing of 200 MB each', () => {
       return rig.edge.held();
     };
     try {
-      // The first ones also pay for what the process keeps whoever reads.
+      // The first readers also cause memory that the process needs for any reader.
       const before = await heldWith(READERS / 2);
       const after = await heldWith(READERS);
-      // Something came for each, and no more does: they are stalled.
+      // Each got some bytes and gets no more: all are stalled.
       expect(stalled().every(({ sent: deltas }) => deltas > 0 && deltas < WORDS)).toBe(true);
       expect(outcome(await call())).toBe('200');
       expect((after - before) / (READERS / 2) / 1024).toBeLessThan(HELD_BY_EDGE_KIB_EACH);

@@ -6,7 +6,7 @@ import { CLEAN, compareBooks } from './rig/books.js';
 import { type Rig, startRig } from './rig/rig.js';
 import { allShare, loseEachInTurn, THREE_EDGES } from './rig/three-edges.js';
 
-/** Past one machine: requirements F9, F11, F13, F17; goals G3, G4, G5, G10. `npm run test:long` has the full size. */
+/** More than one machine: F9, F11, F13, F17; goals G3, G4, G5, G10. `npm run test:long` has the full size. */
 describeWithRedis('three edges over Redis', () => {
   describeWithPgBouncer('and a PgBouncer in transaction mode', () => {
     let rig: Rig;
@@ -18,7 +18,7 @@ describeWithRedis('three edges over Redis', () => {
     }, 60_000);
     afterAll(() => rig?.close(), 60_000);
 
-    test('losing Redis, the pooler and an edge: every call is charged once, no account is overspent, no hold stays open', async () => {
+    test('after losing Redis, the pooler and an edge, every call is charged once, no account is overspent and no hold stays open', async () => {
       const seen = await loseEachInTurn(rig, customers, { rounds: 1, perSecond: 12, crowd: 40 });
       expect(seen).toMatchObject({ failed: {}, overspent: [], refusedAlone: 0, open: 0 });
       // G10 says 1 s at most; this is a busy machine, and without LISTEN it would be 5 s.
@@ -26,7 +26,7 @@ describeWithRedis('three edges over Redis', () => {
       expect((await compareBooks(rig, { crashes: true })).books).toEqual(CLEAN);
     }, 90_000);
 
-    test('every process works through the few sessions of the pooler, and only LISTEN goes past it', async () => {
+    test('every process uses the few sessions of the pooler, and only LISTEN goes past it', async () => {
       const { rows } = await rig.postgres.pool.query<{ listening: string; others: string }>(
         `select count(*) filter (where application_name = 'gateway-listen') as listening,
            count(*) filter (where application_name <> 'gateway-listen') as others

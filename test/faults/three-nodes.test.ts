@@ -3,7 +3,7 @@ import { until } from '../support/until.js';
 import { outcome } from './rig/client.js';
 import { failedEarly, startThreeNodes, type ThreeNodes } from './rig/three-nodes.js';
 
-/** Three nodes under load, of which one dies, stalls, lies, drains and comes back. */
+/** Three nodes under load, one of which dies, stalls, lies, drains and returns. */
 describe('of three nodes, one', () => {
   let rig: ThreeNodes;
   beforeEach(async () => {
@@ -28,20 +28,20 @@ describe('of three nodes, one', () => {
       await served();
       node!.become(mode);
       await leaves('no');
-      // What was on its way to it then is over with the answers of the next calls.
+      // Calls that were on their way to the node end with the answers of the next calls.
       await load.more(2 * CALLERS);
       const calls = node!.asked.length;
       await load.more(5 * CALLERS);
       await load.stop();
       expect(node!.asked.length).toBe(calls);
       expect(failedEarly(load.entries)).toEqual([]);
-      // Answers that had begun there are the only ones that broke off.
+      // Only answers that had begun there broke off.
       const cut = load.entries.filter((entry) => outcome(entry) !== '200').length;
       expect(cut).toBeLessThanOrEqual(CALLERS);
     },
   );
 
-  test('comes back: asked for one token first, it has its share again although it was parked', async () => {
+  test('comes back: after a probe for one token, it gets its share again although it was cooling down', async () => {
     const [node] = rig.nodes;
     const load = rig.load(CALLERS, STREAMS);
     await served();
@@ -59,7 +59,7 @@ describe('of three nodes, one', () => {
     expect(failedEarly(load.entries)).toEqual([]);
   });
 
-  test('drains while long streams are under way, and is registered again meanwhile: none is lost', async () => {
+  test('drains during long streams and is registered again meanwhile: no stream is lost', async () => {
     const [node] = rig.nodes;
     const long = { words: 500, chunkMs: 10 };
     const streams = Array.from({ length: 12 }, () =>
@@ -80,7 +80,7 @@ describe('of three nodes, one', () => {
           rig.ids[0],
         ])
       ).rows[0]!.at;
-    // On a busy machine the streams may be over by now.
+    // On a busy machine, the streams may have ended by now.
     expect((await drained()) === null || node!.open() === 0).toBe(true);
     for (const entry of await Promise.all(streams))
       expect([outcome(entry), entry.tokens]).toEqual(['200', long.words]);
@@ -91,7 +91,7 @@ describe('of three nodes, one', () => {
   });
 
   describe('lies', () => {
-    /** Calls until the liar has answered one, and what that was charged. */
+    /** Makes calls until the lying node has answered one. Returns the charge of that call. */
     const lied = async (lie: Parameters<(typeof rig.nodes)[0]['lie']>[0], stream: boolean) => {
       const [node] = rig.nodes;
       node!.lie(lie);
@@ -111,7 +111,7 @@ describe('of three nodes, one', () => {
     };
     const charged = { booked: true, free: false, status: 'success', served_model: 'gateway/fast' };
 
-    test('about its usage: what can not be is estimated instead', async () => {
+    test('about its usage: impossible figures are replaced by estimates', async () => {
       for (const usage of [
         { prompt_tokens: -5, completion_tokens: 5 },
         { prompt_tokens: 10, completion_tokens: 1e15 },
@@ -128,7 +128,7 @@ describe('of three nodes, one', () => {
       }
     });
 
-    test('about its model: the call is charged as the model that was asked for', async () => {
+    test('about its model: the call is charged as the requested model', async () => {
       for (const stream of [true, false]) {
         const { end, event } = await lied({ model: 'gateway/deepseek-code' }, stream);
         expect(end).toBe('200');
@@ -136,7 +136,7 @@ describe('of three nodes, one', () => {
       }
     });
 
-    test('about its end: a stream that never stops is cut, and free', async () => {
+    test('about its end: a stream that never ends is cut and is free', async () => {
       const { end, event } = await lied({ endless: true }, true);
       expect(end).toBe('error event upstream_error');
       expect(event).toMatchObject({ status: 'error', free: true, booked: true });

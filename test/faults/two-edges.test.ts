@@ -12,14 +12,14 @@ import { type Rig, startRig } from './rig/rig.js';
 /** Two edges that share Redis, behind one front: requirements F11, F13, F14, F17; goals G4, G9, G11. */
 /** A restart takes half a second or more: many calls meet it at either edge. */
 const PER_SECOND = 30;
-/** A limit of 40 a minute, which gets every second of them, is passed in two seconds. */
+/** Every second call belongs to an account with 40 calls a minute, which it exceeds within two seconds. */
 const PER_SECOND_OVER_LIMIT = 50;
 /** Of each edge in turn. */
 const RESTARTS = sized(2, 6);
 /** Calls that waited for a frozen Redis would mostly take longer than half of this. */
 const FROZEN_MS = 4_000;
 const FLOOR = parseMoney('0.001');
-/** Served by the dearest model it could fall back to: it costs what was held for it, but for some input. */
+/** Served by the most expensive model of its fallbacks, so it costs its whole hold, except for some input. */
 const DEAR = { words: 10_000, ttftMs: 400, model: 'gateway/deepseek-code' };
 const DEAR_COST = parseMoney('0.018006');
 
@@ -66,7 +66,7 @@ describeWithRedis('two edges behind one front', () => {
     return rig.journal.entries.slice(first);
   }
 
-  test('are restarted one after the other, no call fails and no spool is left', async () => {
+  test('are restarted one by one: no call fails and no spool is left', async () => {
     rig.front!.retriesUnanswered = true;
     const stops: { code: number | null; tookMs: number }[] = [];
     const entries = await under(async () => {
@@ -81,15 +81,15 @@ describeWithRedis('two edges behind one front', () => {
     expect(rig.journal.tally(entries)).toEqual({ '200': entries.length });
     expect(stops.map(({ code }) => code)).toEqual(Array(RESTARTS).fill(0));
     expect(Math.max(...stops.map(({ tookMs }) => tookMs))).toBeLessThan(onBusyMachine(35_000));
-    // One folder each: what ended in order left nothing behind.
+    // One folder each, because orderly stops leave nothing behind.
     expect(rig.spools()).toHaveLength(2);
-    // What the front sent to another edge had not been read by the first.
+    // Calls that the front sent to another edge had not been read by the first.
     const orders = [...rig.upstream.forwarded.values()].map(({ order }) => order.n);
     expect(new Set(orders).size).toBe(orders.length);
     expect((await compareBooks(rig)).books).toEqual(CLEAN);
   }, 60_000);
 
-  test('lose Redis, frozen or killed, nobody hangs and both together admit no more than the limit', async () => {
+  test('lose Redis, frozen or killed: nobody hangs, and together they admit no more than the limit', async () => {
     const [limited] = (await rig.customers(1, { plan: 'free' })) as [TestKey];
     const limit = 40;
     await rig.postgres.pool.query(`update plans set requests_per_minute = $1 where id = 'free'`, [limit]);
@@ -115,7 +115,7 @@ describeWithRedis('two edges behind one front', () => {
     ]);
     expect(tally['429 rate_limit_exceeded']).toBeGreaterThan(limit);
     expect(admitted.rowCount).toBeLessThanOrEqual(1.1 * limit);
-    // Redis is away for a good part of the time: were it waited for, more than one call in ten would show it.
+    // Redis is unavailable for much of the time; if calls waited for it, more than one in ten would be slow.
     const times = entries.map(({ tookMs }) => tookMs).sort((one, other) => one - other);
     expect(times[Math.floor(0.9 * times.length)]).toBeLessThan(onBusyMachine(FROZEN_MS / 2));
     expect(times.at(-1)).toBeLessThan(onBusyMachine(10_000));
@@ -124,7 +124,7 @@ describeWithRedis('two edges behind one front', () => {
 
   test.each([2, 100])('%i parallel calls of a poor account overspend by one call at most', async (calls) => {
     const failures = await rig.redisFailures();
-    // A failure before this may still last: its edge decides nothing near the floor.
+    // An earlier failure may last until now, in which case its edge decides nothing near the floor.
     await until(bothShare);
     const [poor] = (await rig.customers(1, { balance: '0.04' })) as [TestKey];
     const entries = await Promise.all(
@@ -139,13 +139,13 @@ describeWithRedis('two edges behind one front', () => {
     );
     const balance = parseMoney(rows[0]!.balance);
     expect(balance).toBeGreaterThanOrEqual(FLOOR - DEAR_COST);
-    // On a busy machine Redis may be late: so near the floor no edge decides without the others.
+    // On a busy machine, Redis may be late, and near the floor no edge decides without the others.
     if ((await rig.redisFailures()) !== failures) return;
     const served = entries.filter((entry) => entry.complete).length;
     expect(served).toBeGreaterThanOrEqual(Math.min(calls, 3));
   });
 
-  test('one is killed, the money that its calls held is free as soon as the other has its spool', async () => {
+  test('lose one of them: its holds are released as soon as the other one adopts its spool', async () => {
     const [poor] = (await rig.customers(1, { balance: '0.03' })) as [TestKey];
     const [first, second] = [rig.edges[0]!, rig.edges[1]!];
     await until(bothShare);
@@ -163,7 +163,7 @@ describeWithRedis('two edges behind one front', () => {
       },
       { timeoutMs: 30_000 },
     );
-    // Looked for every 5 s. Without it the holds of a silent edge go after 60 s.
+    // Spools are looked for every 5 s. Otherwise the holds of a silent edge are released after 60 s.
     expect(served - killed).toBeLessThan(onBusyMachine(10_000));
     await first.start();
     expect((await compareBooks(rig, { crashes: true })).books).toEqual(CLEAN);

@@ -11,7 +11,7 @@ describe('when the upstream', () => {
   let customer: TestKey;
   beforeAll(async () => {
     rig = await startRig('upstream', {
-      // Were it a second, one in which this process stands still would end calls that the upstream answers.
+      // With a limit of one second, a freeze of this process would end calls that the upstream answers.
       edgeEnv: { UPSTREAM_TIMEOUT_SECONDS: '3', UPSTREAM_IDLE_SECONDS: '3' },
     });
     [customer] = (await rig.customers(1)) as [TestKey];
@@ -40,7 +40,7 @@ describe('when the upstream', () => {
     Promise.all(Array.from({ length: count }, (_, i) => one(i)));
 
   test.each([1, 7, 100])(
-    'is left by its caller after %i tokens, it is cut at once and those are paid',
+    'loses its caller after %i tokens, it is cut at once and these tokens are charged',
     async (k) => {
       const entries = await many(10, () =>
         rig.journal.call(
@@ -57,7 +57,7 @@ describe('when the upstream', () => {
           return found?.closedAt ? found : undefined;
         });
         expect(call.aborted).toBe(true);
-        // A second, and what a busy machine adds. Otherwise it would go on for twenty.
+        // A second, and time for a busy machine. Otherwise it would go on for twenty.
         expect(call.closedAt - leftAt).toBeLessThan(onBusyMachine(3_000));
         const row = await rowOf(entry.id!);
         expect(row).toMatchObject({ status: 'success', client_aborted: true });
@@ -67,7 +67,7 @@ describe('when the upstream', () => {
     },
   );
 
-  test('is left before its first byte, it is cut and nothing is paid', async () => {
+  test('loses its caller before the first byte, it is cut and nothing is charged', async () => {
     const forwardedOf = (n: number) =>
       until(() => [...rig.upstream.forwarded.values()].find(({ order }) => order.n === n));
     const entries = await many(20, (i) =>
@@ -103,7 +103,7 @@ describe('when the upstream', () => {
     },
   );
 
-  test('answers garbage or breaks off a whole answer, it is a 502 and free', async () => {
+  test('sends a malformed or incomplete whole answer, the call gets a 502 and is free', async () => {
     for (const fault of ['garbage', 'truncate', 'refuse'] as const) {
       const entry = await rig.journal.call(rig.url, customer.key, { fault });
       expect(outcome(entry)).toBe('502 upstream_error');
@@ -111,7 +111,7 @@ describe('when the upstream', () => {
     }
   });
 
-  test('does not answer, it is a 504 in time; when it stalls in a stream, an error event', async () => {
+  test('does not respond, the call gets a 504 in time; when it stalls in a stream, an error event', async () => {
     const [silent, stalled] = await Promise.all([
       rig.journal.call(rig.url, customer.key, { fault: 'silent' }),
       rig.journal.call(rig.url, customer.key, { words: 9, fault: 'stall', after: 4 }, { stream: true }),
@@ -122,10 +122,10 @@ describe('when the upstream', () => {
     expect(Math.max(silent.tookMs, stalled.tookMs)).toBeLessThan(onBusyMachine(6_000));
   });
 
-  test('can not be reached through a frozen link, calls time out and later ones pass', async () => {
+  test("can't be reached over a frozen link, calls time out and later ones succeed", async () => {
     const stream = rig.journal.call(rig.url, customer.key, { words: 200, chunkMs: 10 }, { stream: true });
     await until(() => rig.journal.entries.at(-1)!.tokens > 0, { what: 'the stream to reach the caller' });
-    // Of a connection that has rested for seconds, the upstream would close its end while it is frozen.
+    // The upstream would close a connection that was idle for seconds while the link is frozen.
     expect(outcome(await rig.journal.call(rig.url, customer.key))).toBe('200');
     rig.links.upstream.freeze();
     const call = await rig.journal.call(rig.url, customer.key);
@@ -135,8 +135,8 @@ describe('when the upstream', () => {
     expect(outcome(await rig.journal.call(rig.url, customer.key))).toBe('200');
   });
 
-  test('is reached through a link that delays and cuts everything to pieces, answers are whole', async () => {
-    // A busy machine adds to the delay of every piece, and an answer must begin within seconds. So there are only dozens of them.
+  test('is behind a link that delays and fragments everything, answers are complete', async () => {
+    // A busy machine delays every piece, and an answer must begin within seconds, so there are only dozens of pieces.
     rig.links.upstream.split(50, rig.random.next);
     rig.links.upstream.delay(1);
     const entries = await many(4, (i) =>
@@ -146,18 +146,18 @@ describe('when the upstream', () => {
     expect(entries.filter((_, i) => i % 2 === 0).map((entry) => entry.tokens)).toEqual([4, 4]);
   });
 
-  test('says "no more" in the middle over a half-closed link, the stream ends as an error', async () => {
+  test('half-closes the connection in the middle of a stream, the stream ends with an error', async () => {
     const call = rig.journal.call(rig.url, customer.key, { words: 200, chunkMs: 10 }, { stream: true });
     await until(() => rig.journal.entries.at(-1)!.tokens > 0, { what: 'the stream to reach the caller' });
     rig.links.upstream.halfClose();
     expect(outcome(await call)).toBe('error event upstream_error');
   });
 
-  test('is gone and back, or its link resets, each call ends at once and the books agree', async () => {
+  test('disappears and returns, or its link resets, each call ends at once and the books agree', async () => {
     rig.links.upstream.cut();
     const refused = await many(10, () => rig.journal.call(rig.url, customer.key));
     expect(rig.journal.tally(refused)).toEqual({ '502 upstream_error': 10 });
-    // They are refused at once, without waiting for a timeout.
+    // Calls are refused at once, without waiting for a timeout.
     expect(Math.max(...refused.map((entry) => entry.tookMs))).toBeLessThan(onBusyMachine(3_000));
     rig.links.upstream.restore();
     expect(outcome(await rig.journal.call(rig.url, customer.key))).toBe('200');

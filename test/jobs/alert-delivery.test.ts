@@ -16,7 +16,7 @@ const ANSWER_MS = 300;
 describe('the jobs process without scheduled jobs', () => {
   let db: TestDatabase;
   let receiver: Receiver;
-  /** Answers the request that is held. */
+  /** Answers the waiting request. */
   let answer: (() => void) | undefined;
   const folder = temporaryFolder();
   beforeAll(async () => {
@@ -35,7 +35,7 @@ describe('the jobs process without scheduled jobs', () => {
     folder.remove();
   });
 
-  test('delivers alerts within two seconds of their notice, counts them, and lets them end when it is stopped', async () => {
+  test('delivers alerts within two seconds of the notification, counts them, and completes them when it is stopped', async () => {
     const metricsPort = await freePort();
     const jobs = productProcess('jobs', {
       ...INHERITED_ENV,
@@ -73,8 +73,8 @@ describe('the jobs process without scheduled jobs', () => {
         waits.push(performance.now() - began);
         expect(await ended(db.pool, id)).toMatchObject({ delivery_status: 'sent', attempts: 1 });
       }
-      // By polling alone each would wait for most of a second, since the one before it was just found. A machine
-      // that stands still delays one or two of them.
+      // By polling alone, each would wait for most of a second, since the one before was just found. A frozen machine
+      // delays one or two of them.
       const [, , middle] = waits.toSorted((one, other) => one - other);
       expect(middle).toBeLessThan(500);
 

@@ -19,7 +19,7 @@ describe('the retention of alerts', () => {
   };
   const left = async () => (await db.pool.query<{ id: string }>('select id from alert_events')).rows;
 
-  test('removes what ended more than 13 months ago, and nothing that is pending or newer', async () => {
+  test('removes alerts that ended more than 13 months ago, and no pending or newer ones', async () => {
     const to = await subscribe(db.pool, 'https://hooks.example.com/x');
     const waiting = await fire(db.pool, to);
     const [old, repeated] = [await fire(db.pool, to), await fire(db.pool, to)];

@@ -34,7 +34,7 @@ describe('the jobs process', () => {
       log: pino({ level: 'silent' }),
       registry,
       enabled,
-      // A timer of half of it is left behind each run.
+      // Agenda leaves a timer of half the lifetime after each run.
       lockLifetimeMs: 5_000,
       jobs: (reports) => [
         partitionsJob('month'),
@@ -72,7 +72,7 @@ describe('the jobs process', () => {
     expect(granted).toEqual(['jobs']);
   });
 
-  test('shows what it found until another process has run the job', async () => {
+  test('shows its own result until another process has run the job', async () => {
     await database.pool.query(
       `insert into accounts (id, name, balance, created_at) values ($1, 'A', 5, now())`,
       [newId()],
@@ -89,7 +89,7 @@ describe('the jobs process', () => {
         .filter((line) => /^gateway_(invariant_violations|old_seals)\{/.test(line));
     expect(await found()).toContain('gateway_invariant_violations{invariant="I4",process="jobs"} 1');
     expect(await found()).toContain('gateway_old_seals{state="left",process="jobs"} 0');
-    // What other processes leave: one whose runs failed, and one whose runs succeeded.
+    // Rows of other processes: one with failed runs, one with successful runs.
     await database.pool.query(
       `update agenda_jobs set last_run_at = now(), last_finished_at = now(), failed_at = now() where ${jobs}`,
     );
@@ -109,7 +109,7 @@ describe('the jobs process', () => {
 });
 
 describe('the session clean-up', () => {
-  test('removes what has run out, and nothing that still counts', async () => {
+  test('removes expired rows, and none that still count', async () => {
     const database = await createTestDatabase();
     const now = Date.UTC(2026, 10, 21, 12);
     const at = (hours: number) => new Date(now + hours * 3_600_000);

@@ -10,14 +10,14 @@ import { jobContext } from './support.js';
 const CENT: Money = DOLLAR / 100n;
 const NOON = Date.UTC(2026, 10, 21, 12);
 
-/** A call of so many cents, with its seconds after noon. */
+/** A call's cost in cents, with its start and end in seconds after noon. */
 interface Charged {
   cents: number;
   from: number;
   to: number;
 }
 
-/** Books whose every entry is right, of calls that were or were not admitted as they should. */
+/** Books with correct entries, of calls that may have been admitted wrongly. */
 describe('the audit of holds', () => {
   let db: TestDatabase;
   beforeAll(async () => {
@@ -47,7 +47,7 @@ describe('the audit of holds', () => {
   const parallel = (cents: number, count: number, to = 2): Charged[] =>
     Array.from({ length: count }, () => ({ cents, from: 0, to }));
 
-  test('finds calls in parallel that no hold covered, though an earlier call was dearer than all of them', async () => {
+  test('finds parallel calls that no hold covered, though an earlier call cost more than all of them', async () => {
     const payer = await createPayer(db.pool, 108n * CENT);
     await charge(payer, [{ cents: 100, from: -3 * 60, to: -2 * 60 }]);
     await charge(payer, parallel(5, 16));
@@ -73,13 +73,13 @@ describe('the audit of holds', () => {
     ],
     ['a dear call, admitted last beside small ones', [...parallel(1, 3), { cents: 20, from: 1, to: 9 }]],
     ['the same, which is over first', [{ cents: 20, from: 1, to: 2 }, ...parallel(1, 3, 9)]],
-  ])('takes no offence at %s', async (_what, calls) => {
+  ])('accepts %s', async (_what, calls) => {
     const payer = await createPayer(db.pool, 10n * CENT);
     await charge(payer, calls);
     expect(await violated(payer)).toBe(false);
   });
 
-  test('takes a message of a widget down to 0 before it finds it admitted below the floor, and a call of a key to $0.001', async () => {
+  test("allows widgets' messages down to a balance of 0, and keys' calls down to $0.001", async () => {
     const call: Charged = { cents: 1, from: 0, to: 1 };
     const [key, widget, poor] = [
       await createPayer(db.pool, CENT / 20n),
@@ -96,7 +96,7 @@ describe('the audit of holds', () => {
     expect(await violated(poor)).toBe(true);
   });
 
-  test('takes no offence at calls in flight while an adjustment takes the rest, but at those long after it', async () => {
+  test('accepts calls in flight while an adjustment takes the rest of the balance, but no later ones', async () => {
     const payer = await createPayer(db.pool, 10n * CENT);
     const take = async (seq: number, amount: string, after: string, at: number) =>
       db.pool.query(

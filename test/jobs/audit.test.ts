@@ -17,7 +17,7 @@ interface BrokenBooks {
   audit(): Promise<{ broken: Finding[]; logged: Record<string, unknown>[] }>;
 }
 
-/** An account that got 1 dollar, was charged for one call of 1,000 + 500 tokens, and had one that failed. */
+/** An account with 1 dollar of credit, one charged call of 1,000 + 500 tokens and one failed call. */
 async function plantCleanBooks(pool: Pool): Promise<void> {
   await pool.query(
     `insert into accounts (id, email, email_key, name, balance, ledger_seq, created_at)
@@ -58,7 +58,7 @@ async function plantCleanBooks(pool: Pool): Promise<void> {
   ]);
 }
 
-/** Half of the monthly limit was reached, and somebody was told. */
+/** Half of the monthly limit was reached, and an alert was recorded. */
 async function plantAlert(pool: Pool): Promise<void> {
   const subscription = newId();
   await pool.query(
@@ -98,7 +98,7 @@ const entry = (seq: number, kind: string, amount: number, after: number, more = 
   `insert into ledger_entries (id, account_id, seq, kind, amount, balance_after, event_id, idempotency_key, created_at)
    values ('${newId()}', '${ACCOUNT}', ${seq}, '${kind}', ${amount}, ${after}, ${more}, '${AT}')`;
 
-/** One way to break each invariant, past the constraints that usually prevent it, and all that it makes untrue. */
+/** One way to break each invariant, past the constraints that usually prevent it, and all invariants that this violates. */
 const corruptions: Record<string, { statements: string[]; also?: string[] }> = {
   'I1-event': {
     // The same id in another partition: the primary key contains the time.
@@ -136,13 +136,13 @@ const corruptions: Record<string, { statements: string[]; also?: string[] }> = {
   },
   'I6-head': { statements: ['update accounts set ledger_seq = 3'] },
   I7: {
-    // Two calls of 0.00025 on a balance of almost nothing: the second was admitted though nothing was left.
+    // Two calls of 0.00025 on almost no balance: the second was admitted though nothing was left.
     statements: [
       UNLOCK_LEDGER,
       `update ledger_entries set amount = 0.00000000005, balance_after = 0.00000000005 where seq = 1`,
       `update ledger_entries set balance_after = -0.00024999995 where seq = 2`,
       `update accounts set balance = -0.00024999995`,
-      // A dearest call of 0.00025 allows down to 0.00075; below that only a second, unheld call gets.
+      // A most expensive call of 0.00025 allows down to 0.00075; only a second call without a hold goes below.
       `insert into ledger_entries (id, account_id, seq, kind, amount, balance_after, event_id, price_in, price_out, created_at)
        select '${ERROR}', account_id, 3, 'usage', amount, balance_after + amount, '${ERROR}', price_in, price_out, created_at
        from ledger_entries where seq = 2`,
@@ -207,7 +207,7 @@ const corruptions: Record<string, { statements: string[]; also?: string[] }> = {
     ],
   },
   'I14-acted': {
-    // Spend of this month that no flush has seen.
+    // Spend of this month that no flush wrote.
     statements: [
       `insert into key_guards (key_id, at_pct, action) values ('${KEY}', 100, 'slow')`,
       `insert into key_spend_days values ('${KEY}', date_trunc('month', now() at time zone 'UTC')::date, 0.0005)`,
@@ -221,7 +221,7 @@ const corruptions: Record<string, { statements: string[]; also?: string[] }> = {
     ],
   },
   'I14-once': {
-    // The alert of the percentage says it, and so does another event to the same subscription.
+    // The alert of the percentage reports it, and so does another event to the same subscription.
     statements: [
       `update alert_events set guard_action = 'slow'`,
       'alter table alert_events alter column lane drop expression',
@@ -253,7 +253,7 @@ describe('the audit', () => {
   const inVain = async (work: (books: BrokenBooks) => Promise<void>): Promise<void> => {
     const rollback = new Error('the end of the test');
     const done = database.orm.em.transactional(async (em) => {
-      // The audit's own transaction is one within ours: it sees what is broken.
+      // The audit's transaction is nested in ours, so it sees the broken books.
       const inside = Object.assign(em, { fork: () => em });
       await work({
         execute: (statement) => em.execute(statement),
@@ -288,7 +288,7 @@ describe('the audit', () => {
     ['that was not reached', 'update api_keys set monthly_limit_usd = 0.001'],
     ['that was set after the last call', `update alert_subscriptions set updated_at = '${AT}'`],
     ['of a limit that was set after the last call', `update api_keys set monthly_limit_changed_at = '${AT}'`],
-  ])('misses no firing of a threshold %s', async (_what, statement) => {
+  ])('reports no missing alert of a threshold %s', async (_what, statement) => {
     await inVain(async ({ execute, audit }) => {
       await execute('delete from alert_events');
       await execute('delete from threshold_firings');
@@ -303,7 +303,7 @@ describe('the audit', () => {
     ['acted while the calls ran', `update key_guards set acted_at = '${AT}'`],
     ['has no limit any more', 'update api_keys set monthly_limit_usd = null'],
     ['got its limit after that', `update api_keys set monthly_limit_changed_at = '${AT}'`],
-  ])('lets calls begin after a guard that %s', async (_what, statement) => {
+  ])('accepts calls that begin after a guard that %s', async (_what, statement) => {
     await inVain(async ({ execute, audit }) => {
       for (const one of corruptions['I14-refused']!.statements) await execute(one);
       await execute(statement);
@@ -322,7 +322,7 @@ describe('the audit', () => {
     `model = 'gateway/slow'`,
     'key_id = null',
     'widget_id = key_id',
-  ])('finds a roll-up of which %s is not true, unless its hour waits to be rolled up', async (change) => {
+  ])('finds a roll-up with a wrong %s, unless its hour waits to be rolled up', async (change) => {
     await inVain(async ({ execute, audit }) => {
       await execute(`update usage_rollups set ${change}`);
       if (/^(?:key|widget)_id/.test(change)) await execute(`update usage_latency_days set ${change}`);

@@ -13,12 +13,12 @@ import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { until } from '../support/until.js';
 import { jobContext } from './support.js';
 
-/** Nobody waits for its end: a machine that stands still must not lose a lock. */
+/** No test waits until it expires, so it is long enough for a frozen machine to keep a lock. */
 const LOCK_MS = 5_000;
-/** Of a lock that has to be renewed in time, on a machine that stands still for two seconds too. */
+/** Lifetime of a lock that must be renewed in time, even if the machine freezes for two seconds. */
 const RENEWED_LOCK_MS = 4_000;
 const POLL_MS = 20;
-/** Several looks, in which nothing may happen. */
+/** Several polls, in which nothing may happen. */
 const LOOKS_MS = 10 * POLL_MS;
 
 describe('scheduled jobs', () => {
@@ -60,7 +60,7 @@ describe('scheduled jobs', () => {
       unknown
     >;
 
-  test('get their tables from many processes at once without a clash', async () => {
+  test("many processes create the scheduler's tables at once without a conflict", async () => {
     const fresh = await createTestDatabase();
     const pools = Array.from({ length: 4 }, () => new pg.Pool({ connectionString: fresh.url, max: 2 }));
     await Promise.all(pools.map((pool) => ensureJobSchema(fresh.orm, pool)));
@@ -69,7 +69,7 @@ describe('scheduled jobs', () => {
     await fresh.close();
   });
 
-  test('run at once, and not again before their time, also after a restart', async () => {
+  test('a new job runs at once, and again only when it is due, also after a restart', async () => {
     const first = await start(job(async () => undefined));
     await until(() => runs.length === 1);
     const due = (await row()).next_run_at as Date;
@@ -81,7 +81,7 @@ describe('scheduled jobs', () => {
     expect((await row()).next_run_at).toEqual(due);
   });
 
-  test('that fell due while nobody ran them run at the next start', async () => {
+  test('a job that fell due while no process ran is run at the next start', async () => {
     const first = await start(job(async () => undefined));
     await until(() => runs.length === 1);
     await first.stop(5_000);
@@ -90,7 +90,7 @@ describe('scheduled jobs', () => {
     await until(() => runs.length === 2);
   });
 
-  test('run in one process only', async () => {
+  test('each run happens in one process only', async () => {
     let count = 0;
     const work = job(async () => {
       count++;
@@ -102,7 +102,7 @@ describe('scheduled jobs', () => {
     expect((await database.pool.query('select 1 from agenda_jobs')).rowCount).toBe(1);
   });
 
-  test('are handed the data that their schema accepts, and fail on any other', async () => {
+  test('a job gets only data that its schema accepts, and fails on any other', async () => {
     const seen: unknown[] = [];
     const typed = defineJob({
       name: 'work',
@@ -123,23 +123,23 @@ describe('scheduled jobs', () => {
     expect(seen).toHaveLength(1);
   });
 
-  test('that fail keep their schedule', async () => {
+  test('a failed job keeps its schedule', async () => {
     await start(
       job(async () => {
-        throw new Error('the database said no');
+        throw new Error('the database refused');
       }),
     );
     await until(async () => (await row()).fail_reason !== null);
     const failed = await row();
-    expect(failed.fail_reason).toBe('the database said no');
+    expect(failed.fail_reason).toBe('the database refused');
     expect((failed.next_run_at as Date).getTime()).toBeGreaterThan(Date.now());
   });
 
-  test('of a worker that died are taken over once its lock is old', async () => {
+  test('another process takes over the job of a dead worker once its lock expires', async () => {
     const first = await start(job(async () => undefined));
     await until(async () => (await row()).locked_at === null && runs.length === 1);
     await first.stop(5_000);
-    // What a killed worker leaves: locked, started, never finished, the next run already computed.
+    // The row of a killed worker: locked, started, never finished, with the next run already computed.
     await database.pool.query(
       `update agenda_jobs set locked_at = now() - interval '61 seconds', last_run_at = now() - interval '61 seconds',
          last_finished_at = null, next_run_at = now() - interval '61 seconds'`,
@@ -148,7 +148,7 @@ describe('scheduled jobs', () => {
     await until(() => runs.length === 2);
   });
 
-  test('that take longer than a lock lives keep it, and nobody else runs them meanwhile', async () => {
+  test('a job that takes longer than its lock lives keeps the lock, and nobody else runs it', async () => {
     let begun = 0;
     let lockedAt: unknown;
     const long = job(async () => {
@@ -161,12 +161,12 @@ describe('scheduled jobs', () => {
     await start(long, RENEWED_LOCK_MS);
     await until(() => runs.length === 1);
     expect(begun).toBe(1);
-    // One that is not renewed is taken off its job.
+    // Without a renewal, the worker loses the job.
     expect(lockedAt).not.toBeNull();
     expect((await row()).fail_reason).toBeNull();
   });
 
-  test('that run when the process stops are waited for, no longer than that', async () => {
+  test('a stop waits for running jobs, and no longer', async () => {
     let finish: (() => void) | undefined;
     const runner = await start(
       job(
@@ -186,7 +186,7 @@ describe('scheduled jobs', () => {
     expect((await row()).locked_at).toBeNull();
   });
 
-  test('that do not end in time do not keep the process', async () => {
+  test('a job that does not end in time does not keep the process', async () => {
     let finish: (() => void) | undefined;
     const runner = await start(
       job(

@@ -55,7 +55,7 @@ describe('the job of included credits', () => {
     ]);
   });
 
-  test('looks at the accounts once an hour, and each minute while one is locked', async () => {
+  test('reads the accounts once an hour, and each minute while one is locked', async () => {
     const looks: string[] = [];
     let locked = 0;
     const job = monthlyGrantsJob({

@@ -40,7 +40,7 @@ describe('partitions of the usage events', () => {
     return rows[0].t;
   };
 
-  test('exist for this UTC month and the next two, across the year', async () => {
+  test('partitions exist for this UTC month and the next two, across the year', async () => {
     expect(await ensurePartitions(database.orm.em.fork(), NOW)).toEqual([
       'usage_events_2031_12',
       'usage_events_2032_01',
@@ -60,7 +60,7 @@ describe('partitions of the usage events', () => {
     );
   });
 
-  test('take over the rows that the default partition held, and only those', async () => {
+  test('a new partition takes over its rows from the default partition, and only those', async () => {
     const late = await insert(database.pool, '2031-11-30T23:59:59.999Z');
     const first = await insert(database.pool, '2031-12-01T00:00:00.000Z');
     const next = await insert(database.pool, '2032-01-15T00:00:00.000Z');
@@ -70,7 +70,7 @@ describe('partitions of the usage events', () => {
     expect(await tableOf(next)).toBe('usage_events_2032_01');
   });
 
-  test('are added once by many processes at once, while events are being written', async () => {
+  test('many processes at once add each partition once, while events are being written', async () => {
     const writers = Array.from({ length: 40 }, (_, i) =>
       insert(database.pool, new Date(NOW + (i - 20) * 86_400_000).toISOString()),
     );
@@ -88,7 +88,7 @@ describe('partitions of the usage events', () => {
     expect(await ensurePartitions(database.orm.em.fork(), NOW)).toEqual([]);
   });
 
-  describe('while somebody reads all usage for long, as the audit does', () => {
+  describe("during a long read of all usage, like the audit's", () => {
     let reader: PoolClient;
     beforeEach(async () => {
       reader = await database.pool.connect();
@@ -99,7 +99,7 @@ describe('partitions of the usage events', () => {
       reader.release();
     });
 
-    test('are asked for in tries that keep no flush waiting', async () => {
+    test("attempts to add partitions don't delay a flush", async () => {
       const payer = await createPayer(database.pool);
       // A busy machine may need more than one run.
       const adding = until(() =>
@@ -122,11 +122,11 @@ describe('partitions of the usage events', () => {
       expect(await adding).toHaveLength(3);
     });
 
-    test('are left to the next run, which the log says and a start survives', async () => {
+    test('adding is left to the next run, which is logged, and a start goes on', async () => {
       const warned: unknown[] = [];
       const log = createLogger('test', 'silent');
       log.warn = (...args: unknown[]) => void warned.push(args[1]);
-      // Of a size that nothing has been made of yet.
+      // A size of which there are no partitions yet.
       await migrateAndSeed(database.orm, testConfig(database.url, { USAGE_PARTITIONS: 'day' }), log);
       expect(warned).toEqual(['left new partitions to the next run']);
       await reader.query('commit');
@@ -136,7 +136,7 @@ describe('partitions of the usage events', () => {
     });
   });
 
-  test('join the transaction that they are made in', async () => {
+  test("partitions are added in the caller's transaction", async () => {
     const undone = database.orm.em.fork().transactional(async (em) => {
       expect(await ensurePartitions(em, NOW)).toHaveLength(3);
       throw new Error('rolled back');
@@ -145,7 +145,7 @@ describe('partitions of the usage events', () => {
     expect(await ensurePartitions(database.orm.em.fork(), NOW)).toHaveLength(3);
   });
 
-  test('of a day each, once they are wanted: this day and the next fourteen, behind the months that are there', async () => {
+  test('daily partitions exist for this day and the next fourteen, after the existing months', async () => {
     await ensurePartitions(database.orm.em.fork(), Date.UTC(2031, 11, 1));
     await database.pool.query('drop table usage_events_2032_01, usage_events_2032_02');
     const late = await insert(database.pool, '2032-01-02T00:00:00.000Z');
@@ -158,7 +158,7 @@ describe('partitions of the usage events', () => {
     ]);
   });
 
-  test('of a month again leave the days that are there', async () => {
+  test('monthly partitions keep the existing days', async () => {
     const days = await ensurePartitions(database.orm.em.fork(), Date.UTC(2031, 11, 20), 'day');
     expect([days[0], days.at(-1), days.length]).toEqual([
       'usage_events_2031_12_20',
@@ -173,7 +173,7 @@ describe('partitions of the usage events', () => {
     expect(await ensurePartitions(database.orm.em.fork(), NOW)).toEqual([]);
   });
 
-  test('carry the indexes and checks of their parent', async () => {
+  test('partitions have the indexes and checks of their parent', async () => {
     await ensurePartitions(database.orm.em.fork(), NOW);
     const { rows } = await database.pool.query(
       `select indexdef from pg_indexes where tablename = 'usage_events_2031_12' order by 1`,

@@ -22,14 +22,14 @@ const expectWaiter = (db: TestDatabase) =>
     return rows.length > 0;
   });
 
-describe('the job that seals again', () => {
+describe('the job that re-encrypts values', () => {
   let db: TestDatabase;
   beforeEach(async () => {
     db = await createTestDatabase();
   });
   afterEach(() => db.close());
 
-  /** An account with a data key, a virtual key of its own and one API key with a webhook. */
+  /** An account with a data key, a virtual key, and an API key with a webhook. */
   const addAccount = async (envelopes: typeof before) => {
     const [id, keyId] = [newId(), newId()];
     await db.pool.query(
@@ -64,7 +64,7 @@ describe('the job that seals again', () => {
     );
     return { id, keyId };
   };
-  /** What all rows hold, as a process with these keys reads it. */
+  /** The contents of all rows, as read by a process with these keys. */
   const readAll = async (envelopes: typeof before): Promise<string[]> => {
     const accounts = await db.pool.query<Record<'id' | 'data_key_sealed' | 'virtual_key_sealed', string>>(
       'select id, data_key_sealed, virtual_key_sealed from accounts order by id',
@@ -91,7 +91,7 @@ describe('the job that seals again', () => {
     ];
   };
 
-  test('renews every value, in batches and at once in two processes, so that the previous key may go', async () => {
+  test('renews every value in batches, also in two processes at once, so that the previous key can be removed', async () => {
     for (let at = 0; at < 5; at++) await addAccount(before);
     await addAccount(during);
     const values = await readAll(during);
@@ -106,7 +106,7 @@ describe('the job that seals again', () => {
     expect(await readAll(after)).toEqual(values);
   });
 
-  test('says how many are left, and nothing when there is nothing to do', async () => {
+  test('logs how many are left, and nothing if there is nothing to do', async () => {
     await addAccount(before);
     const reports: unknown[] = [];
     const job = resealJob({ envelopes: during }, (old) => reports.push(old));
@@ -120,7 +120,7 @@ describe('the job that seals again', () => {
     expect(logged).toEqual([expect.objectContaining({ resealed: 4, left: 0, unreadable: 0 })]);
   });
 
-  test('leaves alone what no key opens, counts it and goes on with the rest', async () => {
+  test('counts and keeps values that no key opens, and renews the rest', async () => {
     const { keyId } = await addAccount(before);
     await addAccount(before);
     await db.pool.query(`update api_keys set virtual_key_sealed = 'v1.unknown0.abc' where id = $1`, [keyId]);
@@ -138,7 +138,7 @@ describe('the job that seals again', () => {
     const client = await db.pool.connect();
     await client.query('begin');
     await client.query('update api_keys set virtual_key_sealed = $2 where id = $1', [keyId, changed]);
-    // Reads the value of before, then waits for the row until the change is committed.
+    // Reads the old value, then waits for the row until the change is committed.
     const running = resealAll(jobContext(db.orm).context, { envelopes: during });
     await expectWaiter(db);
     await client.query('commit');

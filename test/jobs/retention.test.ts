@@ -67,7 +67,7 @@ describe('the retention of usage', () => {
   const viewer = (nowMs = DUE) => contextOf(db, payer.accountId, () => nowMs);
   const idsOf = (records: readonly { id: string }[]) => records.map(({ id }) => id).sort();
 
-  test('drops a month once all of it is older, and says so', async () => {
+  test('drops a month once all of it is older, and logs it', async () => {
     await rollUpAt(db, DUE);
     expect(await run(DUE - 1)).toMatchObject({ logged: [], removed: { rollups: 0 } });
     expect(await tables()).toContain(SEPTEMBER);
@@ -78,7 +78,7 @@ describe('the retention of usage', () => {
     expect(await run(DUE)).toMatchObject({ logged: [] });
   });
 
-  test('leaves balance, ledger, invariants, spend and figures as they were', async () => {
+  test('keeps balance, ledger, invariants, spend and figures as they were', async () => {
     await rollUpAt(db, DUE);
     const seen = async () => ({
       balance: await billing.balance(viewer()),
@@ -104,7 +104,7 @@ describe('the retention of usage', () => {
     expect(await violated()).toEqual([]);
   });
 
-  test('npm run audit finds nothing, and still finds what is wrong with what is kept', async () => {
+  test('npm run audit finds nothing, and still finds faults in what is kept', async () => {
     const data = mkdtempSync(join(tmpdir(), 'gateway-audit-'));
     const audit = () => runCommand('audit', [], { DATA_DIR: data, DATABASE_URL: db.url });
     await rollUpAt(db, DUE);
@@ -117,7 +117,7 @@ describe('the retention of usage', () => {
     rmSync(data, { recursive: true });
   });
 
-  test('leaves lists of what is there, with its number', async () => {
+  test('lists show the remaining events and their number', async () => {
     await rollUpAt(db, DUE);
     await run(DUE);
     const page = await billing.usage(viewer(), { limit: 100, offset: 0 });
@@ -131,7 +131,7 @@ describe('the retention of usage', () => {
     expect([...events.keys()].sort()).toEqual(idsOf(october));
   });
 
-  test('an event of it that comes again, or for the first time, breaks nothing and stays no longer', async () => {
+  test('a removed event that is sent again, or a late one, breaks nothing and is removed again', async () => {
     await rollUpAt(db, DUE);
     await run(DUE);
     const [before, hours] = [await ledgerOf(db, payer.accountId), await rolledHours(db.pool)];
@@ -149,7 +149,7 @@ describe('the retention of usage', () => {
     expect(await run(DUE)).toMatchObject({ logged: [] });
   });
 
-  test('what is not rolled up yet stays, with all that is newer', async () => {
+  test('events that are not rolled up yet stay, and all newer ones', async () => {
     const later = Date.UTC(2032, 0, 1);
     const { logged, removed } = await run(later);
     expect(logged).toMatchObject([
@@ -166,7 +166,7 @@ describe('the retention of usage', () => {
     expect(await violated()).toEqual([]);
   });
 
-  test('waits for who reads it, in tries that keep no flush waiting', async () => {
+  test("waits for readers of the month in attempts that don't delay a flush", async () => {
     await rollUpAt(db, DUE);
     const reader = await db.pool.connect();
     await reader.query('begin; select count(*) from usage_events');
@@ -185,7 +185,7 @@ describe('the retention of usage', () => {
         ).rowCount,
     );
     try {
-      // A flush waits for as long as one try; the writer of the edge then tries once more.
+      // A flush waits as long as one attempt; the edge then retries.
       expect(await flushWhenFree(db.pool, [at(DUE)])).toMatchObject({ inserted: 1 });
     } finally {
       await reader.query('commit');
@@ -195,7 +195,7 @@ describe('the retention of usage', () => {
     expect(await violated()).toEqual([]);
   });
 
-  test('many that run at once drop it once', async () => {
+  test('many processes at once drop a month once', async () => {
     await rollUpAt(db, DUE);
     const runs = await Promise.all(Array.from({ length: 4 }, () => run(DUE)));
     const dropped = runs.flatMap(({ removed }) => removed.usage_events ?? []);
@@ -203,7 +203,7 @@ describe('the retention of usage', () => {
     expect(await violated()).toEqual([]);
   });
 
-  test('roll-ups go later, never before the events that they sum', async () => {
+  test('roll-ups are removed later, never before the events that they sum up', async () => {
     await rollUpAt(db, DUE);
     const much = Date.UTC(2040, 0, 1);
     await run(DUE, { usage: 13, history: 13 });
@@ -218,7 +218,7 @@ describe('the retention of usage', () => {
     expect(await ledgerOf(db, payer.accountId)).toHaveLength(5);
   });
 
-  test('counts of refused calls go with the roll-ups of their time, ids of calls after 30 days', async () => {
+  test('counts of refused calls are removed with the roll-ups of their time, ids of calls after 30 days', async () => {
     const hours = [Date.UTC(2029, 7, 31, 23), Date.UTC(2029, 8, 1)];
     for (const hour of hours) {
       await db.pool.query(
@@ -234,7 +234,7 @@ describe('the retention of usage', () => {
     expect(rows.map(({ hour, ids }) => [hour.getTime(), ids])).toEqual([[hours[1], []]]);
   });
 
-  test('days of widgets and of their sites go with the roll-ups of their time', async () => {
+  test('days of widgets and of their sites are removed with the roll-ups of their time', async () => {
     const widget = newId();
     const days = ['2029-08-31', '2029-09-01'];
     for (const day of days) {

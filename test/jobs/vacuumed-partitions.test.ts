@@ -17,7 +17,7 @@ const SEPTEMBER = Date.UTC(2030, 8, 15);
 /** The first moment in which September is older than thirteen months. */
 const DUE = Date.UTC(2031, 10, 1);
 
-/** On a server of their own: the one of all tests has no autovacuum. */
+/** On a separate server, because the shared one has no autovacuum. */
 describe('partitions of the usage events that are being vacuumed', () => {
   const folder = temporaryFolder();
   let server: EmbeddedPostgres;
@@ -41,7 +41,7 @@ describe('partitions of the usage events that are being vacuumed', () => {
     folder.remove();
   });
 
-  test('get others beside them, and the autovacuum ends instead', async () => {
+  test('new partitions are added beside them, and the autovacuum ends instead', async () => {
     await underAutovacuum(pool, { table: 'usage_events_default', createdAt: new Date(Date.UTC(2040, 0, 1)) });
     expect(await ensurePartitions(orm.em.fork(), Date.UTC(2035, 0, 1))).toEqual([
       'usage_events_2035_01',
@@ -50,7 +50,7 @@ describe('partitions of the usage events that are being vacuumed', () => {
     ]);
   });
 
-  test('are dropped once they are old, and calls are charged meanwhile', async () => {
+  test('old ones are dropped, and calls are charged meanwhile', async () => {
     const payer = await createPayer(pool);
     await underAutovacuum(pool, { table: 'usage_events_2030_09', createdAt: new Date(SEPTEMBER) });
     const { context } = jobContext(orm, DUE);
@@ -59,7 +59,7 @@ describe('partitions of the usage events that are being vacuumed', () => {
       isOver = true;
     });
     const waiting = `select from pg_locks where not granted and relation = 'usage_events_2030_09'::regclass`;
-    // It waits for a second, which a machine that stands still may miss.
+    // It waits for a second, which a frozen machine may miss.
     await until(async () => isOver || (await pool.query(waiting)).rowCount, { what: 'the removal to wait' });
     expect(await flushBatch(pool, [recordOf(payer, { createdAt: DUE })])).toMatchObject({ inserted: 1 });
     expect(await removing).toEqual([{ table: 'usage_events_2030_09', events: 0 }]);

@@ -15,7 +15,7 @@ import { startUnreaped } from '../support/unreaped.js';
 import { until } from '../support/until.js';
 import { temporaryFolder } from './support.js';
 
-/** A small checkout with the real bootstrap script; its linked packages are not its own to install. */
+/** A small checkout with the real bootstrap script and linked packages, which it must not install. */
 describe('the bootstrap', () => {
   let folder: ReturnType<typeof temporaryFolder>;
   beforeEach(() => {
@@ -35,7 +35,7 @@ describe('the bootstrap', () => {
           strict: true,
           incremental: true,
           types: [],
-          // The small one: most of what the compiler does here is reading it.
+          // The small library: reading it is most of the compiler's work here.
           lib: ['es5'],
           rootDir: 'src',
           outDir: 'dist',
@@ -52,7 +52,7 @@ describe('the bootstrap', () => {
   const at = (path: string): string => join(folder.path, path);
   const bootstrap = (...flags: string[]): Promise<{ code: number; output: string; errors: string }> =>
     new Promise((done) => {
-      // One that waits for somebody else's lock would go on after the test.
+      // A process that waits for a lock would outlive the test.
       const limits = { timeout: 25_000 };
       execFile(process.execPath, [at('scripts/bootstrap.mjs'), ...flags], limits, (error, output, errors) =>
         done({ code: error ? Number(error.code) : 0, output, errors }),
@@ -67,7 +67,7 @@ describe('the bootstrap', () => {
     expect(readFileSync(at('dist/one.js'), 'utf8')).toContain('11');
   });
 
-  test('builds the pages once, and again after a change of what they are made of, wherever that lies', async () => {
+  test('builds the pages once, and again after a change of any of their sources, wherever it is', async () => {
     mkdirSync(at('web/tools'), { recursive: true });
     writeFileSync(
       at('web/tools/main.mjs'),
@@ -93,7 +93,7 @@ describe('the bootstrap', () => {
     });
     expect(await bootstrap()).toEqual({ code: 0, output: '', errors: '' });
     expect(runs()).toBe(1);
-    // The compiler, which removes what it didn't make, leaves the pages alone.
+    // The compiler removes files that it didn't make, but not the pages.
     expect(existsSync(at('dist/web/assets/a.js'))).toBe(true);
     const changes = [
       () => writeFileSync(at('web/page.html'), 'two'),
@@ -117,7 +117,7 @@ describe('the bootstrap', () => {
     });
   });
 
-  /** Stands in for scripts/bundle.mjs: keeps a journal, and waits for the file `go` where there is one to wait for. */
+  /** Replaces scripts/bundle.mjs: writes a journal, and waits for the file `go` if the test wants that. */
   function bundler(): void {
     writeFileSync(
       at('scripts/bundle.mjs'),
@@ -133,7 +133,7 @@ describe('the bootstrap', () => {
   }
   const journal = (): string => (existsSync(at('journal')) ? readFileSync(at('journal'), 'utf8') : '');
 
-  test('bundles again where its list of files is cut, or another thing', async () => {
+  test('bundles again if its list of files is truncated or invalid', async () => {
     bundler();
     await bootstrap();
     for (const [nth, text] of ['["a', '{}', 'null', ''].entries()) {
@@ -143,7 +143,7 @@ describe('the bootstrap', () => {
     }
   });
 
-  test('waits for the programs of a start that was killed, which go on without it', async () => {
+  test('waits for programs that a killed start left running', async () => {
     bundler();
     writeFileSync(at('wait'), '');
     const killed = spawn(process.execPath, [at('scripts/bootstrap.mjs')], { stdio: 'ignore' });
@@ -151,13 +151,13 @@ describe('the bootstrap', () => {
     const ended = new Promise((done) => killed.once('close', done));
     killed.kill('SIGKILL');
     await ended;
-    let said = '';
+    let output = '';
     const next = spawn(process.execPath, [at('scripts/bootstrap.mjs')], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    next.stdout.on('data', (chunk) => (said += chunk));
+    next.stdout.on('data', (chunk) => (output += chunk));
     const over = new Promise((done) => next.once('close', done));
-    await until(() => said.includes('waiting') || journal() !== 'begins ', {
+    await until(() => output.includes('waiting') || journal() !== 'begins ', {
       what: 'the next start to be under way',
     });
     writeFileSync(at('go'), '');
@@ -166,7 +166,7 @@ describe('the bootstrap', () => {
     expect(existsSync(at('.bootstrap.lock'))).toBe(false);
   });
 
-  test('survives the loss of dist, or of one file of it', async () => {
+  test('rebuilds after the loss of dist, or of one file in it', async () => {
     await bootstrap();
     rmSync(at('dist'), { recursive: true });
     await bootstrap();
@@ -176,7 +176,7 @@ describe('the bootstrap', () => {
     expect(existsSync(at('dist/two.js'))).toBe(true);
   });
 
-  test('removes what was compiled from a source that is gone', async () => {
+  test('removes the output of a source that is gone', async () => {
     await bootstrap();
     rmSync(at('src/two.ts'));
     await bootstrap();
@@ -184,7 +184,7 @@ describe('the bootstrap', () => {
     expect(existsSync(at('dist/one.js'))).toBe(true);
   });
 
-  test('stops at a type error with the compiler’s words, and again until it is repaired', async () => {
+  test("stops at a type error with the compiler's message until it is repaired", async () => {
     writeFileSync(at('src/one.ts'), "export const one: number = 'one';\n");
     for (let i = 0; i < 2; i++) {
       const { code, errors } = await bootstrap('--quiet');
@@ -197,7 +197,7 @@ describe('the bootstrap', () => {
     expect((await bootstrap()).code).toBe(0);
   });
 
-  test('compiles the sources once for all, and checks them with the tests: an error stops a start after it, too', async () => {
+  test('compiles the sources once for starts and tests, and a type error stops later starts, too', async () => {
     mkdirSync(at('test'));
     writeFileSync(
       at('test/one.test.ts'),
@@ -230,7 +230,7 @@ describe('the bootstrap', () => {
     expect(readFileSync(at('dist/one.js'), 'utf8')).toBe(readFileSync(at('build/src/one.js'), 'utf8'));
   });
 
-  test('takes turns when many start at once, and leaves no lock', async () => {
+  test('many starts at once take turns and leave no lock', async () => {
     const results = await Promise.all(Array.from({ length: 4 }, () => bootstrap()));
     expect(results.map(({ code }) => code)).toEqual([0, 0, 0, 0]);
     expect(results.filter(({ output }) => output.includes('built'))).toHaveLength(1);

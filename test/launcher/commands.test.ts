@@ -38,12 +38,12 @@ describe('a command on the database of npm start', () => {
       await server.stop();
     });
 
-    test('uses it, and leaves it running', async () => {
+    test("uses the product's database and leaves it running", async () => {
       expect(await audit()).toMatchObject({ code: 0, output: expect.stringContaining('0 violated') });
       expect(isRunning(pid)).toBe(true);
     });
 
-    test('gives up when it does not respond, and leaves it alone', async () => {
+    test('gives up on a database that does not respond, and leaves it alone', async () => {
       process.kill(pid, 'SIGSTOP');
       const { code, output } = await audit();
       expect([code, output]).toEqual([
@@ -51,13 +51,13 @@ describe('a command on the database of npm start', () => {
         `audit: the database of the product that runs from ${dataDir} (process ${process.pid}, http://localhost:8080) does not respond\n`,
       ]);
       process.kill(pid, 'SIGCONT');
-      // A signal that waited for it would end it now.
+      // A pending signal would end it now.
       expect(await audit()).toMatchObject({ code: 0 });
       expect(isRunning(pid)).toBe(true);
     });
   });
 
-  test('starts it while the product does not run; until it has ended nobody else adopts it', async () => {
+  test('starts the database while the product does not run, and nobody adopts it before the command ends', async () => {
     const config = { databaseDirectUrl: null, dataDir };
     const pid = await withDatabase(config, 'audit', async (orm) => {
       const inUse = `npm run audit is using the database in ${dataDir} (process ${process.pid})`;
@@ -71,7 +71,7 @@ describe('a command on the database of npm start', () => {
     expect([isRunning(pid), existsSync(dataDirLock(dataDir))]).toEqual([false, false]);
   });
 
-  test('sets nothing aside where DATA_DIR is gone: that is for a start of the product', async () => {
+  test('sets no database aside if DATA_DIR is gone, which only a start of the product may do', async () => {
     const home = join(folder.path, 'home');
     mkdirSync(home, { mode: 0o700 });
     const gone = {

@@ -5,19 +5,19 @@ import { urlInDist } from '../support/dist.js';
 import { until } from '../support/until.js';
 import { type Limits, readJournal, spec, temporaryFolder } from './support.js';
 
-/** So soon a silent process is taken to be hung here. */
+/** Time of silence after which a process counts as hung here. */
 const HUNG_AFTER_MS = 600;
-/** For those that are alive: far more than a busy machine delays an answer. */
+/** For live processes: far longer than a busy machine delays a reply. */
 const MUCH_LATER_MS = 1_500;
 
 describe('the watch over a supervised process', () => {
   let folder: ReturnType<typeof temporaryFolder>;
   let children: SupervisedChild[];
-  let said: string[];
+  let lines: string[];
   beforeEach(() => {
     folder = temporaryFolder();
     children = [];
-    said = [];
+    lines = [];
   });
   afterEach(async () => {
     await Promise.all(children.map((child) => child.stop()));
@@ -26,8 +26,8 @@ describe('the watch over a supervised process', () => {
 
   const start = (name: string, behaviour: string, limits: Limits): SupervisedChild => {
     const child = supervise(spec(folder.path, name, behaviour, limits), {
-      say: (line) => said.push(line),
-      onFatal: (_name, code) => said.push(`fatal ${code}`),
+      say: (line) => lines.push(line),
+      onFatal: (_name, code) => lines.push(`fatal ${code}`),
       backOff: { firstMs: 10, maxMs: 40, resetAfterMs: 60_000 },
     });
     children.push(child);
@@ -52,8 +52,8 @@ describe('the watch over a supervised process', () => {
     const child = start('worker', behaviour, { hungAfterMs: HUNG_AFTER_MS });
     await child.ready;
     process.kill(child.pid()!, signal);
-    await until(() => said.includes('worker is back'));
-    expect(said).toEqual([
+    await until(() => lines.includes('worker is back'));
+    expect(lines).toEqual([
       'worker has not answered for 0.6 s, killing it',
       'worker exited (SIGKILL); restarting it in 0.01 s',
       'worker is back',
@@ -62,7 +62,7 @@ describe('the watch over a supervised process', () => {
     expect([isRunning(first!.pid), child.pid(), child.serves()]).toEqual([false, second!.pid, true]);
   });
 
-  test('leaves one alone that is still starting, however long that takes', async () => {
+  test('a process that is still starting is not killed, however long that takes', async () => {
     const never = 'await new Promise((done) => setTimeout(done, 1e6));';
     const starting = start('starting', never, { hungAfterMs: HUNG_AFTER_MS });
     await until(() => starts().length === 1);
@@ -70,20 +70,20 @@ describe('the watch over a supervised process', () => {
     const hung = start('hung', '', { hungAfterMs: HUNG_AFTER_MS });
     await hung.ready;
     freeze(hung);
-    await until(() => said.includes('hung is back'));
+    await until(() => lines.includes('hung is back'));
     expect(starts().filter(({ name }) => name === 'starting')).toHaveLength(1);
     expect(isRunning(starting.pid()!)).toBe(true);
     process.kill(starting.pid()!, 'SIGCONT');
   });
 
-  test('leaves one alone where it is turned off', async () => {
+  test('no process is killed if the watch is off', async () => {
     const left = start('left', '', { hungAfterMs: 0 });
     const killed = start('killed', '', { hungAfterMs: HUNG_AFTER_MS });
     await Promise.all([left.ready, killed.ready]);
     freeze(left);
     freeze(killed);
-    await until(() => said.includes('killed is back'));
-    expect(said.filter((line) => line.startsWith('left'))).toEqual([]);
+    await until(() => lines.includes('killed is back'));
+    expect(lines.filter((line) => line.startsWith('left'))).toEqual([]);
     process.kill(left.pid()!, 'SIGCONT');
     await left.stop();
     expect(readJournal(folder.path).filter(({ name }) => name === 'left')).toMatchObject([
@@ -92,18 +92,18 @@ describe('the watch over a supervised process', () => {
     ]);
   });
 
-  test('leaves one that is stopped to its patience', async () => {
+  test('a process that is being stopped gets its whole stop time', async () => {
     const child = start('worker', '', { hungAfterMs: HUNG_AFTER_MS, stopPatienceMs: 3 * HUNG_AFTER_MS });
     await child.ready;
     const pid = child.pid()!;
     freeze(child);
     await child.stop();
     expect(isRunning(pid)).toBe(false);
-    expect(said).toEqual(['worker did not stop within 1.8 s, killing it']);
+    expect(lines).toEqual(['worker did not stop within 1.8 s, killing it']);
     expect(starts()).toHaveLength(1);
   });
 
-  test('leaves one alone that is busy, but answers between two pieces of work', async () => {
+  test('a busy process that replies between pieces of work is not killed', async () => {
     const busy = `process.on('SIGUSR2', () => {
         const piece = (left) => {
           for (const end = performance.now() + ${MUCH_LATER_MS / 4}; performance.now() < end; );
@@ -116,21 +116,21 @@ describe('the watch over a supervised process', () => {
     await child.ready;
     process.kill(child.pid()!, 'SIGUSR2');
     await until(() => readJournal(folder.path).some(({ event }) => event === 'finished'));
-    expect(said).toEqual([]);
+    expect(lines).toEqual([]);
     expect(starts()).toHaveLength(1);
   });
 
-  test('takes any message for a sign of life', async () => {
+  test('any message counts as a sign of life', async () => {
     const talker = `process.on('newListener', (name) => name === 'message' && setImmediate(() => process.removeAllListeners(name)));
       setInterval(() => tellParent('a word'), ${MUCH_LATER_MS / 20});`;
     const child = start('worker', talker, { hungAfterMs: MUCH_LATER_MS });
     await child.ready;
-    await until(() => said.length > 30);
-    expect(new Set(said)).toEqual(new Set(['a word']));
+    await until(() => lines.length > 30);
+    expect(new Set(lines)).toEqual(new Set(['a word']));
     expect(starts()).toHaveLength(1);
   });
 
-  test('kills one whose channel is closed, and nothing fails', async () => {
+  test('a process that closed its channel is killed without an error', async () => {
     const mute = `process.on('SIGUSR2', () => {
         process.removeAllListeners('disconnect');
         process.disconnect();
@@ -138,11 +138,11 @@ describe('the watch over a supervised process', () => {
     const child = start('worker', mute, { hungAfterMs: HUNG_AFTER_MS });
     await child.ready;
     process.kill(child.pid()!, 'SIGUSR2');
-    await until(() => said.includes('worker is back'));
-    expect(said[0]).toBe('worker has not answered for 0.6 s, killing it');
+    await until(() => lines.includes('worker is back'));
+    expect(lines[0]).toBe('worker has not answered for 0.6 s, killing it');
   });
 
-  test('blames no process for a time in which the launcher itself was frozen', async () => {
+  test('a freeze of the launcher itself kills no process', async () => {
     const asked = `process.on('message', () => journal('worker asked'));`;
     const worker = spec(folder.path, 'worker', asked, { hungAfterMs: MUCH_LATER_MS });
     const code = `const { supervise } = await import(${JSON.stringify(urlInDist('launcher/supervisor.js'))});

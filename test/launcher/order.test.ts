@@ -24,7 +24,7 @@ describe('the launcher', () => {
     const { launcher, output } = testLaunch(join(folder.path, 'new', 'data'), fakeChildren(folder.path));
     await launcher.ready;
     await until(() => events('started').length === 3);
-    // Nothing waits for jobs: they start beside the others, on a busy machine behind them.
+    // Nothing waits for jobs, which start in parallel and, on a busy machine, later.
     expect(
       events('started')
         .filter((name) => name !== 'jobs')
@@ -64,7 +64,7 @@ describe('the launcher', () => {
     expect(events('started')).not.toContain('edge');
   });
 
-  test('a second signal is still orderly and says what is waited for', async () => {
+  test('a second signal keeps the stop orderly and reports what it waits for', async () => {
     const gate = join(folder.path, 'gate');
     const slow = `process.removeAllListeners('SIGTERM'); process.on('SIGTERM', () => {
       journal('edge draining');
@@ -82,7 +82,7 @@ describe('the launcher', () => {
     expect(events('stopped')[0]).toBe('edge');
   });
 
-  test('edges that are still being started are not told to restart, which could end them', async () => {
+  test('edges that are still starting get no restart signal, which could end them', async () => {
     const gate = join(folder.path, 'gate');
     const wait = `while (!existsSync(${JSON.stringify(gate)})) await new Promise((done) => setTimeout(done, 10));
       process.on('SIGUSR2', () => journal('edge restarted'));`;
@@ -102,7 +102,7 @@ describe('the launcher', () => {
     expect(await launcher.ended).toBe(0);
   });
 
-  test('a stop in the middle of the start ends what had been started', async () => {
+  test('a stop during the start ends everything that was started', async () => {
     const never = 'await new Promise(() => undefined);';
     const { launcher } = testLaunch(folder.path, fakeChildren(folder.path, { platform: never }));
     await until(() => events('started').length === 2);
@@ -112,7 +112,7 @@ describe('the launcher', () => {
     expect(events('started')).not.toContain('edge');
   });
 
-  test('at its end says how many events the edge had to leave in the spool', async () => {
+  test('the end reports how many events the edge left in the spool', async () => {
     const spool = join(folder.path, 'spool');
     const payer = { accountId: newId(), keyId: newId() };
     const left = [recordOf(payer), recordOf(payer), recordOf(payer)];
@@ -142,7 +142,7 @@ describe('the launcher', () => {
     expect(existsSync(join(folder.path, 'launcher.lock'))).toBe(false);
   });
 
-  test('a second launch on the same DATA_DIR says who is there, and leaves it alone', async () => {
+  test('a second launch on the same DATA_DIR names the running one and leaves it alone', async () => {
     const first = testLaunch(folder.path, fakeChildren(folder.path));
     await first.launcher.ready;
     const second = testLaunch(folder.path, fakeChildren(folder.path));
@@ -155,7 +155,7 @@ describe('the launcher', () => {
     expect(existsSync(join(folder.path, 'launcher.lock'))).toBe(false);
   });
 
-  test('the lock of a killed launcher is cleaned, also when its number was given away again', async () => {
+  test('the lock of a killed launcher is removed, even if its pid was reused', async () => {
     writeFileSync(
       join(folder.path, 'launcher.lock'),
       JSON.stringify({ pid: process.pid, start: '1', note: 'long gone' }),
@@ -167,9 +167,9 @@ describe('the launcher', () => {
   });
 
   test.each(['0', '48123'])(
-    'an address that is not of this machine is the fault of HOST (PORT=%s)',
+    "an address that is not this machine's is reported as a fault of HOST (PORT=%s)",
     async (PORT) => {
-      // 192.0.2.0/24 is kept for documentation.
+      // 192.0.2.0/24 is reserved for documentation.
       const { launcher, output } = testLaunch(folder.path, fakeChildren(folder.path), {
         HOST: '192.0.2.1',
         PORT,
@@ -180,7 +180,7 @@ describe('the launcher', () => {
     },
   );
 
-  describe('when the port is taken', () => {
+  describe('when the configured port is taken', () => {
     const occupy = async (): Promise<{ port: number; close(): Promise<void> }> => {
       const server = createServer();
       await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
@@ -190,7 +190,7 @@ describe('the launcher', () => {
       };
     };
 
-    test('waits for a listener that is about to go', async () => {
+    test('waits for a listener that is about to close', async () => {
       const other = await occupy();
       const { launcher } = testLaunch(folder.path, fakeChildren(folder.path), { PORT: String(other.port) });
       await until(() => existsSync(join(folder.path, 'launcher.lock')));
@@ -202,7 +202,7 @@ describe('the launcher', () => {
       expect(await launcher.ended).toBe(0);
     });
 
-    test('stops with one line that names it', async () => {
+    test('stops with one line that names the port', async () => {
       const other = await occupy();
       const launchWith = async (name: string): Promise<void> => {
         const { launcher, output } = testLaunch(
@@ -221,7 +221,7 @@ describe('the launcher', () => {
       await other.close();
     });
 
-    test('only once its child wants it, stops with the same line, since it was asked for', async () => {
+    test('stops with the same line if the port is taken only when the child wants it', async () => {
       const port = String(await freePort());
       const { launcher, output } = testLaunch(
         folder.path,

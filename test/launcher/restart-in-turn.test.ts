@@ -5,14 +5,14 @@ import { type SupervisedChild, supervise } from '../../src/launcher/supervisor.j
 import { until } from '../support/until.js';
 import { readJournal, spec, temporaryFolder } from './support.js';
 
-/** Decision 0166: a restart of all edges takes one away at a time. */
+/** Decision 0166: a restart of all edges stops one at a time. */
 describe('processes that are restarted in turn', () => {
   let folder: ReturnType<typeof temporaryFolder>;
   let running: SupervisedChild[];
-  let said: string[];
+  let lines: string[];
   beforeEach(async () => {
     folder = temporaryFolder();
-    said = [];
+    lines = [];
     running = [start(0), start(1)];
     await Promise.all(running.map(({ ready }) => ready));
   });
@@ -22,7 +22,7 @@ describe('processes that are restarted in turn', () => {
   });
 
   const broken = () => join(folder.path, 'broken');
-  /** While `broken` is there, one that starts does what it says. */
+  /** While the file `broken` exists, a starting process does what the file says. */
   const behaviour = () => `while (existsSync(${JSON.stringify(broken())})) {
     const { readFileSync } = await import('node:fs');
     if (readFileSync(${JSON.stringify(broken())}, 'utf8') === 'ends') process.exit(78);
@@ -30,8 +30,8 @@ describe('processes that are restarted in turn', () => {
   }`;
   const start = (nth: number): SupervisedChild =>
     supervise(spec(folder.path, `worker${nth + 1}`, behaviour()), {
-      say: (line) => said.push(line),
-      onFatal: (name, code) => said.push(`${name}: fatal ${code}`),
+      say: (line) => lines.push(line),
+      onFatal: (name, code) => lines.push(`${name}: fatal ${code}`),
       hasServed: true,
       backOff: { firstMs: 10, maxMs: 40, resetAfterMs: 60_000 },
     });
@@ -39,7 +39,7 @@ describe('processes that are restarted in turn', () => {
     restartInTurn(running, { start, isStopping: () => false, ...(patienceMs && { patienceMs }) });
   const pids = () => running.map((one) => one.pid());
 
-  test('end only when the one before serves again', async () => {
+  test('each process ends only after the one before serves again', async () => {
     expect(await restart()).toBeUndefined();
     const events = readJournal(folder.path).map(({ name, event }) => `${name} ${event}`);
     expect(events.slice(2)).toEqual([
@@ -48,10 +48,10 @@ describe('processes that are restarted in turn', () => {
       'worker2 stopped',
       'worker2 started',
     ]);
-    expect(said).toEqual([]);
+    expect(lines).toEqual([]);
   });
 
-  test('end once more for all who ask during a restart', async () => {
+  test('all requests during a restart share one further restart', async () => {
     let rounds = 0;
     const ask = inRounds(async () => {
       rounds++;
@@ -67,7 +67,7 @@ describe('processes that are restarted in turn', () => {
   test.each([
     ['is never ready', 'waits'],
     ['can not start', 'ends'],
-  ])('stay when one before them %s, and can be restarted again', async (_what, how) => {
+  ])('later processes stay if one before them %s, and can be restarted again', async (_what, how) => {
     const [, second] = pids();
     writeFileSync(broken(), how);
     const late = await restart(200);
@@ -75,11 +75,11 @@ describe('processes that are restarted in turn', () => {
     expect(late!.name).toBe('worker1');
     expect(pids()[1]).toBe(second);
     rmSync(broken());
-    // Nobody has to ask again for the one that was late.
+    // The late process needs no further request.
     await until(() => running[0]!.serves());
     const before = pids();
     expect(await restart()).toBeUndefined();
     expect(pids().every((pid) => pid !== undefined && !before.includes(pid))).toBe(true);
-    expect(said.filter((line) => line.includes('fatal'))).toEqual([]);
+    expect(lines.filter((line) => line.includes('fatal'))).toEqual([]);
   });
 });

@@ -16,8 +16,8 @@ export function temporaryFolder(): { path: string; remove(): void } {
 }
 
 /**
- * A process in the place of a real one. It writes what happens to it into `journal`, says that it is ready, answers pings, and
- * ends on SIGTERM and when the launcher is gone, as the real ones do. `behaviour` is code that runs first.
+ * A replacement for a real process. It logs what happens to it in `journal`, reports that it is ready, replies to pings, and
+ * ends on SIGTERM and when the launcher is gone, as real ones do. `behaviour` is code that runs first.
  */
 export function script(folder: string, name: string, behaviour = ''): string {
   const path = join(folder, `${name}.mjs`);
@@ -64,7 +64,7 @@ export function spec(folder: string, name: string, behaviour = '', limits: Limit
   return { name, entry, env: process.env, stopPatienceMs: 5_000, hungAfterMs: 0, ...limits };
 }
 
-/** Three small processes in the places of edge, platform and jobs. */
+/** Three small processes instead of edge, platform and jobs. */
 export function fakeChildren(
   folder: string,
   behaviour: Partial<Record<keyof Children, string>> = {},
@@ -77,8 +77,8 @@ export function fakeChildren(
 }
 
 /**
- * A program that is `npm start` but for the named children, which are small processes: launcher, database and lock are real.
- * @returns its path
+ * A program like `npm start`, with small processes for the named children. Launcher, database and lock are real.
+ * @returns The program's path.
  */
 export function launcherProgram(folder: string, small: readonly (keyof Children)[]): string {
   const entries = Object.fromEntries(small.map((name) => [name, script(folder, name)]));
@@ -103,11 +103,11 @@ process.exitCode = await launcher.ended;
 
 export interface TestLaunch {
   launcher: Launcher;
-  /** What the person saw. */
+  /** The output at the terminal. */
   output(): string;
 }
 
-/** Launches in this process; `databaseUrl` spares the embedded database where it isn't what is tested. */
+/** Launches in this process. `databaseUrl` avoids the embedded database in tests that are not about it. */
 export function testLaunch(
   dataDir: string,
   describe: typeof describeChildren,

@@ -5,10 +5,10 @@ import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { fakeChildren, type TestLaunch, temporaryFolder, testLaunch } from './support.js';
 
 /**
- * The ports that the launcher found free are not any more when they are taken. Whoever loses one is the real process
- * each time, beside small ones in the places of the others; in the end all are real that have a port.
+ * Ports that the launcher found free are taken before a child listens on them. The child that loses a port is the real process
+ * each time, and the others are small ones; in the end, all children with a port are real.
  */
-describe('the launcher whose choice of ports others were faster to take', () => {
+describe('the launcher whose chosen ports other programs take first', () => {
   let db: TestDatabase;
   let folder: ReturnType<typeof temporaryFolder>;
   let launched: TestLaunch | undefined;
@@ -25,7 +25,7 @@ describe('the launcher whose choice of ports others were faster to take', () => 
     await db.close();
   });
 
-  test('begins again with others, which everybody who needs them is told', async () => {
+  test('starts again with other ports, which all children learn', async () => {
     const attempts: Ports[] = [];
     const taken: (keyof Ports)[] = ['platform', 'edge'];
     launched = testLaunch(
@@ -34,7 +34,7 @@ describe('the launcher whose choice of ports others were faster to take', () => 
         const name = taken[attempts.push(ports) - 1];
         const real = describeChildren(config, databaseUrl, ports);
         const small = fakeChildren(folder.path)(config, databaseUrl, ports);
-        // Jobs are told no port, and tell none.
+        // Jobs get no port and report none.
         if (!name) return { ...real, jobs: small.jobs };
         others.push(createServer((socket) => socket.destroy()).listen(ports[name], '127.0.0.1'));
         return { ...small, [name]: real[name] };
@@ -43,7 +43,7 @@ describe('the launcher whose choice of ports others were faster to take', () => 
     );
     const { launcher, output } = launched;
     const { url } = await launcher.ready;
-    // A program of this machine may have been faster once more.
+    // Another program of this machine may have taken a port again.
     expect(attempts.length).toBeGreaterThan(taken.length);
     for (const name of taken) expect(output()).toContain(`another program took the port of ${name};`);
     expect(url).toBe(`http://localhost:${attempts.at(-1)!.edge}`);

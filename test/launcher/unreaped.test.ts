@@ -14,7 +14,7 @@ import { launcherProgram, temporaryFolder } from './support.js';
 
 const LOCK = new URL('../../src/lib/lock-file.js', import.meta.url).href;
 
-/** In a container without an init it stays a zombie, and keeps its number, for as long as the container runs. */
+/** In a container without an init, a killed process stays a zombie and keeps its pid as long as the container runs. */
 describe('a process that was killed and that nobody reaps', () => {
   let folder: ReturnType<typeof temporaryFolder>;
   let unreaped: Unreaped | undefined;
@@ -32,7 +32,7 @@ describe('a process that was killed and that nobody reaps', () => {
     return unreaped;
   };
 
-  test('does not run any more, though its number is taken', async () => {
+  test('does not count as running, though its pid is taken', async () => {
     const { pid, kill } = await sleeper();
     const { startTime } = processStat(pid)!;
     expect(isRunning(pid) && isStillRunning(pid, startTime)).toBe(true);
@@ -43,7 +43,7 @@ describe('a process that was killed and that nobody reaps', () => {
     expect(isStillRunning(pid, startTime)).toBe(false);
   });
 
-  test('owns no spool', async () => {
+  test('does not own a spool any more', async () => {
     const { pid, kill } = await sleeper();
     const owner = { ...ownIdentity(), pid, startTime: processStat(pid)!.startTime };
     expect(isGone(owner, ownIdentity())).toBe(false);
@@ -51,8 +51,8 @@ describe('a process that was killed and that nobody reaps', () => {
     expect(isGone(owner, ownIdentity())).toBe(true);
   });
 
-  test('is no database that could be adopted or has to be stopped', async () => {
-    // Its command line names the folder, as PostgreSQL's does.
+  test('is not adopted as a database, and needs no stop', async () => {
+    // The folder is in its command line, as in PostgreSQL's.
     const wait = `setInterval(() => {}, 1e6)`;
     unreaped = await startUnreaped(process.execPath, ['-e', wait, folder.path]);
     const { pid, kill } = unreaped;
@@ -63,7 +63,7 @@ describe('a process that was killed and that nobody reaps', () => {
     await stopServer(pid);
   });
 
-  test('holds no start lock', async () => {
+  test('does not hold a start lock any more', async () => {
     const path = join(folder.path, 'launcher.lock');
     const code = `const { takeLock } = await import(${JSON.stringify(LOCK)});
       takeLock(${JSON.stringify(path)}, 'here');
@@ -79,11 +79,11 @@ describe('a process that was killed and that nobody reaps', () => {
     release();
   });
 
-  test('lets the launcher start again after a SIGKILL of everything', async () => {
+  test('does not keep the launcher from starting after a SIGKILL of everything', async () => {
     const dataDir = join(folder.path, 'data');
     mkdirSync(dataDir);
     await putCluster(dataDir);
-    // Lock and database are what a start meets of an earlier one: the other processes may be small.
+    // A start meets lock and database of an earlier one, so the other processes may be small.
     const program = launcherProgram(folder.path, ['edge', 'platform', 'jobs']);
     const env = { ...INHERITED_ENV, DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'error' };
     unreaped = await startUnreaped(process.execPath, [program], env);

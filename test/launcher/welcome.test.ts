@@ -3,9 +3,9 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { NOT_SIMULATED, simulatedModels, welcome } from '../../src/launcher/welcome.js';
 
-describe('the end of the start', () => {
+describe('the welcome', () => {
   test('says which models are simulated', () => {
-    const shown = (deployments: { group: string; simulated: boolean }[]) => {
+    const modelsLine = (deployments: { group: string; simulated: boolean }[]) => {
       const line = welcome({ url: 'http://localhost:1', simulated: simulatedModels(deployments) })
         .split('\n')
         .find((one) => one.includes('Models'));
@@ -13,12 +13,12 @@ describe('the end of the start', () => {
     };
     const real = { group: 'gateway/fast', simulated: false };
     const simulated = { group: 'gateway/embed', simulated: true };
-    expect(shown([real])).toBeUndefined();
-    expect(shown([simulated])).toBe('simulated on this machine');
-    expect(shown([real, simulated, simulated])).toBe('simulated on this machine: gateway/embed');
+    expect(modelsLine([real])).toBeUndefined();
+    expect(modelsLine([simulated])).toBe('simulated on this machine');
+    expect(modelsLine([real, simulated, simulated])).toBe('simulated on this machine: gateway/embed');
   });
 
-  test('shows commands that work as they are: the key of the second is the bearer of the third', async () => {
+  test('shows commands that work as printed, with the key of the second as the bearer of the third', async () => {
     const calls: string[] = [];
     const read = async (request: IncomingMessage): Promise<unknown> => {
       let text = '';

@@ -10,10 +10,10 @@ import { INHERITED_ENV } from '../support/inherited-env.js';
 import { until } from '../support/until.js';
 import { launcherProgram, readJournal, temporaryFolder } from './support.js';
 
-/** Of the children jobs alone is real, and only where something of it is looked at. */
+/** Only jobs is a real child, and only where a test looks at it. */
 const SMALL = ['edge', 'platform', 'jobs'] as const;
 
-/** The launcher in a process of its own, with its real database. */
+/** The launcher in a separate process, with its real database. */
 describe('npm start', () => {
   let folder: ReturnType<typeof temporaryFolder>;
   let launchers: ChildProcess[];
@@ -54,11 +54,11 @@ describe('npm start', () => {
   const ended = (launcher: ChildProcess) =>
     until(() => launcher.exitCode !== null || launcher.signalCode !== null, { timeoutMs: 30_000 });
 
-  test('makes its database, serves, and on Ctrl-C to the whole group stops it last, leaving nothing', async () => {
+  test('creates its database, serves, and on Ctrl-C to the whole group stops the database last and leaves no process', async () => {
     const { process: launcher, output } = start();
     await until(() => output().includes('Ready at'), { timeoutMs: 30_000 });
     expect(output()).toContain('PostgreSQL created');
-    // Nobody waits long for the jobs, which may be slow.
+    // The start doesn't wait long for jobs, which may be slow.
     await until(() => /jobs\s+http:\/\/127\.0\.0\.1:\d+/.test(output()), { timeoutMs: 30_000 });
     const database = databasePid();
     process.kill(-launcher.pid!, 'SIGINT');
@@ -74,7 +74,7 @@ describe('npm start', () => {
     expect(existsSync(join(dataDir(), 'launcher.lock'))).toBe(false);
   });
 
-  test('after a SIGKILL starts again on the database that was left, and its old children are gone', async () => {
+  test('after a SIGKILL, starts again on the database that was left running, without its old children', async () => {
     await putCluster(dataDir());
     const first = start(SMALL);
     await until(() => first.output().includes('Ready at'), { timeoutMs: 30_000 });

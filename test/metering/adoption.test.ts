@@ -54,10 +54,10 @@ describe('the spool of a dead process', () => {
     (await db.pool.query('select * from usage_events where account_id = $1 order by id', [payer.accountId]))
       .rows;
   const ids = async (): Promise<string[]> => (await events()).map((row) => row.id);
-  /** Start and stop give up on a slow database after some seconds: here the machine may take its time. */
+  /** Start and stop give up on a slow database after some seconds; a busy machine gets more time here. */
   const open = (options: Partial<MeterOptions> = {}) =>
     openMeter(folder.path, db.pool, { patienceMs: 25_000, ...options });
-  /** Starts a meter, which replays what it finds before it is there, and stops it. */
+  /** Starts a meter, which replays the spools that it finds, and stops it. */
   const replay = async (): Promise<number> => {
     const { meter, registry, flushed } = await open();
     const replayed = await metricOf(registry, 'metering_replayed_events_total');
@@ -66,7 +66,7 @@ describe('the spool of a dead process', () => {
     return replayed;
   };
 
-  test('is committed at the next start, and the folder goes', async () => {
+  test('the next start commits every event and removes the folder', async () => {
     const records = Array.from({ length: 1_200 }, () => recordOf(payer, { inputTokens: 1, outputTokens: 1 }));
     leaveSpool(folder.path, [records.slice(0, 700), records.slice(700)]);
     expect(await replay()).toBe(1_200);
@@ -74,13 +74,13 @@ describe('the spool of a dead process', () => {
     expect(readdirSync(folder.path)).toEqual([]);
   });
 
-  test('copied three times and replayed by two processes at once, gives one event and one debit', async () => {
+  test('three copies replayed by two processes at once give one event and one debit', async () => {
     const records = Array.from({ length: 200 }, () => recordOf(payer));
     const intent = intentOf(payer);
     const original = leaveSpool(folder.path, [[intent, ...records]]);
     for (const copy of [newId(), newId()]) cpSync(original, join(folder.path, copy), { recursive: true });
     const meters = await Promise.all([1, 2].map(() => open()));
-    // Where one held the account for long, the other has taken its events over and commits them later.
+    // If one process locked the account for long, the other has taken its events over and commits them later.
     const replayed = () =>
       Promise.all(meters.map(({ registry }) => metricOf(registry, 'metering_replayed_events_total')));
     await until(async () => (await replayed()).reduce((sum, events) => sum + events) === 603, {
@@ -95,7 +95,7 @@ describe('the spool of a dead process', () => {
     expect(readdirSync(folder.path)).toEqual([]);
   });
 
-  test('turns an intent without its finished event into a free error, and only that one', async () => {
+  test('an intent without a finished event becomes a free error, other calls stay as they are', async () => {
     const done = intentOf(payer);
     const carried = intentOf(payer);
     const cut = intentOf(payer, {
@@ -130,14 +130,14 @@ describe('the spool of a dead process', () => {
     });
   });
 
-  test('with a torn tail, gives every whole record', async () => {
+  test('a torn tail costs no whole record', async () => {
     const records = [recordOf(payer), recordOf(payer)];
     leaveSpool(folder.path, [records], '\u0010\u0000\u0000\u0000half a rec');
     expect(await replay()).toBe(2);
     expect(readdirSync(folder.path)).toEqual([]);
   });
 
-  test('damaged in the middle, gives every other record and is kept aside', async () => {
+  test('damage in the middle costs only the damaged record, and the file is kept aside', async () => {
     const records = [recordOf(payer), recordOf(payer), recordOf(payer)];
     const path = join(leaveSpool(folder.path, [records]), '0000000001.seg');
     const bytes = readFileSync(path);
@@ -152,7 +152,7 @@ describe('the spool of a dead process', () => {
     );
   });
 
-  test('that itself was replaying another, brings both', async () => {
+  test('a process that died while replaying another one leaves both spools to be committed', async () => {
     const inner = recordOf(payer);
     const outer = recordOf(payer);
     const died = leaveSpool(folder.path, [[outer]]);
@@ -162,26 +162,26 @@ describe('the spool of a dead process', () => {
     expect(await ids()).toEqual([inner.id, outer.id].sort());
   });
 
-  test('is told by the names of all whose events it held, once those are committed', async () => {
+  test('the names of all former owners are reported once their events are committed', async () => {
     const died = leaveSpool(folder.path, [[recordOf(payer)]]);
     const earlier = leaveSpool(join(folder.path, '.elsewhere'), [[recordOf(payer)]]);
     cpSync(earlier, join(died, `adopted-${basename(earlier)}`), { recursive: true });
-    const told: [string[], number][] = [];
+    const reported: [string[], number][] = [];
     const committed: Promise<void>[] = [];
     const { meter } = await open({
       onReplayed: (owners) => {
-        committed.push(ids().then((found) => void told.push([owners, found.length])));
+        committed.push(ids().then((found) => void reported.push([owners, found.length])));
       },
     });
     await Promise.all(committed);
-    expect(told).toEqual([[[basename(died), basename(earlier)], 2]]);
+    expect(reported).toEqual([[[basename(died), basename(earlier)], 2]]);
     await meter.stop();
   });
 
-  test('is committed whatever lies beside it, and an orderly stop deletes nothing unread', async () => {
+  test("foreign files beside a spool don't keep it from being committed, and an orderly stop deletes nothing unread", async () => {
     const records = [recordOf(payer), recordOf(payer), recordOf(payer)];
     for (const record of records) leaveSpool(folder.path, [[record]]);
-    // Nobody can say whose this one is, …
+    // This folder has no owner, …
     const strange = leaveSpool(folder.path, [[recordOf(payer)]]);
     mkdirSync(join(strange, 'owner.json'));
     // … and this one has an owner but can't be read.
@@ -197,28 +197,28 @@ describe('the spool of a dead process', () => {
     expect(readdirSync(folder.path)).toEqual([basename(strange)]);
   });
 
-  test('is kept by an orderly stop, adopted and not replayed, for the next start', async () => {
+  test('a spool adopted but not replayed before an orderly stop is replayed by the next start', async () => {
     const { meter } = await open();
     const [own] = readdirSync(folder.path);
     const record = recordOf(payer);
     const left = leaveSpool(folder.path, [[record]]);
-    // As after a rename that took effect and was reported as failed.
+    // As after a rename that took effect but was reported as failed.
     renameSync(left, join(folder.path, own!, `adopted-${basename(left)}`));
     await meter.stop();
     expect(await replay()).toBe(1);
     expect(await ids()).toEqual([record.id]);
   });
 
-  describe('is known to be dead', () => {
+  describe('when an owner counts as dead', () => {
     const record = () => recordOf(payer);
-    test('when its pid is gone', async () => {
+    test('an owner whose pid is gone is dead', async () => {
       const child = spawn(process.execPath, ['-e', '']);
       await once(child, 'exit');
       writeOwner(leaveSpool(folder.path, [[record()]]), { ...ownIdentity(), pid: child.pid! });
       expect(await replay()).toBe(1);
     });
 
-    test('when its pid belongs to a later process', async () => {
+    test('an owner whose pid belongs to a later process is dead', async () => {
       writeOwner(leaveSpool(folder.path, [[record()]]), { ...ownIdentity(), startTime: '1' });
       expect(await replay()).toBe(1);
     });
@@ -227,7 +227,7 @@ describe('the spool of a dead process', () => {
       ['an hour behind', -3_600_000],
       ['an hour ahead', 3_600_000],
     ])(
-      'when it ran elsewhere and its heartbeat stands still, also by a clock that is %s',
+      'an owner elsewhere is dead once its heartbeat stops, even by a clock that is %s',
       async (_how, ms) => {
         const [still, living] = [0, 1].map(() => {
           const left = leaveSpool(folder.path, [[intentOf(payer)]]);
@@ -247,7 +247,7 @@ describe('the spool of a dead process', () => {
     );
   });
 
-  describe('of a process that may live, since it can not be looked up', () => {
+  describe("of an owner that can't be looked up and may be alive", () => {
     /** A finished call of $0.00025, and an open one. */
     const leaveElsewhere = (heartbeatAgeMs = 0) => {
       const finished = recordOf(payer);
@@ -263,10 +263,10 @@ describe('the spool of a dead process', () => {
         .balance;
 
     test.each([
-      ['by one that alone admits calls', { alone: true }, 0],
-      ['beside others that admit calls if it is silent', {}, 16_000],
+      ['if it alone admits calls', { alone: true }, 0],
+      ['if others admit calls and the owner is silent', {}, 16_000],
     ])(
-      'has its finished calls committed before another serves, %s; its folder and open calls stay its own',
+      'its finished calls are committed before another process serves, %s; its folder and open calls stay its own',
       async (_who, options, heartbeatAgeMs) => {
         const { left, finished } = leaveElsewhere(heartbeatAgeMs);
         const { meter, flushed } = await open(options);
@@ -279,7 +279,7 @@ describe('the spool of a dead process', () => {
       },
     );
 
-    test('is charged once when it is found to be dead', async () => {
+    test('its calls are charged once if it turns out to be dead', async () => {
       const { finished, open: cut } = leaveElsewhere();
       const { meter, registry } = await open({ alone: true, lookMs: 20 });
       await until(async () => (await metricOf(registry, 'metering_replayed_events_total')) === 2);
@@ -289,7 +289,7 @@ describe('the spool of a dead process', () => {
       expect(readdirSync(folder.path)).toEqual([]);
     });
 
-    test('keeps one that alone admits calls from serving until the database has its calls', async () => {
+    test("a process that admits calls alone doesn't serve before the database has them", async () => {
       const { finished } = leaveElsewhere();
       const session = await db.pool.connect();
       await session.query('begin; lock table usage_events in exclusive mode');
@@ -305,21 +305,21 @@ describe('the spool of a dead process', () => {
       await meter.stop();
     });
 
-    test('is left alone where its accounts are of another installation, and keeps nobody from serving', async () => {
+    test('a spool of another installation is left alone and keeps nobody from serving', async () => {
       const ours = payer;
       payer = { accountId: newId(), keyId: newId() };
       const { left } = leaveElsewhere();
       payer = ours;
       const { meter, registry } = await open({ alone: true });
       expect(meter.accepting()).toBe(true);
-      // Nothing is tried again or set aside.
+      // No event is retried or becomes a dead letter.
       expect(await metricOf(registry, 'metering_spool_events')).toBe(0);
       expect(await metricOf(registry, 'metering_dead_letters_total')).toBe(0);
       await meter.stop();
       expect(readdirSync(folder.path)).toEqual([basename(left)]);
     });
 
-    test('whose spool was taken away meanwhile keeps nobody from serving', async () => {
+    test('a spool that is taken away meanwhile keeps nobody from serving', async () => {
       const { left } = leaveElsewhere();
       symlinkSync(join(left, 'nowhere'), join(left, '0000000000.seg'));
       const { meter } = await open({ alone: true });
@@ -329,8 +329,8 @@ describe('the spool of a dead process', () => {
     });
   });
 
-  describe('is left alone', () => {
-    test('while its process lives, however old its heartbeat', async () => {
+  describe('when an owner counts as alive', () => {
+    test('a live process keeps its folder, however old its heartbeat', async () => {
       const left = leaveSpool(folder.path, [[recordOf(payer)]]);
       writeOwner(left, ownIdentity());
       utimesSync(join(left, 'owner.json'), new Date(0), new Date(0));
@@ -341,7 +341,7 @@ describe('the spool of a dead process', () => {
     test.each([
       ['on another machine', { machine: 'another' }],
       ['in another container of this machine', { pidNamespace: 'pid:[1]' }],
-    ])('while its heart beats %s', async (_where, changes) => {
+    ])('a process %s with fresh heartbeats keeps its folder', async (_where, changes) => {
       writeOwner(leaveSpool(folder.path, [[recordOf(payer)]]), {
         ...ownIdentity(),
         pid: 2 ** 22,
@@ -352,7 +352,7 @@ describe('the spool of a dead process', () => {
     });
   });
 
-  test('is found by a process that runs already, even one that it has adopted and not replayed', async () => {
+  test('a running process finds new spools, and those it adopted but did not replay', async () => {
     const { meter, registry } = await open();
     await finish(meter, recordOf(payer));
     const [own] = readdirSync(folder.path);

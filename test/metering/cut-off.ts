@@ -6,7 +6,7 @@ import { checkInvariants } from '../support/invariants.js';
 import { createTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { createPayer, type Payer, temporaryFolder } from './support.js';
 
-/** What a meter needs whose database can be cut off. */
+/** A meter's surroundings, with a database that can be cut off. */
 interface CutOff {
   db: TestDatabase;
   /** Between the pool and the database. */
@@ -14,19 +14,19 @@ interface CutOff {
   pool: pg.Pool;
   /** Has a dollar. */
   payer: Payer;
-  /** Of the spool. */
+  /** Folder of the spool. */
   folder: ReturnType<typeof temporaryFolder>;
 }
 
 interface CutOffOptions {
-  /** Most connections of the pool. */
+  /** Maximum connections of the pool. */
   max?: number;
   onConnect?: (client: pg.PoolClient) => void;
-  /** Runs when the link is whole again, and the pool still open. */
+  /** Runs when the link works again and the pool is still open. */
   stop?: () => Promise<void>;
 }
 
-/** Makes all of it for each test of a `describe`; the database is shared, and its books are checked after each test. */
+/** Creates them for each test of a `describe`. The database is shared, and its books are checked after each test. */
 export function useCutOff({ max = 2, onConnect, stop }: CutOffOptions = {}): CutOff {
   const made = {} as CutOff;
   beforeAll(async () => {
@@ -42,7 +42,7 @@ export function useCutOff({ max = 2, onConnect, stop }: CutOffOptions = {}): Cut
     made.payer = await createPayer(made.db.pool, DOLLAR);
     made.pool = new pg.Pool({ connectionString: made.link.urlOf(made.db.url), max });
     made.pool.on('error', () => undefined);
-    // As every pool of the product: a connection may end while it is in use.
+    // As in every pool of the product, a connection may end while it is in use.
     made.pool.on('connect', guardConnection);
     if (onConnect) made.pool.on('connect', onConnect);
   });

@@ -31,13 +31,13 @@ describe('npm run dead-letters', () => {
     (await db.pool.query('select balance::text as b from accounts where id = $1', [payer.accountId])).rows[0]
       .b;
 
-  test('says so when nothing is set aside', async () => {
+  test('reports that there are no dead letters', async () => {
     const { code, output } = await deadLetters();
     expect(output).toContain('no dead letters in');
     expect(code).toBe(0);
   });
 
-  test('lists each event with its reason, and books none', async () => {
+  test('lists each event with its reason, and charges none', async () => {
     const record = recordOf(payer);
     await setAside(spool, record, 'numeric field overflow');
     await setAside(spool, record, 'no partition');
@@ -49,7 +49,7 @@ describe('npm run dead-letters', () => {
     expect(await balance()).toBe('1.000000000000');
   });
 
-  test('books them once the cause is gone, as of the time of their calls; what is refused again stays', async () => {
+  test('charges events once the cause is gone, as of the time of their calls, and keeps those refused again', async () => {
     const createdAt = Date.UTC(2026, 1, 3, 4, 5, 6);
     const good = [recordOf(payer, { createdAt }), recordOf(payer)];
     const stranger = recordOf({ accountId: newId(), keyId: newId() });
@@ -66,14 +66,14 @@ describe('npm run dead-letters', () => {
     expect(days.rows).toEqual([{ day: '2026-02-03' }]);
     expect((await listDeadLetters(spool)).map(({ record }) => record)).toEqual([stranger, odd]);
 
-    // A file that was taken in and is there again, as after a crash in between.
+    // The file of a charged event exists again, as after a crash before its removal.
     await setAside(spool, good[0]!, 'x');
     expect((await deadLetters(['--retake'])).output).toContain('1 event is recorded, 2 rejected again');
     expect(await balance()).toBe('0.999500000000');
     expect(await checkInvariants(db.pool)).toEqual([]);
   });
 
-  test('keeps everything while the database is away, and says what is wrong', async () => {
+  test('keeps every dead letter while the database is unavailable, and reports the error', async () => {
     await setAside(spool, recordOf(payer), 'x');
     const { code, output } = await deadLetters(['--retake'], {
       DATABASE_URL: 'postgres://u:secret@127.0.0.1:9/none',
@@ -84,7 +84,7 @@ describe('npm run dead-letters', () => {
     expect(readdirSync(join(spool, 'dead-letters'))).toHaveLength(1);
   });
 
-  test('refuses what it does not know', async () => {
+  test('refuses unknown options', async () => {
     expect((await deadLetters(['--all'])).code).toBe(2);
   });
 });

@@ -1,6 +1,6 @@
 import { realDisk, type SpoolDisk } from '../../src/metering/segment.js';
 
-/** A disk that refuses like a full volume: writes some bytes, then none. */
+/** A disk that fails like a full volume: writes some bytes, then none. */
 export function fillableDisk(): SpoolDisk & { full: boolean; syncFails: number; syncs: number } {
   const disk = {
     full: false,

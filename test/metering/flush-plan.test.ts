@@ -31,9 +31,9 @@ describe('a flush into tables that were never analysed', () => {
       return Number(inserted) >= BATCHES * BATCH ? { rows: Number(seq) + Number(idx) } : undefined;
     });
 
-  test('reads a bounded number of rows per event, however large the ledger has grown', async () => {
+  test('a flush reads a bounded number of rows per event, however large the ledger has grown', async () => {
     const payer = await createPayer(db.pool);
-    // One threshold that is reached near the end, one that never is.
+    // One threshold is reached near the end, the other never.
     await limitKey(db.pool, payer, 2);
     await subscribe(db.pool, payer, [70, 100]);
     for (let i = 0; i < BATCHES; i++) {

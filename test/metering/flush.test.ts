@@ -23,7 +23,7 @@ describe('a flushed batch', () => {
       (await one<{ b: string }>('select balance::text as b from accounts where id = $1', payer.accountId)).b,
     );
 
-  test('debits exactly tokens × price and reports the balance and the spend of the key', async () => {
+  test("a flush debits exactly tokens × price and reports the balance and the key's spend", async () => {
     const payer = await createPayer(db.pool, DOLLAR);
     const createdAt = Date.UTC(2026, 1, 28, 23, 59, 59, 999);
     const record = recordOf(payer, { createdAt, inputTokens: 1, outputTokens: 0, priceIn: 50_000n });
@@ -49,7 +49,7 @@ describe('a flushed batch', () => {
     });
   });
 
-  test('of the previous build, which sends no messages, is written as it was', async () => {
+  test('a batch of the previous build, without error messages, is written as before', async () => {
     const payer = await createPayer(db.pool, DOLLAR);
     const record = recordOf(payer);
     const calls: { text: string; values: unknown[] }[] = [];
@@ -68,7 +68,7 @@ describe('a flushed batch', () => {
     await flushBatch(spy, [recordOf(payer)]).catch(() => undefined);
     const { text, values } = calls[0]!;
     expect(text).toContain('write_calls');
-    // Accounts and 28 columns, of which the messages are the last.
+    // Accounts and 28 columns, the last of which is the error messages.
     const former = values.toSpliced(28, 1);
     former[1] = `{${record.id}}`;
     const marks = former.map((_, at) => `$${at + 1}`);
@@ -79,7 +79,7 @@ describe('a flushed batch', () => {
     });
   });
 
-  test('takes a failed call for a use of its key, and for no spend', async () => {
+  test('a failed call counts as a use of its key, but not as spend', async () => {
     const payer = await createPayer(db.pool);
     const failed = recordOf(payer, { status: 'error', createdAt: Date.UTC(2026, 3, 5, 12) });
     expect(await flushBatch(db.pool, [failed])).toMatchObject({
@@ -94,7 +94,7 @@ describe('a flushed batch', () => {
     ).toEqual({ spend: 0, at: new Date(failed.createdAt) });
   });
 
-  test('stores what was recorded, prices in dollars per million tokens', async () => {
+  test('every field is stored as recorded, prices in dollars per million tokens', async () => {
     const payer = await createPayer(db.pool);
     const record = recordOf(payer, { ttftMs: 12, estimated: true, priceIn: 123_456n });
     await flushBatch(db.pool, [record]);
@@ -111,7 +111,7 @@ describe('a flushed batch', () => {
     });
   });
 
-  test('changes nothing when it is sent again, and still reports where the accounts stand', async () => {
+  test('sending a batch again changes nothing, and still reports the current balances', async () => {
     const payer = await createPayer(db.pool);
     const records = [recordOf(payer), recordOf(payer)];
     const first = await flushBatch(db.pool, records);
@@ -122,7 +122,7 @@ describe('a flushed batch', () => {
     expect(second.keyDays).toEqual(first.keyDays);
   });
 
-  test('does not charge an event a second time under another time', async () => {
+  test('an event is not charged a second time under another time', async () => {
     const payer = await createPayer(db.pool, DOLLAR);
     const record = recordOf(payer);
     await flushBatch(db.pool, [record]);
@@ -131,7 +131,7 @@ describe('a flushed batch', () => {
     expect(await balanceOf(payer)).toBe(DOLLAR - record.cost);
   });
 
-  test('does not call a finished call terminated', async () => {
+  test('a finished call is never recorded as terminated', async () => {
     const payer = await createPayer(db.pool);
     const intent = intentOf(payer);
     await flushBatch(db.pool, [
@@ -140,7 +140,7 @@ describe('a flushed batch', () => {
     expect((await flushBatch(db.pool, [terminatedEvent(intent)])).inserted).toBe(0);
   });
 
-  test('leaves out and names the records of accounts that do not exist', async () => {
+  test('records of accounts that do not exist are left out and reported', async () => {
     const payer = await createPayer(db.pool);
     const good = recordOf(payer);
     const orphan = recordOf({ accountId: newId(), keyId: newId() });
@@ -149,21 +149,21 @@ describe('a flushed batch', () => {
     expect(result.inserted).toBe(1);
   });
 
-  test('rolls back as a whole when one record is refused', async () => {
+  test('one rejected record rolls back the whole batch', async () => {
     const payer = await createPayer(db.pool, DOLLAR);
     const bad = recordOf(payer, { inputTokens: -1, cost: 0n });
     await expect(flushBatch(db.pool, [recordOf(payer), bad])).rejects.toMatchObject({ code: '23514' });
     expect(await balanceOf(payer)).toBe(DOLLAR);
   });
 
-  test('which is ended in the middle writes nothing, and the same batch can be sent again', async () => {
+  test('a batch that is interrupted writes nothing and can be sent again', async () => {
     const payer = await createPayer(db.pool, DOLLAR);
     const pool = new pg.Pool({ connectionString: db.url, max: 1 });
     pool.on('error', () => undefined);
     const records = [recordOf(payer), recordOf(payer)];
     const waiting = `from pg_stat_activity
       where query like '%write_calls%' and wait_event_type = 'Lock' and datname = current_database()`;
-    /** Ends the flush while it waits for the lock. On a busy machine that wait may be over before: then once more. */
+    /** Ends the flush while it waits for the lock. On a busy machine that wait may end before; then it tries again. */
     const refusedBy = async (end: string): Promise<string> => {
       for (;;) {
         let code: string | undefined;
@@ -199,7 +199,7 @@ describe('a flushed batch', () => {
     }
   });
 
-  test("counts days and hours in UTC, whatever the connection's time zone", async () => {
+  test("days and hours count in UTC, whatever the connection's time zone", async () => {
     const payer = await createPayer(db.pool);
     const pool = new pg.Pool({ connectionString: db.url, max: 1, options: '-c timezone=Asia/Kolkata' });
     try {
@@ -215,7 +215,7 @@ describe('a flushed batch', () => {
     }
   });
 
-  test('finds a partition that came after the connection had its plans', async () => {
+  test('a kept plan finds a partition that was added later', async () => {
     const payer = await createPayer(db.pool);
     const createdAt = Date.UTC(2030, 0, 15);
     const intent = intentOf(payer);
@@ -235,7 +235,7 @@ describe('a flushed batch', () => {
     }
   });
 
-  test('keeps every invariant for random batches with duplicates, sent by two flushers at once', async () => {
+  test('two flushers that send random batches with duplicates at once keep every invariant', async () => {
     const payers = await Promise.all([1, 2, 3].map(() => createPayer(db.pool)));
     const tokens = fc.nat(100_000);
     const draft = fc.record({

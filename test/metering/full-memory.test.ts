@@ -5,7 +5,7 @@ import { useCutOff } from './cut-off.js';
 import { fillableDisk } from './fillable-disk.js';
 import { finish, metricOf, openMeter, recordOf, type TestMeter } from './support.js';
 
-describe('a meter whose memory is full, since the database is away', () => {
+describe('a meter whose memory is full while the database is unavailable', () => {
   let open: TestMeter;
   const disk = fillableDisk();
   const cutOff = useCutOff({ stop: async () => void (await open.meter.stop()) });
@@ -17,11 +17,11 @@ describe('a meter whose memory is full, since the database is away', () => {
     await Promise.all(records.map((one) => finish(open.meter, one)));
     return records;
   };
-  /** All of one turn of the event loop: from the next on, events stay on the disk. */
+  /** All events of one turn of the event loop. From the next turn on, events stay on the disk. */
   const fill = async (syncFails = 0): Promise<UsageRecord[]> => {
     disk.syncs = 0;
     open = await openMeter(cutOff.folder.path, cutOff.pool, { disk, memoryEvents: 100, heartbeatMs: 1 });
-    // The next sync is that of the segment that holds them.
+    // The next sync is the one of the segment that holds them.
     await until(() => disk.syncs > 0, { what: 'the first sync' });
     disk.syncFails = syncFails;
     cutOff.link.cut();
@@ -33,7 +33,7 @@ describe('a meter whose memory is full, since the database is away', () => {
       .filter((name) => name.endsWith('.seg'))
       .toReversed()
       .find((name) => readFileSync(`${own()}/${name}`).includes(id));
-  /** Each is reported as settled once: whoever counts what is pending comes to nothing. */
+  /** Each event is reported as settled once, so the count of pending events returns to zero. */
   const expectSettledOnce = async (records: UsageRecord[]): Promise<void> => {
     cutOff.link.restore();
     expect(await open.meter.drain(20_000)).toBe(true);
@@ -57,7 +57,7 @@ describe('a meter whose memory is full, since the database is away', () => {
     await expectSettledOnce([...kept, ...spilled]);
   });
 
-  test('settles each event once when someone deletes the cutOff.folder, except those that were nowhere else', async () => {
+  test('settles each event once when somebody deletes the folder, except those that were nowhere else', async () => {
     const kept = await fill();
     await record(50);
     rmSync(own(), { recursive: true });

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { begin, finish, intentOf, openMeter, recordOf } from './support.js';
 
 /**
- * A process to be killed: records a few calls per millisecond and prints the id of each that is acknowledged.
+ * A process to be killed. It records a few calls per millisecond and prints the id of each acknowledged one.
  * Arguments: spool directory, database URL, account id, key id.
  */
 const [directory, databaseUrl, accountId, keyId] = process.argv.slice(2) as [string, string, string, string];
@@ -18,7 +18,7 @@ for (;;) {
   await nextTurn();
   for (const { id } of intents) {
     void finish(meter, recordOf({ accountId, keyId }, { id, inputTokens: 7, outputTokens: 3 })).then(() =>
-      // A pipe is written synchronously: the parent has it even when the next thing is the kill.
+      // Writes to a pipe are synchronous, so the parent gets the id even if the kill comes next.
       process.stdout.write(`${id}\n`),
     );
   }

@@ -19,7 +19,7 @@ describe('a process that is killed while it records', () => {
   });
   afterAll(() => db.close());
 
-  test('loses no event that it has acknowledged, and charges none twice', async () => {
+  test('no acknowledged event is lost, and none is charged twice', async () => {
     const folder = temporaryFolder();
     const payer = await createPayer(db.pool, 1_000n * DOLLAR);
     const acknowledged: string[] = [];
@@ -36,7 +36,7 @@ describe('a process that is killed while it records', () => {
       const closed = once(victim, 'close');
       await Promise.race([once(victim.stdout, 'data'), closed]);
       expect(victim.exitCode).toBeNull();
-      // The moment of the kill is what is random here, not a wait for something to happen.
+      // A random moment for the kill, not a wait for a condition.
       await delay(Math.random() * 300);
       victim.kill('SIGKILL');
       await closed;
@@ -50,7 +50,7 @@ describe('a process that is killed while it records', () => {
     );
     const successes = new Set(rows.filter((row) => row.status === 'success').map((row) => row.id));
     expect(acknowledged.filter((id) => !successes.has(id))).toEqual([]);
-    // Beyond the acknowledged ones, a kill can only catch the calls of one turn between write and answer.
+    // A kill can leave only one turn's calls written but not yet acknowledged.
     expect(successes.size - acknowledged.length).toBeLessThanOrEqual(KILLS * 20);
     for (const row of rows.filter((other) => other.status === 'error')) {
       expect(row.error_code).toBe('gateway_terminated');

@@ -17,7 +17,7 @@ import {
   temporaryFolder,
 } from './support.js';
 
-/** A start gives up on a slow database after some seconds: here the machine may take its time. */
+/** A start gives up on a slow database after some seconds; a busy machine gets more time here. */
 const PATIENT = { patienceMs: 25_000 };
 
 const fullDisk: SpoolDisk = {
@@ -27,7 +27,7 @@ const fullDisk: SpoolDisk = {
   sync: () => Promise.resolve(),
 };
 
-describe('a meter with accounts that somebody has locked', () => {
+describe('a meter with accounts that another transaction locks', () => {
   let db: TestDatabase;
   let folder: ReturnType<typeof temporaryFolder>;
   let session: PoolClient;
@@ -63,7 +63,7 @@ describe('a meter with accounts that somebody has locked', () => {
     ).rows.map((row) => row.event_id);
   const idsOf = (records: UsageRecord[]): string[] => records.map(({ id }) => id);
   let second = 0;
-  /** One after another by their own times, too. */
+  /** Records with increasing times. */
   const some = (payer: Payer, count: number): UsageRecord[] =>
     Array.from({ length: count }, () =>
       recordOf(payer, { createdAt: Date.UTC(2026, 10, 1) + second++ * 1_000 }),
@@ -71,7 +71,7 @@ describe('a meter with accounts that somebody has locked', () => {
   const chargedWith = (payer: Payer, records: UsageRecord[], timeoutMs = 2_000) =>
     until(async () => (await charges(payer)).length === records.length, { timeoutMs, what: 'the charges' });
 
-  test('commits all others, and theirs in order once the lock is gone; nothing twice, nothing lost', async () => {
+  test('commits all other events at once, and those of locked accounts in order once the lock is gone', async () => {
     await lock([victim]);
     const { meter, flushed, registry } = await openMeter(folder.path, db.pool);
     const [theirs, others]: [UsageRecord[], UsageRecord[]] = [[], []];
@@ -82,7 +82,7 @@ describe('a meter with accounts that somebody has locked', () => {
       await Promise.all(records.flat().map((record) => finish(meter, record)));
       await chargedWith(other, others);
     }
-    // The meter hears of its commit after the rows are there for others to see.
+    // Rows are visible to others before the meter gets the response to its commit.
     await until(() => meter.backlog().events === 21, { what: 'the meter to know what it has committed' });
     expect(await charges(victim)).toEqual([]);
     expect(await metricOf(registry, 'metering_held_events')).toBe(21);
@@ -96,7 +96,7 @@ describe('a meter with accounts that somebody has locked', () => {
     expect(readdirSync(folder.path)).toEqual([]);
   });
 
-  test('finds one of hundreds', async () => {
+  test('finds one locked account among hundreds', async () => {
     const crowd = await Promise.all(Array.from({ length: 200 }, () => createPayer(db.pool)));
     const locked = [crowd[0]!, crowd[77]!, crowd[199]!];
     await lock(locked);
@@ -112,7 +112,7 @@ describe('a meter with accounts that somebody has locked', () => {
     await meter.stop();
   });
 
-  test('waits with everybody while a whole table is locked, and goes on', async () => {
+  test('waits with all events while a whole table is locked, and then commits them', async () => {
     await session.query('lock table usage_events in exclusive mode');
     const crowd = await Promise.all(Array.from({ length: 20 }, () => createPayer(db.pool)));
     const { meter, registry } = await openMeter(folder.path, db.pool);
@@ -127,7 +127,7 @@ describe('a meter with accounts that somebody has locked', () => {
     await meter.stop();
   });
 
-  test('has memory of its own for them; beyond it all wait on the disk, and nothing is lost', async () => {
+  test('bounds the memory for locked accounts separately; beyond it, events wait on the disk and none is lost', async () => {
     await lock([victim]);
     const { meter } = await openMeter(folder.path, db.pool, { memoryEvents: 40 });
     const others: UsageRecord[] = [];
@@ -154,7 +154,7 @@ describe('a meter with accounts that somebody has locked', () => {
     expect(readdirSync(folder.path)).toEqual([]);
   });
 
-  test('ends answers that wait for a commit, since the disk is full, and charges nothing for them', async () => {
+  test('ends answers that wait for a commit because the disk is full, and charges nothing for them', async () => {
     const { meter } = await openMeter(folder.path, db.pool, { disk: fullDisk });
     await lock([victim]);
     const [theirs, others] = [some(victim, 2), some(other, 2)];
@@ -167,7 +167,7 @@ describe('a meter with accounts that somebody has locked', () => {
     await meter.stop();
   });
 
-  test('stops within seconds, leaves their events to the next start, which charges them', async () => {
+  test('stops within seconds and leaves their events to the next start, which charges them', async () => {
     await lock([victim]);
     const first = await openMeter(folder.path, db.pool, { patienceMs: 200 });
     const [theirs, others] = [some(victim, 3), some(other, 3)];
@@ -177,7 +177,7 @@ describe('a meter with accounts that somebody has locked', () => {
     expect(readdirSync(folder.path)).toHaveLength(1);
     await session.query('rollback');
     const next = await openMeter(folder.path, db.pool, PATIENT);
-    // The last flush of the first may hold the accounts for a moment.
+    // The first one's last flush may lock the accounts for a moment.
     await chargedWith(victim, theirs, 5_000);
     await chargedWith(other, others, 5_000);
     expect(await charges(victim)).toEqual(idsOf(theirs));
@@ -186,7 +186,7 @@ describe('a meter with accounts that somebody has locked', () => {
     expect(readdirSync(folder.path)).toEqual([]);
   });
 
-  test('takes over what it finds of them at the start, each event once, unless it is committed', async () => {
+  test('takes over their uncommitted events of dead processes at the start, each once', async () => {
     const [theirs, others] = [some(victim, 4), some(other, 2)];
     await flushWhenFree(db.pool, theirs.slice(0, 1));
     await lock([victim]);
@@ -201,7 +201,7 @@ describe('a meter with accounts that somebody has locked', () => {
     });
     expect(meter.accepting()).toBe(true);
     expect(idsOf(taken)).toEqual(idsOf(theirs.slice(1)));
-    // Nobody has to wait for what counts elsewhere by now.
+    // No stop waits for events that count elsewhere by now.
     expect(replayed).toHaveLength(2);
     await session.query('rollback');
     await chargedWith(victim, theirs, 5_000);
@@ -211,7 +211,7 @@ describe('a meter with accounts that somebody has locked', () => {
     expect(readdirSync(folder.path)).toEqual([]);
   });
 
-  test('replays the spools of dead processes all the same: only their own events wait', async () => {
+  test('replays all other events of dead processes meanwhile', async () => {
     await lock([victim]);
     const [theirs, others, later] = [some(victim, 2), some(other, 2), some(other, 2)];
     leaveSpool(folder.path, [[...theirs, ...others]]);

@@ -21,7 +21,7 @@ import {
   temporaryFolder,
 } from './support.js';
 
-/** What the newest segment of the only process holds. */
+/** Contents of the newest segment of the only process. */
 function spooled(directory: string): { ids: string[]; intents: string[] } {
   const [folder] = readdirSync(directory);
   const [file] = readdirSync(join(directory, folder!))
@@ -59,7 +59,7 @@ describe('a meter', () => {
     return rows[0]!.n;
   };
 
-  test('lets an answer end only when its event lies in the file', async () => {
+  test('lets an answer end only after its event is in the file', async () => {
     const { meter } = await openMeter(folder.path, db.pool);
     const record = recordOf(payer);
     const seen = new Promise<string[]>((resolve) => {
@@ -70,7 +70,7 @@ describe('a meter', () => {
     await meter.stop();
   });
 
-  test('brings all records of one turn of the event loop out in one write', async () => {
+  test('writes all records of one turn of the event loop with one write', async () => {
     const writes: number[] = [];
     const disk = {
       ...realDisk,
@@ -91,7 +91,7 @@ describe('a meter', () => {
     await meter.stop();
   });
 
-  test('commits within a few hundred milliseconds and tells what changed', async () => {
+  test('commits within a few hundred milliseconds and reports what changed', async () => {
     const { meter, flushed } = await openMeter(folder.path, db.pool);
     const record = recordOf(payer);
     await finish(meter, record);
@@ -111,7 +111,7 @@ describe('a meter', () => {
     await meter.stop();
   });
 
-  test('drains on demand and leaves nothing behind', async () => {
+  test('drains on demand and leaves no spool behind', async () => {
     const { meter, registry } = await openMeter(folder.path, db.pool);
     const records = Array.from({ length: 2_500 }, () => recordOf(payer));
     for (const record of records) begin(meter, intentOf(payer, { id: record.id }));
@@ -132,7 +132,7 @@ describe('a meter', () => {
     await expect(finish(meter, recordOf(payer))).rejects.toThrow('stopped');
   });
 
-  test('sets aside the record that the database refuses, after five tries, and commits all others', async () => {
+  test('moves a record that the database rejects to the dead letters after five tries, and commits all others', async () => {
     const { meter, registry, flushed } = await openMeter(folder.path, db.pool);
     const refused = recordOf(payer, { inputTokens: -1, cost: 0n });
     const stranger = recordOf({ accountId: refused.id, keyId: refused.id });
@@ -146,14 +146,14 @@ describe('a meter', () => {
     expect(reasons.size).toBe(2);
     expect(reasons.get(refused.id)).toMatch('usage_events_input_tokens_check');
     expect(reasons.get(stranger.id)).toMatch('does not exist');
-    // Whoever counts pending charges hears of every event once, of those set aside too.
+    // Every event is reported to the pending charges once, dead letters included.
     const settled = flushed.flatMap((result) => result.own.map((record) => record.id));
     expect(settled.toSorted()).toEqual(mixed.map((record) => record.id).toSorted());
     await meter.stop();
     expect(readdirSync(folder.path)).toEqual(['dead-letters']);
   });
 
-  test('sets aside a record at which a trigger raises', async () => {
+  test('moves a record that makes a trigger raise to the dead letters', async () => {
     const { meter, registry } = await openMeter(folder.path, db.pool);
     const refused = recordOf(payer);
     await db.pool.query(`create function refuse_one() returns trigger language plpgsql as $$ begin
@@ -171,7 +171,7 @@ describe('a meter', () => {
     await meter.stop();
   });
 
-  test('keeps the spool of calls that are still open when it stops', async () => {
+  test('keeps the spool if calls are still open at its stop', async () => {
     const { meter } = await openMeter(folder.path, db.pool);
     const intent = intentOf(payer);
     begin(meter, intent);

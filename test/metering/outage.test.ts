@@ -24,7 +24,7 @@ describe('a meter in an outage', () => {
   const many = (count: number): UsageRecord[] =>
     Array.from({ length: count }, () => recordOf(cutOff.payer, { inputTokens: 3, outputTokens: 1 }));
 
-  test('of the database at start, starts within seconds, takes events and catches up', async () => {
+  test('of the database at the start: starts within seconds, takes events and catches up', async () => {
     cutOff.link.freeze();
     const start = performance.now();
     const { meter } = await openMeter(cutOff.folder.path, cutOff.pool);
@@ -40,7 +40,7 @@ describe('a meter in an outage', () => {
     expect(readdirSync(cutOff.folder.path)).toEqual([]);
   });
 
-  test('of the database at start, accepts nothing until what a dead process left is committed', async () => {
+  test('of the database at the start: accepts no calls until the events of a dead process are committed', async () => {
     const left = many(1_200);
     leaveSpool(cutOff.folder.path, [left]);
     cutOff.link.freeze();
@@ -52,7 +52,7 @@ describe('a meter in an outage', () => {
     await meter.stop();
   });
 
-  test('says again and again whose spools it has found, until they are committed', async () => {
+  test('of the database at the start: keeps reporting whose spools it has found until they are committed', async () => {
     jest.useFakeTimers({
       doNotFake: [
         'nextTick',
@@ -76,7 +76,7 @@ describe('a meter in an outage', () => {
         onFound: (names) => found.push(names.sort()),
         onReplayed: (names) => replayed.push(...names),
       });
-      // Before that there is nothing to say. On a busy machine it takes longer than the start waits.
+      // Before that there are no owners to report. On a busy machine this takes longer than the start waits.
       await until(() => folders.every((folder) => !existsSync(folder)), { what: 'the spools to be adopted' });
       for (let time = 1; time <= 3; time++) {
         jest.advanceTimersByTime(5_000);
@@ -93,7 +93,7 @@ describe('a meter in an outage', () => {
     }
   });
 
-  test('that is only slow, waits at the start for as long as something is committed', async () => {
+  test('of a slow database: waits at the start as long as events are being committed', async () => {
     const left = many(4_000);
     leaveSpool(cutOff.folder.path, [left]);
     // A slice of 500 takes half a second, and more on a busy machine.
@@ -106,7 +106,7 @@ describe('a meter in an outage', () => {
     await meter.stop();
   });
 
-  test('of the database in the middle of flushes, loses nothing and charges once', async () => {
+  test('of the database during flushes: loses no event and charges each once', async () => {
     const { meter } = await openMeter(cutOff.folder.path, cutOff.pool);
     const records: UsageRecord[] = [];
     let terminated = 0;
@@ -121,7 +121,7 @@ describe('a meter in an outage', () => {
       const batch = many(150);
       records.push(...batch);
       await Promise.all(batch.map((record) => finish(meter, record)));
-      // Cuts hit connections at every stage, the answer to a commit included.
+      // Cuts hit connections at every stage, including the response to a commit.
       if (round % 3 === 0) await until(() => meter.backlog().events < 200);
       if (round % 4 !== 0) {
         cutOff.link.cut();
@@ -136,7 +136,7 @@ describe('a meter in an outage', () => {
     await meter.stop();
   });
 
-  test('that lasts, keeps the rest on the disk and reads it again', async () => {
+  test('of the database that lasts: keeps further events on the disk and reads them later', async () => {
     const { meter, flushed } = await openMeter(cutOff.folder.path, cutOff.pool, { memoryEvents: 400 });
     cutOff.link.cut();
     const records: UsageRecord[] = [];
@@ -161,7 +161,7 @@ describe('a meter in an outage', () => {
     expect(readdirSync(cutOff.folder.path)).toEqual([]);
   });
 
-  test('of the database at the stop, leaves the events to the next start', async () => {
+  test('of the database at the stop: leaves the events to the next start', async () => {
     const { meter } = await openMeter(cutOff.folder.path, cutOff.pool);
     cutOff.link.cut();
     const records = many(50);
@@ -175,7 +175,7 @@ describe('a meter in an outage', () => {
     expect(readdirSync(cutOff.folder.path)).toEqual([]);
   });
 
-  test('of the disk, writes through to the database before the answer ends', async () => {
+  test('of the disk: commits to the database before the answer ends', async () => {
     const disk = fillableDisk();
     const { meter } = await openMeter(cutOff.folder.path, cutOff.pool, { disk });
     const before = many(5);
@@ -199,7 +199,7 @@ describe('a meter in an outage', () => {
     expect(readdirSync(cutOff.folder.path)).toEqual([]);
   });
 
-  test('of disk and database, ends answers with an error, charges nothing for them and recovers', async () => {
+  test('of disk and database: ends answers with an error, charges nothing for them and recovers', async () => {
     const disk = fillableDisk();
     const { meter } = await openMeter(cutOff.folder.path, cutOff.pool, { disk });
     disk.full = true;
@@ -221,7 +221,7 @@ describe('a meter in an outage', () => {
     expect(readdirSync(cutOff.folder.path)).toEqual([]);
   });
 
-  test('of fdatasync, goes on in another segment that holds the events again', async () => {
+  test('of fdatasync: writes the events again to another segment', async () => {
     const disk = fillableDisk();
     const { meter } = await openMeter(cutOff.folder.path, cutOff.pool, { disk });
     cutOff.link.cut();
@@ -241,7 +241,7 @@ describe('a meter in an outage', () => {
     expect(readdirSync(cutOff.folder.path)).toEqual([]);
   });
 
-  test('of the cutOff.folder, which someone deletes, makes it again with all that is pending', async () => {
+  test('of the folder, which somebody deletes: recreates it with all pending events', async () => {
     const { meter } = await openMeter(cutOff.folder.path, cutOff.pool, { heartbeatMs: 1 });
     cutOff.link.cut();
     const open = intentOf(cutOff.payer);

@@ -9,44 +9,44 @@ const HOUR_MS = 3_600_000;
 const AT = Date.UTC(2030, 0, 20, 12, 59, 59, 900);
 const call = { accountId: newId(), keyId: newId(), code: 'model_not_allowed', model: '', at: AT };
 
-/** A counter whose database is `write`. */
+/** A counter that writes with `write`. */
 function counter(write: RefusedCallsOptions['write']) {
-  const told: string[] = [];
+  const notified: string[] = [];
   let lost = 0;
   const refused = new RefusedCalls({
     write,
-    onWritten: (ids) => void told.push(...ids),
+    onWritten: (ids) => void notified.push(...ids),
     onLost: (calls) => {
       lost += calls;
     },
     log: createLogger('test', 'silent'),
     intervalMs: 1,
   });
-  return { refused, told, lost: () => lost };
+  return { refused, notified, lost: () => lost };
 }
 
 describe('the counts of refused calls', () => {
-  test('are written together, by hour, and tell whose they were once they are committed', async () => {
+  test('counts are written together, by hour, and their accounts are reported once they are committed', async () => {
     const written: RefusedCount[] = [];
-    const { refused, told } = counter(async (counts) => void written.push(...counts));
+    const { refused, notified } = counter(async (counts) => void written.push(...counts));
     for (let n = 0; n < 1_000; n++) refused.count(call);
     refused.count({ ...call, at: AT + 200 });
-    expect(told).toEqual([]);
-    await until(() => told.length > 0);
+    expect(notified).toEqual([]);
+    await until(() => notified.length > 0);
     const hour = AT - (AT % HOUR_MS);
     expect(written.map(({ hour: h, calls, lastAt }) => ({ hour: h, calls, lastAt }))).toEqual([
       { hour, calls: 1_000, lastAt: AT },
       { hour: hour + HOUR_MS, calls: 1, lastAt: AT + 200 },
     ]);
-    expect(new Set(told)).toEqual(new Set([call.accountId]));
+    expect(new Set(notified)).toEqual(new Set([call.accountId]));
     await refused.stop();
   });
 
-  test('wait in bounded memory while the database is away, and are written at the stop', async () => {
+  test('counts wait in bounded memory while the database is unavailable, and are written at the stop', async () => {
     let away = true;
     let failures = 0;
     let written = 0;
-    const { refused, told, lost } = counter(async (counts) => {
+    const { refused, notified, lost } = counter(async (counts) => {
       if (away) {
         failures++;
         throw new Error('away');
@@ -57,7 +57,7 @@ describe('the counts of refused calls', () => {
     expect(lost()).toBe(2_000);
     await until(() => failures > 0);
     refused.count({ ...call, code: 'code 1' });
-    expect([told, written]).toEqual([[], 0]);
+    expect([notified, written]).toEqual([[], 0]);
     away = false;
     await refused.stop();
     expect(written).toBe(10_001);
@@ -70,7 +70,7 @@ describe('the counts of refused calls', () => {
     });
     afterAll(() => db.close());
 
-    test('keep the ids of the latest 50 calls of a kind', async () => {
+    test('the database keeps the ids of the latest 50 calls of a kind', async () => {
       const ids = Array.from({ length: 70 }, () => newId());
       const kind = { cost: 0n, ...call, code: 'kept', hour: AT - (AT % HOUR_MS), lastAt: AT };
       await addRefusedCalls(db.pool, [{ ...kind, calls: 30, ids: ids.slice(0, 30) }]);
@@ -79,7 +79,7 @@ describe('the counts of refused calls', () => {
       expect(rows[0].ids).toEqual(ids.slice(20).toReversed());
     });
 
-    test('add to what another edge has counted, also at the same moment', async () => {
+    test('two edges that count the same add up, also at the same moment', async () => {
       const count = (calls: number, code: string): RefusedCount => ({
         cost: 0n,
         ids: [],

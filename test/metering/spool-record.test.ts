@@ -67,7 +67,7 @@ const entries = fc.array(
   { minLength: 1, maxLength: 8 },
 );
 
-/** The segment's bytes and the offset behind each record. */
+/** The segment's bytes and the offset after each record. */
 function encode(sequence: SpoolEntry[]): { bytes: Buffer; ends: number[] } {
   const payloads = sequence.map((entry) =>
     entry.kind === 'intent' ? intentPayload(entry.intent) : eventPayload(entry.record),
@@ -84,7 +84,7 @@ function encode(sequence: SpoolEntry[]): { bytes: Buffer; ends: number[] } {
 const print = (entry: SpoolEntry): string =>
   JSON.stringify(entry, (_key, value) => (typeof value === 'bigint' ? `${value}n` : value));
 
-/** Reads over damaged places like a replay does. */
+/** Skips damaged bytes as a replay does. */
 function decodeAll(bytes: Buffer): SpoolEntry[] {
   const found: SpoolEntry[] = [];
   for (let offset = HEADER_BYTES; offset !== -1; ) {
@@ -96,7 +96,7 @@ function decodeAll(bytes: Buffer): SpoolEntry[] {
 }
 
 describe('a spool segment', () => {
-  test('cut at any byte, gives exactly the whole records before the cut and says where the torn tail starts', () => {
+  test('a cut at any byte leaves exactly the whole records before it, and shows where the torn tail starts', () => {
     fc.assert(
       fc.property(entries, fc.nat(), (sequence, random) => {
         const { bytes, ends } = encode(sequence);
@@ -110,7 +110,7 @@ describe('a spool segment', () => {
     );
   });
 
-  test('read on where the last reading ended, gives the same records as read at once', () => {
+  test('continued reading gives the same records as reading at once', () => {
     fc.assert(
       fc.property(entries, fc.nat(), (sequence, random) => {
         const { bytes } = encode(sequence);
@@ -122,7 +122,7 @@ describe('a spool segment', () => {
     );
   });
 
-  test('with any byte flipped, never gives a wrong record and loses only the one that was hit', () => {
+  test('any flipped byte costs only its own record and never gives a wrong one', () => {
     fc.assert(
       fc.property(entries, fc.nat(), fc.integer({ min: 1, max: 255 }), (sequence, random, flip) => {
         const { bytes, ends } = encode(sequence);
@@ -136,7 +136,7 @@ describe('a spool segment', () => {
     );
   });
 
-  test('of the build before, which knew no deployments, is read', () => {
+  test('records of the previous build, without deployments, can be read', () => {
     const payload =
       '["e","019aa000-0000-7000-8000-000000000001","019aa000-0000-7000-8000-000000000002",null,null,"gateway/fast","chat",true,1795250000000,"gateway/fast",12,34,"100000","300000","11400000",250,90,"success",null,200,0,"019aa000-0000-7000-8000-000000000003"]';
     for (const [text, promptVersionId] of [
@@ -154,7 +154,7 @@ describe('a spool segment', () => {
     }
   });
 
-  test('names its version, and another one is not read', () => {
+  test('a segment names its version, and another version is not read', () => {
     const header = segmentHeader();
     expect(headerState(header)).toBe('known');
     expect(headerState(header.subarray(0, 7))).toBe('torn');

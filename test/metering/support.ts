@@ -26,7 +26,7 @@ import type {
 } from '../../src/metering/usage-record.js';
 import { until } from '../support/until.js';
 
-/** Commits events as the writer of the edge does: a lock that lasts too long is waited for in another try. */
+/** Commits events as the edge does: retries after a lock timeout. */
 export const flushWhenFree = (pool: Pool, records: readonly UsageRecord[]): Promise<BatchResult> =>
   until(
     () =>
@@ -107,7 +107,7 @@ export function recordOf(payer: Payer, changes: Partial<UsageRecord> = {}): Usag
   return { ...record, cost: costOf(inputTokens, outputTokens, priceIn, priceOut) };
 }
 
-/** Tokens and a price that come to this cost, a multiple of 1,000: the audit computes it anew. */
+/** Tokens and a price with this cost, a multiple of 1,000, because the audit recomputes it. */
 export const costing = (cost: Money): Pick<UsageRecord, 'inputTokens' | 'outputTokens' | 'priceOut'> => ({
   inputTokens: 0,
   outputTokens: 1_000,
@@ -116,7 +116,7 @@ export const costing = (cost: Money): Pick<UsageRecord, 'inputTokens' | 'outputT
 
 const begun = new Map<string, OpenIntent>();
 
-/** Begins a call; `finish` with a record of the same id ends it. */
+/** Begins a call. `finish` with a record of the same id ends it. */
 export function begin(meter: Meter, intent: CallIntent): void {
   begun.set(intent.id, meter.begin(intent));
 }
@@ -167,7 +167,7 @@ export async function metricOf(registry: Registry, name: string): Promise<number
   return metric.values[0]?.value ?? 0;
 }
 
-/** Leaves a spool behind as a process does that died: segments of intents and records, without an owner's file. */
+/** Leaves a spool like that of a dead process: segments of intents and records, without an owner file. */
 export function leaveSpool(directory: string, segments: (CallIntent | UsageRecord)[][], tail = ''): string {
   const folder = join(directory, newId());
   mkdirSync(folder, { recursive: true });

@@ -7,11 +7,11 @@ import { useCutOff } from './cut-off.js';
 import { fillableDisk } from './fillable-disk.js';
 import { finish, openMeter, recordOf, type TestMeter } from './support.js';
 
-/** The statement and its answer each take so long on their way, or longer where the answer must still be under way later. */
+/** Delay of the statement and of its response; longer where the response must still be on its way later. */
 const DELAY_MS = 500;
 const LONG_DELAY_MS = 1_500;
 
-describe('a commit whose answer is lost, while the disk is full', () => {
+describe('a commit whose response is lost while the disk is full', () => {
   let open: TestMeter;
   const disk = fillableDisk();
   const cutOff = useCutOff({
@@ -30,7 +30,7 @@ describe('a commit whose answer is lost, while the disk is full', () => {
   const settledCost = (): Money =>
     open.flushed.flatMap(({ own }) => own).reduce((sum, { cost }) => sum + cost, 0n);
 
-  /** A call whose event is on its way to the database, over a connection that stands, and nowhere else. */
+  /** A call whose event is on its way to the database over an open connection, and nowhere else. */
   const underWay = async (patienceMs: number, delayMs = DELAY_MS) => {
     open = await openMeter(cutOff.folder.path, cutOff.pool, { disk, patienceMs });
     await finish(open.meter, recordOf(cutOff.payer, { status: 'error' }));
@@ -46,7 +46,7 @@ describe('a commit whose answer is lost, while the disk is full', () => {
   };
   const committed = (record: UsageRecord) => until(() => rowOf(record), { what: 'the commit' });
 
-  test('lets the answer end once the next try finds the event, and charges it once', async () => {
+  test("the call's answer ends once the next try finds the event, which is charged once", async () => {
     const { record, answer } = await underWay(25_000);
     await committed(record);
     cutOff.link.reset();
@@ -56,7 +56,7 @@ describe('a commit whose answer is lost, while the disk is full', () => {
     expect(settledCost()).toBe(record.cost);
   });
 
-  test('lets the answer end once the next try commits the event, if the first did not', async () => {
+  test("the call's answer ends once the next try commits the event, if the first one did not", async () => {
     const { record, answer } = await underWay(25_000);
     await until(() => open.meter.backlog().events === 1, { what: 'the event to be sent' });
     cutOff.link.cut();
@@ -66,7 +66,7 @@ describe('a commit whose answer is lost, while the disk is full', () => {
     expect(settledCost()).toBe(record.cost);
   });
 
-  test('lets it end once the disk is back, and charges it once', async () => {
+  test("the call's answer ends once the disk is writable again, and the event is charged once", async () => {
     const { record, answer } = await underWay(25_000);
     await committed(record);
     cutOff.link.cut();
@@ -77,7 +77,7 @@ describe('a commit whose answer is lost, while the disk is full', () => {
     expect(settledCost()).toBe(record.cost);
   });
 
-  test('ends the answers of calls that were not in it at once, and charges nothing for them', async () => {
+  test('answers of calls outside the batch end with an error at once and are free', async () => {
     const { record, answer } = await underWay(25_000, LONG_DELAY_MS);
     await committed(record);
     const later = recordOf(cutOff.payer);
@@ -92,7 +92,7 @@ describe('a commit whose answer is lost, while the disk is full', () => {
     expect(settledCost()).toBe(record.cost);
   });
 
-  test('ends the answer with an error when the database stays away', async () => {
+  test("the call's answer ends with an error if the database stays unavailable", async () => {
     const { record, answer } = await underWay(300, LONG_DELAY_MS);
     await committed(record);
     cutOff.link.cut();

@@ -1,6 +1,6 @@
 import { realDisk, type SpoolDisk } from '../../src/metering/segment.js';
 
-/** What a power cut could have taken at one moment. */
+/** What a power cut could have lost at one moment. */
 export interface Exposure {
   records: number;
   /** Age of the oldest record that no sync has covered. */
@@ -11,7 +11,7 @@ export interface WatchedDisk {
   disk: SpoolDisk;
   /** Call it for each record that is appended. */
   appended(): void;
-  /** The worst of each sync: just before it was done. */
+  /** The worst moment of each sync: just before it was done. */
   readonly exposures: Exposure[];
 }
 
@@ -20,7 +20,7 @@ interface Unsynced {
   writtenAt: number;
 }
 
-/** A disk that notes what lies in the page cache only: of each file what was written since its last sync began. */
+/** A disk that tracks what is in the page cache only: the bytes of each file written since its last sync began. */
 export function watchDisk(disk: SpoolDisk = realDisk, now = () => performance.now()): WatchedDisk {
   const files = new Map<number, Unsynced[]>();
   const exposures: Exposure[] = [];
@@ -56,5 +56,5 @@ export function watchDisk(disk: SpoolDisk = realDisk, now = () => performance.no
   };
 }
 
-/** Requirement G2, ≤ 25 ms or 256 records: a power cut takes what is younger than 25 ms, or at most 256 records. */
+/** Goal G2: a power cut loses only records younger than 25 ms, or at most 256 records. */
 export const beyondBounds = ({ records, oldestMs }: Exposure): boolean => oldestMs > 25 && records > 256;

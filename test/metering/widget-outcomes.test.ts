@@ -38,7 +38,7 @@ describe('the counts of messages to widgets', () => {
     return rows[0]!.n;
   };
 
-  test('leave out a widget that is gone: nothing of a deleted account comes back', async () => {
+  test('a deleted widget gets no counts, so nothing of a deleted account comes back', async () => {
     const [gone, other] = [await createWidget(db.pool), await createWidget(db.pool)];
     await deleteWidgets(db.orm.em.fork(), gone.accountId);
     for (const owner of [gone, other, other]) count(owner);
@@ -46,7 +46,7 @@ describe('the counts of messages to widgets', () => {
     expect(await messages(gone)).toBe(0);
   });
 
-  test('wait by themselves while their account is being deleted, and go with it', async () => {
+  test('counts of an account that is being deleted wait without delaying others, and go with it', async () => {
     const [going, other] = [await createWidget(db.pool), await createWidget(db.pool)];
     count(going);
     await until(async () => (await messages(going)) === 1);
@@ -60,7 +60,7 @@ describe('the counts of messages to widgets', () => {
     expect(await messages(going)).toBe(0);
   });
 
-  test('are all there when the account stays after all', async () => {
+  test('all counts are written if the account is kept after all', async () => {
     const staying = await createWidget(db.pool);
     const undone = db.orm.em.fork().transactional(async (em) => {
       await deleteWidgets(em, staying.accountId);

@@ -1,4 +1,4 @@
-import { nodeMetrics } from '../../src/jobs/node-metrics.js';
+import { nodeMetrics } from '../../src/jobs/nodes.jobs.js';
 import { newId } from '../../src/lib/ids.js';
 import { createRegistry } from '../../src/lib/metrics.js';
 import { createHeartbeatsService } from '../../src/services/nodes/heartbeats.service.js';

@@ -1,7 +1,7 @@
 import { signUp, type UserFields } from './api.js';
 import type { TestDatabase } from './database.js';
 
-/** Signs somebody up and makes an administrator of them in the database: the session at hand has the role at once. */
+/** Signs up an account and makes it an administrator in the database. Its session has the role at once. */
 export async function signUpAdmin(
   { db, url }: { db: Pick<TestDatabase, 'pool'>; url: string },
   input?: Parameters<typeof signUp>[1],

@@ -7,8 +7,8 @@ const codePoint = fc.oneof(
 );
 
 /**
- * Any text but half surrogate pairs. `fc.string({ unit: 'binary' })` gives the same, but first lists a million characters,
- * which takes seconds of a processor.
+ * Any text without lone surrogates. `fc.string({ unit: 'binary' })` makes the same, but first lists a million characters,
+ * which takes seconds.
  */
 export const anyText = (maxLength = 10): fc.Arbitrary<string> =>
   fc.array(codePoint, { maxLength }).map((points) => String.fromCodePoint(...points).toWellFormed());

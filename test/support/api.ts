@@ -18,7 +18,7 @@ export interface ApiRequest {
   headers?: Record<string, string>;
 }
 
-/** Not shared with tests that abort requests, and closed on this side before the server's time limits for a connection. */
+/** Not shared with tests that abort requests, and closed by the client before the server's time limits. */
 const dispatcher = new Agent({ keepAliveTimeout: 4_000, keepAliveMaxTimeout: 4_000 });
 
 const DECODE: Record<string, ((bytes: Uint8Array) => Buffer) | undefined> = {
@@ -33,7 +33,7 @@ export async function call<T = unknown>(
   path: string,
   { token, body, headers = {} }: ApiRequest = {},
 ): Promise<ApiAnswer<T>> {
-  // A third of what `fetch` takes, and a redirect is an answer.
+  // A third of the cost of `fetch`, and redirects aren't followed.
   const {
     statusCode,
     headers: fields,
@@ -73,7 +73,7 @@ const parse = (text: string): unknown => {
   }
 };
 
-/** JSON as clients in other languages write it: ASCII alone. */
+/** JSON in pure ASCII, as clients in other languages write it. */
 export const escapedJson = (value: unknown): string =>
   JSON.stringify(value).replace(
     /[^ -~]/g,
@@ -108,7 +108,7 @@ export interface ErrorAnswer {
 
 export const PASSWORD = 'correct horse battery staple';
 
-/** Signs somebody up, with a mail of their own unless told. */
+/** Signs up an account, by default with a new email address. */
 export async function signUp(
   url: string,
   input: Partial<{ email: string; password: string; name: string }> = {},
@@ -123,7 +123,7 @@ export async function signUp(
   return { token: answer.body.access_token, user: answer.body.user };
 }
 
-/** The `pr_session` cookie that an answer sets: its value and the line with its attributes. */
+/** The `pr_session` cookie that a response sets: its value, and the line with its attributes. */
 export function sessionCookie(answer: ApiAnswer): { value: string; line: string } | undefined {
   const line = answer.headers.getSetCookie().find((cookie) => cookie.startsWith('pr_session='));
   return line === undefined ? undefined : { line, value: line.slice('pr_session='.length).split(';')[0]! };

@@ -2,8 +2,8 @@ import type { Pool } from 'pg';
 import { until } from './until.js';
 
 /**
- * Fills a partition of the usage events and returns once PostgreSQL vacuums it by itself, which takes minutes. Not on the server of
- * all tests: it has no autovacuum.
+ * Fills a partition of the usage events and returns once PostgreSQL vacuums it by itself, which takes minutes. Not on the shared
+ * server, which has no autovacuum.
  */
 export async function underAutovacuum(
   pool: Pool,

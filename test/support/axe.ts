@@ -10,12 +10,12 @@ interface Violation {
   nodes: { html: string; failureSummary?: string }[];
 }
 
-/** Moderate for axe, but two regions of one name are one too many for whoever goes from region to region. */
+/** Moderate for axe, but two regions with one name confuse people who navigate by regions. */
 const ALSO = ['landmark-unique'];
 
 /**
- * A rule of axe has one impact, whatever it finds: those with a lesser one fail no test, and needn't run, apart from `ALSO`. None
- * of the others asks for styles or media, which a frame without an origin may not fetch.
+ * A rule of axe has one impact for all findings. Rules with a lesser impact fail no test and don't run, except `ALSO`. None
+ * of the others needs styles or media, which a frame without an origin may not fetch.
  */
 const RUN = `axe.run(document, {
   resultTypes: ['violations'],
@@ -29,13 +29,13 @@ const RUN = `axe.run(document, {
   ),
 }).then(({ violations }) => violations)`;
 
-/** Mantine names a dialog by its title one render after it has shown both. */
+/** Mantine labels a dialog with its title one render after showing both. */
 const UNNAMED = '[role="dialog"]:not([aria-labelledby]):not([aria-label])';
 
 /**
- * Fails on any serious or critical finding of axe, and on those of `ALSO`, once nothing is being read again: old rows fade while
- * new ones are on their way, and nobody is to read those. The script is handed over by the debugger's protocol, so that the
- * page's own policy stays as strict as it is.
+ * Fails on any serious or critical finding of axe, and on those of `ALSO`, once no data is being reloaded: old rows fade while
+ * new ones are on their way, and need no contrast. The script is injected by the debugger's protocol, so that the
+ * page's policy stays as strict as it is.
  */
 export async function expectAccessible(page: Page | Frame): Promise<void> {
   await page.locator('[data-awaiting]').first().waitFor({ state: 'detached' });

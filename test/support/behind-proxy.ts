@@ -8,7 +8,7 @@ export interface BehindProxy {
   readonly edge: TestEdge;
 }
 
-/** Gives a suite a model proxy that tries its upstream once, and an edge behind that, closed at its end. */
+/** Gives a suite a model proxy that tries its upstream once, and an edge that uses it; closes both at its end. */
 export function useEdgeBehindProxy(suite: EdgeSuite): BehindProxy {
   const path = {} as { proxy: TestProxy; edge: TestEdge };
   beforeAll(async () => {

@@ -6,21 +6,21 @@ import { oncePerWorker } from './once-per-worker.js';
 
 const CANDIDATES = [
   process.env.CHROMIUM_PATH,
-  // Chromium without its windows: the same engine for two thirds of the processor time.
+  // Chromium without windows: the same engine for two thirds of the processor time.
   '/usr/bin/chromium-headless-shell',
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
   '/usr/bin/google-chrome',
-  // One that playwright itself has installed.
+  // The browser installed by Playwright.
   chromium.executablePath(),
 ];
 
-/** Chromium of this machine. A run without one says so loudly; CI installs it and must not go without. */
+/** Chromium of this machine. A run without one warns loudly; CI must have it. */
 export const chromiumPath: string | undefined = CANDIDATES.find(
   (path) => path !== undefined && path !== '' && existsSync(path),
 );
 
-/** `describe` where there is a browser; elsewhere skipped with a word on what is missing, and failed in CI. */
+/** `describe` if there is a browser. Otherwise the tests are skipped with a note on what is missing, and fail in CI. */
 export function describeInBrowser(name: string, body: () => void): void {
   (chromiumPath || process.env.CI ? describe : describe.skip)(name, body);
 }
@@ -30,7 +30,7 @@ if (!chromiumPath) {
   );
 }
 
-/** What Playwright switches off as far as it is about pages; a switch that is given again replaces its own. */
+/** The features of pages that Playwright switches off. A switch given again replaces Playwright's own. */
 const PLAYWRIGHT_DISABLES = [
   'AvoidUnnecessaryBeforeUnloadCheckSync',
   'DestroyProfileOnBrowserClose',
@@ -47,8 +47,8 @@ const PLAYWRIGHT_DISABLES = [
   'PreconnectToSearch',
 ];
 /**
- * A context is a window of Chromium, though nobody sees it: its address bar brings two pages in a process of their own, and
- * another process is kept in reserve. Together they take as much as the page under test.
+ * Each context is an invisible window of Chromium: its address bar has two pages in a separate process, and
+ * another process is kept in reserve. Together they need as much as the page under test.
  */
 const UNSEEN_FEATURES = [
   'SpareRendererForSitePerProcess',
@@ -70,16 +70,16 @@ function launchBrowser(): Promise<Browser> {
       '--disable-component-update',
       '--disable-sync',
       '--disable-extensions',
-      // The empty page that a context begins with and the page under test share a process: one start less for each.
+      // The initial empty page and the page under test share a process, which saves one start.
       '--renderer-process-limit=1',
       `--disable-features=${[...PLAYWRIGHT_DISABLES, ...UNSEEN_FEATURES]}`,
-      // Nobody but this machine is found: what a page asks of others fails, and is a fault of the test's.
+      // Only this machine is resolved: a page's requests to other hosts fail, and so does the test.
       '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
     ],
   });
 }
 
-/** The browser that test files share. Chromium may end by itself on a busy machine: the next file gets another one. */
+/** The browser that test files share. If Chromium ends by itself, as on a busy machine, the next file gets another one. */
 async function sharedBrowser(): Promise<Browser> {
   for (let number = 1; ; number++) {
     const launched = await oncePerWorker(`browser ${number}`, launchBrowser, (one) => one.close());
@@ -88,23 +88,23 @@ async function sharedBrowser(): Promise<Browser> {
   }
 }
 
-/** What went wrong on a page: requests to foreign hosts, errors of console and script. */
+/** Faults of a page: requests to foreign hosts, errors of console and scripts. */
 export interface PageFaults {
   foreign: string[];
   errors: string[];
 }
 
-/** Faults of a page, and those that its test causes on purpose. */
+/** Faults of a page, and the ones that its test expects. */
 interface Watched extends PageFaults {
   expectedErrors: RegExp | undefined;
 }
 
 export interface PageOptions extends BrowserContextOptions {
-  /** Console errors that the test causes on purpose, such as the browser's word on a 401. */
+  /** Expected console errors, such as the browser's message about a 401. */
   expectedErrors?: RegExp;
-  /** Addresses beside the page's own that it may talk to. */
+  /** Further addresses that the page may request. */
   others?: readonly string[];
-  /** The dashboard fetches its other pages too, when it is idle. Otherwise the visitor saves data: it fetches none of them. */
+  /** Whether the dashboard prefetches its other pages while idle. Otherwise the visitor saves data, which prevents this. */
   fetchesAhead?: boolean;
 }
 
@@ -115,8 +115,8 @@ export const WIDE = { width: 1280, height: 800 };
 export const NARROW = { width: 390, height: 844 };
 
 /**
- * Watches a page: only `origin` may be talked to, over HTTP and WebSocket. It looks on, since a browser whose requests
- * are held up one by one keeps nothing: each page would load all of the dashboard anew.
+ * Watches a page, which may only talk to `origin`, over HTTP and WebSocket. It observes requests instead of intercepting them,
+ * because interception disables the browser's cache, and each page would load the whole dashboard again.
  */
 function guard(
   page: Page,
@@ -145,7 +145,7 @@ function guard(
   return faults;
 }
 
-/** The requests of a page that have no answer yet. */
+/** The requests of a page without a response yet. */
 function pendingRequests(page: Page): ReadonlySet<Request> {
   const pending = new Set<Request>();
   page.on('request', (request) => pending.add(request));
@@ -154,11 +154,11 @@ function pendingRequests(page: Page): ReadonlySet<Request> {
   return pending;
 }
 
-/** Time limit for reading the text of a page. A page that hangs has none. */
+/** Time limit for reading the text of a page, which fails on a hanging page. */
 const REPORT_MS = 5_000;
 const SHOWN_CHARACTERS = 1_500;
 
-/** What a page shows when its test fails, and what it waits for. */
+/** A page's text at the failure of its test, and its open requests. */
 async function pageReport(page: Page, pending?: ReadonlySet<Request>): Promise<string> {
   const shown = await page
     .locator('body')
@@ -178,15 +178,15 @@ async function pageReport(page: Page, pending?: ReadonlySet<Request>): Promise<s
 
 export interface TestBrowser {
   /**
-   * A page in a browser context of its own, closed after the test. The test fails if the page talked to another host
+   * Opens a page in a separate browser context, closed after the test. The test fails if the page talked to another host
    * than `origin`, wrote an error to the console or threw one.
    */
   open(origin: string, options?: PageOptions): Promise<Page>;
   /**
-   * The page that the first test of a `describe` opens, for those after it as well: loading a page of the dashboard takes seven
-   * times the processor time of going to one inside of it. Between tests it loses its routes and permissions and gets its width
-   * back; its storage and listeners stay. After a test that failed the next one opens a page of its own.
-   * @param goOn takes a page that another test has left to where the next one begins
+   * Shares the page of the first test of a `describe` with later tests: loading a page of the dashboard takes seven
+   * times the processor time of navigating within it. Between tests, it loses its routes and permissions and gets its width
+   * back; its storage and listeners stay. After a failed test, the next one opens a new page.
+   * @param goOn Takes a page that another test left to where the next one begins.
    */
   keep(
     open: () => Promise<Page>,
@@ -211,10 +211,10 @@ async function reset({ page, faults }: OpenPage): Promise<void> {
   await page.setViewportSize(WIDE);
 }
 
-/** How long a test waits for what a page is to show or do. It says that something hangs, not how fast it is. */
+/** How long a test waits for a page. The limit detects hanging pages, not slow ones. */
 const WAIT_MS = 60_000;
 
-/** Pages are slow where two of them share a core. */
+/** Pages are slow if two of them share a core. */
 const TEST_TIMEOUT_MS = 60_000;
 
 /** A browser for the tests of a `describe`, which all files of the worker share. */
@@ -229,7 +229,7 @@ export function useBrowser(): TestBrowser {
       hasFailed = true;
       for (const { page, pending } of opened) {
         process.stderr.write(await pageReport(page, pending));
-        // Those that the test has opened beside it.
+        // Further pages of the test.
         for (const other of page.context().pages())
           if (other !== page) process.stderr.write(await pageReport(other));
       }
@@ -241,7 +241,7 @@ export function useBrowser(): TestBrowser {
   afterEach(async () => {
     const done = opened.splice(0);
     const used = kept && done.includes(kept) ? kept : undefined;
-    // What it has written to the console is here once it answers.
+    // Its console output has arrived once it responds.
     await used?.page.evaluate('0').catch(() => undefined);
     const isUnfit = used && (hasFailed || used.faults.foreign.length + used.faults.errors.length > 0);
     if (isUnfit) kept = undefined;
@@ -257,7 +257,7 @@ export function useBrowser(): TestBrowser {
       const context = await browser.newContext({
         baseURL: origin,
         viewport: WIDE,
-        // What fades in has no contrast yet: tests see pages as those do who want no motion.
+        // Fading elements have no contrast yet, so tests ask for reduced motion.
         reducedMotion: 'reduce',
         ...options,
       });
@@ -285,10 +285,10 @@ export function useBrowser(): TestBrowser {
   };
 }
 
-/** With `SCREENS=1` (`npm run screens`) every screen is kept in artifacts/screens, to be looked at. */
+/** `SCREENS=1` (`npm run screens`) keeps every screen in artifacts/screens, to look at. */
 export const KEEP_SCREENS: boolean = process.env.SCREENS === '1';
 
-/** Keeps how a page looks, where that is asked for: nothing is compared. */
+/** Keeps a screenshot, if requested. Nothing is compared. */
 export async function screenshot(page: Page, name: string): Promise<void> {
   if (!KEEP_SCREENS) return;
   const folder = join('artifacts', 'screens');

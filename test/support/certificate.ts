@@ -28,7 +28,7 @@ function utcTime(time: Date): Buffer {
   );
 }
 
-/** A certificate for one host name that vouches for itself, in PEM, for an hour before and after now. */
+/** A self-signed certificate for one host name in PEM, valid from an hour ago for two hours. */
 export function selfSigned(host: string): { key: string; cert: string } {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const name = sequence(der(0x31, sequence(oid(COMMON_NAME), der(0x0c, Buffer.from(host)))));

@@ -7,12 +7,12 @@ import { prepareDatabase } from './prepared-database.js';
 
 const DATABASE = 'gateway';
 
-/** Ownership and all: the database's user is another when we are root. */
+/** Including ownership, because as root the database has another user. */
 const copy = (from: string, to: string) => promisify(execFile)('cp', ['-a', `${from}/.`, to]);
 
 /**
- * Puts a cluster that has the product's schema and catalog into a data folder, as a start of the product leaves it.
- * The first test file of a run that wants one makes it, which takes seconds; the others get a copy.
+ * Puts a cluster with the product's schema and catalog into a data folder, like a start of the product.
+ * The first test file of a run creates it, which takes seconds; the others get a copy.
  */
 export async function putCluster(dataDir: string): Promise<void> {
   mkdirSync(dataDir, { recursive: true });

@@ -4,7 +4,7 @@ import { inDist } from './dist.js';
 import { INHERITED_ENV } from './inherited-env.js';
 import { TEST_SECRETS } from './secrets.js';
 
-/** Runs one of the commands of `src/cli` as a person would. @returns Its exit code, and all that it said. */
+/** Runs one of the commands of `src/cli` like a person. @returns Its exit code and output. */
 export async function runCommand(
   name: string,
   args: readonly string[],

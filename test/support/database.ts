@@ -7,11 +7,11 @@ import { until } from './until.js';
 
 export interface TestDatabase {
   url: string;
-  /** With a pool as large as the platform's. Opened by the first who asks: it takes longer than the clone. */
+  /** With a pool as large as the platform's. Opened on first use, since this takes longer than the clone. */
   readonly orm: MikroORM;
-  /** The same for who only runs SQL: one that knows no entities, unless the other is there already. */
+  /** The same for tests that only run SQL: without entities, unless the other one is already open. */
   readonly sql: MikroORM;
-  /** A pool of the test's own, for looking at rows the way psql would. */
+  /** The test's pool, for looking at rows like psql. */
   pool: pg.Pool;
   close(): Promise<void>;
 }
@@ -32,7 +32,7 @@ async function onServer<T>(work: (client: pg.Client) => Promise<T>): Promise<T> 
   }
 }
 
-/** Drops a database. Connections that were told to end are given the time to: cut, they would say so as an error. */
+/** Drops a database. Closing connections get time to end, because a cut one would report an error. */
 async function drop(client: pg.Client, name: string): Promise<void> {
   const sessions = async () =>
     (await client.query('select 1 from pg_stat_activity where datname = $1', [name])).rowCount;
@@ -43,8 +43,8 @@ async function drop(client: pg.Client, name: string): Promise<void> {
 }
 
 /**
- * A database of the test file's own: migrated and seeded, or with `template0` an empty one. Its files are copied, which
- * takes a third of the processor time that writing them through the server's memory would, and less again when it is dropped.
+ * Creates a database for the test file: migrated and seeded, or with `template0` empty. Its files are copied, which
+ * needs a third of the processor time of writing them through the server's memory, and less when it is dropped.
  */
 export async function createTestDatabase(template: 'tmpl' | 'template0' = 'tmpl'): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`;

@@ -1,7 +1,7 @@
 /**
- * `describe` for tests that want a program of the machine. CI must have it; elsewhere its absence is announced, and the tests
+ * `describe` for tests that need a program of the machine. CI must have it; elsewhere its absence is reported and the tests
  * are skipped.
- * @param program name of the program and of the Debian package that holds it
+ * @param program Name of the program and of its Debian package.
  */
 export function describeWith(
   program: string,

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 
-/** Every row of every table of the database as text, as `pg_dump` would show it to whoever steals it. */
+/** Every row of every table as text, as a thief of a `pg_dump` would see it. */
 export async function dumpTables(pool: Pool): Promise<Map<string, string[]>> {
   const { rows: tables } = await pool.query<{ name: string }>(
     `select format('%I.%I', schemaname, tablename) as name from pg_tables

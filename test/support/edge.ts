@@ -33,7 +33,7 @@ export interface TestEdge {
 export interface TestEdgeOptions {
   /** A model proxy; without one, `models`. */
   upstreamUrl?: string | undefined;
-  /** A router in this process, closed by whoever started it. */
+  /** A router in this process, which the test closes. */
   models?: Pick<EdgeDeps, 'upstream' | 'routes'> | undefined;
   platformUrl?: string;
   env?: Record<string, string>;
@@ -43,11 +43,11 @@ export interface TestEdgeOptions {
   patience?: EdgeDeps['patience'];
   log?: Logger;
   lock?: EdgeDeps['lock'];
-  /** DATA_DIR, where something is there already; closing the edge removes it. */
+  /** An existing DATA_DIR; closing the edge removes it. */
   directory?: string;
 }
 
-/** A real edge on a free port, over a real database and whatever upstream the test brings. */
+/** Starts a real edge on a free port, with a real database and the test's upstream. */
 export async function startTestEdge(db: TestDatabase, options: TestEdgeOptions): Promise<TestEdge> {
   const directory = options.directory ?? mkdtempSync(join(tmpdir(), 'gateway-edge-'));
   const config = loadConfig(
@@ -82,7 +82,7 @@ export async function startTestEdge(db: TestDatabase, options: TestEdgeOptions):
     log,
     registry,
     json,
-    // A stop would wait for connections that tests have just used.
+    // A stop would wait for connections that tests just used.
     bounds: { restMs: 0, ...options.bounds },
     patience: options.patience,
     lock: options.lock,
@@ -101,7 +101,7 @@ export async function startTestEdge(db: TestDatabase, options: TestEdgeOptions):
     },
   });
   const url = await edge.listen();
-  // An edge begins without a Redis that is late, as it may be on a busy machine.
+  // If Redis is late, as on a busy machine, an edge starts without it.
   if (config.redisUrl) {
     const shared = registry.getSingleMetric('gateway_limits_shared')!;
     await until(async () => (await shared.get()).values[0]!.value === 1, { what: 'limits to be shared' });
@@ -141,7 +141,7 @@ export interface TestKeyOptions {
   accountId?: string;
 }
 
-/** An account with a key, written the way the platform writes them: the balance stands in the ledger. */
+/** Creates an account with a key like the platform, with the balance in the ledger. */
 export async function createTestKey(
   db: Pick<TestDatabase, 'pool'>,
   options: TestKeyOptions = {},

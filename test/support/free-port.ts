@@ -1,15 +1,15 @@
 import { takeBriefly } from '../../src/lib/free-port.js';
 
-/** Below the ports that systems give to whoever asks for any, which a connection of somebody else may take at any time. */
+/** Below the ephemeral ports, which other connections may take at any time. */
 const FIRST = 10_240;
 const COUNT = 22_000;
-/** More than one worker takes in a run; workers are started one after the other. */
+/** More ports than one worker uses in a run; workers are started one after the other. */
 const PER_PROCESS = 64;
 
 let next = (process.pid * PER_PROCESS) % COUNT;
 
 /**
- * A port that nobody listens on, and that no other call gives for a long time: it is still free when a process that was
+ * A port that nobody listens on, and that no other call returns for a long time: it is still free when a process that was
  * killed listens on it again.
  */
 export async function freePort(host = '127.0.0.1'): Promise<number> {

@@ -7,7 +7,7 @@ import { makeScratch } from './scratch.js';
 /** One real PostgreSQL for the whole run, with a migrated and seeded template that each test file clones. */
 export default async function globalSetup(): Promise<void> {
   const directory = makeScratch();
-  // Whatever a test file puts aside goes with the run, even where the file was killed.
+  // Files of a test are removed with the run, even if the test was killed.
   process.env.TMPDIR = directory;
   const server = await startEmbeddedPostgres({ directory: join(directory, 'postgres'), disposable: true });
   await prepareDatabase(server, 'tmpl');

@@ -3,14 +3,14 @@ import type { EmbeddedPostgres } from '../../src/db/embedded.js';
 import { failedWorkers } from './jest/worker-failures.js';
 import { stopShared } from './once-per-worker.js';
 
-/** Jest waits without end for what a failed test has left running in this process. */
+/** Jest waits forever for what a failed test left running in this process. */
 const LEFT_RUNNING_MS = 10_000;
 
 export default async function globalTeardown(): Promise<void> {
   const { testServer } = globalThis as unknown as {
     testServer: { server: EmbeddedPostgres; directory: string };
   };
-  // Files that ran in this very process, as with `--runInBand`.
+  // For files that ran in this process, as with `--runInBand`.
   await stopShared();
   await testServer.server.stop();
   const failed = failedWorkers(testServer.directory);

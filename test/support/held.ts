@@ -3,8 +3,8 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /**
- * Loaded into every process of the rig before its own code: on SIGUSR2 it tells the driver how much memory something
- * still refers to. What is resident says little, since the collector leaves what it has not needed yet.
+ * Loaded into every process of the rig before its own code: on SIGUSR2 it sends the driver the amount of referenced
+ * memory. Resident memory means little, since the collector keeps freed memory for later.
  */
 
 setFlagsFromString('--expose-gc');
@@ -12,7 +12,7 @@ const collect = runInNewContext('gc') as () => void;
 
 process.on('SIGUSR2', () => {
   collect();
-  // What the first collection let go of is freed by then, buffers outside of the heap included.
+  // By now, everything that the first collection released is freed, including buffers outside of the heap.
   setTimeout(() => {
     collect();
     const { heapUsed, external } = process.memoryUsage();
@@ -20,8 +20,8 @@ process.on('SIGUSR2', () => {
   }, 100);
 });
 
-// Node writes what it has compiled when a process ends in order, and most of these are killed: the next start of the same
-// program would compile everything again, a quarter of what a start costs.
+// Node writes compiled code when a process ends in order, and most of these are killed. Without this, the next start of the same
+// program would compile everything again, a quarter of its cost.
 const { send } = process;
 process.send = function (this: NodeJS.Process, ...message: unknown[]): boolean {
   if ((message[0] as { type?: unknown }).type === 'ready') flushCompileCache();

@@ -1,12 +1,12 @@
 import type { Pool } from 'pg';
 import { invariants } from '../../src/services/audit/audit.store.js';
 
-/** Only jobs deliver alerts. Test files share a platform without jobs for longer than a delivery may take. */
+/** Only jobs deliver alerts, and test files share a platform without jobs for longer than a delivery may take. */
 const OF_JOBS = 'I12-pending';
 
 /**
- * Runs the product's own invariants; the answer names each violation with up to five rows and is empty when all hold.
- * @param jobs false where no jobs run beside what is tested
+ * Checks the product's invariants. Returns each violation with up to five rows; empty if all hold.
+ * @param jobs False if no jobs process runs.
  */
 export async function checkInvariants(pool: Pool, { jobs = true } = {}): Promise<string[]> {
   const violations: string[] = [];

@@ -41,7 +41,7 @@ export const bodyOf = (units: number): InspectedBody =>
     movedTo: null,
   }) as InspectedBody;
 
-/** A caller that a test lets go. */
+/** A caller that a test can disconnect. */
 export class TestCaller extends EventEmitter implements ClientConnection {
   destroyed = false;
 
@@ -51,7 +51,7 @@ export class TestCaller extends EventEmitter implements ClientConnection {
   }
 }
 
-/** What the database would hold: the truth that edges flush to. */
+/** Stands in for the database to which edges flush. */
 export class Ledger {
   seq = 1n;
   readonly #spend = new Map<string, Money>();
@@ -79,12 +79,12 @@ export interface LimitsEdge {
   identity: EdgeIdentity;
   entry: KeyEntry;
   log: string[];
-  /** Asks for a call whose hold is `units`. */
+  /** Requests a call whose hold is `units`. */
   admit(units: number, caller?: TestCaller): Promise<Admission>;
   settle(admission: Admission, cost: Money): void;
   /** Reads balance and spend, as the cache does every few seconds. */
   readAgain(): Promise<void>;
-  /** Commits everything charged so far. */
+  /** Commits all charges so far. */
   flush(): void;
   /** Charges that are not committed. */
   pending: Money[];
@@ -143,7 +143,7 @@ export async function limitsEdge(ledger: Ledger, options: LimitsEdgeOptions = {}
         day.settled(cost, createdAt);
       }
       for (const { balance, seq } of result.accounts) account.committed(balance, seq);
-      for (const told of result.keyDays) day.committed(told.day, told.spend);
+      for (const keyDay of result.keyDays) day.committed(keyDay.day, keyDay.spend);
     },
   } as unknown as KeyCache;
   const limits = await createLimits({
@@ -168,7 +168,7 @@ export async function limitsEdge(ledger: Ledger, options: LimitsEdgeOptions = {}
     mayAdmit: () => true,
     timeouts: options.patience,
   });
-  // An edge begins without a Redis that is late, as it may be on a busy machine.
+  // If Redis is late, as on a busy machine, an edge starts without it.
   if (options.redisUrl) {
     const shared = registry.getSingleMetric('gateway_limits_shared')!;
     await until(async () => (await shared.get()).values[0]!.value === 1, { what: 'limits to be shared' });
@@ -211,8 +211,8 @@ export async function limitsEdge(ledger: Ledger, options: LimitsEdgeOptions = {}
 }
 
 /**
- * Lets an edge that has read nothing of its account take over what a dead process has recorded, charge by charge: each gives
- * what commits it.
+ * Lets an edge that has read nothing of its account take over the charges of a dead process one by one. Each returns a
+ * function that commits it.
  */
 export function takingOver({ limits, entry }: LimitsEdge, ledger: Ledger): (cost: Money) => () => void {
   const keys = new KeyCache({
@@ -243,14 +243,14 @@ export function takingOver({ limits, entry }: LimitsEdge, ledger: Ledger): (cost
   };
 }
 
-/** What becomes of a call: `admitted`, or the code of its refusal. */
+/** The outcome of a call: `admitted`, or the code of its refusal. */
 export const outcomeOf = (asked: Promise<unknown>): Promise<string> =>
   asked.then(
     () => 'admitted',
     ({ code }: { code: string }) => code,
   );
 
-/** How many calls of one unit are admitted until one isn't, and why that one isn't. */
+/** Number of calls of one unit that are admitted until one is refused, and the reason. */
 export async function exhaust(edge: LimitsEdge): Promise<[admitted: number, refusal: string]> {
   for (let admitted = 0; admitted < 1_000; admitted++) {
     const refusal = await outcomeOf(edge.admit(1));

@@ -2,13 +2,13 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { resetSocket } from './reset-socket.js';
 
 export interface Link {
-  /** The target's address with this link in between. */
+  /** The target's address through this link. */
   url: string;
   /** Resets all connections; new ones are refused. */
   cut(): Promise<void>;
-  /** Nothing passes any more, though connections stand and are accepted. */
+  /** Passes nothing any more, but keeps and accepts connections. */
   freeze(): void;
-  /** Keeps back the answers on the connections of this moment; gives what lets them through. */
+  /** Delays the responses on the current connections. Returns a function that lets them through. */
   holdAnswers(): () => void;
 }
 

@@ -4,24 +4,24 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 
 /**
- * A double of LiteLLM's proxy (1.8x to 1.10x): its key management, headers and errors as it has been seen to answer. What
- * a call to a model gets is up to the test.
+ * A double of LiteLLM's proxy (1.8x to 1.10x), with its observed key management, headers and errors. The response to
+ * a call to a model is up to the test.
  */
 export interface LiteLlmDouble {
   url: string;
   masterKey: string;
-  /** Virtual keys that stand, with the user they were made for. */
+  /** Existing virtual keys with their users. */
   keys: Map<string, string>;
   /** Bodies of the calls to models. */
   seen: Record<string, unknown>[];
-  /** What the next calls to models get. */
+  /** Script of the next calls to models. */
   answer(script: LiteLlmScript): void;
   close(): Promise<void>;
 }
 
 export type LiteLlmScript = (body: Record<string, unknown>, response: ServerResponse) => unknown;
 
-/** None of these may ever reach a customer. */
+/** Texts that must never reach a customer. */
 export const LITELLM_CANARIES = [
   'litellm',
   'LiteLLM',
@@ -39,7 +39,7 @@ export const LITELLM_CANARIES = [
   'Max budget',
 ];
 
-/** What every answer carries; `None` is Python's. */
+/** Headers of every response; `None` is Python's. */
 const HEADERS = {
   'x-litellm-call-id': 'c290a7f2-6501-4256-bd09-8aad0894f611',
   'x-litellm-model-id': 'deployment-id-1',
@@ -65,7 +65,7 @@ export function json(status: number, body: unknown, headers: Record<string, stri
   };
 }
 
-/** An error answer: `type` and `param` are what Python makes of them. */
+/** An error response; `type` and `param` as Python writes them. */
 export const failure = (
   status: number,
   message: string,
@@ -73,7 +73,7 @@ export const failure = (
   headers: Record<string, string> = {},
 ): LiteLlmScript => json(status, { error: { message, type, param: 'None', code: String(status) } }, headers);
 
-/** A whole answer; LiteLLM puts the asked name back, but for a call that fell back. */
+/** A whole response. LiteLLM puts the requested name back, except after a fallback. */
 export const whole =
   (fields: Record<string, unknown> = {}): LiteLlmScript =>
   (asked, response) =>
@@ -95,17 +95,17 @@ const choice = (delta: Record<string, unknown>, finish: string | null = null) =>
   { index: 0, delta, ...(finish ? { finish_reason: finish } : {}) },
 ];
 
-/** The synthetic usage chunk: not OpenAI's empty `choices`, but one choice in which nothing happens. */
+/** The synthetic usage chunk: instead of OpenAI's empty `choices`, one empty choice. */
 const USAGE = {
   choices: choice({}),
   usage: { completion_tokens: 34, prompt_tokens: 12, total_tokens: 46 },
 };
 
 export interface StreamOptions {
-  /** Whether usage is reported; `after` tokens an error comes instead of the rest. */
+  /** Whether usage is reported; after `after` tokens, an error replaces the rest. */
   usage?: boolean;
   error?: { after: number; payload: unknown };
-  /** The name in the chunks; left out, the asked one. */
+  /** The model name in the chunks; by default, the requested one. */
   model?: string;
 }
 
@@ -169,8 +169,8 @@ export async function startLiteLlm(masterKey: string): Promise<LiteLlmDouble> {
     const asked = body.keys as string[];
     const gone = asked.filter((key) => keys.delete(key));
     if (gone.length === asked.length) return json(200, { deleted_keys: asked })(body, response);
-    const told = `{'error': "Not all keys passed in were deleted. This probably means you don't have access to delete all the keys passed in. Keys passed in=${asked.length}, Deleted keys =${gone.length}"}`;
-    return failure(400, told, 'bad_request_error')(body, response);
+    const message = `{'error': "Not all keys passed in were deleted. This probably means you don't have access to delete all the keys passed in. Keys passed in=${asked.length}, Deleted keys =${gone.length}"}`;
+    return failure(400, message, 'bad_request_error')(body, response);
   };
   const refuse = (key: string) =>
     failure(

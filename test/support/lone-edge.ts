@@ -3,7 +3,7 @@ import { freePort } from './free-port.js';
 import { INHERITED_ENV } from './inherited-env.js';
 import { TEST_SECRETS } from './secrets.js';
 
-/** The environment of an edge process that has a database, but neither a platform nor a model proxy. */
+/** The environment of an edge process with a database, but without platform and model proxy. */
 export const loneEdgeEnv = async (db: TestDatabase, dataDir: string): Promise<Record<string, string>> => ({
   ...INHERITED_ENV,
   ...TEST_SECRETS,

@@ -4,15 +4,15 @@ import type { TestRedis } from './redis.js';
 import { createTcpProxy, type TcpProxy } from './tcp-proxy.js';
 import { until } from './until.js';
 
-/** An edge that loses Redis when a test says so, and at no other time, however busy the machine is. */
+/** An edge that loses Redis only when a test wants it, however busy the machine is. */
 export interface LossyEdge extends LimitsEdge {
   lose(): Promise<void>;
-  /** Each word to and from Redis is held back for `delayMs` until then. */
+  /** Delays each command and response of Redis by `delayMs` until then. */
   regain(delayMs?: number): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Edges of one account, each with a link of its own to Redis. All of them share their limits. */
+/** Edges with one account, each with a separate link to Redis. All share their limits. */
 export async function lossyEdges(
   count: number,
   redis: TestRedis,

@@ -1,17 +1,17 @@
 /** What jest-worker tells a child process whose test files are done (`CHILD_MESSAGE_END`). */
 const END = 2;
 
-/** A stop that takes longer is named on the console, since its worker may be killed soon. */
+/** A stop that takes longer is reported on the console, since its worker may be killed soon. */
 const SLOW_STOP_MS = 20_000;
 
 const shared = new Map<string, Promise<unknown>>();
-/** In the order in which the starts succeeded: what something needs stands before it. */
+/** In the order of successful starts, so that a thing comes after what it needs. */
 const stops: { key: string; stop: () => Promise<void> | void }[] = [];
 let watching = false;
 
 /**
- * Starts something once in this process and gives it to every test file that asks by the same key. It is stopped when the
- * worker ends, what was started last first. A start that fails isn't kept: the next file tries again.
+ * Starts something once in this process and gives it to every test file that uses the same key. It is stopped when the
+ * worker ends, in reverse order of the starts. A failed start isn't kept: the next file tries again.
  */
 export function oncePerWorker<T>(
   key: string,
@@ -30,7 +30,7 @@ export function oncePerWorker<T>(
   return starting;
 }
 
-/** Stops what this process has started. A run without workers calls it at its end, a worker by itself. */
+/** Stops everything that this process started. A worker calls it by itself, a run without workers at its end. */
 export async function stopShared(): Promise<void> {
   process.off('message', endOfWorker).off('disconnect', stopShared);
   watching = false;
@@ -52,12 +52,12 @@ export async function stopShared(): Promise<void> {
   if (errors.length > 0) throw new AggregateError(errors, 'What test files shared could not be stopped');
 }
 
-/** A rejection ends the worker, with its stack on the console: jest waits for the process, not for what it answers. */
+/** A rejection ends the worker with its stack on the console. Jest waits for the process, not for its response. */
 function endOfWorker(message: unknown): Promise<void> | undefined {
   return Array.isArray(message) && message[0] === END ? stopShared() : undefined;
 }
 
-/** A jest that is killed doesn't say END: without its channel a worker must not stay behind. */
+/** A killed Jest doesn't send END, so a worker also ends when its channel closes. */
 function watchForTheEnd(): void {
   if (watching || !process.send) return;
   watching = true;

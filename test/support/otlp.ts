@@ -19,10 +19,10 @@ export interface ReceivedSpan {
 export interface OtlpReceiver {
   url: string;
   readonly spans: ReceivedSpan[];
-  /** Everything that was sent, as it came. */
+  /** All requests, as received. */
   readonly bodies: string[];
   readonly headers: IncomingMessage['headers'][];
-  /** The status that it answers with; 200 at first. */
+  /** The status of responses; 200 at first. */
   answer(status: number): void;
   close(): Promise<void>;
 }

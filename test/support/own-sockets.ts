@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import type { Socket } from 'node:net';
 
-/** Inodes of the sockets that this process holds open, whatever it or the other end thinks of them. */
+/** Inodes of the sockets that this process has open, by the system. */
 function ownInodes(): Set<string> {
   const inodes = readdirSync('/proc/self/fd').map((fd) => {
     try {
@@ -16,7 +16,7 @@ function ownInodes(): Set<string> {
 
 const portOf = (address: string): number => Number.parseInt(address.split(':')[1] ?? '', 16);
 
-/** Connections that this process holds open, as `local port:remote port`: what the system says, not what a client sees. */
+/** Open connections of this process, as `local port:remote port`, by the system rather than a client. */
 function heldConnections(): Set<string> {
   const own = ownInodes();
   const rows = readFileSync('/proc/self/net/tcp', 'utf8').split('\n');
@@ -29,19 +29,19 @@ function heldConnections(): Set<string> {
 }
 
 /**
- * The server's end of each client, once that is connected. Both ports belong to it: a port of one client may serve another
- * connection, to another server. A client that is closed no longer knows them.
+ * The server's end of each connected client. Identified by both ports, since a port of one client may serve another
+ * connection to another server. A closed client no longer knows them.
  */
 const ends = new WeakMap<Socket, string | undefined>();
 
-/** Lets `serverEnds` find the other end of this client. Call it when the client is made. */
+/** Lets `serverEnds` find the other end of this client. Call it when the client is created. */
 export function noteEnds(client: Socket): Socket {
   ends.set(client, undefined);
   client.once('connect', () => ends.set(client, `${client.remotePort}:${client.localPort}`));
   return client;
 }
 
-/** Of how many of these clients' connections this process still holds the server's end. */
+/** Number of these clients whose server end this process still has open. */
 export function serverEnds(clients: readonly Socket[]): number {
   const held = heldConnections();
   return clients.filter((client) => {

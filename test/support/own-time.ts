@@ -8,8 +8,8 @@ export interface OwnTime {
 }
 
 /**
- * Milliseconds without those in which this process was kept from its processor: a bound then holds on a busy machine as
- * on a quiet one, and what the process itself takes too long for still counts.
+ * Milliseconds without the time in which this process had no processor: a bound then holds on a busy machine as
+ * on a quiet one, and slowness of the process itself still counts.
  */
 export function ownTime(): OwnTime {
   let kept = 0;

@@ -8,9 +8,9 @@ import { describeWith } from './describe-with.js';
 import { freePort } from './free-port.js';
 import { until } from './until.js';
 
-/** A real PgBouncer in transaction mode, with the settings that it comes with otherwise. */
+/** A real PgBouncer in transaction mode, with default settings otherwise. */
 export interface TestPgBouncer {
-  /** The database that it was started for, through it. */
+  /** Address of the database through this PgBouncer. */
   readonly url: string;
   pid(): number;
   start(): Promise<void>;
@@ -25,11 +25,11 @@ const BINARY = (process.env.PATH ?? '')
   .map((folder) => join(folder, 'pgbouncer'))
   .find((path) => existsSync(path));
 
-/** `describe` where there is a PgBouncer to test with. */
+/** `describe` if PgBouncer is installed. */
 export const describeWithPgBouncer = (name: string, body: () => void): void =>
   describeWith('pgbouncer', BINARY, name, body);
 
-/** Starts one before the server at `url`, reached at `port`. Sessions are few, so that transactions change places often. */
+/** Starts one for the server at `url`, reached at `port`. It has few sessions, so that clients change sessions often. */
 export async function startPgBouncer(url: string, port: number, sessions = 8): Promise<TestPgBouncer> {
   const { username, password, pathname } = new URL(url);
   const database = pathname.slice(1);

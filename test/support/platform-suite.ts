@@ -10,7 +10,7 @@ export interface PlatformSuite {
 }
 
 export interface PlatformSuiteOptions extends TestPlatformOptions {
-  /** A database and a platform for this file alone: it looks at, or changes, what belongs to no account. */
+  /** A separate database and platform, for a file that looks at or changes global state. */
   own?: true;
 }
 
@@ -21,11 +21,11 @@ interface Rig {
 
 /**
  * Gives a test file a platform over a database. Without options, or with `env` alone, both are the worker's: files that
- * ask for the same `env` share a platform, all files the database. They keep apart by their own accounts: a mail or a name
- * that is looked for is the file's own, and rows that a test writes are such as the product writes, since lists of other
- * files may show them. With any other option both are the file's and closed at its end.
+ * use the same `env` share a platform, and all files the database. They are separated by their accounts: an email or a name
+ * that a test looks for must be its own, and rows that a test writes must be like the product's, since lists of other
+ * files may show them. With any other option, both belong to the file and are closed at its end.
  *
- * Options that are known only after another `beforeAll` come from a function; they are the file's own.
+ * Options that are known only after another `beforeAll` come from a function, and both then belong to the file.
  */
 export function usePlatform(
   options: PlatformSuiteOptions | (() => PlatformSuiteOptions) = {},

@@ -27,19 +27,19 @@ import type { TestDatabase } from './database.js';
 import { TEST_SECRETS } from './secrets.js';
 
 export interface TestPlatformOptions {
-  /** Environment variables over those of the tests. */
+  /** Environment variables that override those of the tests. */
   env?: Record<string, string>;
   clock?: Clock;
   virtualKeys?: VirtualKeyClient;
-  /** Carries the calls of the playground; by default, HTTP to `UPSTREAM_URL`. */
+  /** Sends the calls of the playground; by default, HTTP to `UPSTREAM_URL`. */
   upstream?: Upstream;
   askRouting?: AskRouting;
   registry?: Registry;
   socketBounds?: Partial<SocketBounds>;
-  /** What playground runs get to end when it closes; nothing unless told. */
+  /** Time for playground runs to end when it closes; none by default. */
   runsMayEndMs?: number;
   bounds?: PlatformDeps['bounds'];
-  /** The pages of this checkout unless told; `null`: none. */
+  /** Web pages; by default those of this checkout. `null`: none. */
   web?: WebBuild | null;
 }
 
@@ -61,17 +61,17 @@ const testEnv = {
   DATA_DIR: join(tmpdir(), 'gateway-test-data'),
 };
 
-/** The environment of the tests as a Config, so that nothing is written to disk. */
+/** The configuration of the tests, which writes nothing to disk. */
 export const testConfig = (databaseUrl: string, env: Record<string, string> = {}): Config =>
   loadConfig({ ...testEnv, DATABASE_URL: databaseUrl, ...env }, 'platform');
 
-/** Nothing upstream: what a test doesn't expect to be called says so. */
+/** An upstream that fails every call, for tests that expect none. */
 const noVirtualKeys: VirtualKeyClient = {
   generate: () => Promise.reject(new Error('no model proxy in this test')),
   remove: () => Promise.reject(new Error('no model proxy in this test')),
 };
 
-/** The whole platform on a free port of loopback, over a test's own database. */
+/** Starts the whole platform on a free port of loopback, with a test's database. */
 export async function startTestPlatform(
   db: TestDatabase,
   {

@@ -3,7 +3,7 @@ import { migrate } from '../../src/db/migrate.js';
 import { openOrm } from '../../src/db/orm.js';
 import { seedCatalog } from '../../src/db/seed.js';
 
-/** Makes a database with the product's schema and catalog on a server. */
+/** Creates a database with the product's schema and catalog on a server. */
 export async function prepareDatabase(server: EmbeddedPostgres, name: string): Promise<void> {
   await ensureDatabase(server, name);
   const orm = openOrm({ databaseUrl: server.url(name), processName: 'test-setup' });

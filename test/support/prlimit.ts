@@ -1,14 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 
-/** Of util-linux: sets limits of processes that run. Undefined where there is none, as on macOS. */
+/** Path of util-linux's prlimit, which sets limits of running processes. Undefined if missing, as on macOS. */
 export const PRLIMIT = ['/usr/bin/prlimit', '/bin/prlimit'].find((path) => existsSync(path));
 
 /** How many files a process may have open. */
 export const openFilesOf = (pid: number): number =>
   Number(prlimit(pid, '--nofile', '--output=SOFT', '--noheadings'));
 
-/** Sets that, as a soft limit alone, which can be raised again. */
+/** Sets this limit as a soft one, which can be raised again. */
 export const limitOpenFiles = (pid: number, files: number): void => void prlimit(pid, `--nofile=${files}:`);
 
 const prlimit = (pid: number, ...options: string[]): string =>

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { statFields } from '../../src/lib/process-stat.js';
 
-/** Every process with its parent, read once: a system has hundreds, and a tree of them many levels. */
+/** All processes with their parents, read once, since there are hundreds. */
 function childrenByParent(): Map<number, number[]> {
   const children = new Map<number, number[]>();
   for (const name of readdirSync('/proc')) {

@@ -2,16 +2,16 @@ import { freePort } from './free-port.js';
 import { metricOf } from './metric.js';
 import { type ProductProcess, productProcess } from './product-process.js';
 
-/** An edge with its own addresses. */
+/** An edge with its addresses. */
 export interface ProductEdge extends ProductProcess {
   readonly port: number;
   readonly url: string;
   readonly metricsUrl: string;
-  /** Sum of a metric over all labels; with `label`, over those lines that contain it. */
+  /** Sum of a metric over all labels; with `label`, over the lines that contain it. */
   metric(name: string, label?: string): Promise<number>;
 }
 
-/** Prepares so many edges on free ports of loopback. */
+/** Prepares edges on free ports of loopback. */
 export async function productEdges(
   count: number,
   env: NodeJS.ProcessEnv,
@@ -39,6 +39,6 @@ function productEdge(
   });
 }
 
-/** Free ports of loopback, each another. */
+/** Distinct free ports of loopback. */
 export const freePorts = (count: number): Promise<number[]> =>
   Promise.all(Array.from({ length: count }, () => freePort()));

@@ -5,32 +5,32 @@ import type { Socket } from 'node:net';
 import { inDist } from './dist.js';
 import { until } from './until.js';
 
-/** A process of the product, as an operator starts it alone. */
+/** A process of the product, started alone like an operator does. */
 export interface ProductProcess {
   readonly name: 'gateway' | 'platform' | 'jobs' | 'proxy';
   pid(): number;
   running(): boolean;
-  /** Resolves once it says that it serves. Gives the milliseconds that took. */
+  /** Resolves once the process reports that it serves, to the milliseconds that this took. */
   start(): Promise<number>;
-  /** Sends the signal and waits for the end. Gives the exit code and the milliseconds that took. */
+  /** Sends the signal and waits for the end. Returns the exit code and the milliseconds that this took. */
   end(signal: NodeJS.Signals): Promise<{ code: number | null; tookMs: number }>;
   /** SIGSTOP and SIGCONT. */
   freeze(): void;
   resume(): void;
   /** Resident memory in bytes. */
   memory(): number;
-  /** Bytes that something in the process still refers to, after a collection. */
+  /** Referenced memory after a garbage collection, in bytes. */
   held(): Promise<number>;
-  /** What it wrote, newest part. */
+  /** The latest part of its output. */
   output(): string;
-  /** From here on the driver may end while the process runs: it ends by itself when its channel is closed. */
+  /** Lets the driver end while the process runs, which ends by itself when its channel closes. */
   leaveBehind(): void;
 }
 
 const HELD = new URL('held.js', import.meta.url).href;
 const KEPT_OUTPUT = 64 * 1024;
 
-/** Prepares a process with the given environment; `start` starts it, again after an end. */
+/** Prepares a process with the given environment. `start` starts it, also again after an end. */
 export function productProcess(
   name: ProductProcess['name'],
   env: NodeJS.ProcessEnv,
@@ -72,7 +72,7 @@ export function productProcess(
       const current = child!;
       if (running()) {
         const gone = once(current, 'exit');
-        // Of one that was left behind the driver would not wait for the end.
+        // The driver would not wait for the end of a process that was left behind.
         current.ref();
         current.kill(signal);
         await gone;
@@ -86,7 +86,7 @@ export function productProcess(
       return Number(/VmRSS:\s+(\d+) kB/.exec(status)![1]) * 1024;
     },
     async held() {
-      const told = new Promise<number>((resolve) => {
+      const reported = new Promise<number>((resolve) => {
         const listen = (message: unknown): void => {
           const { type, bytes } = message as { type?: unknown; bytes: number };
           if (type !== 'held') return;
@@ -96,7 +96,7 @@ export function productProcess(
         child!.on('message', listen);
       });
       child!.kill('SIGUSR2');
-      return told;
+      return reported;
     },
     output: () => output,
     leaveBehind() {

@@ -1,18 +1,18 @@
 import { oncePerWorker } from './once-per-worker.js';
 import { type ProductOptions, type RunningProduct, startProduct } from './running-product.js';
 
-/** What a test file has of the product that it shares. */
+/** The shared product, as a test file sees it. */
 export type ProductSuite = Omit<RunningProduct, 'expectRunning' | 'stop'>;
 
-/** Starting everything beside the other worker and its browser. */
+/** Time to start everything while another worker and its browser run. */
 const START_TIMEOUT_MS = 90_000;
 
-/** For files whose pasted commands change models and nodes: they share a product with each other alone. */
+/** For files whose pasted commands change models and nodes, and which therefore share a separate product. */
 export const PASTED: ProductOptions = { env: { LOG_LEVEL: 'error' } };
 
 /**
- * Gives a test file the worker's running product, started by the first file that wants it. Its state is everybody's: a test
- * looks at accounts of its own, and leaves the invariants of the money whole. A file with options shares with those that
+ * Gives a test file the worker's running product, started by the first file that uses it. Its state is shared: a test
+ * looks at its own accounts only, and keeps the invariants of the money intact. A file with options shares with files that
  * have equal ones.
  */
 export function useProduct(options: ProductOptions = {}): ProductSuite {
@@ -27,7 +27,7 @@ export function useProduct(options: ProductOptions = {}): ProductSuite {
         (product) => product.stop(),
       ),
     );
-    // Without this a process that has ended would be told by timeouts alone.
+    // Without this, only timeouts would show that a process has ended.
     suite.expectRunning();
   }, START_TIMEOUT_MS);
   afterAll(() => suite.expectRunning?.());

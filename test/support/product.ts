@@ -13,20 +13,20 @@ import { until } from './until.js';
 
 const ADMIN = { email: 'admin@example.com', password: 'an admin of the tests' };
 
-/** The whole product as `npm start` runs it, in a data folder of its own. */
+/** The whole product as `npm start` runs it, in a separate data folder. */
 export interface Product {
   readonly url: string;
   readonly dataDir: string;
   start(): Promise<void>;
   /** Sends a signal to the launcher. */
   signal(name: NodeJS.Signals): void;
-  /** What the launcher has written since its last start. */
+  /** The launcher's output since its last start. */
   output(): string;
   /** Pids of the processes that run a program, such as `gateway/main.js`. */
   pids(program: string): number[];
-  /** SIGTERM to the launcher; gives its exit code. */
+  /** Sends SIGTERM to the launcher. Returns its exit code. */
   terminate(): Promise<number | null>;
-  /** SIGKILL to everything at once: launcher, children, database. */
+  /** Sends SIGKILL to everything at once: launcher, children, database. */
   killAll(): Promise<void>;
   /** Address of the embedded database while it runs. */
   databaseUrl(): string;
@@ -35,11 +35,11 @@ export interface Product {
   remove(): Promise<void>;
 }
 
-/** @param checkout Another built checkout than this one; its first start makes its database. */
+/** @param checkout Another built checkout; its first start creates its database. */
 export async function createProduct(env: Record<string, string> = {}, checkout?: string): Promise<Product> {
   const program = checkout === undefined ? inDist('start.js') : join(checkout, 'dist/bundle/start.js');
   const folder = mkdtempSync(join(tmpdir(), 'gateway-product-'));
-  // The database runs as another user when we are root.
+  // As root, the database runs as another user.
   chmodSync(folder, 0o755);
   const dataDir = join(folder, 'data');
   if (checkout === undefined) await putCluster(dataDir);
@@ -74,7 +74,7 @@ export async function createProduct(env: Record<string, string> = {}, checkout?:
       for (const stream of [launcher.stdout!, launcher.stderr!])
         stream.on('data', (chunk) => (output += chunk));
       const started = () => output.includes('Ready at') || gone();
-      // Sooner than any test gives up, which would not tell what the product said.
+      // Shorter than the tests' time limits, which wouldn't show the product's output.
       await until(started, { timeoutMs: 45_000 }).catch(() => undefined);
       if (gone() || !started()) throw new Error(`the product did not start:\n${output}`);
     },
@@ -123,7 +123,7 @@ export async function createProduct(env: Record<string, string> = {}, checkout?:
   return product;
 }
 
-/** Empty for a process that has just ended. */
+/** Empty if the process has just ended. */
 function commandOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
@@ -136,6 +136,6 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It ended by itself in the same moment.
+    // It ended by itself at the same moment.
   }
 }

@@ -6,28 +6,28 @@ import { Redis } from 'ioredis';
 import { freePort } from './free-port.js';
 import { until } from './until.js';
 
-/** One process of Redis, without persistence: killed and started again it is empty. */
+/** One Redis process without persistence, which is empty after a restart. */
 export interface RedisServer {
   readonly port: number;
   readonly url: string;
-  /** The test's own view of it. */
+  /** The test's client. */
   readonly client: Redis;
   pid(): number;
   start(): Promise<void>;
   kill(): Promise<void>;
-  /** It takes connections and answers nothing, until `thaw`. */
+  /** Until `thaw`, it accepts connections and doesn't respond. */
   freeze(): void;
   thaw(): void;
   close(): Promise<void>;
 }
 
-/** Where Redis or Valkey is installed, if it is. */
+/** Path of Redis or Valkey, if installed. */
 export const redisBinary = ['redis-server', 'valkey-server']
   .flatMap((name) => (process.env.PATH ?? '').split(':').map((folder) => join(folder, name)))
   .concat('/usr/bin/redis-server')
   .find((path) => existsSync(path));
 
-/** Prepares a server on a free port of loopback, with further options of its command line. */
+/** Prepares a server on a free port of loopback, with additional command line options. */
 export async function redisServer(options: readonly string[]): Promise<RedisServer> {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-redis-'));
   const port = await freePort();

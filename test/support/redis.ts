@@ -1,11 +1,11 @@
 import { describeWith } from './describe-with.js';
 import { type RedisServer, redisBinary, redisServer } from './redis-server.js';
 
-/** A real Redis of the test file's own. */
+/** A real Redis for the test file. */
 export interface TestRedis extends RedisServer {
-  /** Amounts that stand open, over all accounts and keys: "<key> h:<edge>" (holds) and "<key> c:<edge>" (charges) → units. */
+  /** Open amounts over all accounts and keys: "<key> h:<edge>" (holds) and "<key> c:<edge>" (charges) → units. */
   open(): Promise<Record<string, string>>;
-  /** What edges have left behind with an account that no other edge has used yet. */
+  /** Amounts that edges left behind in accounts that no other edge has used yet. */
   leave(
     accountId: string,
     balance: bigint,
@@ -14,7 +14,7 @@ export interface TestRedis extends RedisServer {
   close(): Promise<void>;
 }
 
-/** `describe` where there is a Redis to test with. */
+/** `describe` if Redis is installed. */
 export const describeWithRedis = (name: string, body: () => void): void =>
   describeWith('redis-server', redisBinary, name, body);
 

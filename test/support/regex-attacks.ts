@@ -1,9 +1,9 @@
 import { type Piece, piecesOf } from './regex-pieces.js';
 
-/** How many characters of a class are tried, first ones and last ones. */
+/** How many first and last characters of a class are tried. */
 const SAMPLES = 4;
 const MAX_ATTACKS = 120;
-/** What no expression wants at its end: a search that failed there goes back over all that it had taken. */
+/** Endings that no expression matches: a search that fails there backtracks over everything it had matched. */
 const FAILING = ['\u0000', '\n!'];
 
 function few(samples: readonly string[]): string[] {
@@ -11,7 +11,7 @@ function few(samples: readonly string[]): string[] {
   return all.length <= SAMPLES ? all : [...all.slice(0, SAMPLES - 2), ...all.slice(-2)];
 }
 
-/** A text that the pieces take, with as little as they ask for. */
+/** A shortest text that the pieces match. */
 function shortest(pieces: readonly Piece[]): string {
   return pieces.map(shortestOf).join('');
 }
@@ -22,7 +22,7 @@ function shortestOf(piece: Piece): string {
   return piece.kind === 'repeat' ? shortestOf(piece.piece).repeat(piece.least) : '';
 }
 
-/** Texts that a piece takes, one for each way that it has. */
+/** Texts that a piece matches, one per alternative. */
 function samplesOf(piece: Piece): string[] {
   if (piece.kind === 'characters') return few(piece.samples);
   if (piece.kind === 'group') {
@@ -39,7 +39,7 @@ interface Pump {
   pumped: string;
 }
 
-/** What may be repeated, and what leads there. */
+/** A repeatable piece, and the pieces before it. */
 function pumpsOf(pieces: readonly Piece[], lead: string): Pump[] {
   const pumps: Pump[] = [];
   let before = lead;
@@ -59,8 +59,8 @@ const filled = (unit: string, size: number): string =>
   unit.repeat(Math.max(0, Math.floor(size / unit.length)));
 
 /**
- * Texts of about `size` characters on which a search that goes back or begins anew too often takes long: each repeated
- * piece pumped behind what leads to it, the same with its lead again and again, and the expression's own texts.
+ * Texts of about `size` characters that are slow for a search that backtracks or restarts too often: each repeated
+ * piece pumped after the pieces before it, the same with those pieces repeated, too, and the expression's own texts.
  */
 export function* attacksOn(source: string, size: number): Generator<string> {
   const pumps = piecesOf(source).flatMap((branch) => pumpsOf(branch, ''));

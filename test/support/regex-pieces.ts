@@ -1,12 +1,12 @@
 /**
- * Reads a regular expression into pieces that texts can be made of. It knows what src uses of the language; it need not
- * know what a piece means exactly, only a few texts that it takes.
+ * Parses a regular expression into pieces from which texts can be made. It supports what src uses of the language, and need not
+ * know exactly what a piece matches, only a few texts that it matches.
  */
 
 export type Piece =
-  /** One character; some that it takes. */
+  /** One character, with samples. */
   | { kind: 'characters'; samples: string[] }
-  /** Takes no character: an anchor or a look-around. */
+  /** Matches no character: an anchor or a look-around. */
   | { kind: 'nothing' }
   | { kind: 'group'; branches: Piece[][] }
   | { kind: 'repeat'; piece: Piece; least: number; most: number };
@@ -84,11 +84,11 @@ class Reader {
     const group: Piece = { kind: 'group', branches: this.branches() };
     if (!this.#take(')')) throw new Error(`no end of a group in ${this.source}`);
     if (place >= 0) this.#groups[place] = group;
-    // What stands ahead or behind is text of the same kind, and worth repeating too.
+    // The text in a look-around is of the same kind, and worth repeating, too.
     return looksAround ? { kind: 'repeat', piece: group, least: 0, most: 1 } : group;
   }
 
-  /** Samples of an escape or of a character that stands for itself. */
+  /** Samples of an escape or of a literal character. */
   #character(): string[] {
     if (!this.#take('\\')) return [this.#next()];
     const property = this.#match(/^[pP]\{(\w+)\}/);

@@ -19,16 +19,16 @@ export interface TestRouterOptions
   extends Pick<ModelRouterDeps, 'registry' | 'time' | 'random' | 'answerBytes'> {
   /** Text of a routing file instead of proxy.config.yaml. */
   config?: string;
-  /** In place of the file's. */
+  /** Overrides the file's settings. */
   settings?: Partial<RouterSettings>;
   /** Variables that the file refers to. */
   environment?: Record<string, string>;
   timeoutMs?: number;
   idleMs?: number;
-  /** Another database than the test's own, e.g. a dead one. */
+  /** Another database, such as a dead one. */
   orm?: TestDatabase['orm'];
   log?: ModelRouterDeps['log'];
-  /** Goes by the node registry in `db`. */
+  /** Whether to follow the node registry in `db`. */
   followNodes?: boolean;
   /** How often it polls the registry. */
   nodePollMs?: number;
@@ -44,12 +44,12 @@ export interface TestRouter {
   simulator: Simulator;
   /** A new virtual key of an account. */
   newKey(account?: string): Promise<string>;
-  /** Routes by another file's text. */
+  /** Switches to the text of another file. */
   reload(file: string): void;
   close(): Promise<void>;
 }
 
-/** The router in front of a simulator of its own. Virtual keys are in `db`. */
+/** The router with a separate simulator. Virtual keys are in `db`. */
 export async function startTestRouter(
   db: TestDatabase,
   options: TestRouterOptions = {},

@@ -14,18 +14,18 @@ import { type StackCallers, stackCallers } from './stack-callers.js';
 import { until } from './until.js';
 
 export interface ProductOptions {
-  /** Variables of all its processes over those of the tests. */
+  /** Variables of all processes, overriding those of the tests. */
   env?: Record<string, string>;
 }
 
-/** Edge, platform and jobs, each a process of `dist/`, over one database. Edge and platform have a simulator each. */
+/** Edge, platform and jobs, each a process of `dist/`, with one database. Edge and platform each have a simulator. */
 export interface RunningProduct extends StackCallers {
-  /** The edge's address, and the public one: the only one that a customer has. */
+  /** The edge's address, which is the public one. */
   url: string;
   db: TestDatabase;
-  /** Waits until every call that was answered is committed. */
+  /** Waits until every answered call is committed. */
   settled(): Promise<void>;
-  /** Kills a process, does something without it, and starts it again. */
+  /** Kills a process, runs something without it, and restarts it. */
   without(name: ProductProcess['name'], act: () => Promise<void>): Promise<void>;
   /** @throws Error with the output of each process that has ended. */
   expectRunning(): void;
@@ -60,7 +60,7 @@ export async function startProduct({ env }: ProductOptions = {}): Promise<Runnin
   const processes = [
     productProcess('gateway', { ...common, METRICS_PORT: String(metricsPort) }),
     productProcess('platform', common),
-    // Receivers of tests are of this machine; whoever subscribes is still told that such an address won't do.
+    // The tests' receivers are on this machine; subscriptions still reject such an address.
     productProcess('jobs', { ...common, WEBHOOK_ALLOW_PRIVATE: '1' }),
   ];
   const callers = stackCallers(url, async (api) => {
@@ -109,13 +109,13 @@ export async function startProduct({ env }: ProductOptions = {}): Promise<Runnin
   return product;
 }
 
-/** How it ends tells nothing that a test looks at; only a run that counts coverage waits for what they write. */
+/** No test looks at how it ends; only a run with coverage waits for its output. */
 const endOf = async (one: ProductProcess): Promise<unknown> =>
   one.running() && one.end(process.env.NODE_V8_COVERAGE ? 'SIGTERM' : 'SIGKILL');
 
 /**
- * The routing of the checkout, but calls are broken on purpose here: that must not take long, nor park what the next call
- * needs.
+ * The routing of the checkout. Tests break calls on purpose, which must not take long, or make a deployment cool down that the
+ * next call needs.
  */
 function patientRouting(folder: string): string {
   const path = join(folder, 'routing.json');

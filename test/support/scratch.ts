@@ -3,23 +3,23 @@ import { freemem, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const MEMORY = '/dev/shm';
-/** The databases of a run, its clusters and browser profiles take less than 2 GiB at any one time. */
+/** Databases, clusters and browser profiles of a run never take more than 2 GiB at a time. */
 const NEEDED_BYTES = 4 * 2 ** 30;
 
 /**
- * Makes the folder that a run writes to, which its teardown removes. It lies in memory where the machine has enough: making
- * and dropping a database takes a third of the processor time there, and nothing of it has to outlive the machine.
+ * Creates the folder of a run, which its teardown removes. It is in memory if the machine has enough, because creating
+ * and dropping a database takes a third of the processor time there, and no data has to survive.
  */
 export function makeScratch(): string {
   const path = mkdtempSync(join(memoryIsRoomy() ? MEMORY : tmpdir(), 'gateway-test-'));
-  // The embedded database runs as another user when we are root.
+  // As root, the embedded database runs as another user.
   chmodSync(path, 0o755);
   return path;
 }
 
 function memoryIsRoomy(): boolean {
   try {
-    // Containers often mount it so that no program of it runs; images of the tests' own hold programs.
+    // Containers often mount it as noexec, but the tests' images contain programs.
     const options = readFileSync('/proc/mounts', 'utf8')
       .split('\n')
       .map((line) => line.split(' '))

@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A request as an upstream saw it. */
+/** A request as received by an upstream. */
 export interface SeenRequest {
   method: string;
   url: string;
   headers: IncomingMessage['headers'];
   body: string;
-  /** Whether the caller closed before the answer was complete. */
+  /** Whether the caller closed before the response was complete. */
   aborted: boolean;
 }
 
@@ -17,14 +17,14 @@ export type Script = (request: SeenRequest, response: ServerResponse) => unknown
 export interface ScriptedUpstream {
   url: string;
   seen: SeenRequest[];
-  /** Requests whose headers have come, with or without their body. */
+  /** Requests whose headers have arrived, with or without their body. */
   begun(): number;
-  /** What the next calls get. */
+  /** Script of the next calls. */
   answer(script: Script): void;
   close(): Promise<void>;
 }
 
-/** An upstream that does what a test tells it, over real HTTP, and remembers what reached it. */
+/** An upstream over real HTTP that follows a test's script and remembers its requests. */
 export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
   const seen: SeenRequest[] = [];
   let script: Script = (_request, response) => chat()(_request, response);
@@ -80,7 +80,7 @@ export function chat(
   status = 200,
   headers: Record<string, string> = {},
 ): Script {
-  // Some answers have megabytes, and are given again and again.
+  // Some responses have megabytes and are sent again and again.
   let made: { model: string; body: Buffer } | undefined;
   const bodyFor = (model: string): Buffer => {
     const text = JSON.stringify({

@@ -1,4 +1,4 @@
-/** The secrets of the tests: what one process seals or signs another reads. */
+/** The secrets of the tests, which all processes share. */
 export const TEST_SECRETS = {
   JWT_SECRET: 'jwt-secret-of-the-tests-0123456789abcdef',
   ENCRYPTION_KEY: 'encryption-key-of-the-tests-0123456789abc',
@@ -6,5 +6,5 @@ export const TEST_SECRETS = {
   UPSTREAM_MASTER_KEY: 'master-key-of-the-tests-0123456789abcdef',
 };
 
-/** What nodes show to the product that test files share. */
+/** The nodes' secret of the product that test files share. */
 export const HEARTBEAT_SECRET = 'heartbeat-secret-of-the-tests-0123456789abc';

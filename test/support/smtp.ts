@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 
-/** A mail server of the tests on a free port of this machine. */
+/** A mail server on a free port of this machine. */
 export interface TestSmtp {
   /** As `host:port`. */
   address: string;

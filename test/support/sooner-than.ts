@@ -2,8 +2,8 @@ import { ownTime } from './own-time.js';
 import { until } from './until.js';
 
 /**
- * Waits for what the product brings about within a bound, such as sooner than a poll that makes a lost signal good. Unlike
- * that of `until`, the limit isn't stretched; only time in which this process had its processor counts.
+ * Waits for something that the product does within a bound, such as earlier than a poll that would replace a lost signal. Unlike
+ * with `until`, the limit isn't stretched; only time in which this process had a processor counts.
  */
 export async function soonerThan(
   ms: number,

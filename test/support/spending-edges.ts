@@ -5,37 +5,37 @@ import { type OwnTime, ownTime } from './own-time.js';
 import { until } from './until.js';
 
 const FLOOR = DOLLAR / 1000n;
-/** As in the product, with more heartbeats: the edges agree sooner. */
+/** As in the product, but with more heartbeats, so that the edges agree sooner. */
 const PATIENCE = { redisMs: 50, queueMs: 250, beatMs: 100 };
 const WORKERS = 20;
-/** Holds of which an edge that is alone may have many open, and that spend the balance in some hundred calls. */
+/** Small enough that a lone edge may have many open holds; some hundred calls spend the balance. */
 const UNITS = 100;
 const COST = UNIT * BigInt(UNITS);
 
-/** What an edge tells of its Redis. */
+/** An edge's reports about Redis. */
 const SHARED = 'limits are shared through Redis';
 const LOST = 'Redis is unavailable; this edge enforces its share of each limit until it responds';
 const BACK = 'Redis is back; limits are shared again';
 
-/** What two edges did that spent one balance together while something happened to their Redis. */
+/** Results of two edges that spent one balance together during a fault of Redis. */
 export interface Spent {
-  /** Of the balance, below the floor, and of what one call may cost. */
+  /** Spend of the balance, amount below the floor, and maximum cost of a call. */
   overspent: Money;
   mostOfOneCall: Money;
-  /** The longest that a call took to be decided, in milliseconds of this process's own time. */
+  /** The longest decision of a call, in milliseconds of this process's own time. */
   slowestMs: number;
-  /** What each edge told of its Redis. */
+  /** Each edge's reports about Redis. */
   logs: string[][];
-  /** Whether each edge ended with nothing open. */
+  /** Whether each edge ended without open holds. */
   settled: boolean;
 }
 
-/** Whether an edge says that it shares its limits. */
+/** Whether an edge reports that it shares its limits. */
 export const isShared = (edge: LimitsEdge): boolean => /limits are shared/.test(edge.log.at(-1)!);
 
 /**
- * Has two edges take calls of one account from many workers while `happens` runs, which resolves once both share their limits
- * again, and then spend what is left of the balance.
+ * Lets two edges take calls of one account from many workers while `happens` runs, which resolves once both share their limits
+ * again, and then spend the rest of the balance.
  */
 export async function spendTogether(
   redis: { url: string; open(): Promise<Record<string, string>> },
@@ -60,10 +60,10 @@ export async function spendTogether(
   );
   try {
     await until(() => ledger.seq > 500n, { what: 'load' });
-    // A busy machine may have kept Redis before: then an edge has a loss to end, and not one to begin.
+    // A busy machine may have delayed Redis before: then an edge's next report is the end of a loss, not its begin.
     await until(() => edges.every(isShared), { what: 'both edges to share' });
     await happens(edges);
-    // Now it costs as much as it may: the balance runs out.
+    // Now calls cost as much as they may, until the balance runs out.
     cost = COST;
     await until(() => {
       for (const edge of edges) edge.flush();
@@ -74,7 +74,7 @@ export async function spendTogether(
     for (const edge of edges) edge.flush();
     await until(async () => Object.keys(await redis.open()).length === 0, { what: 'nothing to be open' });
     const settled = edges.every(({ entry: { account } }) => account.idle);
-    // A busy machine may have kept Redis just now: that loss has an end, too.
+    // A busy machine may have delayed Redis just now: that loss has an end, too.
     await until(() => edges.every(isShared), { what: 'both edges to share at the end' });
     const logs = edges.map(({ log }) => log);
     return { overspent: FLOOR - ledger.balance, mostOfOneCall: COST, slowestMs, logs, settled };
@@ -86,7 +86,7 @@ export async function spendTogether(
   }
 }
 
-/** Calls without end: each holds the same and costs what `cost` says; gives the longest that one took to be decided. */
+/** Makes calls until stopped, each with the same hold and a cost of `cost`. Returns the longest decision. */
 async function work(
   edge: LimitsEdge,
   time: OwnTime,
@@ -95,7 +95,7 @@ async function work(
 ): Promise<number> {
   let slowest = 0;
   while (!over()) {
-    // Decided locally a call takes no turn of the event loop: others would never get theirs.
+    // Local decisions take no turn of the event loop, so other workers would starve.
     await new Promise((resolve) => setTimeout(resolve, 1));
     const since = time.now();
     const admission = await edge.admit(UNITS).catch(() => undefined);
@@ -106,7 +106,7 @@ async function work(
   return slowest;
 }
 
-/** Runs a fault, and resolves when each edge has told of a loss and of its end. */
+/** Runs a fault, and resolves when each edge has reported a loss and its end. */
 export const lossOf =
   (fault: () => Promise<void>) =>
   async (edges: readonly LimitsEdge[]): Promise<void> => {
@@ -117,12 +117,12 @@ export const lossOf =
     });
   };
 
-/** What a loss of Redis, or several, may come to. A call takes less than `mostMs`. */
+/** Checks the effects of one or more losses of Redis. Each call takes less than `mostMs`. */
 export function expectOneCallTooMuchAtMost(
   { overspent, mostOfOneCall, slowestMs, logs, settled }: Spent,
   mostMs = 600,
 ): void {
-  // However often a busy machine kept Redis once more.
+  // However often a busy machine delayed Redis again.
   expect(overspent).toBeLessThanOrEqual(mostOfOneCall);
   // A wait of a quarter of a second for room, and 50 ms for Redis, in a busy process.
   expect(slowestMs).toBeLessThan(mostMs);
@@ -130,12 +130,12 @@ export function expectOneCallTooMuchAtMost(
   expect(settled).toBe(true);
 }
 
-/** A busy machine may keep Redis for longer than 50 ms once more, even at the start: each loss is told, and each end of one. */
+/** A busy machine may delay Redis for more than 50 ms again, even at the start. Each loss and each end is reported. */
 function expectLossesToEnd(log: readonly string[]): void {
   const first = log.indexOf(SHARED);
   const [before, losses] = [log.slice(0, first), log.slice(first + 1)];
   expect(log).toContain(SHARED);
-  // Until the limits are shared for the first time, a loss has no other end than that.
+  // Before limits are shared for the first time, only that ends a loss.
   expect(before).toEqual(Array(Math.min(before.length, 1)).fill(LOST));
   expect(losses).toEqual(losses.map((_line, i) => (i % 2 === 0 ? LOST : BACK)));
   expect(losses.length % 2).toBe(0);

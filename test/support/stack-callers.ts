@@ -16,7 +16,7 @@ export interface StackCallers {
   signUp(plan?: string): Promise<StackUser>;
 }
 
-/** What a customer does at an edge's address. `logInAdmin` gives an administrator's session; it is called at most once. */
+/** A customer's actions at an edge's address. `logInAdmin` returns an administrator's session and is called at most once. */
 export function stackCallers(
   url: string,
   logInAdmin: (api: StackCallers['api']) => Promise<string>,

@@ -8,8 +8,8 @@ export interface StackSuite extends Pick<ProductSuite, 'url' | 'db' | 'signUp' |
 }
 
 /**
- * Gives a test file a database and the whole stack over it, closed at its end. For what must be reached from inside, such as
- * the edge's clock; whoever only calls takes the product that all share (`useProduct`).
+ * Gives a test file a database and the whole stack, closed at its end. For tests that reach into the product, such as
+ * the edge's clock; tests that only make requests use the shared product (`useProduct`).
  */
 export function useStack(options?: TestStackOptions): StackSuite {
   const suite = {} as { -readonly [Part in keyof StackSuite]: StackSuite[Part] };

@@ -10,7 +10,7 @@ import { startTestRouter, type TestRouter } from './router.js';
 import { type StackCallers, stackCallers } from './stack-callers.js';
 
 export interface TestStack extends StackCallers {
-  /** The edge's address: the only one that a customer has. */
+  /** The edge's address, the only public one. */
   url: string;
   router: TestRouter;
   platform: TestPlatform;
@@ -25,9 +25,9 @@ export interface TestStackOptions {
   clock?: Clock;
 }
 
-/** The whole path in process: edge, platform, router and simulator, each the real one, over one database. */
+/** The whole product in process: the real edge, platform, router and simulator, with one database. */
 export async function startTestStack(db: TestDatabase, options: TestStackOptions = {}): Promise<TestStack> {
-  // Calls are broken on purpose here: that must not take long, nor park what the next call needs.
+  // Tests break calls on purpose, which must not take long, or make a deployment cool down that the next call needs.
   const router = await startTestRouter(db, { settings: { retryAfterMs: 20, allowedFails: 1_000 } });
   const adminEmail = `${randomUUID()}@example.com`;
   const platform = await startTestPlatform(db, {

@@ -2,7 +2,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { Transform, type TransformCallback } from 'node:stream';
 import { resetSocket } from './reset-socket.js';
 
-/** A TCP link whose faults a test decides: between us and PostgreSQL, an upstream, Redis. */
+/** A TCP link to PostgreSQL, an upstream or Redis, with faults that a test controls. */
 export interface TcpProxy {
   port: number;
   /** The given URL with this proxy's address in it. */
@@ -11,16 +11,16 @@ export interface TcpProxy {
   cut(): void;
   /** Resets every connection once; new ones pass. */
   reset(): void;
-  /** Passes nothing on and closes nothing, as a frozen peer. Bytes arrive after `restore`. */
+  /** Passes nothing on and closes nothing, like a frozen peer. Bytes arrive after `restore`. */
   freeze(): void;
-  /** Holds every piece back for so long, both ways. */
+  /** Delays every piece in both directions. */
   delay(milliseconds: number): void;
   /** Passes on pieces of 1 to `maxBytes` bytes; `random` gives numbers in [0, 1). */
   split(maxBytes: number, random: () => number): void;
-  /** Says "no more to come" to whoever connected, and goes on taking what it sends. */
+  /** Half-closes the connections of clients, and still accepts what they send. */
   halfClose(): void;
   restore(): void;
-  /** Connections that stand. */
+  /** Number of open connections. */
   connections(): number;
   close(): Promise<void>;
 }
@@ -35,7 +35,7 @@ interface Weather {
 }
 
 /**
- * Starts a proxy on loopback in front of a port of it. `observe` sees what clients send, by connection, before any
+ * Starts a proxy on loopback in front of a port. `observe` sees what clients send, by connection, before any
  * fault of the link.
  */
 export async function createTcpProxy(
@@ -61,7 +61,7 @@ export async function createTcpProxy(
     });
     return socket;
   };
-  // Half-open on both sides: one that has said everything may still be told something.
+  // Half-open on both sides: a side that has sent everything may still receive.
   const server = createServer({ allowHalfOpen: true }, (client) => {
     clients.add(keep(client));
     if (weather.state === 'cut') {
@@ -154,7 +154,7 @@ class Passage extends Transform {
       const size = weather.maxBytes > 0 ? 1 + Math.floor(weather.random() * weather.maxBytes) : rest.length;
       this.push(rest.subarray(0, size));
       rest = rest.subarray(size);
-      // A turn of its own for each piece, so that they aren't joined again on the way out.
+      // A separate turn for each piece, so that pieces aren't joined again on the way out.
       if (rest.length > 0) await new Promise((resolve) => setImmediate(resolve));
     }
   }

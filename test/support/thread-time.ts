@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * Milliseconds for which the main thread of a process had a processor. Collector and compiler threads don't count: they
- * keep nobody waiting. Only Linux knows it of other processes.
+ * Milliseconds in which the main thread of a process had a processor. Collector and compiler threads don't count, because they
+ * delay nobody. Only Linux shows this for other processes.
  */
 export function threadTimeMs(pid: number = process.pid): number {
   if (process.platform === 'linux') {

@@ -3,14 +3,14 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { until } from './until.js';
 
-/** A process whose parent never asks for its outcome, like PID 1 of a container without an init. */
+/** A process whose parent never reaps it, like PID 1 of a container without an init. */
 export interface Unreaped {
   readonly pid: number;
-  /** What it has written to stdout and stderr. */
+  /** Its output on stdout and stderr. */
   output(): string;
-  /** SIGKILL; resolves once it is a zombie, which it stays until `release`. */
+  /** Sends SIGKILL. Resolves once the process is a zombie, which it stays until `release`. */
   kill(): Promise<void>;
-  /** Ends the parent, and so lets the system reap what is left. */
+  /** Ends the parent, so that the system reaps the process. */
   release(): Promise<void>;
 }
 
@@ -19,7 +19,7 @@ export async function startUnreaped(
   args: readonly string[],
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<Unreaped> {
-  // The shell becomes a program that knows of no children.
+  // The shell becomes a program that doesn't know its children.
   const parent = spawn('sh', ['-c', '"$@" & echo $!; exec sleep 600', 'sh', command, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
@@ -28,7 +28,7 @@ export async function startUnreaped(
   let output = '';
   for (const stream of [parent.stdout, parent.stderr]) stream.on('data', (chunk) => (output += chunk));
   const pid = Number(await until(() => /^(\d+)\n/.exec(output)?.[1], { intervalMs: 2 }));
-  // A shell may reap a child that ends before that.
+  // The shell may reap a child that ends earlier.
   await until(() => readFileSync(`/proc/${parent.pid}/comm`, 'utf8') === 'sleep\n', { intervalMs: 2 });
   const isZombie = () => /^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
   return {

@@ -3,23 +3,23 @@ import { FACTOR } from './jest/patience.js';
 
 export interface UntilOptions {
   timeoutMs?: number;
-  /** Between two looks. */
+  /** Time between two looks. */
   intervalMs?: number;
   what?: string;
 }
 
 const FIRST_MS = 20;
 const LONGEST_MS = 200;
-/** What took so long may take this part of it longer. */
+/** After a long wait, further looks may take this share of it longer. */
 const SHARE = 0.05;
 
-/** Shorter waits check that something does not happen. They always run to their end, so they aren't stretched. */
+/** Shorter waits check that something does not happen. They always last their full time, so they aren't stretched. */
 const SHORTEST_STRETCHED_MS = 1_000;
 
 /**
- * Waits for a condition instead of sleeping: polls until it gives something truthy. How long is patience with a busy machine,
- * stretched as the time limits of tests are; a test that means a bound of the product measures it. Unless the test names an
- * interval, long waits ask less often: most conditions are a query or a page of metrics, and asking costs processor time on
+ * Waits for a condition instead of sleeping: polls until it returns something truthy. The time limit allows for a busy machine,
+ * stretched like the time limits of tests; a test of a time bound of the product measures it. Unless the test sets an
+ * interval, long waits poll less often: most conditions are a query or a page of metrics, which cost processor time on
  * both sides.
  */
 export async function until<T>(

@@ -10,9 +10,9 @@ export interface UploadOptions {
   asked?: boolean;
 }
 
-/** A call whose body a test sends piece by piece, over a connection of its own. */
+/** A call whose body a test sends piece by piece, over a separate connection. */
 export class Upload {
-  /** All that came back. */
+  /** Everything received. */
   text = '';
 
   private constructor(
@@ -55,13 +55,13 @@ export class Upload {
     this.socket.write('0\r\n\r\n');
   }
 
-  /** Status of the answer, interim ones left out; undefined: none yet. */
+  /** Status of the final response; undefined before it. */
   get status(): number | undefined {
     const found = /HTTP\/1\.1 ([2-5]\d\d) /.exec(this.text)?.[1];
     return found === undefined ? undefined : Number(found);
   }
 
-  /** Status and code, once the answer is there. */
+  /** Status and code, once the response has arrived. */
   async answer(): Promise<{ status: number; code: string | undefined; text: string }> {
     const status = await until(() => (this.text.trimEnd().endsWith('}') ? this.status : undefined), {
       what: 'the answer',
@@ -71,7 +71,7 @@ export class Upload {
   }
 }
 
-/** A chat call of exactly so many bytes. */
+/** A chat call of exactly this many bytes. */
 export function chatBody(bytes: number, fields: Record<string, unknown> = {}): string {
   const empty = JSON.stringify({
     model: 'gateway/fast',
@@ -81,7 +81,7 @@ export function chatBody(bytes: number, fields: Record<string, unknown> = {}): s
   return empty.replace('""', `"${'x'.repeat(bytes - empty.length)}"`);
 }
 
-/** Bytes of bodies and whole answers that the edge says it holds. */
+/** Bytes of bodies and whole responses in the edge's memory, by its metrics. */
 export async function bodyBytesOf({ registry }: { registry: Registry }): Promise<number> {
   const { values } = await registry.getSingleMetric('gateway_request_body_bytes')!.get();
   return values[0]!.value;

@@ -2,7 +2,7 @@ import type pg from 'pg';
 
 type Ask = (config: pg.QueryConfig | string, ...rest: unknown[]) => Promise<pg.QueryResult>;
 
-/** Puts `around` about every statement that is asked on a connection taken from the pool with `await pool.connect()`. */
+/** Wraps every statement on connections taken with `await pool.connect()` in `around`. */
 export function watchPool(
   pool: pg.Pool,
   around: (text: string, ask: () => Promise<pg.QueryResult>) => Promise<pg.QueryResult>,
@@ -14,7 +14,7 @@ export function watchPool(
     watched.add(client);
     const ask = client.query.bind(client) as unknown as Ask;
     client.query = ((config: pg.QueryConfig | string, ...rest: unknown[]) => {
-      // The pool's own `query` asks with a callback: it is let through as it is.
+      // The pool's own `query` uses a callback and isn't wrapped.
       if (typeof rest.at(-1) === 'function') return ask(config, ...rest);
       return around(typeof config === 'string' ? config : config.text, () => ask(config, ...rest));
     }) as never;

@@ -16,15 +16,15 @@ import { createNodeInput, heartbeatsInput, updateNodeInput } from '../../service
 import { createNodesService } from '../../services/nodes/nodes.service.js';
 import { notFound } from '../../services/not-found.js';
 
-/** Belongs to no account. */
+/** An account id that no account has. */
 const NOBODY = '00000000-0000-0000-0000-000000000000';
 
-/** What was typed is no command of ours; the message says why. */
+/** The command line isn't a valid command; the message says why. */
 export class UsageError extends Error {}
 
 const users = createUsersService();
 
-/** The fields of `name=value` words, checked. @throws UsageError that names all faults */
+/** Parses and checks `name=value` words. @throws UsageError that names all faults */
 function fields<Schema extends z.ZodType>(schema: Schema, words: readonly string[]): z.output<Schema> {
   const pairs = words.map((word) => {
     const at = word.indexOf('=');
@@ -40,7 +40,7 @@ function fields<Schema extends z.ZodType>(schema: Schema, words: readonly string
   );
 }
 
-/** The account of an email address or an ID. */
+/** Finds an account by its email address or ID. */
 async function accountOf(context: ServiceContext, who: string | undefined): Promise<string> {
   if (!who) throw new UsageError('name an account by its email address or ID');
   const id = uuidOf(who);
@@ -52,7 +52,7 @@ async function accountOf(context: ServiceContext, who: string | undefined): Prom
 
 /**
  * Runs one command of `npm run admin` as the administrator of `context`.
- * @returns what is printed, as JSON; undefined: nothing.
+ * @returns The value to print as JSON; undefined to print nothing.
  * @throws UsageError, and the AppErrors of the services
  */
 export async function runCommand(
@@ -100,7 +100,7 @@ export async function runCommand(
   }
 }
 
-/** An administrator without an account: whoever has a shell on the server. */
+/** The context of an administrator without an account, who has a shell on the server. */
 export const commandLineContext = (orm: MikroORM): ServiceContext =>
   localContext(
     { em: orm.em.fork(), log: createLogger('admin', 'silent'), network: 'cli' },

@@ -1,17 +1,17 @@
 import { type Agent, type IncomingMessage, request } from 'node:http';
 import { request as secureRequest } from 'node:https';
 
-/** What one request took. Times in milliseconds. */
+/** The measurement of one request. */
 export interface Measured {
   ok: boolean;
   latencyMs: number;
-  /** Generated tokens, as the answer's usage says. */
+  /** Generated tokens, from the usage of the answer. */
   tokens: number;
-  /** To the first token; streams only. */
+  /** Time to the first token; streams only. */
   ttftMs?: number | undefined;
-  /** Between two tokens after the first. */
+  /** Times between consecutive tokens. */
   gapsMs: number[];
-  /** From the first token to the last, for each token after the first. */
+  /** Time from the first token to the last, per token after the first. */
   tpotMs?: number | undefined;
   /** Why it failed. */
   error?: string;
@@ -34,7 +34,7 @@ interface Chunk {
   error?: { message?: string };
 }
 
-/** Whether a chunk of a stream carries something generated, and not the role alone. */
+/** Whether a chunk of a stream carries generated content, rather than the role alone. */
 const hasToken = ({ choices = [] }: Chunk): boolean =>
   choices.some(({ delta = {} }) =>
     Object.entries(delta).some(
@@ -42,7 +42,7 @@ const hasToken = ({ choices = [] }: Chunk): boolean =>
     ),
   );
 
-/** Reads a stream's events as they come, and when: an event is there with the end of its line. */
+/** Reads the events of a stream and the times at which their lines ended. */
 export class StreamReader {
   readonly times: number[] = [];
   tokens = 0;
@@ -64,7 +64,7 @@ export class StreamReader {
     try {
       this.#chunk(JSON.parse(data) as Chunk, at);
     } catch {
-      // Whoever pushes is a listener: what it throws ends the process, and with it the whole run.
+      // `push` runs in a listener: an exception would end the process, and with it the whole run.
       this.error ??= 'a line of the stream is not a chunk';
     }
   }
@@ -84,7 +84,7 @@ const failed = (began: number, error: string): Measured => ({
   error,
 });
 
-/** What a stream took. */
+/** The measurement of a stream. */
 export function ofStream(reader: StreamReader, began: number, ended: number): Measured {
   const { times, tokens } = reader;
   if (reader.error !== undefined || !reader.done)

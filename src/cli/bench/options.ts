@@ -22,7 +22,6 @@ export const HELP = `Usage: npm run gateway-bench -- --url URL --key-file FILE -
   --json              print JSON
 `;
 
-/** What a benchmark was told to do. */
 export interface BenchOptions {
   url: URL;
   key: string;
@@ -40,7 +39,7 @@ export interface BenchOptions {
   json: boolean;
 }
 
-/** Options that make no sense. The message is for the person who gave them. */
+/** Invalid options. The message is printed. */
 export class OptionError extends Error {}
 
 const SPEC = {
@@ -62,7 +61,7 @@ const SPEC = {
   help: { type: 'boolean', default: false },
 } as const;
 
-// What the gateway takes of a result: more would be rejected when everything has been measured.
+// The gateway's limits of a result, checked early: otherwise the result would be rejected after the measurement.
 const MOST_REQUESTS = 100_000_000;
 const MOST_WORKERS = 100_000;
 const MOST_STEPS = 64;
@@ -75,7 +74,7 @@ function whole(name: string, text: string, least: number, most = 999_999_999): n
   throw new OptionError(`--${name} must be a whole number from ${least} to ${most}`);
 }
 
-/** Numbers of workers. More than there are requests would never run at once. */
+/** Reads numbers of workers. More workers than requests would never run at once. */
 function workersOf(name: 'workers' | 'sweep', texts: readonly string[], requests: number): number[] {
   const numbers = texts.map((text) => whole(name, text.trim(), 1, MOST_WORKERS));
   if (numbers.every((workers) => workers <= requests)) return numbers;
@@ -108,7 +107,7 @@ function fileOf(name: string, path: string | undefined): string {
 // Without `http://`, `localhost:8080` is a URL too.
 const isHttp = (text: string): boolean => /^https?:$/.test(URL.parse(text)?.protocol ?? '');
 
-/** Reads the command line; `help` where that was asked. @throws OptionError */
+/** Reads the command line; returns `help` for `--help`. @throws OptionError */
 export function readOptions(args: string[]): BenchOptions | 'help' {
   let values: ReturnType<typeof parse>;
   try {

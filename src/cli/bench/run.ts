@@ -14,7 +14,7 @@ import {
   seeded,
 } from './statistics.js';
 
-/** The result of one run, by the names of `POST /api/internal/benchmarks`. */
+/** The result of one run, with the field names of `POST /api/internal/benchmarks`. */
 export interface RunResult {
   total_requests: number;
   concurrency: number;
@@ -31,7 +31,7 @@ export interface RunResult {
   tpot_p50_ms?: number;
   goodput?: number;
   slo?: string;
-  /** Of the measures that had enough requests for one. */
+  /** Only for measures with enough requests. */
   intervals: ({ measure: string } & SampleInterval)[];
   /** Share of the requests that met the objective; not submitted. */
   met?: number;
@@ -44,13 +44,13 @@ const PROMPT_WORDS = 40;
 const MS_PER_SECOND = 1000;
 const P50 = 0.5;
 const P95 = 0.95;
-/** Workers begin one after the other: in step, each would measure how long the others take to send and to read. */
+/** Workers start one after the other. In step, each would also measure the time that the others take to send and read. */
 const MOST_APART_MS = 5;
 const RAMP_MS = 1_000;
 
 /**
- * Gives the body of one request after another. One sequence is for all runs of a program: a prompt that comes again meets the
- * prefix cache of the node.
+ * Returns a function that makes the body of the next request. All runs of a program must share one sequence: a repeated prompt
+ * would hit the prefix cache of the node.
  */
 export function bodiesOf({ model, maxTokens, prompt, seed, stream }: BenchOptions): () => string {
   const random = seeded(seed);
@@ -65,12 +65,12 @@ export function bodiesOf({ model, maxTokens, prompt, seed, stream }: BenchOption
     });
 }
 
-/** A measured call, and when it began: milliseconds since the run did. */
+/** A measured call with its start, in milliseconds since the start of the run. */
 interface Timed extends Measured {
   from: number;
 }
 
-/** Makes `count` calls by `workers` at once. */
+/** Makes `count` calls, `workers` at a time. */
 async function calls(
   options: BenchOptions,
   {
@@ -101,13 +101,12 @@ async function calls(
   return { measured, durationMs };
 }
 
-/** Warms up, runs and sums up. */
 export async function runBench(
   options: BenchOptions,
   { workers, body, onProgress }: { workers: number; body(): string; onProgress(done: number): void },
 ): Promise<RunResult> {
   const { requests, warmup, slo, stream } = options;
-  // One for both: connections are made before what counts.
+  // One agent for warm-up and run, so that connections exist before the measurement.
   const agent = new (options.url.protocol === 'https:' ? SecureAgent : Agent)({ keepAlive: true });
   const parts = { workers, body, agent };
   if (warmup > 0) await calls(options, { ...parts, count: warmup, onDone: () => undefined });
@@ -139,7 +138,7 @@ function ofTokens(good: readonly Measured[]) {
   const first = good.flatMap(({ ttftMs }) => ttftMs ?? []);
   const gaps = good.flatMap(({ gapsMs }) => gapsMs);
   const each = good.flatMap(({ tpotMs }) => tpotMs ?? []);
-  // One token has no gap and no pace: what wasn't measured is left out.
+  // A single token has no gap and no rate: measures without values are left out.
   return {
     ...(first.length > 0 && {
       ttft_p50_ms: rounded(percentile(first, P50)),
@@ -153,7 +152,7 @@ function ofTokens(good: readonly Measured[]) {
   };
 }
 
-/** How sure the figures are. */
+/** The confidence intervals of the figures. */
 function intervalsOf(
   measured: readonly Timed[],
   good: readonly Timed[],

@@ -4,7 +4,7 @@ import { percentile } from './statistics.js';
 const NAMES = ['ttft', 'itl', 'tpot', 'latency'] as const;
 type SloName = (typeof NAMES)[number];
 
-/** Most milliseconds that a request may take to meet the objective, by measure. */
+/** A service level objective: the maximum milliseconds of each measure. */
 export interface Slo {
   text: string;
   limits: Partial<Record<SloName, number>>;
@@ -13,7 +13,7 @@ export interface Slo {
 const P95 = 0.95;
 const MS_PER_SECOND = 1000;
 
-/** Reads `ttft=500ms,latency=2s`. @returns What is wrong with it where it can't be read. */
+/** Parses `ttft=500ms,latency=2s`. @returns The objective, or what is wrong with the text. */
 export function parseSlo(text: string): Slo | string {
   const limits: Slo['limits'] = {};
   for (const part of text.split(',')) {
@@ -24,7 +24,7 @@ export function parseSlo(text: string): Slo | string {
   return { text, limits };
 }
 
-/** Whether a request met the objective. Tokens after each other: 95 of 100 gaps. */
+/** Whether a request met the objective. Of the gaps between tokens, 95 % have to meet it. */
 export function meets(call: Measured, { limits }: Slo): boolean {
   if (!call.ok) return false;
   const measures: Record<SloName, number | undefined> = {

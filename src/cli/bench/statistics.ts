@@ -1,14 +1,14 @@
-/** The value below or at which a share of the values lies (nearest rank); 0 for none. */
+/** The nearest-rank percentile of the values; 0 without values. */
 export function percentile(values: readonly number[], share: number): number {
   if (values.length === 0) return 0;
   const sorted = Float64Array.from(values).sort();
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)]!;
 }
 
-/** To three decimals. */
+/** Rounds to three decimals. */
 export const rounded = (value: number): number => Math.round(value * 1000) / 1000;
 
-/** Numbers in [0, 1), the same for the same seed (mulberry32). */
+/** Random numbers in [0, 1), the same for the same seed (mulberry32). */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -19,7 +19,7 @@ export function seeded(seed: number): () => number {
   };
 }
 
-/** Where a measure lies with a probability of 95 %. */
+/** A 95 % confidence interval. */
 export interface SampleInterval {
   low: number;
   high: number;
@@ -29,9 +29,8 @@ export interface SampleInterval {
 const Z = 1.959963984540054;
 
 /**
- * The interval of a percentile, from the ranks that it may have in a sample, whatever the distribution. `independent`: how many
- * of the values say something of their own, such as the requests that gaps between tokens come from. Undefined if they are
- * too few for either end.
+ * The confidence interval of a percentile, from its possible ranks in the sample, for any distribution. `independent` is the
+ * number of independent values: for gaps between tokens, the number of requests. Undefined if they are too few.
  */
 export function percentileInterval(
   values: readonly number[],
@@ -46,7 +45,7 @@ export function percentileInterval(
   return { low: sorted[low - 1]!, high: sorted[high - 1]! };
 }
 
-/** Something that was done in a time, in milliseconds: the tokens of a request, or one that met the objective. */
+/** An amount of work and its time in milliseconds: the tokens of a request, or 1 for a request that met the objective. */
 export interface SampledWork {
   from: number;
   to: number;
@@ -56,12 +55,12 @@ export interface SampledWork {
 const SLICES = 10;
 /** Student's t for ten slices, 97.5 %. */
 const T = 2.262157162798205;
-/** Of fewer requests, a slice has hardly one. */
+/** With fewer requests, slices would be almost empty. */
 const LEAST = 50;
 
 /**
- * The interval of a rate per second, from how much it differs between ten equal parts of the run: requests of one moment share
- * their fate, so that they can't count one by one. Undefined for too little work.
+ * The confidence interval of a rate per second, from its variation between ten equal parts of the run. Requests at the same
+ * moment aren't independent of each other, so they can't count one by one. Undefined for too little work.
  */
 export function rateInterval(work: readonly SampledWork[], durationMs: number): SampleInterval | undefined {
   if (work.length < LEAST) return undefined;

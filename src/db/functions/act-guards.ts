@@ -2,16 +2,16 @@ import { boundedByHour } from './bounded-by-hour.js';
 import type { SqlFunction } from './sql-function.js';
 
 /**
- * Lets the guards of keys act (docs/decisions/0150-guards-of-keys.md): each whose key has spent its percentage of the
- * monthly limit in one of the months, once per month, and no earlier month after a later one. A month that is over by
- * the database's clock is left out. `p_keys` and `p_months` are pairs; keys without a guard are allowed.
+ * Lets the guards of keys act (docs/decisions/0150-guards-of-keys.md). A guard acts once per month, when its key's spend in
+ * that month reaches the guard's percentage of the monthly limit, and never for an earlier month after a later one. Months that
+ * are over by the database's clock are left out. `p_keys` and `p_months` are pairs; keys without a guard are allowed.
  *
- * `write_calls` calls it after `fire_alerts`, and so does each change of a guard or a limit. All of them hold the lock of the
- * account, so no spend and no change is overlooked.
+ * `write_calls` calls it after `fire_alerts`, and each change of a guard or a limit calls it, too. All of them hold the lock of
+ * the account, so no spend and no change is missed.
  *
- * An alert at the same percentage that fires in this transaction says what the guard did. Every other active
- * subscription of the key gets an event of its own; if the key has none, the account's own address does. `alerted` names
- * the accounts of all keys whose guard acted.
+ * If an alert at the same percentage fires in this transaction, its event also reports what the guard did. Every other active
+ * subscription of the key gets a separate event; without any, the account's own address gets one. `alerted` lists the accounts
+ * of all keys whose guard acted.
  */
 export const actGuards: SqlFunction = {
   name: 'act_guards',
@@ -38,17 +38,17 @@ with armed as materialized (
 ), acted as (
   update key_guards g set acted_month = r.month, acted_at = now(), undone = false
   from reached r where g.key_id = r.key_id
-), said as (
+), amended as (
   update alert_events e set guard_action = r.action, guard_model_public_name = r.model_public_name
   from reached r
   where e.key_id = r.key_id and e.billing_month = r.month and e.threshold_pct = r.at_pct and e.purpose = 'threshold'
     and e.created_in = pg_current_xact_id()
   returning e.subscription_id
-), told as materialized (
+), notified as materialized (
   select r.*, s.* from reached r cross join lateral (
     select id as subscription_id, kind, destination from alert_subscriptions
     where key_id = r.key_id and account_id = r.account_id and active offset 0) s
-  where not exists (select from said where said.subscription_id = s.subscription_id)
+  where not exists (select from amended where amended.subscription_id = s.subscription_id)
   union all
   select r.*, null, 'email', (select email from accounts where id = r.account_id) from reached r
   where (select true from alert_subscriptions s where s.key_id = r.key_id and s.active limit 1) is null
@@ -57,7 +57,7 @@ with armed as materialized (
       select count(*) from alert_events e
       where e.key_id = t.key_id and e.billing_month = t.month and e.purpose in ('threshold', 'guard')
         and e.subscription_id is not distinct from t.subscription_id) then p_too_many end as left_out
-  from told t where destination is not null
+  from notified t where destination is not null
 ), ${boundedByHour('c.key_id, c.subscription_id')}, recorded as (
   insert into alert_events (id, account_id, key_id, subscription_id, purpose, kind, destination, key_name, key_prefix,
     threshold_pct, billing_month, spend, monthly_limit, guard_action, guard_model_public_name, fired_at, pending_since,

@@ -1,7 +1,7 @@
 /**
- * Parts of a `with`: `bounded` is `claimed` with the reason why an alert is recorded and not sent, `left_out` or the 300
- * alerts of an account in an hour (docs/decisions/0065-deliveries-are-shared-by-account.md). `order` says which of them
- * are sent first. A part of the functions' text: a change here is a change of each of them.
+ * Makes the part of a `with` that adds to `claimed` the reason why an alert is recorded but not sent: `left_out`, or the limit
+ * of 300 alerts per account and hour (docs/decisions/0065-deliveries-are-shared-by-account.md). `order` decides which are sent
+ * first. The text is part of the functions that use it, so a change here changes each of them.
  */
 export const boundedByHour = (order: string): string => `lately as materialized (
   select account_id, (select count(*) from (

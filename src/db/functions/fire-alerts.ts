@@ -14,9 +14,9 @@ import type { SqlFunction } from './sql-function.js';
  *   and everything beyond 300 events of an account in an hour (docs/decisions/0065-deliveries-are-shared-by-account.md).
  *
  * It sees the spend including those events, and concurrent writers of usage of the same keys wait for the lock of the accounts.
- * `usage_events.xmin` shows what this transaction inserted; an event that existed before was evaluated then.
- * Look-ups are lateral or scalar subqueries instead of joins, because plans are kept: one made while tables were small
- * must not read large tables, or all events of an account, from end to end.
+ * `usage_events.xmin` shows which events this transaction inserted; earlier events were evaluated before. Look-ups are lateral or
+ * scalar subqueries instead of joins, because plans are kept: one made while tables were small must not scan large tables, or
+ * all events of an account.
  */
 export const fireAlerts: SqlFunction = {
   name: 'fire_alerts',

@@ -1,8 +1,7 @@
 import type { SqlFunction } from './sql-function.js';
 
 /**
- * For a trigger: an account with ledger entries can't be deleted. The entries have no foreign key, which every charge
- * would look up.
+ * Trigger function: an account with ledger entries can't be deleted. A foreign key would cost a look-up with every charge.
  */
 export const keepLedger: SqlFunction = {
   name: 'keep_ledger',

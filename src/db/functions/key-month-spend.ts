@@ -1,6 +1,6 @@
 import type { SqlFunction } from './sql-function.js';
 
-/** What a key has spent in a month (YYYY-MM, UTC), in dollars: the sum of its days, at most 31 rows. */
+/** Returns a key's spend in a month (YYYY-MM, UTC) in dollars: the sum of its days, at most 31 rows. */
 export const keyMonthSpend: SqlFunction = {
   name: 'key_month_spend',
   sql: `

@@ -1,6 +1,6 @@
 import type { SqlFunction } from './sql-function.js';
 
-/** For triggers: rows of the ledger can't be changed or removed. */
+/** Trigger function: rows of the ledger can't be changed or removed. */
 export const refuseChange: SqlFunction = {
   name: 'refuse_change',
   sql: `

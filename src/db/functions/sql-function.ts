@@ -1,10 +1,10 @@
 /**
- * A function in the database as this build requires it. The SQL is a TypeScript string and not a separate file, so that
- * compiler and bundler treat it like any other source: a process reads no file besides its bundle.
+ * A function in the database, as this build requires it. The SQL is a TypeScript string rather than a separate file, so that
+ * the bundle contains it.
  */
 export interface SqlFunction {
-  /** Without its arguments, since names are unique. */
+  /** Name without arguments; names are unique. */
   name: string;
-  /** `create or replace function …`, one statement. */
+  /** One statement, `create or replace function …`. */
   sql: string;
 }

@@ -1,8 +1,8 @@
 import type { SqlFunction } from './sql-function.js';
 
 /**
- * Accounts whose row isn't locked, and those that don't exist, which can't be locked. Waits for no row, and for the
- * table no longer than a flush does.
+ * Returns the accounts whose row isn't locked, and those that don't exist, which can't be locked. Waits for no row, and for
+ * the table no longer than a flush does.
  */
 export const unlockedAccountsFunction: SqlFunction = {
   name: 'unlocked_accounts',

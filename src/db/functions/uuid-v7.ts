@@ -1,7 +1,7 @@
 import type { SqlFunction } from './sql-function.js';
 
 /**
- * A UUIDv7, the `nth` of several made together: within a millisecond, they sort by it. PostgreSQL has none before
+ * Makes the `nth` UUIDv7 of several made together, which sort by `nth` within a millisecond. PostgreSQL has no UUIDv7 before
  * version 18.
  */
 export const uuidV7: SqlFunction = {

@@ -1,30 +1,29 @@
 import type { SqlFunction } from './sql-function.js';
 
 /**
- * Writes a batch of events and all that follows from them; sent twice it changes nothing. Amounts arrive as whole
- * numbers of 1e-12 dollars, times as milliseconds. Each array has one element per event, but for `p_accounts`: the
- * accounts of the batch, each once.
+ * Writes a batch of events and everything that follows from them. Sending a batch twice changes nothing. Amounts are whole
+ * numbers of 1e-12 dollars, times are milliseconds. Each array has one element per event, except `p_accounts`, which lists
+ * each account of the batch once.
  *
- * Events of accounts that don't exist are left out and those accounts named in `unknown`. `balances` and
- * `key_days` are lines of where accounts and keys stand now, whether by these events or before; `alerted` the
- * accounts that have new alert events.
+ * Events of accounts that don't exist are left out, and `unknown` lists those accounts. `balances` and `key_days` list the
+ * current values of the batch's accounts and keys, even if its events were written before. `alerted` lists the accounts with
+ * new alert events.
  *
- * - The accounts are locked in order in a statement of its own, so that flushes take turns and the next statement
- *   sees the balances as they are under the lock. `no key`: nothing here changes an account's id.
- * - Only rows really inserted are charged. An event is not inserted when its primary key is there, when its id was
- *   charged before under another time, or when it says that the process died while the finished call is there.
- * - The hours of `rollup_dirty` are only ever added: a row that was there already could be taken by a roll-up that
- *   doesn't see this transaction yet.
- * - Rows that are nearly always there (days, hours) are updated, and inserted when fewer were found. The look-up in the
- *   ledger is a scalar subquery: as an anti-join it becomes a hash over the whole ledger wherever statistics are older
- *   than the load. The settings are for the same reason: plans stay with the connection, and one that was made while
- *   tables were empty must not read them from end to end when they have grown. The time zone is set since naming one
- *   costs more than all other work on a time.
- * - For a widget, `key_days` counts the messages that were answered on a day instead of a spend. They are counted under
- *   the lock of the widget's account.
- * - Guards of keys act behind the alerts, which say so then (`act_guards`).
- * - A version of a prompt that isn't the account's, or is no longer there, is left out and counted in `strange_versions`.
- * - Another flush holds a row for milliseconds; who holds it for longer has forgotten it, and is not waited for
+ * - The accounts are locked in order in a separate statement, so that flushes take turns and the next statement sees the
+ *   balances under the lock. `for no key update` is enough, since account ids never change.
+ * - Only newly inserted rows are charged. An event is not inserted if its primary key exists, if its id was charged with another
+ *   time, or if it reports a dead process although the finished call exists.
+ * - Rows of `rollup_dirty` are always inserted, never reused: a roll-up that doesn't see this transaction yet could take an
+ *   existing row.
+ * - Rows that nearly always exist (days, hours) are updated first, and inserted only if some are missing. The look-up in the
+ *   ledger is a scalar subquery: an anti-join becomes a hash over the whole ledger when statistics are outdated. The settings
+ *   have the same reason: a plan stays with the connection, and one made while tables were empty must not scan them when they
+ *   have grown. The time zone is set because naming one costs more than all other work on a time.
+ * - For a widget, `key_days` has the number of answered messages of a day instead of a spend, counted under the lock of the
+ *   widget's account.
+ * - Guards of keys act after the alerts fired, whose events then report it (`act_guards`).
+ * - A prompt version that no longer exists, or belongs to another account, is left out and counted in `strange_versions`.
+ * - Another flush holds a row for milliseconds. A transaction that holds it longer is not waited for
  *   (docs/decisions/0084-locked-accounts-wait-apart.md).
  */
 export const writeCalls: SqlFunction = {

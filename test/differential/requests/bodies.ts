@@ -3,7 +3,7 @@ import { spoiled } from '../../hostile/fuzz/values.js';
 import { marker } from '../node.js';
 import { chatBody, type MakeStep, type Scenario, scenariosOf, toV1 } from '../scenario.js';
 
-/** Bodies that are wrong, or look as if they were. */
+/** Bodies that are invalid, or look invalid. */
 
 const OK = '"model":"gateway/fast","messages":[{"role":"user","content":"Hi"}]';
 
@@ -160,7 +160,7 @@ function texts(): MakeStep[] {
   ];
 }
 
-/** A good body with something in it changed: a value, or a character of its text. */
+/** A valid body with one change: a value, or a character of its text. */
 function drawn(random: Random): MakeStep[] {
   return Array.from({ length: 500 }, () => (id: string) => {
     const isEmbedding = random.chance(0.25);

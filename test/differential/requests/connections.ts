@@ -4,7 +4,7 @@ import { marker, type Script } from '../node.js';
 import { chatBody, type MakeStep, type Scenario, scenariosOf, toV1 } from '../scenario.js';
 import { type Sent, textOf } from '../send.js';
 
-/** The ways in which bytes come and go: pipelined, broken, slow, large, and of clients who leave. */
+/** How bytes arrive and leave: pipelined, broken, slow, large, and of clients that leave. */
 
 const KEY = { authorization: 'Bearer {key}', 'content-type': 'application/json' };
 const chat = (fields: object = {}, content = 'Hi'): Sent => ({
@@ -15,7 +15,7 @@ const chat = (fields: object = {}, content = 'Hi'): Sent => ({
 });
 const models: Sent = { method: 'GET', path: '/v1/models', headers: { authorization: 'Bearer {key}' } };
 
-/** Several requests that come at once on one connection, and bytes that aren't quite HTTP. */
+/** Several requests at once on one connection, and bytes that aren't quite HTTP. */
 function connections(random: Random): MakeStep[] {
   const kinds: readonly (() => Sent)[] = [
     () => chat(),

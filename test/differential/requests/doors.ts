@@ -153,7 +153,7 @@ function responses(): MakeStep[] {
   ];
 }
 
-const said = (content: string, fields: Record<string, unknown> = {}): Record<string, unknown> => ({
+const message = (content: string, fields: Record<string, unknown> = {}): Record<string, unknown> => ({
   public_key: '{widget}',
   messages: [{ role: 'user', content }],
   ...fields,
@@ -165,21 +165,21 @@ function widget(): MakeStep[] {
       (isStream): MakeStep =>
         (id) => ({
           script: isStream ? streamed : plain,
-          sent: toWidget(said(`Hello ${marker(id)}`, { stream: isStream })),
+          sent: toWidget(message(`Hello ${marker(id)}`, { stream: isStream })),
         }),
     ),
   );
   const wrong: readonly unknown[] = [
     ...['', '{', '[]', '7', '{}', '{"public_key":7}', '{"public_key":"wg-x"}', '\ufeff{}'],
-    said('x', { unknown: 1 }),
-    said('x', { session_id: 'a b' }),
-    said('x', { session_id: 'visit-1', offset: 2 }),
-    said('x', { stream: 'yes' }),
-    said(''),
-    said('x'.repeat(8_001)),
-    said('x', { messages: [] }),
-    said('x', { messages: [{ role: 'system', content: 'x' }] }),
-    said('x', { messages: [{ role: 'assistant', content: 'x' }] }),
+    message('x', { unknown: 1 }),
+    message('x', { session_id: 'a b' }),
+    message('x', { session_id: 'visit-1', offset: 2 }),
+    message('x', { stream: 'yes' }),
+    message(''),
+    message('x'.repeat(8_001)),
+    message('x', { messages: [] }),
+    message('x', { messages: [{ role: 'system', content: 'x' }] }),
+    message('x', { messages: [{ role: 'assistant', content: 'x' }] }),
     '{"public_key":"{widget}","public_key":"{widget}","messages":[{"role":"user","content":"x"}]}',
   ];
   const config =
@@ -193,7 +193,7 @@ function widget(): MakeStep[] {
     ),
     ...['https://other.example', 'null', 'nonsense', ''].map(
       (origin): MakeStep =>
-        () => ({ sent: toWidget(said('x'), { origin }) }),
+        () => ({ sent: toWidget(message('x'), { origin }) }),
     ),
     config('/api/widget/{widget}/config'),
     config('/api/widget/none/config'),
@@ -204,7 +204,7 @@ function widget(): MakeStep[] {
 }
 
 const few = (n: number): MakeStep[] =>
-  Array.from({ length: n }, (_, i) => () => ({ sent: toWidget(said(`message ${i}`)) }));
+  Array.from({ length: n }, (_, i) => () => ({ sent: toWidget(message(`message ${i}`)) }));
 
 function widgets(): Scenario[] {
   const needs = { widget: { system_prompt: 'Be kind.', daily_message_limit: 1_000 } };
@@ -263,13 +263,13 @@ function playground(): MakeStep[] {
   ];
 }
 
-/** Calls by several doors in the name of one account, with any answer. */
+/** Calls through several doors in the name of one account, with any response. */
 const several = (random: Random): MakeStep[] =>
   Array.from({ length: 120 }, (_, i) => (id: string): Step => {
     const script = anyAnswer(random);
     if (i % 3 === 0)
       return { script, sent: toV1('/responses', { model: 'gateway/fast', input: marker(id) }) };
-    if (i % 3 === 1) return { script, sent: toWidget(said(marker(id))) };
+    if (i % 3 === 1) return { script, sent: toWidget(message(marker(id))) };
     const cuts = someCuts(random, 700);
     return {
       script: [stream(EVENTS, { cuts })],

@@ -2,7 +2,7 @@ import { brokenOff, completion, EVENTS, nothing, stream, vectors, whole } from '
 import { marker, type Play, type Script } from '../node.js';
 import { chatBody, type MakeStep, type Scenario, type Step, scenariosOf, toV1 } from '../scenario.js';
 
-/** Nodes that refuse, fail, hang or send nonsense; what is tried again, parked, and served by a fallback. */
+/** Nodes that refuse, fail, hang or send nonsense; retries, cooldowns and fallbacks. */
 
 const error = (message: string, fields: object = {}): object => ({
   error: { message, type: 'BadRequestError', param: null, code: null, ...fields },
@@ -20,7 +20,7 @@ const WORDS: readonly string[] = [
   '',
 ];
 
-/** Answers that are failures, with how each reads as JSON. */
+/** Responses that are failures, with their JSON. */
 const FAILURES: readonly Play[] = [
   ...[
     400, 401, 402, 403, 404, 405, 408, 409, 413, 415, 418, 422, 425, 429, 431, 500, 501, 502, 503, 504, 529,
@@ -84,7 +84,7 @@ const FAILURES: readonly Play[] = [
 
 const GOOD = { plain: whole(completion()), streamed: stream(EVENTS) } as const;
 
-/** Each failure alone, and before a good answer, in a group of one and of two deployments. */
+/** Each failure alone, and before a valid response, in groups of one and of two deployments. */
 function failures(): MakeStep[] {
   return FAILURES.flatMap((play, i) =>
     (['plain', 'streamed'] as const).flatMap((kind) =>
@@ -128,7 +128,7 @@ function absent(): MakeStep[] {
   );
 }
 
-/** Where a deployment is parked by its first failure: with a fallback, without one, and one by one in a pair. */
+/** Deployments that cool down after the first failure: with a fallback, without one, and one by one in a pair. */
 function parking(): Scenario[] {
   const call =
     (model: string, script: Script | undefined, isStream: boolean): MakeStep =>

@@ -3,7 +3,7 @@ import { completion, type Framing, USAGE, vectors, whole } from '../answers.js';
 import { marker, type Script } from '../node.js';
 import { chatBody, type Scenario, type Step, scenariosOf, toV1 } from '../scenario.js';
 
-/** Whole answers to usual calls, as nodes of all kinds give them. */
+/** Whole responses to usual calls, from nodes of all kinds. */
 
 /** Members of a request, known or not. */
 const MEMBERS: Record<string, readonly unknown[]> = {

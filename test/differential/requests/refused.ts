@@ -99,7 +99,7 @@ const open = (): MakeStep[] => [
   sent(bare('POST', '/v1/chat/completions', { ...KEY, 'x-large': 'y'.repeat(70_000) }, JSON.stringify(CHAT))),
 ];
 
-/** Bodies and models that pass or fail by themselves, for accounts that fail other checks as well. */
+/** Valid and invalid bodies and models, for accounts that fail other checks as well. */
 const MIXED: readonly unknown[] = [
   CHAT,
   { ...CHAT, stream: true },
@@ -134,14 +134,14 @@ const ACCOUNTS: Record<string, Needs> = {
   'capped-poor': { key: { daily_limit_usd: 0 }, balance: '0' },
 };
 
-/** Calls that each cost the same, until the account or its cap has nothing left. */
+/** Calls with the same cost, until the account or its cap has nothing left. */
 const spending = (calls: number, usage: object): MakeStep[] =>
   Array.from({ length: calls }, () => (id) => ({
     script: [whole(completion({ usage: { ...USAGE, ...usage } }))],
     sent: toV1('/chat/completions', chatBody(`Hi ${marker(id)}`, { max_tokens: 100 })),
   }));
 
-/** Twenty calls a minute are the plan's, and more than twenty come. */
+/** More than the twenty calls per minute that the plan allows. */
 const flood = (): MakeStep[] =>
   Array.from({ length: 26 }, (_, i) => sent(toV1('/chat/completions', chatBody(`call ${i}`))));
 

@@ -18,7 +18,7 @@ import { marker, type Play, type Script } from '../node.js';
 import { chatBody, type MakeStep, type Scenario, scenariosOf, toV1 } from '../scenario.js';
 import { someCuts, someMembers } from './plain.js';
 
-/** Streamed answers: cut anywhere, in every form, complete and not. */
+/** Streams: cut anywhere, in every form, complete and incomplete. */
 
 const streamed =
   (script: Script, fields: Record<string, unknown> = {}): MakeStep =>
@@ -29,7 +29,7 @@ const streamed =
 const ASKS_USAGE = { stream_options: { include_usage: true } };
 const asksUsage = (i: number): Record<string, unknown> => (i % 2 === 0 ? ASKS_USAGE : {});
 
-/** One cut between each two bytes of a stream, and between all of some. */
+/** One cut between any two bytes of a stream, and cuts between all bytes of some. */
 function cutEverywhere(): MakeStep[] {
   const chunked = Buffer.concat(stream(EVENTS).pieces).length;
   const steps = Array.from({ length: chunked - 1 }, (_, i) =>
@@ -58,7 +58,7 @@ function brokenAnywhere(): MakeStep[] {
 const TEXT = delta('Hello.');
 const STOP = delta({}, 0, 'stop');
 
-/** Streams of recorded form, by what is special about them. */
+/** Streams of recorded forms, named by what is special about them. */
 const FORMS: readonly (readonly string[])[] = [
   [DONE],
   [],
@@ -197,7 +197,7 @@ function drawn(random: Random): MakeStep[] {
   });
 }
 
-/** What comes in place of a stream, and streams that stop. */
+/** Other responses instead of a stream, and streams that stop. */
 function others(): MakeStep[] {
   const silent: Play = { ...stream([TEXT]), end: 'silent' };
   return [

@@ -19,7 +19,7 @@ const TOKENS = 30;
 const MAX_SHARE = 0.02;
 const MAX_MS = 1;
 
-/** How much of what is allowed an error takes: above 1 is too much. */
+/** An error as a share of what is allowed; above 1 is too much. */
 const strain = (measured: number, programmed: number): number =>
   Math.abs(measured - programmed) / Math.max(MAX_SHARE * programmed, MAX_MS);
 

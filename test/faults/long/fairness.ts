@@ -24,12 +24,12 @@ const BLOCK = 20;
 const QUIET_MS = 60_000;
 const ATTACK_MS = 600_000;
 const LARGE_EVENTS = 1_500_000;
-/** What was just asked for the first time is there by then: caches, connections, compiled code. */
+/** Time until caches, connections and compiled code are warm. */
 const WARM_MS = 5_000;
-/** Attackers are under way when honest accounts are measured. */
+/** Attackers start this long before honest accounts are measured. */
 const UNDER_WAY_MS = 2_000;
 
-/** Ten honest accounts beside every attack on the platform that is known, all at once. */
+/** Ten honest accounts during all known attacks on the platform at once. */
 export async function fairness(scale: number): Promise<Result[]> {
   tell(`load of the machine before: ${loadavg()[0]!.toFixed(1)} on ${availableParallelism()} cores`);
   const honest = startPart('honest');
@@ -99,7 +99,7 @@ const tell = (line: string): void => void process.stderr.write(`FAIRNESS ${line}
 const effortOf = ({ cores, loop }: Effort): string =>
   `${cores.toFixed(2)} cores, event loop ${(100 * loop).toFixed(0)} % busy`;
 
-/** Without all of the attacks the figures would say nothing. */
+/** Without all of the attacks, the figures mean nothing. */
 const judgeAttackers = ({ brokeOff, seconds, effort }: Attacked): Result => ({
   goal: 'FAIRNESS attackers',
   figure: 'all of them to the end',
@@ -107,7 +107,7 @@ const judgeAttackers = ({ brokeOff, seconds, effort }: Attacked): Result => ({
   ok: brokeOff.length === 0,
 });
 
-/** What the attackers did, and what they were answered. */
+/** What the attackers did, and the responses that they got. */
 function tellAttacks({ seconds, tally, effort }: Attacked): void {
   tell(`attackers: ${seconds.toFixed(0)} s, ${effortOf(effort)}`);
   for (const [attack, counts] of Object.entries(tally)) {

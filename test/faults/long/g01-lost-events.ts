@@ -16,7 +16,7 @@ export function lostEvents(scale: number): Promise<Result> {
     const counts: Record<string, number> = {};
     await under(rig, customers, { perSecond: PER_SECOND }, async () => {
       for (let i = 0; i < kills; i++) {
-        // Everybody once, then by chance.
+        // Each process once, then at random.
         const victim = VICTIMS[i] ?? rig.random.pick(VICTIMS);
         counts[victim] = (counts[victim] ?? 0) + 1;
         const calls = rig.random.between(CALLS_PER_KILL / 10, (CALLS_PER_KILL * 19) / 10);

@@ -13,7 +13,7 @@ const RATES = [500, 2_000];
 /** From admission to the end of a call. */
 const CALL_MS = 20;
 
-/** G2: what a power cut could take, by looking at the writes and syncs of the spool on the real disk. */
+/** G2: what a power cut could lose, from the spool's writes and syncs on the real disk. */
 export async function powerLoss(scale: number): Promise<Result[]> {
   const seconds = scaled(SECONDS, scale, 5);
   const folder = mkdtempSync(join(tmpdir(), 'gateway-power-'));
@@ -31,7 +31,7 @@ export async function powerLoss(scale: number): Promise<Result[]> {
         () => oneCall(meter, watched, payer),
       );
       await meter.stop();
-      results.push(told(watched.exposures, perSecond));
+      results.push(resultOf(watched.exposures, perSecond));
     }
   } finally {
     await postgres.close();
@@ -55,7 +55,7 @@ async function oneCall(meter: Meter, watched: WatchedDisk, payer: Payer): Promis
   });
 }
 
-function told(exposures: Exposure[], perSecond: number): Result {
+function resultOf(exposures: Exposure[], perSecond: number): Result {
   const ages = exposures.map(({ oldestMs }) => oldestMs);
   const records = exposures.map((one) => one.records);
   const beyond = exposures.filter(beyondBounds).length;

@@ -10,7 +10,7 @@ const ROUNDS = 5;
 const FLOOR = parseMoney('0.001');
 const BALANCE = '0.04';
 const CAP = '0.04';
-/** The dearest tokens that the call may be answered with, so that it costs what was held for it, but for some input. */
+/** The most expensive tokens of an answer, so that a call costs its whole hold, except for some input. */
 const DEAR = { words: 10_000, ttftMs: 500, model: 'gateway/deepseek-code' };
 const DEAR_COST = parseMoney('0.018006');
 

@@ -12,10 +12,10 @@ const CALLS = 10_000;
 const PER_SECOND = 150;
 const RELEASED_MS = 60_000;
 const FLOOR = parseMoney('0.001');
-/** What a lone caller has: some dozen calls of up to $0.0003. */
+/** Balance of a lone caller: some dozen calls of up to $0.0003. */
 const LONE_BALANCE = '0.005';
 
-/** G5: calls that end in every wrong way leave nothing held, and a caller alone is never refused above the floor. */
+/** G5: calls that fail in any way leave no hold behind, and a lone caller is never refused above the floor. */
 export function leakedHolds(scale: number): Promise<Result> {
   const calls = scaled(CALLS, scale, 300);
   const edgeEnv = { UPSTREAM_TIMEOUT_SECONDS: '1', UPSTREAM_IDLE_SECONDS: '1' };

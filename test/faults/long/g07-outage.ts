@@ -8,10 +8,10 @@ import { faultsOf, type Result, scaled, share, toldFaults, under, withRig } from
 
 const SECONDS = 30;
 const PER_SECOND = 200;
-/** Fewer events are gone before a rate can be told. */
+/** With fewer events, a rate can't be measured. */
 const TELLING_EVENTS = 2_000;
 
-/** G7: PostgreSQL away for 30 s. */
+/** G7: PostgreSQL unavailable for 30 s. */
 export function outage(scale: number): Promise<Result> {
   const seconds = scaled(SECONDS, Math.min(1, scale * 10), 10);
   return withRig('G7', {}, async (rig, customers) => {

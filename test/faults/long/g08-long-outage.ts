@@ -4,7 +4,7 @@ import { compareBooks } from '../rig/books.js';
 import { outcome } from '../rig/client.js';
 import { faultsOf, type Result, toldFaults, under, withRig } from './goal.js';
 
-/** G8: PostgreSQL away for longer than what is known may serve. The time is the goal: no scale shortens it. */
+/** G8: PostgreSQL unavailable for longer than cached rows may serve. No scale shortens this time, since it is the goal. */
 export function longOutage(): Promise<Result> {
   return withRig('G8', {}, async (rig, customers) => {
     const began = performance.now();

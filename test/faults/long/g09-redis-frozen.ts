@@ -7,11 +7,11 @@ import { allShare, faultsOf, largest, percentile, type Result, scaled, toldFault
 
 const SECONDS = 60;
 const PER_SECOND = 100;
-/** Of the one account whose plan's limit counts, at both edges together. */
+/** Calls of the account whose plan limit is tested, at both edges together. */
 const LIMITED_PER_SECOND = 30;
 const LIMIT = 300;
 const MINUTE_MS = 60_000;
-/** Nobody may wait longer: a call takes some milliseconds. */
+/** No call may take longer; usually it takes some milliseconds. */
 const HUNG_MS = 5_000;
 
 /** G9: Redis frozen for a minute, and then killed and started again, empty. */
@@ -85,7 +85,7 @@ export function redisFrozen(scale: number): Promise<Result[]> {
 const toldFailures = (rig: Rig, failed: Entry[]): string =>
   failed.length === 0 ? '' : ` ${JSON.stringify(rig.journal.tally(failed))}`;
 
-/** Most calls that were admitted within a minute of each other, by when they were asked for. */
+/** The most calls admitted within any minute, by the time of their request. */
 function mostInAMinute(entries: Entry[]): number {
   const times = entries
     .filter(({ status }) => status === 200)
@@ -99,5 +99,5 @@ function mostInAMinute(entries: Entry[]): number {
   return most;
 }
 
-/** Whether the limit was ever reached, so that what was admitted says something. */
+/** Whether the limit was reached at all, without which the number of admitted calls means nothing. */
 const mostIsTold = (entries: Entry[]): boolean => entries.some(({ status }) => status === 429);

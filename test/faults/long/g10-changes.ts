@@ -9,7 +9,7 @@ const CHANGES = 500;
 const CHANGES_WITHOUT_LISTEN = 50;
 /** Calls in flight at each change. */
 const RACES = 20;
-/** How long a key that was refused is asked for again. */
+/** How long a refused key is tried again. */
 const WATCHED_MS = 300;
 const CUT_MS = 10;
 
@@ -24,11 +24,11 @@ interface Change {
   method: string;
   path(owner: Owner): string;
   body?: unknown;
-  /** Of the administrator, not of the owner. */
+  /** By the administrator, not the owner. */
   admin?: boolean;
   /** Whether an edge knows. */
   known(url: string, key: string): Promise<boolean>;
-  /** The key is worthless afterwards: it must never be served again. */
+  /** The key must never be served again afterwards. */
   final?: boolean;
 }
 
@@ -95,22 +95,22 @@ const CHANGES_OF_A_KEY: Record<string, Change> = {
   'key deleted': { method: 'DELETE', path: ofKey, known: refused, final: true },
 };
 
-/** G10: changes on the platform, until both edges know; and the same with every connection of LISTEN cut at once. */
+/** G10: changes on the platform until both edges know them; and the same with all LISTEN connections cut at once. */
 export function changes(scale: number): Promise<Result[]> {
   return withRig('G10', { edges: 2, whole: true }, async (rig) => {
     const admin = await signUpAdmin({ db: rig.postgres, url: rig.url });
-    const told = await measure(rig, admin.token, scaled(CHANGES, scale, 21));
+    const measured = await measure(rig, admin.token, scaled(CHANGES, scale, 21));
     const cutting = cutListen(rig);
     const untold = await measure(rig, admin.token, scaled(CHANGES_WITHOUT_LISTEN, scale, 7));
     await cutting.stop();
-    const [p99, most] = [percentile(told.delays, 0.99), largest(told.delays)];
+    const [p99, most] = [percentile(measured.delays, 0.99), largest(measured.delays)];
     const late = largest(untold.delays);
     return [
       {
-        goal: `G10 ${told.delays.length} changes of cap, plan, status and keys, until both edges know`,
+        goal: `G10 ${measured.delays.length} changes of cap, plan, status and keys, until both edges know`,
         figure: 'p99 ≤ 250 ms, at most 1 s; 0 resurrections in 10,000 in-flight races',
-        reached: `from the request: p50 ${percentile(told.delays, 0.5).toFixed(0)} ms, p99 ${p99.toFixed(0)} ms, longest ${most.toFixed(0)} ms; ${told.resurrections} resurrections in ${told.races} races`,
-        ok: p99 <= 250 && most <= 1_000 && told.resurrections === 0,
+        reached: `from the request: p50 ${percentile(measured.delays, 0.5).toFixed(0)} ms, p99 ${p99.toFixed(0)} ms, longest ${most.toFixed(0)} ms; ${measured.resurrections} resurrections in ${measured.races} races`,
+        ok: p99 <= 250 && most <= 1_000 && measured.resurrections === 0,
       },
       {
         goal: `G10 ${untold.delays.length} changes while LISTEN is cut again and again`,
@@ -180,7 +180,7 @@ async function apply(
   await Promise.all(racing);
 }
 
-/** Ends every connection that listens, as soon as it is there. */
+/** Ends every listening connection as soon as it exists. */
 function cutListen(rig: Rig): { cuts(): number; stop(): Promise<void> } {
   let stopped = false;
   let cuts = 0;

@@ -17,7 +17,7 @@ const THRESHOLDS = [20, 40, 60, 80, 100];
 const LIMIT = '0.000001';
 const FIRST_ATTEMPT_MS = 2_000;
 const REDELIVERY_MS = 60_000;
-/** Three leases of a minute, for an alert that is hit each time, and what is then left of its attempts. */
+/** Three leases of a minute, for an alert that is hit each time, and the rest of its attempts. */
 const SETTLED_MS = 200_000;
 /** How receivers answer, and how often each. */
 const MODES = ['ok', 'ok', 'ok', 'ok', 'slow', 'slow', 'recovers', 'bad'];
@@ -27,7 +27,7 @@ interface Kill {
   at: number;
 }
 
-/** G13: two processes that deliver, killed in turn between request and record. */
+/** G13: two delivering processes, killed in turn between the request and its record. */
 export async function alerts(scale: number): Promise<Result> {
   const count = scaled(KILLS, scale, 4);
   const rig = await startRig('G13', { balance: '1000', direct: true });

@@ -17,11 +17,11 @@ const CAPACITY_MS = 5_000;
 const SETTLING_MS = 30 * 60_000;
 const SAMPLE_MS = 2_000;
 const MIB = 2 ** 20;
-/** What the driver remembers of calls is dropped every so often. */
+/** How often the driver forgets its calls. */
 const BATCH = 5_000;
-/** Beyond so many calls at once the machine is too busy for the pace, and memory would tell of that. */
+/** With more calls at once, the machine is too busy for the pace, which would show in memory. */
 const MOST_OPEN = 200;
-/** Connections to upstream and database that nobody uses are closed within this. */
+/** Unused connections to upstream and database are closed within this time. */
 const QUIET_MS = 120_000;
 
 interface Footprint {
@@ -42,7 +42,7 @@ export function soak(scale: number): Promise<Piece> {
   return withRig('G14', {}, async (rig, customers) => {
     const capacity = await capacityOf(rig, customers);
     const perSecond = Math.max(20, Math.round(capacity * SHARE_OF_CAPACITY));
-    // What a first load leaves for good, such as plans of statements and compiled code, is no growth.
+    // Statement plans and compiled code, which a first load leaves for good, don't count as growth.
     await run(rig, customers, perSecond, Math.min(durationMs / 3, SETTLING_MS), () => undefined);
     const before = await quiet(rig);
     const samples: { at: number; rssBytes: number }[] = [];
@@ -52,7 +52,7 @@ export function soak(scale: number): Promise<Piece> {
     const after = await quiet(rig, before);
     const long = durationMs > 2 * SETTLING_MS;
     const slope = mibPerHour(samples);
-    // Of the calmest moments of each tenth: what a collection has not reached yet is no growth.
+    // At the calmest moments of each tenth, so that uncollected garbage doesn't count as growth.
     const growth =
       lowest(samples.slice(-samples.length / 10)) - lowest(samples.slice(0, samples.length / 10));
     const heldEach = (after.heapBytes - before.heapBytes) / calls;
@@ -91,7 +91,7 @@ async function capacityOf(rig: Rig, customers: TestKey[]): Promise<number> {
   return (made / CAPACITY_MS) * 1_000;
 }
 
-/** Load for a time; gives the number of calls. */
+/** Makes load for a time. Returns the number of calls. */
 async function run(
   rig: Rig,
   customers: TestKey[],
@@ -124,7 +124,7 @@ async function run(
   return made;
 }
 
-/** Of twenty calls four are left by their callers, and one meets a fault. */
+/** Of twenty calls, callers leave four, and one meets a fault. */
 function mixed(i: number, rig: Rig): [Omit<Order, 'n'>, CallOptions] {
   const stream = i % 2 === 0;
   const words = 1 + (i % 20);
@@ -151,7 +151,7 @@ function mixed(i: number, rig: Rig): [Omit<Order, 'n'>, CallOptions] {
   }
 }
 
-/** What the edge takes once nothing is going on; with a baseline, as soon as it is back there or no longer falls. */
+/** The idle edge's memory; with a baseline, as soon as it is back there or no longer falls. */
 async function quiet(rig: Rig, baseline?: Footprint): Promise<Footprint> {
   const drained = async () =>
     (await rig.edge.metric('metering_spool_events')) === 0 &&

@@ -4,10 +4,10 @@ import { type Result, scaled, share, withRig } from './goal.js';
 
 const CALLS = 1_000_000;
 const CALLERS = 16;
-/** What the driver remembers of calls is dropped every so often. */
+/** How often the driver forgets its calls. */
 const BATCH = 5_000;
 
-/** G15: calls without any fault, as many at once as a few callers make. */
+/** G15: calls of a few callers at once, without any fault. */
 export function faultFree(scale: number): Promise<Result> {
   const calls = scaled(CALLS, scale, 5_000);
   return withRig('G15', {}, async (rig, customers) => {

@@ -7,7 +7,7 @@ import { type Rig, type RigOptions, startRig } from '../rig/rig.js';
 
 export { allShare } from '../rig/three-edges.js';
 
-/** What came of one goal. */
+/** The result of one goal. */
 export interface Result {
   goal: string;
   figure: string;
@@ -15,18 +15,18 @@ export interface Result {
   ok: boolean;
 }
 
-/** A goal at a share of its full figure, (0, 1]: how many kills, how many calls, how long a load. */
+/** A goal, run at a share of its full size, (0, 1]: number of kills or calls, or duration. */
 export type Goal = (scale: number) => Promise<Result | Result[]>;
 
-/** A share of the full figure, but no less than shows anything. */
+/** A share of the full size, but at least the minimum that shows anything. */
 export const scaled = (full: number, scale: number, least: number): number =>
   Math.max(Math.min(full, least), Math.round(full * scale));
 
-/** How many disagreements books hold. */
+/** Number of disagreements in books. */
 export const faultsOf = (books: Books): number =>
   Object.values(books).reduce((sum: number, list: string[]) => sum + list.length, 0);
 
-/** The number of faults, and what they are where there are some. */
+/** The number of faults, with a list if there are any. */
 export function toldFaults(books: Books): string {
   const faults = faultsOf(books);
   return faults === 0 ? '0' : `${faults} ${JSON.stringify(books).slice(0, 400)}`;
@@ -39,14 +39,14 @@ export function percentile(values: readonly number[], at: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(at * sorted.length))] ?? Number.NaN;
 }
 
-/** Largest of any number of values: a call takes no 100,000 arguments. */
+/** The largest of any number of values; a function call can't take 100,000 arguments. */
 export const largest = (values: Iterable<number>): number => {
   let most = Number.NEGATIVE_INFINITY;
   for (const value of values) if (value > most) most = value;
   return most;
 };
 
-/** Runs a goal on a rig of its own with twenty customers. */
+/** Runs a goal on a separate rig with twenty customers. */
 export async function withRig<T>(
   name: string,
   options: RigOptions,
@@ -67,7 +67,7 @@ export interface LoadOptions {
   agent?: Agent;
 }
 
-/** Calls at an even pace, half of them streams unless told, while `happens` runs. */
+/** Makes calls at an even pace while `happens` runs. By default, half of them are streams. */
 export async function under(
   rig: Rig,
   customers: TestKey[],

@@ -41,7 +41,7 @@ export async function hostileLoad(scale: number): Promise<Result[]> {
         goal,
         figure: 'each cut within 15 s (headers) and 60 s (bodies, readers that take nothing)',
         reached: `headers ${seconds(slowest.headers)} s, bodies ${seconds(slowest.bodies)} s, readers ${seconds(slowestStalledMs)} s at the latest; still there: ${cuts.open}`,
-        // The last byte that moved is known to half a second.
+        // The time of the last byte is known to half a second.
         ok:
           cuts.open === 0 &&
           slowest.headers <= 15_000 &&

@@ -80,7 +80,7 @@ if (pieces > 1 && only.some((name) => !IN_PIECES[name]))
   throw new Error(`only these run in pieces: ${Object.keys(IN_PIECES).join(', ')}`);
 if (pieces > 1 && process.env.FUZZ_SEED)
   throw new Error('every piece has a seed of its own: unset FUZZ_SEED');
-/** A goal as it was asked for: whole, or in pieces. */
+/** A goal as requested: whole, or in pieces. */
 const goalOf = (name: string): Goal =>
   pieces > 1
     ? () => inPieces({ name, run: IN_PIECES[name]!, pieces, minutes, folder: PIECES_FOLDER })
@@ -98,10 +98,10 @@ for (const name of only) {
       if (!result.ok) process.exitCode = 1;
     }
   } catch (error) {
-    // The others are still worth knowing.
+    // The other goals are still worth running.
     print(`| ${name} | | broke off: ${(error as Error).message.split('\n', 1)[0]} | MISSED |`);
     process.exitCode = 1;
   }
 }
-// Whatever a goal left open must not keep the terminal.
+// Exits explicitly, so that open handles of a goal can't keep the process running.
 process.exit();

@@ -16,7 +16,7 @@ interface PiecesOptions {
   run: (scale: number) => Promise<Piece>;
   /** The number of pieces that make up the goal. */
   pieces: number;
-  /** No piece begins after this time. */
+  /** No piece starts after this time. */
   minutes: number;
   /** Folder of the files in which pieces are recorded. */
   folder: string;
@@ -26,7 +26,7 @@ type Recorded = Piece & { endedAt: string };
 
 /**
  * Runs a goal in pieces and records each one, so that it can be interrupted and resumed. Pieces that a former run has recorded
- * aren't run again; one that was interrupted is. Gives the sum of all pieces so far.
+ * aren't run again; an interrupted one is. Returns the sum of all pieces so far.
  */
 export async function inPieces({ name, run, pieces, minutes, folder }: PiecesOptions): Promise<Result> {
   mkdirSync(folder, { recursive: true });
@@ -46,12 +46,12 @@ export async function inPieces({ name, run, pieces, minutes, folder }: PiecesOpt
   return {
     goal: `${name}, ${recorded.length} of ${pieces} pieces; the last one: ${last.goal}`,
     figure: last.figure,
-    reached: `${told(combined(recorded))}; pieces that missed it: ${missed}`,
+    reached: `${listed(combined(recorded))}; pieces that missed it: ${missed}`,
     ok: missed === 0 && recorded.length === pieces,
   };
 }
 
-/** What was written last may have been cut off: that piece is run again. */
+/** The last line may be incomplete; that piece is run again. */
 function read(file: string): Recorded[] {
   if (!existsSync(file)) return [];
   const whole = readFileSync(file, 'utf8').replace(/[^\n]*$/, '');
@@ -71,7 +71,7 @@ function combined(pieces: readonly Piece[]): Record<string, number> {
   return all;
 }
 
-const told = (figures: Record<string, number>): string =>
+const listed = (figures: Record<string, number>): string =>
   Object.entries(figures)
     .map(([name, value]) => `${name} ${Number(value.toFixed(1))}`)
     .join(', ');

@@ -12,7 +12,7 @@ function sizedFiles(): string[] {
     .map((name) => join('build', 'test', name.replace(/\.ts$/, '.js')));
 }
 
-/** What `npm test` runs at a smaller size, at its full one. There is no share of it: the scale doesn't matter. */
+/** Runs at full size what `npm test` runs at a smaller one. The scale has no effect. */
 export async function suiteAtFullSize(): Promise<Result> {
   const files = sizedFiles();
   const child = spawn(

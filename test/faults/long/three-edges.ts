@@ -16,7 +16,7 @@ const ROUNDS = 30;
 const PER_SECOND = 60;
 const CROWD = 500;
 
-/** G3, G4, G5 and G10 over three edges, Redis and PgBouncer, of which one after the other is lost. */
+/** G3, G4, G5 and G10 over three edges, Redis and PgBouncer, which are lost one after the other. */
 export const threeEdges: Goal = (scale) =>
   withRig('three edges', THREE_EDGES, async (rig, customers): Promise<Result[]> => {
     await allShare(rig);

@@ -22,7 +22,7 @@ async function onRig(run: (rig: ThreeNodes) => Promise<Result[]>): Promise<Resul
   }
 }
 
-/** One node dies and comes back, many times. */
+/** One node dies and returns, many times. */
 const deaths = (times: number): Promise<Result[]> =>
   onRig(async (rig) => {
     const [node] = rig.nodes;
@@ -103,7 +103,7 @@ export const threeNodes: Goal = async (scale) => {
     return [...(await deaths(scaled(50, scale, 2))), ...(await drain(scaled(10, scale, 1)))];
   } finally {
     await globalTeardown();
-    // Goals that come later start the product as they would alone.
+    // Later goals start the product as they would alone.
     for (const [name, value] of Object.entries({ TMPDIR, NODE_ENV })) {
       if (value === undefined) delete process.env[name];
       else process.env[name] = value;

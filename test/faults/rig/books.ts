@@ -12,13 +12,13 @@ interface Row {
   input_tokens: number;
 }
 
-/** What journal, upstream and database disagree on; every list is empty when nothing was lost and nothing invented. */
+/** Disagreements between callers, upstream and database. All lists are empty if nothing was lost and nothing invented. */
 export interface Books {
   /** Complete answers that are not charged. */
   uncharged: string[];
-  /** Complete answers that are charged other than for the tokens that the upstream reported. */
+  /** Complete answers that are charged for other tokens than the upstream reported. */
   mischarged: string[];
-  /** Charged calls whose caller neither got the whole answer nor hung up, nor was cut off by a crash of ours. */
+  /** Charged calls whose caller didn't get the whole answer, didn't hang up and wasn't cut off by a crash of ours. */
   overcharged: string[];
   /** Forwarded calls without a row. */
   unrecorded: string[];
@@ -67,7 +67,7 @@ export async function compareBooks(
     intervalMs: 250,
     what: 'rows of all calls',
   }).catch(() => undefined);
-  // What was recorded but not forwarded follows within one flush.
+  // Calls that were recorded but not forwarded follow within one flush.
   await until(() => settledOf(rig), { timeoutMs, what: 'an empty spool' }).catch(() => undefined);
 
   const rows = await readRows();
@@ -82,7 +82,7 @@ export async function compareBooks(
   const overcharged = [...rows.values()].filter((row) => {
     if (row.status !== 'success' || row.client_aborted || completeIds.has(row.id)) return false;
     const call = forwarded.get(row.id);
-    // The whole answer was on its way when the caller hung up, which only the caller knows.
+    // The whole answer was on its way when the caller hung up, which only the caller sees.
     if (call && left.has(call.order.n)) return false;
     return !(crashes && (!call || cut.has(call.order.n)));
   });

@@ -1,10 +1,10 @@
 /**
- * Reads on the way from the edge to the model proxy which call of the driver goes under which id: the proxy doesn't
- * tell its nodes.
+ * Reads on the way from the edge to the model proxy which id each call of the driver has, because the proxy doesn't
+ * forward it to its nodes.
  */
 export class CallIds {
   readonly #ids = new Map<number, string>();
-  /** What came on a connection since its last call was known. */
+  /** Bytes received on a connection since its last recognized call. */
   readonly #texts = new WeakMap<object, string>();
 
   /** Bytes of one connection, in order. */

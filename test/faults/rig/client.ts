@@ -10,15 +10,15 @@ export interface Entry {
   /** 0: no answer came. */
   status: number;
   retryAfter: string | undefined;
-  /** The answer said that its connection ends with it. */
+  /** Whether the response announced that its connection closes. */
   closes: boolean;
-  /** The whole answer came: [DONE], or as many bytes as were announced. */
+  /** Whether the whole answer arrived: [DONE], or as many bytes as announced. */
   complete: boolean;
   /** The error code of the answer or of the error event in the stream. */
   code: string | undefined;
   /** Deltas seen. */
   tokens: number;
-  /** Why there is no answer, or where it broke off: the system's code. */
+  /** The system's error code, if the answer is missing or incomplete. */
   broken: string | undefined;
   /** Whether this caller itself hung up. */
   left: boolean;
@@ -26,21 +26,21 @@ export interface Entry {
   startedAt: number;
   headersMs: number;
   tookMs: number;
-  /** Refused connections before this one was taken. */
+  /** Refused connections before this one was accepted. */
   refused: number;
 }
 
 export interface CallOptions {
   stream?: boolean;
-  /** Hangs up once so many deltas came. */
+  /** Hangs up after this many deltas. */
   leaveAfter?: number;
-  /** Hangs up after so many milliseconds. */
+  /** Hangs up after this many milliseconds. */
   leaveAfterMs?: number;
   /** Hangs up once this resolves. */
   leaveOnce?: (n: number) => Promise<unknown>;
-  /** Tries again so long while the connection is refused: nothing was sent then. */
+  /** How long to retry while the connection is refused, in which case nothing was sent. */
   patienceMs?: number;
-  /** Longest wait for the whole answer; over: `broken` is `HUNG`. */
+  /** Maximum wait for the whole answer; after that, `broken` is `HUNG`. */
   limitMs?: number;
   agent?: Agent;
 }
@@ -53,10 +53,10 @@ const RETRY_MS = 100;
 const RETRY_SHARE = 0.25;
 const TOKEN = '"content":"x';
 
-/** One connection per call: a refused connection then says for certain that nothing was sent. */
+/** One connection per call, so that a refused connection proves that nothing was sent. */
 const oneOff = new Agent({ keepAlive: false, maxSockets: Number.POSITIVE_INFINITY });
 
-/** Callers that write down what they saw. */
+/** Callers that record what they saw. */
 export class Journal {
   readonly entries: Entry[] = [];
   #next = 0;
@@ -97,7 +97,7 @@ export class Journal {
     return entry;
   }
 
-  /** How many calls ended how: `200`, `503 service_unavailable`, `cut`, `ECONNRESET`, … */
+  /** Number of calls by outcome: `200`, `503 service_unavailable`, `cut`, `ECONNRESET`, … */
   tally(entries: readonly Entry[] = this.entries): Record<string, number> {
     const counts: Record<string, number> = {};
     for (const entry of entries) counts[outcome(entry)] = (counts[outcome(entry)] ?? 0) + 1;
@@ -105,7 +105,7 @@ export class Journal {
   }
 }
 
-/** One word for how a call ended. */
+/** The outcome of a call in one word. */
 export function outcome(entry: Entry): string {
   if (entry.left) return 'left';
   if (entry.status === 0) return entry.broken ?? 'no answer';
@@ -159,7 +159,7 @@ function read(response: IncomingMessage, entry: Entry, options: CallOptions, lea
   let tail = '';
   response.setEncoding('latin1');
   response.on('data', (text: string) => {
-    // A token split between two pieces is found with the end of the piece before.
+    // The end of the previous piece is included, to find a token that is split between two pieces.
     const from = tail.length >= TOKEN.length ? tail.slice(1 - TOKEN.length) : tail;
     const seen = from + text;
     for (let at = seen.indexOf(TOKEN); at >= 0; at = seen.indexOf(TOKEN, at + 1)) entry.tokens++;
@@ -191,7 +191,7 @@ export const mixedCalls =
   };
 
 /**
- * Makes calls at an even pace for a time, whatever becomes of them: a slow answer doesn't slow the callers.
+ * Makes calls at an even pace for a time. A slow answer doesn't slow the callers.
  * Resolves when the last of them is over.
  */
 export async function steadyLoad(

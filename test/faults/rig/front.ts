@@ -2,26 +2,26 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { resetSocket } from '../../support/reset-socket.js';
 
-/** What stands in front of several edges: it passes each connection to one of them. */
+/** A load balancer for several edges, which passes each connection to one of them. */
 export interface Front {
   readonly url: string;
   /**
-   * Whether a connection that an edge closes before its first byte goes to another edge, as one that is refused always
-   * does. Right while edges end in order: what they close unanswered they have not read. After a kill they may have.
+   * Whether a connection that an edge closes before its first byte goes to another edge, as a refused one always
+   * does. Correct for orderly stops, in which edges haven't read what they close unanswered. A killed edge may have.
    */
   retriesUnanswered: boolean;
-  /** Connections that went to another edge than the first that was tried. */
+  /** Connections that went to another edge than the first one tried. */
   retried(): number;
   close(): Promise<void>;
 }
 
-/** Beyond this a request is not kept to be sent again. */
+/** Larger requests are not kept for another attempt. */
 const KEPT_BYTES = 1024 * 1024;
-/** All edges may refuse for a moment, when one has ended and the next is not there yet. */
+/** All edges may refuse for a moment, between the end of one and the start of the next. */
 const PATIENCE_MS = 5_000;
 const PAUSE_MS = 20;
 
-/** Starts a front on a free port of loopback before edges on these ports, which take turns. */
+/** Starts a front on a free port of loopback, with edges on these ports in turn. */
 export async function startFront(ports: readonly number[]): Promise<Front> {
   const sockets = new Set<Socket>();
   let turn = 0;

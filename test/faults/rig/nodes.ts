@@ -5,22 +5,22 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { chunkEvent, DONE_EVENT, delta, usageEvent } from '../../support/scripted-upstream.js';
 import type { Order } from './upstream.js';
 
-/** What a node does: `dead` resets every connection, `stalled` takes requests and says nothing any more. */
+/** State of a node: `dead` resets every connection, `stalled` accepts requests and sends nothing any more. */
 export type NodeMode = 'serving' | 'dead' | 'stalled';
 
 /** How a node lies. */
 export interface Lie {
   model?: string;
   usage?: unknown;
-  /** Tokens without end, whatever was asked. */
+  /** Endless tokens, whatever was requested. */
   endless?: boolean;
 }
 
 export interface FaultNode {
   readonly url: string;
-  /** Times of callers' requests, or of connections while it is dead; milliseconds, monotonic. */
+  /** Times of callers' requests, or of connections while dead; milliseconds, monotonic. */
   readonly asked: number[];
-  /** Small calls of the model proxy's own. */
+  /** Probes of the model proxy. */
   readonly probes: number[];
   /** Streams and answers under way. */
   open(): number;
@@ -37,7 +37,7 @@ interface Body {
 
 const PROBE = 'ping';
 
-/** A GPU node in the driver, over real HTTP: it dies, stalls and lies when it is told to. */
+/** A GPU node in the driver, over real HTTP, which dies, stalls and lies on request. */
 export async function startFaultNode(): Promise<FaultNode> {
   const asked: number[] = [];
   const probes: number[] = [];

@@ -6,7 +6,7 @@ import { putCluster } from '../../support/cluster.js';
 import { childrenOf } from '../../support/process-tree.js';
 import { until } from '../../support/until.js';
 
-/** A PostgreSQL of the rig's own, durable as in production, always on the same port. */
+/** The rig's PostgreSQL, durable as in production, always on the same port. */
 export interface RigPostgres {
   readonly port: number;
   /** Of the cluster's files. */
@@ -18,7 +18,7 @@ export interface RigPostgres {
   /** Fast shutdown. */
   stop(): Promise<void>;
   kill(): Promise<void>;
-  /** SIGSTOP to the server and every process of it. */
+  /** Sends SIGSTOP to the server and all of its processes. */
   freeze(): void;
   resume(): void;
   close(): Promise<void>;

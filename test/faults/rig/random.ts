@@ -1,6 +1,6 @@
 import { seedFrom } from '../../support/seed.js';
 
-/** Numbers that the same seed gives again. */
+/** Random numbers, reproducible by their seed. */
 export interface Random {
   readonly seed: number;
   /** In [0, 1). */
@@ -10,7 +10,7 @@ export interface Random {
   pick<T>(items: readonly T[]): T;
 }
 
-/** FAULTS_SEED, or one of this run's own. Printed, so that what it found can be looked at again. */
+/** FAULTS_SEED, or a new seed. Printed, so that a failure can be reproduced. */
 export function seededRandom(name: string): Random {
   const seed = seedFrom('FAULTS_SEED');
   process.stderr.write(`${name}: FAULTS_SEED=${seed}\n`);

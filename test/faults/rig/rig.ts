@@ -23,24 +23,24 @@ export interface RigOptions {
    * product's model proxy, with the upstream in the driver as its node. `router`: edge and platform route by themselves.
    */
   upstream?: 'scripted' | 'proxy' | 'routed' | 'router';
-  /** More than one: behind a front, and with a Redis that they share unless `redis` is false. */
+  /** Several edges are behind a front and share a Redis, unless `redis` is false. */
   edges?: number;
-  /** False: of several edges only the first is started, and the others are left to the test. */
+  /** False: only the first of several edges is started, and the test starts the others. */
   redis?: boolean;
-  /** Whether a PgBouncer stands before the database. */
+  /** Whether the processes reach the database through a PgBouncer. */
   pooler?: boolean;
   /** Also the platform and the jobs. */
   whole?: boolean;
   /** More environment for all processes, and for the edge alone. */
   env?: Record<string, string>;
   edgeEnv?: Record<string, string>;
-  /** Without the links between them: for load that the driver couldn't carry along. */
+  /** Whether to leave out the links between them, for load that the driver couldn't carry. */
   direct?: boolean;
-  /** Newest part of each process's output that is kept. */
+  /** How much of each process's latest output to keep. */
   keptOutputBytes?: number;
   /** Dollars of each customer. */
   balance?: string;
-  /** Plans let as many calls pass in a minute as the product says; else they are out of the way. */
+  /** Whether plans keep their calls per minute; otherwise their limits are raised out of the way. */
   seededPlans?: boolean;
 }
 
@@ -65,13 +65,13 @@ export interface Rig {
   readonly proxy: ProductProcess;
   readonly links: { database: TcpProxy; upstream: TcpProxy; platform: TcpProxy };
   readonly journal: Journal;
-  /** How often Redis did not answer an edge in time: then edges decide without each other. */
+  /** How often Redis didn't respond to an edge in time, so that edges decided without each other. */
   redisFailures(): Promise<number>;
   /** Where the edges keep their spools, a folder each; all share it. */
   readonly spool: string;
-  /** Folders in it: of edges that live, and of dead ones that nobody has adopted yet. */
+  /** Folders in it, of live edges and of dead ones that nobody has adopted yet. */
   spools(): string[];
-  /** Accounts on plan `team` with a key each, unless told; the plan's limit is out of the way. */
+  /** Creates accounts with a key each, on plan `team` by default, with a limit out of the way. */
   customers(count: number, options?: TestKeyOptions): Promise<TestKey[]>;
   close(): Promise<void>;
 }
@@ -158,7 +158,7 @@ export async function startRig(name: string, options: RigOptions = {}): Promise<
         Array.from({ length: many }, () =>
           createTestKey(postgres, {
             balance: options.balance ?? '1000',
-            // The bundled proxy takes its master key for a virtual one.
+            // The product's model proxy accepts its master key as a virtual key.
             virtualKey: kind === 'scripted' ? undefined : TEST_SECRETS.UPSTREAM_MASTER_KEY,
             ...keyOptions,
           }),
@@ -190,7 +190,7 @@ export async function startRig(name: string, options: RigOptions = {}): Promise<
   return rig;
 }
 
-/** Writes a routing file with the driver's upstream as the only node, which is never parked: faults are its business. */
+/** Writes a routing file with the driver's upstream as the only node, which never cools down, since its faults are intended. */
 function routingTo(url: string, folder: string): string {
   const path = join(folder, 'routing.json');
   const routing = {

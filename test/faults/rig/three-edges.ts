@@ -6,24 +6,24 @@ import { until } from '../../support/until.js';
 import { type Entry, mixedCalls, outcome, steadyLoad } from './client.js';
 import type { Rig, RigOptions } from './rig.js';
 
-/** Past one machine: three edges that share a Redis, and a PgBouncer before the database of all processes. */
+/** More than one machine: three edges that share a Redis, and a PgBouncer between all processes and the database. */
 export const THREE_EDGES: RigOptions = {
   ...{ edges: 3, pooler: true, whole: true, upstream: 'routed' },
 };
 
 const FLOOR = parseMoney('0.001');
-/** As many as fit into the model's context, or the hold would not cover them. */
+/** As many tokens as fit into the model's context, which the hold covers. */
 const DEAR_WORDS = 8_000;
-/** A caller that is alone with its money asks at most this often. */
+/** Shortest time between two calls of a lone caller. */
 const LONELY_MS = 100;
-/** A crowd spends it. Above $0.05, so that edges may give some of it out while Redis is away (decision 0090). */
+/** Balance that a crowd spends. Above $0.05, so that edges may give some of it out without Redis (decision 0090). */
 const POOR = '0.06';
 
 export interface Size {
-  /** In each Redis, PgBouncer and an edge are killed, and keys change. */
+  /** In each round, Redis, PgBouncer and an edge are killed, and keys change. */
   rounds: number;
   perSecond: number;
-  /** Calls at once of an account that can't pay for all of them: while Redis is away, and again when it is back. */
+  /** Concurrent calls of an account that can't pay for all of them, without Redis and again when it is back. */
   crowd: number;
 }
 
@@ -32,17 +32,17 @@ export interface Seen {
   entries: Entry[];
   /** Calls that failed, other than those that a killed edge had. */
   failed: Record<string, number>;
-  /** G4: accounts that were overspent by more than their dearest call. */
+  /** G4: accounts that were overspent by more than their most expensive call. */
   overspent: string[];
   /** G5: refusals of a caller that is alone with its money. */
   refusedAlone: number;
-  /** G5: what is open at the end, in the edges and in Redis. */
+  /** G5: open holds at the end, in the edges and in Redis. */
   open: number;
   /** G10: milliseconds until every edge knew of a change. */
   delays: number[];
 }
 
-/** Has a load on the edges while everything between them is lost and comes back, one after the other. */
+/** Puts load on the edges while everything between them is lost and returns, one after the other. */
 export async function loseEachInTurn(rig: Rig, customers: TestKey[], size: Size): Promise<Seen> {
   const first = rig.journal.entries.length;
   const crowd = new Set<Entry>();
@@ -108,7 +108,7 @@ export async function loseEachInTurn(rig: Rig, customers: TestKey[], size: Size)
   );
   const openNow = async () => {
     const held = await Promise.all(rig.edges.map((edge) => edge.metric('gateway_open_holds')));
-    // What dead edges leave goes with the next word on the account. An edge's spool bears its name.
+    // The next command for the account removes what dead edges left. An edge's spool has its name.
     const alive = rig.spools();
     const inRedis = Object.keys(await rig.redis!.open()).filter((name) =>
       alive.some((edge) => name.endsWith(edge)),
@@ -120,7 +120,7 @@ export async function loseEachInTurn(rig: Rig, customers: TestKey[], size: Size)
   return seen;
 }
 
-/** A crowd of calls of one account, each as dear as the model gets. */
+/** A crowd of calls of one account, each as expensive as the model allows. */
 const spendAll = (rig: Rig, key: string, calls: number): Promise<Entry[]> =>
   Promise.all(
     Array.from({ length: calls }, () =>
@@ -128,7 +128,7 @@ const spendAll = (rig: Rig, key: string, calls: number): Promise<Entry[]> =>
     ),
   );
 
-/** Says so where an account got nothing, or is below the floor by more than its dearest call once all is charged. */
+/** Reports accounts that got nothing, or that are below the floor by more than their most expensive call. */
 async function overspent(rig: Rig, { accountId }: TestKey, served: number): Promise<string[]> {
   if (served === 0) return [`${accountId} got no call`];
   const { balance, dearest } = await until(async () => {
@@ -144,7 +144,7 @@ async function overspent(rig: Rig, { accountId }: TestKey, served: number): Prom
   return parseMoney(balance) < least ? [`${balance} after ${served} calls of up to ${dearest}`] : [];
 }
 
-/** Disables, enables and deletes a key on the platform. Gives the milliseconds until each edge knew, of each change. */
+/** Disables, enables and deletes a key on the platform. Returns the milliseconds until all edges knew each change. */
 async function changeKeys(rig: Rig): Promise<number[]> {
   const { token } = await signUp(rig.url);
   const made = await call<{ key: string; api_key: { id: string } }>(rig.url, 'POST', '/api/keys', {

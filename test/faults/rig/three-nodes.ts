@@ -19,24 +19,24 @@ export interface ThreeNodes {
   readonly ids: readonly string[];
   readonly customer: TestKey;
   readonly journal: Journal;
-  /** What the proxy says of each deployment: `yes`, `if_no_other_can` or `no`. */
+  /** Whether the proxy uses each deployment: `yes`, `if_no_other_can` or `no`. */
   standings(): Promise<string[]>;
-  /** Changes a node in the registry, as an administrator or the sweep does, and waits until the proxy goes by it. */
+  /** Changes a node in the registry, like an administrator or the sweep, and waits until the proxy applies it. */
   set(id: string, change: Record<string, string>): Promise<void>;
-  /** Callers who ask again as soon as they are answered, until they are told to stop. */
+  /** Callers that send the next call after each answer, until they are stopped. */
   load(callers: number, order?: Omit<Order, 'n'>): Load;
   close(): Promise<void>;
 }
 
 export interface Load {
-  /** What they saw, those included that aren't over. */
+  /** What they saw, including calls in flight. */
   readonly entries: readonly Entry[];
   /** Waits until so many more calls are over. */
   more(calls: number): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Seconds to a first byte, and between two. Nodes, proxy and edge share a process, which may stand still for a second or two. */
+/** Seconds to the first byte and between bytes. Nodes, proxy and edge share a process, which may freeze for a second or two. */
 const PATIENCE_SECONDS = 3;
 
 export async function startThreeNodes(): Promise<ThreeNodes> {
@@ -122,6 +122,6 @@ export async function startThreeNodes(): Promise<ThreeNodes> {
   };
 }
 
-/** Calls that failed though nothing of an answer had come. */
+/** Calls that failed before any byte of an answer. */
 export const failedEarly = (entries: readonly Entry[]): string[] =>
   entries.filter((entry) => outcome(entry) !== '200' && entry.tokens === 0).map(outcome);

@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { DONE_EVENT, delta, usageEvent } from '../../support/scripted-upstream.js';
 
-/** What one call asks of the upstream: it travels as the text of the call's only message. */
+/** What a call asks of the upstream, as the text of its only message. */
 export interface Order {
-  /** Number of the call, so that the driver knows which call was forwarded under which id. */
+  /** Number of the call, by which the driver finds its id. */
   n: number;
   /** Deltas of a stream, completion tokens of a whole answer. */
   words?: number;
@@ -16,7 +16,7 @@ export interface Order {
   chunkMs?: number;
   /** Length of each delta. */
   wordBytes?: number;
-  /** What goes wrong, after `after` deltas. */
+  /** The fault, after `after` deltas. */
   fault?: 'reset' | 'stall' | 'truncate' | 'garbage' | 'silent' | 'refuse' | 'no-usage';
   after?: number;
 }
@@ -37,7 +37,7 @@ export interface Forwarded {
 export interface RigUpstream {
   readonly url: string;
   readonly port: number;
-  /** Every call that arrived, by the id it came with. A second arrival under one id is in `repeated`. */
+  /** Calls by id. A second call with the same id is in `repeated`. */
   readonly forwarded: Map<string, Forwarded>;
   readonly repeated: string[];
   /** Answers that are being sent. */
@@ -48,8 +48,8 @@ export interface RigUpstream {
 export const INPUT_TOKENS = 10;
 
 /**
- * An upstream that does to each call what the call asks for, over real HTTP. `idOf` tells the id of a call that comes
- * without, by the number of its order.
+ * An upstream that does what each call asks for, over real HTTP. `idOf` returns the id of a call that arrives
+ * without one, by its number.
  */
 export async function startRigUpstream(
   idOf: (order: number) => string | undefined = () => undefined,
@@ -58,12 +58,12 @@ export async function startRigUpstream(
   const repeated: string[] = [];
   let open = 0;
   const server = createServer((request, response) => {
-    // What the edge asks on its own: whose models these are, and where calls fall back to.
+    // Requests of the edge itself: the models, and where calls fall back to.
     if (request.method === 'GET') {
       response.writeHead(200, { 'content-type': 'application/json' }).end('{"object":"list","data":[]}');
       return;
     }
-    // Virtual keys, made and removed.
+    // Creation and removal of virtual keys.
     if (request.url?.startsWith('/key/')) {
       request.resume();
       response.writeHead(200, { 'content-type': 'application/json' }).end('{"key":"sk-virtual-of-the-rig"}');
@@ -85,7 +85,7 @@ export async function startRigUpstream(
       answer(record, body, response).catch(() => response.destroy());
     });
   });
-  // A request that is cut in the middle is no fault of the rig's.
+  // A request that is cut in the middle is not the rig's fault.
   server.on('clientError', (_error, socket) => socket.destroy());
   const noted = (request: IncomingMessage, body: Body): Forwarded => {
     const order = JSON.parse(body.messages[0]!.content) as Order;
@@ -145,7 +145,7 @@ async function stream(record: Forwarded, response: ServerResponse): Promise<void
   response.end(usage + DONE_EVENT);
 }
 
-/** Resolves when more can be written, or nothing any more; leaves no listener behind. */
+/** Resolves when more can be written, or the connection ended. Leaves no listener behind. */
 function drained(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {

@@ -8,24 +8,24 @@ interface EnvironmentConfig {
   projectConfig: ConstructorParameters<typeof ModernFakeTimers>[0]['config'];
 }
 
-/** What test files use of the `jest` object. */
+/** The part of the `jest` object that test files use. */
 export interface NativeJest {
   useFakeTimers(options?: Parameters<ModernFakeTimers['useFakeTimers']>[0]): void;
   useRealTimers(): void;
   advanceTimersByTime(ms: number): void;
   advanceTimersByTimeAsync(ms: number): Promise<void>;
-  /** Time limit of the tests of this file from here on. */
+  /** Sets the time limit of this file's further tests. */
   setTimeout(ms: number): void;
 }
 
-/** As many as Node has: a failing expectation lies a few frames below the test. */
+/** Node's default: a failing expectation is a few frames below the test. */
 const STACK_FRAMES = 10;
 
-/** Where jest-circus reads the limit that a file sets. */
+/** The symbol under which jest-circus reads a file's time limit. */
 const TEST_TIMEOUT = Symbol.for('TEST_TIMEOUT_SYMBOL');
 
 /**
- * A Jest environment whose globals are those of the worker: test files run as Node runs any module, beside what they
+ * A Jest environment with the globals of the worker: test files run like any module of Node, together with what they
  * test. It belongs to the runtime of this folder.
  */
 export class NativeEnvironment {
@@ -49,7 +49,7 @@ export class NativeEnvironment {
     Reflect.set(globalThis, 'jest', native);
   }
 
-  /** Jest asks for a hundred frames of every error: what refuses thousands of calls would mostly write stacks. */
+  /** Jest sets a hundred frames per error, and code that refuses thousands of calls would mostly write stacks. */
   async setup(): Promise<void> {
     Error.stackTraceLimit = STACK_FRAMES;
     await oneDayAhead();
@@ -63,7 +63,7 @@ export class NativeEnvironment {
     if (name === 'test_fn_failure') await reportFailure();
   }
 
-  /** Jest wraps console and process.exit for each file: the next file starts from Node's own. */
+  /** Jest wraps console and process.exit for each file. The next file starts from Node's originals. */
   async teardown(): Promise<void> {
     this.fakeTimersModern.dispose();
     Reflect.deleteProperty(globalThis, TEST_TIMEOUT);
@@ -72,7 +72,7 @@ export class NativeEnvironment {
     this.#stopwatch.stop();
   }
 
-  /** Jest asks for it to be there; nothing runs in a context of its own. */
+  /** Required by Jest; nothing runs in a separate context. */
   getVmContext(): null {
     return null;
   }

@@ -1,6 +1,6 @@
 /**
- * A time limit says that something hangs, not how fast it is: on a machine that does other work everything takes longer.
- * What a file asks for is what a quiet machine needs.
+ * A time limit detects hanging, not slowness: on a machine with other work everything takes longer.
+ * Files set the limits of a quiet machine.
  */
 export const FACTOR = 3;
 
@@ -8,7 +8,7 @@ interface Limited {
   timeout?: number;
 }
 
-/** Of jest-circus, what is used here. */
+/** The part of jest-circus that is used here. */
 export interface TestBlock {
   type: 'describeBlock';
   hooks: Limited[];

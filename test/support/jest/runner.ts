@@ -5,7 +5,7 @@ const require = createRequire(import.meta.url);
 // Their types describe the CommonJS builds.
 const { default: TestRunner } = require('jest-runner') as typeof import('jest-runner');
 const { Worker } = require('jest-worker') as typeof import('jest-worker');
-/** What runs a file in a worker. The package doesn't export it by name. */
+/** The module that runs a file in a worker. The package doesn't export it by name. */
 const TEST_WORKER = join(dirname(require.resolve('jest-runner/package.json')), 'build/testWorker.js');
 
 type Runner = InstanceType<typeof TestRunner>;
@@ -15,10 +15,10 @@ type Listening = Parameters<Runner['on']>;
 type TestWorker = import('jest-worker').JestWorkerFarm<{ worker(file: object): Promise<unknown> }>;
 type Queue = 'loaded' | 'browser' | 'platform' | 'edge';
 
-/** The queue of a file is the first that matches. The longest file of a queue comes first, see sequencer.ts. */
+/** A file belongs to the first matching queue. The longest file of a queue comes first, see sequencer.ts. */
 const QUEUES: readonly (readonly [Queue, RegExp])[] = [
-  // Starts processes of its own, loads them and measures what callers see. Several at once would be a busier machine than
-  // any that these files are about.
+  // These start processes, load them and measure what callers see. Several at once would make the machine busier than
+  // these files assume.
   [
     'loaded',
     /^(?:(?:journeys|hostile|faults|deploy|launcher|db|metering)\/|web\/build|proxy\/(?:doctor|process)|gateway\/(?:passed|bodies)\/)/,
@@ -28,15 +28,15 @@ const QUEUES: readonly (readonly [Queue, RegExp])[] = [
     'browser',
     /^(?:web\/|(?:pages|widgets)\/browser|platform\/docs-browser|playground\/(?:run|sharing)\.|admin\/running|gateway\/refused-calls|graphql\/(?:account-changed|usage-recorded|guide)\.|proxy\/simulator-context|migration\/snippets)/,
   ],
-  // They share a product of their own: pasted commands change models and nodes.
+  // These share a separate product, because pasted commands change models and nodes.
   ['platform', /^(?:docs\/commands|platform\/reference-examples)/],
   ['edge', /^(?:gateway|proxy|lib|clients|live|jobs|boundaries|docs|tracing|config)\b/],
   ['platform', /^/],
 ];
 
 /**
- * The queues that each worker serves, in turn. What the files of a queue share is then started by one worker, and a worker
- * without files of its own helps the others: all end together.
+ * The queues that each worker serves, in order. One worker then starts what the files of a queue share, and a worker
+ * without files helps the others, so that all end together.
  */
 const WORKERS: readonly (readonly Queue[])[] = [
   ['loaded', 'edge', 'platform'],

@@ -8,7 +8,7 @@ import { noteFailure } from './worker-failures.js';
 const require = createRequire(import.meta.url);
 const BUILD = join(import.meta.dirname, '..', '..', '..');
 
-/** Where jest-circus keeps its handlers, and by what name its state: both are of one file. */
+/** The global names under which jest-circus keeps its handlers and its state, both per file. */
 const HANDLERS = Symbol.for('EVENT_HANDLERS');
 const STATE = 'JEST_STATE_SYMBOL';
 
@@ -24,12 +24,12 @@ const imported = new Set<string>();
 noteFailure(process.env.TMPDIR);
 
 /**
- * A Jest runtime on Node's own modules (docs/decisions/0080). Jest's loads every module anew for every test file, a
- * second or three for those that reach the platform; here a module is loaded once per worker, as in the product, so what a
+ * A Jest runtime on Node's own modules (docs/decisions/0080). Jest's runtime loads every module again for every test file, a
+ * second or three for files that use the platform. Here a module is loaded once per worker, as in the product, so what a
  * module keeps is kept between files. Everything else is Jest's: circus, limits of time, workers, reports.
  */
 export class NativeRuntime {
-  /** Circus, anew for each file. Its state and handlers would otherwise add up. */
+  /** Circus is loaded again for each file. Its state and handlers would otherwise add up. */
   requireInternalModule(path: string): unknown {
     this.#forget();
     delete require.cache[path];
@@ -59,7 +59,7 @@ export class NativeRuntime {
     this.#forget();
   }
 
-  // Nothing of the following is told apart here: globals are the worker's, coverage is Node's (NODE_V8_COVERAGE).
+  // The following differences don't exist here: globals are the worker's, coverage is Node's (NODE_V8_COVERAGE).
   setGlobalsForRuntime(): void {}
   enterTestCode(): void {}
   leaveTestCode(): void {}

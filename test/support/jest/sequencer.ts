@@ -7,7 +7,7 @@ const { default: Sequencer } = createRequire(import.meta.url)(
 ) as typeof import('@jest/test-sequencer');
 type Tests = Parameters<InstanceType<typeof Sequencer>['sort']>[0];
 
-/** What `npm run test:times` measured: seconds by file. It lists the slow ones only. */
+/** Seconds by file, as measured by `npm run test:times`. Slow files only. */
 function measured(): Map<string, number> {
   const rows = readFileSync('docs/testing.md', 'utf8').matchAll(/^\| ([\w/-]+) \| ([\d.]+) \|/gm);
   return new Map([...rows].map(([, file, seconds]) => [file!, Number(seconds)]));
@@ -15,7 +15,7 @@ function measured(): Map<string, number> {
 
 const nameOf = (path: string): string => path.replace(/.*\/build\/test\//, '').replace(/\.test\.js$/, '');
 
-/** Jest's order is by the durations of the last run, which a fresh clone doesn't know. */
+/** Jest orders files by the durations of the last run, which a fresh clone doesn't have. */
 class LongestFirst extends Sequencer {
   override async sort(tests: Tests): Promise<Tests> {
     const sorted = await super.sort(tests);

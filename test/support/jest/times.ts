@@ -3,15 +3,15 @@ import { appendFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { statFields } from '../../../src/lib/process-stat.js';
 
-/** Where one test file spent its time. Milliseconds, but for `processes`. */
+/** Where one test file spent its time, in milliseconds, except `processes`. */
 export interface FileTimes {
   path: string;
   wall: number;
-  /** Loading modules that this worker did not have yet. */
+  /** Loading modules that this worker hadn't loaded yet. */
   modules: number;
   /** Child processes started. */
   processes: number;
-  /** Processor time of children that have ended, their own children included. */
+  /** Processor time of ended children, including their own children. */
   children: number;
   /** Hashing passwords in this process. */
   argon2: number;
@@ -33,7 +33,7 @@ function childrenMs(): number {
   return (Number(fields?.[CUTIME]) + Number(fields?.[CSTIME])) * CLOCK_TICK_MS;
 }
 
-/** Wraps what is counted, before any test or product module is loaded. */
+/** Wraps the counted functions, before any test or product module is loaded. */
 function watch(): void {
   const prototype = ChildProcess.prototype as unknown as { spawn(...args: unknown[]): unknown };
   const { spawn } = prototype;
@@ -56,7 +56,7 @@ function watch(): void {
 }
 if (TIMES) watch();
 
-/** Measures one test file, where that is asked for. */
+/** Measures one test file, if requested. */
 export class Stopwatch {
   readonly #path: string;
   readonly #began = performance.now();
@@ -70,7 +70,7 @@ export class Stopwatch {
     Stopwatch.#modules = 0;
   }
 
-  /** Loads the test file with all that it imports. */
+  /** Loads the test file with all of its imports. */
   static async loading(load: () => Promise<unknown>): Promise<void> {
     const began = performance.now();
     await load();

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 const fileIn = (directory: string): string => join(directory, 'failed-workers');
 
 /**
- * Notes a worker that ends with an error, by something that a file has left running or that can't be stopped: jest starts
- * another one in its place, and says nothing.
+ * Records a worker that ends with an error, caused by something that a file left running or that can't be stopped: Jest starts
+ * another one instead and reports nothing.
  */
 export function noteFailure(directory: string | undefined): void {
   if (!process.send || !directory) return;

@@ -3,10 +3,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { call, PASSWORD, type SessionAnswer } from '../../../support/api.js';
 import type { Account } from './messages.js';
 
-/** Writes come back two in a second; whoever has to wait for hours is told so. */
+/** Two writes per second are allowed again; a wait of hours is an error. */
 const LONGEST_WAIT_S = 60;
 
-/** An address in the nth of many IPv4 /24: to the product, behind a trusted front, somebody else's network. */
+/** An address in the nth of many IPv4 /24 networks. Behind a trusted front door, the product sees separate networks. */
 export const addressIn = (block: number, n: number): string =>
   `${block}.${Math.floor(n / 256) % 256}.${n % 256}.7`;
 

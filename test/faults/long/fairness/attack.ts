@@ -3,7 +3,7 @@ import { type ApiRequest, call } from '../../../support/api.js';
 import { from } from './accounts.js';
 import type { Tenant } from './messages.js';
 
-/** What attackers know, and where they write down what came of it. */
+/** What attackers know, and where they count the outcomes. */
 export interface Target {
   url: string;
   tenant: Tenant;
@@ -14,10 +14,10 @@ export interface Target {
   count(attack: string, outcome: string | number): void;
 }
 
-/** Makes what the attack needs, by what the product offers to anybody; then gives the attack, which runs until it is over. */
+/** Prepares an attack with public operations only, and returns the attack, which runs until the time is over. */
 export type Attack = (target: Target) => Promise<() => Promise<unknown>>;
 
-/** One request of an attacker; nothing that comes of it stops the attack. */
+/** One request of an attacker. No outcome stops the attack. */
 export async function strike(
   target: Target,
   attack: string,
@@ -36,7 +36,7 @@ export async function strike(
   return status;
 }
 
-/** Again and again, with the pauses that bound it. */
+/** Repeats a request, with the pauses that limit it. */
 export async function repeatedly(
   target: Target,
   pauseMs: number,

@@ -13,7 +13,7 @@ import { unreadPages } from './attacks/unread-pages.js';
 import { serveOrders, startEffort } from './child.js';
 import type { Attacked, AttackOrder } from './messages.js';
 
-/** All attackers at once, with free accounts or none, in a process of their own. */
+/** All attackers at once, with free accounts or none, in a separate process. */
 const ATTACKS: Record<string, Attack> = {
   hangingWebhooks,
   slowMails,
@@ -27,7 +27,7 @@ const ATTACKS: Record<string, Attack> = {
   unreadPages,
   refusedBodies,
 };
-/** For a look at some of them alone: `FAIRNESS_ATTACKS=loginFlood,guesses`. */
+/** To run some of them only: `FAIRNESS_ATTACKS=loginFlood,guesses`. */
 const chosen = process.env.FAIRNESS_ATTACKS?.split(',') ?? Object.keys(ATTACKS);
 
 const tally: Attacked['tally'] = {};

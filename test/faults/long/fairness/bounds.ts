@@ -1,23 +1,23 @@
 import { largest, percentile, type Result } from '../goal.js';
 import type { Figure } from './messages.js';
 
-/** A percentile of a figure, and what it may be. */
+/** A percentile of a figure, and its limit. */
 interface Bound {
   figure: Figure;
   /** 1: the longest. */
   at: 0.5 | 0.95 | 1;
-  /** Three times the quiet figure, or this where that is less; `only`: this, whatever the quiet figure is. */
+  /** The limit is three times the quiet figure, or at least this; with `only`, exactly this. */
   ms: number;
   only?: boolean;
 }
 
 const FACTOR = 3;
 /**
- * A quiet figure of a few milliseconds is that of idle processors. On two that are busy a process waits for its turn behind
+ * A quiet figure of a few milliseconds needs idle processors. On two busy ones, a process waits for its turn behind
  * others, a hash of 25 ms among them, on each of the two or three processes that a request passes.
  */
 const TURNS_MS = 50;
-/** What is promised of whoever shares the product with a large account. */
+/** The promise to accounts that share the product with a large one. */
 const STRANGER_P95_MS = 300;
 
 const BOUNDS: readonly Bound[] = [
@@ -28,7 +28,7 @@ const BOUNDS: readonly Bound[] = [
   { figure: 'GraphQL page of usage', at: 0.5, ms: TURNS_MS },
   { figure: 'GraphQL page of usage', at: 0.95, ms: STRANGER_P95_MS },
   { figure: 'page of the dashboard with its assets', at: 0.95, ms: STRANGER_P95_MS },
-  // It waits for its turn to hash behind one of each network that floods.
+  // Its hash waits behind one of each flooding network.
   { figure: 'log-in', at: 0.95, ms: 500 },
   { figure: 'alert by webhook', at: 0.95, ms: 2_000 },
   { figure: 'alert by webhook', at: 1, ms: 5_000, only: true },

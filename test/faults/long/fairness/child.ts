@@ -4,7 +4,7 @@ import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 import type { Effort } from './messages.js';
 
-/** A part of the load in a process of its own, so that none waits for another's event loop. It answers each order. */
+/** A part of the load in a separate process, so that none waits for another's event loop. It replies to each order. */
 export interface Part {
   order<Answer>(name: string, given?: unknown): Promise<Answer>;
   end(): Promise<void>;
@@ -39,7 +39,7 @@ export function startPart(script: 'honest' | 'attackers'): Part {
   };
 }
 
-/** In that process: does what is ordered, one thing at a time, and ends with the driver. */
+/** Runs in that process: executes orders one at a time, and ends with the driver. */
 export function serveOrders(orders: Record<string, (given: never) => Promise<unknown>>): void {
   process.on('message', async ({ name, given }: Ask) => {
     try {
@@ -51,7 +51,7 @@ export function serveOrders(orders: Record<string, (given: never) => Promise<unk
   process.on('disconnect', () => process.exit(0));
 }
 
-/** What this process uses from now on. */
+/** Measures the resources that this process uses from now on. */
 export function startEffort(): () => Effort {
   const began = performance.now();
   const used = process.cpuUsage();

@@ -9,7 +9,7 @@ import type { Watch } from './honest/watch.js';
 import { startMailSink } from './mail-sink.js';
 import { FIGURES, type Figure, type HonestOrder, type Seen } from './messages.js';
 
-/** Honest accounts at an even pace, in a process of their own, with the mail server and receiver that they are told at. */
+/** Honest accounts at an even pace, in a separate process, with their mail server and webhook receiver. */
 const arrivals: Arrivals = createArrivals();
 const mails = await startMailSink((address, at) => arrivals.came(address, at));
 const receiver = await startReceiver({

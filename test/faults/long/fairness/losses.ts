@@ -9,9 +9,9 @@ import { STRANGERS } from './attacks/strangers-mails.js';
 import type { MailCounts, Seen } from './messages.js';
 
 const SETTLED_MS = 60_000;
-/** Alerts of the attackers wait behind their own, which hang, for longer than any other may. All honest ones have come. */
+/** The attackers' alerts wait behind their own hanging ones, longer than any other may. All honest alerts have arrived. */
 const ATTACKERS_WAIT = 'I12-pending';
-/** To an address that has confirmed nothing, and to one that an account has as its own, in a day. */
+/** Mails per day to an unconfirmed address, and to an account's own address. */
 const MOST_MAILS = { subscribed: 5, own: 50 };
 
 interface Row {
@@ -22,7 +22,7 @@ interface Row {
   debits: string;
 }
 
-/** That nothing of honest accounts was refused or lost, that each call was charged once, and that every book is right. */
+/** Checks that nothing of honest accounts was refused or lost, each call was charged once, and all books are correct. */
 export async function judgeLosses(rig: Rig, watches: readonly Seen[], mails: MailCounts): Promise<Result[]> {
   const entries = watches.flatMap((seen) => seen.entries);
   const faults = watches.flatMap((seen) => seen.faults);
@@ -36,20 +36,20 @@ export async function judgeLosses(rig: Rig, watches: readonly Seen[], mails: Mai
   }).catch(() => undefined);
   const charges = await wrong();
   const violations = (await checkInvariants(pool)).filter((one) => !one.startsWith(`${ATTACKERS_WAIT}:`));
-  const told = (list: readonly string[]): string =>
+  const listed = (list: readonly string[]): string =>
     list.length === 0 ? '0' : `${list.length}: ${list.slice(0, 5).join('; ')}`;
   const sent = { subscribed: mails[STRANGERS.subscribed] ?? 0, own: mails[STRANGERS.own] ?? 0 };
   return [
     {
       goal: 'FAIRNESS honest requests, alerts and live events',
       figure: 'none refused, none lost',
-      reached: `${told(faults)} of ${entries.length} calls, ${alerts} alerts and whatever else was asked`,
+      reached: `${listed(faults)} of ${entries.length} calls, ${alerts} alerts and whatever else was asked`,
       ok: faults.length === 0,
     },
     {
       goal: 'FAIRNESS books',
       figure: 'each honest call charged once for what it used, 0 broken invariants but for waiting alerts',
-      reached: `wrong ${told(charges)} of ${whole.length}, broken invariants ${told(violations)}`,
+      reached: `wrong ${listed(charges)} of ${whole.length}, broken invariants ${listed(violations)}`,
       ok: charges.length === 0 && violations.length === 0,
     },
     {
@@ -61,7 +61,7 @@ export async function judgeLosses(rig: Rig, watches: readonly Seen[], mails: Mai
   ];
 }
 
-/** Whole answers that aren't charged exactly once for what the upstream reported. */
+/** Complete answers that aren't charged exactly once for the usage that the upstream reported. */
 async function mischarged(rig: Rig, pool: Pool, whole: readonly Entry[]): Promise<string[]> {
   const { rows } = await pool.query<Row>(
     `select u.id, u.status, u.input_tokens, u.output_tokens, count(l.id) as debits

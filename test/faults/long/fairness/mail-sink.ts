@@ -1,11 +1,11 @@
 import { startSmtp } from '../../../support/smtp.js';
 import type { MailCounts } from './messages.js';
 
-/** Mails to this domain are taken only so much later: just within an attempt's time. */
+/** Mails to this domain are accepted after this delay, just within an attempt's time. */
 export const SLOW_DOMAIN = 'slow.example';
 const SLOW_MS = 7_000;
 
-/** A real mail server that tells of each mail once it has it whole. */
+/** A real mail server that reports each mail once it is complete. */
 export interface MailSink {
   url: string;
   counts: MailCounts;

@@ -1,6 +1,6 @@
 import type { Entry } from '../../rig/client.js';
 
-/** What the driver and its processes tell each other: honest accounts in one, attackers in another. */
+/** Messages between the driver and its processes, one with honest accounts and one with attackers. */
 
 /** Somebody with a session and a key, who always comes from one address. */
 export interface Account {
@@ -12,7 +12,7 @@ export interface Account {
   address: string;
 }
 
-/** What is measured for honest accounts, in milliseconds. */
+/** Measurements of honest accounts, in milliseconds. */
 export const FIGURES = [
   '/v1 call',
   'GET /api/auth/me',
@@ -26,13 +26,13 @@ export const FIGURES = [
 ] as const;
 export type Figure = (typeof FIGURES)[number];
 
-/** What a process used while it worked: shares of one core, and of its event loop. */
+/** Resources that a process used during its work: shares of one core, and of its event loop. */
 export interface Effort {
   cores: number;
   loop: number;
 }
 
-/** What honest accounts saw in a while. */
+/** What honest accounts saw during a measurement. */
 export interface Seen {
   times: Record<Figure, number[]>;
   /** Everything that was refused, lost or never came, in words. */
@@ -43,7 +43,7 @@ export interface Seen {
   effort: Effort;
 }
 
-/** What attackers did: how often each request, call or connection ended how. */
+/** Outcomes of the attackers' requests, calls and connections. */
 export interface Attacked {
   seconds: number;
   tally: Record<string, Record<string, number>>;
@@ -72,5 +72,5 @@ export interface AttackOrder {
   victims: readonly string[];
 }
 
-/** What the mail server of the honest process has taken, by address. */
+/** Mails that the honest process's mail server accepted, by address. */
 export type MailCounts = Record<string, number>;

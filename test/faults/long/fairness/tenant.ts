@@ -6,7 +6,7 @@ import { addressIn, newAccount, newKey } from './accounts.js';
 import type { Tenant } from './messages.js';
 
 const BLOCK = 30;
-/** Over which the calls are spread, the newest an hour ago. */
+/** Time over which the calls are spread; the newest is an hour old. */
 const HOURS = 400;
 const RARE_EVENTS = 20;
 

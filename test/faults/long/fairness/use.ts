@@ -12,8 +12,8 @@ interface Reading {
 }
 
 /**
- * What processes take from now on: how many cores, and for which part of the time their main thread could run and had no
- * processor. That part belongs to whatever else the machine does, and no figure of the product is worth more than it is small.
+ * Measures processes from now on: the cores they use, and the share of time in which their main thread could run but had no
+ * processor. That share is due to other work on the machine, and limits how reliable the figures are.
  */
 export function startUse(processes: readonly ProductProcess[]): () => string {
   const began = performance.now();

@@ -12,7 +12,7 @@ const SUBSCRIPTIONS = 10;
 const THRESHOLDS = [20, 40, 60, 80, 100];
 const BLOCK = 31;
 
-/** Four accounts with 200 alerts each, to receivers that take a delivery and never answer. */
+/** Four accounts with 200 alerts each, to receivers that accept a delivery and never respond. */
 export const hangingWebhooks: Attack = async (target) => {
   const receivers = await Promise.all(
     Array.from({ length: RECEIVERS }, () =>

@@ -5,7 +5,7 @@ import type { Attack } from '../attack.js';
 
 const AT_ONCE = 6;
 const ALIASES = 15;
-/** What is refused is tried again so much later, sooner than the answer asks. */
+/** Delay of retries, shorter than the response asks for. */
 const REFUSED_MS = 200;
 
 /** Six clients of an account with very many calls, each asking fifteen times in one document for those of a rare key. */

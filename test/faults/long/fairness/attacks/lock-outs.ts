@@ -6,7 +6,7 @@ const FAILURES = 10;
 const PAUSE_MS = 500;
 const BLOCK = 37;
 
-/** Failed log-ins of each honest account in turn, each round from a network that was never seen before. */
+/** Failed log-ins of each honest account in turn, each round from a new network. */
 export const lockOuts: Attack = async (target) => () =>
   repeatedly(target, PAUSE_MS, async (round) => {
     const body = { email: target.victims[round % target.victims.length]!, password: 'Summer2026!!' };

@@ -8,7 +8,7 @@ const BODY = 'x'.repeat(2 * 2 ** 20);
 const PATIENCE_MS = 15_000;
 const BLOCK = 40;
 
-/** Calls of an account without a cent, whose large bodies are sent whatever the answer. */
+/** Calls of an account without credit, whose large bodies are sent whatever the response. */
 export const refusedBodies: Attack = async (target) => {
   // The second account of one person has no starter credit.
   await newAccount(target.url, addressIn(BLOCK, 0), 'penniless@example.com');

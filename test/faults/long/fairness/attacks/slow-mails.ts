@@ -9,7 +9,7 @@ const SUBSCRIPTIONS = 10;
 const THRESHOLDS = [20, 40, 60, 80, 100];
 const BLOCK = 32;
 
-/** 500 mails of one account, half of them to itself, that the mail server is slow to take. */
+/** 500 mails of one account, half of them to itself, which the mail server accepts slowly. */
 export const slowMails: Attack = async (target) => {
   const owner = await newAccount(target.url, addressIn(BLOCK, 0), `hog@${SLOW_DOMAIN}`);
   const keys: string[] = [];

@@ -2,13 +2,13 @@ import { Journal, outcome } from '../../../rig/client.js';
 import { addressIn, newAccount, subscribeTo, tightKey } from '../accounts.js';
 import { type Attack, repeatedly, strike } from '../attack.js';
 
-/** A stranger's address, under which an attacker has signed up, and one that is only subscribed. */
+/** A stranger's address with which an attacker signed up, and one that is only subscribed. */
 export const STRANGERS = { own: 'signed-up@stranger.example', subscribed: 'subscribed@stranger.example' };
 const ATTACK = 'mails to strangers';
 const BLOCK = 33;
 const PAUSE_MS = 2_000;
 
-/** Two ways to the mailbox of somebody else: a low balance armed again and again, and a subscription remade with new keys. */
+/** Two ways to a stranger's mailbox: a low-balance alert armed again and again, and a subscription recreated with new keys. */
 export const strangersMails: Attack = async (target) => {
   const low = await newAccount(target.url, addressIn(BLOCK, 0), STRANGERS.own);
   const remade = await newAccount(target.url, addressIn(BLOCK, 1));

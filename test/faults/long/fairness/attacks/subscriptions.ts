@@ -9,13 +9,13 @@ import type { Account } from '../messages.js';
 const ACCOUNTS = 16;
 const CONNECTIONS = 10;
 const OPERATIONS = 20;
-/** Of all: the plan lets twenty calls of each pass in a minute. */
+/** For all accounts together: each plan allows twenty calls per minute. */
 const CALLS_PER_SECOND = 5;
 const STEP_MS = 50;
 const BLOCK = 38;
 const QUERIES = ['subscription { usageRecorded { id } }', 'subscription { alertFired { id } }'];
 
-/** 3,200 subscriptions of sixteen accounts, as far as they are let, and calls that all of them are told of. */
+/** 3,200 subscriptions of sixteen accounts, as far as the limits allow, and calls that notify all of them. */
 export const subscriptions: Attack = async (target) => {
   const accounts: Account[] = [];
   for (let n = 0; n < ACCOUNTS; n++) accounts.push(await newAccount(target.url, addressIn(BLOCK, n)));
@@ -43,7 +43,7 @@ function connect(target: Target, { token, address }: Account): Client {
     client.subscribe(
       { query: QUERIES[n % QUERIES.length]! },
       {
-        next: () => target.count('subscriptions', 'told'),
+        next: () => target.count('subscriptions', 'notified'),
         error: () => target.count('subscriptions', 'refused'),
         complete: () => undefined,
       },

@@ -9,7 +9,7 @@ const REQUESTS = 150;
 /** The largest page that anybody may ask for. */
 const PATH = '/docs/api';
 const BLOCK = 39;
-/** Then the client leaves and comes again: who reads nothing isn't told when it is cut. */
+/** Then the client leaves and returns, because a client that reads nothing doesn't notice a disconnection. */
 const HELD_MS = 20_000;
 const STEP_MS = 100;
 

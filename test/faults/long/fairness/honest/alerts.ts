@@ -4,7 +4,7 @@ import type { Account, Figure } from '../messages.js';
 import { ask, evenly, inTime, type Watch } from './watch.js';
 
 const PER_SECOND = { webhook: 1, mail: 0.5 };
-/** An alert that hasn't come by then is lost. */
+/** An alert that hasn't arrived by then is lost. */
 const PATIENCE_MS = 60_000;
 
 /** Who waits for something at a path or an address. */
@@ -27,7 +27,7 @@ export function createArrivals(): Arrivals {
   };
 }
 
-/** Alerts, each of a key of its own: a percentage fires once. Gives how many came. */
+/** Fires alerts, each with a new key, because a percentage fires once. Returns how many arrived. */
 export async function honestAlerts(watch: Watch, arrivals: Arrivals, receiver: string): Promise<number> {
   let came = 0;
   const alert = async (account: Account, figure: Figure, destination: string, where: string) => {

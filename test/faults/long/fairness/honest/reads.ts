@@ -8,7 +8,7 @@ const PER_SECOND = { me: 5, page: 1, login: 1, usage: 4 };
 const USAGE = `{ viewer { balanceUsd usageEvents(first: 50) {
   nodes { id createdAt modelPublicName costUsd inputTokens outputTokens latencyMs status } pageInfo { endCursor hasNextPage } } } }`;
 
-/** Who is signed in, pages, log-ins, and a page of usage. */
+/** Session look-ups, pages, log-ins, and a page of usage. */
 export const honestReads = (watch: Watch): Promise<unknown>[] => [
   evenly(watch, PER_SECOND.me, async (account) => {
     await timed(watch, 'GET /api/auth/me', () => ask(watch, account, 'GET', '/api/auth/me'));
@@ -30,7 +30,7 @@ export const honestReads = (watch: Watch): Promise<unknown>[] => [
   }),
 ];
 
-/** The document, and then at once what it names. */
+/** The document, and then at once the files that it refers to. */
 async function loadPage(watch: Watch, account: Account): Promise<void> {
   const headers = { 'accept-encoding': 'gzip, br' };
   const { text } = await ask(watch, account, 'GET', '/dashboard', { headers });

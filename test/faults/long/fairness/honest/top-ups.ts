@@ -8,11 +8,11 @@ const PER_SECOND = 0.5;
 const AGAIN_MS = 10;
 const MOST_TRIES = 15;
 const BLOCK = 21;
-/** Has its starter credit before anybody measures: whoever tags this mail gets none. */
+/** Gets its starter credit before the measurement: later sign-ups with a tagged form of this mail get none. */
 export const PATRON = 'patron@example.com';
 let made = 0;
 
-/** Somebody without a cent tops up and calls until a call passes. */
+/** An account without credit tops up and calls until a call succeeds. */
 export const honestTopUps = (watch: Watch): Promise<number> =>
   evenly(watch, PER_SECOND, async () => {
     const n = made++;

@@ -15,7 +15,7 @@ export interface Watch {
   fault(text: string): void;
 }
 
-/** Does something at an even pace until the while is over, for one account after the other; a throw is a fault. */
+/** Does something at an even pace until the time is over, for one account after the other. An exception is a fault. */
 export const evenly = (
   watch: Watch,
   perSecond: number,
@@ -46,7 +46,7 @@ export async function ask<Answer = unknown>(
   return answer;
 }
 
-/** How long something took, noted under its figure. */
+/** Records how long something took. */
 export async function timed<T>(watch: Watch, figure: Figure, work: () => Promise<T>): Promise<T> {
   const began = performance.now();
   const result = await work();
@@ -54,7 +54,7 @@ export async function timed<T>(watch: Watch, figure: Figure, work: () => Promise
   return result;
 }
 
-/** Waits at most so long for a promise. @throws Error that says what never came. */
+/** Waits for a promise with a timeout. @throws Error that names what is missing. */
 export function inTime<T>(promise: Promise<T>, timeoutMs: number, what: string): Promise<T> {
   const limit = new AbortController();
   const late = pause(timeoutMs, undefined, { signal: limit.signal, ref: false }).then(() => {
