@@ -36,14 +36,14 @@ import { takeCallsFirst } from './fast-path.js';
 import { openAlertSignal, openFlushSignal, openRefusedSignal } from './flush-signal.js';
 import { KeepAliveGuard } from './keep-alive-guard.js';
 import type { LeaderLock } from './leader-lock.js';
-import { passthrough } from './passthrough.js';
+import { passthrough } from './platform-proxy/passthrough.js';
 import { publicServer } from './public-server.js';
 import { guardRequests, knowAllMethods } from './request-guard.js';
 import { capSockets, RESOURCE_LIMITS, type ResourceLimits, trustedPeer } from './resource-limits.js';
 import { edgeRules } from './route-rules.js';
 import { answer, v1Routes } from './v1.routes.js';
 import type { V1Deps } from './v1-deps.js';
-import { widgetRoutes } from './widget.routes.js';
+import { widgetRoutes } from './widget/widget.routes.js';
 
 export interface EdgeDeps {
   config: Config;

@@ -12,7 +12,7 @@ import { reads, writes } from './route-rules.js';
 /** A system prompt of 20,000 characters takes up to 120 kB, and a change may say which one it replaces. */
 const BODY = { bodyLimitBytes: 320 * 1024 };
 
-/** The viewer's chat widgets. What visitors ask is answered by the edge (src/gateway/widget.routes.ts). */
+/** The viewer's chat widgets. What visitors ask is answered by the edge (src/gateway/widget/widget.routes.ts). */
 export const widgetsRoutes = restRoutes('Widgets', (route, { widgets }) => {
   route('POST /api/widgets', writes(BODY), {
     operationId: 'createWidget',

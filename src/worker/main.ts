@@ -13,8 +13,8 @@ const JOBS: Record<string, () => Promise<unknown>> = {
     (await import('../gateway/responses/read-request.js')).READ_RESPONSES_REQUEST,
   'responses-answer': async () => (await import('../gateway/responses/response-state.js')).TRANSLATE_ANSWER,
   'rewrite-model-name': async () => (await import('../router/rewrite-model-name.js')).REWRITE_MODEL_NAME,
-  'widget-chat': async () => (await import('../gateway/read-chat.js')).READ_CHAT,
-  'widget-answer': async () => (await import('../gateway/read-widget-answer.js')).READ_WIDGET_ANSWER,
+  'widget-chat': async () => (await import('../gateway/widget/read-chat.js')).READ_CHAT,
+  'widget-answer': async () => (await import('../gateway/widget/read-widget-answer.js')).READ_WIDGET_ANSWER,
 };
 
 async function answer(name: string, input: object): Promise<WorkerAnswer> {

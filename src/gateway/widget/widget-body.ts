@@ -1,15 +1,15 @@
-import { AppError } from '../errors.js';
-import { type BodyBudget, BodyShare } from '../inference/memory/body-budget.js';
-import type { History } from '../inference/widgets/history.js';
-import type { WidgetEntry } from '../inference/widgets/widget-cache.js';
-import { zodFieldIssues } from '../lib/field-issues.js';
-import type { JsonReader } from '../lib/json-reader.js';
-import type { MinimumRate } from '../lib/minimum-rate.js';
-import { type WidgetChatInput, widgetChatInput } from '../services/widgets/widget-chat.inputs.js';
-import { collectBody, requireUnencoded } from './collect-body.js';
-import { whileOpen } from './inspect-request.js';
+import { AppError } from '../../errors.js';
+import { type BodyBudget, BodyShare } from '../../inference/memory/body-budget.js';
+import type { History } from '../../inference/widgets/history.js';
+import type { WidgetEntry } from '../../inference/widgets/widget-cache.js';
+import { zodFieldIssues } from '../../lib/field-issues.js';
+import type { JsonReader } from '../../lib/json-reader.js';
+import type { MinimumRate } from '../../lib/minimum-rate.js';
+import { type WidgetChatInput, widgetChatInput } from '../../services/widgets/widget-chat.inputs.js';
+import { collectBody, requireUnencoded } from '../collect-body.js';
+import { whileOpen } from '../inspect-request.js';
+import { WIDGET_BODY_LIMIT_BYTES } from '../route-rules.js';
 import { READ_CHAT } from './read-chat.js';
-import { WIDGET_BODY_LIMIT_BYTES } from './route-rules.js';
 import type { WidgetExchange } from './widget-exchange.js';
 
 /** Longest answer to a visitor, in tokens. */

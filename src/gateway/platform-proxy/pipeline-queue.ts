@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { FairQueue, type Leave } from '../lib/fair/fair-queue.js';
-import type { ResourceLimits } from './resource-limits.js';
+import { FairQueue, type Leave } from '../../lib/fair/fair-queue.js';
+import type { ResourceLimits } from '../resource-limits.js';
 
 /**
  * Forwards pipelined requests one at a time, in the order of HTTP. Waiting ones are counted separately, so that a client

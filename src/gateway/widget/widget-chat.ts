@@ -1,13 +1,13 @@
-import { AppError } from '../errors.js';
-import { Call } from '../inference/call.js';
-import { type Admission, CallerGoneError } from '../inference/limits/limits.js';
-import type { MessageQuestion } from '../inference/limits/shared-messages.js';
-import { BodyShare } from '../inference/memory/body-budget.js';
-import { Relay } from '../inference/relay/relay.js';
-import { READ_REQUEST } from '../inference/request/read-request.js';
-import type { InspectedBody } from '../inference/request/request-body.js';
-import { Reservation } from '../inference/widgets/reservation.js';
-import { visitorLimits } from '../inference/widgets/visitors.js';
+import { AppError } from '../../errors.js';
+import { Call } from '../../inference/call.js';
+import { type Admission, CallerGoneError } from '../../inference/limits/limits.js';
+import type { MessageQuestion } from '../../inference/limits/shared-messages.js';
+import { BodyShare } from '../../inference/memory/body-budget.js';
+import { Relay } from '../../inference/relay/relay.js';
+import { READ_REQUEST } from '../../inference/request/read-request.js';
+import type { InspectedBody } from '../../inference/request/request-body.js';
+import { Reservation } from '../../inference/widgets/reservation.js';
+import { visitorLimits } from '../../inference/widgets/visitors.js';
 import {
   asWidgetRefusal,
   type CountedVisitor,
@@ -16,16 +16,16 @@ import {
   requireBudget,
   requirePlace,
   requireRoom,
-} from '../inference/widgets/widget-admission.js';
-import type { WidgetEntry } from '../inference/widgets/widget-cache.js';
-import { newId } from '../lib/ids.js';
-import type { Money } from '../lib/money.js';
-import { allowsSite, siteOf } from '../services/widgets/domains.rules.js';
-import { ANSWERED } from '../services/widgets/outcomes.rules.js';
-import type { WidgetChatInput } from '../services/widgets/widget-chat.inputs.js';
-import { hasPublicKeyForm } from '../services/widgets/widgets.rules.js';
-import { whileOpen } from './inspect-request.js';
-import { V1Sink } from './v1-sink.js';
+} from '../../inference/widgets/widget-admission.js';
+import type { WidgetEntry } from '../../inference/widgets/widget-cache.js';
+import { newId } from '../../lib/ids.js';
+import type { Money } from '../../lib/money.js';
+import { allowsSite, siteOf } from '../../services/widgets/domains.rules.js';
+import { ANSWERED } from '../../services/widgets/outcomes.rules.js';
+import type { WidgetChatInput } from '../../services/widgets/widget-chat.inputs.js';
+import { hasPublicKeyForm } from '../../services/widgets/widgets.rules.js';
+import { whileOpen } from '../inspect-request.js';
+import { V1Sink } from '../v1-sink.js';
 import { widgetHeaders } from './widget-answer.js';
 import { checkChat, readChatBody, upstreamBody } from './widget-body.js';
 import type { WidgetDeps } from './widget-deps.js';

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { WidgetEntry } from '../inference/widgets/widget-cache.js';
-import { Exchange } from './exchange.js';
+import type { WidgetEntry } from '../../inference/widgets/widget-cache.js';
+import { Exchange } from '../exchange.js';
 import { readerOf } from './widget-answer.js';
 
 /** A request about a widget and its answer. */

@@ -1,12 +1,12 @@
-import type { BodyBudget } from '../inference/memory/body-budget.js';
-import type { History } from '../inference/widgets/history.js';
-import type { Loops } from '../inference/widgets/loops.js';
-import type { SiteNames } from '../inference/widgets/site-names.js';
-import type { Visitors } from '../inference/widgets/visitors.js';
-import type { WidgetCache } from '../inference/widgets/widget-cache.js';
-import type { NetworkBudget } from '../lib/fair/network-budget.js';
-import type { RefusedCalls } from '../metering/refused-calls.js';
-import type { V1Deps } from './v1-deps.js';
+import type { BodyBudget } from '../../inference/memory/body-budget.js';
+import type { History } from '../../inference/widgets/history.js';
+import type { Loops } from '../../inference/widgets/loops.js';
+import type { SiteNames } from '../../inference/widgets/site-names.js';
+import type { Visitors } from '../../inference/widgets/visitors.js';
+import type { WidgetCache } from '../../inference/widgets/widget-cache.js';
+import type { NetworkBudget } from '../../lib/fair/network-budget.js';
+import type { RefusedCalls } from '../../metering/refused-calls.js';
+import type { V1Deps } from '../v1-deps.js';
 
 /** What chats with widgets are answered with. */
 export interface WidgetDeps

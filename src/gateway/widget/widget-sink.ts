@@ -1,13 +1,13 @@
-import { errorBody, errorEntry } from '../errors.js';
-import type { ResponseSink } from '../inference/relay/response-sink.js';
-import type { UpstreamFailure } from '../inference/relay/upstream-failure.js';
-import type { JsonReader } from '../lib/json-reader.js';
-import { ThinkingFilter } from '../lib/thinking.js';
-import { answerTextIn } from '../lib/upstream/answer-text.js';
-import { COMMENT_EVENT, eventData, isDone } from '../lib/upstream/sse-event.js';
-import { SseSplitter } from '../lib/upstream/sse-splitter.js';
+import { errorBody, errorEntry } from '../../errors.js';
+import type { ResponseSink } from '../../inference/relay/response-sink.js';
+import type { UpstreamFailure } from '../../inference/relay/upstream-failure.js';
+import type { JsonReader } from '../../lib/json-reader.js';
+import { ThinkingFilter } from '../../lib/thinking.js';
+import { answerTextIn } from '../../lib/upstream/answer-text.js';
+import { COMMENT_EVENT, eventData, isDone } from '../../lib/upstream/sse-event.js';
+import { SseSplitter } from '../../lib/upstream/sse-splitter.js';
+import { parsedAnswer, TranslatingSink } from '../translating-sink.js';
 import { countsOf, READ_WIDGET_ANSWER } from './read-widget-answer.js';
-import { parsedAnswer, TranslatingSink } from './translating-sink.js';
 
 /** What a widget's answer adds to what the model says. */
 export interface Signature {

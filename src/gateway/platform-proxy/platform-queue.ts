@@ -1,5 +1,5 @@
-import { FairQueue, type Leave } from '../lib/fair/fair-queue.js';
-import type { ResourceLimits } from './resource-limits.js';
+import { FairQueue, type Leave } from '../../lib/fair/fair-queue.js';
+import type { ResourceLimits } from '../resource-limits.js';
 
 type Bounds = Pick<ResourceLimits, 'passedPerClient' | 'passedAtOncePerClient' | 'platformConnections'>;
 

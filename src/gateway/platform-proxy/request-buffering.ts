@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
-import type { MemoryPool } from '../lib/fair/memory-pool.js';
+import type { MemoryPool } from '../../lib/fair/memory-pool.js';
 
 /** More than the platform accepts on any route: nothing larger is passed on. */
 export const MAX_BUFFERED_BYTES = 800 * 1024;

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyRequest } from 'fastify';
-import { isLoopback } from '../lib/network.js';
+import { isLoopback } from '../../lib/network.js';
 
 /** Headers with which a client claims proxies in front of us. Only the edge knows them, so none is forwarded. */
 const FORWARDED = /^(?:x-forwarded-|x-real-ip$|forwarded$|via$|true-client-ip$|cf-connecting-ip$)/;

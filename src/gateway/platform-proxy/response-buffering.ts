@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
-import { type Holding, MemoryPool } from '../lib/fair/memory-pool.js';
-import type { ResourceLimits } from './resource-limits.js';
+import { type Holding, MemoryPool } from '../../lib/fair/memory-pool.js';
+import type { ResourceLimits } from '../resource-limits.js';
 
 /** A client's answers may hold a third of what is left for all others, which is a quarter of the buffer for one alone. */
 const CLIENT_PART = 3;

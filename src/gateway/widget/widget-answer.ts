@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import { allowsSite, siteOf } from '../services/widgets/domains.rules.js';
-import type { AnswerHeaders } from './answer.js';
+import { allowsSite, siteOf } from '../../services/widgets/domains.rules.js';
+import type { AnswerHeaders } from '../answer.js';
 
 const EXPOSED = 'x-request-id, retry-after, retry-after-ms, x-should-retry';
 const PREFLIGHT_SECONDS = '86400';

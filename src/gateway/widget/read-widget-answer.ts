@@ -1,7 +1,7 @@
-import type { JsonJob } from '../lib/json-reader.js';
-import { splitThinking } from '../lib/thinking.js';
-import { answerTextIn } from '../lib/upstream/answer-text.js';
-import { parsedAnswer } from './translating-sink.js';
+import type { JsonJob } from '../../lib/json-reader.js';
+import { splitThinking } from '../../lib/thinking.js';
+import { answerTextIn } from '../../lib/upstream/answer-text.js';
+import { parsedAnswer } from '../translating-sink.js';
 
 interface ChatAnswer {
   choices?: ({ message?: unknown } | null)[];
