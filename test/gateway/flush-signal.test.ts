@@ -19,11 +19,11 @@ describe('the signal of flushed usage', () => {
     });
     const ids = Array.from({ length: 40 }, newId);
     const began = performance.now();
-    signal.tell([ids[0]!]);
+    signal.notify([ids[0]!]);
     expect(sent).toHaveLength(1);
     // As many flushes as a busy edge has, over half a second.
     for (let next = 1; next < ids.length; next++) {
-      signal.tell([ids[next]!, ids[next - 1]!]);
+      signal.notify([ids[next]!, ids[next - 1]!]);
       await new Promise((resolve) => setTimeout(resolve, 12));
     }
     await until(() => new Set(sent.flatMap((one) => one.ids)).size === ids.length);
@@ -37,7 +37,7 @@ describe('the signal of flushed usage', () => {
     const said = async (accounts: number): Promise<string> => {
       const sent: string[] = [];
       const signal = createFlushSignal({ log, send: async (payload) => void sent.push(payload) });
-      signal.tell([...Array.from({ length: accounts }, newId)]);
+      signal.notify([...Array.from({ length: accounts }, newId)]);
       await signal.stop();
       return sent[0]!;
     };
@@ -49,7 +49,7 @@ describe('the signal of flushed usage', () => {
   test('a batch without an account says nothing', async () => {
     const sent: string[] = [];
     const signal = createFlushSignal({ log, send: async (payload) => void sent.push(payload) });
-    signal.tell([]);
+    signal.notify([]);
     await signal.stop();
     expect(sent).toEqual([]);
   });
@@ -65,8 +65,8 @@ describe('the signal of flushed usage', () => {
         sent.push(decodeFlushed(payload)!.sort());
       },
     });
-    signal.tell(['a']);
-    signal.tell(['b']);
+    signal.notify(['a']);
+    signal.notify(['b']);
     away = false;
     await until(() => sent.length > 0);
     expect(sent).toEqual([['a', 'b']]);
@@ -80,8 +80,8 @@ describe('the signal of flushed usage', () => {
       intervalMs: 60_000,
       send: async (payload) => void sent.push(payload),
     });
-    signal.tell(['a']);
-    signal.tell(['b']);
+    signal.notify(['a']);
+    signal.notify(['b']);
     await signal.stop();
     expect(sent).toEqual(['a', 'b']);
   });

@@ -6,7 +6,7 @@ import type { CallInput } from '../../src/inference/call.js';
 
 /** What the head of a stream says of its call. */
 const INPUT = { id: '0198c0de-0000-7000-8000-000000000001', admission: {}, body: {} } as CallInput;
-const BOUNDS = { stalledReaderMs: 60_000, readPace: undefined as never };
+const BOUNDS = { stalledReaderMs: 60_000, minimumReadRate: undefined as never };
 const EVENT = Buffer.from(`data: {"x":"${'x'.repeat(3_000)}"}\n\n`);
 const LAST = Buffer.from('data: [DONE]\n\n');
 

@@ -1,5 +1,5 @@
 import { systemClock } from '../../src/lib/clock.js';
-import { contextOf } from '../../src/proxy/simulator/contexts.js';
+import { contextOf } from '../../src/proxy/simulator/requests.js';
 import { type Simulator, startSimulator } from '../../src/proxy/simulator/server.js';
 import { errorOf, postChat, usageOf } from '../support/edge.js';
 import { useProduct } from '../support/product-suite.js';

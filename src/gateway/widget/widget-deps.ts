@@ -8,7 +8,6 @@ import type { NetworkBudget } from '../../lib/fair/network-budget.js';
 import type { RefusedCalls } from '../../metering/refused-calls.js';
 import type { V1Deps } from '../v1-deps.js';
 
-/** What chats with widgets are answered with. */
 export interface WidgetDeps
   extends Pick<
     V1Deps,
@@ -22,7 +21,7 @@ export interface WidgetDeps
     | 'reader'
     | 'active'
     | 'bodies'
-    | 'pace'
+    | 'minimumUploadRate'
     | 'tracing'
   > {
   /** Memory for messages whose widget isn't known yet. */
@@ -30,10 +29,10 @@ export interface WidgetDeps
   widgets: Pick<WidgetCache, 'find' | 'renew'>;
   visitors: Visitors;
   loops: Loops;
-  /** Refusals by the network that they went to: they cost it nothing. */
+  /** Counts refusals by network, since a refused visitor pays nothing. */
   refusals: Pick<NetworkBudget, 'require' | 'count'>;
   sites: SiteNames;
   history: History;
-  /** Messages by site and outcome; a site takes the place of a model. */
+  /** Counts messages by site and outcome. The site is stored in the field for the model. */
   outcomes: Pick<RefusedCalls, 'count'>;
 }
