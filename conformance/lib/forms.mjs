@@ -20,12 +20,12 @@ const ODDEST = {
  * `embed`, which takes a text and resolves to its vector; those that the SDK lacks are left out.
  */
 export async function checkForms(checks, calls) {
-  const { readForm } = await import('../../dist/proxy/simulator/forms.js');
+  const { readNodeForm } = await import('../../dist/proxy/simulator/forms.js');
   for (const [name, kind] of Object.entries(ODDEST)) {
     const call = calls[kind];
     if (!call) continue;
     await checks.check(`form ${name}`, async () => {
-      const { caller } = await readForm(name);
+      const { caller } = await readNodeForm(name);
       const ended = call(`[[sim form=${name}]] Hello`);
       if (caller.error === undefined) assert.deepEqual(await ended, caller.text ?? caller.vectors[0]);
       else await assert.rejects(ended, isNoBreakdown);

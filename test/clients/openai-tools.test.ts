@@ -39,7 +39,7 @@ const runnable = (asked: Arguments[]) => ({
 });
 
 describe('openai: tools', () => {
-  test('a tool call comes whole, and its result gets an answer', async () => {
+  test('a tool call is returned whole, and its result gets an answer', async () => {
     const client = suite.openai();
     const before = await suite.balance();
     const first = await client.chat.completions.create({
@@ -121,7 +121,7 @@ describe('openai: tools', () => {
     ]);
   });
 
-  test('tool_choice passes on: none, required and a named tool', async () => {
+  test('tool_choice reaches the node: none and a named tool', async () => {
     const client = suite.openai();
     const clock: ChatCompletionTool = { type: 'function', function: { name: 'clock', parameters: {} } };
     const asked = { model: 'gateway/fast', messages: [question], tools: [weather, clock] };

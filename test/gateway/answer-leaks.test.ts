@@ -21,7 +21,7 @@ const OWN = {
 };
 const KNOWN = { service_tier: null, system_fingerprint: 'fp', prompt_logprobs: [null], timings: { n: 1.5 } };
 
-describe('what an upstream says of itself', () => {
+describe('what an upstream reveals about itself', () => {
   const suite = useEdge();
 
   /** The answer as the client has it; nothing of the upstream's own is in it. */
@@ -84,7 +84,7 @@ describe('what an upstream says of itself', () => {
   });
 
   test.each(['\r', '\r\r', 'id: 1\r', ':\r'])(
-    'stays out behind a line end that only clients see (%j)',
+    'stays out after a line end that only clients recognise (%j)',
     async (hidden) => {
       const honest = chunkEvent({ choices: [{ index: 0, delta: { content: 'a' }, finish_reason: null }] });
       const own = `data: {"model":"${INTERNAL}","choices":[{"delta":{"content":"${SECRET}"}}]}`;
@@ -95,7 +95,7 @@ describe('what an upstream says of itself', () => {
     },
   );
 
-  test('under a name of its own stays out of later chunks too', async () => {
+  test('in a member of its own stays out of later chunks too', async () => {
     const later = delta('b').replace('gateway/fast', INTERNAL);
     const other = delta('c').replace('"gateway/fast"', `{"host":"${SECRET}"}`);
     expect(await streamed(delta('a'), later, later, other)).toBe(
@@ -103,7 +103,7 @@ describe('what an upstream says of itself', () => {
     );
   });
 
-  test('stays out where a name stands twice: the last one counts', async () => {
+  test('stays out where a name occurs twice: the last one counts', async () => {
     const twice = (text: string) => text.replace('"model"', `"model":"${INTERNAL}","mod\\u0065l"`);
     expect(await streamed(twice(delta('a')), twice(delta('b')))).toContain('"content":"b"');
     const choices = '[{"index":0,"message":{"role":"assistant","content":"x"},"finish_reason":"stop"}]';
@@ -195,7 +195,7 @@ describe('what an upstream says of itself', () => {
     ]);
   });
 
-  test('is an error where a choice says so: in our words, and free', async () => {
+  test('in a choice with an error becomes our own error, and the call is free', async () => {
     const { key, accountId } = await createTestKey(suite.db);
     const error = { code: 502, message: `provider ${SECRET} died` };
     const choices = [{ index: 0, delta: {}, message: { content: 'x' }, finish_reason: 'error', error }];
@@ -217,7 +217,7 @@ describe('what an upstream says of itself', () => {
   });
 
   test.each([null, false, ''])(
-    'is none where a choice says error: %j, or only its text does',
+    'is no error if a choice has error: %j, or mentions an error in its text only',
     async (error) => {
       const chunk = (content: string) =>
         chunkEvent({ choices: [{ index: 0, delta: { content, error: 'x' }, finish_reason: null, error }] });
@@ -239,7 +239,7 @@ describe('what an upstream says of itself', () => {
     ['object: "error" beside choices', { ...ERROR, ...CHOICES }],
     ['an error beside choices', { ...CHOICES, error: { message: SECRET } }],
     ['an error as a text', { ...CHOICES, error: SECRET }],
-  ])('is an error where it says %s: in our words, and free', async (_what, fields) => {
+  ])('with %s becomes our own error, and the call is free', async (_what, fields) => {
     const { key, accountId } = await createTestKey(suite.db);
     const escaped = JSON.stringify(fields).replace('"object":"error"', '"object":"\\u0065rror"');
     for (const body of [JSON.stringify(fields), escaped]) {
@@ -247,7 +247,7 @@ describe('what an upstream says of itself', () => {
       const answer = await postChat(suite.edge.url, key);
       expect([answer.status, (await errorOf(answer.clone())).code]).toEqual([502, 'upstream_error']);
       await clean(answer);
-      // In one piece: what stands behind the error is none of the answer.
+      // In one piece: what follows the error is not part of the answer.
       suite.upstream.answer(stream([`data: ${body}\n\n${delta('a')}${usageEvent(5, 5)}${DONE_EVENT}`]));
       const first = await postChat(suite.edge.url, key, { stream: true });
       expect([first.status, (await errorOf(first.clone())).code]).toEqual([502, 'upstream_error']);
@@ -268,7 +268,7 @@ describe('what an upstream says of itself', () => {
     ['event: error', `event: error\ndata: {"message":"${SECRET}"}\n\n`],
     ["llama.cpp's error line", `error: {"code":500,"message":"${SECRET}"}\n\n`],
     ['a chunk that is no JSON', `data: Traceback ${SECRET}\n\n`],
-  ])('is an error in the line itself, too: %s', async (_what, event) => {
+  ])('becomes our own error if it is in the event itself: %s', async (_what, event) => {
     const text = await streamed(delta('a'), event);
     expect(text.startsWith(delta('a'))).toBe(true);
     expect(text).toMatch(/"code":"upstream_error"\}\}\n\n$/);

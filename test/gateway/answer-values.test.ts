@@ -36,7 +36,7 @@ const value = fc.oneof(
   fc.json(),
 );
 
-/** What must become of a member, said once more; undefined: it is dropped. */
+/** The expected value of a member, by an independent rule; undefined if it is dropped. */
 function expected(name: string, text: string): string | undefined {
   switch (name) {
     case 'id':
@@ -55,7 +55,7 @@ function expected(name: string, text: string): string | undefined {
 }
 
 describe('the values of an answer', () => {
-  test('are plain ones, ours in place of others, or left out', () => {
+  test('are plain values, replaced by ours, or left out', () => {
     const name = fc.constantFrom('id', 'object', 'created', 'system_fingerprint', 'timings', 'provider');
     fc.assert(
       fc.property(fc.uniqueArray(fc.tuple(name, value), { selector: ([key]) => key }), (members) => {
@@ -63,8 +63,8 @@ describe('the values of an answer', () => {
         const answer = readAnswer(json, scanMembers(json), CHAT_CHUNK, CALL);
         fc.pre(!answer.isError);
         const kept = members.flatMap(([key, text]) => {
-          const told = expected(key, text.trim());
-          return told === undefined ? [] : [`"${key}":${told}`];
+          const value = expected(key, text.trim());
+          return value === undefined ? [] : [`"${key}":${value}`];
         });
         expect(rebuildAnswer(json, answer, 'm').json.toString()).toBe(`{${kept.join()}}`);
       }),

@@ -82,7 +82,7 @@ describe('charges of a dead edge that wait for a locked account', () => {
     await edge!.settled();
   };
 
-  test('count against its balance, to the last unit, and once they are committed', async () => {
+  test('count against its balance, to the last unit, before and after they are committed', async () => {
     const poor = await lockedKey();
     const able = await lockedKey();
     leave(charge(poor, DOLLAR - FLOOR + 1n), charge(able, DOLLAR - FLOOR));
@@ -112,7 +112,7 @@ describe('charges of a dead edge that wait for a locked account', () => {
     expect(await call(key)).toBe('daily_cap_exceeded');
   });
 
-  test('count beside what its key has spent before on that day', async () => {
+  test('count in addition to what its key has spent on that day', async () => {
     const key = await createTestKey(db, { dailyLimit: '0.5' });
     await flushWhenFree(db.pool, [charge(key, DOLLAR / 4n)]);
     await lock(key);
@@ -132,7 +132,7 @@ describe('charges of a dead edge that wait for a locked account', () => {
     expect(await refusalOf(await say(edge!.url, widget.publicKey))).toEqual(refused);
   });
 
-  test('count once where some are committed already', async () => {
+  test('count once if some are committed already', async () => {
     const key = await createTestKey(db);
     const committed = charge(key, DOLLAR / 2n);
     await flushWhenFree(db.pool, [committed]);

@@ -41,7 +41,7 @@ describe('a chat call that succeeds', () => {
     expect(spend.rows).toEqual([{ spend: '0.000011400000' }]);
   });
 
-  test('reaches the upstream with the virtual key, byte for byte, and nothing of the caller but the body', async () => {
+  test("reaches the upstream with the virtual key and the caller's body, byte for byte, and nothing else of the caller", async () => {
     const { key } = await createTestKey(suite.db, { virtualKey: 'sk-virtual-7' });
     const body =
       '{ "model" : "gateway/fast",\n "messages":[{"role":"user","content":"Grüße 😀"}], "documents": [1, 2.50, null] }';
@@ -66,7 +66,7 @@ describe('a chat call that succeeds', () => {
     ]);
   });
 
-  test('comes back byte for byte, and with no header of the upstream', async () => {
+  test("is answered byte for byte, without the upstream's headers", async () => {
     const { key } = await createTestKey(suite.db);
     const answer =
       '{"model":"gateway/fast" , "choices":[ {"message":{"tool_calls":[{"function":{"arguments":"{\\"a\\":1}"}}]}} ],"usage":{"prompt_tokens":1,"completion_tokens":1},"timings":{"y":[1.0]}}';
@@ -99,7 +99,7 @@ describe('a chat call that succeeds', () => {
     expect(response.headers.get('x-ratelimit-limit-requests')).toBe('1000');
   });
 
-  test('that another model served is charged at that one and recorded as both', async () => {
+  test("that another model served is charged at that model's price, and both are recorded", async () => {
     const { accountId, key } = await createTestKey(suite.db);
     suite.upstream.answer(chat({ model: 'gateway/qwen-fast' }));
     const response = await postChat(suite.edge.url, key, { model: 'gateway/qwen-pro' });
@@ -114,7 +114,7 @@ describe('a chat call that succeeds', () => {
     ]);
   });
 
-  test("that an upstream answers under an internal name carries the public one, and that one's price", async () => {
+  test('that an upstream answers under an internal name gets the public name, and its price', async () => {
     const { accountId, key } = await createTestKey(suite.db);
     suite.upstream.answer(chat({ model: 'Qwen/Qwen3-32B-AWQ', system_fingerprint: 'keep' }));
     const response = await postChat(suite.edge.url, key, { model: 'gateway/qwen-pro' });

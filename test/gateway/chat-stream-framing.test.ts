@@ -49,7 +49,7 @@ describe('the framing of a streamed chat', () => {
     return `POST /v1/chat/completions HTTP/${version}\r\nhost: x\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
   };
 
-  test('is chunked for HTTP/1.1, and two streams asked for at once come whole and in order', async () => {
+  test('is chunked for HTTP/1.1, and two pipelined streams arrive whole and in order', async () => {
     const { key } = await createTestKey(suite.db);
     suite.upstream.answer(stream(upstreamEvents));
     const { socket, text } = await open();
@@ -65,7 +65,7 @@ describe('the framing of a streamed chat', () => {
     expect(dechunk(secondRest)).toEqual({ body: expected, rest: '' });
   });
 
-  test('is none for HTTP/1.0: the end of the connection ends the body', async () => {
+  test('is absent for HTTP/1.0: the end of the connection ends the body', async () => {
     const { key } = await createTestKey(suite.db);
     suite.upstream.answer(stream(upstreamEvents));
     const { socket, text } = await open();
@@ -76,7 +76,7 @@ describe('the framing of a streamed chat', () => {
     expect(body).toBe(expected);
   });
 
-  test('survives a reader that stops and goes on: nothing is lost', async () => {
+  test('loses nothing when a reader pauses and goes on', async () => {
     const { key } = await createTestKey(suite.db);
     const big = Array.from({ length: 400 }, (_, i) => delta(`${i} ${'x'.repeat(64_000)}`));
     suite.upstream.answer(stream([...big, usageEvent(3, 400), DONE_EVENT]));

@@ -63,7 +63,7 @@ describe('a streamed chat', () => {
     expect(await response.text()).toBe(FULL_STREAM.join(''));
   });
 
-  test('is the same whatever way its bytes arrive', async () => {
+  test('is the same however its bytes are split', async () => {
     const { key, accountId } = await createTestKey(suite.db);
     const text = Buffer.from(
       `: ping\r\n\r\n${delta('Grüße 😀')}${delta('x').replace(/\n/g, '\r\n')}${usageEvent(3, 2)}${DONE_EVENT}`,
@@ -82,7 +82,7 @@ describe('a streamed chat', () => {
     expect(rows.map((row) => [row.input_tokens, row.output_tokens])).toEqual(cuts.map(() => [3, 2]));
   });
 
-  test('reads usage that stands on a chunk with choices, and passes that chunk', async () => {
+  test('reads usage in a chunk with choices, and passes that chunk', async () => {
     const { key, accountId } = await createTestKey(suite.db);
     const last = chunkEvent({
       choices: [{ index: 0, delta: { content: 'x' }, finish_reason: 'stop' }],
@@ -107,7 +107,7 @@ describe('a streamed chat', () => {
     ]);
   });
 
-  test('passes choices untouched, with whatever stands in them', async () => {
+  test('passes choices unchanged, whatever is in them', async () => {
     const { key } = await createTestKey(suite.db);
     const choice = (fields: string) =>
       `data: {"id":"a","model":"gateway/fast","choices":[{"index":0,${fields}}]}\n\n`;
@@ -164,7 +164,7 @@ describe('a streamed chat', () => {
     ],
     ['stalls', stream([delta('a'), delta('b')], { finish: false })],
     [
-      'tells an error',
+      'reports an error',
       stream([
         delta('a'),
         delta('b'),
@@ -197,7 +197,7 @@ describe('a streamed chat', () => {
     },
   );
 
-  test('whose upstream goes on behind [DONE] is whole and charged once, and the upstream is cut', async () => {
+  test('whose upstream goes on after [DONE] is whole and charged once, and the upstream is cut', async () => {
     const { key, accountId } = await createTestKey(suite.db);
     suite.upstream.answer((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).write(FULL_STREAM.join(''));

@@ -13,12 +13,12 @@ const check = (): ChunkCheck =>
     { model: SERVED, usageAsked: true, choices: 1 },
   );
 
-interface Told {
+interface Verdict {
   kind: string;
   out: string;
   textBytes: number;
 }
-function read(by: ChunkCheck, event: Buffer): Told {
+function read(by: ChunkCheck, event: Buffer): Verdict {
   const kind = by.read(event);
   return { kind, out: kind === 'chunk' ? by.out.toString('latin1') : '', textBytes: by.textBytes };
 }
@@ -59,7 +59,7 @@ const honest = fc
   .map((text) => JSON.stringify(text).slice(1, -1));
 
 const BEHIND = ['', ',"usage":null', ',"provider":"10.0.0.1"', ',"model":"node-7"', ',"service_tier":null'];
-/** A layout: what stands around the text. */
+/** A layout: the JSON around the text. */
 const layout = fc
   .tuple(
     fc.constantFrom(SERVED, 'node-7', ''),
@@ -81,7 +81,7 @@ function parsed(json: string): Record<string, unknown> | undefined {
 }
 
 describe('the check of chunks', () => {
-  test('comes to the same for a chunk that is laid out like the one before as for the first of a stream', () => {
+  test('gives the same result for a chunk laid out like the one before as for the first of a stream', () => {
     fc.assert(
       fc.property(
         fc.array(layout, { minLength: 1, maxLength: 2 }),
@@ -99,7 +99,7 @@ describe('the check of chunks', () => {
     );
   });
 
-  test('passes the known members, the public name and the choices as they are, and nothing else, of valid JSON', () => {
+  test('passes the known members, the public name and the unchanged choices of valid JSON, and nothing else', () => {
     fc.assert(
       fc.property(layout, fc.array(fc.oneof(honest, wild), { minLength: 2, maxLength: 6 }), (make, texts) => {
         const one = check();
@@ -107,9 +107,9 @@ describe('the check of chunks', () => {
           const json = make(text);
           const before = parsed(json);
           if (!before) continue;
-          const told = read(one, data(json));
-          expect(told.kind).toBe('chunk');
-          const event = Buffer.from(told.out, 'latin1');
+          const verdict = read(one, data(json));
+          expect(verdict.kind).toBe('chunk');
+          const event = Buffer.from(verdict.out, 'latin1');
           const after = parsed(eventData(event)!.toString())!;
           expect(event.toString()).toMatch(/^data: [^\r\n]*\n\n$/);
           expect(Object.keys(after).filter((key) => !CHAT_CHUNK.has(key))).toEqual([]);
@@ -133,7 +133,7 @@ describe('the check of chunks', () => {
     expect(read(one, event).textBytes).toBe(bytes);
   });
 
-  test('counts a thought once that stands under two names, and the texts of all choices', () => {
+  test('counts thinking once if it is under two names, and the texts of all choices', () => {
     const twice = data('{"choices":[{"delta":{"reasoning":"hmmm","reasoning_content":"hmmm"}}]}');
     expect(read(check(), twice).textBytes).toBe(4);
     const both = data('{"choices":[{"delta":{"content":"abc"}},{"delta":{"content":"defg"}}]}');
@@ -145,7 +145,7 @@ describe('the check of chunks', () => {
     ['an array', '[]'],
     ['a broken object', '{"choices":[}'],
     ['text behind the object', '{"choices":[]}\r: node 10.0.0.1'],
-  ])('takes %s for garbage', (_what, json) => {
+  ])('reports %s as malformed', (_what, json) => {
     expect(read(check(), data(json)).kind).toBe('garbage');
   });
 
@@ -154,7 +154,7 @@ describe('the check of chunks', () => {
     'data:[DONE] \n\n',
     'data: [DONE]\t \r\n\r\n',
     'id: 7\ndata:  [DONE]\r\r\n\n',
-  ])('knows the end of a stream: %j', (event) => {
+  ])('recognises the end of a stream: %j', (event) => {
     expect(read(check(), Buffer.from(event)).kind).toBe('done');
   });
 });

@@ -91,7 +91,7 @@ describe('a client that leaves', () => {
     ]);
   });
 
-  test("pays by the node's running usage where it sends one", async () => {
+  test("pays the node's running usage if it sends one", async () => {
     const caller = await createTestKey(suite.db);
     const parts = [1, 2, 3].map((n) =>
       chunkEvent({
@@ -114,7 +114,7 @@ describe('a client that leaves', () => {
 
   test.each([
     [
-      'pays for what that reports',
+      'pays what the usage reports',
       500,
       { status: 'success', estimated: false, input_tokens: 40, output_tokens: 500 },
     ],
@@ -146,11 +146,11 @@ describe('a client that leaves', () => {
     expect((await postChat(suite.edge.url, caller.key)).status).toBe(200);
   });
 
-  describe('behind the finish reason', () => {
+  describe('after the finish reason', () => {
     const finish = (content?: string) =>
       chunkEvent({ choices: [{ index: 0, delta: content ? { content } : {}, finish_reason: 'stop' }] });
 
-    /** Sends `parts` at once, and `rest` when it is told that the client is gone. */
+    /** Sends `parts` at once, and `rest` once `goOn` is called. */
     function inTwo(parts: string[], rest: string[]): { script: Script; goOn: () => void } {
       const gone = Promise.withResolvers<void>();
       const script: Script = async (_request, response) => {
@@ -182,7 +182,7 @@ describe('a client that leaves', () => {
       ['beside the last text', [delta('Hel'), finish('lo.')]],
       ['after an early count', [usageEvent(0, 0), delta('Hello.'), finish()]],
       ['without any text', [finish()]],
-    ])('pays the usage that is reported then: a reason %s', async (_what, parts) => {
+    ])('pays the usage that is reported afterwards: a reason %s', async (_what, parts) => {
       const shown = parts.filter((part) => !part.includes('"choices":[]'));
       const { caller, meanwhile } = await until(
         async () => {
@@ -218,7 +218,7 @@ describe('a client that leaves', () => {
       expect(await balanceOf(suite.db, caller.accountId)).toBe('0.004189800000');
     });
 
-    test('an empty one is none: the upstream is cut and pays the estimate', async () => {
+    test('an empty usage counts as missing: the upstream is cut and the caller pays the estimate', async () => {
       const caller = await createTestKey(suite.db);
       const parts = [
         delta('Hello.'),
@@ -240,7 +240,7 @@ describe('a client that leaves', () => {
       ['tells an error', (response) => response.write('data: {"error":{"message":"no"}}\n\n')],
       ['ends without its usage', (response) => response.end(DONE_EVENT)],
     ] as [string, (response: ServerResponse) => unknown][])(
-      'pays an estimate where the upstream %s, and holds nothing any more',
+      'pays an estimate if the upstream %s, and no hold remains',
       async (_what, then) => {
         const caller = await createTestKey(suite.db, { balance: '0.004' });
         const parts = [delta('Hello.'), finish()];
@@ -264,7 +264,7 @@ describe('a client that leaves', () => {
       },
     );
 
-    test('reads no more than a usage can take', async () => {
+    test('stops reading after as many bytes as a usage can have', async () => {
       const caller = await createTestKey(suite.db);
       const parts = [delta('Hello.'), finish()];
       let sent = 0;
@@ -282,7 +282,7 @@ describe('a client that leaves', () => {
     });
   });
 
-  describe('with an input whose size nothing shows', () => {
+  describe('with an input whose size is unknown', () => {
     const asks = (type: string) => ({
       stream: true,
       messages: [{ role: 'user', content: [{ type, [type]: { url: 'https://a.example/b' } }] }],
@@ -292,7 +292,7 @@ describe('a client that leaves', () => {
       ['video_url', 8_192],
       ['file_url', 8_192],
       ['image_url', 788],
-    ])('pays for %s what was held unless that is countable: %i tokens', async (type, input) => {
+    ])('pays the hold for %s unless its tokens can be counted: %i tokens', async (type, input) => {
       const caller = await createTestKey(suite.db);
       const parts = [delta('a'), delta('b')];
       suite.upstream.answer(stream(parts, { finish: false }));
@@ -312,7 +312,7 @@ describe('a client that leaves', () => {
       ]);
     });
 
-    test('takes text about escapes for text', async () => {
+    test('counts text about escapes as text', async () => {
       const caller = await createTestKey(suite.db);
       const parts = [delta('a')];
       suite.upstream.answer(stream(parts, { finish: false }));
@@ -322,7 +322,7 @@ describe('a client that leaves', () => {
     });
   });
 
-  test('pays a whole answer in full as soon as its head has come', async () => {
+  test('pays a whole answer in full as soon as its headers have arrived', async () => {
     const caller = await createTestKey(suite.db);
     const content = 'x'.repeat(8 * 1024 * 1024);
     suite.upstream.answer(chat({ choices: [{ index: 0, message: { role: 'assistant', content } }] }));

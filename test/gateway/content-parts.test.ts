@@ -59,11 +59,11 @@ describe('a part of a message', () => {
     ['a file', { type: 'file', file: { file_data: 'AAAA' } }, 'any number'],
     ['media of an unknown kind', { model_url: DATA }, 'any number'],
     ['65 images', { type: 'text', text: 'a', all: Array(65).fill({ image_url: DATA }) }, 'any number'],
-  ])('counts for what it holds: %s', (_what, part, count) => {
+  ])('counts for its content: %s', (_what, part, count) => {
     for (const text of bothSizes(withParts(part))) expect(countOf(text)).toBe(count);
   });
 
-  test('counts beside all others, whatever their order', () => {
+  test('counts in addition to all others, in any order', () => {
     const part = fc.constantFrom<[object, number]>(
       [{ type: 'text', text: 'a' }, 0],
       [{ type: 'image_url', image_url: { url: DATA } }, 1],
@@ -92,11 +92,11 @@ describe('a part of a message', () => {
     ['whose name for kept media is in other letters', { type: 'text', text: 'a', UUID: 'a' }, 'UUID'],
     ['without its image', { type: 'image_url', image_url: null }, 'image_url'],
     ['without its sound', { input_audio: null, type: 'input_audio' }, 'input_audio'],
-  ])('is refused by its place %s', (_what, part, where) => {
+  ])('is refused with its path %s', (_what, part, where) => {
     for (const text of bothSizes(withParts(part))) expect(faultOf(text)).toBe(`${PLACE}.${where}`);
   });
 
-  test('of an unknown type is told which there are', () => {
+  test('of an unknown type is refused with a list of the known types', () => {
     for (const text of bothSizes(withParts({ type: 'audio_embeds' }))) {
       expect(errorOf(text)?.message).toBe(
         `"${PLACE}.type" must be "text", "image_url", "input_audio", "video_url" or "file", not "audio_embeds".`,
@@ -104,14 +104,14 @@ describe('a part of a message', () => {
     }
   });
 
-  test('with too many addresses is told how many there may be', () => {
+  test('with too many addresses is refused with the limit', () => {
     const parts = Array(2_049).fill({ type: 'image_url', image_url: DATA });
     expect(errorOf(withParts(...parts))?.message).toBe(
       '"messages[0].content[2048].image_url" is one too many: a request may have 2,048 addresses of media.',
     );
   });
 
-  test('is found in names that hide in escapes', () => {
+  test('is found if its names are written with escapes', () => {
     const part = '{"type":"image_url","image_url":{"url":"data:,"},"\\u0075uid":"a"}';
     const body = `{"model":"m","messages":[{"role":"user","c\\u006fntent":[${part}]}]}`;
     for (const text of bothSizes(body)) expect(faultOf(text)).toBe(`${PLACE}.uuid`);
@@ -119,7 +119,7 @@ describe('a part of a message', () => {
 });
 
 describe('a message', () => {
-  test('counts for media beside its content, but not for members that are null', () => {
+  test('counts media outside of its content, but not members that are null', () => {
     const of = (message: object) => JSON.stringify({ model: 'm', messages: [message] });
     for (const text of bothSizes(of({ role: 'assistant', content: 'a', audio: { id: 'audio_1' } }))) {
       expect(countOf(text)).toBe('any number');
@@ -135,19 +135,19 @@ describe('a message', () => {
     for (const text of bothSizes(of(empty))) expect(countOf(text)).toBe(0);
   });
 
-  test('may speak of media as it likes', () => {
-    const said = JSON.stringify({ type: 'image_pil', uuid: 'a', image_url: 'http://10.0.0.1/' });
-    const call = { id: 'a', type: 'function', function: { name: 'f', arguments: said } };
+  test('may mention media in its text', () => {
+    const text = JSON.stringify({ type: 'image_pil', uuid: 'a', image_url: 'http://10.0.0.1/' });
+    const call = { id: 'a', type: 'function', function: { name: 'f', arguments: text } };
     const messages = [
-      { role: 'user', content: said },
+      { role: 'user', content: text },
       { role: 'assistant', content: null, tool_calls: [call] },
-      { role: 'tool', tool_call_id: 'a', content: [{ type: 'text', text: said }] },
+      { role: 'tool', tool_call_id: 'a', content: [{ type: 'text', text }] },
     ];
     for (const text of bothSizes(JSON.stringify({ model: 'm', messages }))) expect(countOf(text)).toBe(0);
   });
 });
 
-test('images in the input of embeddings count each by themselves', () => {
+test('each image in the input of embeddings counts separately', () => {
   const text = JSON.stringify({ model: 'm', input: [{ text: 'a', image: DATA }, { image: DATA }] });
   for (const one of bothSizes(text)) expect(inputOf(one).batchTokens).toBeGreaterThan(2 * 16_384);
 });

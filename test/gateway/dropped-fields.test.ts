@@ -3,7 +3,7 @@ import { useEdge } from '../support/edge-suite.js';
 import { chat, FULL_STREAM, raw, stream } from '../support/scripted-upstream.js';
 
 /** Members of a body that go no further than the edge, and how the caller hears of it. */
-describe('a call with members that are not known', () => {
+describe('a call with unknown members', () => {
   const suite = useEdge({ env: { ALLOWED_BODY_FIELDS: 'lora_path, my_engine.mode' } });
   const ORDERS = {
     langfuse_public_key: 'pk-attacker',
@@ -12,7 +12,7 @@ describe('a call with members that are not known', () => {
     max_new_tokens: 1_000_000,
   };
 
-  test('is forwarded without them, and told their names', async () => {
+  test('is forwarded without them, and lists their names in a header', async () => {
     const { key } = await createTestKey(suite.db);
     for (const fields of [{}, { stream: true }]) {
       suite.upstream.answer('stream' in fields ? stream(FULL_STREAM) : chat());
@@ -59,7 +59,7 @@ describe('a call with members that are not known', () => {
     ['an object that is null', { reasoning: null }, {}, 'reasoning'],
   ];
 
-  test.each(EFFORTS)('reaches a node that thinks: %s', async (_what, fields, sent, dropped) => {
+  test.each(EFFORTS)('reaches a reasoning node: %s', async (_what, fields, sent, dropped) => {
     const { key } = await createTestKey(suite.db);
     for (const streamed of [{}, { stream: true }]) {
       suite.upstream.answer('stream' in streamed ? stream(FULL_STREAM) : chat());
@@ -72,7 +72,7 @@ describe('a call with members that are not known', () => {
     }
   });
 
-  test('keeps what embeddings are for and how long inputs are cut', async () => {
+  test('keeps the task of embeddings and the truncation of inputs', async () => {
     const { key } = await createTestKey(suite.db);
     const vector = { object: 'list', data: [{ object: 'embedding', index: 0, embedding: [1] }] };
     const usage = { prompt_tokens: 1, total_tokens: 1 };
@@ -88,21 +88,21 @@ describe('a call with members that are not known', () => {
     expect(JSON.parse(suite.upstream.seen.at(-1)!.body)).toMatchObject(fields);
   });
 
-  test('hears nothing of it where there are none', async () => {
+  test('has no such header if nothing was dropped', async () => {
     const { key } = await createTestKey(suite.db);
     suite.upstream.answer(chat());
     const response = await postChat(suite.edge.url, key, { temperature: 0 });
     expect(response.headers.has('x-gateway-dropped-fields')).toBe(false);
   });
 
-  test('hears of it with an error of the upstream too', async () => {
+  test('lists them with an upstream error too', async () => {
     const { key } = await createTestKey(suite.db);
     suite.upstream.answer(chat({}, 500));
     const response = await postChat(suite.edge.url, key, { tags: ['x'] });
     expect([response.status, response.headers.get('x-gateway-dropped-fields')]).toEqual([502, 'tags']);
   });
 
-  test('hears of members that stand in others, and of tools that nobody runs here', async () => {
+  test("lists nested members, and tools that aren't run here", async () => {
     const { key } = await createTestKey(suite.db);
     suite.upstream.answer(chat());
     const response = await postChat(suite.edge.url, key, {
@@ -139,7 +139,7 @@ describe('media at an address', () => {
     ['http://10.0.0.1/a.png', 400, 200],
     ['http://169.254.169.254/latest/meta-data', 400, 400],
     ['https://example.com/a.png', 200, 200],
-  ])('%s gets %i, and %i where the operator allows private networks', async (url, strict, loose) => {
+  ])('%s gets %i, and %i if the operator allows private networks', async (url, strict, loose) => {
     for (const [{ db, edge, upstream }, status] of [
       [suite, strict],
       [open, loose],

@@ -27,7 +27,7 @@ describe('the inputs of an embeddings call', () => {
     ['the tokens of one text', texts(5_000, '7')],
     ['texts with commas, quotes and brackets', texts(MOST, String.raw`"],[\",\\"`)],
     ['texts in a body that is not parsed', texts(MOST, `"${'x'.repeat(100)}" `)],
-  ])('may be as many as this: %s', async (_what, input) => {
+  ])('may be this many: %s', async (_what, input) => {
     expect((await embed(input)).status).toBe(200);
   });
 
@@ -37,7 +37,7 @@ describe('the inputs of an embeddings call', () => {
     ['texts with spaces between', texts(MOST + 1, ' "a" ')],
     ['texts in a body that is not parsed', texts(MOST + 1, `"${'x'.repeat(100)}"`)],
     ['texts in a body of megabytes', texts(9_000, `"${'x'.repeat(1_000)}"`)],
-  ])('are refused when they are more: %s', async (_what, input) => {
+  ])('are refused if there are more: %s', async (_what, input) => {
     const before = suite.upstream.seen.length;
     const response = await embed(input);
     expect(response.status).toBe(400);
@@ -50,7 +50,7 @@ describe('the inputs of an embeddings call', () => {
     expect(suite.upstream.seen).toHaveLength(before);
   });
 
-  test('are refused when their vectors would be more than an answer holds', async () => {
+  test('are refused if their vectors would exceed an answer', async () => {
     const before = suite.upstream.seen.length;
     const response = await embed(texts(700), ',"dimensions":4096');
     expect(response.status).toBe(400);
@@ -64,7 +64,7 @@ describe('the inputs of an embeddings call', () => {
     expect((await embed(texts(682), ',"dimensions":4096')).status).toBe(200);
   });
 
-  test.each(['[]', '[ ]'])('may not be none: %s', async (input) => {
+  test.each(['[]', '[ ]'])('may not be empty: %s', async (input) => {
     const response = await embed(input);
     expect([response.status, await response.json()]).toEqual([
       400,

@@ -38,7 +38,7 @@ describe('an embeddings call', () => {
     ]);
   });
 
-  test("that asks for a stream is the caller's mistake, and says so", async () => {
+  test('that asks for a stream is refused with 400', async () => {
     const { key } = await createTestKey(suite.db);
     const response = await embed(key, { stream: true });
     expect(response.status).toBe(400);
@@ -52,7 +52,7 @@ describe('an embeddings call', () => {
     ['base64', BASE64, 'float', VECTOR],
     ['base64', BASE64, undefined, VECTOR],
   ])(
-    'whose upstream answers with %s comes in the form asked for',
+    'whose upstream answers with %s is returned in the requested encoding',
     async (_form, upstream, wanted, expected) => {
       const { key } = await createTestKey(suite.db);
       suite.upstream.answer(raw(200, answer(upstream)));

@@ -68,7 +68,7 @@ describe('a call that another model answered', () => {
   });
 
   test.each([false, true])(
-    'is recorded as it was served and charged at that price (stream: %s)',
+    'is recorded with the serving model and charged at its price (stream: %s)',
     async (stream) => {
       const { accountId, key } = await createTestKey(db, { virtualKey: proxy.masterKey });
       const messages = [{ role: 'user', content: '[[sim ttft_ms=0 chunk_ms=0 tokens=1000/100]] x' }];
@@ -93,7 +93,7 @@ describe('a call that another model answered', () => {
     ['whole', false, chat(saying('Hello.'))],
     ['large', false, chat(saying('x'.repeat(300_000)))],
     ['streamed', true, stream([...chunks, DONE_EVENT])],
-  ])('is charged so too if the node names no model: %s', async (_what, asStream, answer) => {
+  ])('is charged the same if the node names no model: %s', async (_what, asStream, answer) => {
     node.answer(answer);
     const { accountId, key } = await createTestKey(db, { virtualKey: proxy.masterKey });
     const body = { model: 'gateway/deepseek-code', stream: asStream };

@@ -42,7 +42,7 @@ describe('a large whole answer', () => {
     return { response, charged };
   };
 
-  test('comes byte for byte, is charged by its usage, and is held no longer than it is read', async () => {
+  test('arrives byte for byte, is charged by its usage, and stays in memory only until it is read', async () => {
     const answer = chatAnswer({});
     suite.upstream.answer(raw(200, answer));
     const { response, charged } = await ask();
@@ -57,7 +57,7 @@ describe('a large whole answer', () => {
     await until(async () => (await bodyBytesOf(suite.edge)) === 0);
   });
 
-  test('has its known members alone, under the public name', async () => {
+  test('keeps only its known members, under the public name', async () => {
     const choices = [choice({ role: 'assistant', content: 'Hello.' })];
     suite.upstream.answer(
       raw(200, chatAnswer({ provider: 'secret', model: 'node-7', choices, __verbose: { prompt: 'p' } })),
@@ -103,25 +103,25 @@ describe('a large whole answer', () => {
   test.each([
     ['with usage', USAGE],
     ['without', undefined],
-  ])('one of whose choices failed is free, %s', async (_what, usage) => {
+  ])('with one failed choice is free, %s', async (_what, usage) => {
     const failed = { ...choice(null), error: { code: 429, message: 'secret' } };
-    const told = choice({ role: 'assistant', content: 'an "error" of mine' });
-    suite.upstream.answer(raw(200, chatAnswer({ choices: [told, failed], usage })));
+    const good = choice({ role: 'assistant', content: 'an "error" of mine' });
+    suite.upstream.answer(raw(200, chatAnswer({ choices: [good, failed], usage })));
     const { response, charged } = await ask();
     expect(response.status).toBe(503);
     expect(JSON.stringify(await errorOf(response))).not.toContain('secret');
     expect(await charged()).toMatchObject({ status: 'error', cost: '0.000000000000' });
-    suite.upstream.answer(raw(200, chatAnswer({ choices: [told], usage })));
+    suite.upstream.answer(raw(200, chatAnswer({ choices: [good], usage })));
     expect((await ask()).response.status).toBe(200);
   });
 
-  test('tells the caller its token counts and nothing of the operator’s cost', async () => {
+  test("shows its token counts but not the operator's cost", async () => {
     suite.upstream.answer(raw(200, chatAnswer({ usage: { ...USAGE, cost: 0.5 } })));
     const { response } = await ask();
     expect(((await response.json()) as { usage: unknown }).usage).toEqual(USAGE);
   });
 
-  test('is charged when its client leaves once the edge has all of it', async () => {
+  test('is charged if its client leaves after the edge has received all of it', async () => {
     const answer = chatAnswer({ choices: [choice({ role: 'assistant', content: 'Hello.' }, 16 * MIB)] });
     suite.upstream.answer(raw(200, answer));
     const { key, accountId } = await createTestKey(suite.db);

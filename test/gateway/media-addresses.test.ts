@@ -59,7 +59,7 @@ const SPELLINGS = [
 ];
 
 describe('an address of media', () => {
-  test.each(FORMS)('at %s is refused unless it is public, and told by its place', (where, part) => {
+  test.each(FORMS)('at %s is refused with its path unless it is public', (where, part) => {
     for (const url of [
       ...refused,
       ...SPELLINGS,
@@ -77,7 +77,7 @@ describe('an address of media', () => {
     }
   });
 
-  test.each(LOOSE)('at %s is refused where it looks like an address and is not public', (where, part) => {
+  test.each(LOOSE)("at %s is refused if it looks like an address and isn't public", (where, part) => {
     for (const url of [...refused.filter(hasScheme), ...SPELLINGS]) {
       expect([url, faultOf(withPart(part(url)))]).toEqual([url, `${PLACE}.${where}`]);
     }
@@ -89,12 +89,12 @@ describe('an address of media', () => {
     }
   });
 
-  test('at file_id is no path', () => {
+  test("at file_id isn't read as a path", () => {
     const part = { type: 'file', file: { file_id: ' /etc/passwd' } };
     expect(faultOf(withPart(part))).toBe(`${PLACE}.file.file_id`);
   });
 
-  test('passes at a private network where the operator allows it, and never at a link-local one', () => {
+  test('in a private network passes if the operator allows it; a link-local one never does', () => {
     const part = FORMS[0]![1];
     for (const url of PRIVATE) {
       expect([url, faultOf(withPart(part(url)))]).toEqual([url, `${PLACE}.image_url.url`]);
@@ -132,9 +132,9 @@ describe('an address of media', () => {
     expect(faultOf({ model: 'm', input: 'http://localhost/' })).toBeUndefined();
   });
 
-  test('is nobody’s business in what a model or a tool said', () => {
+  test('is ignored in messages of a model or a tool', () => {
     const url = 'http://localhost:3000/';
-    const said = [
+    const messages = [
       { role: 'user', content: url },
       {
         role: 'assistant',
@@ -145,10 +145,10 @@ describe('an address of media', () => {
       { role: 'assistant', content: [{ type: 'tool_use', input: { url } }] },
       { role: 'tool', content: JSON.stringify({ image_url: url }), tool_call_id: 'http:/1' },
     ];
-    expect(faultOf({ model: 'm', messages: said })).toBeUndefined();
+    expect(faultOf({ model: 'm', messages })).toBeUndefined();
   });
 
-  test('in a body of megabytes is found at its place', () => {
+  test('in a body of megabytes is found with its path', () => {
     const part = { type: 'image_url', image_url: { url: 'http://[::1]/' } };
     const many = Array.from({ length: 60_000 }, () => ({ role: 'user', content: 'a text' }));
     const body = { model: 'm', messages: [...many, { role: 'user', content: [part] }] };
@@ -194,7 +194,7 @@ describe('an address of media', () => {
     return ['file', 'file_id'].includes(name) && /^(?:http|file):/.test(value);
   }
 
-  test('is found wherever it stands, and nothing else is refused', () => {
+  test('is found wherever it is, and nothing else is refused', () => {
     let found = 0;
     fc.assert(
       fc.property(fc.array(tree, { maxLength: 3 }), fc.constantFrom(0, 1), (messages, room) => {

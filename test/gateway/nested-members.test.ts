@@ -18,7 +18,7 @@ const bothSizes = (body: object): string[] => {
 };
 
 describe('tools', () => {
-  test('that the caller runs pass as they came', () => {
+  test('that the caller runs pass unchanged', () => {
     const custom = { type: 'custom', custom: { name: 'c', format: { type: 'text' } } };
     const flat = { type: 'function', name: 'f', description: '', parameters: {}, strict: true };
     for (const tools of [null, [], [FUNCTION], [FUNCTION, custom, { ...flat, cache_control: {} }]]) {
@@ -48,7 +48,7 @@ describe('tools', () => {
     ['a list', [], 'tools[1]'],
     ['null', null, 'tools[1]'],
     ['a text', 'mcp', 'tools[1]'],
-  ])('of another kind are refused by their place: %s', (_what, tool, param) => {
+  ])('of another kind are refused with their path: %s', (_what, tool, param) => {
     for (const text of bothSizes({ tools: [FUNCTION, tool, FUNCTION] })) {
       expect(() => inspect(text)).toThrow(
         expect.objectContaining({ code: 'invalid_body', options: expect.objectContaining({ param }) }),
@@ -56,14 +56,14 @@ describe('tools', () => {
     }
   });
 
-  test('are a list', () => {
+  test('must be an array', () => {
     for (const tools of [{}, 'x', 1, true]) {
       for (const text of bothSizes({ tools }))
         expect(() => inspect(text)).toThrow('"tools" must be an array.');
     }
   });
 
-  test('are judged alike in small and large bodies', () => {
+  test('are checked the same in small and large bodies', () => {
     const name = fc.constantFrom('type', 'function', 'custom', 'name', 'server_url', '__proto__');
     const value = fc.oneof(fc.constantFrom('function', 'custom', 'mcp'), fc.jsonValue({ maxDepth: 2 }));
     const tool = fc.oneof(fc.dictionary(name, value, { maxKeys: 3 }), fc.constant(FUNCTION), fc.jsonValue());
@@ -95,7 +95,7 @@ describe('the arguments of a chat template', () => {
     tools: [{ type: 'mcp' }],
   };
 
-  test('that are documented pass as they came', () => {
+  test('that are documented pass unchanged', () => {
     const known = { enable_thinking: false, thinking: true, reasoning_effort: 'high', thinking_budget: 512 };
     for (const args of [known, {}, null, { ...known, date_string: null }]) {
       const body = Buffer.from(JSON.stringify({ model: 'm', chat_template_kwargs: args }, null, 2));
@@ -103,7 +103,7 @@ describe('the arguments of a chat template', () => {
     }
   });
 
-  test('that override what the node gives the template are dropped and named, the others pass', () => {
+  test('that override what the node gives the template are dropped and listed, the others pass', () => {
     for (const text of bothSizes({
       api_base: 'x',
       chat_template_kwargs: { enable_thinking: false, ...OVERRIDES, thinking: true },
@@ -120,7 +120,7 @@ describe('the arguments of a chat template', () => {
     }
   });
 
-  test('are dropped however they are written, and with usage asked for', () => {
+  test('are dropped however they are written, also if usage is requested', () => {
     const text = `{"model":"m","stream":true,"chat_template_kwargs" : {"chat\\u005ftemplate":"x", "thinking":true,"chat_template":"y"}}`;
     expect(sent(text)).toEqual({
       body: {
@@ -132,7 +132,7 @@ describe('the arguments of a chat template', () => {
     expect(sent({ model: 'm', chat_template_kwargs: { tokenize: 1 } }).body.chat_template_kwargs).toEqual({});
   });
 
-  test('take a word, not a book, unless the operator lists them', () => {
+  test('pass if short, or if the operator lists them', () => {
     const args = { thinking: 'x'.repeat(100), reasoning_effort: ['high'], mine: { a: 1 } };
     expect(sent({ model: 'm', chat_template_kwargs: args })).toMatchObject({
       body: { chat_template_kwargs: {} },
@@ -147,7 +147,7 @@ describe('the arguments of a chat template', () => {
     });
   });
 
-  test.each(['x', 1, true, []])('are an object, not %j', (args) => {
+  test.each(['x', 1, true, []])('must be an object, not %j', (args) => {
     expect(() => inspect({ model: 'm', chat_template_kwargs: args })).toThrow('must be an object');
   });
 });
@@ -175,7 +175,7 @@ describe('members that cost the operator or store data', () => {
     expect(dropped).toBe(passes ? undefined : name);
   });
 
-  test('pass where the operator lists them', () => {
+  test('pass if the operator lists them', () => {
     const allowed = new Set(['service_tier', 'store', 'web_search_options']);
     const body = { model: 'm', service_tier: 'flex', store: true, web_search_options: {} };
     expect(sent(body, allowed)).toEqual({ body, dropped: undefined });

@@ -92,7 +92,7 @@ describe("the code of a node's refusal", () => {
     }
   });
 
-  test('is that of an overflow where the error is the first event of a stream', async () => {
+  test('is passed if the error is the first event of a stream', async () => {
     const { key } = await createTestKey(suite.db, { virtualKey: behindProxy.proxy.masterKey });
     suite.upstream.answer(stream([`data: ${error('the input length exceeds the context length')}\n\n`]));
     for (const { url } of [suite.edge, behindProxy.edge]) {
@@ -101,7 +101,7 @@ describe("the code of a node's refusal", () => {
     }
   });
 
-  test('reaches who uses /v1/responses, with the names of that API', async () => {
+  test('is passed by /v1/responses, with the names of that API', async () => {
     const { key } = await createTestKey(suite.db);
     const ask = (fields: object) =>
       fetch(`${suite.edge.url}/v1/responses`, {

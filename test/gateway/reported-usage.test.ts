@@ -1,7 +1,7 @@
 import { reportedUsage } from '../../src/inference/relay/reported-usage.js';
 import fc from '../support/fast-check.js';
 
-const told = (usage: unknown): unknown => {
+const reported = (usage: unknown): unknown => {
   const json = JSON.stringify(usage);
   return JSON.parse(reportedUsage(json, JSON.parse(json)));
 };
@@ -26,7 +26,7 @@ describe('the usage that a caller sees', () => {
       count === null || (Number.isInteger(count) && Number(count) >= 0);
     fc.assert(
       fc.property(fc.dictionary(name, fc.oneof(value, fc.dictionary(name, value))), (usage) => {
-        for (const [key, count] of Object.entries(told(usage) as object)) {
+        for (const [key, count] of Object.entries(reported(usage) as object)) {
           expect(key).toMatch(/_tokens(?:_details)?$/);
           if (key.endsWith('_tokens')) expect([count, isCount(count)]).toEqual([count, true]);
           else
@@ -37,16 +37,16 @@ describe('the usage that a caller sees', () => {
     );
   });
 
-  test('is the text of the upstream where that is what every node writes', () => {
+  test("is the upstream's text if it has the usual form", () => {
     const usage = '{"prompt_tokens":5,"total_tokens":12,"completion_tokens":7}';
     expect(reportedUsage(usage, undefined)).toBe(usage);
   });
 
-  test.each(['many', 5, true, null, [1]])('is null where the upstream tells %j', (usage) => {
-    expect(told(usage)).toBeNull();
+  test.each(['many', 5, true, null, [1]])('is null if the upstream reports %j', (usage) => {
+    expect(reported(usage)).toBeNull();
   });
 
-  test('never is the upstream’s own text otherwise, in which a name may stand twice', () => {
+  test("is rebuilt otherwise, since a name may occur twice in the upstream's text", () => {
     const json = '{"total_tokens":"10.0.0.1","total_tokens":3}';
     expect(reportedUsage(json, JSON.parse(json))).toBe('{"total_tokens":3}');
   });

@@ -80,7 +80,7 @@ const FORBIDDEN = [
 ];
 
 describe('the body that goes upstream', () => {
-  test('is the very same bytes when nothing must change', () => {
+  test('is the same bytes if nothing has to change', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.constantFrom(...PASSING), fc.jsonValue()), (extra) => {
         const body = Buffer.from(JSON.stringify({ ...extra, model: 'gateway/fast' }, null, 1));
@@ -90,7 +90,7 @@ describe('the body that goes upstream', () => {
     );
   });
 
-  test.each(FORBIDDEN)('has no %s, wherever it stands and however it is written', (name) => {
+  test.each(FORBIDDEN)('has no %s, wherever it is and however it is written', (name) => {
     const escaped = [...name].map((c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
     for (const key of [name, escaped]) {
       expect(forwarded(`{"${key}":{"a":[1,"}"]},"model":"m","top_k":1}`)).toEqual({ model: 'm', top_k: 1 });
@@ -106,7 +106,7 @@ describe('the body that goes upstream', () => {
     expect(dropped).toBe('priority');
   });
 
-  test('tells what it has not, in few plain characters', () => {
+  test('lists dropped names in few plain characters', () => {
     expect(inspect({ model: 'm', seed: 1 }).dropped).toBeUndefined();
     expect(inspect('{"model":"m","tags":1,"x\\r\\nset-cookie: a=1":2,"é":1,"tags":3,"":4}').dropped).toBe(
       'tags, x??set-cookie??a?1, ?, ?',
@@ -149,7 +149,7 @@ describe('the body that goes upstream', () => {
       '{"include_usage":true,"continuous_usage_stats":true}',
       undefined,
     ],
-  ])('has its stream options written anew: %s', (options, sent, dropped) => {
+  ])('has its stream options rebuilt: %s', (options, sent, dropped) => {
     const body = `{"model":"m","stream":true,"stream_options":${options},"Stream_Options":{"include_usage":false}}`;
     const read = inspect(body);
     expect(read.forward.toString()).toBe(`{"model":"m","stream":true,"stream_options":${sent}}`);
@@ -159,7 +159,7 @@ describe('the body that goes upstream', () => {
   test.each([
     ...['Max_Tokens', 'MAX_COMPLETION_TOKENS', 'N', 'Best_Of', 'Stream', 'Model', 'Stream_Options'],
     ...['extra_body', 'Extra_Body', 'options', 'Options', 'sampling_params', 'Sampling_Params'],
-  ])('never carries %s, which some node would take for what decides on the price', (name) => {
+  ])('never carries %s, which some nodes would read as a member that decides on the price', (name) => {
     expect(forwarded({ model: 'm', [name]: { n: 4 } })).toEqual({ model: 'm' });
     expect(isSteering(name)).toBe(true);
   });
@@ -206,7 +206,7 @@ describe('a body', () => {
     expect(() => inspectBody(body, NONE)).toThrow(AppError);
   });
 
-  test('of any kind never does anything but pass or be refused', () => {
+  test('of any kind is passed or refused, and nothing else happens', () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -227,7 +227,7 @@ describe('a body', () => {
     );
   });
 
-  test('tells model, counts and limits', () => {
+  test('is read for model, counts and limits', () => {
     expect(
       inspect({
         model: 'modèle',

@@ -15,7 +15,7 @@ describe('a stream in small events to a client that reads slowly', () => {
   let server: Server;
   let url: string;
   /** Answers a request. */
-  let serve: (recipient: V1Sink) => void;
+  let serve: (sink: V1Sink) => void;
   const sockets: Socket[] = [];
 
   beforeAll(async () => {
@@ -37,7 +37,7 @@ describe('a stream in small events to a client that reads slowly', () => {
     return answer.pause();
   };
 
-  test('is held back until it reads, comes whole, and leaves nothing on the connection', async () => {
+  test('pauses until the client reads, arrives whole, and leaves nothing behind on the connection', async () => {
     for (let call = 1; call <= 2; call++) {
       let sent = 0;
       let drained = 0;

@@ -51,7 +51,7 @@ describe('what a stream costs', () => {
     ],
     ['an early usage of zero', [usageEvent(0, 0), bytes, DONE_EVENT], 5_000],
     ['a running usage that stops', [counted('a', 1), bytes, DONE_EVENT], 5_001],
-  ])('is the largest of what is known, and flagged, with %s', async (_what, parts, output) => {
+  ])('is the largest known count, and flagged, with %s', async (_what, parts, output) => {
     expect(await charged(parts)).toMatchObject({ output_tokens: output, estimated: true, status: 'success' });
   });
 
@@ -60,7 +60,7 @@ describe('what a stream costs', () => {
     ['a running usage of zero', [counted('x'.repeat(20_000), 0)], 5_000],
     ['a running usage that stops', [counted('a', 1), bytes], 5_001],
     ['no usage', [large], 8_192],
-  ])('is as much for a client that leaves, with %s', async (_what, parts, output) => {
+  ])('is the same for a client that leaves, with %s', async (_what, parts, output) => {
     expect(await charged(parts, { leaves: true })).toMatchObject({
       ...{ output_tokens: output, estimated: true, status: 'success', client_aborted: true },
     });
@@ -88,7 +88,7 @@ describe('what a stream costs', () => {
   test.each([
     ['an empty text', { content: '' }],
     ['a part without a text', { tool_calls: [{ index: 0 }] }],
-  ])('counts a token for each chunk but the opening one that brings %s', async (_what, content) => {
+  ])('counts a token for each chunk with %s, except the opening one', async (_what, content) => {
     const opening = generated({ role: 'assistant', content: '' });
     const parts = [opening, ...Array(7).fill(generated(content))];
     expect(await charged(parts, { leaves: true })).toMatchObject({ output_tokens: 7, status: 'success' });
@@ -106,11 +106,11 @@ describe('what a stream costs', () => {
       [bytes, usageEvent(5, 7), chunkEvent({ choices: [{ delta: {}, finish_reason: 'stop' }] }), DONE_EVENT],
       7,
     ],
-  ])('is what the usage behind the last token tells: %s', async (_what, parts, output) => {
+  ])('is the usage reported after the last token: %s', async (_what, parts, output) => {
     expect(await charged(parts)).toMatchObject({ output_tokens: output, estimated: false });
   });
 
-  test('is the usage also of a node that ignores case, whatever spelling turns it off', async () => {
+  test('is the usage even if another spelling of the option would turn usage off at a node that ignores case', async () => {
     suite.upstream.answer((request, response) => {
       const { stream_options } = JSON.parse(request.body) as { stream_options: Record<string, boolean> };
       const asked = Object.entries(stream_options)

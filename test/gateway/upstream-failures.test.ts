@@ -108,7 +108,7 @@ describe('an upstream that fails', () => {
     ['413', raw(413, nodeError('Request Entity Too Large'))],
     ['415', raw(415, 'no json')],
     ['502 of the bundled proxy, which got one', raw(502, nodeError('words', 'request_not_taken'))],
-  ])('with %s is a 502 that SDKs do not repeat, and says what to change', async (_what, script) => {
+  ])("with %s is a 502 that SDKs don't retry, and says what to change", async (_what, script) => {
     suite.upstream.answer(script);
     const response = await postChat(suite.edge.url, caller.key);
     expect([response.status, response.headers.get('x-should-retry')]).toEqual([502, 'false']);
@@ -134,7 +134,7 @@ describe('an upstream that fails', () => {
     await expectFree('upstream_error', 502);
   });
 
-  test('with an error that has no end is told without waiting for it, and cut', async () => {
+  test('with an error body that never ends is answered at once, and cut', async () => {
     suite.upstream.answer((_request, response) => {
       response.writeHead(500, { 'content-type': 'application/json' });
       const go = setInterval(() => response.write('x'.repeat(10_000)), 10);
@@ -160,7 +160,7 @@ describe('an upstream that fails', () => {
   test.each([
     ['an error event', 'data: {"error":{"message":"x"}}\n\n'],
     ['an end without [DONE]', ''],
-  ])('in the same piece as the first tokens passes these, then ends the stream: %s', async (_what, end) => {
+  ])('in the same piece as the first tokens passes them, then ends the stream: %s', async (_what, end) => {
     suite.upstream.answer((_request, response) => {
       const token = 'data: {"choices":[{"delta":{"content":"token"}}]}\n\n';
       response.writeHead(200, { 'content-type': 'text/event-stream' }).end(`${token}${token}${end}`);

@@ -15,7 +15,7 @@ describe('the usage that an upstream reports', () => {
     return (await usageOf(suite.db, accountId))[0]!;
   };
 
-  test('is honoured when it is an explicit zero, flagged, and counted', async () => {
+  test('is charged, flagged and counted if it is an explicit zero', async () => {
     const uncounted = async (): Promise<number> => {
       const { values } = await suite.edge.registry.getSingleMetric('gateway_uncounted_answers_total')!.get();
       return values.reduce((sum, { value }) => sum + value, 0);
@@ -68,7 +68,7 @@ describe('the usage that an upstream reports', () => {
     ['a thought in parts', [{ content: null, reasoning_details: [{ type: text, summary: text }] }], 100],
     ['a thought under two names', [{ reasoning: text, reasoning_content: text }], 100],
     ['two answers that say the same', [{ content: text }, { content: text }], 200],
-  ])('is estimated where it is missing by all that was generated: %s', async (_what, messages, output) => {
+  ])('is estimated from everything generated if it is missing: %s', async (_what, messages, output) => {
     const choices = messages.map((message, index) => ({ index, message, finish_reason: 'stop' }));
     expect(await charged(undefined, { choices })).toMatchObject({ output_tokens: output, estimated: true });
     // Read in turns.

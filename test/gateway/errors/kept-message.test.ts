@@ -26,10 +26,10 @@ describe('the message that is kept of a failed call', () => {
     const { accountId, key } = await createTestKey(suite.db);
     suite.upstream.answer(refusal(message));
     const response = await postChat(suite.edge.url, key, body);
-    const told = ((await response.json()) as { error: { message: string } }).error.message;
+    const shown = ((await response.json()) as { error: { message: string } }).error.message;
     await suite.edge.settled();
     const [row] = await usageOf(suite.db, accountId);
-    return { told, message: row!.error_message };
+    return { shown, message: row!.error_message };
   };
   const asking = (...contents: string[]) => ({
     messages: contents.map((content) => ({ role: 'user', content })),
@@ -84,7 +84,7 @@ describe('the message that is kept of a failed call', () => {
     ['prompt should be a string, got [9906, 1917, 11]', 'prompt should be a string, got …'],
   ];
   test.each(WHOLE)('is the one of the node: %s', async (message) => {
-    expect(await kept(message)).toEqual({ told: message, message });
+    expect(await kept(message)).toEqual({ shown: message, message });
   });
 
   test.each(CUT)('ends where the node may quote the call: %s', async (message, beginning) => {
@@ -97,7 +97,7 @@ describe('the message that is kept of a failed call', () => {
     'Die Anfrage ist zu lang.',
     '请求超过最大长度',
   ])('is our own where that is at once: %s', async (message) => {
-    expect(await kept(message)).toEqual({ told: message, message: GENERIC });
+    expect(await kept(message)).toEqual({ shown: message, message: GENERIC });
   });
 
   test('is cut to 500 characters, and masked', async () => {
