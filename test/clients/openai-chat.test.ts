@@ -82,6 +82,23 @@ describe('openai: chat completions', () => {
     expect(stopped.choices[0]!.message.content).not.toContain('answer');
   });
 
+  test('log probabilities make up the text, whole and streamed', async () => {
+    const client = suite.openai();
+    const asked = {
+      model: 'gateway/fast',
+      messages: [{ role: 'user' as const, content: `${FAST} Hello` }],
+      logprobs: true,
+      top_logprobs: 2,
+    };
+    const { message, logprobs } = (await client.chat.completions.create(asked)).choices[0]!;
+    expect(logprobs!.content!.map(({ token }) => token).join('')).toBe(message.content);
+    expect(logprobs!.content!.every(({ top_logprobs: top }) => top.length === 2)).toBe(true);
+    const streamed: object[] = [];
+    for await (const { choices } of await client.chat.completions.create({ ...asked, stream: true }))
+      streamed.push(...(choices[0]?.logprobs?.content ?? []));
+    expect(streamed).toEqual(logprobs!.content);
+  });
+
   test('text parts and unknown members are accepted', async () => {
     const { fetch, calls } = watchedFetch();
     const answer = await suite.openai({ fetch }).chat.completions.create({

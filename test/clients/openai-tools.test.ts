@@ -121,6 +121,23 @@ describe('openai: tools', () => {
     ]);
   });
 
+  test('several tool calls at once are the same whole and put together from a stream by the SDK', async () => {
+    const client = suite.openai();
+    const clock: ChatCompletionTool = { type: 'function', function: { name: 'clock', parameters } };
+    const content = `${FAST} Use weather and clock`;
+    const asked = {
+      model: 'gateway/fast',
+      messages: [{ role: 'user' as const, content }],
+      tools: [weather, clock],
+    };
+    const whole = (await client.chat.completions.create(asked)).choices[0]!.message.tool_calls;
+    expect(whole).toMatchObject([{ function: { name: 'weather' } }, { function: { name: 'clock' } }]);
+    const { tool_calls: joined } = await client.chat.completions.stream(asked).finalMessage();
+    expect(joined).toMatchObject(whole!);
+    const one = await client.chat.completions.create({ ...asked, parallel_tool_calls: false });
+    expect(one.choices[0]!.message.tool_calls).toHaveLength(1);
+  });
+
   test('tool_choice reaches the node: none and a named tool', async () => {
     const client = suite.openai();
     const clock: ChatCompletionTool = { type: 'function', function: { name: 'clock', parameters: {} } };

@@ -42,14 +42,14 @@ describe('a stream in small events to a client that reads slowly', () => {
       let sent = 0;
       let drained = 0;
       const closed = new Promise<void>((resolve) => {
-        serve = (recipient) => {
-          recipient.onClose(resolve);
-          recipient.onDrain(() => {
-            expect(recipient.full).toBe(false);
-            if (++drained === 1) recipient.endStream(LAST);
+        serve = (sink) => {
+          sink.onClose(resolve);
+          sink.onDrain(() => {
+            expect(sink.full).toBe(false);
+            if (++drained === 1) sink.endStream(LAST);
           });
-          recipient.startStream();
-          for (; !recipient.full; sent++) recipient.send(EVENT);
+          sink.startStream();
+          for (; !sink.full; sent++) sink.send(EVENT);
         };
       });
       const answer = await ask();

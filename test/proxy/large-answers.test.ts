@@ -83,7 +83,7 @@ describe(`${CALLS} large answers of one account`, () => {
     expect(await call(other, 'at once')).toEqual([200, PASSED_BYTES]);
     const heard = new Heard();
     const head = callHead({ authorization: `Bearer ${other}`, endpoint: 'embeddings' });
-    heard.carrier = proxy.upstream.call(head, Buffer.from(bodyOf('at once')), heard);
+    heard.handle = proxy.upstream.call(head, Buffer.from(bodyOf('at once')), heard);
     await heard.done();
     expect([heard.head?.status, heard.bytes]).toEqual([200, PASSED_BYTES]);
     await until(async () => (await usedBytes()) === used);
