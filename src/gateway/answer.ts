@@ -4,8 +4,8 @@ import type { FailureOptions } from '../inference/relay/upstream-failure.js';
 import type { WindowDecision } from '../lib/sliding-window.js';
 
 /**
- * Headers of a `/v1` response, built by the gateway: nothing of the upstream's passes unless it is listed here. An
- * alternating list of names and values, which Node writes without looking up each name.
+ * Headers of a `/v1` response. The gateway builds them; no upstream header is forwarded. An alternating list of names and values,
+ * which Node writes without looking up each name.
  */
 export type AnswerHeaders = string[];
 
@@ -20,7 +20,7 @@ const EXPOSED = [
   'x-gateway-dropped-fields',
 ].join(', ');
 
-/** The headers that every answer of `/v1` carries, and those that a browser's script needs to read it. */
+/** The headers of every `/v1` response, and those that let a script in a browser read it. */
 export function v1Headers(
   response: ServerResponse,
   requestId: string,
@@ -50,7 +50,7 @@ export function v1Headers(
   return headers;
 }
 
-/** Answers a preflight: any site may call `/v1`, since a key and no cookie is what counts there. */
+/** Answers a CORS preflight. Any site may call `/v1`, since it authenticates by key and ignores cookies. */
 export function answerPreflight(
   response: ServerResponse,
   requestId: string,
@@ -71,7 +71,7 @@ function safeHeaderList(text: string | undefined): string | undefined {
   return text && /^[\w-]+(?:\s*,\s*[\w-]+)*$/.test(text) ? text : undefined;
 }
 
-/** Ends an answer with JSON in one write. */
+/** Ends a response with JSON in one write. */
 export function answerJson(
   response: ServerResponse,
   status: number,
@@ -96,7 +96,7 @@ function pushRetryAfter(headers: AnswerHeaders, seconds: number, ms = seconds * 
   );
 }
 
-/** Ends an answer with an error in the contract's shape. */
+/** Ends a response with an error in the API's format. */
 export function answerError(
   response: ServerResponse,
   code: ErrorCode,

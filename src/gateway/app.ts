@@ -36,14 +36,14 @@ import { takeCallsFirst } from './fast-path.js';
 import { openAlertSignal, openFlushSignal, openRefusedSignal } from './flush-signal.js';
 import { KeepAliveGuard } from './keep-alive-guard.js';
 import type { LeaderLock } from './leader-lock.js';
-import { passthrough } from './passthrough.js';
+import { passthrough } from './platform-proxy/passthrough.js';
 import { publicServer } from './public-server.js';
 import { guardRequests, knowAllMethods } from './request-guard.js';
 import { capSockets, RESOURCE_LIMITS, type ResourceLimits, trustedPeer } from './resource-limits.js';
 import { edgeRules } from './route-rules.js';
 import { answer, v1Routes } from './v1.routes.js';
 import type { V1Deps } from './v1-deps.js';
-import { widgetRoutes } from './widget.routes.js';
+import { widgetRoutes } from './widget/widget.routes.js';
 
 export interface EdgeDeps {
   config: Config;
@@ -51,21 +51,21 @@ export interface EdgeDeps {
   clock: Clock;
   log: Logger;
   registry: Registry;
-  /** The process's own. */
+  /** The process's JSON reader. */
   json: JsonReader;
   upstream: Upstream;
-  /** Owners and fallbacks of its models. */
+  /** Owners and fallbacks of the upstream's models. */
   routes: ModelRoutes;
-  /** The product's unless a test can't wait for them. */
+  /** Overrides RESOURCE_LIMITS in tests. */
   bounds?: Partial<ResourceLimits>;
-  /** The product's unless a test changes it. */
-  patience?: LimitTimeouts | undefined;
-  /** Without Redis: what keeps this edge the only one. */
+  /** Overrides the default timeouts in tests. */
+  limitTimeouts?: LimitTimeouts | undefined;
+  /** Keeps this edge the only one; undefined with Redis. */
   lock?: Pick<LeaderLock, 'mayAdmit' | 'onRegained'> | undefined;
   tracing?: Tracing | undefined;
   /**
-   * Makes the meter; `onFlushed` and `onTakenOver` keep the balances in memory true. With the rest, which only several
-   * edges need, the spool is known by this edge's identity.
+   * Creates the meter. `onFlushed` and `onTakenOver` keep balances in memory up to date. The other options give the spool this
+   * edge's identity, which matters only where several edges run.
    */
   createMeter(
     onFlushed: (result: FlushResult) => void,
@@ -74,25 +74,25 @@ export interface EdgeDeps {
 }
 
 export interface Edge {
-  /** Opens the public port; gives the address. */
+  /** Opens the public port and returns its address. */
   listen(): Promise<string>;
-  /** Whether it can serve at the moment; what `/health/ready` says. */
+  /** Whether the edge can serve requests now; `/health/ready` reports this. */
   ready(): boolean;
-  /** Drains: no new connection, calls in flight up to `drainMs`, then every pending event. */
+  /** Stops accepting connections, lets calls in flight end within `drainMs`, and writes all pending events. */
   close(drainMs: number): Promise<void>;
 }
 
 const TOO_MANY_REFUSALS = 'Too many refused messages from this network. Try again later.';
-/** How often calls are checked before the first comment is due. */
-const LOOKS = 12;
+/** How many times a call is checked before its first comment is due. */
+const CHECKS_BEFORE_COMMENT = 12;
 const FLUSH_ON_STOP_MS = 5_000;
 /**
- * After the drain: for the errors of calls that it ended. Then everything else is cut too, whether it is a request that
- * never arrived in full or one that was passed on to the platform.
+ * Time after the drain to send the errors of calls that it ended. Then all other connections are cut, including those of incomplete
+ * requests and of requests to the platform.
  */
 const LAST_ANSWERS_MS = 500;
 
-/** The edge as a function of its dependencies: `/v1`, `/health`, and the way to the platform. */
+/** Creates the edge from its dependencies: `/v1`, `/health`, widgets and the proxy to the platform. */
 export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   const { config, pool, clock, log, registry, json, upstream, routes, tracing } = deps;
   const bounds: ResourceLimits = { ...RESOURCE_LIMITS, ...deps.bounds };
@@ -103,14 +103,14 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   const payers = new Payers({ pool, envelope, clock, log, contact });
   const { keys, widgets } = payers;
   const mayAdmit = (): boolean => deps.lock?.mayAdmit() ?? true;
-  // The database knows what another edge has admitted in the meantime.
+  // Another edge may have admitted calls meanwhile; only the database has their charges.
   deps.lock?.onRegained(() => payers.invalidateAll());
   const identity = new EdgeIdentity();
   const limits = await createLimits({
     ...{ config, cache: keys, catalog, routes, clock, log, registry },
     identity,
     mayAdmit,
-    timeouts: deps.patience,
+    timeouts: deps.limitTimeouts,
     readAgain: (payer) => payers.renew(payer),
   });
   keys.onCapAdded((payer) => limits.capAdded(payer));
@@ -121,7 +121,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     write: async (counts) => {
       await addRefusedCalls(pool, counts);
     },
-    onWritten: (accountIds) => refusedSignal.tell(accountIds),
+    onWritten: (accountIds) => refusedSignal.notify(accountIds),
     onLost: metrics.refusalsLost,
     log,
   });
@@ -134,9 +134,9 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   const flushed = (result: FlushResult): void => {
     limits.flushed(result);
     for (const widget of widgets.flushed(result)) limits.messages?.changed(widget);
-    signal.tell(result.accounts.map(({ id }) => id));
-    alertSignal.tell(result.alerted);
-    // An alert may say that a guard has acted.
+    signal.notify(result.accounts.map(({ id }) => id));
+    alertSignal.notify(result.alerted);
+    // A guard that acts fires an alert.
     if (result.alerted.length > 0) keys.guardsActed(result.alerted);
   };
   const takenOver = (records: UsageRecord[]): void => {
@@ -160,17 +160,17 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   let draining = false;
   const app = publicServer(config, bounds);
   const closing = idleCloser(app.server, { restMs: bounds.restMs });
-  const lastAnswers = new KeepAliveGuard(app.server);
+  const keepAliveGuard = new KeepAliveGuard(app.server);
   knowAllMethods(app);
   guardRequests(app, { ...bounds, publicBaseUrl: config.publicBaseUrl }, log);
   capSockets(app.server, bounds, log, trustedPeer(config.trustProxy));
   cutConnections(app.server, bounds);
-  // One timer for all calls: most are over before the first look.
-  const lookEveryMs = bounds.firstCommentMs / LOOKS;
-  checkRegularly(app.server, lookEveryMs, () => {
+  // One timer for all calls: most end before the first check.
+  const checkEveryMs = bounds.firstCommentMs / CHECKS_BEFORE_COMMENT;
+  checkRegularly(app.server, checkEveryMs, () => {
     for (const call of active) {
       try {
-        call.look(lookEveryMs, bounds);
+        call.look(checkEveryMs, bounds);
       } catch (error) {
         call.onError(error as Error);
       }
@@ -183,29 +183,29 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     ...(meter.accepting() && listener.connected() ? {} : { degraded: true }),
   }));
   app.get('/health/ready', edgeRules('none'), (_request, reply) => {
-    const answer = ready();
-    return reply.code(answer ? 200 : 503).send({ status: answer ? 'ok' : 'unavailable' });
+    const isReady = ready();
+    return reply.code(isReady ? 200 : 503).send({ status: isReady ? 'ok' : 'unavailable' });
   });
   const bodies = new BodyBudget(bounds);
   const strangerBodies = new BodyBudget(bounds.widgetBodies);
   metrics.bodyBytes(() => bodies.usedBytes + strangerBodies.usedBytes);
   const { stalledReaderMs, checkIntervalMs } = bounds;
-  const readPace = new MinimumRate({
+  const minimumReadRate = new MinimumRate({
     bytesPerSecond: bounds.readBytesPerSecond,
     stallMs: stalledReaderMs,
     checkIntervalMs,
   });
-  const patience = { headersTimeoutMs: config.upstreamTimeoutMs, bodyTimeoutMs: config.upstreamIdleMs };
-  const relay = { upstream, patience, catalog, metrics, json };
-  const pace = new MinimumRate({
+  const timeouts = { headersTimeoutMs: config.upstreamTimeoutMs, bodyTimeoutMs: config.upstreamIdleMs };
+  const relay = { upstream, patience: timeouts, catalog, metrics, json };
+  const minimumUploadRate = new MinimumRate({
     bytesPerSecond: bounds.uploadBytesPerSecond,
     stallMs: bounds.uploadStallMs,
     checkIntervalMs,
   });
   const v1: V1Deps = {
     ...{ cache: keys, catalog, limits, meter, refused, metrics, clock, log, routes, relay, active },
-    ...{ bodies, pace, tracing },
-    reader: { stalledReaderMs, readPace },
+    ...{ bodies, minimumUploadRate, tracing },
+    reader: { stalledReaderMs, minimumReadRate },
     allowedFields: new Set(config.allowedBodyFields),
     media: { allowPrivate: config.mediaAllowPrivate },
     served: { publicBaseUrl: config.publicBaseUrl, responses: config.responsesApi },
@@ -225,7 +225,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   });
   takeCallsFirst(app.server, {
     maxHeaders: bounds.maxHeaders,
-    lastAnswers,
+    keepAliveGuard,
     answer: (exchange) => answer(v1, exchange),
   });
   const { platformUrl } = config;
@@ -239,7 +239,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     ready,
     async close(drainMs) {
       draining = true;
-      lastAnswers.drain();
+      keepAliveGuard.drain();
       const limit = setTimeout(() => {
         for (const call of active) call.terminate();
       }, drainMs);
@@ -247,7 +247,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
       await closing(() => app.close());
       clearTimeout(limit);
       clearTimeout(cut);
-      // Calls whose client has left and whose usage is still expected: they have no open connection.
+      // Calls that still wait for their usage after their client has left. They have no open connection.
       for (const call of active) call.terminate();
       await meter.drain(FLUSH_ON_STOP_MS);
       await meter.stop();

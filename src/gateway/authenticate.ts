@@ -15,10 +15,10 @@ interface Presented {
   hashed: string;
 }
 
-/** What a connection presented last: clients keep theirs, and hashing costs as much as all other checks of a key. */
+/** The last credential of each connection. Clients reuse it, and hashing costs as much as all other checks of a key. */
 const lastOf = new WeakMap<Socket, Presented>();
 
-/** The one credential that a request presents; null: missing, odd, or more than one. */
+/** The credential of a request; null if it is missing, malformed, or one of several. */
 function presented(request: IncomingMessage): Presented | null {
   const header = request.headers.authorization;
   if (header === undefined || countAuthorization(request.rawHeaders) !== 1) return null;
@@ -31,7 +31,7 @@ function presented(request: IncomingMessage): Presented | null {
   return now;
 }
 
-/** Node keeps the first of two Authorization headers; a caller that sends two is refused instead. */
+/** Node keeps only the first of two Authorization headers, so `rawHeaders` is counted: two are refused. */
 function countAuthorization(rawHeaders: string[]): number {
   let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -42,8 +42,7 @@ function countAuthorization(rawHeaders: string[]): number {
 }
 
 /**
- * Looks up the key that a request presents, active or not. Null if the request has no key or the key doesn't
- * exist.
+ * Looks up the key of a request, active or not. Returns null if the request has no key or the key doesn't exist.
  * @throws RowUnavailableError
  */
 export async function authenticate(request: IncomingMessage, cache: KeyCache): Promise<KeyEntry | null> {
@@ -52,6 +51,6 @@ export async function authenticate(request: IncomingMessage, cache: KeyCache): P
   const { key, hashed } = credential;
   const known = cache.peek(hashed);
   if (known !== undefined) return known;
-  // A key that is known has the form; any other is looked up only if it has.
+  // A cached key is well-formed. Malformed keys are not looked up.
   return hasKeyForm(key) ? cache.load(hashed) : null;
 }

@@ -10,15 +10,15 @@ import type { Catalog } from '../inference/catalog.js';
 import type { Payers } from '../inference/payers.js';
 import type { Logger } from '../lib/logger.js';
 
-interface Followed {
+interface InvalidationDeps {
   databaseUrl: string;
   log: Logger;
   payers: Payers;
   catalog: Catalog;
 }
 
-/** Keeps what this edge has cached up to date with what other processes change. */
-export const startCacheInvalidation = ({ databaseUrl, log, payers, catalog }: Followed): Listener =>
+/** Drops or reloads what this edge has cached when another process changes it. */
+export const startCacheInvalidation = ({ databaseUrl, log, payers, catalog }: InvalidationDeps): Listener =>
   listen({
     databaseUrl,
     channel: [INVALIDATION_CHANNEL, PROMPTS_CHANNEL, ALERT_FIRED_CHANNEL],

@@ -8,7 +8,7 @@ import type { Exchange } from './exchange.js';
 import { askForBody } from './request-guard.js';
 import { V1_BODY_LIMIT_BYTES } from './route-rules.js';
 
-/** Long enough for an honest client to notice its answer, too short to be worth sending into. */
+/** Long enough for a client to notice its response, too short to be worth sending data into. */
 const LINGER_MS = 2_000;
 
 /** Maximum length of an echoed header value. */
@@ -17,7 +17,7 @@ const LONGEST_SHOWN = 64;
 const tooLarge = (limitBytes: number): AppError =>
   new AppError('body_too_large', { message: largerThan(limitBytes) });
 
-/** A body that came too slowly: answered with status 408. */
+/** The body arrived too slowly. Answered with status 408. */
 export class SlowBodyError extends AppError {
   constructor() {
     super('invalid_request', { message: 'The body arrived too slowly. Send it without pauses.' });
@@ -27,7 +27,7 @@ export class SlowBodyError extends AppError {
 export interface CollectBodyOptions {
   share: BodyShare;
   minimumRate: MinimumRate;
-  /** Called once, as soon as the body is known to be larger than 64 KiB. What it throws refuses the rest. */
+  /** Called once, as soon as the body is known to be larger than 64 KiB. May throw to refuse the body. */
   onLarge(): void;
   /** By default the limit of `/v1`. */
   limitBytes?: number;
@@ -44,14 +44,14 @@ export function requireUnencoded({ headers }: IncomingMessage): void {
 }
 
 /**
- * Asks for the body if the client waits for that, and collects it. The rest of a rejected body is discarded, so that the
- * client can read its response.
- * @throws AppError `body_too_large`, SlowBodyError, what `onLarge` and the share throw; CallerGoneError
+ * Collects the body of a request; sends 100 Continue first if the client expects it. The rest of a rejected body is discarded, so
+ * that the client can read its response.
+ * @throws AppError `body_too_large`, SlowBodyError, CallerGoneError, errors of `onLarge` and `share`
  */
 export async function collectBody(exchange: Exchange, options: CollectBodyOptions): Promise<Buffer> {
   const { request, response } = exchange;
   const { minimumRate, onLarge, limitBytes = V1_BODY_LIMIT_BYTES } = options;
-  // What a client announces takes nothing from the budget.
+  // Only bytes that arrive count against the budget, not the announced length.
   const announced = Number(request.headers['content-length'] ?? 0);
   if (announced > limitBytes) throw tooLarge(limitBytes);
   if (announced > SMALL_BODY_BYTES) onLarge();
@@ -59,7 +59,7 @@ export async function collectBody(exchange: Exchange, options: CollectBodyOption
   return new Promise((resolve, reject) => {
     let pieces: Buffer[] = [];
     const unwatch = minimumRate.watch(exchange, () => fail(new SlowBodyError()));
-    /** Ends the collecting, and keeps nothing of the body: the request lives as long as its answer. */
+    /** Stops collecting and drops the pieces, because the request object lives as long as its response. */
     const end = (): Buffer[] => {
       unwatch();
       request.off('data', take).off('end', complete);
@@ -73,7 +73,7 @@ export async function collectBody(exchange: Exchange, options: CollectBodyOption
     };
     const complete = (): void => {
       const collected = end();
-      // Nearly every body comes in one piece.
+      // Nearly every body arrives in one piece.
       resolve(collected.length === 1 ? collected[0]! : Buffer.concat(collected));
     };
     const take = (chunk: Buffer): void => {
@@ -89,7 +89,7 @@ export async function collectBody(exchange: Exchange, options: CollectBodyOption
   });
 }
 
-/** Counts a piece of a body. @throws AppError, and what `onLarge` and the share throw */
+/** Counts a piece of a body. @throws AppError, errors of `onLarge` and `share` */
 function receive(
   exchange: Exchange,
   chunk: Buffer,
@@ -105,9 +105,9 @@ function receive(
 }
 
 /**
- * The rest of a rejected body is discarded for a while, then the connection is closed. If it were closed immediately, a
- * client that is still sending would see a broken connection instead of its response. A response that waits behind
- * others lets those go first.
+ * Discards the rest of a rejected body for a while, then closes the connection. If it were closed immediately, a client that is
+ * still sending would see a broken connection instead of its response. If the response waits behind others, this starts when its
+ * turn comes.
  */
 export function cutSoon(request: IncomingMessage, response: ServerResponse): void {
   if (response.socket) cutLater(request);
@@ -116,7 +116,7 @@ export function cutSoon(request: IncomingMessage, response: ServerResponse): voi
 
 function cutLater(request: IncomingMessage): void {
   const cut = setTimeout(() => {
-    // A whole unread body: its response waits behind another one, which continues.
+    // A complete request may wait behind another one that is still being answered; it is not cut.
     if (!request.complete) request.socket.destroy();
   }, LINGER_MS);
   cut.unref();

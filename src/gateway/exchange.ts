@@ -2,18 +2,18 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { KeyEntry } from '../inference/keys/key-cache.js';
 import type { Endpoint } from '../metering/usage-record.js';
 
-/** What metrics call a request's endpoint, refused or not; anything unknown is one label, however many paths are tried. */
+/** The endpoint label of a request in metrics. Unknown paths share the label `other`. */
 export type EndpointLabel = Endpoint | 'models' | 'other';
 
-/** A request of `/v1` and its answer. */
+/** A request to `/v1` and its response. */
 export class Exchange {
-  /** Set before the body is read, and again once it has arrived; null for no key, or none that is active. */
+  /** Set before the body is read, and again once it has arrived; null without an active key. */
   keyEntry: KeyEntry | null = null;
-  /** The key that is presented, though it may be disabled or deleted: whose the call is when it is refused. */
+  /** The key that was presented, even if it is disabled or deleted. A refusal counts for its owner. */
   presentedKey: KeyEntry | null = null;
-  /** The model that the body names, once it is read. */
+  /** The model named in the body; null until the body is read. */
   model: string | null = null;
-  /** Bytes of the body that were taken so far. */
+  /** Bytes of the body received so far. */
   bodyBytes = 0;
 
   constructor(
@@ -22,7 +22,7 @@ export class Exchange {
     readonly endpoint: EndpointLabel,
     readonly request: IncomingMessage,
     readonly response: ServerResponse,
-    /** A call of the Responses API, which becomes a chat call. */
+    /** Whether this is a call of the Responses API, which becomes a chat call. */
     readonly isTranslated = false,
   ) {}
 

@@ -12,15 +12,15 @@ import type { Logger } from '../lib/logger.js';
 import { openRedis } from '../lib/open-redis.js';
 import { within } from '../lib/within.js';
 
-/** Notifies other processes of accounts for which something was committed. Calls and flushes never wait for it. */
+/** Notifies other processes of accounts with committed changes. Calls and flushes never wait for it. */
 export interface FlushSignal {
-  tell(accountIds: Iterable<string>): void;
-  /** Sends what is pending and stops. */
+  notify(accountIds: Iterable<string>): void;
+  /** Sends pending notifications and stops. */
   stop(): Promise<void>;
 }
 
 export interface FlushSignalOptions {
-  /** Sends one payload to all listeners. */
+  /** Publishes one payload to all listeners. */
   send(payload: string): Promise<void>;
   log: Logger;
   intervalMs?: number;
@@ -33,59 +33,59 @@ const DISCONNECT_TIMEOUT_MS = 50;
 const GOODBYE_MS = 500;
 
 /**
- * At most one message per 100 ms, each with the accounts of the batches since the last one: NOTIFY takes a lock that
- * all commits share. A failed message is sent again together with newer accounts.
+ * Sends at most one message per 100 ms, with all accounts since the last one, because NOTIFY takes a lock that all commits share.
+ * Accounts of a failed message are sent again with the next one.
  */
 export function createFlushSignal({ send, log, intervalMs = INTERVAL_MS }: FlushSignalOptions): FlushSignal {
-  let waiting = new Set<string>();
+  let pending = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
   let sending: Promise<void> | undefined;
   let failing = false;
 
-  const say = async (): Promise<void> => {
+  const sendPending = async (): Promise<void> => {
     timer = undefined;
-    const saying = waiting;
-    waiting = new Set();
+    const accountIds = pending;
+    pending = new Set();
     try {
-      await send(encodeFlushed(saying));
+      await send(encodeFlushed(accountIds));
       failing = false;
     } catch (error) {
       if (!failing) log.warn({ err: error }, 'failed to announce flushed usage and alerts; will retry');
       failing = true;
-      for (const id of saying) waiting.add(id);
+      for (const id of accountIds) pending.add(id);
     }
   };
   const pause = (): void => {
     timer = setTimeout(
       () => {
         timer = undefined;
-        if (waiting.size > 0) begin();
+        if (pending.size > 0) begin();
       },
       failing ? RETRY_MS : intervalMs,
     ).unref();
   };
   const begin = (): void => {
-    sending = say().finally(() => {
+    sending = sendPending().finally(() => {
       sending = undefined;
       pause();
     });
   };
 
   return {
-    tell(accountIds) {
-      for (const id of accountIds) waiting.add(id);
-      if (waiting.size > 0 && !timer && !sending) begin();
+    notify(accountIds) {
+      for (const id of accountIds) pending.add(id);
+      if (pending.size > 0 && !timer && !sending) begin();
     },
     async stop() {
       await within(GOODBYE_MS, sending ?? Promise.resolve());
       clearTimeout(timer);
-      if (waiting.size > 0) await within(GOODBYE_MS, say());
+      if (pending.size > 0) await within(GOODBYE_MS, sendPending());
       clearTimeout(timer);
     },
   };
 }
 
-/** Tells the platform processes whose usage was committed: over Redis where REDIS_URL says so, else PostgreSQL. */
+/** Notifies the platform of accounts with committed usage: over Redis if REDIS_URL is set, otherwise over PostgreSQL. */
 export function openFlushSignal(config: Pick<Config, 'redisUrl'>, pool: Pool, log: Logger): FlushSignal {
   if (!config.redisUrl) return overPostgres(pool, log, (payload) => [[USAGE_FLUSHED_CHANNEL, payload]]);
   const redis = openRedis(config.redisUrl, {
@@ -93,10 +93,10 @@ export function openFlushSignal(config: Pick<Config, 'redisUrl'>, pool: Pool, lo
     maxRetriesPerRequest: 0,
     connectTimeout: SEND_TIMEOUT_MS,
     commandTimeout: SEND_TIMEOUT_MS,
-    // A frozen server doesn't close its side.
+    // A frozen server doesn't close its side of the connection.
     disconnectTimeout: DISCONNECT_TIMEOUT_MS,
   });
-  // Each message reports separately whether it was sent.
+  // Each publish reports its own failure.
   redis.on('error', () => undefined);
   const signal = createFlushSignal({
     log,
@@ -105,7 +105,7 @@ export function openFlushSignal(config: Pick<Config, 'redisUrl'>, pool: Pool, lo
     },
   });
   return {
-    tell: signal.tell,
+    notify: signal.notify,
     async stop() {
       await signal.stop();
       redis.disconnect();
@@ -113,18 +113,18 @@ export function openFlushSignal(config: Pick<Config, 'redisUrl'>, pool: Pool, lo
   };
 }
 
-/** Notifies the delivering processes and the platforms of fired alerts, always over PostgreSQL: alerts are rare. */
+/** Notifies jobs (for delivery) and the platform of fired alerts. Always over PostgreSQL, since alerts are rare. */
 export const openAlertSignal = (pool: Pool, log: Logger): FlushSignal =>
   overPostgres(pool, log, (payload) => [
     [ALERT_PENDING_CHANNEL, ''],
     [ALERT_FIRED_CHANNEL, payload],
   ]);
 
-/** Tells the platform processes whose calls were refused. Over PostgreSQL always: the counts are written once a second. */
+/** Notifies the platform of accounts with refused calls. Always over PostgreSQL: counts are written once a second. */
 export const openRefusedSignal = (pool: Pool, log: Logger): FlushSignal =>
   overPostgres(pool, log, (payload) => [[REFUSED_CALLS_CHANNEL, payload]]);
 
-/** Sends notifications, channel by channel, in one statement. */
+/** Sends notifications to several channels in one statement. */
 function overPostgres(
   pool: Pool,
   log: Logger,

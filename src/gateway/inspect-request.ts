@@ -24,11 +24,11 @@ export interface InspectDeps {
   responses?: Pick<Responses, 'read'> | undefined;
 }
 
-/** The body of a call. What the answer repeats of it is there for calls of the Responses API. */
+/** The inspected body of a call; `echo` is set for calls of the Responses API. */
 export type InspectedRequest = InspectedBody & Partial<Pick<ReadResponsesRequest, 'echo'>>;
 
 /**
- * Reads a body, which must not be used afterwards. One that waits for the worker thread is dropped when the client disconnects.
+ * Reads a body; the buffer must not be used afterwards. A body that waits for the worker thread is dropped when the client disconnects.
  * @throws AppError `invalid_body`, CallerGoneError
  */
 export async function inspectRequest(
@@ -42,16 +42,20 @@ export async function inspectRequest(
   const read = await deps.relay.json.read<typeof input, InspectedRequest>(payer.account.id, job, input, () =>
     whileOpen(response),
   );
-  return guarded(deps, payer, read);
+  return applyGuard(deps, payer, read);
 }
 
-/** The key's guard may name another model by now. */
-function guarded({ catalog, clock }: InspectDeps, payer: KeyEntry, body: InspectedRequest): InspectedRequest {
+/** Replaces the model if the key's guard has acted and names another one. */
+function applyGuard(
+  { catalog, clock }: InspectDeps,
+  payer: KeyEntry,
+  body: InspectedRequest,
+): InspectedRequest {
   const model = payer.guard ? movedModel(payer, body.model, catalog, clock.now()) : null;
   return model === null ? body : movedTo(body, model);
 }
 
-/** Aborted with a `CallerGoneError` when the client disconnects. */
+/** A signal that is aborted with a CallerGoneError when the client disconnects. */
 export function whileOpen(response: ServerResponse): AbortSignal {
   const controller = new AbortController();
   response.once('close', () => controller.abort(new CallerGoneError()));

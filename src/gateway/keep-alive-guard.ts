@@ -2,11 +2,11 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /**
- * Keeps answers from ending a connection on which others are still to come: Node closes it behind the first answer that says
- * so, and what calls behind that one have been charged for would never arrive.
+ * Keeps a response from closing a connection on which later responses are pending. Node closes a connection after the first response
+ * with `Connection: close`, and the answers of charged calls behind it would be lost.
  */
 export class KeepAliveGuard {
-  /** The answer to the latest request of each connection. */
+  /** The response to the latest request of each connection. */
   readonly #last = new Map<Socket, ServerResponse | undefined>();
   #draining = false;
 
@@ -17,7 +17,7 @@ export class KeepAliveGuard {
     });
   }
 
-  /** Takes note of a request. False: an answer before it ends the connection, so that it must not be begun. */
+  /** Registers a request. Returns false if an earlier response closes the connection; the request must not be handled then. */
   take(request: IncomingMessage, response: ServerResponse): boolean {
     const { socket } = request;
     const before = this.#last.get(socket);
@@ -30,7 +30,7 @@ export class KeepAliveGuard {
     return true;
   }
 
-  /** Lets each connection end with the answer to its latest request. */
+  /** Closes each connection after the response to its latest request. */
   drain(): void {
     this.#draining = true;
     for (const response of this.#last.values()) {
@@ -39,6 +39,6 @@ export class KeepAliveGuard {
   }
 }
 
-/** Whether Node closes the connection behind an answer. Its head says so, but only Node knows all that makes it say so. */
+/** Whether Node closes the connection after a response. Read from Node, because the rules are in its private code. */
 const endsConnection = (response: ServerResponse): boolean =>
   (response as { _last?: boolean })._last === true;

@@ -5,48 +5,48 @@ import { advisoryLocks } from '../db/locks.js';
 import type { Logger } from '../lib/logger.js';
 import { within } from '../lib/within.js';
 
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 const POLL_MS = 500;
-/** How soon an edge that lost its lock is back for it: well before any other may take it. */
+/** Retry interval of an edge that lost its lock: shorter than GRACE_MS, so that it is first. */
 const RETRY_MS = 250;
-/** The same once another edge serves. */
+/** Retry interval once another edge holds the lock. */
 const STANDBY_MS = 1_000;
-/** A second edge leaves the lock to the former holder for so long after the database was away or restarted. */
+/** For this long after a database outage or restart, a waiting edge leaves the lock to the former holder. */
 const GRACE_MS = 3_000;
-/** Another edge counts as the holder after this time: just after an outage it may be our own former session. */
+/** Another session must hold the lock for this long before it counts as another edge: it may be our own old session. */
 const CONFIRM_MS = 1_000;
-/** Interval at which the session is checked: a failover of the database ends it silently. */
+/** Interval at which the session is checked, because a database failover ends it silently. */
 const PROBE_MS = 1_000;
-/** A frozen server neither connects nor answers nor says good-bye. */
+/** Limits how long a frozen server can block us. */
 const ANSWER_TIMEOUT_MS = 2_000;
 const GOODBYE_MS = 1_000;
 
-/** Another edge serves already. */
+/** Another edge holds the lock. */
 export class SecondEdgeError extends Error {}
 
 export interface LeaderLock {
   /** Whether this edge may admit calls: it has the lock, or has lost it and knows of no other holder. */
   mayAdmit(): boolean;
-  /** Called when the lock is ours again after another edge had it, just before calls are admitted. */
+  /** Called when this edge has the lock again after another edge held it, just before calls are admitted. */
   onRegained(listener: () => void): void;
   release(): Promise<void>;
 }
 
 /**
- * Without Redis, counters are in this process, so two edges would admit twice the limit: the second one waits for the
- * first to end. The lock belongs to a separate session and is taken again when that session is lost
+ * Waits until no other edge runs, and keeps others out. Without Redis, counters are in this process, so two edges would admit twice
+ * the limit. The lock belongs to a separate database session and is taken again when that session is lost
  * (docs/decisions/0040-the-lock-of-the-one-edge.md).
- * @throws SecondEdgeError after 60 s, or why the database could not be asked.
+ * @throws SecondEdgeError after 60 s, or the error of the database
  */
 export async function holdLeaderLock(
   databaseUrl: string,
   log: Logger,
-  patienceMs = PATIENCE_MS,
+  timeoutMs = TIMEOUT_MS,
 ): Promise<LeaderLock> {
   let serverStart: string | undefined;
   let doubtfulUntil = 0;
   let waiting = false;
-  for (const end = performance.now() + patienceMs; ; await delay(POLL_MS)) {
+  for (const end = performance.now() + timeoutMs; ; await delay(POLL_MS)) {
     let failure: unknown;
     try {
       const doubtful = performance.now() < doubtfulUntil;
@@ -69,9 +69,9 @@ export async function holdLeaderLock(
 }
 
 interface Attempt {
-  /** The session that holds the lock; undefined when another has it or it wasn't asked for. */
+  /** The session that holds the lock; undefined if another session holds it or `take` was false. */
   session: pg.Client | undefined;
-  /** When the server was started. */
+  /** Start time of the database server. */
   startedAt: string;
 }
 
@@ -97,17 +97,17 @@ async function openSession(databaseUrl: string, take: boolean): Promise<Attempt>
     held = rows[0]!.held;
     return { session: held ? session : undefined, startedAt: rows[0]!.startedAt };
   } finally {
-    // A session that answers too late must not keep the lock from us.
+    // A session that connects too late must not hold the lock.
     if (!held) session.end().catch(() => undefined);
   }
 }
 
-/** A lock that was held once. */
+/** A lock that this edge holds, or lost and tries to regain. */
 class HeldLock implements LeaderLock {
   #session: pg.Client | undefined;
-  /** Since when another is said to have it. */
-  #toldAt: number | undefined;
-  #taken = false;
+  /** Since when another session has held the lock. */
+  #heldByOtherSince: number | undefined;
+  #takenOver = false;
   #released = false;
   #listener: (() => void) | undefined;
   readonly #probe: NodeJS.Timeout;
@@ -123,7 +123,7 @@ class HeldLock implements LeaderLock {
   }
 
   mayAdmit(): boolean {
-    return !this.#taken;
+    return !this.#takenOver;
   }
 
   onRegained(listener: () => void): void {
@@ -138,7 +138,7 @@ class HeldLock implements LeaderLock {
 
   #keep(session: pg.Client): void {
     this.#session = session;
-    this.#toldAt = undefined;
+    this.#heldByOtherSince = undefined;
     session.once('end', () => this.#lose(session));
   }
 
@@ -155,7 +155,7 @@ class HeldLock implements LeaderLock {
     void this.#regain();
   }
 
-  /** Calls continue, and the lock is taken again as soon as the database responds, unless another edge has it. */
+  /** Takes the lock again as soon as the database responds, unless another edge has it. Calls continue meanwhile. */
   async #regain(): Promise<void> {
     while (!this.#released) {
       const attempt = await openSession(this.databaseUrl, true).catch(() => undefined);
@@ -163,8 +163,8 @@ class HeldLock implements LeaderLock {
         this.#regained(attempt.session);
         return;
       }
-      if (attempt) this.#told();
-      await delay(this.#taken ? STANDBY_MS : RETRY_MS, undefined, { ref: false });
+      if (attempt) this.#noteOtherHolder();
+      await delay(this.#takenOver ? STANDBY_MS : RETRY_MS, undefined, { ref: false });
     }
   }
 
@@ -175,15 +175,15 @@ class HeldLock implements LeaderLock {
     }
     this.#keep(session);
     this.log.warn('holding the single-edge lock again');
-    if (!this.#taken) return;
+    if (!this.#takenOver) return;
     this.#listener?.();
-    this.#taken = false;
+    this.#takenOver = false;
   }
 
-  #told(): void {
-    this.#toldAt ??= performance.now();
-    if (this.#taken || performance.now() - this.#toldAt < CONFIRM_MS) return;
-    this.#taken = true;
+  #noteOtherHolder(): void {
+    this.#heldByOtherSince ??= performance.now();
+    if (this.#takenOver || performance.now() - this.#heldByOtherSince < CONFIRM_MS) return;
+    this.#takenOver = true;
     this.log.error(
       'another edge has taken over; this one rejects calls until it holds the single-edge lock again',
     );

@@ -31,18 +31,18 @@ const STOP_TIMEOUT_MS = 35_000;
 const POOL_SIZE = 6;
 const GOODBYE_MS = 2_000;
 
-/** A small body that a call keeps retains the whole block it was cut from, 64 KiB by default. */
+/** A small body that a call keeps retains the whole pool block it was cut from, 64 KiB by default. */
 Buffer.poolSize = 8 * 1024;
 
-// V8 would decide by its own speed how many old objects to let come together. On a busy machine that varies, and memory keeps the
-// highest peak so far (docs/decisions/0188-old-objects-grow-evenly.md).
+// By default V8 adapts heap growth to its own speed, which varies on a busy machine, and memory stays at the highest peak
+// (docs/decisions/0188-old-objects-grow-evenly.md).
 setFlagsFromString('--heap-growing-percent=200');
 
 const config = loadConfigOrExit('edge');
 const log = createLogger('edge', config.logLevel);
 const registry = createRegistry('edge');
 const json = new JsonReader(new WorkerThread(log));
-// Without a model proxy the router runs here. A faulty routing file ends the process before anything has started.
+// Without UPSTREAM_URL the router runs in this process. An invalid routing file ends the process before anything has started.
 const routing = config.upstreamUrl === null ? await loadRouting(config, simulatorOnDemand) : undefined;
 
 async function openModels(orm: MikroORM) {
@@ -50,7 +50,7 @@ async function openModels(orm: MikroORM) {
     const timeouts = { firstByteMs: config.upstreamTimeoutMs, idleMs: config.upstreamIdleMs };
     return openRouter(routing, { ...{ config, orm, log, registry, json, timeouts }, logsPrices: true });
   }
-  // There is no routing file to read again, and the signal must not end the process.
+  // There is no routing file to reload, and the signal must not end the process.
   process.on('SIGHUP', () => undefined);
   const proxy = openModelProxy(config.upstreamUrl!, config.upstreamMasterKey);
   await proxy.routes.ready;
@@ -113,7 +113,7 @@ try {
       await within(GOODBYE_MS, models.close());
       await lock?.release();
       await within(GOODBYE_MS, tracing?.close() ?? Promise.resolve());
-      // Everything is written; a frozen database must not hold up the end.
+      // Everything is written; a frozen database must not delay the exit.
       await within(GOODBYE_MS, orm.close(true));
     },
     { timeoutMs: STOP_TIMEOUT_MS },

@@ -4,17 +4,17 @@ import { meantPath, rightBaseUrl } from '../lib/inference-path.js';
 import { originForm } from './request-guard.js';
 
 export interface Served {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   publicBaseUrl: string;
-  /** Whether `/v1/responses` is. */
+  /** Whether `/v1/responses` is served. */
   responses: boolean;
 }
 
 const USE_CHAT =
   "Use chat completions instead: openai.chat(model) in the AI SDK, setOpenAIAPI('chat_completions') in OpenAI's Agents SDK (in Python set_default_openai_api(\"chat_completions\")), client.chat.completions in OpenAI's SDKs.";
 
-/** Ways for what clients ask for by default, by the first segments of the path below `/v1`. */
-function wayOf(path: string, { publicBaseUrl, responses }: Served): string | undefined {
+/** What to use instead of an endpoint that clients commonly call, by the path below `/v1`. */
+function adviceFor(path: string, { publicBaseUrl, responses }: Served): string | undefined {
   const [first = '', ...rest] = path.split('/').slice(2);
   switch (first) {
     case 'responses':
@@ -37,17 +37,17 @@ function wayOf(path: string, { publicBaseUrl, responses }: Served): string | und
   }
 }
 
-/** The 404 of a path below `/v1` that isn't served: what is, and the way there if it is known. */
+/** The 404 of an unknown path below `/v1`: lists the supported endpoints, and what to use instead if that is known. */
 export function notSupported(request: IncomingMessage, served: Served): AppError {
   const [path = ''] = originForm(request).split('?', 1);
-  const asked = `${request.method} ${path.slice(0, 100)} is not supported.`;
+  const fault = `${request.method} ${path.slice(0, 100)} is not supported.`;
   const meant = meantPath(path);
   if (meant !== undefined && meant !== path)
     return new AppError('endpoint_not_supported', {
-      message: `${asked} ${rightBaseUrl(served.publicBaseUrl, meant)}`,
+      message: `${fault} ${rightBaseUrl(served.publicBaseUrl, meant)}`,
     });
   const posted = `POST /v1/chat/completions, ${served.responses ? 'POST /v1/responses, ' : ''}POST /v1/embeddings`;
   const list = `Supported endpoints are ${posted} and GET /v1/models.`;
-  const message = [asked, wayOf(path, served), list].filter(Boolean).join(' ');
+  const message = [fault, adviceFor(path, served), list].filter(Boolean).join(' ');
   return new AppError('endpoint_not_supported', { message });
 }

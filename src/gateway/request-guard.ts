@@ -21,7 +21,7 @@ export function originForm(request: { url?: string }): string {
 
 const UNREADABLE = { message: "The request can't be parsed." };
 
-/** Answers in the contract's shape, outside of the routes. */
+/** Answers in the API's error format, outside of routes. */
 function refuse(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -36,15 +36,15 @@ function refuse(
     .send(JSON.stringify(errorBody(code, options)));
 }
 
-/** A path that the router can't parse is not found. */
+/** Answers 404 for a path that the router can't parse. */
 export function refuseUnroutable(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
   const isOurs = request.raw.url?.startsWith('/v1/') ?? false;
   refuse(request, reply, isOurs ? 'endpoint_not_supported' : 'not_found');
 }
 
 /**
- * Before routing, refuses what two parsers could read differently: versions other than 1.0 and 1.1, no or two
- * hosts, more headers than anyone needs; and gives Fastify's own refusals our shape.
+ * Before routing, refuses requests that two parsers could read differently: HTTP versions other than 1.0 and 1.1, no or two Host
+ * headers, too many headers. Also puts Fastify's own refusals into the API's error format.
  */
 export function guardRequests(
   app: FastifyInstance,
@@ -53,7 +53,7 @@ export function guardRequests(
 ): void {
   // Node silently drops headers beyond its limit, so a second credential could hide there.
   app.server.maxHeadersCount = maxHeaders + 1;
-  // The body is asked for when its route is ready to read it, not before the key is checked.
+  // 100 Continue is sent when the route is ready to read the body, not before the key is checked.
   app.server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     app.server.emit('request', request, response);
   });
@@ -93,7 +93,7 @@ export function knowAllMethods(app: FastifyInstance): void {
   }
 }
 
-/** What two readers could read in two ways; undefined: nothing. */
+/** Returns why a request is refused before routing, or undefined. */
 export function faultOf(request: IncomingMessage, maxHeaders: number): [ErrorCode, ErrorOptions] | undefined {
   const { rawHeaders, httpVersionMajor } = request;
   if (httpVersionMajor !== 1) return ['invalid_request', { message: 'This HTTP version is not supported.' }];
@@ -114,7 +114,7 @@ export function faultOf(request: IncomingMessage, maxHeaders: number): [ErrorCod
   return undefined;
 }
 
-/** Asks for the body of a client that waits to be asked. */
+/** Sends 100 Continue if the client expects it. */
 export function askForBody(request: IncomingMessage, response: ServerResponse): void {
   if (request.headers.expect !== undefined) response.writeContinue();
 }

@@ -13,42 +13,40 @@ import { createOutageLog } from '../lib/outage-log.js';
 
 /** What one client, or all of them together, may use of the edge (requirement T25). */
 export interface ResourceLimits extends RequestBounds, BodyBounds, SilenceBounds {
-  /** While the edge drains, a connection stays open so long after its last answer: the next request may be under way. */
+  /** While the edge drains, a connection stays open this long after its last response: the next request may be under way. */
   restMs: number;
-  /** For the platform to answer a WebSocket upgrade. */
+  /** How long the platform may take to answer a WebSocket upgrade. */
   upgradeTimeoutMs: number;
   maxHeaderBytes: number;
   maxHeaders: number;
-  /** Connections of all clients together: `socketsWithin` the limit of open files. */
+  /** Connections of all clients together; `socketsWithin` derives it from the limit of open files. */
   sockets: number;
-  /** Connections of one address (IPv6: of one /64). Loopback and trusted proxies carry many clients: not counted. */
+  /** Connections of one address (IPv6: one /64). Loopback and trusted proxies carry many clients and are not counted. */
   socketsPerAddress: number;
   countLoopback: boolean;
-  /**
-   * Connections to the platform; one client's requests that run at once (never more than half as many as there are
-   * connections left), and those in progress including its queue.
-   */
   platformConnections: number;
+  /** One client's requests that run at once; never more than half of the free connections. */
   passedAtOncePerClient: number;
+  /** One client's requests that run or wait. */
   passedPerClient: number;
-  /** Of one client: pipelined requests that wait for an earlier one on their connection. */
+  /** One client's pipelined requests that wait for an earlier one on their connection. */
   pipelinedPerClient: number;
-  /** Bytes of bodies buffered on their way to the platform. Answers have a buffer of their own: their readers decide how long they stay. */
+  /** Bytes of request bodies buffered for the platform. Answers have a separate buffer, since their readers decide how long they stay. */
   requestBufferBytes: number;
-  /** Memory for messages to widgets until their widget is known: whoever sends them takes none of that for calls. */
+  /** Memory for messages to widgets whose widget isn't known yet, separate from the memory for calls. */
   widgetBodies: BodyBounds;
-  /** Bytes of the platform's answers buffered for their readers: in total, per answer. */
+  /** Bytes of the platform's answers buffered for their readers: in total and per answer. */
   responseBufferBytes: number;
   responseBufferBytesPerAnswer: number;
-  /** Answers without room in the buffer, in total and per client. Each holds a connection, so they must be fewer than those. */
+  /** Answers without room in the buffer, in total and per client. Each holds a connection, so keep it below `platformConnections`. */
   waitingReaders: number;
   waitingReadersPerClient: number;
-  /** The least rate of an upload, and how far it may fall behind. */
+  /** Minimum rate of an upload, and how far it may fall behind. */
   uploadBytesPerSecond: number;
   uploadStallMs: number;
   /**
-   * The least rate at which a large whole answer is read. It may fall behind by `stalledReaderMs`, within which all of it has to be
-   * read while the memory for such answers is scarce.
+   * Minimum rate at which a client must read a large whole answer. It may fall behind by `stalledReaderMs`. While the memory for such
+   * answers is scarce, all of the answer must be read within that time.
    */
   readBytesPerSecond: number;
 }
@@ -88,15 +86,15 @@ export const RESOURCE_LIMITS: Readonly<ResourceLimits> = {
 };
 
 /**
- * What an edge has open besides connections of clients, to the upstream and to the platform: to the database and Redis, its
- * spool, its ports and what Node needs. About 40 at rest.
+ * Files that an edge has open besides connections of clients, to the upstream and to the platform: database, Redis, spool, ports
+ * and Node itself. About 40 at rest.
  */
 const OWN_FILES = 112;
 
 /**
- * How many connections of clients a limit of open files leaves room for. Each may need a second one: for its call, to a node or
- * model proxy; for its WebSocket, to the platform. All other requests share `platformConnections`. A limit that is too low for that
- * much leaves clients a quarter.
+ * How many client connections a limit of open files leaves room for. Each may need a second connection: to a node or model proxy
+ * for a call, to the platform for a WebSocket. All other requests share `platformConnections`. If the limit is too low for that,
+ * clients get a quarter of it.
  */
 export function socketsWithin(openFiles: number): number {
   const reserved = RESOURCE_LIMITS.platformConnections + OWN_FILES;
@@ -104,9 +102,8 @@ export function socketsWithin(openFiles: number): number {
 }
 
 /**
- * Closes connections of an address beyond its share as soon as they are accepted: no answer, since one that isn't
- * read would cost what the cap is to save. `exempt` names the peers that carry many clients. Beyond `sockets`, the log says
- * that all new ones are closed.
+ * Closes connections of an address beyond its share as soon as they are accepted, without a response, which would cost what the
+ * limit is to save. `exempt` tells which peers carry many clients. Beyond `sockets`, all new connections are closed and this is logged.
  */
 export function capSockets(
   server: Server,
@@ -114,7 +111,7 @@ export function capSockets(
   log: Logger,
   exempt: (address: string) => boolean,
 ): void {
-  // Otherwise node:cluster passes them to the next edge, and without end once all edges are full.
+  // Otherwise node:cluster passes dropped connections to the next edge, endlessly once all edges are full.
   Object.assign(server, { maxConnections: sockets, dropMaxConnection: true });
   const refusals = createOutageLog(log, 'the edge', QUIET_MS, OUT_OF_FILES);
   server.on('drop', () => refusals.failed(undefined));
@@ -142,7 +139,7 @@ export function trustedPeer(cidrs: readonly string[]): (address: string) => bool
   return (address) => list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 }
 
-/** One IPv4 address, or the /64 that one subscriber has. */
+/** The client that an address belongs to: an IPv4 address, or the /64 of an IPv6 subscriber. */
 export function clientOf(address: string): string {
   const plain = address.startsWith('::ffff:') ? address.slice(7) : address;
   return isIPv4(plain) ? plain : networkOf(address);

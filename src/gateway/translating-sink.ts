@@ -1,7 +1,7 @@
 import type { ResponseSink } from '../inference/relay/response-sink.js';
 import type { UpstreamFailure } from '../inference/relay/upstream-failure.js';
 
-/** A recipient that translates the answer and delegates everything else to the inner recipient. */
+/** A sink that translates the answer and delegates everything else to the inner sink. */
 export abstract class TranslatingSink implements ResponseSink {
   constructor(protected readonly inner: ResponseSink) {}
 
@@ -50,7 +50,7 @@ export abstract class TranslatingSink implements ResponseSink {
   }
 }
 
-/** What an answer or an event says. The relay has looked at the members that it knows and not at all of it. */
+/** Parses an answer or event. Members are optional and unchecked: the relay has checked only those it knows. Invalid JSON gives {}. */
 export function parsedAnswer<Shape extends object>(data: Buffer | undefined): Partial<Shape> {
   if (!data) return {};
   try {

@@ -18,7 +18,6 @@ import type { Served } from './not-supported.js';
 import type { Responses } from './responses/responses.js';
 import type { ReaderBounds } from './v1-sink.js';
 
-/** What the routes of `/v1` work with. */
 export interface V1Deps {
   cache: KeyCache;
   catalog: Catalog;
@@ -31,16 +30,16 @@ export interface V1Deps {
   routes: Pick<ModelRoutes, 'ownerOf'>;
   relay: RelayDeps;
   reader: ReaderBounds;
-  /** Relays in flight; shutdown ends what is left of them. */
+  /** Relays in flight, which a shutdown ends after its drain. */
   active: SlotSet<Relay>;
   bodies: BodyBudget;
   /** Additional body fields to forward. */
   allowedFields: AllowedFields;
   media: MediaRules;
-  pace: MinimumRate;
+  minimumUploadRate: MinimumRate;
   /** Absent unless RESPONSES_API is set. */
   responses?: Responses | undefined;
-  /** What the 404 of another endpoint names. */
+  /** Named in the 404 of an unknown endpoint. */
   served: Served;
   tracing: Tracing | undefined;
 }

@@ -26,7 +26,7 @@ function sendError(deps: V1Deps, exchange: Exchange, error: AppError): void {
   const { id, request, response, keyEntry, endpoint } = exchange;
   const now = deps.clock.now();
   const refused = error instanceof AdmissionError ? error : undefined;
-  // Refusals too tell the state of the limit, without counting against it.
+  // Refusals report the rate limit too, without counting against it.
   const rate = refused?.rate ?? keyEntry?.account.window.peek(now);
   const status = error instanceof SlowBodyError ? 408 : error.status;
   answerError(
@@ -36,21 +36,26 @@ function sendError(deps: V1Deps, exchange: Exchange, error: AppError): void {
     v1Headers(response, id, rate),
   );
   if (keyEntry) countRefusal(keyEntry.account, now, error, exchange.bodyBytes);
-  tellOwner(deps, exchange, error.code, now);
+  countForOwner(deps, exchange, error.code, now);
   deps.tracing?.of(request)?.note({ 'error.type': error.code });
   if (hasBody(request) && !request.complete) cutSoon(request, response);
   deps.metrics.answered(endpoint, error.code);
 }
 
-/** Counts a rejection for the owner of the key, who couldn't see it otherwise, since it isn't usage. */
-function tellOwner(deps: V1Deps, { id, presentedKey, model }: Exchange, code: ErrorCode, at: number): void {
+/** Counts a refusal for the owner of the key, who couldn't see it otherwise, since it isn't usage. */
+function countForOwner(
+  deps: V1Deps,
+  { id, presentedKey, model }: Exchange,
+  code: ErrorCode,
+  at: number,
+): void {
   if (!presentedKey) return;
   deps.refused.count({
     id,
     accountId: presentedKey.account.id,
     keyId: presentedKey.credential.id,
     code,
-    // Names from callers aren't stored, so no one can fill our tables with them.
+    // Unknown names aren't stored, so callers can't fill our tables with them.
     model: model !== null && deps.catalog.get(model) ? model : '',
     at,
   });

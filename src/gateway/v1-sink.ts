@@ -10,11 +10,11 @@ export interface ReaderBounds {
   /** Milliseconds after which a reader that takes nothing is cut (requirement F23). */
   stalledReaderMs: number;
   /** Finds clients that read a large answer too slowly. */
-  readPace: MinimumRate;
+  minimumReadRate: MinimumRate;
 }
 
-/** What the system has taken of all that was sent on a connection, which is about what the client has read. */
-class TakenBytes {
+/** Bytes of a connection that the operating system has taken, which is about what the client has read. */
+class DeliveredBytes {
   constructor(private readonly socket: Socket) {}
 
   get bodyBytes(): number {
@@ -23,11 +23,10 @@ class TakenBytes {
   }
 }
 
-/** The client of a call of `/v1`. */
+/** Sends the answer of a call to its HTTP client. */
 export class V1Sink implements ResponseSink {
-  /** Whether the chunked framing of a stream is ours to write. */
+  /** Whether this class writes the chunked framing of a stream, in place of Node. */
   #framing = false;
-  /** Ends the watch over the client's reading. */
   #unwatch: (() => void) | undefined;
   #stalled: NodeJS.Timeout | undefined;
 
@@ -35,7 +34,7 @@ export class V1Sink implements ResponseSink {
     private readonly response: ServerResponse,
     private readonly input: CallInput,
     private readonly bounds: ReaderBounds,
-    /** In place of those of `/v1`. */
+    /** Replaces the headers of `/v1`. */
     private readonly ownHeaders?: () => AnswerHeaders,
   ) {}
 
@@ -74,8 +73,8 @@ export class V1Sink implements ResponseSink {
     const headers = this.#headers();
     headers.push('content-type', 'text/event-stream; charset=utf-8', 'x-accel-buffering', 'no');
     this.response.writeHead(200, headers);
-    // Node writes a chunk in four parts. Framed here it leaves in one: 31.0 µs for 33.3 (docs/decisions/0113). To HTTP/1.0
-    // nothing is chunked.
+    // Node writes a chunk in four parts. Framed here it leaves in one: 31.0 µs instead of 33.3 (docs/decisions/0113). HTTP/1.0 has no
+    // chunks.
     this.#framing = this.response.chunkedEncoding;
     this.response.chunkedEncoding = false;
   }
@@ -93,15 +92,19 @@ export class V1Sink implements ResponseSink {
   awaitReader(): void {
     const { response } = this;
     if (response.socket) this.#awaitReader();
-    // Nobody can read it while another answer of its connection is under way. That one's reader is watched.
+    // The client can't read this answer while an earlier one on its connection is being sent, and that one is watched.
     else if (response.listenerCount('socket', this.#awaitReader) === 0)
       response.once('socket', this.#awaitReader);
   }
 
   watchReading(due: () => number): void {
     const { socket } = this.response.req;
-    // A large answer that waits for its turn on the connection is watched too.
-    this.#unwatch = this.bounds.readPace.watch(new TakenBytes(socket), () => socket.destroy(), due);
+    // A large answer that waits behind an earlier one on its connection is watched too.
+    this.#unwatch = this.bounds.minimumReadRate.watch(
+      new DeliveredBytes(socket),
+      () => socket.destroy(),
+      due,
+    );
   }
 
   cut(): void {
@@ -122,7 +125,7 @@ export class V1Sink implements ResponseSink {
     return headers;
   }
 
-  /** In one piece: the first token leaves with the head. */
+  /** Writes all parts at once, so that the first token leaves with the headers. */
   #write(parts: (Buffer | string)[]): void {
     const { response } = this;
     response.cork();
@@ -132,16 +135,16 @@ export class V1Sink implements ResponseSink {
 }
 
 const CHUNK_END = '\r\n';
-/** The end of a chunk, and the empty one that ends the body. */
+/** The end of a chunk, followed by the empty chunk that ends the body. */
 const LAST_CHUNK = '\r\n0\r\n\r\n';
 
-/** Above this a copy costs more, in time and in memory of slow readers, than leaving in three parts. */
-const COPIED_BYTES = 4096;
+/** Above this size a copy costs more, in time and in memory of slow readers, than writing three parts. */
+const MAX_COPIED_BYTES = 4096;
 
-/** A chunk of HTTP/1.1's chunked coding, in one piece where it is small. */
+/** Frames bytes as an HTTP/1.1 chunk, in one piece if they are few. */
 function framed(bytes: Buffer, end: string): (Buffer | string)[] {
   const head = `${bytes.length.toString(16)}\r\n`;
-  if (bytes.length > COPIED_BYTES) return [head, bytes, end];
+  if (bytes.length > MAX_COPIED_BYTES) return [head, bytes, end];
   const frame = Buffer.allocUnsafe(head.length + bytes.length + end.length);
   frame.write(head, 0, 'latin1');
   frame.set(bytes, head.length);

@@ -22,9 +22,9 @@ import type { V1Deps } from './v1-deps.js';
 import { answerFailure } from './v1-failure.js';
 import { V1Sink } from './v1-sink.js';
 
-/** The inference API: `/v1/chat/completions`, `/v1/embeddings`, `/v1/models`, if enabled `/v1/responses`; 404 for the rest. */
+/** The inference API: `/v1/chat/completions`, `/v1/embeddings`, `/v1/models` and, if enabled, `/v1/responses`; 404 for the rest. */
 export function v1Routes(app: FastifyInstance, deps: V1Deps): void {
-  // A hook handles calls: Fastify's body parsing costs more than all our checks together.
+  // Calls are handled in a hook: Fastify's body parsing costs more than all our checks together.
   app.addHook('onRequest', (request, reply, done) => {
     const matched: Partial<EdgeRouteRules> = matchedRules<EdgeRouteRules>(request) ?? { auth: 'none' };
     const { auth, endpoint = 'other', isTranslated } = matched;
@@ -50,7 +50,7 @@ const NEVER_REACHED = (): void => {
   throw new Error('failed to hijack a request');
 };
 
-/** Answers any request of `/v1`. */
+/** Answers any request to `/v1`. Never throws. */
 export function answer(deps: V1Deps, exchange: Exchange): void {
   handle(deps, exchange)
     .catch((error: unknown) => answerFailure(deps, error, exchange))
@@ -79,12 +79,12 @@ async function handle(deps: V1Deps, exchange: Exchange): Promise<void> {
   }
   refuseOverRate(key.account, deps.clock.now());
   const share = new BodyShare(deps.bodies, key.account.id);
-  // Sent once, however and wherever the request ends, including responses that wait behind another one.
+  // `close` is emitted once however the request ends, also for responses that wait behind another one.
   response.on('close', () => share.release());
   try {
     const onLarge = (): void => refuseLarge(key.account, deps.clock.now());
-    const bytes = await collectBody(exchange, { share, minimumRate: deps.pace, onLarge });
-    // An upload may take its time, in which the key can have changed.
+    const bytes = await collectBody(exchange, { share, minimumRate: deps.minimumUploadRate, onLarge });
+    // The key may have changed during a slow upload.
     const payer = await activeKey(exchange, deps.cache.find(key.hash));
     const body = await inspectRequest(deps, exchange, payer, bytes);
     exchange.model = body.model;
@@ -100,7 +100,7 @@ async function handle(deps: V1Deps, exchange: Exchange): Promise<void> {
 }
 
 /**
- * The key that a look-up finds, if it is active. The client may be gone by then.
+ * Waits for the look-up of a key and checks that the key is active and the client still connected.
  * @throws AppError `invalid_api_key`, RowUnavailableError, CallerGoneError
  */
 async function activeKey(exchange: Exchange, lookUp: Promise<KeyEntry | null>): Promise<KeyEntry> {
@@ -138,7 +138,7 @@ const notStreamed = (): AppError =>
     param: 'stream',
   });
 
-/** Forwards an admitted call and passes its answer on. */
+/** Starts to relay an admitted call. */
 function startRelay(
   deps: V1Deps,
   { id, request, response }: Exchange,
@@ -149,15 +149,15 @@ function startRelay(
   const input = { id, ...admitted, promptVersionId, span: deps.tracing?.of(request) };
   const client = new V1Sink(response, input, deps.reader);
   const { echo } = admitted.body;
-  const recipient = echo === undefined ? client : deps.responses!.recipient(client, input, echo);
+  const sink = echo === undefined ? client : deps.responses!.sink(client, input, echo);
   const call = new Call(deps, input);
-  const relay = new Relay(deps.relay, recipient, call, share, (over) => deps.active.delete(slot, over));
+  const relay = new Relay(deps.relay, sink, call, share, (over) => deps.active.delete(slot, over));
   const slot = deps.active.add(relay);
   relay.start();
 }
 
 /**
- * The version of a prompt that a caller says it has sent (docs/decisions/0123-prompt-versions-of-calls.md). Not looked up here;
+ * The prompt version that the caller names in a header (docs/decisions/0123-prompt-versions-of-calls.md). Not looked up here;
  * the flush checks who owns it.
  */
 function namedVersion({ metrics }: V1Deps, { headers }: IncomingMessage): string | null {

@@ -6,20 +6,20 @@ import { fastifyLogger, NO_JSON_SCHEMAS } from '../lib/fastify-options.js';
 import { MAX_HEADER_BYTES } from '../lib/http-limits.js';
 import { idleCloser } from '../lib/lifecycle.js';
 import type { Logger } from '../lib/logger.js';
-import { matchedRules, requireRules } from '../lib/route-rules.js';
+import { requireRules } from '../lib/route-rules.js';
 import type { Tracing } from '../lib/tracing/tracing.js';
-import { type ProxyError, refusalOf } from '../router/answers.js';
+import { refusalOf } from '../router/answers.js';
 import type { ModelRouter } from '../router/model-router.js';
 import type { VirtualKeys } from '../router/virtual-keys.js';
-import { createAccess, type ProxyAccess } from './access.js';
+import { requireAuth } from './access.js';
 import { inferenceRoutes } from './inference-routes.js';
 import { keyRoutes } from './key-routes.js';
 import { modelInfoRoutes } from './model-info-routes.js';
-import { type ProxyRouteRules, proxyRules } from './route-rules.js';
+import { proxyRules } from './route-rules.js';
 import { sendProxyError } from './send-error.js';
 
 const DRAIN_TIMEOUT_MS = 30_000;
-/** The same as the edge's: this port may be reachable by others than the edge. */
+/** Like the edge's, because this port may be reachable by others than the edge. */
 const BOUNDS: Readonly<RequestBounds> = {
   ...CONNECTION_BOUNDS,
   headersTimeoutMs: 10_000,
@@ -32,25 +32,25 @@ export interface ProxyDeps {
   keys: VirtualKeys;
   masterKey: string;
   log: Logger;
-  /** Milliseconds that calls in flight have to end when it closes. */
+  /** Milliseconds that calls in flight have to end on close. */
   drainTimeoutMs?: number;
-  /** The product's unless a test can't wait for them. */
+  /** Overrides BOUNDS in tests. */
   bounds?: Partial<RequestBounds> | undefined;
   tracing?: Tracing | undefined;
 }
 
 export interface ModelProxy {
   app: FastifyInstance;
-  /** False once it drains; for its own port and the metrics port. Known keys are served without a database. */
+  /** False while draining; reported on both ports. Doesn't depend on the database, since known keys are served without. */
   ready(): boolean;
-  /** Stops accepting, lets calls in flight end, then cuts what is left, and closes the router. */
+  /** Stops accepting connections, lets calls in flight end, cuts the rest, and closes the router. */
   close(): Promise<void>;
 }
 
-/** What the edge sends with a call and looks for in its answer; it makes nothing longer. */
+/** A call's ID, which the edge sends and expects in the answer. */
 const REQUEST_ID = /^[!-~]{1,200}$/;
 
-/** Fastify's own refusals in the shape of all others. */
+/** Puts Fastify's own refusals into the API's error format. */
 function answerFailure(error: FastifyError, reply: FastifyReply, log: Logger): FastifyReply {
   const codes: Record<number, ErrorCode> = {
     400: 'invalid_body',
@@ -63,35 +63,16 @@ function answerFailure(error: FastifyError, reply: FastifyReply, log: Logger): F
   return sendProxyError(reply, refusalOf(code));
 }
 
-/** Every answer names the call that it belongs to, so that the edge sees when it has got another's. */
+/** Repeats the call's ID in the answer, so that the edge can detect another call's answer. */
 function echoRequestId({ headers }: FastifyRequest, reply: FastifyReply, done: () => void): void {
   const id = headers['x-request-id'];
   if (typeof id === 'string' && REQUEST_ID.test(id)) reply.raw.setHeader('x-request-id', id);
   done();
 }
 
-/** Asks for what the matched route declares, on the headers, before a byte of the body is read. */
-function requireAuth(access: ProxyAccess) {
-  return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
-    const auth = matchedRules<ProxyRouteRules>(request)?.auth ?? 'none';
-    if (auth === 'none') {
-      done();
-      return;
-    }
-    const judge = (refusal: ProxyError | undefined): void => {
-      if (refusal) sendProxyError(reply, refusal);
-      else done();
-    };
-    const refusal = access.refusal(auth, request.headers.authorization);
-    if (refusal instanceof Promise) void refusal.then(judge);
-    else judge(refusal);
-  };
-}
-
-/** A router behind HTTP, as a function of its dependencies; it doesn't listen yet. */
+/** Creates the HTTP server over the router. It doesn't listen yet. */
 export function createProxy(deps: ProxyDeps): ModelProxy {
   const { router, keys, log, tracing } = deps;
-  const access = createAccess(keys, deps.masterKey);
   const bounds: RequestBounds = { ...BOUNDS, ...deps.bounds };
   const app: FastifyInstance = Fastify({
     ...fastifyLogger(log),
@@ -104,10 +85,10 @@ export function createProxy(deps: ProxyDeps): ModelProxy {
       maxHeaderSize: MAX_HEADER_BYTES,
       headersTimeout: bounds.headersTimeoutMs,
       connectionsCheckingInterval: bounds.checkIntervalMs,
-      // A request for an upgrade is answered as if it asked for none.
+      // An upgrade request is handled like an ordinary one.
       shouldUpgradeCallback: () => false,
     },
-    // A call that reaches us while we drain is served; the answer says that the connection closes.
+    // Calls that arrive while draining are still served; their answers close the connection.
     return503OnClosing: false,
   });
   const closing = idleCloser(app.server);
@@ -117,7 +98,7 @@ export function createProxy(deps: ProxyDeps): ModelProxy {
 
   requireRules(app);
   app.addHook('onRequest', echoRequestId);
-  app.addHook('onRequest', requireAuth(access));
+  app.addHook('onRequest', requireAuth(keys, deps.masterKey));
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) =>
     done(null, body),

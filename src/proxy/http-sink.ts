@@ -6,9 +6,9 @@ const STREAM_HEADERS = { 'content-type': 'text/event-stream', 'cache-control': '
 const LINE_END = Buffer.from('\r\n');
 const LAST_CHUNK = Buffer.from('0\r\n\r\n');
 
-/** A caller over HTTP. Its answers are written past Fastify. */
+/** Sends a call's answer over HTTP. Writes to Node's response directly, not through Fastify. */
 export class HttpSink implements RouterSink {
-  /** Whether the answer's chunked framing is ours to write. */
+  /** Whether this class writes the chunked framing, in place of Node. */
   #framing = false;
 
   constructor(private readonly response: ServerResponse) {}
@@ -55,7 +55,7 @@ export class HttpSink implements RouterSink {
     const { response } = this;
     if (!response.headersSent) {
       response.writeHead(200, STREAM_HEADERS);
-      // Node writes a chunk in four parts; framed here it leaves in one. To HTTP/1.0 nothing is chunked.
+      // Node writes a chunk in four parts; framed here it leaves in one. HTTP/1.0 has no chunks.
       this.#framing = response.chunkedEncoding;
       response.chunkedEncoding = false;
     }

@@ -14,21 +14,21 @@ export interface InferenceDeps {
   tracing: Tracing | undefined;
 }
 
-/** When these models were first listed; SDKs want a number. */
+/** SDKs expect a creation time, so every model has this one. */
 const MODELS_CREATED = 1_763_683_200;
 
-/** Calls of models over HTTP, and which models there are. */
+/** Calls to models, and the list of models. */
 export function inferenceRoutes(app: FastifyInstance, { calls, keys, tracing }: InferenceDeps): void {
   const forward = (path: string) => async (request: FastifyRequest, reply: FastifyReply) => {
     const owner = keys.ownerOf(bearerOf(request.headers.authorization) ?? '');
-    const asked = readCall(calls, path, request.body, owner);
-    // The call alone decides how long it is kept.
+    const call = readCall(calls, path, request.body, owner);
+    // From here on only the call keeps the body in memory.
     request.body = undefined;
-    if (!('member' in asked)) return sendProxyError(reply, asked);
+    if (!('member' in call)) return sendProxyError(reply, call);
     reply.hijack();
     const span = tracing?.of(request.raw);
     span?.note({ 'http.route': path });
-    await runCall(calls, asked, new HttpSink(reply.raw), span);
+    await runCall(calls, call, new HttpSink(reply.raw), span);
   };
 
   app.post('/v1/chat/completions', proxyRules('key', INFERENCE_BYTES), forward('/chat/completions'));

@@ -6,7 +6,7 @@ import type { VirtualKeyInfo, VirtualKeys } from '../router/virtual-keys.js';
 import { KEYS_BYTES, proxyRules } from './route-rules.js';
 import { sendProxyError } from './send-error.js';
 
-/** Management of virtual keys in LiteLLM's shapes; only the master key opens these routes. */
+/** Management of virtual keys in LiteLLM's format. These routes need the master key. */
 
 const label = z.string().max(500).nullish();
 const generateBody = z.looseObject({ user_id: label, key_alias: label });
@@ -21,8 +21,8 @@ const keyNotFound: ProxyError = {
   message: 'Key not found in database',
 };
 
-/** What LiteLLM shows of a key where the whole may not be shown. */
-const shownName = (key: string): string | null => (key.startsWith('sk-') ? `sk-...${key.slice(-4)}` : null);
+/** LiteLLM's abbreviation of a key. */
+const abbreviated = (key: string): string | null => (key.startsWith('sk-') ? `sk-...${key.slice(-4)}` : null);
 
 const fieldsOf = (info: VirtualKeyInfo) => ({
   key_alias: info.keyAlias,
@@ -33,7 +33,7 @@ const fieldsOf = (info: VirtualKeyInfo) => ({
   created_at: info.createdAt.toISOString(),
 });
 
-/** The body as JSON; undefined for none or for text that is no JSON. */
+/** Parses the body; undefined if it is missing or not JSON. */
 function parsed(body: unknown): unknown {
   if (!Buffer.isBuffer(body)) return undefined;
   try {
@@ -59,7 +59,7 @@ export function keyRoutes(app: FastifyInstance, keys: VirtualKeys): void {
     const { user_id: userId = null, key_alias: keyAlias = null } = input.data;
     const made = await keys.generate({ userId, keyAlias }).catch(() => undefined);
     if (!made) return sendProxyError(reply, keysUnavailable);
-    return { key: made.key, key_name: shownName(made.key), token: made.token, ...fieldsOf(made) };
+    return { key: made.key, key_name: abbreviated(made.key), token: made.token, ...fieldsOf(made) };
   });
 
   app.post('/key/delete', proxyRules('master', KEYS_BYTES), async (request, reply) => {
@@ -77,6 +77,6 @@ export function keyRoutes(app: FastifyInstance, keys: VirtualKeys): void {
     const info = await keys.info(key).catch(() => null);
     if (info === null) return sendProxyError(reply, keysUnavailable);
     if (info === undefined) return sendProxyError(reply, keyNotFound);
-    return { key, info: { key_name: shownName(key), token: info.token, ...fieldsOf(info) } };
+    return { key, info: { key_name: abbreviated(key), token: info.token, ...fieldsOf(info) } };
   });
 }

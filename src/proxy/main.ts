@@ -17,7 +17,7 @@ const POOL_SIZE = 4;
 const SHUTDOWN_TIMEOUT_MS = 33_000;
 const GOODBYE_MS = 1_000;
 
-/** The edge waits for the same time. The proxy gives up a little sooner, because it knows which node was slow. */
+/** A little less than the edge's timeout: the proxy should give up first, because it knows which node was slow. */
 const beforeTheEdge = (milliseconds: number): number => milliseconds - Math.min(2_000, 0.05 * milliseconds);
 
 const config = loadConfigOrExit('proxy');

@@ -6,9 +6,8 @@ import { proxyRules } from './route-rules.js';
 const MS_PER_SECOND = 1000;
 
 /**
- * `GET /v1/model/info`, with the master key: LiteLLM's format without addresses, plus what routing knows: the fallbacks
- * (so that the edge knows the highest price of a call) and the state of each deployment. Costs are JSON numbers, used
- * only for display.
+ * `GET /v1/model/info`, with the master key: LiteLLM's format without addresses, plus fallbacks, from which the edge computes the
+ * highest price of a call, and the state of each deployment. Costs are JSON numbers, for display only.
  */
 export function modelInfoRoutes(app: FastifyInstance, router: () => Router): void {
   app.get('/v1/model/info', proxyRules('master'), () => {

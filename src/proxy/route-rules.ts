@@ -1,8 +1,8 @@
 import type { RouteRulesBase } from '../lib/route-rules.js';
 
-/** What holds for a route of the model proxy before its handler is asked. */
+/** Rules of a route, checked before its handler runs. */
 export interface ProxyRouteRules extends RouteRulesBase {
-  /** `key`: a virtual key or the master key; `master`: the master key alone. Checked on the headers. */
+  /** `key`: a virtual key or the master key. `master`: the master key only. Checked before the body is read. */
   auth: 'none' | 'key' | 'master';
 }
 
@@ -10,7 +10,7 @@ export interface ProxyRouteRules extends RouteRulesBase {
 export const INFERENCE_BYTES = 12 * 1024 * 1024;
 export const KEYS_BYTES = 512 * 1024;
 
-/** Options of a route: who may call it, and how much it takes. */
+/** Route options that declare the rules. */
 export const proxyRules = (
   auth: ProxyRouteRules['auth'],
   bodyLimitBytes = 0,

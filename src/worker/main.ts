@@ -3,9 +3,9 @@ import { AppError } from '../errors.js';
 import type { JsonJob } from '../lib/json-reader.js';
 import { packed, unpacked, type WorkerAnswer } from '../lib/worker-message.js';
 
-/** The worker thread of a process: runs the jobs of `lib/json-reader.ts` by their names, one at a time. */
+/** The worker thread of a process: runs jobs of `lib/json-reader.ts` by name, one at a time. */
 
-/** Each is loaded when it is first asked for. */
+/** Each job is loaded on first use. */
 const JOBS: Record<string, () => Promise<unknown>> = {
   request: async () => (await import('../inference/request/read-request.js')).READ_REQUEST,
   answer: async () => (await import('../inference/relay/read-answer.js')).READ_ANSWER,
@@ -13,11 +13,11 @@ const JOBS: Record<string, () => Promise<unknown>> = {
     (await import('../gateway/responses/read-request.js')).READ_RESPONSES_REQUEST,
   'responses-answer': async () => (await import('../gateway/responses/response-state.js')).TRANSLATE_ANSWER,
   'rewrite-model-name': async () => (await import('../router/rewrite-model-name.js')).REWRITE_MODEL_NAME,
-  'widget-chat': async () => (await import('../gateway/read-chat.js')).READ_CHAT,
-  'widget-answer': async () => (await import('../gateway/read-widget-answer.js')).READ_WIDGET_ANSWER,
+  'widget-chat': async () => (await import('../gateway/widget/read-chat.js')).READ_CHAT,
+  'widget-answer': async () => (await import('../gateway/widget/read-widget-answer.js')).READ_WIDGET_ANSWER,
 };
 
-async function answer(name: string, input: object): Promise<WorkerAnswer> {
+async function runJob(name: string, input: object): Promise<WorkerAnswer> {
   try {
     const job = (await JOBS[name]!()) as JsonJob<object, object>;
     return { result: job.run(unpacked(input)) };
@@ -28,11 +28,11 @@ async function answer(name: string, input: object): Promise<WorkerAnswer> {
 }
 
 parentPort?.on('message', async ({ name, input }: { name: string; input: object }) => {
-  const answered = await answer(name, input);
-  if (!('result' in answered)) {
-    parentPort!.postMessage(answered);
+  const outcome = await runJob(name, input);
+  if (!('result' in outcome)) {
+    parentPort!.postMessage(outcome);
     return;
   }
-  const { message, transfer } = packed(answered.result);
+  const { message, transfer } = packed(outcome.result);
   parentPort!.postMessage({ result: message }, transfer);
 });

@@ -15,9 +15,9 @@ const HEAVY = [
 
 /** What the worker thread loads by and by. */
 const WORKER_JOBS = [
-  ...['inference/request/read-request.js', 'inference/relay/read-answer.js', 'gateway/read-chat.js'],
+  ...['inference/request/read-request.js', 'inference/relay/read-answer.js', 'gateway/widget/read-chat.js'],
   ...[
-    'gateway/read-widget-answer.js',
+    'gateway/widget/read-widget-answer.js',
     'gateway/responses/read-request.js',
     'gateway/responses/response-state.js',
   ],

@@ -34,7 +34,7 @@ describe('ai: errors', () => {
     });
   });
 
-  test('503 upstream_unavailable is repeated after its Retry-After', async () => {
+  test('503 upstream_unavailable is retried after its Retry-After', async () => {
     const { fetch, calls } = watchedFetch();
     const time = ownTime();
     const asked: number[] = [];
@@ -57,7 +57,7 @@ describe('ai: errors', () => {
     expect(asked[1]! - asked[0]!).toBeLessThan(1_900);
   });
 
-  test('an error in the middle of a stream arrives as one, and is free', async () => {
+  test('an error in the middle of a stream arrives as an error part, and the call is free', async () => {
     const before = await suite.balance();
     const result = streamText({
       model: providerOf(suite)('gateway/fast'),
@@ -77,7 +77,7 @@ describe('ai: errors', () => {
     expect(await suite.balance()).toBe(before);
   });
 
-  test('aborting is charged for what came', async () => {
+  test('an aborted stream is charged for its tokens', async () => {
     const controller = new AbortController();
     const events = (await suite.usage()).length;
     const result = streamText({

@@ -10,7 +10,7 @@ const schema = z.object({
 });
 
 describe('ai: objects', () => {
-  test('Output.object comes as the schema says, by json_schema', async () => {
+  test('Output.object fits its schema, sent as json_schema', async () => {
     const { fetch, calls } = watchedFetch();
     const { output } = await generateText({
       model: providerOf(suite, undefined, fetch)('gateway/qwen-pro'),
@@ -21,7 +21,7 @@ describe('ai: objects', () => {
     expect(schema.parse(output)).toEqual(output);
   });
 
-  test('and grows while it streams', async () => {
+  test('Output.object grows while it streams', async () => {
     const result = streamText({
       model: providerOf(suite)('gateway/qwen-pro'),
       output: Output.object({ schema }),

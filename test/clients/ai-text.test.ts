@@ -38,7 +38,7 @@ describe('ai: text', () => {
     expect(before - (await suite.balance())).toBe(await suite.priceOf([spent]));
   });
 
-  test('a stream and a whole answer say the same', async () => {
+  test('a stream has the text of the whole answer', async () => {
     const asked = { model: providerOf(suite)('gateway/fast'), prompt: `${FAST} The same twice` };
     const { text } = await generateText(asked);
     expect(await streamText(asked).text).toBe(text);

@@ -43,7 +43,7 @@ describe('ai: tools', () => {
     expect(before - (await suite.balance())).toBe(await suite.priceOf(spent));
   });
 
-  test('the loop of streamText does so too', async () => {
+  test('the loop of streamText calls the tool and replays its result', async () => {
     const { asked, tools } = weatherTool();
     const result = streamText({
       model: providerOf(suite)('gateway/fast'),

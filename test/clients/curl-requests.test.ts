@@ -45,7 +45,7 @@ describe('curl: requests', () => {
     expect(Number(seconds)).toBeLessThan(10);
   });
 
-  test('a large body with a bad key is told 401, and one over 10 MiB 413', async () => {
+  test('a large body with a bad key gets 401, and one over 10 MiB gets 413', async () => {
     const args = [...JSON_TYPE, '--data-binary', '@-', '-w', '\n%{http_code}', chatUrl()];
     const bad = await curl([...bearer('sk-pr-nonsense'), ...args], question('x'.repeat(5_000_000)));
     expect(bad.stdout).toMatch(/invalid_api_key.*\n401$/);
@@ -82,7 +82,7 @@ describe('curl: requests', () => {
     expect((JSON.parse(stdout) as Answer).error?.code).toBe('invalid_api_key');
   });
 
-  test('a form body, as -d without a content type sends it, is told what is wrong', async () => {
+  test('a form body, which -d sends without a content type, gets an error that says what is wrong', async () => {
     const { stdout } = await curl([
       ...bearer(),
       '-d',

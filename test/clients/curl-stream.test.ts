@@ -19,7 +19,7 @@ const streamArgs = (fields: Record<string, unknown> = {}): string[] => [
   }),
 ];
 
-describe('curl: a stream by eye', () => {
+describe('curl: a stream', () => {
   test('is lines of data, an empty line after each, and [DONE] at the end', async () => {
     const { code, stdout } = await curl(['-i', ...streamArgs()]);
     expect(code).toBe(0);
@@ -42,7 +42,7 @@ describe('curl: a stream by eye', () => {
     }
   });
 
-  test('has the usage chunk when it is asked for', async () => {
+  test('has the usage chunk if it is requested', async () => {
     const { stdout } = await curl(streamArgs({ stream_options: { include_usage: true } }));
     const events = stdout.trim().split('\n\n');
     expect(JSON.parse(events.at(-2)!.slice('data: '.length))).toMatchObject({

@@ -57,7 +57,7 @@ describe('openai: leaving', () => {
     expect(before - (await suite.balance())).toBe(cost);
   });
 
-  test('leaving the loop is leaving', async () => {
+  test('breaking out of the loop counts as leaving', async () => {
     const events = (await suite.usage()).length;
     const stream = await suite.openai().chat.completions.create({
       model: 'gateway/fast',
@@ -99,7 +99,7 @@ describe('openai: leaving', () => {
     expect(await suite.balance()).toBe(before);
   });
 
-  test("the SDK's own timeout is the same as leaving", async () => {
+  test("the SDK's own timeout counts as leaving", async () => {
     const events = (await suite.usage()).length;
     // Long enough for the call to reach the edge.
     const client = suite.openai({ timeout: 1_000, fetch: watchedFetch().fetch });

@@ -4,7 +4,7 @@ import { FAST, useClients, watchedFetch } from './support.js';
 const suite = useClients();
 
 describe('openai: chat completions', () => {
-  test('answers come from the model that was asked', async () => {
+  test('the requested model answers', async () => {
     const answer = await suite.openai().chat.completions.create({
       model: 'gateway/fast',
       messages: [{ role: 'user', content: `${FAST} What is a ledger?` }],
@@ -66,7 +66,7 @@ describe('openai: chat completions', () => {
     });
   });
 
-  test('several choices, stop words and limits pass on', async () => {
+  test('several choices, stop words and limits reach the node', async () => {
     const client = suite.openai();
     const messages = [{ role: 'user' as const, content: `${FAST} Several answers` }];
     const several = await client.chat.completions.create({ model: 'gateway/fast', messages, n: 3 });
@@ -82,7 +82,24 @@ describe('openai: chat completions', () => {
     expect(stopped.choices[0]!.message.content).not.toContain('answer');
   });
 
-  test('parts of text, and what the gateway does not know, are taken', async () => {
+  test('log probabilities make up the text, whole and streamed', async () => {
+    const client = suite.openai();
+    const asked = {
+      model: 'gateway/fast',
+      messages: [{ role: 'user' as const, content: `${FAST} Hello` }],
+      logprobs: true,
+      top_logprobs: 2,
+    };
+    const { message, logprobs } = (await client.chat.completions.create(asked)).choices[0]!;
+    expect(logprobs!.content!.map(({ token }) => token).join('')).toBe(message.content);
+    expect(logprobs!.content!.every(({ top_logprobs: top }) => top.length === 2)).toBe(true);
+    const streamed: object[] = [];
+    for await (const { choices } of await client.chat.completions.create({ ...asked, stream: true }))
+      streamed.push(...(choices[0]?.logprobs?.content ?? []));
+    expect(streamed).toEqual(logprobs!.content);
+  });
+
+  test('text parts and unknown members are accepted', async () => {
     const { fetch, calls } = watchedFetch();
     const answer = await suite.openai({ fetch }).chat.completions.create({
       model: 'gateway/fast',
@@ -97,7 +114,7 @@ describe('openai: chat completions', () => {
     expect(answer.choices[0]!.message.content).toContain('Umlaute');
   });
 
-  test('the raw answer has our headers and none of the node', async () => {
+  test("the raw response has our headers and none of the node's", async () => {
     const { response } = await suite
       .openai()
       .chat.completions.create({

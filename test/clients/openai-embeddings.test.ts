@@ -7,7 +7,7 @@ const similarity = (left: number[], right: number[]): number =>
   left.reduce((sum, x, at) => sum + x * right[at]!, 0);
 
 describe('openai: embeddings', () => {
-  test('the default, base64, decodes to the very numbers of float', async () => {
+  test('the default, base64, decodes to the same numbers as float', async () => {
     const { fetch, calls } = watchedFetch();
     const client = suite.openai({ fetch });
     const input = 'A ledger never forgets';
@@ -56,7 +56,7 @@ describe('openai: embeddings', () => {
     expect(similarity(one!, two!)).toBeGreaterThan(similarity(one!, three!) + 0.1);
   });
 
-  test('tokens in are charged, and nothing else', async () => {
+  test('input tokens are charged, and nothing else', async () => {
     const before = await suite.balance();
     const { usage, model } = await suite.openai().embeddings.create({
       model: 'gateway/embed',
@@ -74,7 +74,7 @@ describe('openai: embeddings', () => {
     });
   });
 
-  test('tokens instead of text, and the dimensions that the model has', async () => {
+  test("tokens instead of text, and the model's dimensions, are accepted", async () => {
     const { data } = await suite.openai().embeddings.create({
       model: 'gateway/embed',
       input: [1, 22, 333],

@@ -50,7 +50,7 @@ describe('openai: refusals', () => {
     await soonerThan(2_000, isRefused, 'the key is refused');
   });
 
-  test('402 for an account that spent everything; not repeated', async () => {
+  test("402 for an account without balance, which isn't retried", async () => {
     const poor = await suite.product.signUp('free');
     await suite.openai({ apiKey: poor.key }).chat.completions.create({
       model: 'gateway/fast',
@@ -63,7 +63,7 @@ describe('openai: refusals', () => {
     expect(tries).toBe(1);
   });
 
-  test('402 for a key whose daily cap is reached; the header forbids repeating', async () => {
+  test('402 for a key whose daily cap is reached, with a header that forbids retries', async () => {
     const capped = await suite.product.signUp();
     await suite.product.api(capped.token, 'PATCH', `/api/keys/${capped.keyId}`, { daily_limit_usd: 0 });
     const { error, tries } = await refused({ apiKey: capped.key });

@@ -32,7 +32,7 @@ describe('openai: models', () => {
     expect(data.map(({ id }) => id).sort()).toEqual(['gateway/embed', 'gateway/fast']);
   });
 
-  test('listing is free and no usage', async () => {
+  test("listing is free and isn't usage", async () => {
     const before = await suite.balance();
     await suite.openai().models.list();
     expect(await suite.balance()).toBe(before);

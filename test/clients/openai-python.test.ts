@@ -39,7 +39,7 @@ function parts(answer: string): { head: string; body: string } {
 }
 
 describe('openai-python, its recorded headers', () => {
-  test('chat: plain JSON, since the gateway compresses nothing', async () => {
+  test('chat is answered in plain JSON, since the gateway compresses nothing', async () => {
     const { head, body } = parts(
       (await replay('/chat/completions', { messages, model: 'gateway/fast' })).stdout,
     );
@@ -48,7 +48,7 @@ describe('openai-python, its recorded headers', () => {
     expect(JSON.parse(body)).toMatchObject({ object: 'chat.completion', model: 'gateway/fast' });
   });
 
-  test('its stream helper accepts application/json and gets events all the same', async () => {
+  test('its stream helper accepts application/json and still gets events', async () => {
     const asked = { messages, model: 'gateway/fast', stream: true };
     const helper = ['x-stainless-helper-method: chat.completions.stream'];
     const { head, body } = parts((await replay('/chat/completions', asked, helper)).stdout);
@@ -56,14 +56,14 @@ describe('openai-python, its recorded headers', () => {
     expect(body.endsWith('data: [DONE]\n\n')).toBe(true);
   });
 
-  test('embeddings: base64 as it asks', async () => {
+  test('embeddings are answered in base64, as requested', async () => {
     const asked = { input: 'x', model: 'gateway/embed', encoding_format: 'base64' };
     const { body } = parts((await replay('/embeddings', asked)).stdout);
     const { data } = JSON.parse(body) as { data: { embedding: string }[] };
     expect(Buffer.from(data[0]!.embedding, 'base64')).toHaveLength(768 * 4);
   });
 
-  test('the async client and models.list', async () => {
+  test('the async client and models.list work', async () => {
     const { head, body } = parts(
       (await replay('/models', undefined, ['x-stainless-async: async:asyncio'])).stdout,
     );

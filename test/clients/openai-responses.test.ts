@@ -72,7 +72,7 @@ describe('openai: responses', () => {
     ]);
   });
 
-  test('a conversation with images, calls and their results is sent on as the chat that it was', async () => {
+  test('a conversation with images, calls and their results reaches the node as a chat request', async () => {
     await create({
       input: [
         { role: 'developer', content: 'Rules' },
@@ -161,7 +161,7 @@ describe('openai: responses', () => {
     });
   });
 
-  test('a stream tells each step, and the SDK puts the same response together', async () => {
+  test('a stream has an event for each step, from which the SDK builds the same response', async () => {
     suite.upstream.answer(stream(FULL_STREAM));
     const events = [];
     const helper = client.responses.stream({ model: 'gateway/fast', input: 'Hi' });
@@ -237,11 +237,14 @@ describe('openai: responses', () => {
     ['call_b', { city: 'Oslo' }],
   ];
 
-  test.each([0, undefined])('calls that all have the index %j are told apart by their IDs', async (index) => {
-    expect(await callsOf(...CALLS.map((call) => ({ ...call, index })))).toEqual(OF_TWO);
-  });
+  test.each([0, undefined])(
+    'calls that all have the index %j are distinguished by their IDs',
+    async (index) => {
+      expect(await callsOf(...CALLS.map((call) => ({ ...call, index })))).toEqual(OF_TWO);
+    },
+  );
 
-  test('calls whose arguments come in turns are put together', async () => {
+  test('calls whose arguments arrive interleaved are put together', async () => {
     const [rome, oslo] = CALLS.map(({ id, type }, index) => ({ index, id, type }));
     const more = (index: number, text: string) => ({ index, function: { arguments: text } });
     expect(
@@ -254,7 +257,7 @@ describe('openai: responses', () => {
     ).toEqual(OF_TWO);
   });
 
-  test('a call whose deltas have an ID each is one', async () => {
+  test('deltas of one call with different IDs stay one call', async () => {
     expect(
       await callsOf(
         { index: 0, id: 'call_a', function: { name: 'weather', arguments: '{"city":' } },
@@ -310,7 +313,7 @@ describe('openai: responses', () => {
     [{ input: 5 }, '"input" must be a text or a list of items.'],
     [{ input: [] }, '"input" must have at least one message.'],
     [{ max_output_tokens: 2_000_000_000 }, '"max_output_tokens" must be an integer from 1 to 1000000000.'],
-  ])('%j is refused in words', async (body, message) => {
+  ])('%j is refused with a message that says why', async (body, message) => {
     await expect(create(body)).rejects.toMatchObject({ error: { message } });
   });
 
@@ -360,7 +363,7 @@ describe('openai: responses', () => {
     expect(suite.upstream.seen).toHaveLength(before);
   });
 
-  test('a long conversation of calls is sent on as one message', async () => {
+  test('a long series of calls reaches the node as one message', async () => {
     const call = { type: 'function_call', call_id: 'call_a', name: 'weather', arguments: '{}' };
     await create({ input: Array(5_000).fill(call) });
     const { messages } = sent() as { messages: { tool_calls: unknown[] }[] };
@@ -400,7 +403,7 @@ describe('openai: responses', () => {
     ]);
   });
 
-  test('members that are not known are left out, and said', async () => {
+  test('unknown members are dropped and listed in a header', async () => {
     const { response } = await client.responses
       .create({
         model: 'gateway/fast',
@@ -413,7 +416,7 @@ describe('openai: responses', () => {
     expect(response.headers.get('x-gateway-dropped-fields')).toBe('max_tool_calls');
   });
 
-  test('too large a request is refused, and there is nothing to read again', async () => {
+  test("a request that is too large is refused, and a response can't be retrieved later", async () => {
     await expect(create({ input: 'x'.repeat(1024 * 1024) })).rejects.toMatchObject({
       status: 413,
       code: 'body_too_large',

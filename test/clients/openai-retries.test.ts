@@ -25,7 +25,7 @@ function watched(apiKey = suite.user.key) {
 }
 
 describe('openai: retries', () => {
-  test('429 is repeated when the answer says so, and then answered', async () => {
+  test('429 is retried at the time that the response names, and then answered', async () => {
     const free = await suite.product.signUp('free');
     const filler = suite.openai({ apiKey: free.key });
     const { client, calls } = watched(free.key);
@@ -63,7 +63,7 @@ describe('openai: retries', () => {
     expect(await suite.usage(free)).toHaveLength(20);
   });
 
-  test('503 upstream_unconfigured is not repeated', async () => {
+  test("503 upstream_unconfigured isn't retried", async () => {
     const { key } = await createTestKey(suite.product.db, { virtualKey: null });
     const { client, calls } = watched(key);
     const error = await thrownBy(() => ask(client, FAST));
@@ -72,7 +72,7 @@ describe('openai: retries', () => {
     expect(calls.map(({ status }) => status)).toEqual([503]);
   });
 
-  test('502 of a broken node is repeated twice; each try is recorded, and none is charged', async () => {
+  test('502 of a broken node is retried twice; each attempt is recorded, and none is charged', async () => {
     const before = await suite.balance();
     const { client, calls } = watched();
     const error = await thrownBy(() => ask(client, '[[sim status=500]]'));
@@ -88,7 +88,7 @@ describe('openai: retries', () => {
     expect(await suite.balance()).toBe(before);
   });
 
-  test('503 upstream_unavailable is repeated after its Retry-After', async () => {
+  test('503 upstream_unavailable is retried after its Retry-After', async () => {
     const { fetch, calls } = watchedFetch();
     const client = suite.openai({ fetch, maxRetries: 1 });
     const error = await thrownBy(() => ask(client, '[[sim status=429 retry_after=1]]'));

@@ -25,7 +25,7 @@ describe('openai: streams', () => {
     expect(chunks.at(-1)!.choices[0]!.finish_reason).toBe('stop');
   });
 
-  test('chunks come while the model still writes', async () => {
+  test('chunks arrive while the model still generates', async () => {
     const started = performance.now();
     const stream = await suite.openai().chat.completions.create({
       model: 'gateway/fast',
@@ -37,7 +37,7 @@ describe('openai: streams', () => {
     expect(times.at(-1)! - times[1]!).toBeGreaterThan(400);
   });
 
-  test('without stream_options no usage chunk comes, and the call is billed by usage all the same', async () => {
+  test('without stream_options there is no usage chunk, and the call is still billed by usage', async () => {
     const { fetch, calls } = watchedFetch();
     const before = await suite.balance();
     const chunks = await all(
@@ -86,7 +86,7 @@ describe('openai: streams', () => {
     expect(deltas.length).toBeGreaterThan(10);
   });
 
-  test('the .stream() helper gives the usage when it is asked for', async () => {
+  test('the .stream() helper returns the usage if it is requested', async () => {
     const before = await suite.balance();
     const runner = suite.openai().chat.completions.stream({
       model: 'gateway/fast',
@@ -98,7 +98,7 @@ describe('openai: streams', () => {
     expect(before - (await suite.balance())).toBe(cost);
   });
 
-  test('several choices are kept apart', async () => {
+  test('several choices stay separate', async () => {
     const runner = suite.openai().chat.completions.stream({ model: 'gateway/fast', messages, n: 2 });
     const { choices } = await runner.finalChatCompletion();
     expect(choices.map(({ index }) => index)).toEqual([0, 1]);

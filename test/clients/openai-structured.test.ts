@@ -12,7 +12,7 @@ const invoice = z.object({
 const messages = [{ role: 'user' as const, content: `${FAST} Read this invoice` }];
 
 describe('openai: structured output', () => {
-  test('parse gives an object of the zod schema', async () => {
+  test('parse returns an object that fits the zod schema', async () => {
     const answer = await suite.openai().chat.completions.parse({
       model: 'gateway/qwen-pro',
       messages,
@@ -33,7 +33,7 @@ describe('openai: structured output', () => {
     expect(invoice.parse(parsed)).toEqual(parsed);
   });
 
-  test('a plain JSON schema and JSON mode pass on', async () => {
+  test('a plain JSON schema and JSON mode reach the node', async () => {
     const client = suite.openai();
     const schema = { type: 'object', properties: { ok: { const: 'yes' } }, required: ['ok'] };
     const strict = await client.chat.completions.create({

@@ -39,7 +39,7 @@ const runnable = (asked: Arguments[]) => ({
 });
 
 describe('openai: tools', () => {
-  test('a tool call comes whole, and its result gets an answer', async () => {
+  test('a tool call is returned whole, and its result gets an answer', async () => {
     const client = suite.openai();
     const before = await suite.balance();
     const first = await client.chat.completions.create({
@@ -121,7 +121,24 @@ describe('openai: tools', () => {
     ]);
   });
 
-  test('tool_choice passes on: none, required and a named tool', async () => {
+  test('several tool calls at once are the same whole and put together from a stream by the SDK', async () => {
+    const client = suite.openai();
+    const clock: ChatCompletionTool = { type: 'function', function: { name: 'clock', parameters } };
+    const content = `${FAST} Use weather and clock`;
+    const asked = {
+      model: 'gateway/fast',
+      messages: [{ role: 'user' as const, content }],
+      tools: [weather, clock],
+    };
+    const whole = (await client.chat.completions.create(asked)).choices[0]!.message.tool_calls;
+    expect(whole).toMatchObject([{ function: { name: 'weather' } }, { function: { name: 'clock' } }]);
+    const { tool_calls: joined } = await client.chat.completions.stream(asked).finalMessage();
+    expect(joined).toMatchObject(whole!);
+    const one = await client.chat.completions.create({ ...asked, parallel_tool_calls: false });
+    expect(one.choices[0]!.message.tool_calls).toHaveLength(1);
+  });
+
+  test('tool_choice reaches the node: none and a named tool', async () => {
     const client = suite.openai();
     const clock: ChatCompletionTool = { type: 'function', function: { name: 'clock', parameters: {} } };
     const asked = { model: 'gateway/fast', messages: [question], tools: [weather, clock] };

@@ -164,7 +164,7 @@ describe('a streamed chat', () => {
     ],
     ['stalls', stream([delta('a'), delta('b')], { finish: false })],
     [
-      'tells an error',
+      'reports an error',
       stream([
         delta('a'),
         delta('b'),

@@ -43,18 +43,18 @@ describe('an upstream that sends comments', () => {
   test.each([
     ['instead of a first chunk', ''],
     ['in place of the next chunk', delta('Hel')],
-  ])('%s is cut off like a silent one', async (_when, first) => {
+  ])('%s is cut off like a silent upstream', async (_when, first) => {
     hasty.upstream.answer(pinging(first));
     await expectCut(hasty);
   });
 
-  test('before the first chunk may do so for as long as it may take to begin', async () => {
+  test('before the first chunk may do so until the timeout of the first byte', async () => {
     patient.upstream.answer(pinging('', 2 * IDLE_MS, delta('x') + DONE_EVENT));
     const { text } = await call(patient);
     expect(text.replaceAll(':\n\n', '')).toBe(delta('x') + DONE_EVENT);
   });
 
-  test('and then nothing is cut off after the pause that is allowed between chunks', async () => {
+  test('and then sends nothing is cut off after the timeout between chunks', async () => {
     patient.upstream.answer((_request, response) =>
       response.writeHead(200, { 'content-type': 'text/event-stream' }).write(PING),
     );

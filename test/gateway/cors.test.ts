@@ -25,7 +25,7 @@ describe('a browser on any site', () => {
     }
   });
 
-  test('may read answers, refusals included, and the headers that help', async () => {
+  test('may read answers and refusals, and the headers that SDKs need', async () => {
     const { key } = await createTestKey(suite.db);
     for (const response of [
       await postChat(suite.edge.url, key, {}, SITE),

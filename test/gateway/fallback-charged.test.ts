@@ -28,7 +28,7 @@ const chunks = [
   { choices: [], usage: USAGE },
 ].map((fields) => chunkEvent({ ...nameless, ...fields }));
 
-/** A model whose deployments are all parked, over the whole way from edge to node. */
+/** A model whose deployments are all cooling down, over the whole way from edge to node. */
 describe('a call that another model answered', () => {
   let db: TestDatabase;
   let simulator: Simulator;

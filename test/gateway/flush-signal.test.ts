@@ -11,7 +11,7 @@ import { until } from '../support/until.js';
 const log = createLogger('test', 'silent');
 
 describe('the signal of flushed usage', () => {
-  test('says at once whose usage it was, and at most one thing per 100 ms', async () => {
+  test('names the accounts at once, in at most one message per 100 ms', async () => {
     const sent: { at: number; ids: string[] | null }[] = [];
     const signal = createFlushSignal({
       log,
@@ -19,11 +19,11 @@ describe('the signal of flushed usage', () => {
     });
     const ids = Array.from({ length: 40 }, newId);
     const began = performance.now();
-    signal.tell([ids[0]!]);
+    signal.notify([ids[0]!]);
     expect(sent).toHaveLength(1);
     // As many flushes as a busy edge has, over half a second.
     for (let next = 1; next < ids.length; next++) {
-      signal.tell([ids[next]!, ids[next - 1]!]);
+      signal.notify([ids[next]!, ids[next - 1]!]);
       await new Promise((resolve) => setTimeout(resolve, 12));
     }
     await until(() => new Set(sent.flatMap((one) => one.ids)).size === ids.length);
@@ -33,28 +33,28 @@ describe('the signal of flushed usage', () => {
     await signal.stop();
   });
 
-  test('speaks of everybody when the list would be too long for PostgreSQL', async () => {
-    const said = async (accounts: number): Promise<string> => {
+  test('means all accounts when the list would be too long for PostgreSQL', async () => {
+    const payloadFor = async (accounts: number): Promise<string> => {
       const sent: string[] = [];
       const signal = createFlushSignal({ log, send: async (payload) => void sent.push(payload) });
-      signal.tell([...Array.from({ length: accounts }, newId)]);
+      signal.notify([...Array.from({ length: accounts }, newId)]);
       await signal.stop();
       return sent[0]!;
     };
-    expect(decodeFlushed(await said(189))).toHaveLength(189);
-    expect((await said(189)).length).toBeLessThan(7_000);
-    expect(decodeFlushed(await said(190))).toBeNull();
+    expect(decodeFlushed(await payloadFor(189))).toHaveLength(189);
+    expect((await payloadFor(189)).length).toBeLessThan(7_000);
+    expect(decodeFlushed(await payloadFor(190))).toBeNull();
   });
 
-  test('a batch without an account says nothing', async () => {
+  test('sends nothing for a batch without accounts', async () => {
     const sent: string[] = [];
     const signal = createFlushSignal({ log, send: async (payload) => void sent.push(payload) });
-    signal.tell([]);
+    signal.notify([]);
     await signal.stop();
     expect(sent).toEqual([]);
   });
 
-  test('what could not be said is said again, together with what came since', async () => {
+  test('sends a failed message again, together with newer accounts', async () => {
     let away = true;
     const sent: string[][] = [];
     const signal = createFlushSignal({
@@ -65,23 +65,23 @@ describe('the signal of flushed usage', () => {
         sent.push(decodeFlushed(payload)!.sort());
       },
     });
-    signal.tell(['a']);
-    signal.tell(['b']);
+    signal.notify(['a']);
+    signal.notify(['b']);
     away = false;
     await until(() => sent.length > 0);
     expect(sent).toEqual([['a', 'b']]);
     await signal.stop();
   });
 
-  test('a stop says what is left to say', async () => {
+  test('sends pending accounts on stop', async () => {
     const sent: string[] = [];
     const signal = createFlushSignal({
       log,
       intervalMs: 60_000,
       send: async (payload) => void sent.push(payload),
     });
-    signal.tell(['a']);
-    signal.tell(['b']);
+    signal.notify(['a']);
+    signal.notify(['b']);
     await signal.stop();
     expect(sent).toEqual(['a', 'b']);
   });
@@ -96,7 +96,7 @@ describe('over PostgreSQL', () => {
     await db.close();
   });
 
-  test('comes after the commit, names the account and nothing of the call', async () => {
+  test('is sent after the commit, and names the account but nothing of the call', async () => {
     const upstream = await startScriptedUpstream();
     const edge = await startTestEdge(db, { upstreamUrl: upstream.url });
     const payloads: string[] = [];

@@ -86,7 +86,7 @@ describe('a key whose guard acts', () => {
     expect(await usageOf(suite.db, key.accountId)).toHaveLength(1);
   });
 
-  test('disable: a stream that is running is finished, and counts while it runs', async () => {
+  test('disable: a running stream is completed, and counts while it runs', async () => {
     let end = (): void => undefined;
     const held = new Promise<void>((resolve) => {
       end = resolve;
@@ -107,7 +107,7 @@ describe('a key whose guard acts', () => {
     expect((await post(key)).headers.get('retry-after')).toBeNull();
   });
 
-  test('undone by hand, it serves again for the rest of the month, and guards again in the next', async () => {
+  test('serves again for the rest of the month when the guard is undone by hand, and is guarded again in the next', async () => {
     const key = await guarded('disable');
     expect((await post(key)).status).toBe(200);
     await suite.edge.settled();
@@ -123,7 +123,7 @@ describe('a key whose guard acts', () => {
     expect(await actedOf(key)).toBe(utcDay(now).slice(0, 7));
   });
 
-  test('what it did ends with the month, to the millisecond', async () => {
+  test('serves again when the month ends, to the millisecond', async () => {
     const key = await guarded('disable');
     expect((await post(key)).status).toBe(200);
     await suite.edge.settled();
@@ -134,7 +134,7 @@ describe('a key whose guard acts', () => {
     await suite.edge.settled();
   });
 
-  test('a new month begins without what the last one has not committed yet', async () => {
+  test('begins a new month without the uncommitted usage of the last one', async () => {
     const key = await guarded('disable');
     const lock = await suite.db.pool.connect();
     await lock.query('begin');
@@ -151,7 +151,7 @@ describe('a key whose guard acts', () => {
     expect(await actedOf(key)).toBe(utcDay(now).slice(0, 7));
   });
 
-  test('slow: a tenth of the requests per minute, in a window beside the plan, and no call is kept waiting', async () => {
+  test("slow: allows a tenth of the plan's requests per minute, and keeps no call waiting", async () => {
     const key = await guarded('slow', {}, { plan: 'free' });
     expect((await post(key)).headers.get('x-ratelimit-limit-requests')).toBe('20');
     await suite.edge.settled();
@@ -165,7 +165,7 @@ describe('a key whose guard acts', () => {
     expect((await post(key)).status).toBe(200);
   });
 
-  test('fallback_model: calls run on the other model at its price, and the record says both', async () => {
+  test('fallback_model: calls run on the other model at its price, and both models are recorded', async () => {
     const model = 'gateway/qwen-pro';
     const key = await guarded('fallback_model', { model: 'gateway/fast' });
     const bodies = { messages: [{ role: 'user', content: `"model":"${model}"` }], model, user: model };
@@ -189,7 +189,7 @@ describe('a key whose guard acts', () => {
     expect(rows.map((row) => row.moved_to)).toEqual([null, 'gateway/fast', 'gateway/fast']);
   });
 
-  test('fallback_model: a large body is moved too, and nothing else of it changes', async () => {
+  test('fallback_model: moves a large body too, and changes nothing else in it', async () => {
     const key = await guarded('fallback_model', { model: 'gateway/fast' });
     await post(key, { model: 'gateway/qwen-pro' });
     const content = '"model":"gateway/qwen-pro" \\" '.repeat(5_000);
@@ -201,7 +201,7 @@ describe('a key whose guard acts', () => {
   test.each([
     ['a model that is no dearer', { model: 'gateway/fast' }, 'gateway/qwen-fast'],
     ['the model itself', { model: 'gateway/fast' }, 'gateway/fast'],
-  ])('fallback_model: leaves a call to %s where it is', async (_what, asked, model) => {
+  ])("fallback_model: doesn't move a call to %s", async (_what, asked, model) => {
     const key = await guarded('fallback_model', { model });
     await post(key);
     await post(key, asked);

@@ -50,7 +50,7 @@ describe('a change on the platform', () => {
     await soonerThan(2_000, isLetIn, 'the caller is let in');
   });
 
-  test('of a key made a moment after it was first asked for is seen', async () => {
+  test('that creates a key just after it was first presented is seen', async () => {
     const caller = await createTestKey(suite.db);
     const row = await suite.db.pool.query('delete from api_keys where id = $1 returning *', [caller.keyId]);
     expect((await postChat(suite.edge.url, caller.key)).status).toBe(401);

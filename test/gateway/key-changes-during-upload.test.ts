@@ -35,7 +35,7 @@ describe('a key that changes while a body is uploaded', () => {
     ['capped', 'update api_keys set daily_limit_usd = 0 where id = $1', 'key', 402],
     ['disabled with its account', `update accounts set status = 'disabled' where id = $1`, 'account', 401],
     ['moved to another plan', `update accounts set plan_id = 'free' where id = $1`, 'account', 403],
-  ])('%s is judged as it is when the body is there', async (_what, sql, kind, status) => {
+  ])('%s is judged by its state when the body has arrived', async (_what, sql, kind, status) => {
     const model = 'gateway/qwen-pro';
     const caller = await createTestKey(suite.db);
     const body = chatBody(100_000, { model });
@@ -49,7 +49,7 @@ describe('a key that changes while a body is uploaded', () => {
     expect(suite.upstream.seen.slice(before).filter(({ body: { length } }) => length >= 100_000)).toEqual([]);
   });
 
-  test('and goes, leaves the account with exactly its money: a top-up counts at once', async () => {
+  test("and is deleted leaves the account's money exact: a top-up counts at once", async () => {
     const going = await createTestKey(suite.db, { balance: '0.01' });
     const staying = await createTestKey(suite.db, { accountId: going.accountId });
     const body = chatBody(100_000);

@@ -52,7 +52,7 @@ describe('an edge that loses the lock of the one edge', () => {
     });
   const giveBack = () => rival.query('select pg_advisory_unlock($1)', [advisoryLocks.singleEdge]);
 
-  test('goes on while nobody else has it, and says so once', async () => {
+  test('goes on while nobody else has the lock, and logs that once', async () => {
     await breakSession();
     await until(() => lines.length === 2);
     expect(lines).toEqual(['lost the single-edge lock', 'holding the single-edge lock again']);
@@ -60,7 +60,7 @@ describe('an edge that loses the lock of the one edge', () => {
     await expect(holdLeaderLock(db.url, pino({ level: 'silent' }), 200)).rejects.toThrow('another edge');
   });
 
-  test('to another stops admitting within the bound, and goes on when the other ends', async () => {
+  test('to another edge stops admitting in time, and goes on when the other edge ends', async () => {
     await takeOver();
     let regained = 0;
     lock.onRegained(() => {
@@ -75,7 +75,7 @@ describe('an edge that loses the lock of the one edge', () => {
     expect(lines.at(-1)).toBe('holding the single-edge lock again');
   });
 
-  test('answers 503 with Retry-After and is not ready, and knows afterwards what the other has admitted', async () => {
+  test("answers 503 with Retry-After and isn't ready, and afterwards counts what the other edge has admitted", async () => {
     const upstream = await startScriptedUpstream();
     let admits = true;
     let regained = (): void => undefined;

@@ -16,7 +16,7 @@ import { startTestPlatform, type TestPlatform } from '../support/platform.js';
 import { TEST_SECRETS } from '../support/secrets.js';
 import { until } from '../support/until.js';
 
-interface Told {
+interface Expected {
   status: number;
   code: string;
   retryAfter: string | null;
@@ -81,7 +81,7 @@ describe('with a LiteLLM upstream', () => {
     return text;
   };
 
-  test('a key gets its virtual key there, and takes it along when it goes', async () => {
+  test('a key gets its virtual key there, which is deleted with the key', async () => {
     const before = litellm.keys.size;
     const { body } = await call<{ api_key: { id: string } }>(edge.url, 'POST', '/api/keys', {
       token,
@@ -94,7 +94,7 @@ describe('with a LiteLLM upstream', () => {
     await until(() => litellm.keys.size === before);
   });
 
-  test('a virtual key that is gone there already counts as removed, alone and among others', async () => {
+  test('a virtual key that is already deleted there counts as removed, alone and among others', async () => {
     const client = createVirtualKeyClient({ url: litellm.url, masterKey: litellm.masterKey });
     const standing = await client.generate({ accountId: 'a', alias: 'x' });
     const before = litellm.keys.size;
@@ -103,7 +103,7 @@ describe('with a LiteLLM upstream', () => {
     expect(litellm.keys.size).toBe(before - 1);
   });
 
-  test('an answer comes without its headers, charged as it reports', async () => {
+  test('an answer is passed without its headers and charged by its usage', async () => {
     litellm.answer(whole());
     const response = await postChat(edge.url, key);
     const text = await nothingLeaks(response);
@@ -139,13 +139,13 @@ describe('with a LiteLLM upstream', () => {
     expect(await lastEvent()).toMatchObject({ input_tokens: 12, output_tokens: 34, estimated: false });
   });
 
-  test('a stream whose usage was stripped on the way is estimated and flagged', async () => {
+  test('a stream without its usage is estimated and flagged', async () => {
     litellm.answer(stream({ usage: false }));
     await nothingLeaks(await postChat(edge.url, key, { stream: true }));
     expect(await lastEvent()).toMatchObject({ status: 'success', output_tokens: 3, estimated: true });
   });
 
-  test('a virtual key that it has lost is an upstream error, not the caller’s 401', async () => {
+  test('a virtual key that it has lost is an upstream error, not a 401', async () => {
     const lost = await newKey();
     litellm.keys.delete([...litellm.keys.keys()].at(-1)!);
     const response = await postChat(edge.url, lost);
@@ -156,7 +156,7 @@ describe('with a LiteLLM upstream', () => {
   const unavailable = { status: 503, code: 'upstream_unavailable', retryAfter: '5' };
   const failed = { status: 502, code: 'upstream_error', retryAfter: null };
   const refused = { status: 400, code: 'invalid_request', retryAfter: null };
-  const cases: [string, LiteLlmScript, Told][] = [
+  const cases: [string, LiteLlmScript, Expected][] = [
     [
       'a budget, as 400 of old',
       failure(400, 'Budget has been exceeded! Current cost: 0.001, Max budget: 0.0', 'auth_error'),
@@ -251,21 +251,24 @@ describe('with a LiteLLM upstream', () => {
     ],
   ];
 
-  test.each(cases)('%s is told as the contract says', async (_what, script, { message, ...told }) => {
+  test.each(cases)('%s gets the documented error', async (_what, script, { message, ...expected }) => {
     litellm.answer(script);
     const before = await balanceOf(db, accountId);
     for (const asStream of [false, true]) {
       const response = await postChat(edge.url, key, { stream: asStream });
-      expect([response.status, response.headers.get('retry-after')]).toEqual([told.status, told.retryAfter]);
+      expect([response.status, response.headers.get('retry-after')]).toEqual([
+        expected.status,
+        expected.retryAfter,
+      ]);
       const error = await errorOf(response.clone());
-      expect(error).toMatchObject({ code: told.code, param: null });
+      expect(error).toMatchObject({ code: expected.code, param: null });
       if (message) expect(error.message).toBe(message);
       await nothingLeaks(response);
     }
     expect(await lastEvent()).toMatchObject({
       status: 'error',
-      error_code: told.code,
-      http_status: told.status,
+      error_code: expected.code,
+      http_status: expected.status,
     });
     expect(await balanceOf(db, accountId)).toBe(before);
   });
@@ -285,7 +288,7 @@ describe('with a LiteLLM upstream', () => {
     ],
     ['500', { message: `litellm.APIError: http://10.9.8.7${GROUPS}`, code: 500 }, 502, 'upstream_error'],
     ['no code', { message: 'litellm.APIConnectionError: gemma-3-4b' }, 502, 'upstream_error'],
-  ])('an error as the first chunk is an answer of its own: %s', async (_what, payload, status, code) => {
+  ])('an error as the first chunk becomes an error response: %s', async (_what, payload, status, code) => {
     litellm.answer(stream({ error: { after: 0, payload } }));
     const response = await postChat(edge.url, key, { stream: true });
     expect(response.status).toBe(status);

@@ -34,7 +34,7 @@ describe('a session that has locked an account', () => {
       what: 'the charge',
     });
 
-  test('keeps nobody else from being charged, and its account is charged once it is gone', async () => {
+  test('keeps nobody else from being charged, and its account is charged once the session ends', async () => {
     const victim = await createTestKey(suite.db);
     const others = [await createTestKey(suite.db), await createTestKey(suite.db)];
     await locked('select from accounts where id = $1 for update', [victim.accountId], async () => {
@@ -50,7 +50,7 @@ describe('a session that has locked an account', () => {
     expect(await checkInvariants(suite.db.pool)).toEqual([]);
   });
 
-  test('in another row that its usage needs, keeps nobody else from being charged either', async () => {
+  test('or another row that its usage needs keeps nobody else from being charged either', async () => {
     const [victim, other] = [await createTestKey(suite.db), await createTestKey(suite.db)];
     for (const payer of [victim, other]) await call(payer);
     await suite.edge.settled();

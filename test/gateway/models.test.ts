@@ -44,7 +44,7 @@ describe('GET /v1/models', () => {
     });
   });
 
-  test('tells the state of the rate limit without counting toward it, as a route that does not exist does', async () => {
+  test('reports the rate limit without counting against it, as does an unknown route', async () => {
     const { key } = await createTestKey(suite.db, { plan: 'free' });
     for (const path of ['/v1/models', '/v1/nothing', '/v1/models']) {
       const { headers } = await fetch(suite.edge.url + path, { headers: { authorization: `Bearer ${key}` } });

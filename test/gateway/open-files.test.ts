@@ -14,7 +14,7 @@ const LIMIT = 400;
 const FLOOD = 500;
 
 /** Several edges on one port: journeys/edge-processes. */
-test('connections of clients leave an edge the file descriptors that its own work needs', async () => {
+test('an edge limits connections of clients, so that file descriptors remain for its own work', async () => {
   const db = await createTestDatabase();
   const folder = mkdtempSync(join(tmpdir(), 'gateway-open-files-'));
   const env = await loneEdgeEnv(db, folder);

@@ -7,8 +7,8 @@ import { createTestDatabase } from '../support/database.js';
 import { inDist } from '../support/dist.js';
 import { loneEdgeEnv } from '../support/lone-edge.js';
 
-/** A launcher that is killed while an edge starts can't be told any more that it serves. */
-test('an edge whose launcher is gone before it serves ends as if it was asked to', async () => {
+/** A launcher that is killed while an edge starts can't be notified that the edge serves. */
+test('an edge whose launcher has gone before it serves stops in an orderly way', async () => {
   const db = await createTestDatabase();
   const folder = mkdtempSync(join(tmpdir(), 'gateway-orphan-'));
   const edge = fork(inDist('gateway/main.js'), {

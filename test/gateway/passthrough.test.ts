@@ -7,7 +7,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { errorOf, startTestEdge, type TestEdge } from '../support/edge.js';
 import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.js';
 
-describe('what is not of the edge', () => {
+describe('a request that the edge does not serve', () => {
   let db: TestDatabase;
   let upstream: ScriptedUpstream;
   let platform: Server;
@@ -50,7 +50,7 @@ describe('what is not of the edge', () => {
     await db.close();
   });
 
-  test('passes to the platform and back as it is', async () => {
+  test('passes to the platform and back unchanged', async () => {
     const response = await fetch(`${edge.url}/api/some/path%2Fwith?query=1&x=%20`, {
       method: 'PATCH',
       headers: {
@@ -89,7 +89,7 @@ describe('what is not of the edge', () => {
     },
   );
 
-  test('carries forwarded headers that only we set', async () => {
+  test('carries forwarded headers that only the edge sets', async () => {
     await fetch(`${edge.url}/api/x`, {
       headers: {
         'x-forwarded-for': '6.6.6.6',
@@ -128,7 +128,7 @@ describe('what is not of the edge', () => {
     await once(socket, 'close');
   });
 
-  test('is a 502 in our shape, without an address, while the platform is away; /v1 and /health go on', async () => {
+  test("gets a 502 in the API's format, without an address, while the platform is away; /v1 and /health are still served", async () => {
     const log = createLogger('edge', 'silent');
     const warnings: string[] = [];
     log.warn = (...args: unknown[]) => void warnings.push(String(args.at(-1)));

@@ -59,13 +59,13 @@ describe('calls that are pipelined on one connection', () => {
       const asked = JSON.parse(request.body) as Asked;
       const name = asked.messages[0].content;
       await gate(name).promise;
-      const said = `${'x'.repeat(asked.max_tokens ?? 0)} said ${name}`;
+      const content = `${'x'.repeat(asked.max_tokens ?? 0)} reply ${name}`;
       if (asked.stream) {
-        const deltas = (said.match(/.{1,1000}/g) ?? []).map(delta);
+        const deltas = (content.match(/.{1,1000}/g) ?? []).map(delta);
         await stream([...deltas, usageEvent(9, 9), DONE_EVENT])(request, response);
         return;
       }
-      const message = { role: 'assistant', content: said };
+      const message = { role: 'assistant', content };
       chat({ choices: [{ index: 0, message, finish_reason: 'stop' }] })(request, response);
     });
     return (name) => gate(name).resolve();
@@ -86,7 +86,7 @@ describe('calls that are pipelined on one connection', () => {
     return { text: () => text, write: (more) => socket.write(more), closed, socket };
   }
 
-  const answersIn = (text: string): string[] => [...text.matchAll(/said (\w+)/g)].map(([, name]) => name!);
+  const answersIn = (text: string): string[] => [...text.matchAll(/reply (\w+)/g)].map(([, name]) => name!);
   const charged = async (): Promise<number> => {
     await edge.settled();
     return (await usageOf(db, caller.accountId)).filter(({ status }) => status === 'success').length;
@@ -215,8 +215,8 @@ describe('calls that are pipelined on one connection', () => {
       socket.pause();
       await until(async () => (await charged()) === 1);
       socket.resume();
-      await until(() => text().includes('said a'));
-      // Likewise.
+      await until(() => text().includes('reply a'));
+      // Not a wait for a condition, either.
       await delay(LONGER_MS);
       release('b');
       await closed;

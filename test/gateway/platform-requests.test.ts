@@ -65,7 +65,7 @@ describe('a request to the platform', () => {
     ['/a%2Fb?', '/a%2Fb?'],
     ['/a?b?c', '/a?b?c'],
     ['/', '/'],
-  ])('asks for %s by %s', async (asked, url) => {
+  ])('is made for %s if the client sends %s', async (asked, url) => {
     const { statuses } = await ask(`GET ${asked}`);
     expect([statuses, seen.at(-1)!.url]).toEqual([[200], url]);
   });
@@ -79,7 +79,7 @@ describe('a request to the platform', () => {
     '/\\x.test/a',
     '/a\\..\\b',
     '/a/..b',
-  ])('is 400 where its path climbs, or could be read as a host: %s', async (path) => {
+  ])('gets 400 if its path has .. segments, or could be read as a host: %s', async (path) => {
     const before = seen.length;
     const { statuses, text } = await ask(`GET ${path}`);
     expect(statuses).toEqual([400]);
@@ -89,7 +89,7 @@ describe('a request to the platform', () => {
     expect(refused.statuses).toEqual([400]);
   });
 
-  test('leaves the body of a GET and what stands in Connection behind', async () => {
+  test('drops the body of a GET and the headers that Connection lists', async () => {
     const { statuses } = await ask('GET /a', ['Content-Length: 3', 'X-Gone: 1', 'Connection: x-gone'], 'abc');
     expect(statuses).toEqual([200]);
     expect(seen.at(-1)!.headers).not.toMatchObject({ 'content-length': expect.anything() });
@@ -97,13 +97,13 @@ describe('a request to the platform', () => {
     expect(seen.at(-1)!.headers.connection).not.toContain('x-gone');
   });
 
-  test.each(['TRACE', 'PROPFIND', 'REPORT'])('is none with the method %s', async (method) => {
+  test.each(['TRACE', 'PROPFIND', 'REPORT'])("isn't made for the method %s", async (method) => {
     const before = seen.length;
     const { statuses } = await ask(`${method} /a`);
     expect([statuses, seen.length]).toEqual([[404], before]);
   });
 
-  test('over https passes to whom is known, and to nobody else', async () => {
+  test('over https is sent only to a platform with a trusted certificate', async () => {
     const secure = await startBoth(createTlsServer(pair), 'https');
     const open = (): Promise<string> =>
       new Promise((resolve) => {

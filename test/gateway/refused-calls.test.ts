@@ -20,7 +20,7 @@ describe('refused calls', () => {
   const counted = (token: string, calls: number) =>
     until(async () => (await refusedOf(token)).total_calls === calls, { what: `${calls} counted calls` });
 
-  test('are looked up by their id, by their owner alone', async () => {
+  test('can be looked up by their ID, by their owner only', async () => {
     const [user, other] = [await suite.signUp('free'), await suite.signUp('free')];
     const refused = await postChat(suite.url, user.key, { model: 'gateway/qwen-pro' });
     expect(refused.status).toBe(403);
@@ -61,7 +61,7 @@ describe('refused calls', () => {
     expect([body.status, body.error_message]).toEqual(['success', null]);
   });
 
-  test('are counted by key, code and model for their owner alone, and are no usage', async () => {
+  test("are counted by key, code and model for their owner only, and aren't usage", async () => {
     const user = await suite.signUp('free');
     const key = async (name: string) => {
       const made = await suite.api<{ key: string; api_key: { id: string } }>(
@@ -130,7 +130,7 @@ describe('refused calls', () => {
     await expect(refusedOf(stranger.token, `/api/keys/${capped.id}/refused`)).rejects.toThrow('404');
   });
 
-  test('of a key that its guard has slowed down are told with the way back', async () => {
+  test('of a key that its guard has slowed down come with the remedy', async () => {
     const user = await suite.signUp('free');
     expect((await postChat(suite.url, user.key)).status).toBe(200);
     const [key] = await suite.api<{ id: string }[]>(user.token, 'GET', '/api/keys');
@@ -152,7 +152,7 @@ describe('refused calls', () => {
     });
   });
 
-  test('tell a plan that is too small, in GraphQL as in REST', async () => {
+  test('show that a plan is too small, in GraphQL as in REST', async () => {
     const user = await suite.signUp('free');
     const body = {
       model: 'gateway/fast',

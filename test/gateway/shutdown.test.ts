@@ -49,7 +49,7 @@ describe('an edge that stops', () => {
     await db.close();
   });
 
-  test('finishes the calls in flight, takes no new connection, and leaves nothing unwritten', async () => {
+  test('completes calls in flight, accepts no new connection, and writes all events', async () => {
     const edge = await startTestEdge(db, { upstreamUrl: upstream.url });
     const { key, accountId } = await createTestKey(db);
     let release = (): void => undefined;
@@ -80,7 +80,7 @@ describe('an edge that stops', () => {
     expect(await checkInvariants(db.pool)).toEqual([]);
   });
 
-  test('ends what is left at the drain limit with an error event, which is free', async () => {
+  test('ends remaining calls at the drain limit with an error event, free of charge', async () => {
     const edge = await startTestEdge(db, { upstreamUrl: upstream.url });
     const { key, accountId } = await createTestKey(db);
     upstream.answer(stream([delta('a'), delta('b')], { finish: false }));
@@ -107,7 +107,7 @@ describe('an edge that stops', () => {
     ]);
   });
 
-  test('fails nobody whose next request on a connection is under way', async () => {
+  test('serves a request that is already under way on an open connection', async () => {
     const edge = await startTestEdge(db, {
       upstreamUrl: upstream.url,
       bounds: { restMs: RESOURCE_LIMITS.restMs },
@@ -138,7 +138,7 @@ describe('an edge that stops', () => {
     await link.close();
   });
 
-  test('closes a kept-alive connection once it has rested', async () => {
+  test('closes a kept-alive connection after a short rest', async () => {
     const edge = await startTestEdge(db, { upstreamUrl: upstream.url, bounds: { restMs: 200 } });
     const socket = await connected(edge.url);
     const closed = once(socket, 'close');
@@ -149,7 +149,7 @@ describe('an edge that stops', () => {
     await closed;
   });
 
-  test('records a call whose client has left and whose usage is still to come', async () => {
+  test('records a call whose client has left and whose usage is still expected', async () => {
     const edge = await startTestEdge(db, { upstreamUrl: upstream.url });
     const { key, accountId } = await createTestKey(db);
     const finish = chunkEvent({ choices: [{ index: 0, delta: { content: 'a' }, finish_reason: 'stop' }] });
@@ -172,7 +172,7 @@ describe('an edge that stops', () => {
     await closed;
   });
 
-  test('cuts a request that never becomes whole at the drain limit', async () => {
+  test('cuts an incomplete request at the drain limit', async () => {
     const edge = await startTestEdge(db, { upstreamUrl: upstream.url });
     const socket = await connected(edge.url);
     const closed = once(socket, 'close');
@@ -181,7 +181,7 @@ describe('an edge that stops', () => {
     await closed;
   });
 
-  test('lets a stream that ends in time end as it should', async () => {
+  test('lets a stream that ends in time end normally', async () => {
     const edge = await startTestEdge(db, { upstreamUrl: upstream.url });
     const { key, accountId } = await createTestKey(db);
     upstream.answer(async (_request, response) => {

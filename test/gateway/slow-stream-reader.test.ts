@@ -6,7 +6,7 @@ import type { CallInput } from '../../src/inference/call.js';
 
 /** What the head of a stream says of its call. */
 const INPUT = { id: '0198c0de-0000-7000-8000-000000000001', admission: {}, body: {} } as CallInput;
-const BOUNDS = { stalledReaderMs: 60_000, readPace: undefined as never };
+const BOUNDS = { stalledReaderMs: 60_000, minimumReadRate: undefined as never };
 const EVENT = Buffer.from(`data: {"x":"${'x'.repeat(3_000)}"}\n\n`);
 const LAST = Buffer.from('data: [DONE]\n\n');
 
@@ -15,7 +15,7 @@ describe('a stream in small events to a client that reads slowly', () => {
   let server: Server;
   let url: string;
   /** Answers a request. */
-  let serve: (recipient: V1Sink) => void;
+  let serve: (sink: V1Sink) => void;
   const sockets: Socket[] = [];
 
   beforeAll(async () => {
@@ -42,14 +42,14 @@ describe('a stream in small events to a client that reads slowly', () => {
       let sent = 0;
       let drained = 0;
       const closed = new Promise<void>((resolve) => {
-        serve = (recipient) => {
-          recipient.onClose(resolve);
-          recipient.onDrain(() => {
-            expect(recipient.full).toBe(false);
-            if (++drained === 1) recipient.endStream(LAST);
+        serve = (sink) => {
+          sink.onClose(resolve);
+          sink.onDrain(() => {
+            expect(sink.full).toBe(false);
+            if (++drained === 1) sink.endStream(LAST);
           });
-          recipient.startStream();
-          for (; !recipient.full; sent++) recipient.send(EVENT);
+          sink.startStream();
+          for (; !sink.full; sent++) sink.send(EVENT);
         };
       });
       const answer = await ask();

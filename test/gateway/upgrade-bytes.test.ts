@@ -77,7 +77,7 @@ describe('a WebSocket through the edge', () => {
       });
     });
 
-  test('carries frames of any size both ways, byte by byte, from the first one on', async () => {
+  test('carries frames of any size both ways, byte for byte, from the first frame on', async () => {
     const { client } = await open();
     for (const size of [0, 1, 125, 126, 65_535, 65_536, 3_000_000]) {
       const data = Buffer.alloc(size, size % 251);
@@ -88,7 +88,7 @@ describe('a WebSocket through the edge', () => {
     client.close();
   });
 
-  test('carries codes and reasons of a close, and pings, from end to end', async () => {
+  test('carries close codes, close reasons and pings from end to end', async () => {
     const one = await open();
     one.server.ping('are you there');
     const [pong] = (await once(one.server, 'pong')) as [Buffer];
@@ -108,7 +108,7 @@ describe('a WebSocket through the edge', () => {
     client.close();
   });
 
-  test('who vanishes at one end is gone at the other', async () => {
+  test('a side that vanishes is disconnected at the other', async () => {
     const one = await open();
     one.client.terminate();
     const [code] = (await once(one.server, 'close')) as [number];
@@ -118,7 +118,7 @@ describe('a WebSocket through the edge', () => {
     await once(other.client, 'close');
   });
 
-  test('a reader that takes nothing holds up its sender instead of filling the edge', async () => {
+  test("a reader that takes nothing pauses its sender instead of filling the edge's memory", async () => {
     const { client, server } = await open();
     client.pause();
     const before = process.memoryUsage.rss();
@@ -133,7 +133,7 @@ describe('a WebSocket through the edge', () => {
     client.terminate();
   });
 
-  test('a refused upgrade is answered as the platform answers, before anything is open', async () => {
+  test("a refused upgrade gets the platform's answer", async () => {
     const { status, headers, body } = await refusal(`${url}/refused`);
     expect([status, body]).toEqual([403, '{"error":{"code":"cross_site_request"}}']);
     expect(headers).toMatchObject({
@@ -143,7 +143,7 @@ describe('a WebSocket through the edge', () => {
     });
   });
 
-  test('a platform that is away, or hangs up, is 502 without an address', async () => {
+  test('a platform that is away, or hangs up, causes a 502 without an address', async () => {
     const lonely = await startTestEdge(db, { upstreamUrl: upstream.url, platformUrl: 'http://127.0.0.1:9' });
     try {
       for (const at of [`${lonely.url.replace('http', 'ws')}/graphql`, `${url}/silent`]) {
@@ -162,7 +162,7 @@ describe('a WebSocket through the edge', () => {
   test.each([
     ['a method with a body', 'POST /graphql', 'websocket'],
     ['another protocol', 'GET /graphql', 'h2c'],
-  ])('%s is no upgrade: the request passes as it is', async (_what, line, protocol) => {
+  ])('%s is no upgrade: the request passes unchanged', async (_what, line, protocol) => {
     const { port, hostname } = new URL(edge.url);
     const socket = connect(Number(port), hostname);
     socket.write(
@@ -175,7 +175,7 @@ describe('a WebSocket through the edge', () => {
     expect(text).toContain('plain');
   });
 
-  test('headers that speak for others do not pass, nor does what the caller says of the handshake’s extensions', async () => {
+  test("forwarded headers don't pass, nor do the caller's extensions of the handshake", async () => {
     const client = new WebSocket(`${url}/graphql?x=%20y`, {
       headers: {
         'x-forwarded-for': '6.6.6.6',
@@ -193,7 +193,7 @@ describe('a WebSocket through the edge', () => {
     client.close();
   });
 
-  test('a stopping edge cuts what is open and is not held up by it', async () => {
+  test("a stopping edge cuts open WebSockets and isn't delayed by them", async () => {
     const stopping = await startEdge();
     const { client } = await open(`${stopping.url.replace('http', 'ws')}/graphql`);
     const time = ownTime();

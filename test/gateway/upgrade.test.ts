@@ -66,7 +66,7 @@ describe('an upgrade', () => {
       expect((await once(socket, 'close'))[0]).toBe(4_001);
     });
 
-    test("ends with the platform's close code, untouched", async () => {
+    test("ends with the platform's close code, unchanged", async () => {
       const socket = await connect();
       for (const accepted of sockets.clients) accepted.close(4_403, 'Forbidden');
       const [code, reason] = await once(socket, 'close');
@@ -83,7 +83,7 @@ describe('an upgrade', () => {
       expect((await once(kept, 'close'))[0]).toBe(1006);
     });
 
-    test('behind a request that is still being answered is cut, and costs others nothing', async () => {
+    test("after a request that is still being answered is cut, and others aren't affected", async () => {
       const asked = seen.length;
       const both = requestText('GET /docs/first') + requestText('GET /graphql', HANDSHAKE);
       const { closed } = await exchange(edge.url, both, { halfClose: false });
@@ -92,7 +92,7 @@ describe('an upgrade', () => {
       expect((await fetch(`${edge.url}/health`)).status).toBe(200);
     });
 
-    test('with anything behind it, before its answer, is cut', async () => {
+    test('followed by anything before its answer is cut', async () => {
       const asked = seen.length;
       const both = requestText('GET /graphql', HANDSHAKE) + requestText('GET /smuggled');
       const { text, closed } = await exchange(edge.url, both, { halfClose: false });
@@ -115,7 +115,7 @@ describe('an upgrade', () => {
       expect(seen).toHaveLength(asked + 1);
     });
 
-    test('passes no header but those of the handshake and of who asks', async () => {
+    test("passes only the headers of the handshake and of the client's identity", async () => {
       const socket = open(edge.url);
       socket.write(
         requestText('GET /graphql', [
@@ -156,7 +156,7 @@ describe('an upgrade', () => {
       expect(seen).toHaveLength(asked);
     });
 
-    test('does not hold up a shutdown', async () => {
+    test("doesn't delay a shutdown", async () => {
       const platformUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
       const other = await startTestEdge(suite.db, { upstreamUrl: upstream.url, platformUrl });
       const socket = new WebSocket(`${other.url.replace('http', 'ws')}/graphql`);
@@ -172,7 +172,7 @@ describe('an upgrade', () => {
     });
   });
 
-  describe('of a path that nobody has', () => {
+  describe('of an unknown path', () => {
     let edge: TestEdge;
     beforeAll(async () => {
       edge = await startTestEdge(suite.db, { upstreamUrl: upstream.url, platformUrl: suite.url });

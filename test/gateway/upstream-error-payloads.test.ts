@@ -19,7 +19,7 @@ describe('an answer with status 200', () => {
     ['object: "error" with the status of a refusal', { object: 'error', message: 'x', code: 400 }, 400],
   ];
 
-  test.each(FORMS)('is what the edge and the model proxy take it for: %s', async (_what, fields, status) => {
+  test.each(FORMS)('is read the same by the edge and the model proxy: %s', async (_what, fields, status) => {
     const { key } = await createTestKey(suite.db, { virtualKey: behindProxy.proxy.masterKey });
     const first = chunkEvent({ choices: [{ index: 0, delta: { content: 'x' } }], ...fields });
     for (const [asStream, script] of [

@@ -1,69 +1,14 @@
 import { open, statusesOf } from '../hostile/raw.js';
-import { routes } from '../proxy/routes.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import {
-  balanceOf,
-  createTestKey,
-  postChat,
-  startTestEdge,
-  type TestEdge,
-  type TestKey,
-  usageOf,
-} from '../support/edge.js';
+import { balanceOf, createTestKey, postChat, startTestEdge, type TestKey, usageOf } from '../support/edge.js';
 import { useEdge } from '../support/edge-suite.js';
-import { startTestRouter, type TestRouter } from '../support/router.js';
-import {
-  chat,
-  DONE_EVENT,
-  FULL_STREAM,
-  raw,
-  type Script,
-  type ScriptedUpstream,
-  startScriptedUpstream,
-  stream,
-  usageEvent,
-} from '../support/scripted-upstream.js';
+import { chat, DONE_EVENT, FULL_STREAM, raw, type Script, stream } from '../support/scripted-upstream.js';
 import { until } from '../support/until.js';
 import { createTestWidget, say } from '../widgets/edge-support.js';
+import { ANSWER, bounds, commentsIn, held, waiting, withoutComments } from './waiting-stream.js';
 
-const COMMENT = ':\n\n';
-const bounds = { firstCommentMs: 60, nextCommentMs: 90 };
 const CHAT = { model: 'gateway/fast', messages: [{ role: 'user', content: 'Hi' }] };
-/** What a caller gets of `FULL_STREAM` unless he asks for usage. */
-const ANSWER = FULL_STREAM.filter((event) => event !== usageEvent(12, 34)).join('');
 
-const commentsIn = (text: string): number => text.split(COMMENT).length - 1;
-const withoutComments = (text: string): string => text.replaceAll(COMMENT, '');
 const typesIn = (text: string): string[] => [...text.matchAll(/^event: (.+)$/gm)].map(([, type]) => type!);
-
-/** What has come of a stream so far, and all of it. */
-function reading(response: Response): { text(): string; whole: Promise<string> } {
-  let text = '';
-  const whole = (async () => {
-    const decoder = new TextDecoder();
-    for await (const part of response.body!) text += decoder.decode(part as Uint8Array, { stream: true });
-    return text;
-  })();
-  whole.catch(() => undefined);
-  return { text: () => text, whole };
-}
-
-/** Reads until so many comments have come. */
-async function waiting(response: Response, comments = 2) {
-  const read = reading(response);
-  await until(() => commentsIn(read.text()) >= comments, { what: 'comments' });
-  return read;
-}
-
-/** Keeps calls waiting until they are released, and then answers by `script`. */
-function held(upstream: ScriptedUpstream, script: Script): () => void {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  upstream.answer(async (request, response) => {
-    await promise;
-    return script(request, response);
-  });
-  return resolve;
-}
 
 describe('a stream whose node is silent', () => {
   const suite = useEdge({ bounds, env: { RESPONSES_API: '1' } });
@@ -146,7 +91,7 @@ describe('a stream whose node is silent', () => {
       502,
     ],
   ])(
-    'ends with an event if %s comes behind comments, and is free',
+    'ends with an error event if %s follows the comments, and is free',
     async (_what, script, shown, code, status) => {
       const release = held(suite.upstream, script);
       const { whole } = await waiting(await ask());
@@ -170,7 +115,7 @@ describe('a stream whose node is silent', () => {
     },
   );
 
-  test('is not waited for any longer because of comments', async () => {
+  test('times out as early as without comments', async () => {
     const hasty = await startTestEdge(suite.db, {
       ...{ upstreamUrl: suite.upstream.url, bounds },
       env: { UPSTREAM_TIMEOUT_SECONDS: '1' },
@@ -189,7 +134,7 @@ describe('a stream whose node is silent', () => {
     }
   });
 
-  test('lets go of its node when the caller leaves, and is free', async () => {
+  test('ends its call to the node when the caller leaves, and is free', async () => {
     suite.upstream.answer(() => undefined);
     const leaving = new AbortController();
     const response = await fetch(`${suite.edge.url}/v1/chat/completions`, {
@@ -209,7 +154,7 @@ describe('a stream whose node is silent', () => {
     });
   });
 
-  test('ends with an event when the edge stops', async () => {
+  test('ends with an error event when the edge stops', async () => {
     const edge = await startTestEdge(suite.db, { upstreamUrl: suite.upstream.url, bounds });
     suite.upstream.answer(() => undefined);
     const { whole } = await waiting(await postChat(edge.url, caller.key, { stream: true }));
@@ -227,7 +172,7 @@ describe('a stream whose node is silent', () => {
     expect(await lastEvent()).toMatchObject({ status: 'success', cost: '0.000011400000' });
   });
 
-  test('of /v1/responses fails in its own terms', async () => {
+  test('of /v1/responses fails with the events and names of that API', async () => {
     const release = held(suite.upstream, raw(400, tooLong));
     const { whole } = await waiting(await askResponses());
     release();
@@ -236,7 +181,7 @@ describe('a stream whose node is silent', () => {
     expect(text).toContain('"code":"context_length_exceeded","message":"Too long.","param":"input"');
   });
 
-  test('of /v1/responses has a comment for what the API has no event for', async () => {
+  test('of /v1/responses gets a comment for chunks that have no event in that API', async () => {
     const edge = await startTestEdge(suite.db, {
       ...{ upstreamUrl: suite.upstream.url, env: { RESPONSES_API: '1' } },
       bounds: { firstCommentMs: 600_000, nextCommentMs: 600_000 },
@@ -269,7 +214,7 @@ describe('a stream whose node is silent', () => {
     [raw(400, tooLong), 'invalid_request'],
     [raw(429, '{}'), 'upstream_unavailable'],
     [raw(500, '{}'), 'upstream_error'],
-  ])('of a widget fails with the code of an answer of its own', async (script, code) => {
+  ])('of a widget fails with the same code as a whole answer', async (script, code) => {
     const { publicKey } = await createTestWidget(suite.db);
     const release = held(suite.upstream, script);
     const { whole } = await waiting(await say(suite.edge.url, publicKey, { body: { stream: true } }));
@@ -279,7 +224,7 @@ describe('a stream whose node is silent', () => {
     expect(text).not.toContain('Too long.');
   });
 
-  describe('on a connection of its own', () => {
+  describe('over a raw connection', () => {
     const request = (fields: object, version = '1.1'): string => {
       const body = JSON.stringify({ ...CHAT, ...fields });
       const head = [
@@ -310,7 +255,7 @@ describe('a stream whose node is silent', () => {
       expect(withoutComments(text().slice(end))).toBe(ANSWER);
     });
 
-    test('comes whole and in its turn, before and behind other answers', async () => {
+    test('arrives whole and in order among other answers', async () => {
       const release = held(suite.upstream, (asked, response) =>
         (JSON.parse(asked.body).stream ? stream(FULL_STREAM) : chat())(asked, response),
       );
@@ -327,75 +272,9 @@ describe('a stream whose node is silent', () => {
       expect(types).toEqual(['text/event-stream', 'application/json', 'text/event-stream']);
       const third = text().slice(text().lastIndexOf('HTTP/1.1 200'));
       expect(commentsIn(third)).toBeGreaterThan(0);
-      // Each chunk's length and line ends gone, with the head.
+      // Without the headers, and without the length and line ends of each chunk.
       const body = third.slice(third.indexOf('\r\n\r\n') + 4).replaceAll(/^[\da-f]+\r\n|\r\n/gm, '');
       expect(withoutComments(body)).toBe(ANSWER);
     });
-  });
-});
-
-describe('a stream whose node fails behind comments', () => {
-  let db: TestDatabase;
-  let node: ScriptedUpstream;
-  let other: ScriptedUpstream;
-  let router: TestRouter;
-  let edge: TestEdge;
-  let virtualKey: string;
-  beforeAll(async () => {
-    db = await createTestDatabase();
-    node = await startScriptedUpstream();
-    other = await startScriptedUpstream();
-    router = await startTestRouter(db, {
-      config: routes(
-        [
-          { model: 'gateway/fast', id: 'node-0', url: node.url },
-          { model: 'gateway/fast', id: 'node-1', url: node.url },
-          { model: 'gateway/qwen-pro', id: 'node-2', url: node.url },
-          { model: 'gateway/qwen-fast', id: 'node-3', url: other.url },
-        ],
-        {
-          ...{ num_retries: 1, retry_after: 0, allowed_fails: 1 },
-          fallbacks: [{ 'gateway/qwen-pro': ['gateway/qwen-fast'] }],
-        },
-      ),
-    });
-    virtualKey = await router.newKey();
-    edge = await startTestEdge(db, { models: router, bounds });
-  });
-  afterAll(async () => {
-    await edge.close();
-    await router.close();
-    await other.close();
-    await node.close();
-    await db.close();
-  });
-
-  test('is tried again at another, whose answer is charged', async () => {
-    const caller = await createTestKey(db, { virtualKey });
-    let calls = 0;
-    const release = held(node, (request, response) =>
-      (++calls === 1 ? raw(500, '{}') : stream(FULL_STREAM))(request, response),
-    );
-    const { whole } = await waiting(await postChat(edge.url, caller.key, { stream: true }));
-    release();
-    expect(withoutComments(await whole)).toBe(ANSWER);
-    await edge.settled();
-    expect(await usageOf(db, caller.accountId)).toEqual([
-      expect.objectContaining({ status: 'success', cost: '0.000011400000' }),
-    ]);
-  });
-
-  test('is answered by a fallback, whose price is charged', async () => {
-    const caller = await createTestKey(db, { virtualKey });
-    other.answer(stream(FULL_STREAM));
-    const release = held(node, raw(500, '{}'));
-    const body = { model: 'gateway/qwen-pro', stream: true };
-    const { whole } = await waiting(await postChat(edge.url, caller.key, body));
-    release();
-    expect(withoutComments(await whole)).toBe(ANSWER.replaceAll('gateway/fast', 'gateway/qwen-fast'));
-    await edge.settled();
-    expect(await usageOf(db, caller.accountId)).toMatchObject([
-      { requested_model: 'gateway/qwen-pro', served_model: 'gateway/qwen-fast', status: 'success' },
-    ]);
   });
 });

@@ -46,7 +46,7 @@ const ALLOWED: { canary: RegExp; where: RegExp; because: string }[] = [
   {
     canary: /^deployment of/,
     where: /^log of gateway$/,
-    because: 'the operator named it, and is told whose price is wrong',
+    because: 'the operator named it, and needs to see whose price is wrong',
   },
   {
     canary: /^deployment of/,
@@ -251,7 +251,7 @@ describe('canaries', () => {
   /** Calls that need the database, each with canaries of its own. */
   async function inTrouble(ada: Person, when: string): Promise<void> {
     const own = (what: string) => aviary.make(`${what} in ${when}`, 'ada');
-    const never = (what: string) => aviary.make(`${what} in ${when}`, 'ada, never told');
+    const never = (what: string) => aviary.make(`${what} in ${when}`, 'ada, never shown');
     const body = { email: `${own('mail')}@example.com`, password: never('password'), name: own('name') };
     await traffic.ask('ada', 'POST', '/api/auth/signup', { body });
     await traffic.ask('ada', 'POST', '/api/auth/login', {
@@ -309,7 +309,7 @@ describe('canaries', () => {
     );
   const report = (findings: Finding[]) => expect(notAllowed(findings).slice(0, 8)).toEqual([]);
 
-  test('are many, of many kinds, and went where they were sent', () => {
+  test('are many, of many kinds, and arrived where they were sent', () => {
     expect(
       new Set(aviary.canaries.map(({ name }) => name.replace(/ (?:in|of|that|beside) .*/, ''))).size,
     ).toBeGreaterThanOrEqual(30);
@@ -344,7 +344,7 @@ describe('canaries', () => {
     report(outputs.flatMap(([name, output]) => findIn(output, aviary.canaries, `log of ${name}`)));
   });
 
-  test('are in no trace, though one of them goes through edge, platform and router', () => {
+  test('are in no trace, though one call goes through edge, platform and router', () => {
     report(receiver.bodies.flatMap((body) => findIn(body, aviary.canaries, 'trace')));
     const traces = Map.groupBy(receiver.spans, ({ traceId }) => traceId);
     const services = [...traces.values()].map((spans) =>
@@ -362,7 +362,7 @@ describe('canaries', () => {
     expect(orphans.map(({ service, name }) => [service, name])).toEqual([['gateway-edge', 'POST platform']]);
   });
 
-  test('are in nothing that a process says which can not start', () => {
+  test("aren't in the output of a process that can't start", () => {
     expect(starts.filter((output) => output.length > 20).length).toBeGreaterThan(10);
     report(starts.flatMap((output) => findIn(output, aviary.canaries, `start of ${output.slice(0, 200)}`)));
   });
@@ -372,14 +372,14 @@ describe('canaries', () => {
     report([...files].flatMap(([path, text]) => findIn(text, aviary.canaries, `file ${path}`)));
   });
 
-  test('are in no row but where people are told apart by them', () => {
+  test('are in no row except where they identify people', () => {
     // A partitioned table has its rows in its parts.
     const usage = [...dump].filter(([name]) => name.startsWith('public.usage_events'));
     expect(usage.flatMap(([, rows]) => rows).length).toBeGreaterThan(0);
     report([...dump].flatMap(([name, rows]) => findIn(rows.join('\n'), aviary.canaries, `database ${name}`)));
   });
 
-  test('are in no reply but to their owner', () => {
+  test('are in no reply except to their owner', () => {
     report(
       traffic.replies.flatMap(({ to, what, text }) =>
         findIn(
@@ -391,7 +391,7 @@ describe('canaries', () => {
     );
   });
 
-  test('are found where they are allowed: whoever looks does see them', () => {
+  test('are found where they are allowed, so this search does see them', () => {
     const places = [...dump].flatMap(([name, rows]) =>
       findIn(rows.join('\n'), aviary.canaries, `database ${name}`),
     );

@@ -4,7 +4,7 @@ import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripte
 import { exchange, requestText } from './raw.js';
 import { startWirePlatform, type WirePlatform } from './wire-platform.js';
 
-/** A request that nobody sent as one: it stands in the body, or the headers, of another. */
+/** A request that nobody sent as one: it is hidden in the body, or the headers, of another. */
 const SMUGGLED = 'GET /smuggled/000000 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer stolen\r\n\r\n';
 const CHUNKED = `${SMUGGLED.length.toString(16)}\r\n${SMUGGLED}\r\n0\r\n\r\n`;
 const LENGTH = `Content-Length: ${SMUGGLED.length}`;
@@ -60,7 +60,7 @@ const TWO_REQUESTS = new Set([
 ]);
 
 /**
- * The requests in what the platform received, told apart by their own framing, as its parser does. One that the edge
+ * The requests in what the platform received, separated by their own framing, as its parser does. One that the edge
  * did not read and check itself lacks what the edge writes into each.
  */
 function requestsIn(wire: string): string[] {
@@ -118,7 +118,7 @@ describe('between edge and platform', () => {
     }
   });
 
-  test('what a client says of proxies before us, of hops and of hosts does not pass', async () => {
+  test("a client's headers about proxies, hops and hosts don't pass", async () => {
     // Of the tests before, something may still be on its way.
     const path = '/api/visible/alone';
     const { statuses } = await exchange(

@@ -257,7 +257,7 @@ describe('a body or an answer', () => {
     async (_what, make) => {
       const sent = Buffer.from(make());
       expect(sent.length).toBeLessThanOrEqual(64 * 1024);
-      // The stall itself may be told too late: it lasts as long as the whole request.
+      // The stall itself may be reported too late: it lasts as long as the whole request.
       const least = await leastMs(async () => {
         const before = processorMs();
         await send(sent);

@@ -70,7 +70,7 @@ describe('whatever is sent to the public port', () => {
     expect((await fetch(`${target.url}/health`)).status).toBe(200);
   }, 300_000);
 
-  test('and no cent of it is lost or invented', async () => {
+  test('loses and invents no money', async () => {
     await until(async () => (await checkInvariants(target.rig.postgres.pool)).length === 0, {
       what: 'invariants that hold',
     });

@@ -33,7 +33,7 @@ describe('a request that two readers could read in two ways', () => {
     ['NUL in a value', ['X-Nul: a\u0000b', 'Content-Length: 38'], BODY],
     ['a bare CR in a value', ['X-Cr: a\rContent-Length: 38'], BODY],
     ['a line without a colon', ['nonsense', 'Content-Length: 38'], BODY],
-    ['a chunk size that is none', ['Transfer-Encoding: chunked'], `zz\r\n${BODY}\r\n0\r\n\r\n`],
+    ['a malformed chunk size', ['Transfer-Encoding: chunked'], `zz\r\n${BODY}\r\n0\r\n\r\n`],
     ['a negative chunk', ['Transfer-Encoding: chunked'], `-1\r\n${BODY}\r\n0\r\n\r\n`],
     ['a chunk beyond 2^64', ['Transfer-Encoding: chunked'], `${'f'.repeat(18)}\r\n${BODY}\r\n0\r\n\r\n`],
     ['a chunk without its end', ['Transfer-Encoding: chunked'], `1\r\nab\r\n0\r\n\r\n`],
@@ -101,7 +101,7 @@ describe('a request that two readers could read in two ways', () => {
     }
   });
 
-  test('a client that wants its connection closed gets that, also from the platform', async () => {
+  test('a client that wants its connection closed gets it closed, also by the platform', async () => {
     const { statuses, closed, text } = await send(requestText('GET /api/plans', ['Connection: close']));
     expect([statuses, closed]).toEqual([[200], true]);
     expect(text).toMatch(/^connection: close/im);
@@ -118,7 +118,7 @@ describe('a request that two readers could read in two ways', () => {
     expect(statuses).toEqual([200, 200, 404, 401]);
   });
 
-  test('a body is asked for only once its key is good', async () => {
+  test('100 Continue is sent only after the key is checked', async () => {
     const wait = ['Content-Length: 38', 'Expect: 100-continue'];
     expect((await send(post(wait))).statuses).toEqual([100, 200]);
     const unknown = post(wait).replace(suite.caller.key, 'sk-pr-unknown');

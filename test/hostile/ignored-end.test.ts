@@ -73,7 +73,7 @@ const attacks = ({ reading: [line, headers] }: Server): Record<string, Attack> =
 });
 
 /** A server is free of a client within a bounded time, also when that ignores that the server has ended. */
-describe.each(['the edge', 'the platform', 'the model proxy'])('%s is rid of a client that', (name) => {
+describe.each(['the edge', 'the platform', 'the model proxy'])('%s gets rid of a client that', (name) => {
   let db: TestDatabase;
   let server: Server;
   const sockets: Socket[] = [];
@@ -101,7 +101,7 @@ describe.each(['the edge', 'the platform', 'the model proxy'])('%s is rid of a c
       return socket;
     });
 
-  test('does any of these, and ignores its end', async () => {
+  test('ignores the end of the connection, in any of these ways', async () => {
     const all = Object.entries(attacks(server)).map(([what, how]) => [what, attack(how)] as const);
     // The first may be cut before the last is there.
     await until(() => all.every(([, own]) => own.every(({ pending, destroyed }) => !pending || destroyed)));

@@ -87,7 +87,7 @@ function textWith(value: Record<string, unknown>, path: string, text: string): s
 
 /**
  * Internal routes have a secret of their own and tests of their own. A chat with a widget looks for its widget before it checks
- * the rest, and nothing of its body is read again: what goes on is built anew.
+ * the rest, and its body isn't read again: the upstream request is built from scratch.
  */
 const writers = documentedOperations().filter(
   ({ body, path }) => body?.properties && /^\/api\/(?!internal\/|widget\/)/.test(path),
@@ -152,7 +152,7 @@ describe('JSON that means something else to whoever reads it next', () => {
         }
       });
 
-      test('refuses each field that stands twice, however it is written', async () => {
+      test('refuses each field that occurs twice, however it is written', async () => {
         for (const { path: field } of fields) {
           const last = field.split('.').at(-1)!;
           const escaped = `\\u${last.charCodeAt(0).toString(16).padStart(4, '0')}${last.slice(1)}`;
@@ -189,7 +189,7 @@ describe('JSON that means something else to whoever reads it next', () => {
     },
   );
 
-  test('has changed no row by any of it', unchanged);
+  test('has changed no row', unchanged);
 
   describe('POST /v1/chat/completions', () => {
     const call = async (body: string) => {

@@ -48,7 +48,7 @@ const SMALL = JSON.stringify({
   usage: { prompt_tokens: 7, completion_tokens: 9 },
 });
 
-/** Watches how long the event loop stands still. The time in which the process was kept from its processor is left out. */
+/** Watches how long the event loop is blocked, without the time in which the process had no processor. */
 function watchStalls(): { longestMs: () => number; stop: () => void } {
   let longest = 0;
   let last = performance.now();
@@ -74,7 +74,7 @@ describe('answers of 12 MB', () => {
   beforeAll(async () => {
     db = await createTestDatabase();
     node = await startScriptedUpstream();
-    // Encoded anew for each call by the node, which is in this process too, it would be a stall of its own.
+    // Encoded once: the node is in this process too, and encoding it for each call would block the event loop.
     node.answer(({ body }, response) => {
       const isLarge = body.includes('large');
       response.writeHead(200, { 'content-type': 'application/json' });

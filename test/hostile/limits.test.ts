@@ -61,7 +61,7 @@ describe('at the limit', () => {
       expect(forwarded() - before).toBe(2);
     }, 30_000);
 
-    test('a body that is too large is refused before its end is there, and nobody waits for it', async () => {
+    test('a body that is too large is refused before its end arrives', async () => {
       const [frame, text] =
         framing === 'chunked'
           ? ['Transfer-Encoding: chunked', chunked('x'.repeat(V1_BYTES + 1)).slice(0, -5)]
@@ -140,14 +140,14 @@ describe('at the limit', () => {
       return [statuses.at(-1), statuses.at(-1) === 200 ? undefined : codeOf(text)];
     }
 
-    test('200 of them are taken and not 201', async () => {
+    test('200 of them are accepted and not 201', async () => {
       expect(await ask(199)).toEqual([200, undefined]);
       expect(await ask(200)).toEqual([200, undefined]);
       expect(await ask(201)).toEqual([431, 'headers_too_large']);
     });
 
-    test('64 KiB of them are taken, and where it ends nothing is worse than 431', async () => {
-      // Node counts names and values, and the target; not what stands between them.
+    test('64 KiB of them are accepted, and more gets nothing worse than 431', async () => {
+      // Node counts names, values and the target, but not the characters between them.
       let [taken, refused] = [64 * 1024, 68 * 1024];
       expect(await ask(10, taken)).toEqual([200, undefined]);
       expect(await ask(10, refused)).toEqual([431, 'headers_too_large']);
@@ -164,7 +164,7 @@ describe('at the limit', () => {
     });
   });
 
-  test('of a host, 261 bytes are taken and not 262', async () => {
+  test('of a host, 261 bytes are accepted and not 262', async () => {
     const ask = async (length: number) => {
       const text = requestText('GET /api/plans', ['Connection: close'], '', 'h'.repeat(length));
       return (await exchange(suite.edge.url, text, { halfClose: false })).statuses;

@@ -15,7 +15,7 @@ const body = (bytes: number): string =>
 const LARGEST_PART = 1 / 8;
 const TRIES = 5;
 
-describe('many bodies that become whole at once', () => {
+describe('many bodies that complete at once', () => {
   const suite = useEdge({ env: { RESPONSES_API: '1' } });
 
   async function call(whole: string, endpoint = 'chat/completions'): Promise<string> {
@@ -60,7 +60,7 @@ describe('many bodies that become whole at once', () => {
     return longest / (performance.now() - began);
   }
 
-  test.each([60_000, 100_000])('of %i bytes keep nobody waiting for all of them', async (bytes) => {
+  test.each([60_000, 100_000])('of %i bytes make nobody wait for all of them', async (bytes) => {
     let least = Number.POSITIVE_INFINITY;
     for (let tries = 0; tries < TRIES && least > LARGEST_PART; tries++) {
       least = Math.min(least, await partOfLongestTurn(await call(body(bytes))));
@@ -68,7 +68,7 @@ describe('many bodies that become whole at once', () => {
     expect(least).toBeLessThanOrEqual(LARGEST_PART);
   });
 
-  test('of the Responses API keep nobody waiting for all of them', async () => {
+  test('of the Responses API make nobody wait for all of them', async () => {
     const whole = body(60_000).replace('"messages"', '"input"');
     let least = Number.POSITIVE_INFINITY;
     for (let tries = 0; tries < TRIES && least > LARGEST_PART; tries++) {
@@ -77,7 +77,7 @@ describe('many bodies that become whole at once', () => {
     expect(least).toBeLessThanOrEqual(LARGEST_PART);
   });
 
-  test('that strangers send to widgets keep nobody waiting for all of them', async () => {
+  test('that strangers send to widgets make nobody wait for all of them', async () => {
     let least = Number.POSITIVE_INFINITY;
     for (let tries = 0; tries < TRIES && least > LARGEST_PART; tries++) {
       least = Math.min(least, await partOfLongestTurn(message(60_000)));

@@ -128,7 +128,7 @@ describe('no spelling of a path, host or method', () => {
     }
   });
 
-  test('counts: hosts and overriding headers change nothing', async () => {
+  test('changes anything by a host or an overriding header', async () => {
     const user = `Authorization: Bearer ${suite.user}`;
     for (const host of HOSTS) {
       const admin = await ask('GET /api/admin/users', [user], host);
@@ -146,7 +146,7 @@ describe('no spelling of a path, host or method', () => {
     }
   });
 
-  test('leads into an answer: a foreign host is never repeated', async () => {
+  test('is repeated in an answer', async () => {
     for (const path of ['/api/plans', '/docs/api', '/openapi.json', '/nothing', '/v1/models']) {
       const { text } = await ask(`GET ${path}`, ['X-Forwarded-Host: canary-two.test'], 'canary-one.test');
       expect(text).not.toMatch(/canary-/);

@@ -61,7 +61,7 @@ export function exchange(
 export const statusesOf = (text: string): number[] =>
   [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map((match) => Number(match[1]));
 
-/** The code of the last answer's error; undefined when there is none in our shape. */
+/** The code of the last answer's error; undefined without an error in our format. */
 export const codeOf = (text: string): string | undefined =>
   /"error":\{"message":"[\s\S]*?"code":"(\w+)"/.exec(text)?.[1];
 

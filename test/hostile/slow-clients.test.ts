@@ -22,7 +22,7 @@ describe('clients that send or read slowly, against the processes of the product
   }, 60_000);
   afterAll(() => rig?.close(), 60_000);
 
-  test(`are cut in time and cost others nothing: ${LORIS} slow senders, ${STALLED} stalled readers`, async () => {
+  test(`are cut in time without delaying others: ${LORIS} slow senders, ${STALLED} stalled readers`, async () => {
     const result = await slowClients(rig, {
       loris: LORIS,
       stalled: STALLED,
@@ -43,12 +43,12 @@ describe('clients that send slowly', () => {
     bounds: { headersTimeoutMs: 1_000, requestTimeoutMs: 2_000, checkIntervalMs: 100 },
   });
 
-  test('are cut at the end of their headers, and of their body', async () => {
+  test('are cut when the time for their headers, or their body, is over', async () => {
     const attack = await startAttack(suite.edge.url, suite.caller.key, LORIS, 0);
     try {
       const cuts = await until(async () => {
-        const told = await attack.report();
-        return told.open === 0 ? told : undefined;
+        const cuts = await attack.report();
+        return cuts.open === 0 ? cuts : undefined;
       });
       expect([cuts.headersMs.length, cuts.bodiesMs.length]).toEqual([LORIS / 2, LORIS / 2]);
       expect(Math.min(...cuts.headersMs)).toBeGreaterThan(900);
@@ -66,13 +66,13 @@ describe('clients that send slowly', () => {
       socket.on('data', (chunk) => (text += chunk));
       socket.write(begun);
       await new Promise((resolve) => socket.on('close', resolve));
-      const told = text.match(/The request arrived too slowly/g) ?? [];
-      expect([statusesOf(text), told.length]).toEqual(begun === '' ? [[], 0] : [[408], 1]);
+      const answers = text.match(/The request arrived too slowly/g) ?? [];
+      expect([statusesOf(text), answers.length]).toEqual(begun === '' ? [[], 0] : [[408], 1]);
     }
     expect(performance.now() - began).toBeGreaterThan(1_900);
   });
 
-  test('never get an answer into the middle of another', async () => {
+  test('never get an answer in the middle of another', async () => {
     suite.upstream.answer(async (_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write('data: {"choices":[{"index":0,"delta":{"content":"first"}}]}\n\n');
@@ -104,7 +104,7 @@ describe.each([
 ])('$clients', ({ bounds }) => {
   const suite = useHostileSuite({ bounds });
 
-  test('may have so many connections and no more; those that close make room', async () => {
+  test('may have so many connections and no more; a closed one makes room', async () => {
     // Those of the sign-ups may still be open.
     const sockets = Array.from({ length: 40 }, () => open(suite.edge.url));
     const states = await Promise.all(
@@ -184,7 +184,7 @@ describe('bodies in memory', () => {
     },
   );
 
-  test('of one account leave room for others', async () => {
+  test('of one account leave room for those of others', async () => {
     const socket = await hold(suite.caller.key, 190_000, false);
     expect((await call(20_000)).status).toBe(503);
     const other = await createTestKey(suite.db);
@@ -194,7 +194,7 @@ describe('bodies in memory', () => {
     await until(async () => (await used()) === 0, { what: 'the budget to be free' });
   });
 
-  test('have a bound for answers that are sent whole: 503, free of charge, and room again after', async () => {
+  test('have a limit for whole answers: beyond it 503, free of charge, until memory is free again', async () => {
     const { key, accountId } = await createTestKey(suite.db, { balance: '1' });
     const ask = () =>
       fetch(`${suite.edge.url}/v1/chat/completions`, {

@@ -60,7 +60,7 @@ function ends(bytes: Buffer, cuts: readonly number[]): number[] {
   return found;
 }
 
-test(`${SPLITS} splits of ${STREAMS} streams, FUZZ_SEED=${seed}`, () => {
+test(`a stream has the same events however it is split: ${SPLITS} splits of ${STREAMS} streams, FUZZ_SEED=${seed}`, () => {
   const random = new Random(seed);
   let events = 0;
   for (let i = 0; i < STREAMS; i++) {

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { READ_CHAT } from '../../src/gateway/read-chat.js';
-import { READ_WIDGET_ANSWER } from '../../src/gateway/read-widget-answer.js';
 import { READ_RESPONSES_REQUEST } from '../../src/gateway/responses/read-request.js';
 import { TRANSLATE_ANSWER } from '../../src/gateway/responses/response-state.js';
+import { READ_CHAT } from '../../src/gateway/widget/read-chat.js';
+import { READ_WIDGET_ANSWER } from '../../src/gateway/widget/read-widget-answer.js';
 import { READ_ANSWER } from '../../src/inference/relay/read-answer.js';
 import { READ_REQUEST } from '../../src/inference/request/read-request.js';
 import { AT_ONCE_BYTES, type JsonJob, JsonReader } from '../../src/lib/json-reader.js';

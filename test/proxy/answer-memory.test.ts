@@ -5,7 +5,7 @@ const KIB = 1024;
 const READ_BYTES = 128 * KIB;
 
 describe('the memory for large answers', () => {
-  test('stays bounded, and every answer has its turn', () => {
+  test('stays within its limit, and every answer gets its turn', () => {
     const sharedBytes = 1024 * KIB;
     const answer = fc.record({
       accountId: fc.constantFrom('a', 'b', 'c'),

@@ -15,7 +15,7 @@ import { ask, post } from './support.js';
 
 const MIB = 1024 * 1024;
 const EVENTS = { 'content-type': 'text/event-stream' };
-/** Answers calls of the proxy's own like any node that serves, and callers as it is told. */
+/** Answers the proxy's own probes like a healthy node, and callers by `script`. */
 const toCallers =
   (script: Script): Script =>
   (request, response) =>
@@ -52,8 +52,8 @@ describe('a caller whose requests fail', () => {
     ];
     const settings = { retry_after: 0, fallbacks: [{ 'gateway/pro': ['gateway/fast'] }], ...own };
     const write = (line: string): void => {
-      const told = JSON.parse(line) as { msg: string };
-      if (told.msg.includes('parked')) parked.push(told);
+      const entry = JSON.parse(line) as { msg: string };
+      if (entry.msg.includes('parked')) parked.push(entry);
     };
     const log = pino({ level: 'debug' }, { write }) as never;
     proxy = await startTestProxy(db, { config: routes(nodes, settings), log });
@@ -95,20 +95,23 @@ describe('a caller whose requests fail', () => {
     ['a refusal that breaks off', cut, {}, 400, 'The model refused the request.'],
     ['an answer of 66 MiB', large, {}, 400, TOO_LARGE],
     ['an event of 1 MiB', largeEvent, { stream: true }, 400, TOO_LARGE],
-  ])('by %s is told so at once, and the model stays', async (_what, script, rest, status, message) => {
-    await start(script);
-    const key = await keyOf('a');
-    const response = await call(key, rest);
-    expect(response.status).toBe(status);
-    expect(((await response.json()) as { error: { message: string } }).error.message).toContain(message);
-    // Neither tried again nor asked whether it is alive.
-    expect([asked(), probes()]).toEqual([1, 0]);
-    node.answer(chat());
-    expect(await modelFor(await keyOf('b'))).toBe('gateway/pro');
-    expect(parked).toEqual([]);
-  });
+  ])(
+    'by %s gets that error at once, and the model stays in use',
+    async (_what, script, rest, status, message) => {
+      await start(script);
+      const key = await keyOf('a');
+      const response = await call(key, rest);
+      expect(response.status).toBe(status);
+      expect(((await response.json()) as { error: { message: string } }).error.message).toContain(message);
+      // Neither tried again nor asked whether it is alive.
+      expect([asked(), probes()]).toEqual([1, 0]);
+      node.answer(chat());
+      expect(await modelFor(await keyOf('b'))).toBe('gateway/pro');
+      expect(parked).toEqual([]);
+    },
+  );
 
-  test('by an event of 1 MiB after the first gets a broken stream, and the model stays', async () => {
+  test('by an event of 1 MiB after the first gets a broken stream, and the model stays in use', async () => {
     const first = 'data: {"model":"x","choices":[]}\n\n';
     await start((_request, response) => {
       response.writeHead(200, EVENTS).write(first);
@@ -131,21 +134,24 @@ describe('a caller whose requests fail', () => {
     ['503', raw(503, '{"error":{"message":"x"}}'), {}, 3],
     ['garbage', raw(200, 'what'), {}, 3],
     ['a broken stream', broken, { stream: true }, 1],
-  ])('alone by %s time and again leaves the model to others', async (_what, script, rest, triesEach) => {
-    await start(toCallers(script));
-    const key = await keyOf('a');
-    for (let i = 1; i <= 3; i++) {
-      await (await call(key, rest)).text();
-      expect(asked()).toBe(i * triesEach);
-    }
-    // Of a stream that breaks it is decided once it is over.
-    await until(() => probes() > 0);
-    node.answer(chat());
-    expect(await modelFor(await keyOf('b'))).toBe('gateway/pro');
-    expect([parked, standIn.seen]).toEqual([[], []]);
-  });
+  ])(
+    "alone by %s again and again doesn't take the model from others",
+    async (_what, script, rest, triesEach) => {
+      await start(toCallers(script));
+      const key = await keyOf('a');
+      for (let i = 1; i <= 3; i++) {
+        await (await call(key, rest)).text();
+        expect(asked()).toBe(i * triesEach);
+      }
+      // Of a stream that breaks it is decided once it is over.
+      await until(() => probes() > 0);
+      node.answer(chat());
+      expect(await modelFor(await keyOf('b'))).toBe('gateway/pro');
+      expect([parked, standIn.seen]).toEqual([[], []]);
+    },
+  );
 
-  test('alone, at a node that fails our own call too, is answered by the stand-in in the same call', async () => {
+  test('alone, at a node that fails our probe too, is answered by the fallback in the same call', async () => {
     await start(raw(500, '{}'));
     expect(await modelFor(await keyOf('a'))).toBe('gateway/fast');
     expect(parked).toHaveLength(1);
@@ -157,7 +163,7 @@ describe('a caller whose requests fail', () => {
       'a connection that breaks with the request on it',
       toCallers((_request, response) => void response.socket!.resetAndDestroy()),
     ],
-  ])('by %s with several accounts parks no node that answers our own call', async (_what, script) => {
+  ])('by %s with several accounts cools down no node that answers our probe', async (_what, script) => {
     await start(script, {}, { num_retries: 0 });
     for (let i = 0; i < 6; i++) expect((await call(await keyOf(i % 2 ? 'a' : 'b'))).status).toBe(502);
     node.answer(chat());
@@ -165,7 +171,7 @@ describe('a caller whose requests fail', () => {
     expect([parked, probes() > 0]).toEqual([[], true]);
   });
 
-  test('at a node that is busy with streams, so that our own call waits in vain, parks nothing', async () => {
+  test('at a node that is too busy with streams for our probe cools down nothing', async () => {
     let streaming = 0;
     let over = false;
     await start((request, response) => {
@@ -190,14 +196,14 @@ describe('a caller whose requests fail', () => {
     expect(probes()).toBeGreaterThan(0);
   }, 30_000);
 
-  test('with another key of the same account is one caller', async () => {
+  test('with another key of the same account counts as one caller', async () => {
     await start(toCallers(raw(500, '{}')));
     for (let i = 0; i < 4; i++) await (await call(await keyOf('a'))).text();
     expect(parked).toEqual([]);
     expect(probes()).toBeGreaterThan(0);
   });
 
-  test('with chat at a model for embeddings does not park that', async () => {
+  test("with chat at a model for embeddings doesn't cool it down", async () => {
     await start((request, response) =>
       request.url === '/v1/embeddings' ? embeddings()(request, response) : raw(500, '{}')(request, response),
     );
@@ -209,7 +215,7 @@ describe('a caller whose requests fail', () => {
 
   describe('whose whole answers take too long', () => {
     const never: Script = () => undefined;
-    test('is told so at once where the node answers our own call, and the model stays', async () => {
+    test('gets that error at once if the node answers our probe, and the model stays in use', async () => {
       // Our own call has to be answered in that time, too.
       await start(toCallers(never), { timeout: 1 }, { allowed_fails: 1 });
       expect((await call(await keyOf('a'))).status).toBe(504);
@@ -219,7 +225,7 @@ describe('a caller whose requests fail', () => {
       expect(parked).toEqual([]);
     });
 
-    test('is told so without a question where others have been answered meanwhile', async () => {
+    test('gets that error without a probe if others have been answered meanwhile', async () => {
       const slow = (body: string): boolean => body.includes('slow');
       await start((request, response) => (slow(request.body) ? undefined : chat()(request, response)), {
         timeout: 1.5,
@@ -236,7 +242,7 @@ describe('a caller whose requests fail', () => {
       expect(probes()).toBe(0);
     });
 
-    test('at a node that is silent to all is answered by the stand-in', async () => {
+    test('at a node that is silent to everybody is answered by the fallback', async () => {
       await start(never, { timeout: 0.1 }, { num_retries: 0, allowed_fails: 1 });
       expect(await modelFor(await keyOf('a'))).toBe('gateway/fast');
       expect(parked).toHaveLength(1);

@@ -40,7 +40,7 @@ const shown = ({ deployments }: Routing) =>
   deployments.map(({ node, ...rest }) => ({ ...rest, ...node.read() }));
 
 describe('the routing file', () => {
-  test('is read in the form of LiteLLM, keys that only it knows included', () => {
+  test("is read in LiteLLM's format, including keys that only LiteLLM knows", () => {
     const routing = parseRouting(valid, 'routing.yaml', { NODE_KEY: 'node-secret' });
     expect(shown(routing)).toEqual([
       {
@@ -107,7 +107,7 @@ model_list:
     ]);
   });
 
-  test('that comes with the product has the models, prices and fallbacks of the catalogue', async () => {
+  test('in the repository has the models, prices and fallbacks of the catalogue', async () => {
     const routing = parseRouting(defaultFile(), 'proxy.config.yaml', SIMULATOR);
     const db = await createTestDatabase();
     const rows = await db.pool.query(
@@ -139,7 +139,7 @@ model_list:
     });
   });
 
-  test('that points at the simulator serves in production only where that is allowed', () => {
+  test('that points at the simulator is accepted in production only if that is allowed', () => {
     const routing = parseRouting(defaultFile(), 'proxy.config.yaml', SIMULATOR);
     expect(simulatorFault(routing, { production: true, allowSimulator: false })).toContain('ALLOW_SIMULATOR');
     expect(simulatorFault(routing, { production: true, allowSimulator: true })).toBeUndefined();

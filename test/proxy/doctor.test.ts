@@ -38,7 +38,7 @@ describe('npm run doctor', () => {
     return doctor({ PROXY_CONFIG: path, ...env });
   };
 
-  test('finds the file that comes with the product in order, and says what it has looked at', async () => {
+  test('accepts the file of the repository, and lists what it has checked', async () => {
     const { code, output } = await doctor();
     expect(output).toContain('ok     $0.500000   $1.500000   gateway/qwen-pro  qwen-pro-simulator\n');
     expect(output).toContain('6 deployments checked, 0 faults\n');
@@ -69,20 +69,20 @@ describe('npm run doctor', () => {
       'general_settings.master_key is not UPSTREAM_MASTER_KEY',
     ],
     ['the simulator in production', text, PRODUCTION, 'point at the simulator'],
-  ])('ends with 1 on what would stop the proxy: %s', async (_what, changed, env, told) => {
+  ])('ends with 1 on what would stop the proxy: %s', async (_what, changed, env, line) => {
     const { code, output } = await withFile(changed, env);
-    expect(output).toContain(told);
+    expect(output).toContain(line);
     expect(code).toBe(1);
   });
 
-  test('ends with 2 when it can not look', async () => {
+  test("ends with 2 if it can't check", async () => {
     expect((await doctor({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' })).code).toBe(2);
     const { code, output } = await doctor({ UPSTREAM_URL: 'http://127.0.0.1:1' });
     expect([code, output]).toEqual([2, "doctor: UPSTREAM_URL can't be reached (ECONNREFUSED)\n"]);
     expect((await doctor({ UPSTREAM_URL: 'http://127.0.0.1:1' }, '--file')).code).toBe(0);
   });
 
-  test("asks somebody else's model proxy for its prices", async () => {
+  test('checks the prices of another model proxy', async () => {
     const models = JSON.parse(
       `[["gateway/fast",1e-07,3e-07],["gateway/qwen-fast",1e-07,3e-07],["gateway/qwen-pro",5e-07,1.5e-06],
         ["gateway/deepseek-code",6e-07,1.8e-06],["gateway/deepseek-reason",3e-07,9e-07],["gateway/embed",5e-08,0]]`,

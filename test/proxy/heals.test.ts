@@ -99,7 +99,7 @@ describe('routing in real time', () => {
     20_000,
   );
 
-  test('a model that is down is answered by its stand-in, and by itself again once it lives', async () => {
+  test('a model that is down is answered by its fallback, and by itself again once it is back', async () => {
     sick.answer(raw(503, '{}'));
     const config = routes(
       [
@@ -121,7 +121,7 @@ describe('routing in real time', () => {
     expect(asked()).toHaveLength(4);
   });
 
-  test('streams of a group with a dead node come whole', async () => {
+  test('streams of a group with a dead node arrive whole', async () => {
     const config = routes(
       [
         { model: 'gateway/fast', id: 'dead', url: DEAD_URL },

@@ -81,7 +81,7 @@ describe('comments in a stream', () => {
     return { status, fails };
   };
 
-  test('are no first byte: a node that sends nothing else in its time is not waited for', async () => {
+  test("don't count as the first byte: a node that sends nothing else times out", async () => {
     await start((_request, response) => pinging(response), { timeout: 0.5 });
     expect(await (await stream()).text()).toBe(ANSWER);
     expect(await stateOf('first')).toEqual({ status: 'serving', fails: 1 });
@@ -102,7 +102,7 @@ describe('comments in a stream', () => {
     expect((await stateOf('first')).fails).toBe(1);
   });
 
-  test('keep a call waiting for longer than the limit between chunks, while its first one may take longer', async () => {
+  test('let a call wait for its first chunk longer than the limit between chunks', async () => {
     await start((_request, response) =>
       pinging(response, '', (pings) => {
         if (pings === (2 * IDLE_MS) / PING_EVERY_MS) response.end(CHUNK + DONE);
@@ -112,7 +112,7 @@ describe('comments in a stream', () => {
     expect(second.seen).toHaveLength(0);
   });
 
-  test('do not stand for the chunks that are missing', async () => {
+  test("don't replace missing chunks", async () => {
     await start((_request, response) => pinging(response, CHUNK));
     await expect(stream().then((response) => response.text())).rejects.toThrow();
     await until(async () => (await stateOf('first')).fails === 1);
@@ -128,7 +128,7 @@ describe('comments in a stream', () => {
     expect(await (await stream()).text()).toBe(chunk + PING + chunk + DONE);
   });
 
-  test('do not keep a node that fails all others in use', async () => {
+  test("don't keep a node in use that fails all other calls", async () => {
     let open = 0;
     let later: (() => void)[] = [];
     await start((request, response) => {

@@ -30,7 +30,7 @@ describe('virtual keys', () => {
       headers: { authorization: `Bearer ${bearer}` },
     });
 
-  test('are made in the shape of LiteLLM and stored as a hash only', async () => {
+  test("are created in LiteLLM's format and stored as a hash only", async () => {
     const response = await post(`${proxy.url}/key/generate`, proxy.masterKey, {
       user_id: 'account-1',
       key_alias: 'laptop',
@@ -96,12 +96,12 @@ describe('virtual keys', () => {
     }
   });
 
-  test('may come with 60 KB of other headers, as they may at the edge', async () => {
+  test('may be sent with 60 KB of other headers, as at the edge', async () => {
     const headers = { authorization: `Bearer ${proxy.masterKey}`, 'x-padding': 'y'.repeat(60_000) };
     expect((await fetch(`${proxy.url}/v1/models`, { headers })).status).toBe(200);
   });
 
-  test('do not manage keys themselves, while the master key may call models', async () => {
+  test("can't manage keys, while the master key can call models", async () => {
     const key = await newKey(proxy);
     expect((await post(`${proxy.url}/key/generate`, key, {})).status).toBe(401);
     expect((await post(`${proxy.url}/key/delete`, key, { keys: [key] })).status).toBe(401);
@@ -151,7 +151,7 @@ describe('virtual keys', () => {
     },
   );
 
-  test('are looked up again where the database was dead from the start', async () => {
+  test('are looked up again if the database was down at the start', async () => {
     const orm = openOrm({ databaseUrl: DEAD_DATABASE, processName: 'dead' });
     const other = await startTestProxy(db, { orm });
     try {
@@ -172,7 +172,7 @@ describe('virtual keys', () => {
     const log = createLogger('test', 'silent');
     const make = () => createVirtualKeys({ orm: db.orm, clock, log });
 
-    test('made by one are known to the other within a second of having been refused', async () => {
+    test('created by one are accepted by the other within a second of being refused', async () => {
       const [one, other] = [make(), make()];
       const { key } = await one.generate({ userId: null, keyAlias: null });
       await one.remove([key]);
@@ -184,7 +184,7 @@ describe('virtual keys', () => {
       expect(await other.check(key)).toBe('known');
     });
 
-    test('deleted by one end at the other after five seconds', async () => {
+    test('deleted by one are refused by the other after five seconds', async () => {
       const [one, other] = [make(), make()];
       const { key } = await one.generate({ userId: null, keyAlias: null });
       expect(await other.check(key)).toBe('known');

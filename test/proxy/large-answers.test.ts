@@ -74,7 +74,7 @@ describe(`${CALLS} large answers of one account`, () => {
     return last;
   };
 
-  test('wait where there is no room for them, hold up no other account, and come whole', async () => {
+  test('wait if there is no room for them, delay no other account, and arrive whole', async () => {
     const calls = Array.from({ length: CALLS }, () => call(key, 'held'));
     const used = await standing();
     expect(used).toBeLessThanOrEqual(SHARED_BYTES + ANSWER.length + 128 * 1024);
@@ -95,7 +95,7 @@ describe(`${CALLS} large answers of one account`, () => {
     expect(node.seen).toHaveLength(CALLS + 2);
   });
 
-  test('give their room back when their callers leave', async () => {
+  test('release their memory when their callers leave', async () => {
     const leaving = new AbortController();
     const calls = Array.from({ length: CALLS }, () => call(key, 'held', leaving.signal));
     const left = Promise.allSettled(calls);

@@ -55,7 +55,7 @@ describe('a caller with 62 kB of odd words', () => {
   }
   const filled = (unit: string): string => unit.repeat(SIZE / unit.length);
 
-  test.each(WORDS)("in a control of the simulator's keeps nobody waiting: %s", async (_what, unit) => {
+  test.each(WORDS)('in a control of the simulator delays nobody: %s', async (_what, unit) => {
     const { ms, text } = await leastMs(
       proxy,
       `[[sim ${filled(unit.replaceAll('[', ''))}]] [[sim x]] ${filled(unit)}`,
@@ -64,7 +64,7 @@ describe('a caller with 62 kB of odd words', () => {
     expect(text.length).toBeLessThan(1_000);
   });
 
-  test.each(WORDS)('that a node quotes in its refusal keeps nobody waiting: %s', async (_what, unit) => {
+  test.each(WORDS)('that a node quotes in its refusal delays nobody: %s', async (_what, unit) => {
     node.answer(raw(400, JSON.stringify({ error: { message: `Invalid value: ${filled(unit)}` } })));
     const { ms, text } = await leastMs(quoting, 'x');
     expect(ms).toBeLessThan(LIMIT_MS);

@@ -46,7 +46,7 @@ describe('metrics of the model proxy', () => {
     expect(await valuesOf('proxy_call_seconds', 'model')).toContainEqual(['gateway/fast', 3]);
   });
 
-  test('tell tries, parked deployments and calls that fell back', async () => {
+  test('count attempts, cooling deployments and fallbacks', async () => {
     const own = createRegistry('proxy');
     const config = routes(
       [
@@ -89,7 +89,7 @@ describe('metrics of the model proxy', () => {
     }
   });
 
-  test('tell when no deployment of a model takes calls: one is parked, and the node of the other is drained', async () => {
+  test('show when no deployment of a model takes calls: one is cooling down, and the node of the other is drained', async () => {
     const own = createRegistry('proxy');
     const drained = await startScriptedUpstream();
     await db.pool.query(

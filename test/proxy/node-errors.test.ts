@@ -64,7 +64,7 @@ describe('what a node does wrong', () => {
         .end(body);
     };
 
-  test('it gets the request as it was but for its own name of the model, and its own key', async () => {
+  test('it gets the request unchanged except for its own model name, and with its own key', async () => {
     act = answerWith(200, '{"model" : "gemma-3-4b","choices":[{"model":"gemma-3-4b"}],"n":1e2 }', {
       'x-node': nodeHost,
     });
@@ -90,23 +90,26 @@ describe('what a node does wrong', () => {
     ]);
   });
 
-  test.each([400, 422])("its %i goes on with its message, without what is the operator's", async (status) => {
-    const message = `gemma-3-4b: n über 3 wird nicht unterstützt (http://${nodeHost}/v1, 10.1.2.3:8000, gpu-7.eu.acme.cloud, unix:/run/vllm.sock, node-secret)`;
-    act = answerWith(
-      status,
-      JSON.stringify({ error: { message, type: 'BadRequestError', param: 'n', code: 400 } }),
-    );
-    const response = await call(ask('x'));
-    expect(response.status).toBe(status);
-    expect(await response.json()).toEqual({
-      error: {
-        message: 'gateway/fast: n über 3 wird nicht unterstützt ([…], […], […], […], […])',
-        type: 'invalid_request_error',
-        param: 'n',
-        code: 400,
-      },
-    });
-  });
+  test.each([400, 422])(
+    "its %i is passed on with its message, without the operator's addresses and keys",
+    async (status) => {
+      const message = `gemma-3-4b: n über 3 wird nicht unterstützt (http://${nodeHost}/v1, 10.1.2.3:8000, gpu-7.eu.acme.cloud, unix:/run/vllm.sock, node-secret)`;
+      act = answerWith(
+        status,
+        JSON.stringify({ error: { message, type: 'BadRequestError', param: 'n', code: 400 } }),
+      );
+      const response = await call(ask('x'));
+      expect(response.status).toBe(status);
+      expect(await response.json()).toEqual({
+        error: {
+          message: 'gateway/fast: n über 3 wird nicht unterstützt ([…], […], […], […], […])',
+          type: 'invalid_request_error',
+          param: 'n',
+          code: 400,
+        },
+      });
+    },
+  );
 
   test.each([
     ['{"detail":"n is too large"}', 'n is too large'],
@@ -129,7 +132,7 @@ describe('what a node does wrong', () => {
     ['{"error":{"message":"http://10.0.0.5:8000/v1"}}', REFUSED],
     ['<html>bad</html>', REFUSED],
     ['', REFUSED],
-  ])('its 400 in another form is put into ours: %s', async (body, message) => {
+  ])('its 400 in another format is translated: %s', async (body, message) => {
     act = answerWith(400, body);
     const response = await call(ask('x'));
     expect(response.status).toBe(400);
@@ -218,7 +221,7 @@ describe('what a node does wrong', () => {
       (response: ServerResponse) => response.writeHead(200, streamHead).flushHeaders(),
       true,
     ],
-  ])('too slow becomes 504: %s', async (_what, action, stream) => {
+  ])('a timeout becomes 504: %s', async (_what, action, stream) => {
     act = action;
     const response = await call({ ...ask('x', { stream }), model: 'gateway/quick' });
     expect(response.status).toBe(504);
@@ -243,17 +246,17 @@ describe('what a node does wrong', () => {
     ['504', 504, 'upstream_timeout'],
     ['internal', 502, 'upstream_error'],
   ])(
-    'an error of code %j as the first event is an answer of its own, not a stream',
-    async (code, status, told) => {
+    'an error of code %j as the first event becomes an error response, not a stream',
+    async (code, status, expected) => {
       act = answerWith(200, `data: ${errorOf(code)}\n\n`, streamHead);
       const response = await call(ask('x', { stream: true }));
       const text = await response.text();
-      expect([response.status, JSON.parse(text).error.code]).toEqual([status, told]);
+      expect([response.status, JSON.parse(text).error.code]).toEqual([status, expected]);
       expect(text).not.toContain('127.0.0.1');
     },
   );
 
-  test('an error in place of a whole answer is none', async () => {
+  test('an error in place of a whole answer becomes 502', async () => {
     act = answerWith(200, errorOf(500));
     expect((await call(ask('x'))).status).toBe(502);
   });
@@ -261,14 +264,14 @@ describe('what a node does wrong', () => {
   test.each([
     ['a stream', 'data: ', streamHead],
     ['a whole answer', '', {}],
-  ])("the caller's own fault that comes with 200 is told as such: %s", async (_what, prefix, headers) => {
+  ])('an error of the caller that is sent with 200 becomes 400: %s', async (_what, prefix, headers) => {
     act = answerWith(200, `${prefix}${errorOf(400)}\n\n`, headers);
     const response = await call(ask('x', { stream: prefix !== '' }));
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ error: { message: 'gateway/fast at […]' } });
   });
 
-  test('an error after the first event goes on in our words', async () => {
+  test('an error after the first event is passed on in our words', async () => {
     const first = 'data: {"model":"gemma-3-4b"}\n\n';
     act = (response) => {
       response.writeHead(200, streamHead).write(first, () => {
@@ -285,7 +288,7 @@ describe('what a node does wrong', () => {
     expect(events[2].error.message).toBe('gateway/fast at […]');
   });
 
-  test.each([413, 431])('its %i, which says nothing about the node, becomes 502', async (status) => {
+  test.each([413, 431])("its %i, which isn't the node's fault, becomes 502", async (status) => {
     act = answerWith(status, '{}');
     const response = await call(ask('x'));
     expect(response.status).toBe(502);
@@ -304,13 +307,13 @@ describe('what a node does wrong', () => {
     ['{"model":"gateway/fast","model":"gateway/dead"}', 'invalid_body', null],
     ['[]', 'invalid_body', null],
     ['', 'invalid_body', null],
-  ])('the caller is told of a request that can not be routed: %s', async (body, code, param) => {
+  ])("a request that can't be routed is refused with the reason: %s", async (body, code, param) => {
     const response = await call(body);
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ error: { type: 'invalid_request_error', code, param } });
   });
 
-  test('a body above 12 MiB is refused, another content type too, an unknown path is none', async () => {
+  test('a body above 12 MiB gets 413, another content type 415, an unknown path 404', async () => {
     expect((await call(`{"model":"gateway/fast","x":"${'x'.repeat(12 * 1024 * 1024)}"}`)).status).toBe(413);
     const authorization = `Bearer ${proxy.masterKey}`;
     const typed = { authorization, 'content-type': 'text/plain' };

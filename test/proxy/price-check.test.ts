@@ -15,11 +15,11 @@ describe('prices of the routing file and of the model table', () => {
   const deployments = (changed: string) =>
     parseRouting(changed, 'r', { SIMULATOR_API_BASE: 'http://127.0.0.1:9/v1' }).deployments;
 
-  test('are the same as they come', async () => {
+  test('are the same in the repository', async () => {
     expect(await routingFaults(db.orm, deployments(text))).toEqual([]);
   });
 
-  test('that differ, belong to no model or are missing are told apart', async () => {
+  test('that differ, belong to no model or are missing are reported separately', async () => {
     const dearer = text.replace('input_cost_per_token: 0.0000005', 'input_cost_per_token: 0.00000050000001');
     expect(() => deployments(dearer)).toThrow('12 decimals');
     const changed = text

@@ -130,7 +130,7 @@ describe('the process of the model proxy', () => {
     expect((await exited).code).toBe(0);
   });
 
-  test('refuses to serve simulations in production with one line, unless allowed', async () => {
+  test('refuses to serve simulations in production, in one line, unless they are allowed', async () => {
     const refused = await started.refused.exited;
     expect(refused.code).toBe(78);
     expect(refused.errors.trim().split('\n')).toEqual([
@@ -140,7 +140,7 @@ describe('the process of the model proxy', () => {
     expect((await chat(url, ask('hello'))).status).toBe(200);
   });
 
-  test('lets nobody steer the simulator in production, unless told to', async () => {
+  test("ignores the simulator's controls in production, unless they are allowed", async () => {
     const faulty = ask('[[sim status=400 ttft_ms=0]] hello');
     const { url } = await started.allowed.ready;
     const answer = await chat(url, faulty);
@@ -151,7 +151,7 @@ describe('the process of the model proxy', () => {
   });
 
   describeWith('util-linux', PRLIMIT, 'with few open files', () => {
-    test('blames no node for a connection that it has no file descriptor for itself', async () => {
+    test('blames no node for a connection for which it lacks a file descriptor', async () => {
       const { child, ready } = started.steered;
       const { url } = await ready;
       // Takes the connection to the node that there is.
@@ -177,7 +177,7 @@ describe('the process of the model proxy', () => {
     });
   });
 
-  test('serves no call before it knows which nodes take none', async () => {
+  test('serves no call before it knows which nodes take no calls', async () => {
     const node = await startScriptedUpstream();
     writeFileSync(file('drained.yaml'), routes([{ model: 'gateway/fast', id: 'node', url: node.url }]));
     const own = await createTestDatabase();
@@ -217,7 +217,7 @@ describe('the process of the model proxy', () => {
     expect((await exited).code).toBe(0);
   });
 
-  test('refuses a master key of its own in the routing file, without telling it', async () => {
+  test('refuses another master key in the routing file, without printing it', async () => {
     const { code, errors } = await started.wrongKey.exited;
     expect([code, errors.trim().split('\n')]).toEqual([
       78,
@@ -232,7 +232,7 @@ describe('the process of the model proxy', () => {
     expect((await chat(url, ask('hello'), OWN_KEY)).status).toBe(200);
   });
 
-  test('reads the file again on SIGHUP; a faulty one changes nothing and is told', async () => {
+  test('reloads the file on SIGHUP; an invalid file changes nothing and is logged', async () => {
     const path = file('literal.yaml');
     const { child, ready, output } = started.ownKey;
     const { url } = await ready;

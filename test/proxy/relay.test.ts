@@ -63,7 +63,7 @@ describe('the model proxy', () => {
     expect(new Set(data.map((model) => model.owned_by))).toEqual(new Set(['simulator']));
   });
 
-  test('cuts the node off at once when the client leaves', async () => {
+  test('ends its call to the node at once when the client leaves', async () => {
     const leaving = new AbortController();
     const before = proxy.simulator.stats();
     const response = await fetch(`${proxy.url}/v1/chat/completions`, {
@@ -82,7 +82,7 @@ describe('the model proxy', () => {
     );
   });
 
-  test('cuts the node off when the client of a whole answer leaves', async () => {
+  test('ends its call to the node when the client of a whole answer leaves', async () => {
     const before = proxy.simulator.stats();
     const leaving = new AbortController();
     const call = fetch(`${proxy.url}/v1/chat/completions`, {

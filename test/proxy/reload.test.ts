@@ -43,7 +43,7 @@ describe('another reading of the routing file', () => {
     return data.map(({ model_info, status, consecutive_failures: fails }) => [model_info.id, status, fails]);
   };
 
-  test('leaves a call in flight where it is, and sends the next one elsewhere', async () => {
+  test("doesn't move a call in flight, and routes the next one by the new file", async () => {
     let release!: () => void;
     first.answer(async (request, response) => {
       await new Promise<void>((resolve) => {
@@ -60,7 +60,7 @@ describe('another reading of the routing file', () => {
     expect((await slow).status).toBe(200);
   });
 
-  test('is what a call that has failed is tried by next', async () => {
+  test('routes the next attempt of a failed call', async () => {
     first.answer((_request, response) => {
       proxy.reload(routes([node('two', second)]));
       response.destroy();
@@ -69,7 +69,7 @@ describe('another reading of the routing file', () => {
     expect(second.seen).toHaveLength(1);
   });
 
-  test('lets a call remember which deployments have failed it', async () => {
+  test('keeps which deployments a call has already tried', async () => {
     const both = routes([node('one', first), node('two', second)]);
     await proxy.close();
     proxy = await startTestProxy(db, { config: both, time, timeoutMs: 600_000, random: () => 0 });
@@ -81,7 +81,7 @@ describe('another reading of the routing file', () => {
     expect([first.seen.length, second.seen.length]).toEqual([1, 1]);
   });
 
-  test('brings and takes models', async () => {
+  test('adds and removes models', async () => {
     expect((await call('gateway/new')).status).toBe(400);
     proxy.reload(routes([node('two', second, { model: 'gateway/new' })]));
     expect((await call('gateway/new')).status).toBe(200);
@@ -93,7 +93,7 @@ describe('another reading of the routing file', () => {
     expect(data.map(({ id }) => id)).toEqual(['gateway/new']);
   });
 
-  test('keeps what is known of deployments that are still there, and of no other', async () => {
+  test('keeps the state of deployments that are still in the file, and of no others', async () => {
     first.answer(raw(500, '{}'));
     await call();
     expect(await info()).toEqual([['one', 'parked', 3]]);

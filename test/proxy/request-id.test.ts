@@ -30,21 +30,21 @@ describe("the edge's x-request-id", () => {
     ['embeddings', '/v1/embeddings', { model: 'gateway/embed', input: 'x' }, 200],
     ["a node's refusal", chat, ask('[[sim status=400]] x'), 400],
     ["a node's failure", chat, ask('[[sim status=500]] x'), 502],
-    ['a model that is none', chat, ask('x', { model: 'none' }), 400],
-    ['a body that is none', chat, [], 400],
-    ['a path that is none', '/v1/nothing', {}, 404],
-  ])('stands in %s', async (_what, path, body, status) => {
+    ['an error for an unknown model', chat, ask('x', { model: 'none' }), 400],
+    ['an error for a body that is no object', chat, [], 400],
+    ['an error for an unknown path', '/v1/nothing', {}, 404],
+  ])('is in %s', async (_what, path, body, status) => {
     const response = await send(path, body, proxy.masterKey);
     await response.text();
     expect([response.status, response.headers.get('x-request-id')]).toEqual([status, ID]);
   });
 
-  test('stands in the refusal of a key', async () => {
+  test('is in the refusal of a key', async () => {
     const response = await send(chat, ask('x'), 'sk-nobody-0123456789');
     expect([response.status, response.headers.get('x-request-id')]).toEqual([401, ID]);
   });
 
-  test('is left out where it is none', async () => {
+  test("is left out if it isn't valid", async () => {
     const response = await send(chat, ask('[[sim ttft_ms=0]] x'), proxy.masterKey, 'x'.repeat(300));
     await response.text();
     expect([response.status, response.headers.get('x-request-id')]).toEqual([200, null]);

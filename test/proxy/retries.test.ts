@@ -47,8 +47,8 @@ describe('a call that fails', () => {
       { level: 'info' },
       {
         write(line: string) {
-          const told = JSON.parse(line) as (typeof lines)[0];
-          if ('deployment' in told) lines.push(told);
+          const entry = JSON.parse(line) as (typeof lines)[0];
+          if ('deployment' in entry) lines.push(entry);
         },
       },
     );
@@ -122,14 +122,14 @@ describe('a call that fails', () => {
     expect(await failsOf('gateway/fast-0')).toBe(1);
   });
 
-  test('as a stream with a refusal in a whole answer is the fault of its caller', async () => {
+  test("as a stream with a refusal in a whole answer is the caller's fault", async () => {
     await start({ 'gateway/fast': [0, 1] });
     nodes[0]!.answer(raw(200, '{"error":{"message":"n","code":400}}'));
     expect((await call(ask('x', { stream: true }))).status).toBe(400);
     expect(seen()).toEqual([1, 0, 0]);
   });
 
-  test('is none that has an answer in which an error is only spoken of', async () => {
+  test('is not one whose answer only mentions an error', async () => {
     await start({ 'gateway/fast': [0, 1] });
     const message = { role: 'assistant', content: '{"error":"\u0001"}' };
     for (const id of ['a', 'x'.repeat(AT_ONCE_BYTES)]) {
@@ -139,7 +139,7 @@ describe('a call that fails', () => {
     expect(seen()).toEqual([2, 0, 0]);
   });
 
-  test('is none that asks for embeddings as a stream and gets them whole, as there are no others', async () => {
+  test('is not one that requests embeddings as a stream and gets them whole', async () => {
     await start({ 'gateway/fast': [0, 1] });
     nodes[0]!.answer(embeddings());
     const body = { model: 'gateway/fast', input: 'x', stream: true };
@@ -158,7 +158,7 @@ describe('a call that fails', () => {
     expect(seen()).toEqual([1, 0, 0]);
   });
 
-  test('where there is no other deployment is tried again after retry_after, num_retries times', async () => {
+  test('without another deployment is tried again after retry_after, num_retries times', async () => {
     await start({ 'gateway/fast': [0] });
     nodes[0]!.answer(raw(500, '{}'));
     const response = await call();
@@ -167,7 +167,7 @@ describe('a call that fails', () => {
     expect(time.pauses).toEqual([5_000, 5_000]);
   });
 
-  test('where the other has failed it as well is tried again after the pause', async () => {
+  test('that the other deployment has failed as well is tried again after the pause', async () => {
     await start({ 'gateway/fast': [0, 1] });
     for (const node of nodes) node.answer(raw(500, '{}'));
     expect((await call()).status).toBe(502);
@@ -186,7 +186,7 @@ describe('a call that fails', () => {
     },
   );
 
-  test('is not tried beyond the time that a caller waits', async () => {
+  test("isn't tried beyond the caller's timeout", async () => {
     await start({ 'gateway/fast': [0] }, {}, { timeoutMs: 9_000 });
     nodes[0]!.answer(raw(500, '{}'));
     expect((await call()).status).toBe(502);
@@ -194,7 +194,7 @@ describe('a call that fails', () => {
     expect(seen()).toEqual([2, 0, 0]);
   });
 
-  test('for the third time in a row parks its deployment for cooldown_time; told once, like its return', async () => {
+  test('for the third time in a row cools down its deployment for cooldown_time; logged once, like its return', async () => {
     await start({ 'gateway/fast': [0, 1] });
     nodes[0]!.answer(raw(500, '{}'));
     for (let i = 0; i < 10; i++) expect((await call()).status).toBe(200);
@@ -257,7 +257,7 @@ describe('a call that fails', () => {
     expect(seen()).toEqual([1, 0, 0]);
   });
 
-  test('leaves no count behind once a success has come', async () => {
+  test('resets the count after a success', async () => {
     await start({ 'gateway/fast': [0, 1] });
     for (let round = 0; round < 3; round++) {
       nodes[0]!.answer(raw(500, '{}'));
@@ -270,7 +270,7 @@ describe('a call that fails', () => {
     expect(lines).toEqual([]);
   });
 
-  test('with a stream that breaks later counts against the deployment, a caller who leaves does not', async () => {
+  test("with a stream that breaks later counts against the deployment, but a caller who leaves doesn't", async () => {
     await start({ 'gateway/fast': [0, 1] });
     nodes[0]!.answer(stream(['data: {"model":"x"}\n\n']));
     for (let i = 0; i < 3; i++) await (await call(ask('x', { stream: true }))).text();
@@ -298,7 +298,7 @@ describe('a call that fails', () => {
     expect(lines).toEqual([]);
   });
 
-  describe('while every deployment of its group is parked', () => {
+  describe('while every deployment of its group is cooling down', () => {
     const park = async (model: string, node: number) => {
       nodes[node]!.answer(raw(500, '{}'));
       await call({ ...ask('x'), model });
@@ -308,7 +308,7 @@ describe('a call that fails', () => {
     const fallbacks = [{ 'gateway/pro': ['gateway/fast'] }];
     const chain = [...fallbacks, { 'gateway/code': ['gateway/pro'] }];
 
-    test('is answered by the stand-in, under the name that served', async () => {
+    test("is answered by the fallback, under the fallback's name", async () => {
       await start({ 'gateway/pro': [0], 'gateway/fast': [1] }, { fallbacks });
       await park('gateway/pro', 0);
       const before = seen();
@@ -324,7 +324,7 @@ describe('a call that fails', () => {
       expect(await back.json()).toMatchObject({ model: 'gateway/pro' });
     });
 
-    test('is answered by the stand-in in the very call that parked the last one', async () => {
+    test('is answered by the fallback in the call that cooled down the last deployment', async () => {
       await start({ 'gateway/pro': [0], 'gateway/fast': [1] }, { fallbacks });
       nodes[0]!.answer(raw(500, '{}'));
       const response = await call({ ...ask('x'), model: 'gateway/pro' });
@@ -332,7 +332,7 @@ describe('a call that fails', () => {
       expect(seen()).toEqual([3, 1, 0]);
     });
 
-    test('goes one hop and no further', async () => {
+    test('uses one fallback and no further', async () => {
       await start({ 'gateway/code': [0], 'gateway/pro': [1], 'gateway/fast': [2] }, { fallbacks: chain });
       await park('gateway/code', 0);
       // Its stand-in dies in turn; that one's own stand-in lives.
@@ -344,7 +344,7 @@ describe('a call that fails', () => {
       expect(seen()).toEqual(before);
     });
 
-    test('without a stand-in gets 503, and when to come again', async () => {
+    test('without a fallback gets 503 with Retry-After', async () => {
       await start({ 'gateway/fast': [0] });
       await park('gateway/fast', 0);
       time.advance(17_600);
@@ -354,7 +354,7 @@ describe('a call that fails', () => {
       expect(seen()).toEqual([3, 0, 0]);
     });
 
-    test('is not, while one of them merely fails', async () => {
+    test("isn't answered by the fallback while a deployment merely fails", async () => {
       await start({ 'gateway/pro': [0, 1], 'gateway/fast': [2] }, { fallbacks });
       for (const node of nodes.slice(0, 2)) node.answer(raw(500, '{}'));
       expect((await call({ ...ask('x'), model: 'gateway/pro' })).status).toBe(502);

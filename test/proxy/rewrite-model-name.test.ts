@@ -30,7 +30,7 @@ const chunk = (model: string) =>
         fc.record({ content, model: fc.oneof(content, fc.constant(model)) }),
       ),
       usage: fc.constantFrom(null, { a: 1 }),
-      // Nodes differ in where the name stands, and some leave it out.
+      // Nodes put the name in different places, and some leave it out.
       name: fc.constantFrom('first', 'behind the id', 'last', 'nowhere'),
     })
     .map(({ name, id, delta, usage }) => {
@@ -96,8 +96,8 @@ const isJson = (json: string): boolean => {
   }
 };
 
-describe('a restamped stream', () => {
-  test('from its first data on is the same for every split, and differs from what came in the name only', () => {
+describe('a stream with its model name rewritten', () => {
+  test("is the same for every split from its first data on, and differs from the node's in the name only", () => {
     fc.assert(
       fc.property(
         fc.array(event, { maxLength: 12 }),
@@ -117,7 +117,7 @@ describe('a restamped stream', () => {
     );
   });
 
-  test('comes to the same for an event that is laid out like the one before as for the first of a stream', () => {
+  test('gives the same result for an event laid out like the one before as for the first of a stream', () => {
     const named = (before: string, model: string, text: string, behind: string): string =>
       `{${before}"model":"${model}","choices":[{"delta":{"content":"${text}"}}]${behind}}`;
     const event = fc
@@ -147,7 +147,7 @@ describe('a restamped stream', () => {
     expect(run(bytes, [...bytes.keys()])).toBe(text.replace('gemma', PUBLIC));
   });
 
-  test('carries the public name where one JSON is folded over lines', () => {
+  test('has the public name if one JSON is folded over lines', () => {
     expect(run(Buffer.from('id: 1\ndata: {"model":\ndata: "gemma"}\n\n'), [])).toBe(
       'id: 1\ndata: {"model":\ndata: "gateway/fast"}\n\n',
     );
@@ -195,12 +195,12 @@ describe('a restamped stream', () => {
       'data: {"x\\"model":"gemma","model":"gemma"}\n\n',
       'data: {"x\\"model":"gemma","model":"gateway/fast"}\n\n',
     ],
-  ])('has the public name wherever the node’s stood after the first event: %s', (_what, text, expected) => {
+  ])('has the public name wherever the node’s was after the first event: %s', (_what, text, expected) => {
     expect(following(text)).toBe(expected);
     expect(following(text + text)).toBe(expected + expected);
   });
 
-  test('breaks on an event that is cut, however the ones before looked', () => {
+  test('breaks on an event that is cut, whatever the earlier ones looked like', () => {
     expect(() => following('data: {"id":"2","model":"gemma","x":"cut\n\n')).toThrow(MalformedResponseError);
   });
 
@@ -213,12 +213,12 @@ describe('a restamped stream', () => {
     expect(run(Buffer.from(text), [3])).toBe(expected);
   });
 
-  test('leaves it to the edge to read choices that are no JSON', () => {
+  test("leaves it to the edge to read choices that aren't JSON", () => {
     const event = '"model":"m","choices":[{"logprobs":[NaN],"error":null}]}\n\n';
     expect(run(Buffer.from(`data: {${event}`), [])).toBe(`data: {${event.replace('"m"', '"gateway/fast"')}`);
   });
 
-  test('has in place of an error what the one who was asked made of it', () => {
+  test("has the translated error in place of the node's", () => {
     const out = run(
       Buffer.from('id: 7\ndata: {"error":{"message":"refused"}}\n\ndata: {"choices":[],"error":null}\n\n'),
       [],
@@ -259,7 +259,7 @@ describe('a restamped stream', () => {
     },
   );
 
-  test('has a comment in place of events that are no part of the answer', () => {
+  test("has a comment in place of events that aren't part of the answer", () => {
     const ping = 'data: {"type":"ping"}\n\n';
     const chunk = finish(0, null);
     expect(run(Buffer.from(ping + chunk + ping + chunk), [])).toBe(`${chunk}:\n\n${chunk}`);
@@ -270,7 +270,7 @@ describe('a restamped stream', () => {
     'data: <html>\n\n',
     'data: {"model":"a"}\rdata: {"model":"b"}\n\n',
     'data: [1]\n\n',
-  ])('breaks on what is no answer: %.40s', (text) => {
+  ])("breaks on what isn't an answer: %.40s", (text) => {
     expect(() => run(Buffer.from(text), [10])).toThrow(MalformedResponseError);
   });
 

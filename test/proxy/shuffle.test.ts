@@ -54,19 +54,19 @@ describe('the shuffle', () => {
     },
   );
 
-  test('is seen to be uneven where it is', () => {
+  test('would be found uneven by this test if it were', () => {
     const counts = draw(groupOf([1.1, 1, 1]), 'seed of the shuffle');
     expect(chiSquare(counts, [1, 1, 1])).toBeGreaterThan(CRITICAL[2]!);
   });
 
-  test('gives nothing to a weight of 0 while another can, and all to it when none can', () => {
+  test('picks a weight of 0 only if no other deployment can serve', () => {
     const group = groupOf([0, 2, 1]);
     expect(draw(group, 'zero')[0]).toBe(0);
     for (const { health } of group.candidates.slice(1)) health.failed(0, PARKED, UNREACHED);
     expect(draw(group, 'zero')).toEqual([DRAWS, 0, 0]);
   });
 
-  test('spreads the share of a parked or tried deployment over the others', () => {
+  test('spreads the share of a cooling or already tried deployment over the others', () => {
     const group = groupOf([1, 2, 3]);
     group.candidates[2]!.health.failed(0, PARKED, UNREACHED);
     const counts = draw(group, 'parked');
@@ -76,7 +76,7 @@ describe('the shuffle', () => {
     expect(tried).toEqual([DRAWS, 0, 0]);
   });
 
-  test('has nobody to pick when all are parked or tried', () => {
+  test('picks nothing when all are cooling down or tried', () => {
     const group = groupOf([1, 1]);
     expect(group.pick(0, Math.random, new Set(group.candidates.map(({ health }) => health)))).toBeUndefined();
     for (const { health } of group.candidates) health.failed(0, PARKED, UNREACHED);

@@ -75,7 +75,7 @@ describe('the simulator', () => {
     expect(performance.now() - started).toBeLessThan(10_000);
   });
 
-  test('counts tokens as the stream has pieces, and sends usage only where it is asked for', async () => {
+  test('counts tokens by the pieces of the stream, and sends usage only if requested', async () => {
     const whole = await chat();
     const chunks = await stream({ stream_options: { include_usage: true } });
     const tokens = chunks.filter((chunk) => chunk.choices[0]?.delta.content).length;
@@ -218,7 +218,7 @@ describe('the simulator', () => {
     [named, { parallel_tool_calls: false }, ['get_weather']],
     ['[[sim calls=3]]', { parallel_tool_calls: false }, ['get_weather']],
     [`${named} [[sim calls=3]]`, {}, ['get_weather', 'get_time', 'get_weather']],
-  ])('makes as many calls as it may: %s %j', async (question, rest, names) => {
+  ])('makes as many calls as allowed: %s %j', async (question, rest, names) => {
     const { message } = (await chat({ tools: [weather, clock], ...rest }, question)).choices[0]!;
     expect(message.tool_calls!.map((call) => call.function.name)).toEqual(names);
   });
@@ -234,7 +234,7 @@ describe('the simulator', () => {
     expect(texts[3]).not.toEqual(texts[0]);
   });
 
-  test('gives log probabilities that make up the text, whole and streamed', async () => {
+  test('gives log probabilities whose tokens make up the text, whole and streamed', async () => {
     const asked = { logprobs: true, top_logprobs: 3 };
     const { message, logprobs } = (await chat(asked)).choices[0]!;
     const tokens = logprobs!.content;
@@ -277,15 +277,15 @@ describe('the simulator', () => {
     tool_calls: [{ id: 'c', type: 'function', function: { name, arguments: '{}' } }],
   });
   const result = (content: unknown = '21 degrees') => ({ role: 'tool', tool_call_id: 'c', content });
-  const said = (content: string) => ({ role: 'user', content: `${QUICK} ${content}` });
+  const user = (content: string) => ({ role: 'user', content: `${QUICK} ${content}` });
 
   test.each<[string, object[]]>([
-    ['a user reminds of something', [result(), said('<reminder>Be brief.</reminder>')]],
-    ['a user says two things', [result(), said('One.'), said('Two.')]],
+    ['a user reminds of something', [result(), user('<reminder>Be brief.</reminder>')]],
+    ['a user says two things', [result(), user('One.'), user('Two.')]],
     ['the system does', [result(), { role: 'system', content: 'Be brief.' }]],
-    ['its result has parts', [result([{ type: 'text', text: '21 degrees' }]), said('And now?')]],
+    ['its result has parts', [result([{ type: 'text', text: '21 degrees' }]), user('And now?')]],
   ])('answers a turn with a tool in text when, after the result, %s', async (_what, after) => {
-    const messages = [said('weather?'), calling('get_weather'), ...after];
+    const messages = [user('weather?'), calling('get_weather'), ...after];
     const { message, finish_reason: finish } = (await chat({ tools: [weather, clock], messages }))
       .choices[0]!;
     expect([finish, message.content]).toEqual(['stop', expect.stringContaining('21 degrees')]);
@@ -293,19 +293,19 @@ describe('the simulator', () => {
 
   test('calls tools again in the next turn', async () => {
     const answered = [
-      said('weather?'),
+      user('weather?'),
       calling('get_weather'),
       result(),
       { role: 'assistant', content: '21' },
     ];
-    const messages = [...answered, said('And tomorrow?')];
+    const messages = [...answered, user('And tomorrow?')];
     expect((await chat({ tools: [weather, clock], messages })).choices[0]?.finish_reason).toBe('tool_calls');
   });
 
-  test('that must call a tool calls one that it has not called in this turn, as long as there is one', async () => {
+  test("calls a tool that it hasn't called in this turn, if it must call one and there is such a tool", async () => {
     const done = { type: 'function', function: { name: 'final_answer', parameters: { type: 'object' } } };
     const tools = [weather, clock, done];
-    const messages: object[] = [said('weather?')];
+    const messages: object[] = [user('weather?')];
     const step = async () => {
       const { message } = (await chat({ tools, messages, tool_choice: 'required' })).choices[0]!;
       const name = message.tool_calls![0]!.function.name;
@@ -313,10 +313,10 @@ describe('the simulator', () => {
       return name;
     };
     const first = [await step(), await step()];
-    messages.push(said('<reminder>Call final_answer when you are done.</reminder>'));
+    messages.push(user('<reminder>Call final_answer when you are done.</reminder>'));
     expect([...first, await step()]).toEqual(['get_weather', 'get_time', 'final_answer']);
     expect(await step()).toBe('final_answer');
-    messages.push({ role: 'assistant', content: 'It is warm.' }, said('And tomorrow?'));
+    messages.push({ role: 'assistant', content: 'It is warm.' }, user('And tomorrow?'));
     expect(await step()).toBe('get_weather');
   });
 
@@ -345,7 +345,7 @@ describe('the simulator', () => {
       (await chat({ response_format: { type: 'json_object' } })).choices[0]!.message.content!,
     );
     expect(object).toMatchObject({ simulated: true });
-    const messages = [said('weather?'), calling('get_weather'), result()];
+    const messages = [user('weather?'), calling('get_weather'), result()];
     for (const rest of [{}, { tools: [weather], messages }]) {
       const text = textOf(await stream({ response_format: { type: 'json_object' }, ...rest }));
       expect(JSON.parse(text)).toMatchObject({ simulated: true });
@@ -372,7 +372,7 @@ describe('the simulator', () => {
     [{ seed: 1.5 }, 'seed'],
     [{ tools: [{ type: 'x' }] }, 'tools.0.type'],
     [{ model: 'nomic-embed-text' }, 'model'],
-  ])('refuses what is no chat call: %j', async (rest, param) => {
+  ])("refuses what isn't a chat call: %j", async (rest, param) => {
     const response = await raw(rest);
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ error: { type: 'invalid_request_error', param } });

@@ -1,5 +1,5 @@
 import { systemClock } from '../../src/lib/clock.js';
-import { contextOf } from '../../src/proxy/simulator/contexts.js';
+import { contextOf } from '../../src/proxy/simulator/requests.js';
 import { type Simulator, startSimulator } from '../../src/proxy/simulator/server.js';
 import { errorOf, postChat, usageOf } from '../support/edge.js';
 import { useProduct } from '../support/product-suite.js';
@@ -66,7 +66,7 @@ describe("a prompt and its model's context", () => {
     },
   );
 
-  test('each input of embeddings has a context of its own', async () => {
+  test('each input of embeddings is limited separately', async () => {
     const input = 'x'.repeat(4 * CONTEXT);
     expect((await embed([input, input])).status).toBe(200);
     const longer = await embed(['a', `${input}x`]);
@@ -74,11 +74,11 @@ describe("a prompt and its model's context", () => {
     expect(await errorOf(longer)).toMatchObject({ param: 'input', code: 'context_length_exceeded' });
   });
 
-  test('a model that the simulator does not know has no end', async () => {
+  test('an unknown model has no limit', async () => {
     expect((await chat(prompt(100_000), 'another')).status).toBe(200);
   });
 
-  test('the contexts are those of the model table', async () => {
+  test('the contexts are the same as in the model table', async () => {
     const { rows } = await suite.db.pool.query<{ upstream_model: string; context_window: number }>(
       'select upstream_model, context_window from models',
     );
@@ -87,7 +87,7 @@ describe("a prompt and its model's context", () => {
       expect([row.upstream_model, contextOf(row.upstream_model)]).toEqual(Object.values(row));
   });
 
-  test('a caller is told the reason, and pays nothing', async () => {
+  test('a caller gets the reason, and pays nothing', async () => {
     const { key, accountId } = await suite.signUp();
     const response = await postChat(suite.url, key, {
       messages: [{ role: 'user', content: prompt(CONTEXT + 1) }],
@@ -108,7 +108,7 @@ describe("a prompt and its model's context", () => {
     ]);
   });
 
-  test('a coding agent learns that its bound is too large, in a code that it knows, and pays nothing', async () => {
+  test('a coding agent gets a code that it knows for a max_tokens that is too large, and pays nothing', async () => {
     const { key, accountId } = await suite.signUp();
     const response = await postChat(suite.url, key, { max_tokens: 32_000 });
     expect([response.status, await errorOf(response)]).toEqual([

@@ -60,7 +60,7 @@ describe('a control in the last user message', () => {
     'words=-1',
     'garbage=yes',
     '__proto__=1',
-  ])('that is unknown or malformed answers 400 and helps: %s', async (control) => {
+  ])('that is unknown or malformed gets 400 with the allowed values: %s', async (control) => {
     const response = await ask(control);
     expect(response.status).toBe(400);
     const { error } = (await response.json()) as { error: { message: string } };
@@ -163,7 +163,7 @@ describe('a control in the last user message', () => {
     }
   });
 
-  test('usage=none, continuous and with_choices place it elsewhere', async () => {
+  test('usage=none, continuous and with_choices omit or move the usage', async () => {
     expect(await (await ask('usage=none')).text()).not.toContain('usage');
     expect(await (await stream('usage=none')).text()).not.toContain('usage');
     const running = chunksOf(await (await stream('words=4 usage=continuous')).text());
@@ -202,7 +202,7 @@ describe('a control in the last user message', () => {
     expect((await ask('content_type=text/html')).headers.get('content-type')).toBe('text/html');
   });
 
-  test('encoding answers in that form whatever was asked', async () => {
+  test('encoding overrides the requested format', async () => {
     const forms = async (control: string, format: string) => {
       const response = await post(`${simulator.url}/embeddings`, 'any', {
         model: 'nomic-embed-text',
@@ -216,13 +216,13 @@ describe('a control in the last user message', () => {
     expect(await forms('float', 'base64')).toBe('object');
   });
 
-  test('echo_canary=1 gives away where the node stands', async () => {
+  test("echo_canary=1 reveals the node's address", async () => {
     const answer = await ask('echo_canary=1');
     expect(answer.headers.get('x-sim-canary')).toBe(simulator.url);
     expect(await (await ask('echo_canary=1 status=400')).text()).toContain('sim-canary.internal');
   });
 
-  test('leaves the text whole and readable where none is given', async () => {
+  test('leaves the text whole and readable if no control is given', async () => {
     const response = await post(`${simulator.url}/chat/completions`, 'any', {
       model: 'm',
       stream: true,

@@ -37,7 +37,7 @@ describe('embeddings', () => {
     };
   };
 
-  test('of many large texts keep nobody waiting', async () => {
+  test('of many large texts delay nobody', async () => {
     const input = Array.from({ length: 100 }, (_, i) =>
       Array.from({ length: 400 }, (_unused, word) => `w${i * word}`).join(' '),
     );
@@ -104,7 +104,7 @@ describe('embeddings', () => {
     expect(toBase64(embed('hello'))).toBe(packed.body.data[0]!.embedding);
   });
 
-  test('take a text, texts, tokens and arrays of tokens', async () => {
+  test('accept a text, texts, tokens and arrays of tokens', async () => {
     const [one, many, tokens, lists] = await Promise.all([
       call({ input: 'a' }),
       call({ input: ['a', 'b', 'a'] }),

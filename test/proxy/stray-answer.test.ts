@@ -16,7 +16,7 @@ const answer = (content: string): string =>
     usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
   });
 
-describe('a node that sends an answer too many', () => {
+describe('a node that sends one answer too many', () => {
   let db: TestDatabase;
   let node: Server;
   let proxy: TestProxy;
@@ -49,20 +49,20 @@ describe('a node that sends an answer too many', () => {
     await db.close();
   });
 
-  const said = async (key: string, content: string): Promise<string> => {
+  const answerTo = async (key: string, content: string): Promise<string> => {
     const response = await post(`${proxy.url}/v1/chat/completions`, key, ask(content));
     expect(response.status).toBe(200);
     const { choices } = (await response.json()) as { choices: { message: { content: string } }[] };
     return choices[0]!.message.content;
   };
 
-  test('gives it to no other account whose call comes right after', async () => {
+  test("never answers another account's next call with it", async () => {
     const one = await newKey(proxy, 'one');
     const other = await newKey(proxy, 'other');
     await until(async () => {
       const began = performance.now();
-      expect(await said(one, 'a secret')).toBe('a secret');
-      const answer = await said(other, 'hello');
+      expect(await answerTo(one, 'a secret')).toBe('a secret');
+      const answer = await answerTo(other, 'hello');
       // A connection that has rested for a quarter of a second is shared: a busy machine may be too slow.
       if (performance.now() - began > 250) {
         await proxy.close();
@@ -74,7 +74,7 @@ describe('a node that sends an answer too many', () => {
       return true;
     });
     // Its own account may see it: the connection is used again.
-    expect(await said(one, 'more')).toBe('a secret');
+    expect(await answerTo(one, 'more')).toBe('a secret');
     expect(connections).toBe(2);
   });
 });

@@ -59,7 +59,7 @@ describe('a node that is silent', () => {
   test.each([
     ['a stream', true],
     ['a whole answer', false],
-  ])('is parked although it may take longer to begin than a call: %s', async (_what, stream) => {
+  ])("is cooled down even if its timeout is longer than the call's: %s", async (_what, stream) => {
     const fallbacks = [{ 'gateway/pro': ['gateway/fast'] }];
     const nodes = [
       { model: 'gateway/pro', id: 'silent', url: first.url, timeout: 120 },
@@ -75,7 +75,7 @@ describe('a node that is silent', () => {
     await until(async () => (await answered()).model === 'gateway/fast', { timeoutMs: 5_000 });
   });
 
-  test('between two chunks is cut off when a call may wait no longer, however long its own limit is', async () => {
+  test("between two chunks is cut off at the call's timeout, however long its own is", async () => {
     const node = { model: 'gateway/pro', id: 'stalling', url: first.url, streamTimeout: 120 };
     first.answer(stalling);
     await start([node], {}, { idleMs: 200 });
@@ -83,7 +83,7 @@ describe('a node that is silent', () => {
     await until(async () => (await failsOf('stalling')) === 1, { timeoutMs: 5_000 });
   });
 
-  describe('to a call whose time others have used', () => {
+  describe('during a call whose time other nodes have used up', () => {
     /** The first of two takes so much of the time, and fails. */
     const startBehind = async (usedMs: number, options: TestProxyOptions, url = second.url) => {
       first.answer((request, response) => {
@@ -97,7 +97,7 @@ describe('a node that is silent', () => {
       await start(nodes, {}, { time, ...options });
     };
 
-    test('has not failed', async () => {
+    test('is not counted as failed', async () => {
       second.answer(silent);
       await startBehind(1_800, { timeoutMs: 2_000 });
       expect((await call('gateway/pro', true)).status).toBe(504);
@@ -105,14 +105,14 @@ describe('a node that is silent', () => {
       expect(await failsOf('second')).toBe(0);
     });
 
-    test('has, where it began to answer', async () => {
+    test('is counted as failed if it began to answer', async () => {
       second.answer(stalling);
       await startBehind(1_000, { timeoutMs: 2_000, idleMs: 200 });
       await expect(call('gateway/pro', true).then((response) => response.text())).rejects.toThrow();
       await until(async () => (await failsOf('second')) === 1, { timeoutMs: 5_000 });
     });
 
-    test('has, where it took no connection', async () => {
+    test('is counted as failed if it took no connection', async () => {
       // Nothing answers the handshake.
       const mute = createServer((socket) => socket.on('error', () => undefined).resume());
       mute.listen(0, '127.0.0.1');

@@ -40,7 +40,7 @@ export interface TestEdgeOptions {
   clock?: Clock;
   masterKey?: string;
   bounds?: Partial<ResourceLimits>;
-  patience?: EdgeDeps['patience'];
+  patience?: EdgeDeps['limitTimeouts'];
   log?: Logger;
   lock?: EdgeDeps['lock'];
   /** An existing DATA_DIR; closing the edge removes it. */
@@ -84,7 +84,7 @@ export async function startTestEdge(db: TestDatabase, options: TestEdgeOptions):
     json,
     // A stop would wait for connections that tests just used.
     bounds: { restMs: 0, ...options.bounds },
-    patience: options.patience,
+    limitTimeouts: options.patience,
     lock: options.lock,
     async createMeter(onFlushed, identity) {
       const made = await createMeter({

@@ -18,7 +18,7 @@ export interface Door {
 
 type Content = string | object[] | null;
 
-interface Said {
+interface Message {
   content?: Content;
   refusal?: string | null;
   reasoning?: string | null;
@@ -27,8 +27,8 @@ interface Said {
 
 interface Choice {
   index: number;
-  message?: Said;
-  delta?: Said;
+  message?: Message;
+  delta?: Message;
   finish_reason?: string | null;
 }
 
@@ -58,13 +58,13 @@ async function plain(url: string, { key }: Payer, { ask }: Form): Promise<Receiv
   const choice = choices?.[0];
   return {
     status: response.status,
-    ...(choice?.message && saidIn(choice.message)),
+    ...(choice?.message && textsIn(choice.message)),
     finish: choice?.finish_reason ?? undefined,
     error: error?.code,
   };
 }
 
-const saidIn = ({ content, refusal, reasoning, reasoning_content }: Said) => ({
+const textsIn = ({ content, refusal, reasoning, reasoning_content }: Message) => ({
   text: typeof content === 'object' && content ? JSON.stringify(content) : (content ?? ''),
   refusal: refusal ?? '',
   reasoning: reasoning ?? reasoning_content ?? '',
@@ -80,8 +80,8 @@ async function widget(url: string, { publicKey }: Payer, form: Form): Promise<Re
   const { message, error } = (await response.json()) as Partial<ChatAnswer> & Partial<Answer>;
   return {
     status: response.status,
-    ...(message && saidIn(message)),
-    // It tells no finish reason.
+    ...(message && textsIn(message)),
+    // A widget's answer has no finish reason.
     finish: form.caller.finish,
     error: error?.code,
   };
@@ -91,7 +91,7 @@ async function readStream(response: Response): Promise<Received> {
   const { status } = response;
   if (status !== 200) return { status, error: ((await response.json()) as Answer).error?.code, done: false };
   const text = await response.text();
-  const received: Received = { status, ...saidIn({}), done: text.endsWith(DONE) };
+  const received: Received = { status, ...textsIn({}), done: text.endsWith(DONE) };
   for (const data of dataOf(text.replace(DONE, ''))) {
     const { choices, usage, error } = JSON.parse(data) as Answer;
     if (error) received.error = error.code;
@@ -110,7 +110,7 @@ const dataOf = (text: string): string[] =>
 
 function take(choice: Choice | undefined, received: Received): void {
   if (choice?.index !== 0) return;
-  const { text, refusal, reasoning } = saidIn(choice.delta ?? {});
+  const { text, refusal, reasoning } = textsIn(choice.delta ?? {});
   received.text += text;
   received.refusal += refusal;
   received.reasoning += reasoning;
@@ -137,13 +137,13 @@ async function responses(url: string, { key }: Payer, form: Form): Promise<Recei
   const answer = (await response.json()) as ResponsesAnswer;
   if (status !== 200) return { status, error: answer.error?.code, done: false };
   const parts = answer.output.flatMap(({ content = [] }) => content);
-  const said = (wanted: string): string =>
+  const textOf = (wanted: string): string =>
     parts.map(({ type, text, refusal }) => (type === wanted ? (text ?? refusal) : '')).join('');
   return {
     status,
-    text: said('output_text'),
-    refusal: said('refusal'),
-    reasoning: said('reasoning_text'),
+    text: textOf('output_text'),
+    refusal: textOf('refusal'),
+    reasoning: textOf('reasoning_text'),
     finish: finishOf(answer.status),
   };
 }
@@ -151,7 +151,7 @@ async function responses(url: string, { key }: Payer, form: Form): Promise<Recei
 const finishOf = (status: string): string => (status === 'completed' ? 'stop' : 'length');
 
 async function readResponses(response: Response): Promise<Received> {
-  const received: Received = { status: response.status, ...saidIn({}), done: false };
+  const received: Received = { status: response.status, ...textsIn({}), done: false };
   for (const data of dataOf(await response.text())) {
     const { type, delta, code } = JSON.parse(data) as { type: string; delta?: string; code?: string };
     if (type === 'response.output_text.delta') received.text += delta!;

@@ -48,7 +48,7 @@ export const FORMS: readonly Form[] = readdirSync(FORMS_FOLDER)
     ...(parse(readFileSync(resolve(FORMS_FOLDER, file), 'utf8')) as Omit<Form, 'name'>),
   }));
 
-/** What a form says of a door. */
+/** What a caller at a door must get. */
 export function expectedAt(door: string, { caller }: Form): Received {
   const { tries: _, but, ...usual } = caller;
   return { ...usual, ...but?.[door] };

@@ -15,7 +15,7 @@ describe('the simulator', () => {
   const embed = (input: string) =>
     post(`${simulator.url}/embeddings`, 'any', { model: 'nomic-embed-text', input });
 
-  test.each(FORMS.map((form) => [form.name, form] as const))('plays %s as it is', async (name, form) => {
+  test.each(FORMS.map((form) => [form.name, form] as const))('plays %s byte for byte', async (name, form) => {
     const { head, body, end, ask } = form;
     const response = await (ask?.input === undefined ? chat : embed)(`[[sim form=${name}]] hello`);
     expect(response.status).toBe(200);

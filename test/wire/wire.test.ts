@@ -56,7 +56,7 @@ describe('what nodes send', () => {
     return { key, accountId, publicKey };
   };
 
-  test('comes through at least one door, whatever its form', () => {
+  test('passes at least one door, whatever its form', () => {
     expect(new Set(CASES.map(([name]) => name)).size).toBe(FORMS.length);
   });
 

@@ -2,7 +2,7 @@ import { AppError } from '../../errors.js';
 import { itemsOfMessages } from './chat-request.js';
 import type { ResponsesRequest } from './request-schema.js';
 
-/** Members of a chat request that a request to the Responses API calls otherwise. */
+/** Members of a chat request that have another name in the Responses API. */
 const CALLERS_NAMES: Readonly<Record<string, string>> = {
   messages: 'input',
   max_tokens: 'max_output_tokens',
@@ -11,7 +11,7 @@ const CALLERS_NAMES: Readonly<Record<string, string>> = {
   reasoning_effort: 'reasoning.effort',
   verbosity: 'text.verbosity',
 };
-/** Likewise of a part of a message. */
+/** Members of a message part that have another name in the Responses API. */
 const PART_NAMES: Readonly<Record<string, string>> = {
   '.image_url.url': '.image_url',
   '.file.file_data': '.file_data',
@@ -19,7 +19,7 @@ const PART_NAMES: Readonly<Record<string, string>> = {
 };
 const PART = /^messages\[(\d+)\]\.content(\[\d+\])(.*)$/;
 
-/** What the inspection says about the chat request, in the names of the `request` that the caller sent. */
+/** Rewrites an error about the chat request to use the names of the caller's `request`. */
 export function inCallersNames(error: unknown, request: ResponsesRequest): unknown {
   if (!(error instanceof AppError) || error.code !== 'invalid_body') return error;
   const { param } = error.options;
@@ -32,11 +32,11 @@ export function inCallersNames(error: unknown, request: ResponsesRequest): unkno
   });
 }
 
-/** What the caller's request calls the member of the chat request that a param is in; undefined where it is the same. */
+/** The caller's name of the chat request's member that contains a param; undefined if it is the same. */
 export const callersName = (param: string): string | undefined =>
   CALLERS_NAMES[/^\w+/.exec(param)?.[0] ?? ''];
 
-/** The place of a part of a message, such as `input[0].content[1].image_url`; undefined for what isn't one. */
+/** The caller's path of a message part, such as `input[0].content[1].image_url`; undefined for other params. */
 function placeOfPart(param: string, request: ResponsesRequest): string | undefined {
   const [, message, part, member = ''] = PART.exec(param) ?? [];
   if (message === undefined) return undefined;

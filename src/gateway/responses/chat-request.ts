@@ -7,7 +7,7 @@ interface ChatMessage {
   tool_call_id?: string;
 }
 
-/** The chat request that says the same. Members that are absent stay absent. */
+/** Translates a request of the Responses API to a chat request. Absent members stay absent. */
 export function chatRequest(
   request: ResponsesRequest,
 ): { messages: ChatMessage[] } & Record<string, unknown> {
@@ -32,8 +32,8 @@ export function chatRequest(
 }
 
 /**
- * Without tools, the defaults of the Responses API say nothing, and nodes refuse them. A choice that wants a
- * call stays, for the node to refuse.
+ * Without tools, the defaults of `tool_choice` are left out, because nodes refuse them. A choice that demands a call is kept, for the
+ * node to refuse.
  */
 function toolMembers({ tools, tool_choice: choice, parallel_tool_calls }: ResponsesRequest) {
   const chosen =
@@ -81,8 +81,8 @@ const instructionsOf = ({ instructions }: ResponsesRequest): ChatMessage[] =>
   instructions ? [{ role: 'system', content: instructions }] : [];
 
 /**
- * For each message of the chat request, the position in `input` of the item that began it; undefined for one that comes from none.
- * Instructions come first, and items of one turn are one message.
+ * For each message of the chat request, the index in `input` of its first item; undefined for the instructions, which come first.
+ * Several items of one turn become one message.
  */
 export function itemsOfMessages(request: ResponsesRequest): (number | undefined)[] {
   if (typeof request.input === 'string') return [];
@@ -97,7 +97,7 @@ export function itemsOfMessages(request: ResponsesRequest): (number | undefined)
 
 function addItem(messages: ChatMessage[], item: InputItem): void {
   if (item.type === 'message') {
-    // Templates of open models know no developer.
+    // Chat templates of open models don't know the role `developer`.
     const role = item.role === 'developer' ? 'system' : item.role;
     messages.push({ role, content: chatContent(item.content, role === 'user') });
   } else if (item.type === 'function_call') {
@@ -106,7 +106,7 @@ function addItem(messages: ChatMessage[], item: InputItem): void {
       type: 'function',
       function: { name: item.name, arguments: item.arguments },
     };
-    // What a model says and calls in one turn is one message.
+    // The text and the calls of one turn are one message.
     const last = messages.at(-1);
     if (last?.role !== 'assistant') messages.push({ role: 'assistant', content: null, tool_calls: [call] });
     else if (last.tool_calls) last.tool_calls.push(call);
@@ -116,7 +116,7 @@ function addItem(messages: ChatMessage[], item: InputItem): void {
   }
 }
 
-/** Only users send more than text; of others, whose templates take no parts, the texts are joined. */
+/** Only users send more than text. For other roles, whose templates don't support parts, the texts are joined. */
 function chatContent(content: string | ContentPart[], hasParts: boolean): unknown {
   if (typeof content === 'string') return content;
   if (hasParts || content.some((part) => textOf(part) === undefined)) return content.map(chatPart);

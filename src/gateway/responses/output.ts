@@ -1,7 +1,7 @@
 import { answerTextIn } from '../../lib/upstream/answer-text.js';
 import type { OutputItem } from './response-object.js';
 
-/** The delta of a chunk, or the message of a whole answer, as a node sends it: no member can be relied on. */
+/** The delta of a chunk, or the message of a whole answer, as the node sent it: members are unchecked. */
 export interface ChatOutput {
   tool_calls?: unknown;
 }
@@ -41,8 +41,8 @@ interface Open {
 }
 
 /**
- * Collects the model's chat output as items of a response and emits an event for each step. One text is open at a time: what
- * starts after it completes it. Calls stay open until the end, since their arguments may come in turns.
+ * Collects the model's chat output as items of a response and emits an event for each step. One text is open at a time and is
+ * completed by the next item. Calls stay open until the end, since their arguments may arrive interleaved.
  */
 export class OutputState {
   readonly items: OutputItem[] = [];
@@ -58,9 +58,9 @@ export class OutputState {
 
   add(output: ChatOutput): void {
     const { thinking, text, refusal } = answerTextIn(output);
-    if (thinking !== '') this.#say(KINDS.reasoning, thinking);
-    if (text !== '') this.#say(KINDS.text, text);
-    if (refusal !== '') this.#say(KINDS.refusal, refusal);
+    if (thinking !== '') this.#addText(KINDS.reasoning, thinking);
+    if (text !== '') this.#addText(KINDS.text, text);
+    if (refusal !== '') this.#addText(KINDS.refusal, refusal);
     const { tool_calls: calls } = output;
     if (!Array.isArray(calls)) return;
     for (const [place, call] of (calls as (ToolCall | null)[]).entries()) if (call) this.#call(call, place);
@@ -102,7 +102,7 @@ export class OutputState {
     this.emit({ type: 'response.output_item.done', output_index: place, item });
   }
 
-  #say(kind: TextKind, text: string): void {
+  #addText(kind: TextKind, text: string): void {
     const open = this.#text?.kind === kind ? this.#text : this.#beginText(kind);
     open.text += text;
     this.#emitFor(open, {
@@ -129,7 +129,7 @@ export class OutputState {
     const callId = typeof id === 'string' && id !== '' ? id : undefined;
     const { name, arguments: delta } = named ?? {};
     let open = this.#calls.get(call);
-    // Ollama sends index 0 for every call, so the ID has to separate calls. Other nodes send a new ID with each delta of a call.
+    // Ollama sends index 0 for every call, so a new ID with a name begins a new call. Other nodes send a new ID with each delta.
     const isNamed = typeof name === 'string' && name !== '';
     if (isNamed && open?.callId !== undefined && callId !== undefined && open.callId !== callId) {
       this.#complete(open);
@@ -167,13 +167,13 @@ export class OutputState {
     this.emit({ type, item_id: item.id, output_index: place, ...rest });
   }
 
-  /** IDs of items are derived from the request's ID, so none have to be stored. */
+  /** Derives item IDs from the request's ID, so that none have to be stored. */
   #name(kind: string): string {
     return `${kind}_${this.requestId.replaceAll('-', '')}_${this.#named++}`;
   }
 }
 
-/** SDKs expect this list in every event that has text. */
+/** SDKs expect this list in every event with output text. */
 const LOGPROBS: Partial<Record<TextKind['part'], object>> = { output_text: { logprobs: [] } };
 
 const partOf = ({ part, member }: TextKind, text: string): Record<string, unknown> => ({

@@ -12,14 +12,14 @@ import { chatRequest } from './chat-request.js';
 import { type ResponsesRequest, responsesRequest, SILENT } from './request-schema.js';
 import { echoOf } from './response-object.js';
 
-/** Larger requests are refused: they are parsed as a whole, which takes many times their memory. */
+/** Larger requests are refused, because parsing takes many times their size in memory. */
 const MAX_BYTES = 1024 * 1024;
-/** Likewise: a megabyte of short values takes many times as long as one of text. */
+/** Requests with more values are refused, because a megabyte of short values takes many times as long to parse as one of text. */
 const MAX_VALUES = 32_768;
 
-/** A request of the Responses API as the chat call that it becomes. */
+/** A request of the Responses API, translated to a chat call. */
 export interface ReadResponsesRequest extends InspectedBody {
-  /** JSON that the response repeats of it. */
+  /** JSON of the request's members that the response repeats. */
   echo: string;
 }
 
@@ -45,7 +45,7 @@ export const READ_RESPONSES_REQUEST: JsonJob<RequestToRead, ReadResponsesRequest
   },
 };
 
-/** Faults of the chat request are reported in the names of the request that the caller sent. */
+/** Inspects the chat request; faults are reported in the names that the caller used. */
 function inspectTranslated(
   request: ResponsesRequest,
   chat: Buffer,
@@ -59,7 +59,7 @@ function inspectTranslated(
   }
 }
 
-/** The chat request is checked like any other, but what is parsed first must be sound by itself. */
+/** The chat request is checked like any other, but the caller's request is parsed before that and must be unambiguous itself. */
 const checkWhole = createWholeCheck(Object.keys(responsesRequest.shape));
 
 function parse(body: Buffer): Record<string, unknown> {
@@ -87,7 +87,7 @@ interface Issue {
   errors?: Issue[][];
 }
 
-/** The most deeply nested issue: among several forms, it belongs to the one that was meant. */
+/** The most deeply nested issue. Of several forms, it most likely belongs to the one that the caller meant. */
 function deepest(issue: Issue): Issue {
   const found = (issue.errors ?? [])
     .flat()

@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 const text = z.string();
 
-/** A list, read up to its first fault: zod would collect those of all entries, which takes long, and one of them is told. */
+/** An array that is read up to its first fault. zod would collect all faults, which takes long, and only one is reported. */
 const list = <Entry extends z.ZodType>(entry: Entry) =>
   z.array(z.unknown()).transform((given, context) => {
     const entries: z.output<Entry>[] = [];
@@ -20,7 +20,7 @@ const list = <Entry extends z.ZodType>(entry: Entry) =>
     return entries;
   });
 
-/** An object that nobody looks into here: zod would copy it member by member. */
+/** An object whose members aren't checked here; zod would copy it member by member. */
 const anyObject = z.custom<Record<string, unknown>>(
   (given) => typeof given === 'object' && given !== null && !Array.isArray(given),
   'must be an object',
@@ -59,10 +59,10 @@ const functionOutput = z.object({
   call_id: text,
   output: content,
 });
-/** Reasoning is not sent to the model again: chat has no place for it. */
+/** Accepted, but not sent to the model: a chat request can't carry reasoning. */
 const reasoning = z.object({ type: z.literal('reasoning') });
 
-/** A message may come without its type. */
+/** A message may omit its type. */
 const typed = (given: unknown): unknown =>
   typeof given === 'object' && given !== null && 'role' in given ? { type: 'message', ...given } : given;
 
@@ -102,7 +102,7 @@ const format = z.discriminatedUnion('type', [
   }),
 ]);
 
-/** Its faults are told as one. */
+/** All faults are reported as one. */
 const metadata = anyObject.refine(
   (given) => Object.values(given).every((value) => typeof value === 'string'),
   'must have texts as values',

@@ -1,9 +1,9 @@
 import type { ResponsesRequest } from './request-schema.js';
 
-/** A part of the output, as clients get it. */
+/** An item of a response's output. */
 export type OutputItem = { id: string; type: string; status?: string } & Record<string, unknown>;
 
-/** The members of a chat answer's `usage` that are passed on. */
+/** The members of a chat answer's `usage` that are translated. */
 export interface ChatUsage {
   prompt_tokens?: number;
   completion_tokens?: number;
@@ -23,7 +23,7 @@ export interface Progress {
   error: { code: string; message: string } | null;
 }
 
-/** What every object of a response repeats of its request. */
+/** The members of a request that its response repeats. */
 export const echoOf = (request: ResponsesRequest): Record<string, unknown> => ({
   background: false,
   instructions: request.instructions ?? null,
@@ -42,18 +42,18 @@ export const echoOf = (request: ResponsesRequest): Record<string, unknown> => ({
   user: request.user ?? null,
 });
 
-/** What a response has from its request, whatever the model says. */
+/** The parts of a response that are known before the model answers. */
 export interface ResponseFrame {
-  /** JSON that it repeats of the request, written once: a stream has it three times, and it may be long. */
+  /** JSON of the request's members that are repeated. Serialised once, because a stream contains it three times. */
   echo: string;
   requestId: string;
   /** In seconds. */
   createdAt: number;
-  /** The public name of the model that was asked. */
+  /** The public name of the requested model. */
   model: string;
 }
 
-/** Makes the JSON of one response from its progress so far. */
+/** Returns a function that renders the JSON of a response from its progress. */
 export function responseTexts({ echo, requestId, createdAt }: ResponseFrame): (progress: Progress) => string {
   const id = `resp_${requestId.replaceAll('-', '')}`;
   const constant = joined(JSON.stringify({ id, object: 'response', created_at: createdAt }), echo);
@@ -71,13 +71,13 @@ export function responseTexts({ echo, requestId, createdAt }: ResponseFrame): (p
     );
 }
 
-/** The JSON of one object with the members of two; none of them may be empty. */
+/** Joins the JSON of two objects, neither of them empty, to one. */
 const joined = (one: string, other: string): string => `${one.slice(0, -1)},${other.slice(1)}`;
 
 const reasonOf = (finish: string | null): string =>
   finish === 'content_filter' ? 'content_filter' : 'max_output_tokens';
 
-/** Whether an answer that ended for this reason is complete. */
+/** The status of an answer that ended with this `finish_reason`. */
 export const responseStatus = (finish: string | null): 'completed' | 'incomplete' =>
   finish === 'length' || finish === 'content_filter' ? 'incomplete' : 'completed';
 

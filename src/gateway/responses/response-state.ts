@@ -9,7 +9,7 @@ import {
   responseTexts,
 } from './response-object.js';
 
-/** A chat answer or a chunk of one, as a node sends it: no member can be relied on. */
+/** A chat answer or a chunk of one, as the node sent it: members are unchecked. */
 export interface ChatAnswer {
   model?: unknown;
   choices?: ({ message?: ChatOutput | null; delta?: ChatOutput | null; finish_reason?: unknown } | null)[];
@@ -17,7 +17,7 @@ export interface ChatAnswer {
   error?: { code?: unknown; message?: unknown; param?: unknown };
 }
 
-/** A response as it grows by chat answers or chunks. */
+/** Builds a response from a chat answer or its chunks. */
 export class ResponseState {
   readonly #output: OutputState;
   readonly #texts: (progress: Progress) => string;
@@ -47,7 +47,7 @@ export class ResponseState {
     return responseStatus(this.#finish);
   }
 
-  /** The JSON of the response as it is. */
+  /** The JSON of the response so far. */
   text(status: Progress['status'], error: Progress['error'] = null): string {
     return this.#texts({
       ...{ status, error },

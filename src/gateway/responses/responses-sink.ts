@@ -10,7 +10,7 @@ import type { OutputEvent } from './output.js';
 import type { ResponseFrame } from './response-object.js';
 import { type ChatAnswer, ResponseState, TRANSLATE_ANSWER } from './response-state.js';
 
-/** Translates what `/v1/chat/completions` would send into the Responses API. */
+/** Translates a chat answer into one of the Responses API. */
 export class ResponsesSink extends TranslatingSink {
   readonly #splitter = new SseSplitter();
   readonly #state: ResponseState;
@@ -50,7 +50,7 @@ export class ResponsesSink extends TranslatingSink {
       const data = eventData(event);
       if (data) this.#state.add(parsedAnswer<ChatAnswer>(data));
     });
-    // What this API has no event for keeps the connection busy.
+    // Chunks without an event in this API become a comment, which keeps the connection alive.
     this.inner.send(this.#events.length > 0 ? this.#take() : COMMENT_EVENT);
   }
 

@@ -11,17 +11,17 @@ const WHOLE_EVENTS = 3;
 /** The Responses API, as a translation to chat and back. */
 export interface Responses {
   read: typeof READ_RESPONSES_REQUEST;
-  /** Bytes that the answer repeats of a request, in memory until the caller has read them. */
+  /** Bytes of the request that the answer repeats, held in memory until the caller has read them. */
   echoedBytes(echo: string, isStream: boolean): number;
-  /** A recipient that translates the answer for the caller. `echo` is JSON that it repeats of the request. */
-  recipient(inner: ResponseSink, input: CallInput, echo: string): ResponseSink;
+  /** Returns a sink that translates the answer. `echo` is JSON of the request's members that are repeated. */
+  sink(inner: ResponseSink, input: CallInput, echo: string): ResponseSink;
 }
 
-/** It is loaded only if RESPONSES_API is set (docs/decisions/0152-responses.md). */
+/** Loaded only if RESPONSES_API is set (docs/decisions/0152-responses.md). */
 export const createResponses = (clock: Clock, json: JsonReader): Responses => ({
   read: READ_RESPONSES_REQUEST,
   echoedBytes: (echo, isStream) => Buffer.byteLength(echo) * (isStream ? WHOLE_EVENTS : 1),
-  recipient: (inner, { id, payer, admission }, echo) =>
+  sink: (inner, { id, payer, admission }, echo) =>
     new ResponsesSink(inner, json, payer.account.id, {
       echo,
       requestId: id,

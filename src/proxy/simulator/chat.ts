@@ -5,17 +5,17 @@ import { answerText, pieces, simulatedTokens, topicsOf } from './text.js';
 import { type ToolCall, toolCalls } from './tool-calls.js';
 import { latestResult } from './turn.js';
 
-/** Decides the answer of a chat call; knows nothing of HTTP. */
+/** Decides the answer to a chat call, independent of HTTP. */
 
 const TOKENS_PER_MESSAGE = 4;
 const TOKENS_PER_CALL = 3;
 const TOKENS_PER_TOOL_CALL = 8;
-/** Of all tokens of an answer and their alternatives: each is an object with a hash of its own, made before the first is sent. */
+/** Limit for all tokens of an answer and their alternatives. Each needs an object and a hash, made before the first is sent. */
 const MAX_LOGPROBS = 20_000;
 
 export interface Choice {
   index: number;
-  /** The content in the pieces in which it streams; empty when tools are called. */
+  /** The content, split as it is streamed; empty when tools are called. */
   pieces: string[];
   calls: ToolCall[];
   finish: 'stop' | 'length' | 'tool_calls';
@@ -27,7 +27,7 @@ export interface SimulatedChat {
   choices: Choice[];
   promptTokens: number;
   completionTokens: number;
-  /** How many alternatives each token comes with; undefined without log probabilities. */
+  /** Number of alternatives for each token; undefined without log probabilities. */
   topLogprobs: number | undefined;
 }
 
@@ -42,7 +42,7 @@ function textFor({ body, controls, question }: ChatRequest, chance: Chance): str
   const result = latestResult(body.messages);
   if (result) {
     const shown = textOf(result.content).slice(0, 200);
-    return `This is a simulated answer. The tool said: ${shown} ${answerText(question, chance, controls.words)}`;
+    return `This is a simulated answer. The tool gave: ${shown} ${answerText(question, chance, controls.words)}`;
   }
   return answerText(question, chance, controls.words);
 }
@@ -53,15 +53,15 @@ function beforeStop(text: string, stop: ChatBody['stop']): string {
   return ends.length > 0 ? text.slice(0, Math.min(...ends)) : text;
 }
 
-/** How many tokens a choice may have; undefined without a bound. */
-const boundOf = ({ max_completion_tokens: newer, max_tokens: older }: ChatBody): number | undefined =>
+/** The maximum tokens of a choice; undefined without a limit. */
+const tokenLimit = ({ max_completion_tokens: newer, max_tokens: older }: ChatBody): number | undefined =>
   newer ?? older ?? undefined;
 
 function makeChoice(request: ChatRequest, index: number): Choice {
   const { body } = request;
   const seed = typeof body.seed === 'number' ? `seed ${body.seed}\n` : '';
   const chance = chanceOf(`${seed}${index}\n${body.model}\n${request.prompt}`);
-  const limit = boundOf(body) ?? Number.POSITIVE_INFINITY;
+  const limit = tokenLimit(body) ?? Number.POSITIVE_INFINITY;
   const calls = toolCalls(request, chance);
   if (calls.length > 0) {
     const { kept, cut } = firstPieces(calls, limit);
@@ -72,7 +72,7 @@ function makeChoice(request: ChatRequest, index: number): Choice {
   return { index, pieces: cut ? all.slice(0, limit) : all, calls, finish: cut ? 'length' : 'stop' };
 }
 
-/** Calls within the limit of tokens: the last one may be cut, as by a node that stops in the middle. */
+/** Cuts calls to a limit of tokens. The last one may be incomplete, as from a node that stops in the middle. */
 function firstPieces(calls: ToolCall[], limit: number): { kept: ToolCall[]; cut: boolean } {
   let left = limit;
   const kept: ToolCall[] = [];
@@ -84,7 +84,7 @@ function firstPieces(calls: ToolCall[], limit: number): { kept: ToolCall[]; cut:
   return { kept, cut: left < 0 || kept.length < calls.length };
 }
 
-/** Tokens of a choice, those that open a call aside. */
+/** Tokens of a choice, without those that open a call. */
 const generated = ({ pieces: text, calls }: Choice): number =>
   calls.reduce((sum, call) => sum + call.pieces.length, text.length);
 
@@ -105,15 +105,14 @@ function checkLogprobs(choices: readonly Choice[], alternatives: number | undefi
 }
 
 /**
- * The answer to a chat call; the same call always gets the same one.
- * @throws Refusal when the prompt, or the answer's bound beside it, is too long for the model's context, or too many log
- * probabilities are asked for
+ * The answer to a chat call. The same call always gets the same answer.
+ * @throws Refusal if the prompt and `max_tokens` don't fit into the model's context, or if too many log probabilities are requested
  */
 export function answerChat(request: ChatRequest): SimulatedChat {
   const { body, controls, prompt } = request;
   const promptTokens = countPrompt(request);
   checkContext(body.model, promptTokens, 'messages');
-  checkRoom(body.model, promptTokens, boundOf(body) ?? 0);
+  checkRoom(body.model, promptTokens, tokenLimit(body) ?? 0);
   const choices = Array.from({ length: body.n ?? 1 }, (_, index) => makeChoice(request, index));
   const counted = {
     prompt: promptTokens,

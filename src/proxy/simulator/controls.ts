@@ -20,21 +20,21 @@ const MAX_CALLS = 16;
 export type UsageMode = (typeof USAGE_MODES)[number];
 
 export interface Controls {
-  /** Milliseconds before anything is answered. */
+  /** Milliseconds before the answer begins. */
   delay_ms?: number;
   /** Milliseconds to the first token, and between tokens. */
   ttft_ms?: number;
   chunk_ms?: number;
-  /** Status of an error answer. */
+  /** Status of an error. */
   status?: number;
   /** Seconds, sent as Retry-After. */
   retry_after?: number;
-  /** Chunks after which the connection is reset, or nothing more is sent. */
+  /** Number of chunks after which the connection is reset, or stalls. */
   abort_after?: number;
   stall_after?: number;
   /** Length of the answer in words. */
   words?: number;
-  /** How many tool calls an answer with tools makes. */
+  /** Number of tool calls in an answer with tools. */
   calls?: number;
   usage?: UsageMode;
   /** Token counts to report, prompt and completion. */
@@ -46,7 +46,7 @@ export interface Controls {
   echo_canary?: boolean;
   encoding?: (typeof ENCODINGS)[number];
   content_type?: string;
-  /** Name of a form of the corpus, which is sent in place of an answer. */
+  /** Name of a form of the corpus, which is sent instead of an answer. */
   form?: string;
 }
 
@@ -93,20 +93,20 @@ const parsers: Record<Name, { parse: Parser; form: string }> = {
   form: { parse: formName, form: 'the name of a file of test/wire/forms, without its ending' },
 };
 
-/** Names of all controls, in the order of their documentation. */
+/** Names of all controls, in the order of docs/simulator.md. */
 export const CONTROL_NAMES = Object.keys(parsers) as Name[];
 
-/** No bracket within one: a text of many beginnings is still read once. */
+/** Excludes brackets inside a block, so that a text with many `[[sim` is still scanned once. */
 const BLOCK = /\[\[sim\b([^[\]]*)\]\]/g;
-const MAX_SHOWN = 40;
+const MAX_ECHOED_NAME = 40;
 
-/** A control that isn't known or has a value of another form; the message helps. */
+/** An unknown control or an invalid value. The message lists what is allowed. */
 export class ControlError extends Error {
   override name = 'ControlError';
 }
 
 /**
- * Takes the controls out of a text.
+ * Reads the controls in a text and removes them from it.
  * @throws ControlError
  */
 export function readControls(text: string): { controls: Controls; rest: string } {
@@ -116,7 +116,7 @@ export function readControls(text: string): { controls: Controls; rest: string }
       const [name = '', value = ''] = assignment.split(/=(.*)/s, 2);
       const parser = Object.hasOwn(parsers, name) ? parsers[name as Name] : undefined;
       if (!parser) {
-        const shown = name.slice(0, MAX_SHOWN);
+        const shown = name.slice(0, MAX_ECHOED_NAME);
         throw new ControlError(`unknown simulator control ${shown}; known are ${CONTROL_NAMES.join(', ')}`);
       }
       const parsed = parser.parse(value);

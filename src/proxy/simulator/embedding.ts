@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 
 export const DIMENSIONS = 768;
 const MAX_FEATURES = 20_000;
-/** Words weigh more than the letters within them, which only bring inflections together. */
+/** Words weigh more than their trigrams, which only bring inflections closer. */
 const WORD_WEIGHT = 1;
 const TRIGRAM_WEIGHT = 0.35;
 
-/** Adds a feature at places and with signs that its hash decides. */
+/** Adds a feature at positions and with signs taken from its hash. */
 function addFeature(vector: Float64Array, feature: string, weight: number): void {
   const hash = createHash('md5').update(feature).digest();
   for (let at = 0; at < 16; at += 4) {
@@ -30,16 +30,16 @@ function features(text: string): Map<string, number> {
 }
 
 /**
- * A vector of unit length. Texts that share words and parts of words are close; others are nearly orthogonal.
- * The same text always gives the same vector; with fewer `dimensions`, its first numbers, at unit length again.
+ * A vector of unit length. Texts that share words or parts of words are close; others are nearly orthogonal. The same text always
+ * gives the same vector. With fewer `dimensions`, the vector is cut and normalised again.
  */
 export function embed(text: string, dimensions = DIMENSIONS): Float32Array {
   const sum = new Float64Array(DIMENSIONS);
   for (const [feature, weight] of features(text)) addFeature(sum, feature, Math.sqrt(weight));
-  // A text without words still has a direction.
+  // A text without words still needs a direction.
   if (sum.every((value) => value === 0)) addFeature(sum, `e:${text}`, 1);
   const kept = sum.subarray(0, dimensions);
-  // The features may all be in the part that was left out.
+  // All features may be in the part that was cut.
   if (kept.every((value) => value === 0)) kept[0] = 1;
   const length = Math.sqrt(kept.reduce((total, value) => total + value * value, 0));
   return Float32Array.from(kept, (value) => value / length);

@@ -4,23 +4,23 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { productRoot } from '../../lib/product-root.js';
 
-/** The corpus of what real servers send. It is part of a checkout, with what tests expect of each form; images lack it. */
+/** The corpus of answers from real servers. It is part of a checkout, but not of container images. */
 export const FORMS_FOLDER = 'test/wire/forms';
 
-/** What a node sends. */
+/** An answer as a node sends it. */
 export interface NodeAnswer {
   head: {
     type: string;
-    /** How the body ends; chunked unless given. */
+    /** How the body ends; chunked by default. */
     framing?: 'close';
   };
-  /** Pieces of the body, each written by itself. */
+  /** Pieces of the body, written separately. */
   body: string[];
-  /** The connection breaks behind the last piece. */
+  /** The connection breaks after the last piece. */
   end?: 'cut';
 }
 
-/** Reads a form of the corpus. `name` has letters, digits and hyphens only. Returns undefined if there is no such form. */
+/** Reads a form of the corpus. `name` must consist of letters, digits and hyphens. Returns undefined if there is no such form. */
 export async function readNodeForm(name: string): Promise<NodeAnswer | undefined> {
   const text = await readFile(join(productRoot(), FORMS_FOLDER, `${name}.yaml`), 'utf8').catch(
     () => undefined,
@@ -28,7 +28,7 @@ export async function readNodeForm(name: string): Promise<NodeAnswer | undefined
   return text === undefined ? undefined : (parse(text) as NodeAnswer);
 }
 
-/** Sends an answer byte by byte as the node did. */
+/** Sends an answer with the same bytes as the node. */
 export async function play({ head, body, end }: NodeAnswer, response: ServerResponse): Promise<void> {
   response.useChunkedEncodingByDefault = head.framing === undefined;
   if (head.framing === 'close') response.setHeader('connection', 'close');

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Chance that a text decides: the same text gives the same numbers on every machine and at every time. */
+/** Pseudo-random numbers from a text: the same text always gives the same numbers. */
 export interface Chance {
   /** A number in [0, 1). */
   next(): number;
@@ -11,7 +11,7 @@ export interface Chance {
   hex(length: number): string;
 }
 
-/** A generator (mulberry32) seeded by the hash of a text. */
+/** A generator (mulberry32) seeded with the hash of a text. */
 export function chanceOf(text: string): Chance {
   let state = createHash('sha256').update(text).digest().readUInt32LE(0);
   const next = (): number => {

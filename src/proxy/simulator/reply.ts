@@ -5,17 +5,17 @@ import { FORMS_FOLDER, play, readNodeForm } from './forms.js';
 import { Refusal } from './requests.js';
 import type { StreamEvent } from './wire.js';
 
-/** Writes one answer of the simulator, faults included. */
+/** Writes one answer of the simulator, including simulated faults. */
 
-/** How long a stalled answer stays open when the caller doesn't leave. */
+/** How long a stalled answer stays open if the caller doesn't leave. */
 const STALL_MS = 3_600_000;
-/** What is late by more than this, because its caller reads slowly, isn't made up for. */
+/** A delay beyond this, because the caller reads slowly, isn't caught up. */
 const CATCH_UP_MS = 5;
-/** Events written without a pause before other work gets a turn. */
+/** Events written before other work gets a turn of the event loop. */
 const BURST = 64;
-/** Milliseconds of work after which others get a turn. */
+/** Milliseconds of work before other work gets a turn of the event loop. */
 const TURN_MS = 10;
-/** Characters of an answer that are made before some of it leaves. */
+/** Characters of an answer that are collected before they are sent. */
 const PIECE_CHARS = 64 * 1024;
 
 export interface TokenPace {
@@ -26,18 +26,18 @@ export interface TokenPace {
 
 export class Reply {
   private readonly gone = new AbortController();
-  /** When the last wait was to end. The next one follows on it, so that late timers don't add up. */
+  /** When the last wait should have ended. The next one starts there, so that late timers don't add up. */
   private due = performance.now();
 
   constructor(
     private readonly response: ServerResponse,
-    /** Our own address, which `echo_canary` gives away. */
+    /** The simulator's own address, which `echo_canary` reveals. */
     private readonly ownUrl: string,
   ) {
     response.on('close', () => this.gone.abort());
   }
 
-  /** @throws AbortError when the caller leaves meanwhile */
+  /** @throws AbortError if the caller leaves meanwhile */
   async wait(milliseconds: number): Promise<void> {
     if (milliseconds <= 0) return;
     this.due = Math.max(this.due, performance.now() - CATCH_UP_MS) + milliseconds;
@@ -45,7 +45,7 @@ export class Reply {
     if (left > 0) await delay(left, undefined, { signal: this.gone.signal });
   }
 
-  /** Lets others have their turn. @throws AbortError when the caller has left meanwhile */
+  /** Lets other work have a turn of the event loop. @throws AbortError if the caller has left meanwhile */
   private async turn(): Promise<void> {
     await nextTurn();
     this.gone.signal.throwIfAborted();
@@ -58,7 +58,7 @@ export class Reply {
     return headers;
   }
 
-  /** Error messages of a careless node, which reveal its address. */
+  /** Text that reveals addresses, as in error messages of a careless node. */
   canary(controls: Controls): string {
     return controls.echo_canary ? ` (node ${this.ownUrl}, gpu-7.sim-canary.internal:8000, 10.9.8.7)` : '';
   }
@@ -82,7 +82,7 @@ export class Reply {
     this.error(refusal.status, refusal.message, {}, refusal);
   }
 
-  /** What another server sent once, in place of an answer. @throws Refusal when it isn't known */
+  /** Sends a form of the corpus instead of an answer. @throws Refusal if there is no such form */
   async form(name: string): Promise<void> {
     const form = await readNodeForm(name);
     if (!form)
@@ -90,7 +90,7 @@ export class Reply {
     await play(form, this.response);
   }
 
-  /** A whole JSON answer, or what the controls make of it. */
+  /** Sends a whole JSON answer, with the faults that the controls ask for. */
   async json(text: string, controls: Controls): Promise<void> {
     const whole = controls.garbage ? `<html>simulated garbage${this.canary(controls)}</html>` : text;
     const bytes = Buffer.from(controls.truncate ? whole.slice(0, Math.ceil(whole.length * 0.6)) : whole);
@@ -106,7 +106,7 @@ export class Reply {
     await this.breakOff(controls);
   }
 
-  /** The same of one that is made in pieces: a large one leaves while it is made, unless controls need the whole. */
+  /** Like `json`, for an answer generated in pieces: a large one is sent while it is generated, unless controls need all of it. */
   async jsonInPieces(pieces: Iterable<string>, controls: Controls): Promise<void> {
     const { garbage, truncate, abort_after: abortAfter, stall_after: stallAfter } = controls;
     const needsWhole = garbage || truncate || abortAfter !== undefined || stallAfter !== undefined;
@@ -128,7 +128,7 @@ export class Reply {
     else await this.json(text, controls);
   }
 
-  /** An event stream, or what the controls make of it. */
+  /** Sends an event stream, with the faults that the controls ask for. */
   async stream(events: Iterable<StreamEvent>, pace: TokenPace, controls: Controls): Promise<void> {
     this.response.writeHead(200, this.headers('text/event-stream', controls));
     this.response.flushHeaders();
@@ -164,13 +164,13 @@ export class Reply {
 
   private async breakOff(controls: Controls): Promise<void> {
     if (controls.abort_after !== undefined) {
-      // What was written leaves first, or the caller would see less than was promised.
+      // Everything written is sent first, or the caller would see fewer chunks than the control names.
       await nextTurn();
       this.response.destroy();
     } else await this.wait(STALL_MS);
   }
 
-  /** Waits while the caller doesn't take what was written. @throws AbortError when it leaves */
+  /** Writes, and waits until the caller has taken it. @throws AbortError if the caller leaves */
   private async send(bytes: string | Buffer): Promise<void> {
     this.gone.signal.throwIfAborted();
     if (this.response.write(bytes)) return;

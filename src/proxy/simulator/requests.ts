@@ -1,13 +1,12 @@
 import { z } from 'zod';
 import { plainWords } from '../../lib/field-issues.js';
-import { contextOf } from './contexts.js';
 import { ControlError, type Controls, readControls } from './controls.js';
 import { DIMENSIONS } from './embedding.js';
 import { simulatedTokens } from './text.js';
 
-/** What the simulator reads from a request; everything else is accepted and ignored, as by a tolerant node. */
+/** The members of a request that the simulator reads. All others are accepted and ignored, as by a tolerant node. */
 
-/** A request that the simulator refuses with its status, in OpenAI's shape. */
+/** A refused request: status and error in OpenAI's format. */
 export class Refusal extends Error {
   override name = 'Refusal';
   constructor(
@@ -21,7 +20,20 @@ export class Refusal extends Error {
   }
 }
 
-/** Refuses what is longer than its model's context, in OpenAI's words. @throws Refusal */
+/** Context in tokens, by the model names that proxy.config.yaml gives to the simulator; the same as in the model table. */
+const CONTEXTS: ReadonlyMap<string, number> = new Map([
+  ['gemma-3-4b', 8_192],
+  ['qwen3-8b', 32_768],
+  ['qwen3-32b', 32_768],
+  ['deepseek-coder-v2', 32_768],
+  ['deepseek-r1-distill-32b', 32_768],
+  ['nomic-embed-text-v1.5', 8_192],
+]);
+
+/** The model's context in tokens; unlimited for other names. */
+export const contextOf = (model: string): number => CONTEXTS.get(model) ?? Number.POSITIVE_INFINITY;
+
+/** Refuses a prompt that is longer than the model's context, in OpenAI's words. @throws Refusal */
 export function checkContext(model: string, tokens: number, param: 'messages' | 'input'): void {
   const context = contextOf(model);
   if (tokens <= context) return;
@@ -33,7 +45,7 @@ export function checkContext(model: string, tokens: number, param: 'messages' | 
   );
 }
 
-/** Refuses a bound of an answer that doesn't fit into the context beside its prompt, in vLLM's words and shape. @throws Refusal */
+/** Refuses a `max_tokens` that doesn't fit into the context beside the prompt, in vLLM's words and format. @throws Refusal */
 export function checkRoom(model: string, tokens: number, bound: number): void {
   const context = contextOf(model);
   if (tokens + bound <= context) return;
@@ -118,16 +130,16 @@ export type ChatBody = z.infer<typeof chatSchema>;
 export interface ChatRequest {
   body: ChatBody;
   controls: Controls;
-  /** All that decides the answer, controls taken out. */
+  /** All messages, without controls. Decides the answer. */
   prompt: string;
-  /** Text of the last user message, controls taken out. */
+  /** Text of the last user message, without controls. */
   question: string;
 }
 
 export interface EmbeddingInput {
-  /** What is embedded, controls taken out. */
+  /** The text to embed, without controls. */
   text: string;
-  /** Tokens that it counts. */
+  /** Number of tokens that are counted for it. */
   tokens: number;
 }
 
@@ -135,12 +147,12 @@ export interface EmbeddingRequest {
   model: string;
   inputs: EmbeddingInput[];
   encoding: 'float' | 'base64';
-  /** How many of a vector's numbers are wanted. */
+  /** Requested length of the vectors. */
   dimensions: number;
   controls: Controls;
 }
 
-/** Each value that is wrong becomes an issue, and millions of them would keep the process for minutes. */
+/** zod collects an issue for each wrong value; millions of them would block the process for minutes. */
 const MAX_VALUES = 50_000;
 
 function hasTooMany(raw: unknown): boolean {
@@ -164,7 +176,7 @@ function parse<T>(schema: z.ZodType<T>, raw: unknown): T {
   throw new Refusal(`${path || 'The body'} ${plainWords(issue.message)}`, path || null);
 }
 
-/** `steered`: whether controls are looked for at all. */
+/** Reads controls if `steered`; otherwise they are text like any other. @throws Refusal */
 function controlsOf(text: string, steered: boolean): { controls: Controls; rest: string } {
   if (!steered) return { controls: {}, rest: text };
   try {

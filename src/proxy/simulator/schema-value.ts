@@ -1,17 +1,17 @@
 import type { Chance } from './random.js';
 
-/** Makes a value that fits a JSON schema, as a model with guided decoding would. */
+/** Generates a value that fits a JSON schema, as a model with guided decoding would. */
 
 type Schema = Record<string, unknown>;
 
-/** Below this depth only what is required is made, so that recursive schemas end. */
-const DEEP = 5;
-const BOTTOMLESS = 40;
-/** A schema of a line can ask for more than there is memory or time: beyond this all that is left is null. */
+/** Below this depth only required members are generated, so that recursive schemas end. */
+const MAX_OPTIONAL_DEPTH = 5;
+const MAX_DEPTH = 40;
+/** A short schema can demand a huge value. Beyond this size the rest is null. */
 const MAX_CHARACTERS = 20_000;
-/** And more than there is time for, though it says little: members copied and references followed. */
+/** A short schema can also demand endless work. Limits members copied and references followed. */
 const MAX_STEPS = 20_000;
-/** What each value counts beside its own characters. */
+/** Counted for each value in addition to its characters. */
 const VALUE_COST = 10;
 const FORMATS: Record<string, string> = {
   'date-time': '2026-01-15T12:00:00Z',
@@ -26,7 +26,7 @@ const FORMATS: Record<string, string> = {
   duration: 'P1D',
 };
 
-/** Which of several values of a keyword holds when all of them must. */
+/** Merges several values of a keyword that must all hold. */
 const STRICTER: Record<string, (...values: number[]) => number> = {
   minimum: Math.max,
   exclusiveMinimum: Math.max,
@@ -34,8 +34,8 @@ const STRICTER: Record<string, (...values: number[]) => number> = {
   exclusiveMaximum: Math.min,
 };
 const NUMERIC = [...Object.keys(STRICTER), 'multipleOf'];
-/** How many times a fraction is taken in search of a whole number. */
-const MOST_TIMES = 1_000;
+/** Multiples of a fraction that are tried in search of a whole number. */
+const MAX_MULTIPLES = 1_000;
 
 const isSchema = (value: unknown): value is Schema =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -44,22 +44,22 @@ const number = (value: unknown): number | undefined => (typeof value === 'number
 interface Making {
   root: Schema;
   chance: Chance;
-  /** Words that strings are made of. */
+  /** Words for strings. */
   topics: readonly string[];
-  /** Characters that may still be made. */
+  /** Remaining characters. */
   left: number;
-  /** Steps that may still be taken. */
+  /** Remaining steps. */
   steps: number;
 }
 
-/** Counts work that leaves no character in the answer; whether there was still time for it. */
-function works(making: Making, steps: number): boolean {
+/** Counts work that adds no characters. Returns whether the limit allows it. */
+function spendSteps(making: Making, steps: number): boolean {
   making.steps -= steps;
   return making.steps >= 0;
 }
 
-/** Counts a text that goes into the answer; whether there was still room for it. */
-function takes(making: Making, characters: number): boolean {
+/** Counts a text of the answer. Returns whether the limit allows it. */
+function spendCharacters(making: Making, characters: number): boolean {
   making.left -= characters + VALUE_COST;
   return making.left >= 0;
 }
@@ -85,10 +85,10 @@ function resolvePointer(root: Schema, reference: string): Schema {
 const sizeOf = (schema: Schema): number =>
   Object.keys(schema).length + (isSchema(schema.properties) ? Object.keys(schema.properties).length : 0);
 
-/** Nothing in particular where there is no time left to put them together. */
+/** Merges schemas that must all hold; {} if no steps remain. */
 function merged(schemas: readonly Schema[], making: Making): Schema {
   if (
-    !works(
+    !spendSteps(
       making,
       schemas.reduce((sum, schema) => sum + sizeOf(schema), 0),
     )
@@ -104,7 +104,7 @@ function merged(schemas: readonly Schema[], making: Making): Schema {
   return all;
 }
 
-/** How soon a branch ends: constants and plain types before references and containers. */
+/** Rank of a branch by how soon it ends: constants and plain types before references and containers. */
 function weight(schema: Schema): number {
   if ('const' in schema || 'enum' in schema || schema.type === 'null') return 0;
   if ('$ref' in schema || 'anyOf' in schema || 'oneOf' in schema || 'allOf' in schema) return 3;
@@ -112,14 +112,15 @@ function weight(schema: Schema): number {
 }
 
 function branchOf(branches: readonly Schema[], depth: number): Schema {
-  if (depth < DEEP) return branches.find((branch) => branch.type !== 'null') ?? branches[0] ?? {};
+  if (depth < MAX_OPTIONAL_DEPTH)
+    return branches.find((branch) => branch.type !== 'null') ?? branches[0] ?? {};
   return [...branches].sort((left, right) => weight(left) - weight(right))[0] ?? {};
 }
 
 /** The schema with references, unions and intersections resolved to one plain schema. */
 function plain(schema: Schema, making: Making, depth: number, nested = 0): Schema {
   let at = schema;
-  for (let steps = 0; steps + nested < BOTTOMLESS && works(making, 1); steps++) {
+  for (let steps = 0; steps + nested < MAX_DEPTH && spendSteps(making, 1); steps++) {
     const { $ref, anyOf, oneOf, allOf, ...rest } = at;
     const union = [anyOf, oneOf].find((branches) => Array.isArray(branches)) as Schema[] | undefined;
     if (typeof $ref === 'string') at = merged([resolvePointer(making.root, $ref), rest], making);
@@ -137,7 +138,7 @@ function typeOf(schema: Schema, depth: number): string | undefined {
   if (typeof schema.type === 'string') return schema.type;
   if (Array.isArray(schema.type)) {
     const types = schema.type as string[];
-    return depth >= DEEP && types.includes('null')
+    return depth >= MAX_OPTIONAL_DEPTH && types.includes('null')
       ? 'null'
       : (types.find((type) => type !== 'null') ?? types[0]);
   }
@@ -147,12 +148,12 @@ function typeOf(schema: Schema, depth: number): string | undefined {
   return 'string';
 }
 
-/** What numbers must be multiples of; a half where any number will do. */
+/** What numbers must be multiples of; 0.5 if any number will do. */
 function stepOf(multipleOf: unknown, integer: boolean): number {
   const step = number(multipleOf) ?? 0;
   if (step <= 0) return integer ? 1 : 0.5;
   if (!integer || Number.isInteger(step)) return step;
-  for (let times = 2; times <= MOST_TIMES; times++) {
+  for (let times = 2; times <= MAX_MULTIPLES; times++) {
     if (Math.abs(times * step - Math.round(times * step)) < 1e-9) return Math.round(times * step);
   }
   return 1;
@@ -160,11 +161,11 @@ function stepOf(multipleOf: unknown, integer: boolean): number {
 
 interface Bound {
   at: number;
-  /** Whether it is outside of the range itself. */
+  /** Whether the bound itself is excluded. */
   excluded: boolean;
 }
 
-/** The stricter one of two bounds on the same side. Up to draft 4 the exclusive one is a flag of the other. */
+/** The stricter of two bounds on one side. Up to draft 4, the exclusive bound is a flag of the inclusive one. */
 function boundOf(schema: Schema, inclusive: 'minimum' | 'maximum', exclusive: string): Bound | undefined {
   const at = number(schema[inclusive]);
   const outside = schema[exclusive] === true ? at : number(schema[exclusive]);
@@ -179,13 +180,13 @@ function makeNumber(schema: Schema, chance: Chance, integer: boolean): number {
   const most = boundOf(schema, 'maximum', 'exclusiveMaximum');
   const low = least?.at ?? Math.min(1, (most?.at ?? 100) - 10 * step);
   const high = most?.at ?? low + 99 * step;
-  // Beyond these, readers take an integer for another one.
+  // Parsers round larger integers.
   const safe = integer ? Number.MAX_SAFE_INTEGER : Number.POSITIVE_INFINITY;
   let first = Math.ceil(Math.max(low, -safe) / step);
   let last = Math.floor(Math.min(high, safe) / step);
   if (least?.excluded && first * step <= low) first++;
   if (most?.excluded && last * step >= high) last--;
-  // A range narrower than the step still has a middle.
+  // No multiple fits into the range: take its middle.
   if (first > last || !Number.isFinite(last - first)) return integer ? Math.ceil(low) : low / 2 + high / 2;
   const value = chance.integer(first, last) * step;
   // Validators expect 0.3 for 3 times 0.1.
@@ -210,7 +211,7 @@ function makeArray(schema: Schema, making: Making, depth: number): unknown[] {
   const low = number(schema.minItems) ?? 0;
   const high = number(schema.maxItems) ?? Number.POSITIVE_INFINITY;
   const wanted = Math.min(
-    Math.max(low, prefix.length, depth >= DEEP ? 0 : 2),
+    Math.max(low, prefix.length, depth >= MAX_OPTIONAL_DEPTH ? 0 : 2),
     high,
     making.left / VALUE_COST,
   );
@@ -230,11 +231,12 @@ function makeObject(schema: Schema, making: Making, depth: number): Schema {
   const required = Array.isArray(schema.required)
     ? schema.required.filter((name): name is string => typeof name === 'string')
     : [];
-  if (!works(making, Object.keys(properties).length + required.length)) return {};
-  const names = depth >= DEEP ? required : [...new Set([...Object.keys(properties), ...required])];
+  if (!spendSteps(making, Object.keys(properties).length + required.length)) return {};
+  const names =
+    depth >= MAX_OPTIONAL_DEPTH ? required : [...new Set([...Object.keys(properties), ...required])];
   return Object.fromEntries(
     names
-      .filter((name) => takes(making, name.length))
+      .filter((name) => spendCharacters(making, name.length))
       .map((name) => {
         const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
         return [name, make(isSchema(property) ? property : {}, making, depth + 1)];
@@ -243,11 +245,11 @@ function makeObject(schema: Schema, making: Making, depth: number): Schema {
 }
 
 function make(schema: Schema, making: Making, depth: number): unknown {
-  if (depth > BOTTOMLESS || !takes(making, 0)) return null;
+  if (depth > MAX_DEPTH || !spendCharacters(making, 0)) return null;
   const at = plain(schema, making, depth);
   const choices = Array.isArray(at.enum) && at.enum.length > 0 ? at.enum : undefined;
   const fixed = 'const' in at ? at.const : choices && making.chance.pick(choices);
-  if (fixed !== undefined) return takes(making, JSON.stringify(fixed).length) ? fixed : null;
+  if (fixed !== undefined) return spendCharacters(making, JSON.stringify(fixed).length) ? fixed : null;
   switch (typeOf(at, depth)) {
     case 'object':
       return makeObject(at, making, depth);
@@ -263,14 +265,14 @@ function make(schema: Schema, making: Making, depth: number): unknown {
       return null;
     default: {
       const text = makeString(at, making);
-      return takes(making, text.length) ? text : null;
+      return spendCharacters(making, text.length) ? text : null;
     }
   }
 }
 
 /**
  * A value that fits `schema`: types, enums, constants, bounds, required members, arrays, unions, references.
- * `sharing` is the number of values that share the size of an answer, and the time to make it.
+ * `sharing` is the number of values that share the limits of one answer.
  */
 export function valueFor(schema: unknown, chance: Chance, topics: readonly string[], sharing = 1): unknown {
   const root = isSchema(schema) ? schema : {};

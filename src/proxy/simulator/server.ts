@@ -10,26 +10,26 @@ import { Refusal, readChat, readEmbedding } from './requests.js';
 import { chatBody, chatEvents, embeddingJson, toJson } from './wire.js';
 
 const BODY_LIMIT_BYTES = 16 * 1024 * 1024;
-/** If a stream that begins with an error also has a status control, the error contains that status. */
+/** Whether the answer is a plain error. A stream with `error_first` puts its status into the first event instead. */
 const isErrorStatus = ({ status, error_first: first }: Controls, stream: boolean): boolean =>
   (status !== undefined && !(first && stream)) || (first === true && !stream);
 
 export interface SimulatorOptions {
   clock: Clock;
-  /** Model ids that `GET /v1/models` lists. Every model is answered. */
+  /** Model IDs that `GET /v1/models` lists. Calls to any other name are answered too. */
   models: readonly string[];
-  /** Whether prompts may steer it by controls; true unless given. Without, a control is text like any other. */
+  /** Whether prompts may contain controls; true by default. Otherwise a control is text like any other. */
   controls?: boolean;
-  /** Port on loopback; 0 is a free one. */
+  /** Port on loopback; 0 picks a free one. */
   port?: number;
 }
 
 export interface Simulator {
-  /** Base address with its `/v1`. */
+  /** Base URL, including `/v1`. */
   url: string;
-  /** Calls begun, running, and left by their caller before the end. */
+  /** Counts of calls that began, run now, and were abandoned by their caller. */
   stats(): { begun: number; running: number; abandoned: number };
-  /** Ends calls that still run. */
+  /** Ends running calls and stops. */
   close(): Promise<void>;
 }
 
@@ -48,7 +48,7 @@ async function readBody(request: IncomingMessage): Promise<unknown> {
   }
 }
 
-/** First token after 30 to 80 ms, then one each 5 to 15 ms, always the same for the same prompt. */
+/** The first token comes after 30 to 80 ms, then one every 5 to 15 ms; always the same for the same prompt. */
 function paceOf(prompt: string, controls: Controls): TokenPace {
   const chance = chanceOf(`pace\n${prompt}`);
   return {
@@ -129,7 +129,7 @@ export async function startSimulator({
       },
       (error: unknown) => {
         if (error instanceof Refusal) reply.refuse(error);
-        // A connection that breaks would say that the node is gone.
+        // A broken connection would look as if the node were gone.
         else if (!response.headersSent && !response.destroyed) reply.error(500, 'The simulator failed.');
         else response.destroy();
       },

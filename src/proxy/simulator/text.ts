@@ -23,11 +23,11 @@ const SENTENCES = [
   'It helps to keep {a} simple and to write down what {b} is for.',
 ];
 const CLOSING = 'Put a real node into proxy.config.yaml to hear more.';
-/** About four characters, as tokens of English are. */
+/** About four characters, like tokens of English. */
 const PIECE = /\s*\S{1,4}|\s+$/gu;
 const CHARACTERS_PER_TOKEN = 4;
 
-/** Words of a prompt that describe its topic, first ones first. */
+/** Words of a prompt that describe its topic, in order. */
 export function topicsOf(prompt: string): string[] {
   const words = prompt.slice(0, 20_000).match(/[\p{L}\p{N}][\p{L}\p{N}'-]{2,}/gu) ?? [];
   const topics = words.filter((word) => !STOP_WORDS.has(word.toLowerCase()));
@@ -40,7 +40,7 @@ function listed(topics: readonly string[]): string {
   return `${shown.slice(0, -1).join(', ')} and ${shown.at(-1)}`;
 }
 
-/** A readable text that names itself simulated and speaks about the prompt; exactly `words` words when given. */
+/** A readable text about the prompt that says it is simulated; exactly `words` words if given. */
 export function answerText(prompt: string, chance: Chance, words?: number): string {
   const topics = topicsOf(prompt);
   const pick = (): string => (topics.length > 0 ? chance.pick(topics) : 'the matter');
@@ -53,10 +53,10 @@ export function answerText(prompt: string, chance: Chance, words?: number): stri
   return out.slice(0, words).join(' ');
 }
 
-/** The pieces in which a text is streamed; joined they are the text. One piece counts as one token. */
+/** Splits a text as it is streamed. One piece counts as one token. */
 export function pieces(text: string): string[] {
   return text.match(PIECE) ?? [];
 }
 
-/** Plausible token count of a prompt's text. */
+/** A plausible token count of a prompt. */
 export const simulatedTokens = (text: string): number => Math.ceil(text.length / CHARACTERS_PER_TOKEN);

@@ -4,30 +4,30 @@ import { valueFor } from './schema-value.js';
 import { pieces, topicsOf } from './text.js';
 import { calledInTurn, latestResult } from './turn.js';
 
-/** Decides which tools an answer calls, and with what. */
+/** Decides which tools an answer calls, and with which arguments. */
 
-/** Calls that a question can cause by naming tools. */
-const MOST_NAMED = 8;
+/** Maximum calls that a question can cause by naming tools. */
+const MAX_NAMED = 8;
 
 export interface ToolCall {
   id: string;
   name: string;
-  /** The arguments in the pieces in which they stream; at least one. */
+  /** The arguments, split as they are streamed; at least one piece. */
   pieces: string[];
 }
 
 type Tool = Extract<NonNullable<ChatBody['tools']>[number], { type: 'function' }>;
 
-/** Tools whose names are in the question, as a model calls several when it is asked for several things; else the first. */
-function asked(tools: Tool[], question: string, parallel: boolean): Tool[] {
+/** Tools whose names are in the question, or else the first tool. */
+function namedTools(tools: Tool[], question: string, parallel: boolean): Tool[] {
   const words = new Set(question.match(/[\w-]+/g));
-  const named = tools.filter((tool) => words.has(tool.function.name)).slice(0, parallel ? MOST_NAMED : 1);
+  const named = tools.filter((tool) => words.has(tool.function.name)).slice(0, parallel ? MAX_NAMED : 1);
   return named.length > 0 ? named : tools.slice(0, 1);
 }
 
 /**
- * The functions that may be called, and whether one must be. Custom tools are taken and never called: no schema says what
- * they want.
+ * The functions that may be called, and whether one must be. Custom tools are accepted but never called, since they have no schema
+ * for their input.
  */
 function offered({ tools, tool_choice: choice }: ChatBody): { functions: Tool[]; must: boolean } {
   const functions = (tools ?? []).filter((tool) => tool.type === 'function');
@@ -51,7 +51,7 @@ function offered({ tools, tool_choice: choice }: ChatBody): { functions: Tool[];
   }
 }
 
-/** The tools that were called least in this turn: an agent that must call one gets to the tool that ends its work. */
+/** The tools that were called least in this turn, so that an agent that must call a tool reaches the one that ends its work. */
 function leastCalled(tools: Tool[], messages: ChatBody['messages']): Tool[] {
   const called = calledInTurn(messages);
   const times = tools.map((tool) => called.filter((name) => name === tool.function.name).length);
@@ -59,21 +59,21 @@ function leastCalled(tools: Tool[], messages: ChatBody['messages']): Tool[] {
   return tools.filter((_tool, index) => times[index] === least);
 }
 
-/** The tools that are called: by `tool_choice`, by what the question names, and none after a tool's result unless one must be. */
+/** The tools to call, by `tool_choice` and the names in the question. After a tool's result none is called unless one must be. */
 function chosenTools({ body, question, controls }: ChatRequest): Tool[] {
   const { functions, must } = offered(body);
   if (functions.length === 0 || (!must && latestResult(body.messages))) return [];
   const parallel = body.parallel_tool_calls !== false;
-  const chosen = asked(must ? leastCalled(functions, body.messages) : functions, question, parallel);
+  const chosen = namedTools(must ? leastCalled(functions, body.messages) : functions, question, parallel);
   const count = controls.calls ?? chosen.length;
   return Array.from({ length: parallel ? count : 1 }, (_, index) => chosen[index % chosen.length]!);
 }
 
-/** Calls with arguments that fit the tools' schemas. All of them share the size that one answer may have. */
+/** Generates calls with arguments that fit the tools' schemas. They share the limits of one answer. */
 export function toolCalls(request: ChatRequest, chance: Chance): ToolCall[] {
   const topics = topicsOf(request.question);
   const tools = chosenTools(request);
-  // Drawn for answers without a call too: which text they give has always come after it.
+  // Also drawn for answers without a call, so that their texts stay the same as in earlier versions.
   const first = chance.hex(24);
   return tools.map(({ function: { name, parameters } }, index) => {
     const id = `call_${index === 0 ? first : chance.hex(24)}`;

@@ -1,8 +1,8 @@
 import type { ChatBody } from './requests.js';
 
 /**
- * Where a conversation with tools is. A turn begins with a user's message, unless that comes right after a tool's result: agents
- * add their reminders there, and the turn goes on.
+ * The state of a conversation with tools. A turn begins with a user's message, unless the message directly follows a tool's result:
+ * agents add reminders there, and the turn continues.
  */
 
 type Message = ChatBody['messages'][number];

@@ -1,21 +1,21 @@
 import type { Choice, SimulatedChat } from './chat.js';
 import type { Controls, UsageMode } from './controls.js';
 import { embed, toBase64 } from './embedding.js';
-import { logprobsOf } from './logprobs.js';
+import { chanceOf } from './random.js';
 import type { EmbeddingRequest } from './requests.js';
 import type { ToolCall } from './tool-calls.js';
 
-/** The simulator's answers as JSON, in OpenAI's shapes. */
+/** The simulator's answers as JSON, in OpenAI's format. */
 
 /** Part of every answer, so that no one takes the simulator for a model. */
 export const FINGERPRINT = 'simulator-1';
 const NAN_MARK = '@NaN@';
 const HUGE = 1e18;
 
-/** JSON, but that a not-a-number comes out as `NaN`, as Python's does. */
+/** JSON, but with `NaN` for not-a-number, as Python writes it. */
 export const toJson = (value: unknown): string => JSON.stringify(value).replaceAll(`"${NAN_MARK}"`, 'NaN');
 
-/** A usage block as a faultless or a faulty node reports it; undefined when it reports none. */
+/** A usage block as a correct or a faulty node reports it; undefined if it reports none. */
 export function usageBlock(prompt: number, completion: number | undefined, mode?: UsageMode): unknown {
   const shaped = (value: number): unknown => {
     if (mode === 'zero') return 0;
@@ -30,6 +30,35 @@ export function usageBlock(prompt: number, completion: number | undefined, mode?
     ...(completion === undefined ? {} : { completion_tokens: shaped(completion) }),
     total_tokens: shaped(prompt + (completion ?? 0)),
   };
+}
+
+/** Each next alternative is less likely by this much. */
+const LOGPROB_STEP = 0.75;
+const MAX_LOGPROB = -0.05;
+
+const logprobEntry = (token: string, logprob: number) => ({
+  token,
+  logprob,
+  bytes: [...Buffer.from(token)],
+});
+
+function tokenLogprob(token: string, alternatives: number) {
+  const chance = chanceOf(`logprob\n${token}`);
+  const logprob = MAX_LOGPROB - chance.next();
+  // The token itself is the likeliest; the others are its text with letters of the hash.
+  const top = Array.from({ length: alternatives }, (_, rank) =>
+    logprobEntry(rank === 0 ? token : `${token}${chance.hex(2)}`, logprob - rank * LOGPROB_STEP),
+  );
+  return { ...logprobEntry(token, logprob), top_logprobs: top };
+}
+
+/**
+ * Plausible log probabilities of tokens, always the same for the same token; null if none are requested. `alternatives` is the
+ * number of the likeliest tokens listed for each, including itself.
+ */
+function logprobsOf(tokens: readonly string[], alternatives: number | undefined): object | null {
+  if (alternatives === undefined) return null;
+  return { content: tokens.map((token) => tokenLogprob(token, alternatives)), refusal: null };
 }
 
 const callOf = ({ id, name }: ToolCall, text: string) => ({
@@ -63,9 +92,9 @@ export function chatBody(answer: SimulatedChat, created: number, usage: UsageMod
 
 export interface StreamEvent {
   json: string;
-  /** Whether a token is in it; the controls count these. */
+  /** Whether the event has a token; controls count these. */
   token: boolean;
-  /** Whether a step of generation begins with it. */
+  /** Whether a step of generation begins with this event. */
   step?: boolean;
 }
 
@@ -74,13 +103,13 @@ function firstDelta({ calls: [first] }: Choice) {
   return { role: 'assistant', content: null, tool_calls: [{ index: 0, ...callOf(first, '') }] };
 }
 
-/** A token of a stream: its text, and the delta that carries it. */
+/** A token of a stream: its text and its delta. */
 interface Token {
   piece: string;
   delta: unknown;
 }
 
-/** What follows a choice's first delta, call after call. The first token of a later call also opens it. */
+/** The tokens after a choice's first delta, call by call. The first token of a later call also opens that call. */
 function tokensOf({ pieces, calls }: Choice): Token[] {
   if (calls.length === 0) return pieces.map((piece) => ({ piece, delta: { content: piece } }));
   return calls.flatMap((call, index) =>
@@ -92,7 +121,7 @@ function tokensOf({ pieces, calls }: Choice): Token[] {
   );
 }
 
-/** The chunks of a stream in order, choices taking turns; without `[DONE]`. */
+/** The chunks of a stream, with choices interleaved; without `[DONE]`. */
 export function* chatEvents(
   answer: SimulatedChat,
   created: number,
@@ -130,7 +159,7 @@ export function* chatEvents(
     yield { json: chunk([delta(choice, firstDelta(choice))], running()), token: false };
   }
   for (let turn = 0; turn < longest; turn++) {
-    // Nodes generate all choices side by side: a step is one token of each.
+    // Nodes generate choices in parallel: a step is one token of each.
     let step = true;
     for (const [at, choice] of choices.entries()) {
       const token = tokens[at]![turn];
@@ -152,8 +181,8 @@ export function* chatEvents(
 }
 
 /**
- * The answer to an embeddings call as JSON, vector by vector. Thousands of them take seconds and many megabytes: who sends
- * the pieces lets others have their turns in between, and keeps few of them.
+ * The answer to an embeddings call as JSON, vector by vector. Thousands of vectors take seconds and many megabytes, so the sender can
+ * let other work run in between and keep only a few in memory.
  */
 export function* embeddingJson(request: EmbeddingRequest): Generator<string> {
   const { inputs, encoding, dimensions, controls } = request;

@@ -38,15 +38,15 @@ describe('429 rate_limit_exceeded', () => {
       Array.from({ length: 20 }, async () => (await postChat(suite.edge.url, key)).status),
     );
     expect(new Set(statuses)).toEqual(new Set([200]));
-    const told = async () => {
+    const refusal = async () => {
       const { status, headers } = await postChat(suite.edge.url, key);
       return [status, headers.get('retry-after'), headers.get('retry-after-ms')];
     };
-    expect(await told()).toEqual([429, '59', '59999']);
+    expect(await refusal()).toEqual([429, '59', '59999']);
     now += 250;
-    expect(await told()).toEqual([429, '59', '59750']);
+    expect(await refusal()).toEqual([429, '59', '59750']);
     now += 20_000;
-    expect(await told()).toEqual([429, '40', '39750']);
+    expect(await refusal()).toEqual([429, '40', '39750']);
   });
 
   test('is over a minute later, also when the clock steps back an hour', async () => {

@@ -1,4 +1,4 @@
-import { PlatformQueue, type Ticket } from '../../../src/gateway/platform-queue.js';
+import { PlatformQueue, type Ticket } from '../../../src/gateway/platform-proxy/platform-queue.js';
 
 describe('the connections to the platform', () => {
   const CONNECTIONS = 4;

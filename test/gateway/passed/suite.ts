@@ -8,7 +8,7 @@ import { type ScriptedUpstream, startScriptedUpstream } from '../../support/scri
 
 export interface PassingSuite {
   readonly edge: TestEdge;
-  /** What stands in the platform's place. */
+  /** Plays the platform. */
   readonly platform: ScriptedUpstream;
   /** Connects as a client behind a trusted proxy, which says whose request it is. */
   client(): Socket;

@@ -6,7 +6,7 @@ import { usePassing } from './suite.js';
 /** Of which one network gets a quarter. */
 const MOST = 400_000;
 
-describe('bodies that have arrived while the platform stands still', () => {
+describe('bodies that have arrived while the platform hangs', () => {
   const suite = usePassing({ requestBufferBytes: MOST, passedAtOncePerClient: 1 });
 
   const post = (bytes: number): string =>

@@ -76,7 +76,7 @@ function answer(
   behaviour: Behaviour,
   embeddings: boolean,
   asked: string,
-  { address, stack, answer: told }: NodeSecrets,
+  { address, stack, answer: text }: NodeSecrets,
   response: ServerResponse,
 ): void {
   const json = (status: number, body: unknown) =>
@@ -106,7 +106,7 @@ function answer(
   else if (embeddings)
     json(200, { object: 'list', model: address, data: [{ index: 0, embedding: [0.5] }], usage: USAGE });
   else if (behaviour === 'whole') {
-    const message = { role: 'assistant', content: told };
+    const message = { role: 'assistant', content: text };
     json(200, {
       id: 'x',
       object: 'chat.completion',
@@ -114,13 +114,13 @@ function answer(
       choices: [{ index: 0, message, finish_reason: 'stop' }],
       usage: USAGE,
     });
-  } else stream(behaviour, fault, told, response);
+  } else stream(behaviour, fault, text, response);
 }
 
-function stream(behaviour: Behaviour, fault: unknown, told: string, response: ServerResponse): void {
+function stream(behaviour: Behaviour, fault: unknown, text: string, response: ServerResponse): void {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
-  response.write(delta(told));
-  if (behaviour === 'stream') response.end(delta(told) + usageEvent(5, 7) + DONE_EVENT);
+  response.write(delta(text));
+  if (behaviour === 'stream') response.end(delta(text) + usageEvent(5, 7) + DONE_EVENT);
   else if (behaviour === 'error-chunk') response.end(`data: ${JSON.stringify(fault)}\n\n`);
   else if (behaviour === 'broken') setTimeout(() => response.destroy(), 50);
 }

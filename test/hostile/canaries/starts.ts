@@ -97,8 +97,8 @@ export async function failingStarts(folder: string, aviary: Aviary, databasePort
     { DATABASE_URL: 'postgresql://gateway@127.0.0.1:1/gateway', ...production },
   ];
   const full = <T>(value: T[]): T[] => (LONG ? value : []);
-  // First those who ask the server that is there: it goes away soon. What a database says is told by one function, for jobs
-  // as for the platform, which takes twice as long to load.
+  // First the processes that use the running server, which stops soon. One function reports database errors, for jobs and for the
+  // platform, which takes twice as long to load.
   const starts: [keyof typeof MAINS, Record<string, string>][] = [
     ['platform', bad[1]!],
     ...full<[keyof typeof MAINS, Record<string, string>]>([['jobs', bad[1]!]]),

@@ -6,7 +6,7 @@ import { exchange, requestText } from '../raw.js';
 import type { Aviary } from './canaries.js';
 import type { Behaviour } from './node.js';
 
-/** What somebody was told. */
+/** A reply that somebody got. */
 export interface Reply {
   /** `ada`, `bob`, `admin`, or a stranger. */
   to: string;
@@ -71,7 +71,7 @@ export class Traffic {
   async signUp(name: string): Promise<Person> {
     const { aviary, rig } = this;
     const email = `${aviary.make(`${name} mail`, name)}@example.com`;
-    const password = aviary.make(`${name} password`, `${name}, never told`);
+    const password = aviary.make(`${name} password`, `${name}, never shown`);
     const body = { email, password, name: aviary.make(`${name} name`, name) };
     const { text } = await this.ask(name, 'POST', '/api/auth/signup', { body });
     const { access_token: token, user } = JSON.parse(text) as { access_token: string; user: { id: string } };
@@ -304,7 +304,7 @@ export class Traffic {
   async api(person: Person, admin: Person): Promise<void> {
     const { aviary } = this;
     const own = (what: string) => aviary.make(what, person.name);
-    const never = (what: string) => aviary.make(what, `${person.name}, never told`);
+    const never = (what: string) => aviary.make(what, `${person.name}, never shown`);
     const me = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
       this.ask(person.name, method, path, {
         token: person.token,
@@ -336,7 +336,7 @@ export class Traffic {
     for (const amount of [10, 25])
       await me('POST', '/api/billing/topup', { amount_usd: amount }, { 'idempotency-key': repeated });
     await me('GET', `/api/keys?limit=${own('query of the API')}`);
-    await me('GET', `/api/keys/${own('id that is none')}`);
+    await me('GET', `/api/keys/${own('unknown id')}`);
     await me('GET', `/api/${own('path of the API')}`);
     await me('GET', `/docs/${own('path of the docs')}`);
     await me('POST', '/api/keys', `{"name":"${own('name of broken JSON')}`);
@@ -351,7 +351,7 @@ export class Traffic {
     aviary.keep('second session', second.split('.')[2]!, person.name);
     await login(person.email, never('wrong password'));
     await login(`${own('unknown mail')}@example.com`, never('password of nobody'));
-    await login(own('mail that is none'), never('password beside no mail'));
+    await login(own('unknown mail'), never('password beside no mail'));
     await this.ask(person.name, 'POST', '/api/auth/signup', {
       body: {
         email: person.email,
@@ -380,7 +380,7 @@ export class Traffic {
       token: `eyJhbGciOiJub25lIn0.${Buffer.from(JSON.stringify({ sub: aviary.make('forged subject', 'a stranger') })).toString('base64url')}.x`,
     });
     await this.ask('a stranger', 'GET', '/api/auth/me', {
-      token: aviary.make('session that is none', 'a stranger'),
+      token: aviary.make('invalid session', 'a stranger'),
     });
     // The administrator sees who people are, and nothing of what they do.
     await this.ask('admin', 'GET', `/api/admin/users?search=${encodeURIComponent(person.email)}`, {

@@ -1,4 +1,4 @@
-/** What the driver is told by those who measure and those who attack, each a process of its own. */
+/** Reports to the driver from the measuring and the attacking processes. */
 export interface Latency {
   requests: number;
   p50: number;

@@ -6,9 +6,9 @@ import type { Rig } from '../../faults/rig/rig.js';
 import { until } from '../../support/until.js';
 import type { Cuts, Latency } from './messages.js';
 
-/** A process that answers every message with what it knows by then. */
+/** A process that answers every message with its results so far. */
 interface Reporter<T> {
-  /** What it says unasked. */
+  /** The next report that it sends by itself. */
   next(): Promise<T>;
   report(): Promise<T>;
   end(): Promise<void>;
@@ -21,9 +21,9 @@ function reporter<T>(script: 'neighbour' | 'attacker', ...args: (string | number
   return {
     next,
     report() {
-      const told = next();
+      const report = next();
       child.send('report');
-      return told;
+      return report;
     },
     async end() {
       if (child.exitCode !== null) return;

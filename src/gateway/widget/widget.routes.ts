@@ -1,15 +1,15 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { AppError, type ErrorCode } from '../errors.js';
-import { CallerGoneError } from '../inference/limits/limits.js';
-import { AdmissionError } from '../inference/limits/refusals.js';
-import { SMALL_BODY_BYTES } from '../inference/memory/body-budget.js';
-import { WidgetRefusal } from '../inference/widgets/widget-admission.js';
-import { isLoopback, networksOf } from '../lib/network.js';
-import { matchedRules } from '../lib/route-rules.js';
-import { answerError, answerJson } from './answer.js';
-import { cutSoon, SlowBodyError } from './collect-body.js';
-import { clientOf } from './resource-limits.js';
-import { type EdgeRouteRules, edgeRules, WIDGET_BODY_LIMIT_BYTES } from './route-rules.js';
+import { AppError, type ErrorCode } from '../../errors.js';
+import { CallerGoneError } from '../../inference/limits/limits.js';
+import { AdmissionError } from '../../inference/limits/refusals.js';
+import { SMALL_BODY_BYTES } from '../../inference/memory/body-budget.js';
+import { WidgetRefusal } from '../../inference/widgets/widget-admission.js';
+import { isLoopback, networksOf } from '../../lib/network.js';
+import { matchedRules } from '../../lib/route-rules.js';
+import { answerError, answerJson } from '../answer.js';
+import { cutSoon, SlowBodyError } from '../collect-body.js';
+import { clientOf } from '../resource-limits.js';
+import { type EdgeRouteRules, edgeRules, WIDGET_BODY_LIMIT_BYTES } from '../route-rules.js';
 import { answerWidgetPreflight, readerOf, widgetHeaders } from './widget-answer.js';
 import { chat, countOutcome, requireWidget } from './widget-chat.js';
 import type { WidgetDeps } from './widget-deps.js';
@@ -18,7 +18,7 @@ import { WidgetExchange } from './widget-exchange.js';
 const CHAT = '/api/widget/chat';
 const CONFIG = '/api/widget/:key/config';
 
-/** What pages of customers ask: how a widget looks, and answers to their visitors. */
+/** Requests of widgets on customers' pages: a widget's settings, and the visitors' messages. */
 export function widgetRoutes(app: FastifyInstance, deps: WidgetDeps): void {
   app.addHook('onRequest', (request, reply, done) => {
     if (matchedRules<EdgeRouteRules>(request)?.auth !== 'widget') {
@@ -34,7 +34,7 @@ export function widgetRoutes(app: FastifyInstance, deps: WidgetDeps): void {
       .catch((error: unknown) => answerFailure(deps, exchange, error))
       // An exception while sending an error response closes this connection instead of ending the process.
       .catch((error: unknown) => {
-        deps.log.error({ err: error, reqId: exchange.id }, 'a widget request could not be answered');
+        deps.log.error({ err: error, reqId: exchange.id }, 'failed to answer a widget request');
         reply.raw.destroy();
       });
   });
@@ -70,7 +70,7 @@ async function answer(deps: WidgetDeps, exchange: WidgetExchange, request: Fasti
   answerJson(exchange.response, 200, headers, Buffer.from(JSON.stringify(config)));
 }
 
-/** A chat's key is in its body, which a preflight doesn't have, so every origin is allowed. */
+/** The key of a chat is in its body, which a preflight doesn't have, so every origin is allowed. */
 async function preflight(deps: WidgetDeps, exchange: WidgetExchange, key: string | undefined): Promise<void> {
   const { id, response, origin } = exchange;
   if (key === undefined) {
@@ -90,7 +90,7 @@ function answerFailure(deps: WidgetDeps, exchange: WidgetExchange, thrown: unkno
   }
   if (!(thrown instanceof AppError)) deps.log.error({ err: thrown, reqId: id }, 'a widget request failed');
   const error = thrown instanceof AppError ? thrown : new AppError('internal_error');
-  if (error.status < 500 || OF_OWNERS.has(error.code)) countRefusal(deps, exchange);
+  if (error.status < 500 || OWNER_FAULTS.has(error.code)) countRefusal(deps, exchange);
   if (request.method === 'POST') countOutcome(deps, exchange, reasonOf(error));
   deps.metrics.answered('widget', error.code);
   if (response.headersSent) {
@@ -103,13 +103,13 @@ function answerFailure(deps: WidgetDeps, exchange: WidgetExchange, thrown: unkno
   if (!request.complete) cutSoon(request, response);
 }
 
-/** What the owner of a widget has to mend. All other errors of a server are our fault and don't count. */
-const OF_OWNERS: ReadonlySet<ErrorCode> = new Set([
+/** Server errors that a widget's owner has to fix. All others are our fault and don't count against the visitor's network. */
+const OWNER_FAULTS: ReadonlySet<ErrorCode> = new Set([
   'widget_owner_insufficient_balance',
   'upstream_unconfigured',
 ]);
 
-/** Whoever leaves before the model is asked counts like whoever is refused: we did the same work for nothing. */
+/** A visitor who leaves before the model is called counts like a refused one, since it costs us the same work. */
 function countRefusal({ refusals }: WidgetDeps, { networks, bodyBytes }: WidgetExchange): void {
   refusals.count(networks, 1 + Math.floor(bodyBytes / SMALL_BODY_BYTES));
 }

@@ -1,18 +1,18 @@
-import { errorBody, errorEntry } from '../errors.js';
-import type { ResponseSink } from '../inference/relay/response-sink.js';
-import type { UpstreamFailure } from '../inference/relay/upstream-failure.js';
-import type { JsonReader } from '../lib/json-reader.js';
-import { ThinkingFilter } from '../lib/thinking.js';
-import { answerTextIn } from '../lib/upstream/answer-text.js';
-import { COMMENT_EVENT, eventData, isDone } from '../lib/upstream/sse-event.js';
-import { SseSplitter } from '../lib/upstream/sse-splitter.js';
+import { errorBody, errorEntry } from '../../errors.js';
+import type { ResponseSink } from '../../inference/relay/response-sink.js';
+import type { UpstreamFailure } from '../../inference/relay/upstream-failure.js';
+import type { JsonReader } from '../../lib/json-reader.js';
+import { ThinkingFilter } from '../../lib/thinking.js';
+import { answerTextIn } from '../../lib/upstream/answer-text.js';
+import { COMMENT_EVENT, eventData, isDone } from '../../lib/upstream/sse-event.js';
+import { SseSplitter } from '../../lib/upstream/sse-splitter.js';
+import { parsedAnswer, TranslatingSink } from '../translating-sink.js';
 import { countsOf, READ_WIDGET_ANSWER } from './read-widget-answer.js';
-import { parsedAnswer, TranslatingSink } from './translating-sink.js';
 
-/** What a widget's answer adds to what the model says. */
+/** What a widget's answer adds to the model's text. */
 export interface Signature {
   sessionId: string;
-  /** The code that a message of the assistant goes out with. */
+  /** Returns the code that is sent with a message of the assistant. */
   sign(content: string): string;
   /** `x-request-id`. */
   id: string;
@@ -29,13 +29,13 @@ interface ChatChunk {
 const FINISH_REASONS: readonly unknown[] = ['stop', 'length', 'content_filter', 'tool_calls'];
 /** Keeps a connection busy, but shows no progress. */
 const COMMENT = COMMENT_EVENT.toString();
-/** In place of what a model thinks: it is at work. */
+/** Sent in place of the model's thinking, to show that it is at work. */
 const THINKING = ': thinking\n\n';
 
 /**
- * A visitor of a site: gets what `/v1` sends, but an answer in the form of widgets, and each message of the assistant with its
- * code. Answers and chunks are rebuilt from the model's text or refusal and nothing else of the node's: the echo of a prompt,
- * thinking and the words of a failure may quote the system prompt.
+ * Translates a chat answer for a visitor of a site, and adds the code of each message of the assistant. Answers and chunks are
+ * rebuilt from the model's text or refusal only. Everything else (an echoed prompt, thinking, error messages) may quote the system
+ * prompt.
  */
 export class WidgetSink extends TranslatingSink {
   readonly #splitter = new SseSplitter();
@@ -69,11 +69,11 @@ export class WidgetSink extends TranslatingSink {
   }
 
   send(events: Buffer): void {
-    let shown = '';
+    let translated = '';
     this.#splitter.push(events, (event) => {
-      shown += this.#shown(event);
+      translated += this.#translated(event);
     });
-    if (shown !== '') this.inner.send(Buffer.from(shown));
+    if (translated !== '') this.inner.send(Buffer.from(translated));
   }
 
   endStream(event: Buffer): void {
@@ -87,8 +87,8 @@ export class WidgetSink extends TranslatingSink {
     this.inner.endStream(failureEvent(error));
   }
 
-  /** An event as visitors get it. */
-  #shown(event: Buffer): string {
+  /** Translates an event for visitors. */
+  #translated(event: Buffer): string {
     const data = eventData(event);
     if (!data) return COMMENT;
     const chunk = parsedAnswer<ChatChunk>(data);
@@ -99,18 +99,18 @@ export class WidgetSink extends TranslatingSink {
     const { text, refusal, thinking } = answerTextIn(delta);
     const finish = FINISH_REASONS.includes(reason) ? (reason as string) : null;
     const answer = this.#thinking.take(text) + (finish === null ? '' : this.#thinking.rest());
-    const said = answer + refusal;
-    const content = said !== '' || typeof delta?.content === 'string' ? said : undefined;
+    const newText = answer + refusal;
+    const content = newText !== '' || typeof delta?.content === 'string' ? newText : undefined;
     if (content === undefined && finish === null)
       return thinking !== '' || this.#thinking.isThinking ? THINKING : COMMENT;
-    this.#text += said;
+    this.#text += newText;
     const role = delta?.role === 'assistant' ? { role: 'assistant' } : {};
     return this.#chunk([{ index: 0, delta: { ...role, content }, finish_reason: finish }], {
       ...(usage != null && { usage: countsOf(usage) }),
     });
   }
 
-  /** A chunk with an empty delta: clients that don't know its extra members ignore it. */
+  /** The chunk with session and code. Clients that don't know these members see an empty delta. */
   #signed(): Buffer {
     const { sessionId, sign } = this.signature;
     const rest = this.#thinking.rest();
@@ -129,10 +129,11 @@ export class WidgetSink extends TranslatingSink {
 }
 
 /** Codes that are passed on to visitors. Others become `invalid_request` or `upstream_error`. */
-const SHOWN_CODES = ['upstream_timeout', 'upstream_unavailable', 'service_unavailable'] as const;
+const VISIBLE_CODES = ['upstream_timeout', 'upstream_unavailable', 'service_unavailable'] as const;
 
 function failureEvent({ code, type }: NonNullable<ChatChunk['error']> = {}): Buffer {
-  const refused = type === errorEntry('invalid_request').type ? 'invalid_request' : 'upstream_error';
-  const known = SHOWN_CODES.find((one) => one === code) ?? refused;
-  return Buffer.from(`data: ${JSON.stringify(errorBody(known, { message: errorEntry(known).message }))}\n\n`);
+  const general = type === errorEntry('invalid_request').type ? 'invalid_request' : 'upstream_error';
+  const visible = VISIBLE_CODES.find((one) => one === code) ?? general;
+  const body = errorBody(visible, { message: errorEntry(visible).message });
+  return Buffer.from(`data: ${JSON.stringify(body)}\n\n`);
 }

@@ -1,13 +1,13 @@
-import { AppError } from '../errors.js';
-import { Call } from '../inference/call.js';
-import { type Admission, CallerGoneError } from '../inference/limits/limits.js';
-import type { MessageQuestion } from '../inference/limits/shared-messages.js';
-import { BodyShare } from '../inference/memory/body-budget.js';
-import { Relay } from '../inference/relay/relay.js';
-import { READ_REQUEST } from '../inference/request/read-request.js';
-import type { InspectedBody } from '../inference/request/request-body.js';
-import { Reservation } from '../inference/widgets/reservation.js';
-import { visitorLimits } from '../inference/widgets/visitors.js';
+import { AppError } from '../../errors.js';
+import { Call } from '../../inference/call.js';
+import { type Admission, CallerGoneError } from '../../inference/limits/limits.js';
+import type { MessageQuestion } from '../../inference/limits/shared-messages.js';
+import { BodyShare } from '../../inference/memory/body-budget.js';
+import { Relay } from '../../inference/relay/relay.js';
+import { READ_REQUEST } from '../../inference/request/read-request.js';
+import type { InspectedBody } from '../../inference/request/request-body.js';
+import { Reservation } from '../../inference/widgets/reservation.js';
+import { visitorLimits } from '../../inference/widgets/visitors.js';
 import {
   asWidgetRefusal,
   type CountedVisitor,
@@ -16,23 +16,23 @@ import {
   requireBudget,
   requirePlace,
   requireRoom,
-} from '../inference/widgets/widget-admission.js';
-import type { WidgetEntry } from '../inference/widgets/widget-cache.js';
-import { newId } from '../lib/ids.js';
-import type { Money } from '../lib/money.js';
-import { allowsSite, siteOf } from '../services/widgets/domains.rules.js';
-import { ANSWERED } from '../services/widgets/outcomes.rules.js';
-import type { WidgetChatInput } from '../services/widgets/widget-chat.inputs.js';
-import { hasPublicKeyForm } from '../services/widgets/widgets.rules.js';
-import { whileOpen } from './inspect-request.js';
-import { V1Sink } from './v1-sink.js';
+} from '../../inference/widgets/widget-admission.js';
+import type { WidgetEntry } from '../../inference/widgets/widget-cache.js';
+import { newId } from '../../lib/ids.js';
+import type { Money } from '../../lib/money.js';
+import { allowsSite, siteOf } from '../../services/widgets/domains.rules.js';
+import { ANSWERED } from '../../services/widgets/outcomes.rules.js';
+import type { WidgetChatInput } from '../../services/widgets/widget-chat.inputs.js';
+import { hasPublicKeyForm } from '../../services/widgets/widgets.rules.js';
+import { whileOpen } from '../inspect-request.js';
+import { V1Sink } from '../v1-sink.js';
 import { widgetHeaders } from './widget-answer.js';
 import { checkChat, readChatBody, upstreamBody } from './widget-body.js';
 import type { WidgetDeps } from './widget-deps.js';
 import type { WidgetExchange } from './widget-exchange.js';
 import { WidgetSink } from './widget-sink.js';
 
-/** A message that passed every check but those of the limits. */
+/** A message that passed every check except the limits. */
 interface Message {
   widget: WidgetEntry;
   input: WidgetChatInput;
@@ -55,7 +55,7 @@ export async function chat(deps: WidgetDeps, exchange: WidgetExchange): Promise<
   if (!deps.meter.accepting()) throw new AppError('service_unavailable', { retryAfterSeconds: 1 });
   const reservation = new Reservation({
     state: widget.state,
-    // All widgets share the room for names: one without limits must not push out those of others.
+    // All widgets share the memory for visitors' names: a widget without limits must not push out those of others.
     takeVisitor: () => (visitor.limits ? deps.visitors.take(visitor.names) : undefined),
     shared: deps.limits.messages,
     onAnswered(cost) {
@@ -72,7 +72,7 @@ export async function chat(deps: WidgetDeps, exchange: WidgetExchange): Promise<
   }
 }
 
-/** Forwards a message to the model that the budget allows, and once more if that became another one meanwhile. */
+/** Forwards a message to the model that the budget allows, and once more if the budget has changed the model meanwhile. */
 async function forwardToModel(
   deps: WidgetDeps,
   exchange: WidgetExchange,
@@ -96,16 +96,16 @@ function countedVisitor(
   { widget: { row }, input: { session_id: given, messages }, sessionId: session }: Message,
 ): CountedVisitor {
   const names = visitors.namesOf({ widgetId: row.id, address, session });
-  const said = messages.filter(({ role }) => role === 'user').map(({ content }) => content);
+  const visitorTexts = messages.filter(({ role }) => role === 'user').map(({ content }) => content);
   return {
     names,
     limits: visitorLimits(row),
-    isLoop: row.loopDetection && loops.isLoop(names, said, given != null),
+    isLoop: row.loopDetection && loops.isLoop(names, visitorTexts, given != null),
   };
 }
 
 /**
- * Where several edges answer, takes the place of a message from all of them.
+ * With several edges, counts the message against the limits that they share.
  * @throws WidgetRefusal, CallerGoneError
  */
 async function takePlace(
@@ -142,7 +142,7 @@ export async function requireWidget(
   return widget;
 }
 
-/** Counts an outcome for the owner, by site. */
+/** Counts an outcome for the widget's owner, by site. */
 export function countOutcome(
   { outcomes, sites, clock }: WidgetDeps,
   exchange: WidgetExchange,
@@ -170,8 +170,8 @@ async function forward(
   exchange.response.on('close', () => share.release());
   try {
     share.receive(bytes.length);
-    const asked = { body: bytes, allowed: NO_FIELDS };
-    const body = await deps.relay.json.read(widget.account.id, READ_REQUEST, asked, () =>
+    const input = { body: bytes, allowed: NO_FIELDS };
+    const body = await deps.relay.json.read(widget.account.id, READ_REQUEST, input, () =>
       whileOpen(exchange.response),
     );
     const payer = { ...widget, requireBudget: (model: string) => requireBudget(widget, model, deps.clock) };
@@ -209,7 +209,7 @@ function start(
     span: deps.tracing?.of(request),
   };
   const position = (input.offset ?? 0) + input.messages.length;
-  const recipient = new WidgetSink(
+  const sink = new WidgetSink(
     new V1Sink(response, call, deps.reader, () => widgetHeaders(id, reader)),
     deps.relay.json,
     widget.account.id,
@@ -220,7 +220,7 @@ function start(
     },
   );
   const counted = new Call({ ...deps, meter: reservation.meter(deps.meter) }, call);
-  const relay = new Relay(deps.relay, recipient, counted, share, (over) => deps.active.delete(slot, over));
+  const relay = new Relay(deps.relay, sink, counted, share, (over) => deps.active.delete(slot, over));
   const slot = deps.active.add(relay);
   relay.start();
 }

@@ -1,5 +1,5 @@
-import { FairQueue, type Leave } from '../lib/fair/fair-queue.js';
-import type { ResourceLimits } from './resource-limits.js';
+import { FairQueue, type Leave } from '../../lib/fair/fair-queue.js';
+import type { ResourceLimits } from '../resource-limits.js';
 
 type Bounds = Pick<ResourceLimits, 'passedPerClient' | 'passedAtOncePerClient' | 'platformConnections'>;
 
@@ -47,17 +47,17 @@ export class Ticket {
       this.#free = free;
       go();
     };
-    // Nobody is refused there: `inProgress` bounds how many wait.
+    // `connections` never refuses: `inProgress` limits how many wait.
     this.#stopWaiting = this.connections.join(this.client, run, () => undefined);
   }
 
-  /** The platform has answered the request, so its connection is free again, however slowly the client reads. */
+  /** Called when the platform has answered: its connection is free again, however slowly the client reads. */
   finish(): void {
     this.#free?.();
     this.leave();
   }
 
-  /** The client is gone. A request that already runs keeps its connection until `finish`. */
+  /** Called when the client is gone. A request that already runs keeps its connection until `finish`. */
   leave(): void {
     this.#left = true;
     if (!this.#free) this.#stopWaiting?.();

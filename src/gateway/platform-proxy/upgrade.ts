@@ -8,8 +8,8 @@ import { type PlatformAnswer, UpgradeHandler } from './upgrade-handler.js';
 const LINGER_MS = 1_000;
 const KEEP_ALIVE_MS = 30_000;
 
-/** Of the client's headers only these pass: who asks, from which page, and the handshake itself. */
-const ASKED = [
+/** Client headers that are passed on: credentials, the page that asks, and the handshake. */
+const REQUEST_HEADERS = [
   'cookie',
   'origin',
   'sec-fetch-site',
@@ -19,38 +19,37 @@ const ASKED = [
   'sec-websocket-version',
   'sec-websocket-protocol',
 ] as const;
-const GRANTED = ['sec-websocket-accept', 'sec-websocket-protocol'] as const;
+const RESPONSE_HEADERS = ['sec-websocket-accept', 'sec-websocket-protocol'] as const;
 
 export interface UpgradeOptions {
-  /** The platform's. */
+  /** Origin of the platform. */
   origin: string;
-  /** What to ask the platform for. */
+  /** The target of a request to the platform. */
   targetOf(url: string): string;
-  /** For a connection to the platform, and then for its answer. */
+  /** Time to connect to the platform, and then for its answer. */
   timeoutMs: number;
-  /** Headers that say where a request comes from. */
+  /** Headers that tell the platform where a request comes from. */
   forwarded(request: FastifyRequest): Record<string, string>;
   /** Sends the platform's answer when it is not 101. */
   refused(reply: FastifyReply, answer: PlatformAnswer): void;
   /** Called when the platform has granted the upgrade. */
   granted(request: FastifyRequest): void;
-  /** Answers a client whose request the platform did not take. */
+  /** Answers a client whose request didn't reach the platform. */
   failed(reply: FastifyReply, error: Error): void;
 }
 
 export interface Upgrades {
   /** Whether a request asks for an upgrade. */
-  asked(request: FastifyRequest): boolean;
-  /** Passes such a request on. */
+  isUpgrade(request: FastifyRequest): boolean;
+  /** Passes an upgrade request to the platform. */
   pass(request: FastifyRequest, reply: FastifyReply): void;
-  /** Cuts every connection that was upgraded. */
+  /** Cuts all upgraded connections. */
   close(): void;
 }
 
 /**
- * Routes an upgrade like every other request, and hands its connection over once the platform has agreed. Until then
- * the answer is an ordinary one: 404 for a path that isn't there, what the platform says to a foreign page, 502 while
- * it is away.
+ * Routes an upgrade like every other request, and joins its connection to the platform's once the platform has granted it. Until
+ * then it gets ordinary responses: 404 for an unknown path, the platform's refusal of a foreign page, 502 during an outage.
  */
 export function acceptUpgrades(app: FastifyInstance, options: UpgradeOptions): Upgrades {
   const waiting = new WeakMap<IncomingMessage, Socket>();
@@ -81,7 +80,7 @@ export function acceptUpgrades(app: FastifyInstance, options: UpgradeOptions): U
     app.routing(request, response);
   });
   return {
-    asked: (request) => waiting.has(request.raw),
+    isUpgrade: (request) => waiting.has(request.raw),
     pass(request, reply) {
       try {
         passOn(request, reply, waiting.get(request.raw)!, options, { platform, open });
@@ -103,11 +102,11 @@ function passOn(
   { platform, open }: { platform: Dispatcher; open: Set<Socket> },
 ): void {
   const path = options.targetOf(request.url);
-  // A client that sends data before the answer isn't a WebSocket; one that ends before it has left.
+  // A client that sends data before the answer isn't a WebSocket client; one that ends the connection has left.
   const early = (): void => void client.destroy();
   client.on('data', early).on('end', early);
   const answered = (): void => void client.off('data', early).off('end', early);
-  const asked = new UpgradeHandler({
+  const handler = new UpgradeHandler({
     granted(headers, socket) {
       reply.hijack();
       reply.raw.detachSocket(client);
@@ -127,7 +126,7 @@ function passOn(
       if (!reply.sent && !client.destroyed) options.failed(reply, error);
     },
   });
-  client.once('close', () => asked.abandon());
+  client.once('close', () => handler.abandon());
   platform.dispatch(
     {
       method: 'GET',
@@ -135,18 +134,22 @@ function passOn(
       upgrade: 'websocket',
       headers: upgradeHeaders(request, options.forwarded(request)),
     },
-    asked,
+    handler,
   );
 }
 
 function upgradeHeaders({ raw: { headers } }: FastifyRequest, forwarded: Record<string, string>) {
-  const copied = ASKED.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]]));
+  const copied = REQUEST_HEADERS.flatMap((name) =>
+    headers[name] === undefined ? [] : [[name, headers[name]]],
+  );
   return { ...(Object.fromEntries(copied) as Record<string, string>), ...forwarded };
 }
 
-/** The head of the answer that ends HTTP on a connection. */
+/** The 101 response, after which the connection no longer speaks HTTP. */
 function grant(headers: IncomingHttpHeaders): string {
-  const lines = GRANTED.flatMap((name) => (headers[name] === undefined ? [] : [`${name}: ${headers[name]}`]));
+  const lines = RESPONSE_HEADERS.flatMap((name) =>
+    headers[name] === undefined ? [] : [`${name}: ${headers[name]}`],
+  );
   return [
     'HTTP/1.1 101 Switching Protocols',
     'upgrade: websocket',
@@ -167,7 +170,7 @@ function join(client: Socket, platform: Socket): void {
     from.setKeepAlive(true, KEEP_ALIVE_MS);
     from.on('error', () => undefined);
     from.pipe(to);
-    // An end that takes nothing more would hold the connection for ever.
+    // A side that stops reading would keep the connection open forever.
     from.once('close', () => setTimeout(() => to.destroy(), LINGER_MS).unref());
   }
 }

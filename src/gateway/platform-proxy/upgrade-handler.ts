@@ -3,14 +3,13 @@ import type { Socket } from 'node:net';
 import { type Duplex, Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 
-/** What the platform answered. */
 export interface PlatformAnswer {
   statusCode: number;
   headers: IncomingHttpHeaders;
   body: Readable;
 }
 
-/** How an upgrade ended: one of them is called, once. */
+/** How an upgrade ended. One of these is called, once. */
 interface UpgradeEnds {
   granted(headers: IncomingHttpHeaders, socket: Socket): void;
   refused(answer: PlatformAnswer): void;
@@ -18,8 +17,8 @@ interface UpgradeEnds {
 }
 
 /**
- * One request for an upgrade: undici's own gives either the connection that was granted or the answer that refused it, and
- * here it is known which only afterwards.
+ * One upgrade request. undici's `upgrade()` expects the granted connection and its `request()` an ordinary answer; an upgrade request
+ * may get either.
  */
 export class UpgradeHandler implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined;
@@ -28,7 +27,7 @@ export class UpgradeHandler implements Dispatcher.DispatchHandler {
 
   constructor(private readonly ends: UpgradeEnds) {}
 
-  /** The client has left. */
+  /** Called when the client has left. */
   abandon(): void {
     this.#isAbandoned = true;
     this.#controller?.abort(new Error('the client has disconnected'));

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { WidgetEntry } from '../inference/widgets/widget-cache.js';
-import { Exchange } from './exchange.js';
+import type { WidgetEntry } from '../../inference/widgets/widget-cache.js';
+import { Exchange } from '../exchange.js';
 import { readerOf } from './widget-answer.js';
 
-/** A request about a widget and its answer. */
+/** A request to a widget and its response. */
 export class WidgetExchange extends Exchange {
   widget: WidgetEntry | undefined;
 
@@ -11,9 +11,9 @@ export class WidgetExchange extends Exchange {
     id: string,
     request: IncomingMessage,
     response: ServerResponse,
-    /** The network address that asks; of IPv6 the /64. */
+    /** The client's IPv4 address, or its IPv6 /64. */
     readonly address: string,
-    /** All networks that refusals count in; none of this machine's own address, behind which there may be a proxy. */
+    /** Networks for which refusals count; empty for loopback, behind which there may be a proxy. */
     readonly networks: readonly string[],
   ) {
     super(id, 'other', request, response);
@@ -23,7 +23,7 @@ export class WidgetExchange extends Exchange {
     return this.request.headers.origin;
   }
 
-  /** Who may read the answer in a browser. */
+  /** The origin that may read the response in a browser. */
   get reader(): string | undefined {
     return readerOf(this.widget?.row.domains, this.origin);
   }

@@ -1,23 +1,23 @@
-import type { JsonJob } from '../lib/json-reader.js';
-import { splitThinking } from '../lib/thinking.js';
-import { answerTextIn } from '../lib/upstream/answer-text.js';
-import { parsedAnswer } from './translating-sink.js';
+import type { JsonJob } from '../../lib/json-reader.js';
+import { splitThinking } from '../../lib/thinking.js';
+import { answerTextIn } from '../../lib/upstream/answer-text.js';
+import { parsedAnswer } from '../translating-sink.js';
 
 interface ChatAnswer {
   choices?: ({ message?: unknown } | null)[];
   usage?: unknown;
 }
 
-/** What a visitor gets of a whole chat answer. */
-interface Said {
+/** The parts of a whole chat answer that a visitor gets. */
+interface WidgetAnswer {
   content: string;
   usage: Record<string, number> | undefined;
 }
 
 const COUNTS = ['prompt_tokens', 'completion_tokens', 'total_tokens'] as const;
 
-/** Reads what the model says to a visitor: its answer without thinking, or its refusal. */
-export const READ_WIDGET_ANSWER: JsonJob<{ body: Buffer }, Said> = {
+/** Reads the model's answer without thinking, or its refusal. */
+export const READ_WIDGET_ANSWER: JsonJob<{ body: Buffer }, WidgetAnswer> = {
   name: 'widget-answer',
   run: ({ body }) => {
     const { choices, usage } = parsedAnswer<ChatAnswer>(body);
@@ -26,7 +26,7 @@ export const READ_WIDGET_ANSWER: JsonJob<{ body: Buffer }, Said> = {
   },
 };
 
-/** The counts of a usage, and nothing else that a node puts there. */
+/** The token counts of a usage, without anything else that a node adds. */
 export function countsOf(usage: unknown): Record<string, number> | undefined {
   if (typeof usage !== 'object' || usage === null) return undefined;
   const counts = usage as Record<string, unknown>;

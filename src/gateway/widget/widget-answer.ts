@@ -1,13 +1,13 @@
 import type { ServerResponse } from 'node:http';
-import { allowsSite, siteOf } from '../services/widgets/domains.rules.js';
-import type { AnswerHeaders } from './answer.js';
+import { allowsSite, siteOf } from '../../services/widgets/domains.rules.js';
+import type { AnswerHeaders } from '../answer.js';
 
 const EXPOSED = 'x-request-id, retry-after, retry-after-ms, x-should-retry';
 const PREFLIGHT_SECONDS = '86400';
 
 /**
- * Who may read an answer about a widget in a browser: the site that asks, where the widget's allow-list has it; anybody where
- * the list is empty, or the widget isn't known (undefined).
+ * The origin that may read a widget's response in a browser: the asking site if the widget's allow-list has it, or `*` if the list is
+ * empty or the widget isn't known (`domains` is undefined).
  */
 export function readerOf(
   domains: readonly string[] | undefined,
@@ -17,7 +17,7 @@ export function readerOf(
   return origin !== undefined && allowsSite(domains, siteOf(origin)) ? origin : undefined;
 }
 
-/** The headers that every answer of a widget carries. */
+/** The headers of every widget response. */
 export function widgetHeaders(requestId: string, reader: string | undefined): AnswerHeaders {
   const headers: AnswerHeaders = [
     ...['x-request-id', requestId],
@@ -32,7 +32,6 @@ export function widgetHeaders(requestId: string, reader: string | undefined): An
   return headers;
 }
 
-/** Answers a preflight. */
 export function answerWidgetPreflight(
   response: ServerResponse,
   requestId: string,

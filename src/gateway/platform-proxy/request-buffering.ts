@@ -1,18 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
-import type { MemoryPool } from '../lib/fair/memory-pool.js';
+import type { MemoryPool } from '../../lib/fair/memory-pool.js';
 
-/** More than the platform accepts on any route: nothing larger is passed on. */
+/** Maximum size of a body; more than the platform accepts on any route. */
 export const MAX_BUFFERED_BYTES = 800 * 1024;
-/** Always buffered, even without room: enough for log-in and nearly all of `/api`. */
+/** Buffered even if the pool is full: enough for log-in and nearly all of `/api`. */
 const ALWAYS_BYTES = 16 * 1024;
-/** Each piece costs a turn through Node's parser, however small it is. */
-const MOST_PIECES = 1_024;
-const FIRST_BYTES = 1_024;
-/** A network's bodies may hold a third of what is left for all others, so that another one always finds room. */
+/** Each piece costs a run of Node's parser, however small it is. */
+const MAX_PIECES = 1_024;
+const INITIAL_BYTES = 1_024;
+/** A network may use a third of the free memory, so that others always find room. */
 export const NETWORK_PART = 3;
 
-/** Why a body isn't buffered: it is larger than any that the platform takes, or there is no room at the moment. */
+/** Why a body isn't buffered: it is too large for the platform, or there is no room at the moment. */
 export type BodyRefusal = 'too_large' | 'no_room';
 export type OnBuffered = (body: Readable | BodyRefusal) => void;
 
@@ -23,8 +23,8 @@ export function hasBody({ method, headers }: IncomingMessage): boolean {
 }
 
 /**
- * Buffers a body before the request goes to the platform, so that a slow sender holds no connection to it. Calls back
- * once, or never if the client leaves first. Its bytes count until the body is passed on or the client leaves.
+ * Buffers a body before the request goes to the platform, so that a slow sender doesn't occupy a connection. Calls `done` once, or
+ * never if the client leaves first. The bytes count until the body is passed on or the client leaves.
  */
 export function bufferRequest(
   request: IncomingMessage,
@@ -37,12 +37,12 @@ export function bufferRequest(
     done('too_large');
     return;
   }
-  // One buffer that grows: a piece of one byte would otherwise keep some hundred.
-  let buffer = Buffer.allocUnsafe(FIRST_BYTES);
+  // One buffer that grows: keeping pieces of one byte would cost some hundred bytes each.
+  let buffer = Buffer.allocUnsafe(INITIAL_BYTES);
   let bytes = 0;
   let pieces = 0;
-  const held = pool.holding(network);
-  const release = (): void => held.release();
+  const buffered = pool.holding(network);
+  const release = (): void => buffered.release();
   const settle = (body: Readable | BodyRefusal): void => {
     request.off('data', take).off('end', end);
     if (typeof body === 'string') {
@@ -52,18 +52,18 @@ export function bufferRequest(
     done(body);
   };
   const end = (): void => {
-    // A request closes once it has been read, while its body may wait for the platform.
+    // A request emits `close` once it has been read, but its body may still wait for the platform.
     request.off('close', release);
     response.once('close', release);
     settle(bodyOf(buffer.subarray(0, bytes), release));
   };
   const take = (chunk: Buffer): void => {
     const total = bytes + chunk.length;
-    if (total > MAX_BUFFERED_BYTES || ++pieces > MOST_PIECES) {
+    if (total > MAX_BUFFERED_BYTES || ++pieces > MAX_PIECES) {
       settle('too_large');
       return;
     }
-    if (total > ALWAYS_BYTES && !held.take(total - held.bytes)) {
+    if (total > ALWAYS_BYTES && !buffered.take(total - buffered.bytes)) {
       settle('no_room');
       return;
     }
@@ -80,6 +80,6 @@ export function bufferRequest(
   request.on('error', () => undefined);
 }
 
-/** The body in one piece. Calls `release` once it is gone. */
+/** A stream of the body in one piece. Calls `release` when it closes. */
 const bodyOf = (body: Buffer, release: () => void): Readable =>
   Readable.from([body], { objectMode: false }).once('close', release);

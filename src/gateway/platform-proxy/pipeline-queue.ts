@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { FairQueue, type Leave } from '../lib/fair/fair-queue.js';
-import type { ResourceLimits } from './resource-limits.js';
+import { FairQueue, type Leave } from '../../lib/fair/fair-queue.js';
+import type { ResourceLimits } from '../resource-limits.js';
 
 /**
- * Forwards pipelined requests one at a time, in the order of HTTP. Waiting ones are counted separately, so that a client
+ * Forwards pipelined requests of a connection one at a time, in order. Waiting requests are counted separately, so that a client
  * that pipelines without reading doesn't block others at its address.
  */
 export class PipelineQueue {
@@ -15,7 +15,7 @@ export class PipelineQueue {
     this.#waiting = new FairQueue({ perOwner: pipelinedPerClient });
   }
 
-  /** Calls `begin` once all earlier requests on this connection have been answered. False: too many wait already. */
+  /** Calls `begin` once all earlier requests on this connection have been answered. Returns false if too many wait already. */
   wait(client: string, { socket }: IncomingMessage, response: ServerResponse, begin: () => void): boolean {
     // Node assigns the socket to one response at a time.
     if (response.socket) {

@@ -1,19 +1,19 @@
-import { AppError } from '../errors.js';
-import { jsonAmbiguity } from '../lib/json-ambiguity.js';
-import type { JsonJob } from '../lib/json-reader.js';
-import { hasMoreValues } from '../lib/json-values.js';
+import { AppError } from '../../errors.js';
+import { jsonAmbiguity } from '../../lib/json-ambiguity.js';
+import type { JsonJob } from '../../lib/json-reader.js';
+import { hasMoreValues } from '../../lib/json-values.js';
 
-/** A chat has a few hundred. They, not the bytes, decide how long a body takes to parse. */
-const MOST_VALUES = 16_384;
+/** A chat has a few hundred values. Their number, not the bytes, decides how long a body takes to parse. */
+const MAX_VALUES = 16_384;
 
-/** A byte order mark stays, and isn't JSON: some readers would skip it. */
+/** A byte order mark is kept, so that it is refused as invalid JSON: some parsers would skip it. */
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Reads the body of a message to a widget. @throws AppError `invalid_body` */
 export const READ_CHAT: JsonJob<{ body: Buffer }, Record<string, unknown>> = {
   name: 'widget-chat',
   run: ({ body }) => {
-    if (hasTooManyValues(body)) throw invalid(`has more than ${MOST_VALUES.toLocaleString('en')} values`);
+    if (hasTooManyValues(body)) throw invalid(`has more than ${MAX_VALUES.toLocaleString('en')} values`);
     let text: string;
     let value: unknown;
     try {
@@ -33,9 +33,9 @@ const invalid = (fault: string): AppError => new AppError('invalid_body', { mess
 
 function hasTooManyValues(body: Buffer): boolean {
   try {
-    return hasMoreValues(body, MOST_VALUES);
+    return hasMoreValues(body, MAX_VALUES);
   } catch {
-    // A text in it doesn't end: the parser says so.
+    // A string without an end: the JSON parser reports it.
     return false;
   }
 }

@@ -2,22 +2,21 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Dispatcher, Pool } from 'undici';
-import { type ErrorCode, errorBody, errorEntry } from '../errors.js';
-import { MemoryPool } from '../lib/fair/memory-pool.js';
-import { MAX_HEADER_BYTES } from '../lib/http-limits.js';
-import type { Logger } from '../lib/logger.js';
-import { networksOf } from '../lib/network.js';
-import { createOutageLog } from '../lib/outage-log.js';
-import type { Tracing } from '../lib/tracing/tracing.js';
+import { type ErrorCode, errorBody, errorEntry } from '../../errors.js';
+import { MemoryPool } from '../../lib/fair/memory-pool.js';
+import { MAX_HEADER_BYTES } from '../../lib/http-limits.js';
+import type { Logger } from '../../lib/logger.js';
+import { networksOf } from '../../lib/network.js';
+import { createOutageLog } from '../../lib/outage-log.js';
+import type { Tracing } from '../../lib/tracing/tracing.js';
+import { askForBody } from '../request-guard.js';
+import { clientOf, type ResourceLimits } from '../resource-limits.js';
+import { edgeRules } from '../route-rules.js';
 import { PipelineQueue } from './pipeline-queue.js';
-import { askedHeaders, endToEnd, forwardedHeaders } from './platform-headers.js';
+import { forwardedHeaders, requestHeaders, responseHeaders } from './platform-headers.js';
 import { PlatformQueue, type Ticket } from './platform-queue.js';
-import { platformTarget } from './platform-target.js';
 import { bufferRequest, hasBody, MAX_BUFFERED_BYTES, NETWORK_PART } from './request-buffering.js';
-import { askForBody } from './request-guard.js';
-import { clientOf, type ResourceLimits } from './resource-limits.js';
 import { ResponseBuffering } from './response-buffering.js';
-import { edgeRules } from './route-rules.js';
 import { acceptUpgrades } from './upgrade.js';
 import type { PlatformAnswer } from './upgrade-handler.js';
 
@@ -30,42 +29,42 @@ export interface PassthroughOptions {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Whose limits a request to the platform counts against. */
+    /** The client whose limits the request counts against. */
     client: string;
-    /** Set once the request is ready for the platform. */
+    /** Set when the request is admitted to the queue for the platform. */
     ticket: Ticket;
   }
 }
 
 /** Methods that are forwarded to the platform. All others return 404, as they do there. */
 const METHODS = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'];
-/** The last status that there is; Node refuses to send what the parser lets in beyond it. */
-const LAST_STATUS = 599;
-/** For the platform to begin its answer. */
+/** undici accepts higher status codes, but Node refuses to send them. */
+const MAX_STATUS = 599;
+/** Time for the platform to begin its answer. */
 const ANSWER_TIMEOUT_MS = 60_000;
 const RETRY_AFTER_SECONDS = 1;
 const TOO_MANY = 'Too many requests from this address are in progress. Try again in a moment.';
 const NO_ROOM = 'Too many large requests are in progress. Try again in a moment.';
 const TOO_LARGE = `The body is larger than ${MAX_BUFFERED_BYTES / 1024} KiB, or arrives in too many pieces.`;
 
-/** Refuses a request. All but a body that is too large may be repeated a moment later. */
+/** Refuses a request. The client may retry a moment later unless the body is too large. */
 function refuse(request: FastifyRequest, reply: FastifyReply, code: ErrorCode, message: string): void {
   const { headers, complete } = request.raw;
   const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
-  // Otherwise the rest of the body would have to be read before the next request. Behind a whole one others may be under way.
+  // Otherwise the rest of the body would have to be read first. After a complete body, the connection stays open for later requests.
   if (hasBody && !complete) reply.header('connection', 'close');
   if (code !== 'body_too_large') reply.header('retry-after', RETRY_AFTER_SECONDS);
   reply.code(errorEntry(code).status).header('x-request-id', request.id).send(errorBody(code, { message }));
 }
 
-/** Strangers can send any number of requests while the platform is away, so its outage is two lines. */
-const OF_PLATFORM = { isOutage: () => true, begins: 'does not respond', ends: 'has not failed for 5 s' };
+/** An outage of the platform is logged in two lines, since anyone can send any number of requests meanwhile. */
+const PLATFORM_OUTAGE = { isOutage: () => true, begins: 'does not respond', ends: 'has not failed for 5 s' };
 const QUIET_MS = 5_000;
 
 /**
- * Passes everything that isn't ours to the platform, WebSocket upgrades included. All clients share a few connections, so
- * no connection waits for a client: bodies are buffered before they are passed on, answers are buffered for their reader,
- * and each client has its share.
+ * Passes all requests that the edge doesn't serve to the platform, including WebSocket upgrades. All clients share a few connections,
+ * so no connection may wait for a client: request bodies are buffered before they are passed on, answers are buffered for their
+ * readers, and each client has a limited share.
  */
 export async function passthrough(
   app: FastifyInstance,
@@ -81,13 +80,13 @@ export async function passthrough(
     pipelining: 1,
     keepAliveTimeout: 4_000,
     headersTimeout: ANSWER_TIMEOUT_MS,
-    // The policy of a widget's frame names all of its domains twice.
+    // The content security policy of a widget's frame lists all of its domains twice.
     maxHeaderSize: MAX_HEADER_BYTES,
-    // Its limits are those of connections that carry one request at a time.
+    // The limits assume that a connection carries one request at a time.
     allowH2: false,
   });
-  const outages = createOutageLog(log, 'the platform', QUIET_MS, OF_PLATFORM);
-  // Its connections end with the edge; those without any request would outlive it.
+  const outages = createOutageLog(log, 'the platform', QUIET_MS, PLATFORM_OUTAGE);
+  // Idle connections would outlive the edge.
   app.addHook('onClose', () => {
     outages.close();
     return platform.destroy();
@@ -97,8 +96,8 @@ export async function passthrough(
     reply.code(502).send(errorBody('platform_unavailable'));
   };
   const send = (reply: FastifyReply, { statusCode, headers, body }: PlatformAnswer): void => {
-    reply.code(statusCode).headers(endToEnd(headers));
-    // The unread rest of a body would be taken for the next request.
+    reply.code(statusCode).headers(responseHeaders(headers));
+    // The unread rest of a body would be read as the next request.
     if (!reply.request.raw.complete) reply.header('connection', 'close');
     reply.hijack();
     reply.raw.writeHead(statusCode, reply.getHeaders() as OutgoingHttpHeaders);
@@ -133,7 +132,7 @@ export async function passthrough(
   app.addHook('onRequest', (request, reply, done) => {
     request.client = clientOf(request.ip ?? '');
     const begin = (): void => {
-      if (upgrades.asked(request)) {
+      if (upgrades.isUpgrade(request)) {
         if (enter(request, reply)) upgrades.pass(request, reply);
         return;
       }
@@ -144,7 +143,7 @@ export async function passthrough(
     if (!waits) refuse(request, reply, 'rate_limit_exceeded', TOO_MANY);
   });
   bufferBodies(app, new MemoryPool(bounds.requestBufferBytes, NETWORK_PART));
-  // Fastify parses text/plain by default; here, no body is parsed, and the platform checks its type.
+  // Fastify parses text/plain by default. Here no body is parsed; the platform checks its type.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, body, done) => done(null, body));
   const pass = (request: FastifyRequest, reply: FastifyReply): void => {
@@ -158,13 +157,13 @@ export async function passthrough(
 }
 
 interface AskEnds extends Pick<PassthroughOptions, 'tracing'> {
-  /** The connection to the platform is free. */
+  /** Called when the connection to the platform is free. */
   free(): void;
   send(reply: FastifyReply, answer: PlatformAnswer): void;
   failed(reply: FastifyReply, error: Error): void;
 }
 
-/** Asks the platform, and never twice: a platform in trouble needs that least. */
+/** Sends the request to the platform once. It is never retried, which would burden a platform in trouble. */
 function ask(
   platform: Dispatcher,
   path: string,
@@ -173,17 +172,17 @@ function ask(
   { free, send, failed, tracing }: AskEnds,
 ): void {
   const { method, body = null } = request as { method: Dispatcher.HttpMethod; body?: Readable | null };
-  const headers = askedHeaders(request);
+  const headers = requestHeaders(request);
   const span = tracing?.of(request.raw);
   span?.note({ 'http.route': 'platform' });
   if (span) headers.traceparent = span.traceparent;
   platform.request({ path, method, body, headers }, (error, answer) => {
     if (error) free();
-    // Without a listener, the error of an abandoned answer would be uncaught.
+    // Without a listener, an error of an abandoned answer would be uncaught.
     else answer.body.once('close', free).on('error', () => undefined);
     if (reply.raw.destroyed || reply.sent) answer?.body?.destroy();
     else if (error) failed(reply, error);
-    else if (answer.statusCode <= LAST_STATUS) send(reply, answer);
+    else if (answer.statusCode <= MAX_STATUS) send(reply, answer);
     else {
       answer.body.destroy();
       failed(reply, new Error(`the platform responded with status ${answer.statusCode}`));
@@ -192,8 +191,8 @@ function ask(
 }
 
 /**
- * Buffers a request's body before it is forwarded. It counts for the widest network of its client (IPv4 /24, IPv6 /48): one customer
- * of a hoster has thousands of the narrow ones.
+ * Buffers a request's body before it is forwarded. Its bytes count for the client's widest network (IPv4 /24, IPv6 /48), because
+ * one customer of a hoster has thousands of narrow ones.
  */
 function bufferBodies(app: FastifyInstance, pool: MemoryPool): void {
   app.addHook('preParsing', (request, reply, payload, done) => {
@@ -208,4 +207,31 @@ function bufferBodies(app: FastifyInstance, pool: MemoryPool): void {
       else done(null, body);
     });
   });
+}
+
+/** Fastify answers 400. */
+class UnreadableTargetError extends Error {
+  readonly statusCode = 400;
+}
+
+/**
+ * The target of a request to the platform: `url` without `.` segments, behind the path of the platform's address.
+ * @param base Path of the platform's address, without a slash at its end.
+ * @throws UnreadableTargetError for a path with `..` segments, or one that another parser could read as another host.
+ */
+function platformTarget(base: string, url: string): string {
+  const at = url.indexOf('?');
+  const path = at < 0 ? url : url.slice(0, at);
+  const plain = decoded(path).replaceAll('\\', '/');
+  if (/^[\\/]{2}/.test(path) || plain.includes('/..') || plain.includes('../'))
+    throw new UnreadableTargetError(`unreadable: ${path}`);
+  return base + new URL(path, 'http://platform.invalid').pathname + (at < 0 ? '' : url.slice(at));
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch (cause) {
+    throw new UnreadableTargetError(`unreadable: ${path}`, { cause });
+  }
 }
