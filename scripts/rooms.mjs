@@ -10,6 +10,7 @@ const IMPORT = /(?:from|import|import\()\s*'(\.[^']+)\.js'/g;
 const LEAST_IMPORTS = 5;
 
 const src = join(process.argv[2] ?? '.', 'src');
+const print = (line) => process.stdout.write(`${line}\n`);
 const roomOf = (file) => (file.includes(sep) ? file.split(sep)[0] : 'main');
 
 const rooms = new Map();
@@ -26,11 +27,11 @@ for (const file of readdirSync(src, { recursive: true })) {
   }
 }
 
-console.log('| room | files | lines |\n|---|---|---|');
-for (const [room, { files, lines }] of [...rooms].sort()) console.log(`| ${room} | ${files} | ${lines} |`);
-console.log('\n```mermaid\ngraph TD');
+print('| room | files | lines |\n|---|---|---|');
+for (const [room, { files, lines }] of [...rooms].sort()) print(`| ${room} | ${files} | ${lines} |`);
+print('\n```mermaid\ngraph TD');
 for (const [pair, count] of [...imports].sort(([, a], [, b]) => b - a)) {
   const [from, to] = pair.split(' ');
-  if (count >= LEAST_IMPORTS) console.log(`  ${from} -->|${count}| ${to}`);
+  if (count >= LEAST_IMPORTS) print(`  ${from} -->|${count}| ${to}`);
 }
-console.log('```');
+print('```');

@@ -190,9 +190,12 @@ describe('the configuration', () => {
     [{ SIMULATOR_CONTROLS: '0' }, false],
     [production, false],
     [{ ...production, SIMULATOR_CONTROLS: '1' }, true],
-  ])('lets prompts steer the simulator outside production, or where told to: %j', (env, steered) => {
-    expect(load(env).simulatorControls).toBe(steered);
-  });
+  ])(
+    'lets prompts steer the simulator outside production, or where a setting allows that: %j',
+    (env, steered) => {
+      expect(load(env).simulatorControls).toBe(steered);
+    },
+  );
 
   test('knows where mail goes only with SMTP_URL, and takes a sender with a name', () => {
     expect(load({ MAIL_FROM: 'a@example.com' }).mail).toBeNull();
@@ -355,7 +358,7 @@ describe('the configuration', () => {
     expect(faults({ EDGE_PROCESSES: 'auto' })).toEqual(cores > 2 ? [auto] : []);
   });
 
-  test('refuses a number of edges that is none', () => {
+  test('refuses a number of edges that is not a whole number from 1 to 64', () => {
     const line = 'EDGE_PROCESSES: must be auto or an integer from 1 to 64';
     for (const EDGE_PROCESSES of ['0', '65', 'all', '1.5'])
       expect(faults({ EDGE_PROCESSES })).toEqual([line]);

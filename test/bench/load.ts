@@ -22,7 +22,7 @@ const IDLE_STREAM = message({ stream: true }, 'bench-idle');
 const TICK_MS = 1;
 const JOB_TIMEOUT_MS = 60_000;
 /** How many of the responses other than 200 are reported. */
-const TOLD_FAILURES = 5;
+const LISTED_FAILURES = 5;
 
 const newResult = (): Result => ({ answers: 0, bad: 0, ms: 0, latencies: [], ids: [], failures: [] });
 
@@ -32,7 +32,7 @@ function count(result: Result, { status, id, text }: Answer, isGood = true): voi
   if (status === 200 && id !== '') result.ids.push(id);
   if (status === 200 && isGood) return;
   result.bad++;
-  if (result.failures.length < TOLD_FAILURES) result.failures.push(`${status} ${id} ${text}`.trim());
+  if (result.failures.length < LISTED_FAILURES) result.failures.push(`${status} ${id} ${text}`.trim());
 }
 
 let turn = 0;

@@ -89,7 +89,7 @@ describe('a regular expression of the sources', () => {
   });
 
   test.each([
-    ['a scheme that begins anew at each letter', String.raw`\b[a-z][a-z0-9+.-]*:\/\/`],
+    ['a scheme that begins again at each letter', String.raw`\b[a-z][a-z0-9+.-]*:\/\/`],
     ['an end that is looked for from each slash', String.raw`\/+$`],
     ['a beginning without its end', String.raw`\[\[sim\b([^\]]*)\]\]`],
     ['two that take the same', String.raw`^\s*\s*x`],

@@ -98,7 +98,7 @@ describe('the documentation', () => {
   });
 
   test('lists every metric that is registered, and no other', () => {
-    // `tally` and `talliedHistogram` are told their options; the `new Counter` inside of one names nothing.
+    // `tally` and `talliedHistogram` get their options as arguments; the `new Counter` inside of one has no name of its own.
     const constructed =
       sources.match(/(?:new (?:Counter|Gauge|Histogram)|= (?:tally|talliedHistogram))\((?!\{\s*\.\.\.)/g) ??
       [];

@@ -53,9 +53,9 @@ describe('accountChanged through the edge', () => {
     let seen = ofAda!.results.length;
     /** The same event may also report a call that passed before its key was known to be disabled. */
     const reported = async (part: string): Promise<void> => {
-      const isTold = () =>
+      const isNotified = () =>
         ofAda!.results.slice(seen).some(({ data }) => data!.accountChanged.changed.includes(part));
-      await soonerThan(10_000, isTold, `a change of ${part}`);
+      await soonerThan(10_000, isNotified, `a change of ${part}`);
       seen = ofAda!.results.length;
     };
     await suite.api(ada.token, 'PATCH', `/api/keys/${ada.keyId}`, { status: 'disabled' });

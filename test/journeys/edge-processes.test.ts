@@ -65,7 +65,7 @@ describeWithRedis(`npm start with ${EDGES} edges`, () => {
 
   const edges = () => product.pids('gateway/main.js');
   /** Whether all edges have begun since. */
-  const isAnew = (before: number[]) => edges().every((pid) => !before.includes(pid));
+  const areReplaced = (before: number[]) => edges().every((pid) => !before.includes(pid));
   const serves = (metricsUrl: string) =>
     fetch(metricsUrl.replace('/metrics', '/health/ready')).then(
       ({ ok }) => ok,
@@ -198,7 +198,7 @@ describeWithRedis(`npm start with ${EDGES} edges`, () => {
           );
           const isOver = () => /^ +restart +restarted 2 edges in [\d.]+ s$/m.test(product.output());
           await until(isOver, { what: 'the end of the restart' });
-          expect([edges().length, isAnew(before)]).toEqual([EDGES, true]);
+          expect([edges().length, areReplaced(before)]).toEqual([EDGES, true]);
         },
         { url: `http://127.0.0.1:${link.port}`, agent },
       );
@@ -235,7 +235,7 @@ describeWithRedis(`npm start with ${EDGES} edges`, () => {
       rmdirSync(secret);
       renameSync(`${secret}.aside`, secret);
     }
-    await until(() => edges().length === EDGES && isAnew(before), { what: 'other edges' });
+    await until(() => edges().length === EDGES && areReplaced(before), { what: 'other edges' });
   }, 60_000);
 
   test.each([
@@ -267,7 +267,7 @@ describeWithRedis(`npm start with ${EDGES} edges`, () => {
       const [parent] = product.pids('launcher/edges.js');
       const journal = await callsWhile(async () => {
         process.kill(parent!, signal);
-        await until(() => isAnew(before), { what: 'the end of its edges' });
+        await until(() => areReplaced(before), { what: 'the end of its edges' });
         await until(allServe, { what: 'other edges' });
       });
       expect(journal.tally()['200']).toBeGreaterThan(0);

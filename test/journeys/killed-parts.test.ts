@@ -127,14 +127,14 @@ describe('the whole product, parts of which are killed', () => {
     const answer = await call(key);
     await answer.text();
     const before = product.output().length;
-    const said = () => product.output().slice(before);
+    const newOutput = () => product.output().slice(before);
     for (const pid of frozen) process.kill(pid, 'SIGSTOP');
     await until(() => !frozen.some(isRunning), { what: 'the end of all of them' });
-    await until(() => names.every((name) => said().includes(`${name} is back`)), {
+    await until(() => names.every((name) => newOutput().includes(`${name} is back`)), {
       what: 'all of them to be back',
     });
     for (const name of names)
-      expect(said()).toContain(`${name} has not answered for ${HUNG_AFTER_SECONDS} s, killing it`);
+      expect(newOutput()).toContain(`${name} has not answered for ${HUNG_AFTER_SECONDS} s, killing it`);
     const { key: newKey } = await product.customer();
     expect((await call(newKey)).status).toBe(200);
     const pool = new pg.Pool({ connectionString: product.databaseUrl(), max: 1 });

@@ -38,7 +38,7 @@ async function callOnce(
     const text = await response.text();
     entry.complete = response.ok && (stream ? text.endsWith('data: [DONE]\n\n') : text.endsWith('}'));
   } catch {
-    // Cut: what came of it stands in the entry, if anything did.
+    // Cut: the entry has what arrived, if anything did.
   }
 }
 

@@ -47,18 +47,18 @@ describeInBrowser('the tour of the README', () => {
   afterAll(() => product?.remove(), 60_000);
 
   /** A name as the tour has it. */
-  const told = (name: string): string => {
+  const documented = (name: string): string => {
     expect([...named]).toContain(name);
     used.add(name);
     return name;
   };
   const click = (page: Page, role: 'button' | 'link', name: string): Promise<void> =>
     page
-      .getByRole(role, { name: told(name), exact: true })
+      .getByRole(role, { name: documented(name), exact: true })
       .first()
       .click();
   const fill = (page: Page, label: string, text: string): Promise<void> =>
-    page.getByLabel(told(label), { exact: true }).fill(text);
+    page.getByLabel(documented(label), { exact: true }).fill(text);
   const openAs = async (email: string, path: string): Promise<Page> => {
     const { body } = await call<SessionAnswer>(url, 'POST', '/api/auth/login', {
       body: { email, password: PASSWORD },
@@ -91,7 +91,7 @@ describeInBrowser('the tour of the README', () => {
     await page.goto('/signup');
     await fill(page, 'Name', 'Ada');
     await fill(page, 'Email', CUSTOMER);
-    await page.getByRole('textbox', { name: told('Password') }).fill(PASSWORD);
+    await page.getByRole('textbox', { name: documented('Password') }).fill(PASSWORD);
     await click(page, 'button', 'Create account');
     await click(page, 'button', 'Create my first key');
     const key = await page.getByRole('region', { name: 'API key' }).innerText();
@@ -127,7 +127,7 @@ describeInBrowser('the tour of the README', () => {
     await page.waitForURL('**/admin/users?q=ada');
     await page.getByRole('link', { name: CUSTOMER }).click();
     const dialog = page.getByRole('dialog');
-    await page.getByRole('combobox', { name: told('Plan') }).selectOption('pro');
+    await page.getByRole('combobox', { name: documented('Plan') }).selectOption('pro');
     await click(page, 'button', 'Change plan');
     await dialog.getByRole('button', { name: 'Change plan' }).click();
     await dialog.waitFor({ state: 'hidden' });
@@ -154,7 +154,7 @@ describeInBrowser('the tour of the README', () => {
     // Slow enough for a busy machine to show it in parts; not in a picture.
     const pace = process.env.PICTURES ? '' : '[[sim chunk_ms=50]] ';
     await fill(page, 'Prompt', `${pace}Why do rivers meander? Answer in three sentences.`);
-    told('Ctrl+Enter');
+    documented('Ctrl+Enter');
     await page.keyboard.press('Control+Enter');
     for (const model of [FAST, QWEN])
       await page.getByRole('article', { name: model, exact: true }).getByText('done').waitFor();
@@ -222,7 +222,7 @@ describeInBrowser('the tour of the README', () => {
       name: string,
       within: Page | Locator = page,
     ): Promise<void> => {
-      await focus(within.getByRole(role, { name: told(name), exact: true }).first());
+      await focus(within.getByRole(role, { name: documented(name), exact: true }).first());
       await page.keyboard.press('Enter');
     };
     const type = async (label: Locator, text: string): Promise<void> => {
@@ -236,7 +236,7 @@ describeInBrowser('the tour of the README', () => {
     await press('link', 'Nodes');
     await press('link', 'Register node');
     await type(page.getByLabel('Name'), 'rack 1');
-    await type(page.getByLabel(told('Address')), 'http://10.9.8.7:8000');
+    await type(page.getByLabel(documented('Address')), 'http://10.9.8.7:8000');
     await type(page.getByLabel('GPU type'), 'H100');
     await type(page.getByLabel('Region'), 'eu-1');
     await type(page.getByLabel('Provider'), 'own');

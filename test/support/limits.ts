@@ -51,7 +51,7 @@ export class TestCaller extends EventEmitter implements ClientConnection {
   }
 }
 
-/** Stands in for the database to which edges flush. */
+/** Takes the place of the database to which edges flush. */
 export class Ledger {
   seq = 1n;
   readonly #spend = new Map<string, Money>();

@@ -10,7 +10,7 @@ const SECRET_PREFIX = 'whsec_';
 /** The percentage in a test of a key without a limit, so that it looks like a real event. */
 const TEST_PCT = 100;
 
-type Said = Pick<
+type WebhookFields = Pick<
   TakenAlert,
   | 'purpose'
   | 'keyId'
@@ -25,7 +25,7 @@ type Said = Pick<
 >;
 
 /** The JSON body: the same bytes in every attempt. The guard's action comes last, and `test: true` in a test. */
-export function webhookBody(alert: Said): string {
+export function webhookBody(alert: WebhookFields): string {
   return JSON.stringify({
     type: EVENT_TYPE,
     key_id: alert.keyId,

@@ -40,7 +40,7 @@ export function createHeartbeatsService() {
       return context.em.fork().transactional(async (em) => {
         const node = await lockNode(em, id);
         if (!node) throw notFound('GPU node');
-        const steersAnew = node.healthStatus !== 'healthy' || node.keptInRouting;
+        const changesRouting = node.healthStatus !== 'healthy' || node.keptInRouting;
         const at = new Date(Math.max(now, node.lastHeartbeatAt?.getTime() ?? 0));
         node.healthStatus = 'healthy';
         node.keptInRouting = false;
@@ -58,7 +58,7 @@ export function createHeartbeatsService() {
             loadedModels: input.loaded_models ?? null,
           });
         }
-        await (steersAnew ? notifyNodes(em) : notifyNodeNews(em));
+        await (changesRouting ? notifyNodes(em) : notifyNodeNews(em));
         return {
           node_id: id,
           status: node.status,

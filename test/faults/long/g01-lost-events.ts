@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { until } from '../../support/until.js';
 import { compareBooks } from '../rig/books.js';
 import type { Rig } from '../rig/rig.js';
-import { faultsOf, type Result, scaled, toldFaults, under, withRig } from './goal.js';
+import { faultsOf, faultsText, type Result, scaled, under, withRig } from './goal.js';
 
 const KILLS = 300;
 const CALLS_PER_KILL = 1_000;
@@ -32,7 +32,7 @@ export function lostEvents(scale: number): Promise<Result> {
         .map((entry) => entry.reverse().join(' × '))
         .join(', ')})`,
       figure: '0 of 300,000 completed calls over 300 kills',
-      reached: `${toldFaults(books)} of ${compared.complete} completed calls (${compared.rows} events)`,
+      reached: `${faultsText(books)} of ${compared.complete} completed calls (${compared.rows} events)`,
       ok: faultsOf(books) === 0,
     };
   });

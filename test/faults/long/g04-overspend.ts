@@ -3,7 +3,7 @@ import type { TestKey } from '../../support/edge.js';
 import { compareBooks } from '../rig/books.js';
 import { outcome } from '../rig/client.js';
 import type { Rig } from '../rig/rig.js';
-import { allShare, faultsOf, type Result, scaled, toldFaults, withRig } from './goal.js';
+import { allShare, faultsOf, faultsText, type Result, scaled, withRig } from './goal.js';
 
 const PARALLEL = [2, 50, 500, 2_000];
 const ROUNDS = 5;
@@ -50,7 +50,7 @@ function overEdges(edges: number, scale: number): Promise<Result> {
     return {
       goal: `G4 overspend over ${edges === 1 ? 'one edge' : 'two edges with Redis'}: ${PARALLEL.join(', ')} parallel calls, ${rounds} times`,
       figure: `balance ≥ 0.001 − one call (here ≥ ${formatMoney(floor)}); the same for daily caps (here < ${formatMoney(ceiling)})`,
-      reached: `lowest balance ${formatMoney(lowest)}, most spent under a cap of ${CAP}: ${formatMoney(mostSpent)}; ${served} calls served, unexpected answers: ${odd.size === 0 ? 'none' : [...odd].join(', ')}; Redis late ${late} times; books: ${toldFaults(books)}`,
+      reached: `lowest balance ${formatMoney(lowest)}, most spent under a cap of ${CAP}: ${formatMoney(mostSpent)}; ${served} calls served, unexpected answers: ${odd.size === 0 ? 'none' : [...odd].join(', ')}; Redis late ${late} times; books: ${faultsText(books)}`,
       ok: lowest >= floor && mostSpent < ceiling && odd.size === 0 && faultsOf(books) === 0,
     };
   });

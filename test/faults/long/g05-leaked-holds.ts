@@ -6,7 +6,7 @@ import { type CallOptions, outcome, steadyLoad } from '../rig/client.js';
 import type { Random } from '../rig/random.js';
 import type { Rig } from '../rig/rig.js';
 import type { Order } from '../rig/upstream.js';
-import { allShare, faultsOf, type Result, scaled, toldFaults, withRig } from './goal.js';
+import { allShare, faultsOf, faultsText, type Result, scaled, withRig } from './goal.js';
 
 const CALLS = 10_000;
 const PER_SECOND = 150;
@@ -53,7 +53,7 @@ export function leakedHolds(scale: number): Promise<Result> {
     return {
       goal: `G5 leaked holds and false refusals after ${made} aborted, reset and timed-out calls`,
       figure: 'R = 0 within 60 s; 0 × 402 for a sequential caller with at least $0.001',
-      reached: `open holds ${left[0]} in the edges and ${left[1]} in Redis after ${(releasedMs / 1_000).toFixed(1)} s (voided by deadline: ${leaked.join(' and ')}); ${lone.served} calls of lone callers, refused above the floor: ${lone.wrong}, ended otherwise: ${lone.other}; ${counts.rows} events, Redis late ${late} times, books: ${toldFaults(books)}`,
+      reached: `open holds ${left[0]} in the edges and ${left[1]} in Redis after ${(releasedMs / 1_000).toFixed(1)} s (voided by deadline: ${leaked.join(' and ')}); ${lone.served} calls of lone callers, refused above the floor: ${lone.wrong}, ended otherwise: ${lone.other}; ${counts.rows} events, Redis late ${late} times, books: ${faultsText(books)}`,
       ok:
         left.every((count) => count === 0) &&
         leaked.every((count) => count === 0) &&

@@ -4,7 +4,7 @@ import { until } from '../../support/until.js';
 import { compareBooks } from '../rig/books.js';
 import { Journal } from '../rig/client.js';
 import type { Rig } from '../rig/rig.js';
-import { faultsOf, type Result, scaled, share, toldFaults, under, withRig } from './goal.js';
+import { faultsOf, faultsText, type Result, scaled, share, under, withRig } from './goal.js';
 
 const SECONDS = 30;
 const PER_SECOND = 200;
@@ -42,7 +42,7 @@ export function outage(scale: number): Promise<Result> {
       goal: `G7 PostgreSQL down ${seconds} s at ${PER_SECOND} calls/s`,
       figure:
         'known keys ≥ 99.9 % served; 0 wrong 401; healthy ≤ 5 s after; backlog ≥ 5,000 events/s; 0 lost',
-      reached: `${share(served, entries.length)} of ${entries.length} served, unknown keys answered otherwise than 503 or 401: ${wrong}, healthy after ${recoveredMs.toFixed(0)} ms, backlog of ${drain.events} events at ${drain.perSecond.toFixed(0)}/s, lost: ${toldFaults(books)}`,
+      reached: `${share(served, entries.length)} of ${entries.length} served, unknown keys answered otherwise than 503 or 401: ${wrong}, healthy after ${recoveredMs.toFixed(0)} ms, backlog of ${drain.events} events at ${drain.perSecond.toFixed(0)}/s, lost: ${faultsText(books)}`,
       ok:
         served / entries.length >= 0.999 &&
         wrong === 0 &&

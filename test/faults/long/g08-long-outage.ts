@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { until } from '../../support/until.js';
 import { compareBooks } from '../rig/books.js';
 import { outcome } from '../rig/client.js';
-import { faultsOf, type Result, toldFaults, under, withRig } from './goal.js';
+import { faultsOf, faultsText, type Result, under, withRig } from './goal.js';
 
 /** G8: PostgreSQL unavailable for longer than cached rows may serve. No scale shortens this time, since it is the goal. */
 export function longOutage(): Promise<Result> {
@@ -23,7 +23,7 @@ export function longOutage(): Promise<Result> {
     return {
       goal: 'G8 PostgreSQL down 70 s',
       figure: 'known keys ≤ 60 s, then 503 with Retry-After; 0 unbilled',
-      reached: `first refusal ${(firstRefusal / 1_000).toFixed(1)} s after the load began, ${refused.length} refusals, all 503 with Retry-After: ${honest ? 'yes' : `no (${JSON.stringify(rig.journal.tally(refused))})`}, /health/ready then ${readyAfter}, unbilled or lost: ${toldFaults(books)}`,
+      reached: `first refusal ${(firstRefusal / 1_000).toFixed(1)} s after the load began, ${refused.length} refusals, all 503 with Retry-After: ${honest ? 'yes' : `no (${JSON.stringify(rig.journal.tally(refused))})`}, /health/ready then ${readyAfter}, unbilled or lost: ${faultsText(books)}`,
       ok:
         honest &&
         refused.length > 0 &&

@@ -3,7 +3,7 @@ import type { TestKey } from '../../support/edge.js';
 import { compareBooks } from '../rig/books.js';
 import { type Entry, outcome, steadyLoad } from '../rig/client.js';
 import type { Rig } from '../rig/rig.js';
-import { allShare, faultsOf, largest, percentile, type Result, scaled, toldFaults, withRig } from './goal.js';
+import { allShare, faultsOf, faultsText, largest, percentile, type Result, scaled, withRig } from './goal.js';
 
 const SECONDS = 60;
 const PER_SECOND = 100;
@@ -66,12 +66,12 @@ export function redisFrozen(scale: number): Promise<Result[]> {
         0.99,
       );
     const [base, ...others] = phases.map(p99) as [number, number, number];
-    const fair = most <= LIMIT * 1.1 && mostIsTold(counted);
+    const fair = most <= LIMIT * 1.1 && hasRateRefusal(counted);
     const failed = free.filter((entry) => outcome(entry) !== '200');
     return phases.slice(1).map(([name], i) => ({
       goal: `G9 Redis ${name === 'frozen' ? `frozen ${seconds} s` : 'killed and back, empty'}, two edges, ${PER_SECOND + LIMITED_PER_SECOND} calls/s`,
       figure: 'added p99 ≤ 50 ms, 0 hung, admitted ≤ 1.1 × limit',
-      reached: `p99 ${others[i]!.toFixed(0)} ms, before ${base.toFixed(0)} ms; ${failed.length} of ${free.length} calls failed${toldFailures(rig, failed)}, longest ${largest(free.map(({ tookMs }) => tookMs)).toFixed(0)} ms; admitted in any minute at most ${most} of ${LIMIT} (${counted.length} asked); books: ${toldFaults(books)}`,
+      reached: `p99 ${others[i]!.toFixed(0)} ms, before ${base.toFixed(0)} ms; ${failed.length} of ${free.length} calls failed${failureList(rig, failed)}, longest ${largest(free.map(({ tookMs }) => tookMs)).toFixed(0)} ms; admitted in any minute at most ${most} of ${LIMIT} (${counted.length} asked); books: ${faultsText(books)}`,
       ok:
         others[i]! - base <= 50 &&
         failed.length === 0 &&
@@ -82,7 +82,7 @@ export function redisFrozen(scale: number): Promise<Result[]> {
   });
 }
 
-const toldFailures = (rig: Rig, failed: Entry[]): string =>
+const failureList = (rig: Rig, failed: Entry[]): string =>
   failed.length === 0 ? '' : ` ${JSON.stringify(rig.journal.tally(failed))}`;
 
 /** The most calls admitted within any minute, by the time of their request. */
@@ -100,4 +100,4 @@ function mostInAMinute(entries: Entry[]): number {
 }
 
 /** Whether the limit was reached at all, without which the number of admitted calls means nothing. */
-const mostIsTold = (entries: Entry[]): boolean => entries.some(({ status }) => status === 429);
+const hasRateRefusal = (entries: Entry[]): boolean => entries.some(({ status }) => status === 429);

@@ -6,11 +6,11 @@ import type { Rig } from '../rig/rig.js';
 import {
   allShare,
   faultsOf,
+  faultsText,
   largest,
   percentile,
   type Result,
   scaled,
-  toldFaults,
   under,
   withRig,
 } from './goal.js';
@@ -50,7 +50,7 @@ export function restarts(scale: number): Promise<Result[]> {
       {
         goal: `G11 ${count} rolling restarts of two edges at ${PER_SECOND} calls/s`,
         figure: '0 failed non-stream calls; exit ≤ 35 s; spool empty',
-        reached: `${failed.length} of ${entries.length} calls failed${failed.length > 0 ? ` ${JSON.stringify(rig.journal.tally(failed))}` : ''}; ${rig.front!.retried()} connections went to the other edge, calls forwarded twice: ${twice}; longest stop ${largest(stops).toFixed(0)} ms, with an endless stream ${(endless.tookMs / 1_000).toFixed(1)} s (it ended by: ${endless.outcome}); spools left behind: ${largest(left)}; books: ${toldFaults(books)}`,
+        reached: `${failed.length} of ${entries.length} calls failed${failed.length > 0 ? ` ${JSON.stringify(rig.journal.tally(failed))}` : ''}; ${rig.front!.retried()} connections went to the other edge, calls forwarded twice: ${twice}; longest stop ${largest(stops).toFixed(0)} ms, with an endless stream ${(endless.tookMs / 1_000).toFixed(1)} s (it ended by: ${endless.outcome}); spools left behind: ${largest(left)}; books: ${faultsText(books)}`,
         ok:
           failed.length + twice === 0 &&
           largest([...stops, endless.tookMs]) <= EXIT_MS &&

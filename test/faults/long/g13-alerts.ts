@@ -151,7 +151,7 @@ async function judge(
   const unheard = events.filter(({ id }) => !requests.has(id));
   const unknown = [...requests.keys()].filter((id) => !events.some((event) => event.id === id));
   const stuck = events.filter((event) => event.delivery_status === 'pending');
-  const overTold = events.filter(
+  const overDelivered = events.filter(
     ({ id, attempts }) => attempts > 3 || (requests.get(id)?.length ?? 0) > attempts,
   );
   const first = events.flatMap(({ id, key_id }) => {
@@ -174,9 +174,9 @@ async function judge(
     goal: `G13 alerts of two workers over ${kills.length} kills between request and record`,
     figure:
       '0 lost, 0 duplicate records; first attempt p95 ≤ 2 s after the call; redelivery ≤ 60 s with the same id; ≤ 3 requests each',
-    reached: `${events.length} alerts of ${paid.length} calls (${statuses.join(', ')}): lost ${lost} (unrecorded ${missing.length}, never sent ${unheard.length}, still pending ${stuck.length}), duplicates ${duplicates}, unknown ids ${unknown.length}, beyond their attempts ${overTold.length}; first attempt p50 ${percentile(first, 0.5).toFixed(0)} ms, p95 ${p95.toFixed(0)} ms, longest ${(largest(first) / 1_000).toFixed(1)} s; ${again.length} redelivered after ${(largest(again) / 1_000).toFixed(1)} s at most, ${spent.length} spent by kills`,
+    reached: `${events.length} alerts of ${paid.length} calls (${statuses.join(', ')}): lost ${lost} (unrecorded ${missing.length}, never sent ${unheard.length}, still pending ${stuck.length}), duplicates ${duplicates}, unknown ids ${unknown.length}, beyond their attempts ${overDelivered.length}; first attempt p50 ${percentile(first, 0.5).toFixed(0)} ms, p95 ${p95.toFixed(0)} ms, longest ${(largest(first) / 1_000).toFixed(1)} s; ${again.length} redelivered after ${(largest(again) / 1_000).toFixed(1)} s at most, ${spent.length} spent by kills`,
     ok:
-      lost + duplicates + unknown.length + overTold.length === 0 &&
+      lost + duplicates + unknown.length + overDelivered.length === 0 &&
       p95 <= FIRST_ATTEMPT_MS &&
       again.length > 0 &&
       largest(again) <= REDELIVERY_MS,

@@ -27,7 +27,7 @@ export const faultsOf = (books: Books): number =>
   Object.values(books).reduce((sum: number, list: string[]) => sum + list.length, 0);
 
 /** The number of faults, with a list if there are any. */
-export function toldFaults(books: Books): string {
+export function faultsText(books: Books): string {
   const faults = faultsOf(books);
   return faults === 0 ? '0' : `${faults} ${JSON.stringify(books).slice(0, 400)}`;
 }

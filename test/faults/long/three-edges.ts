@@ -3,12 +3,12 @@ import { loseEachInTurn, THREE_EDGES } from '../rig/three-edges.js';
 import {
   allShare,
   faultsOf,
+  faultsText,
   type Goal,
   largest,
   percentile,
   type Result,
   scaled,
-  toldFaults,
   withRig,
 } from './goal.js';
 
@@ -30,7 +30,7 @@ export const threeEdges: Goal = (scale) =>
       {
         goal: `${what}: G3`,
         figure: '0 double or lost debits, 0 calls failed but those of the killed edge',
-        reached: `${counts.rows} events of ${counts.calls} calls, failed: ${failed === 0 ? 0 : JSON.stringify(seen.failed)}; books: ${toldFaults(books)}`,
+        reached: `${counts.rows} events of ${counts.calls} calls, failed: ${failed === 0 ? 0 : JSON.stringify(seen.failed)}; books: ${faultsText(books)}`,
         ok: failed === 0 && faultsOf(books) === 0,
       },
       {
