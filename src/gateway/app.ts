@@ -196,7 +196,7 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     checkIntervalMs,
   });
   const timeouts = { headersTimeoutMs: config.upstreamTimeoutMs, bodyTimeoutMs: config.upstreamIdleMs };
-  const relay = { upstream, patience: timeouts, catalog, metrics, json };
+  const relay = { upstream, timeouts, catalog, metrics, json };
   const minimumUploadRate = new MinimumRate({
     bytesPerSecond: bounds.uploadBytesPerSecond,
     stallMs: bounds.uploadStallMs,

@@ -19,7 +19,7 @@ const NOTHING = Buffer.alloc(0);
 
 export interface RelayDeps {
   upstream: Upstream;
-  patience: CallTimeouts;
+  timeouts: CallTimeouts;
   catalog: Catalog;
   metrics: CallMetrics;
   json: JsonReader;
@@ -59,7 +59,7 @@ export class Relay implements UpstreamHandler, RelayContext {
   }
 
   get timeouts(): CallTimeouts {
-    return this.deps.patience;
+    return this.deps.timeouts;
   }
 
   get mask(): MessageMask {

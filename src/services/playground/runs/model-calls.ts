@@ -80,7 +80,7 @@ const NO_CLIENT: ClientConnection = {
 
 /** Makes calls for the playground: like a call at the edge, without admission and without a charge. */
 export class ModelCalls {
-  readonly #patience: CallTimeouts;
+  readonly #timeouts: CallTimeouts;
   readonly #bodies = new BodyBudget(BODY_BOUNDS);
   readonly #metrics: RunMetrics;
 
@@ -91,7 +91,7 @@ export class ModelCalls {
     private readonly clock: Clock,
     registry: Registry,
   ) {
-    this.#patience = { headersTimeoutMs: config.upstreamTimeoutMs, bodyTimeoutMs: config.upstreamIdleMs };
+    this.#timeouts = { headersTimeoutMs: config.upstreamTimeoutMs, bodyTimeoutMs: config.upstreamIdleMs };
     this.#metrics = createRunMetrics(registry);
   }
 
@@ -99,7 +99,7 @@ export class ModelCalls {
   begin(call: ModelCall, onText: OnText): OpenCall {
     const open = new RunningCall(call, onText, {
       upstream: this.upstream,
-      patience: this.#patience,
+      timeouts: this.#timeouts,
       json: this.json,
       bodies: this.#bodies,
       clock: this.clock,
@@ -116,7 +116,7 @@ export class ModelCalls {
 
 interface CallRoom {
   upstream: Upstream;
-  patience: CallTimeouts;
+  timeouts: CallTimeouts;
   json: JsonReader;
   bodies: BodyBudget;
   clock: Clock;
@@ -213,8 +213,8 @@ class RunningCall {
       input,
     );
     this.#counted = counted;
-    const { upstream, patience, metrics, json } = room;
-    const deps = { upstream, patience, catalog, metrics, json };
+    const { upstream, timeouts, metrics, json } = room;
+    const deps = { upstream, timeouts, catalog, metrics, json };
     new Relay(deps, this.#recipient, counted, this.#share, () => this.#over()).start();
   }
 
