@@ -3,8 +3,8 @@ import { AppError } from '../errors.js';
 import { CallerGoneError } from '../inference/limits/limits.js';
 import { type BodyShare, SMALL_BODY_BYTES } from '../inference/memory/body-budget.js';
 import { largerThan } from '../lib/larger-than.js';
-import type { MinimumRate } from '../lib/minimum-rate.js';
 import type { Exchange } from './exchange.js';
+import type { MinimumRate } from './minimum-rate.js';
 import { askForBody } from './request-guard.js';
 import { V1_BODY_LIMIT_BYTES } from './route-rules.js';
 

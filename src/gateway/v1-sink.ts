@@ -3,8 +3,8 @@ import type { Socket } from 'node:net';
 import type { CallInput } from '../inference/call.js';
 import type { ResponseSink } from '../inference/relay/response-sink.js';
 import type { UpstreamFailure } from '../inference/relay/upstream-failure.js';
-import type { MinimumRate } from '../lib/minimum-rate.js';
 import { type AnswerHeaders, answerError, answerJson, v1Headers } from './answer.js';
+import type { MinimumRate } from './minimum-rate.js';
 
 export interface ReaderBounds {
   /** Milliseconds after which a reader that takes nothing is cut (requirement F23). */

@@ -11,7 +11,7 @@ const QUOTE = 0x22;
 /**
  * Finds the members of a JSON object without building it, so that bodies can be changed by splicing bytes and all other bytes remain
  * unchanged. Checks the structure (strings, brackets, depth) but not numbers or literals: for full validity, parse or check as well
- * (json-check.ts).
+ * (inference/json-check.ts).
  */
 
 export interface Member {

@@ -47,7 +47,7 @@ class ErrorAnswer extends Error {
  * try another node.
  */
 const wholeInsteadOfStream = (): MalformedResponseError =>
-  new MalformedResponseError('a whole answer where a stream was asked for');
+  new MalformedResponseError('a whole answer in place of a stream');
 
 function verdictOn(failure: unknown): FailureVerdict {
   if (failure instanceof ErrorAnswer) return failure.verdict;

@@ -6,7 +6,7 @@ import type { RequestToRead } from '../../inference/request/read-request.js';
 import { type InspectedBody, inspectBody } from '../../inference/request/request-body.js';
 import { placeOf, plainWords } from '../../lib/field-issues.js';
 import type { JsonJob } from '../../lib/json-reader.js';
-import { hasMoreValues } from '../../lib/json-values.js';
+import { hasMoreValues } from '../json-values.js';
 import { inCallersNames } from './callers-names.js';
 import { chatRequest } from './chat-request.js';
 import { type ResponsesRequest, responsesRequest, SILENT } from './request-schema.js';

@@ -1,7 +1,7 @@
 import { AppError } from '../../errors.js';
 import { jsonAmbiguity } from '../../lib/json-ambiguity.js';
 import type { JsonJob } from '../../lib/json-reader.js';
-import { hasMoreValues } from '../../lib/json-values.js';
+import { hasMoreValues } from '../json-values.js';
 
 /** A chat has a few hundred values. Their number, not the bytes, decides how long a body takes to parse. */
 const MAX_VALUES = 16_384;

@@ -1,4 +1,3 @@
-import { checkedMembers } from '../../lib/json-check.js';
 import type { JsonJob } from '../../lib/json-reader.js';
 import { type Member, memberText, memberValue } from '../../lib/json-scan.js';
 import { skipSpace } from '../../lib/json-tokens.js';
@@ -6,6 +5,7 @@ import { choicesErrorIn } from '../../lib/upstream/choices-error.js';
 import { areWholeVectors } from '../../lib/upstream/embedding-vectors.js';
 import type { Endpoint } from '../../metering/usage-record.js';
 import { convertVectors, type EmbeddingEncoding, encodingOf } from '../embeddings/embedding-encoding.js';
+import { checkedMembers } from '../json-check.js';
 import { generatedText } from '../usage/generated-text.js';
 import { estimateTokens, readUsage } from '../usage/usage.js';
 import { CHAT, EMBEDDINGS } from './answer-forms.js';

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { AppError } from '../../errors.js';
-import { checkedMembers } from '../../lib/json-check.js';
 import type { Member } from '../../lib/json-scan.js';
 import { JsonScanError } from '../../lib/json-tokens.js';
+import { checkedMembers } from '../json-check.js';
 
 const MAX_DEPTH = 64;
 /** Most members at the top level, each of which is checked. The API has about forty. */

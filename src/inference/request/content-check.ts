@@ -1,9 +1,9 @@
 import { AppError } from '../../errors.js';
 import type { Member } from '../../lib/json-scan.js';
-import { type JsonLevel, type JsonVisitor, visitStrings } from '../../lib/json-strings.js';
 import { readKey, skipSpace } from '../../lib/json-tokens.js';
 import { printableName } from './body-fields.js';
 import * as names from './content-names.js';
+import { type JsonLevel, type JsonVisitor, visitStrings } from './json-strings.js';
 import { faultOfAddress, isLikeAddress, type MediaRules } from './media-addresses.js';
 
 /** Media in a body, in addition to its texts. */

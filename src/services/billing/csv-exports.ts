@@ -1,9 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { TimePosition } from '../../lib/connection-input.js';
-import { csvLine } from '../../lib/csv.js';
 import { keepingOwner } from '../../lib/work-owner.js';
 import type { LedgerExportInput } from './billing.inputs.js';
 import { ledgerEntryOutput, usageItemOutput } from './billing.outputs.js';
+import { csvLine } from './csv.js';
 import { type LedgerKinds, ledgerRowsAfter, toLedgerEntry } from './ledger-list.store.js';
 import { toUsageItem, type UsageColumns, usageRowsAfter } from './usage.store.js';
 import type { UsageSelection } from './usage-filter.rules.js';

@@ -1,4 +1,4 @@
-import { skipString } from './json-tokens.js';
+import { skipString } from '../lib/json-tokens.js';
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;

@@ -1,5 +1,5 @@
-import type { Member } from './json-scan.js';
-import { JsonScanError, readKey, skipSpace } from './json-tokens.js';
+import type { Member } from '../lib/json-scan.js';
+import { JsonScanError, readKey, skipSpace } from '../lib/json-tokens.js';
 
 /**
  * Checks JSON without building values. JSON.parse creates an object for every two bytes of `[],[],…`: ten megabytes of that block a

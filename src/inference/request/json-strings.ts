@@ -1,4 +1,4 @@
-import { skipString } from './json-tokens.js';
+import { skipString } from '../../lib/json-tokens.js';
 
 /** An object or array that encloses a value. */
 export interface JsonLevel {

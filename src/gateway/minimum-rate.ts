@@ -1,4 +1,4 @@
-import { SlotSet } from './slot-set.js';
+import { SlotSet } from '../lib/slot-set.js';
 
 /** A body being received or sent. */
 export interface Transfer {

@@ -1,4 +1,4 @@
-import { csvLine } from '../../src/lib/csv.js';
+import { csvLine } from '../../src/services/billing/csv.js';
 
 describe('a line of CSV', () => {
   test('contains ordinary cells unchanged', () => {

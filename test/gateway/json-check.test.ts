@@ -1,4 +1,4 @@
-import { checkedMembers } from '../../src/lib/json-check.js';
+import { checkedMembers } from '../../src/inference/json-check.js';
 import { scanMembers } from '../../src/lib/json-scan.js';
 import { JsonScanError } from '../../src/lib/json-tokens.js';
 import { anyText } from '../support/any-text.js';

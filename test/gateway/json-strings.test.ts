@@ -1,4 +1,4 @@
-import { type JsonLevel, visitStrings } from '../../src/lib/json-strings.js';
+import { type JsonLevel, visitStrings } from '../../src/inference/request/json-strings.js';
 import { readKey } from '../../src/lib/json-tokens.js';
 import fc from '../support/fast-check.js';
 
