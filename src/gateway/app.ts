@@ -151,8 +151,8 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
   const meter = await deps.createMeter(flushed, {
     name: identity.id,
     onTakenOver: takenOver,
-    onFound: (owners) => identity.found(owners),
-    onReplayed: (owners) => identity.replaced(owners),
+    onFound: (owners) => identity.notifyAdopted(owners),
+    onReplayed: (owners) => identity.notifyCommitted(owners),
   });
   const listener = startCacheInvalidation({ databaseUrl: config.databaseDirectUrl!, log, payers, catalog });
 

@@ -1,8 +1,8 @@
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { AppError, errorEntry, type FieldIssue } from '../errors.js';
 import type { Logger } from '../lib/logger.js';
-import { withShortNames } from '../lib/shortened.js';
 import { toAppError } from '../lib/to-app-error.js';
+import { truncateMessage } from '../lib/truncate.js';
 import { camelName } from './case.js';
 import { valueFaults } from './variable-faults.js';
 
@@ -41,7 +41,7 @@ export function formatGraphqlError(
   const { code } = error.extensions;
   if (typeof code === 'string' && DOCUMENT_CODES.has(code)) {
     const message = suggestions ? error.message : withoutSuggestion(error.message);
-    return { message: withShortNames(message), ...place, extensions: { code } };
+    return { message: truncateMessage(message), ...place, extensions: { code } };
   }
   const shown = shownError(error);
   const level = shown.options.quiet ? undefined : errorEntry(shown.code).log;
@@ -110,7 +110,7 @@ function refusalOf(error: GraphQLError): AppError | undefined {
     return new AppError('method_not_allowed', { message: POST_ONLY });
   }
   if (extensions.code === 'BAD_REQUEST') {
-    return new AppError('invalid_body', { message: withShortNames(message) });
+    return new AppError('invalid_body', { message: truncateMessage(message) });
   }
   return undefined;
 }

@@ -1,6 +1,6 @@
 import { GraphQLError } from 'graphql';
 import type { FieldIssue } from '../errors.js';
-import { shortened, withShortNames } from '../lib/shortened.js';
+import { truncateMessage, truncateUtf8 } from '../lib/truncate.js';
 
 const VARIABLE = /^Variable "\$([^"]*)" /;
 const ARGUMENT = /^Argument "([^"]*)" /;
@@ -30,7 +30,7 @@ export function valueFaults(error: GraphQLError): FieldIssue[] | undefined {
     return [{ field: 'input', message: 'has more errors than are listed here' }];
   }
   const fault = variableFault(error) ?? argumentFault(error);
-  return fault && [{ field: shortened(fault.field), message: withShortNames(fault.message) }];
+  return fault && [{ field: truncateUtf8(fault.field), message: truncateMessage(fault.message) }];
 }
 
 /** Only a variable without a value gets as far as the execution; everything else is an error of the document. */

@@ -135,7 +135,7 @@ export class Call {
   }
 
   /** Notes a token of a stream; only the first one counts. */
-  firstToken(): void {
+  noteToken(): void {
     this.#firstTokenMs ??= Math.round(performance.now() - this.#startedAt);
   }
 

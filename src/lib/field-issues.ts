@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { FieldIssue } from '../errors.js';
-import { shortened } from './shortened.js';
+import { truncateUtf8 } from './truncate.js';
 
 /** The part of a zod issue that names a field. */
 export interface IssueLike {
@@ -85,5 +85,5 @@ export function zodFieldIssues(error: z.ZodError): FieldIssue[] {
 }
 
 function fieldName(path: readonly PropertyKey[]): string {
-  return path.length === 0 ? WHOLE_INPUT : shortened(path.map(String).join('.'));
+  return path.length === 0 ? WHOLE_INPUT : truncateUtf8(path.map(String).join('.'));
 }

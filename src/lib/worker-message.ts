@@ -6,7 +6,7 @@ type Message = Record<string, unknown>;
 /**
  * Prepares a message. Buffers that own their memory are transferred instead of copied, and are empty here afterwards.
  */
-export function packed(message: object): { message: Message; transfer: ArrayBuffer[] } {
+export function packMessage(message: object): { message: Message; transfer: ArrayBuffer[] } {
   const ready: Message = { ...message };
   const transfer: ArrayBuffer[] = [];
   for (const [name, value] of Object.entries(ready)) {
@@ -19,8 +19,8 @@ export function packed(message: object): { message: Message; transfer: ArrayBuff
   return { message: ready, transfer };
 }
 
-/** Restores a message: buffers arrive as plain arrays of bytes. */
-export function unpacked<Shape extends object>(message: object): Shape {
+/** Restores a received message: turns each `Uint8Array` back into a `Buffer`. */
+export function unpackMessage<Shape extends object>(message: object): Shape {
   const read: Message = { ...message };
   for (const [name, value] of Object.entries(read)) {
     if (value instanceof Uint8Array)

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { AppError } from '../errors.js';
 import { FairQueue } from './fair/fair-queue.js';
 import type { Logger } from './logger.js';
-import { packed, unpacked, type WorkerAnswer } from './worker-message.js';
+import { packMessage, unpackMessage, type WorkerAnswer } from './worker-message.js';
 
 interface Task {
   name: string;
@@ -67,7 +67,7 @@ export class WorkerThread {
       task.reject(unavailable('The service is restarting. Try again.'));
       return;
     }
-    const { message, transfer } = packed(input);
+    const { message, transfer } = packMessage(input);
     try {
       await new Promise<void>((over) => {
         this.#running = { task, over };
@@ -101,7 +101,7 @@ export class WorkerThread {
   }
 
   #answered(answer: WorkerAnswer): void {
-    if ('result' in answer) this.#end(({ resolve }) => resolve(unpacked(answer.result) as never));
+    if ('result' in answer) this.#end(({ resolve }) => resolve(unpackMessage(answer.result) as never));
     else if ('refused' in answer) {
       const { code, options } = answer.refused;
       this.#end(({ reject }) => reject(new AppError(code as 'internal_error', options)));

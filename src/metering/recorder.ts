@@ -134,7 +134,7 @@ export class Recorder {
     for (const entry of this.unspooled) if (!this.inDoubt.has(entry)) this.waive(entry, refused());
   }
 
-  /** The disk is writable again: events in memory only go to the spool. */
+  /** Writes the events that exist only in memory to the spool. Called when the disk is writable again. */
   respool(): void {
     this.append([...this.unspooled]);
   }

@@ -1,5 +1,5 @@
 import type { Health } from './health.js';
-import type { Gate, HostIntent } from './node-gate.js';
+import type { Availability, Gate } from './node-gate.js';
 import type { BoundField } from './output-bound.js';
 import type { Deployment } from './routing.js';
 
@@ -13,7 +13,7 @@ export interface Candidate {
 }
 
 /** Whether a deployment takes calls now. A deployment that is cooling down counts as `closed`. */
-export function availabilityOf({ health, gate }: Candidate, now: number): HostIntent {
+export function availabilityOf({ health, gate }: Candidate, now: number): Availability {
   return health.isCoolingDown(now) ? 'closed' : gate.availability(now, health.isUnproven(now));
 }
 
@@ -30,14 +30,14 @@ export class Group {
   /** Whether every deployment is cooling down or on a closed node. */
   isUnavailable(now: number): boolean {
     return this.candidates.every(
-      ({ health, gate }) => health.isCoolingDown(now) || gate.host.wanted === 'closed',
+      ({ health, gate }) => health.isCoolingDown(now) || gate.host.intent === 'closed',
     );
   }
 
   /** Milliseconds until the first deployment takes calls again; infinite while all nodes are closed. */
   unavailableFor(now: number): number {
     const waits = this.candidates.map(({ health, gate }) =>
-      gate.host.wanted === 'closed' ? Number.POSITIVE_INFINITY : health.cooldownLeft(now),
+      gate.host.intent === 'closed' ? Number.POSITIVE_INFINITY : health.cooldownLeft(now),
     );
     return Math.min(...waits);
   }

@@ -1,5 +1,5 @@
 import { endpointKey } from '../lib/endpoint-key.js';
-import { Host, type HostIntent } from './node-gate.js';
+import { type Availability, Host } from './node-gate.js';
 
 /** The fields of a registered node that routing uses. */
 export interface SteeringNode {
@@ -20,7 +20,7 @@ export interface SteeringNode {
  * How routing treats a host and port with these nodes; undefined if they don't affect routing. An administrator's setting wins.
  * One healthy node is enough: an older entry of the same machine receives no heartbeats any more.
  */
-function intentOf(nodes: readonly SteeringNode[]): HostIntent | undefined {
+function intentOf(nodes: readonly SteeringNode[]): Availability | undefined {
   if (nodes.some(({ status }) => status !== 'active')) return 'closed';
   const heard = nodes.filter((node) => node.heard);
   if (heard.length === 0) return undefined;
@@ -56,11 +56,11 @@ export class HostRegistry {
       const newest = here.toSorted((a, b) => b.registeredAt - a.registeredAt)[0];
       host.nodeId = newest?.id;
       host.elsewhere = newest?.elsewhere ?? 0;
-      const wanted = intentOf(here);
-      const wasOpen = host.governed && host.wanted === 'open';
-      host.governed = wanted !== undefined;
-      host.wanted = wanted ?? 'open';
-      if (this.#steered && wanted === 'open' && !wasOpen) back.add(host);
+      const intent = intentOf(here);
+      const wasOpen = host.governed && host.intent === 'open';
+      host.governed = intent !== undefined;
+      host.intent = intent ?? 'open';
+      if (this.#steered && intent === 'open' && !wasOpen) back.add(host);
     }
     this.#steered = true;
     return back;

@@ -1,10 +1,10 @@
 /** Whether a deployment gets calls: never, only if no other deployment can take them, or always. */
-export type HostIntent = 'closed' | 'avoided' | 'open';
+export type Availability = 'closed' | 'avoided' | 'open';
 
 /** One host and port, shared by all deployments there. */
 export class Host {
   /** What the node registry wants; `open` without a registered node. */
-  wanted: HostIntent = 'open';
+  intent: Availability = 'open';
   /** Whether the registry has a node at this host and port that affects routing. */
   governed = false;
   /** The node registered here last. */
@@ -30,7 +30,7 @@ export class Host {
   }
 
   leave(): void {
-    if (--this.#inFlight === 0 && this.wanted === 'closed') this.onIdle();
+    if (--this.#inFlight === 0 && this.intent === 'closed') this.onIdle();
   }
 }
 
@@ -56,9 +56,9 @@ export class Gate {
   }
 
   /** `unproven`: it has failed and hasn't answered since, so it gets one call at a time. */
-  availability(now: number, unproven: boolean): HostIntent {
-    const { wanted } = this.host;
-    if (wanted !== 'open') return wanted;
+  availability(now: number, unproven: boolean): Availability {
+    const { intent } = this.host;
+    if (intent !== 'open') return intent;
     if (this.#phase === 'warming') return 'avoided';
     if (this.#phase === 'half_open' && now - this.#halfOpenSince >= HALF_OPEN_MS) this.#phase = 'open';
     const oneAtATime = unproven || this.#phase === 'half_open';

@@ -170,14 +170,14 @@ export function createRouter(
     warmUp: ({ gate }) => warmUpProbes.start(gate),
     retire: () => warmUpProbes.retire(),
     steer(nodes) {
-      const wantedBefore = new Map(candidates.map(({ gate: { host } }) => [host, host.wanted]));
+      const intentBefore = new Map(candidates.map(({ gate: { host } }) => [host, host.intent]));
       const back = deps.hosts.steer(nodes);
       for (const candidate of candidates) {
         const { host } = candidate.gate;
         const { id, group } = candidate.deployment;
-        if (host.wanted !== wantedBefore.get(host)) {
+        if (host.intent !== intentBefore.get(host)) {
           log.info(
-            { deployment: id, model: group, calls: host.wanted },
+            { deployment: id, model: group, calls: host.intent },
             'the node of a deployment changed state',
           );
         }

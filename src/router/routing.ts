@@ -1,5 +1,5 @@
 import type { Money } from '../lib/money.js';
-import type { HostIntent } from './node-gate.js';
+import type { Availability } from './node-gate.js';
 import type { BoundFields } from './output-bound.js';
 import type { Secret } from './secret.js';
 
@@ -72,7 +72,7 @@ export interface DeploymentState {
   /** Milliseconds until its cooldown ends; 0 if it isn't cooling down. */
   cooldownLeftMs: number;
   /** Whether it takes calls now, by its health and its node. */
-  availability: HostIntent;
+  availability: Availability;
   /** Calls in flight at its host and port. */
   inFlight: number;
 }

@@ -43,7 +43,7 @@ export class WarmUpProbes {
   async #probeUntilBack(candidate: Candidate): Promise<void> {
     const { time, ending } = this.deps;
     const { gate } = candidate;
-    while (gate.warming && gate.host.wanted === 'open' && !this.#retired && !ending.aborted) {
+    while (gate.warming && gate.host.intent === 'open' && !this.#retired && !ending.aborted) {
       if (await this.probe(candidate)) {
         gate.admit(time.now());
         this.onReturn(candidate);

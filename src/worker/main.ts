@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads';
 import { AppError } from '../errors.js';
 import type { JsonJob } from '../lib/json-reader.js';
-import { packed, unpacked, type WorkerAnswer } from '../lib/worker-message.js';
+import { packMessage, unpackMessage, type WorkerAnswer } from '../lib/worker-message.js';
 
 /** The worker thread of a process: runs jobs of `lib/json-reader.ts` by name, one at a time. */
 
@@ -20,7 +20,7 @@ const JOBS: Record<string, () => Promise<unknown>> = {
 async function runJob(name: string, input: object): Promise<WorkerAnswer> {
   try {
     const job = (await JOBS[name]!()) as JsonJob<object, object>;
-    return { result: job.run(unpacked(input)) };
+    return { result: job.run(unpackMessage(input)) };
   } catch (error) {
     if (error instanceof AppError) return { refused: { code: error.code, options: error.options } };
     return { failed: error instanceof Error ? (error.stack ?? error.message) : String(error) };
@@ -33,6 +33,6 @@ parentPort?.on('message', async ({ name, input }: { name: string; input: object 
     parentPort!.postMessage(outcome);
     return;
   }
-  const { message, transfer } = packed(outcome.result);
+  const { message, transfer } = packMessage(outcome.result);
   parentPort!.postMessage({ result: message }, transfer);
 });

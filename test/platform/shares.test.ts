@@ -4,7 +4,7 @@ import { pgPool } from '../../src/db/connection.js';
 import { encodeInvalidation, INVALIDATION_CHANNEL } from '../../src/db/invalidation.js';
 import { asWork, currentOwner } from '../../src/lib/work-owner.js';
 import { flushBatch } from '../../src/metering/flush.store.js';
-import { newSlug } from '../../src/services/playground/playground.rules.js';
+import { newShareSlug } from '../../src/services/playground/playground.rules.js';
 import { contextOf } from '../billing/fixtures.js';
 import { follow, operate, socketClient } from '../graphql/support.js';
 import { recordOf } from '../metering/support.js';
@@ -162,7 +162,7 @@ describe("one caller's database work", () => {
 
   test("doesn't keep anybody from the prices on pages", async () => {
     const headers = { 'x-forwarded-for': '203.0.113.9' };
-    const shared = () => call(suite.url, 'GET', `/api/playground/shared/${newSlug()}`, { headers });
+    const shared = () => call(suite.url, 'GET', `/api/playground/shared/${newShareSlug()}`, { headers });
     let answers: Promise<ApiAnswer[]>;
     await whileStuck('playground_sessions', async () => {
       answers = Promise.all([shared(), shared()]);

@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.js';
-import { type AllowedFields, printableNames } from '../../inference/request/body-fields.js';
+import { type AllowedFields, droppedFieldsHeader } from '../../inference/request/body-fields.js';
 import { createWholeCheck } from '../../inference/request/body-object.js';
 import type { MediaRules } from '../../inference/request/media-addresses.js';
 import type { RequestToRead } from '../../inference/request/read-request.js';
@@ -39,7 +39,7 @@ export const READ_RESPONSES_REQUEST: JsonJob<RequestToRead, ReadResponsesRequest
     const inspected = inspectTranslated(request, Buffer.from(JSON.stringify(chat)), allowed, media);
     return {
       ...inspected,
-      dropped: dropped.length > 0 ? printableNames(dropped) : inspected.dropped,
+      dropped: dropped.length > 0 ? droppedFieldsHeader(dropped) : inspected.dropped,
       echo: JSON.stringify(echoOf(request)),
     };
   },

@@ -22,12 +22,12 @@ export const READ_WIDGET_ANSWER: JsonJob<{ body: Buffer }, WidgetAnswer> = {
   run: ({ body }) => {
     const { choices, usage } = parsedAnswer<ChatAnswer>(body);
     const { text, refusal } = answerTextIn(choices?.[0]?.message);
-    return { content: splitThinking(text).answer + refusal, usage: countsOf(usage) };
+    return { content: splitThinking(text).answer + refusal, usage: tokenCountsOf(usage) };
   },
 };
 
 /** The token counts of a usage, without anything else that a node adds. */
-export function countsOf(usage: unknown): Record<string, number> | undefined {
+export function tokenCountsOf(usage: unknown): Record<string, number> | undefined {
   if (typeof usage !== 'object' || usage === null) return undefined;
   const counts = usage as Record<string, unknown>;
   return Object.fromEntries(

@@ -7,7 +7,7 @@ import { answerTextIn } from '../../lib/upstream/answer-text.js';
 import { COMMENT_EVENT, eventData, isDone } from '../../lib/upstream/sse-event.js';
 import { SseSplitter } from '../../lib/upstream/sse-splitter.js';
 import { parsedAnswer, TranslatingSink } from '../translating-sink.js';
-import { countsOf, READ_WIDGET_ANSWER } from './read-widget-answer.js';
+import { READ_WIDGET_ANSWER, tokenCountsOf } from './read-widget-answer.js';
 
 /** What a widget's answer adds to the model's text. */
 export interface Signature {
@@ -94,7 +94,7 @@ export class WidgetSink extends TranslatingSink {
     const chunk = parsedAnswer<ChatChunk>(data);
     this.#last = chunk;
     const { choices, usage } = chunk;
-    if (choices?.length === 0 && usage != null) return this.#chunk([], { usage: countsOf(usage) });
+    if (choices?.length === 0 && usage != null) return this.#chunk([], { usage: tokenCountsOf(usage) });
     const { delta, finish_reason: reason } = choices?.[0] ?? {};
     const { text, refusal, thinking } = answerTextIn(delta);
     const finish = FINISH_REASONS.includes(reason) ? (reason as string) : null;
@@ -106,7 +106,7 @@ export class WidgetSink extends TranslatingSink {
     this.#text += newText;
     const role = delta?.role === 'assistant' ? { role: 'assistant' } : {};
     return this.#chunk([{ index: 0, delta: { ...role, content }, finish_reason: finish }], {
-      ...(usage != null && { usage: countsOf(usage) }),
+      ...(usage != null && { usage: tokenCountsOf(usage) }),
     });
   }
 

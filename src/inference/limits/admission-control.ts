@@ -19,7 +19,7 @@ import {
 } from './limits.js';
 import type { LimitsMetrics } from './limits-metrics.js';
 import type { OpenHolds } from './open-holds.js';
-import type { PriceCeiling } from './price-ceiling.js';
+import type { MaxPrice } from './price-ceiling.js';
 import {
   type AdmissionError,
   guardModelGone,
@@ -36,7 +36,7 @@ export interface AdmissionControlDeps {
   counters: Counters;
   cache: KeyCache;
   catalog: Catalog;
-  ceilingOf(model: CatalogModel): PriceCeiling;
+  ceilingOf(model: CatalogModel): MaxPrice;
   clock: Clock;
   log: Logger;
   metrics: LimitsMetrics;
@@ -53,7 +53,7 @@ const SWEEP_MS = 5_000;
 /** The kind of model that each endpoint serves. */
 const KINDS = { chat: 'chat', embeddings: 'embedding' } as const;
 
-/** Creates the limits over counters in this process or in Redis. */
+/** Creates the admission control. `counters` counts in this process or in Redis. */
 export function createAdmissionControl(deps: AdmissionControlDeps): Limits {
   return new AdmissionControl(deps);
 }

@@ -12,7 +12,7 @@ import type { Counters, Limits } from './limits.js';
 import { createLimitsMetrics } from './limits-metrics.js';
 import { localCounters } from './local-counters.js';
 import { OpenHolds } from './open-holds.js';
-import { createPriceCeilings } from './price-ceiling.js';
+import { createMaxPriceLookup } from './price-ceiling.js';
 import { createRedisCounters } from './shared/redis-counters.js';
 
 export interface LimitTimeouts {
@@ -49,7 +49,7 @@ export async function createLimits(deps: LimitsDeps): Promise<Limits> {
     counters: await createCounters(deps),
     cache,
     catalog,
-    ceilingOf: createPriceCeilings(catalog, deps.routes),
+    ceilingOf: createMaxPriceLookup(catalog, deps.routes),
     clock,
     log,
     metrics: createLimitsMetrics(registry, () => holds.size),

@@ -6,24 +6,24 @@ import { newId } from '../../lib/ids.js';
  */
 export class EdgeIdentity {
   readonly id = newId();
-  #found: (ids: readonly string[]) => void = () => undefined;
-  #replaced: (ids: readonly string[]) => void = () => undefined;
+  #adopted: (ids: readonly string[]) => void = () => undefined;
+  #committed: (ids: readonly string[]) => void = () => undefined;
 
   /** Called every few seconds with the dead edges whose spools this edge has adopted but can't commit yet. */
-  onFound(listener: (ids: readonly string[]) => void): void {
-    this.#found = listener;
+  onAdopted(listener: (ids: readonly string[]) => void): void {
+    this.#adopted = listener;
   }
 
   /** Called with the dead edges whose spools are committed, or whose charges count on this edge (`Limits.adoptCharge`). */
-  onReplaced(listener: (ids: readonly string[]) => void): void {
-    this.#replaced = listener;
+  onCommitted(listener: (ids: readonly string[]) => void): void {
+    this.#committed = listener;
   }
 
-  found(ids: readonly string[]): void {
-    this.#found(ids);
+  notifyAdopted(ids: readonly string[]): void {
+    this.#adopted(ids);
   }
 
-  replaced(ids: readonly string[]): void {
-    this.#replaced(ids);
+  notifyCommitted(ids: readonly string[]): void {
+    this.#committed(ids);
   }
 }

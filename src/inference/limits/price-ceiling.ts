@@ -2,20 +2,22 @@ import type { Catalog, CatalogModel } from '../catalog.js';
 import type { ModelRoutes } from '../model-routes.js';
 
 /** The highest price at which a call of a model can be charged: the model's own or that of a fallback. */
-export type PriceCeiling = Pick<CatalogModel, 'contextWindow' | 'priceIn' | 'priceOut'>;
+export type MaxPrice = Pick<CatalogModel, 'contextWindow' | 'priceIn' | 'priceOut'>;
 
-const dearer = (a: PriceCeiling, b: PriceCeiling): PriceCeiling => ({
+const dearer = (a: MaxPrice, b: MaxPrice): MaxPrice => ({
   contextWindow: Math.max(a.contextWindow, b.contextWindow),
   priceIn: a.priceIn > b.priceIn ? a.priceIn : b.priceIn,
   priceOut: a.priceOut > b.priceOut ? a.priceOut : b.priceOut,
 });
 
-/** Returns the ceiling of a model. A model proxy that doesn't report its fallbacks may use any model of the same kind. */
-export function createPriceCeilings(
+/**
+ * Creates a function that returns the highest price at which a call of a model can be charged. A model proxy that doesn't report its fallbacks may use any model of the same kind.
+ */
+export function createMaxPriceLookup(
   catalog: Catalog,
   routes: Pick<ModelRoutes, 'fallbacksOf' | 'version'>,
-): (model: CatalogModel) => PriceCeiling {
-  let known = new WeakMap<CatalogModel, PriceCeiling>();
+): (model: CatalogModel) => MaxPrice {
+  let known = new WeakMap<CatalogModel, MaxPrice>();
   let version = -1;
   return (model) => {
     if (version !== routes.version()) {
@@ -29,7 +31,7 @@ export function createPriceCeilings(
       const others = names
         ? names.flatMap((name) => catalog.get(name) ?? [])
         : catalog.all().filter((other) => other.kind === model.kind);
-      ceiling = others.reduce<PriceCeiling>(dearer, model);
+      ceiling = others.reduce<MaxPrice>(dearer, model);
       known.set(model, ceiling);
     }
     return ceiling;

@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.js';
-import { shortened } from '../../lib/shortened.js';
 import type { WindowDecision } from '../../lib/sliding-window.js';
+import { truncateUtf8 } from '../../lib/truncate.js';
 import type { CatalogModel } from '../catalog.js';
 
 /** A refusal that also reports the state of the rate limit. */
@@ -29,8 +29,8 @@ export const creditsHeld = (): AdmissionError =>
     retryAfterSeconds: 1,
   });
 
-/** Redis is away and this edge has given out its share, or Redis keeps the rest in reserve for edges that lose it. */
-export const shareSpent = (): AdmissionError =>
+/** Redis is unavailable and this edge has used up its degraded quota, or Redis reserves the rest for edges that lose contact. */
+export const balanceUnverifiable = (): AdmissionError =>
   new AdmissionError('insufficient_credits', {
     message: "The balance can't be checked right now. Try again in a moment.",
     retryAfterSeconds: 1,
@@ -51,7 +51,7 @@ const PREFIX = 'gateway/';
  * @param isModel Whether there is a model of this name; used for a hint.
  */
 export function modelUnknown(name: string, isModel: (name: string) => boolean): AdmissionError {
-  const shown = shortened(name.replace(/[\p{C}"]/gu, '?'), LONGEST_NAME_BYTES);
+  const shown = truncateUtf8(name.replace(/[\p{C}"]/gu, '?'), LONGEST_NAME_BYTES);
   const meant = `${PREFIX}${name}`;
   const hint = isModel(meant) ? ` Did you mean "${meant}"?` : '';
   return new AdmissionError('model_not_allowed', {

@@ -6,7 +6,7 @@ import type { AccountState } from './account-state.js';
 import { Admission, type Blocked, CallerGoneError } from './limits.js';
 import type { LimitsMetrics } from './limits-metrics.js';
 import type { PeriodSpend } from './period-spend.js';
-import { creditsHeld, dailyCapHeld, keyGuardHeld, shareSpent } from './refusals.js';
+import { balanceUnverifiable, creditsHeld, dailyCapHeld, keyGuardHeld } from './refusals.js';
 import { type AdmissionOutcome, type Waiter, WaitQueue } from './wait-queue.js';
 
 interface WaitingDeps {
@@ -85,7 +85,7 @@ export class WaitingCalls {
         const isReserved = this.#queue(waiter).head?.admission.isReserved ?? false;
         if (!isReserved) refuse(this.#held(waiter));
         else if (performance.now() - since < RESERVED_MS) endLimit = graceTimeout(RESERVED_AGAIN_MS, giveUp);
-        else refuse(waiter.blocked === 'balance_held' ? shareSpent() : this.#held(waiter));
+        else refuse(waiter.blocked === 'balance_held' ? balanceUnverifiable() : this.#held(waiter));
       };
       let endLimit = graceTimeout(this.deps.queueMs ?? WAIT_MS, giveUp);
       this.#left.set(waiter, (outcome) => {

@@ -179,7 +179,7 @@ export class StreamAnswer implements RelayAnswer, WholeEventSink {
       this.#countDelta();
       this.#textBytes += textBytes;
       this.#usageIsLast = false;
-      this.call.firstToken();
+      this.call.noteToken();
     } else if (this.#check.textless && usage === undefined) this.#countTextless();
     if (usage === undefined) return;
     this.#usage = usage;

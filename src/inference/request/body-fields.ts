@@ -104,8 +104,8 @@ const LONGEST_SHOWN = 64;
 export const printableName = (name: string): string =>
   name.slice(0, LONGEST_SHOWN).replace(/[^\w.-]/g, '?') || '?';
 
-/** Names of dropped members as the value of a header. */
-export function printableNames(names: readonly string[]): string {
+/** Formats the names of dropped members as a header value: at most 16 names of 64 characters. */
+export function droppedFieldsHeader(names: readonly string[]): string {
   const unique = [...new Set(names)];
   const shown = unique.slice(0, MOST_SHOWN).map(printableName);
   const more = unique.length - shown.length;

@@ -1,5 +1,5 @@
 import type { Member } from '../../lib/json-scan.js';
-import { type AllowedFields, passes, printableNames } from './body-fields.js';
+import { type AllowedFields, droppedFieldsHeader, passes } from './body-fields.js';
 import { type Reasoning, reasoningOf } from './reasoning.js';
 import { TEMPLATE_ARGUMENTS, type TemplateArguments, templateArguments } from './template-arguments.js';
 
@@ -87,7 +87,7 @@ export function forwardedBody(
     kept,
     bytes: Buffer.concat(parts, length),
     modelAt: { start, end: start + named.length },
-    dropped: dropped.length > 0 ? printableNames(dropped) : undefined,
+    dropped: dropped.length > 0 ? droppedFieldsHeader(dropped) : undefined,
   };
 }
 

@@ -16,7 +16,13 @@ import { createAccount } from './account-creation.js';
 import type { ChangePasswordInput, DeleteAccountInput, SignupInput } from './accounts.inputs.js';
 import type { MeOutput } from './accounts.outputs.js';
 import { accountView, emailKeyOf } from './accounts.rules.js';
-import { anotherAdminStays, deleteKeys, findByEmailKey, findById, lockById } from './accounts.store.js';
+import {
+  anotherAdminStays,
+  deleteKeys,
+  findById,
+  findByNormalizedEmail,
+  lockById,
+} from './accounts.store.js';
 import { requireLive } from './acting.js';
 import { isExempt } from './exemption.rules.js';
 import { forgetNetworks } from './known-networks.store.js';
@@ -75,7 +81,7 @@ export function createAccountsService(deps: ServiceDeps): AccountsService {
 
   const makeAccount = async (context: ServiceContext, input: SignupInput): Promise<Account> => {
     // Checked first only to save hashing; the unique index decides.
-    if (await findByEmailKey(context.em, emailKeyOf(input.email))) throw new AppError('email_taken');
+    if (await findByNormalizedEmail(context.em, emailKeyOf(input.email))) throw new AppError('email_taken');
     const passwordHash = await passwords.hash(input.password);
     const networkHash = names.network(context.network);
     const account = await context.em.transactional(async (em) => {

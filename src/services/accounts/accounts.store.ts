@@ -9,7 +9,7 @@ import { Account, MAILBOX_SQL } from '../../entities/accounts/account.js';
 import { StarterCredit } from '../../entities/accounts/starter-credit.js';
 
 /** Finds an account that isn't deleted. */
-export function findByEmailKey(em: EntityManager, emailKey: string): Promise<Account | null> {
+export function findByNormalizedEmail(em: EntityManager, emailKey: string): Promise<Account | null> {
   return em.findOne(Account, { emailKey, deletedAt: null }, UNTRACKED);
 }
 

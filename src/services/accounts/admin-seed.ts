@@ -9,7 +9,7 @@ import { deleteWidgets } from '../widgets/widgets.store.js';
 import { endSessions } from './account-changes.rules.js';
 import { createAccount } from './account-creation.js';
 import { emailKeyOf } from './accounts.rules.js';
-import { deleteKeys, findByEmailKey, lockById } from './accounts.store.js';
+import { deleteKeys, findByNormalizedEmail, lockById } from './accounts.store.js';
 import { forgetNetworks } from './known-networks.store.js';
 import { forgetResets } from './password-reset.store.js';
 import type { Passwords } from './passwords.js';
@@ -34,7 +34,7 @@ export interface AdminSeedDeps {
 export async function seedAdmin(em: EntityManager, deps: AdminSeedDeps): Promise<void> {
   const { config, log } = deps;
   if (config.adminEmail === null) return;
-  const existing = await findByEmailKey(em, emailKeyOf(config.adminEmail));
+  const existing = await findByNormalizedEmail(em, emailKeyOf(config.adminEmail));
   if (existing?.role === 'admin') return;
   if (config.adminPassword === null) {
     // Jobs seed with the same settings; only the platform logs it.

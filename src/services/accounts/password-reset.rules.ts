@@ -31,8 +31,8 @@ export const resetTokenHash = (token: string): string | undefined =>
 /** The page where a token is used. The fragment after `#` appears in no request and no log. */
 export const resetUrl = (baseUrl: string, token: string): string => `${baseUrl}/reset-password#${token}`;
 
-/** The email with the link. It contains nothing that a stranger could have chosen. */
-export function resetMail(url: string): { subject: string; text: string; html: string } {
+/** The email that contains the reset link. It contains nothing that a stranger could have chosen. */
+export function passwordResetEmail(url: string): { subject: string; text: string; html: string } {
   const subject = 'Set a new password';
   const paragraphs = [
     'Someone requested a new password for the account with this email address. If it was you, open this link:',

@@ -92,7 +92,7 @@ export function createPasswordResetService(
         // An object, because a string would be parsed as a list of addresses.
         to: { name: '', address },
         headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
-        ...rules.resetMail(rules.resetUrl(publicBaseUrl, token)),
+        ...rules.passwordResetEmail(rules.resetUrl(publicBaseUrl, token)),
         signal: AbortSignal.timeout(ATTEMPT_MS),
       });
     } catch (error) {

@@ -8,7 +8,7 @@ import type { ServiceDeps } from '../deps.js';
 import type { LoginInput } from './accounts.inputs.js';
 import type { UserOutput } from './accounts.outputs.js';
 import { emailKeyOf, userView } from './accounts.rules.js';
-import { findByEmailKey } from './accounts.store.js';
+import { findByNormalizedEmail } from './accounts.store.js';
 import { rememberNetwork } from './known-networks.store.js';
 import { createLoginLimits } from './login-limits.service.js';
 import { ABSOLUTE_LIFETIME_SECONDS, createSessionTokens, type VerifiedClaims } from './session-tokens.js';
@@ -99,7 +99,7 @@ export function createSessionsService(deps: ServiceDeps): SessionsService {
     async login(context, input) {
       let account: Account | null = null;
       const right = await limits.login(context, input.email, async () => {
-        account = await findByEmailKey(context.em, emailKeyOf(input.email));
+        account = await findByNormalizedEmail(context.em, emailKeyOf(input.email));
         return passwords.match(input.password, account?.passwordHash);
       });
       if (!right || !account || !(await remember(context, account)))

@@ -10,7 +10,7 @@ import { endSessions } from './account-changes.rules.js';
 import type { ListUsersInput, UpdateUserInput, UsersConnectionInput } from './accounts.inputs.js';
 import type { UserOutput } from './accounts.outputs.js';
 import { emailKeyOf, userView } from './accounts.rules.js';
-import { anotherAdminStays, findByEmailKey, findById, lockById } from './accounts.store.js';
+import { anotherAdminStays, findById, findByNormalizedEmail, lockById } from './accounts.store.js';
 import { requireActingAdmin } from './acting.js';
 import { findAccounts, findPlan, listAccounts, pageAccounts } from './users.store.js';
 
@@ -48,7 +48,7 @@ export function createUsersService(): UsersService {
     },
     async findUserByEmail(context, email) {
       requireAdmin(context);
-      const account = await findByEmailKey(context.em, emailKeyOf(email));
+      const account = await findByNormalizedEmail(context.em, emailKeyOf(email));
       return account ? userView(account) : undefined;
     },
     async getUser(context, id) {

@@ -31,7 +31,7 @@ export async function rearmGuard(em: EntityManager, keyId: string): Promise<void
  * Lets the guard of a key act at once if the key's spend of the month (`YYYY-MM`) has reached it. Needs a transaction
  * that holds the lock of the account.
  */
-export async function actGuard(em: EntityManager, keyId: string, month: string): Promise<void> {
+export async function triggerGuard(em: EntityManager, keyId: string, month: string): Promise<void> {
   const db = em.getKysely();
   const { rows } = await sql<{ alerted: string | null }>`
     select act_guards(array[${keyId}::uuid], array[${month}], ${MAX_MAILS_PER_MONTH}, ${TOO_MANY_MAILS}) as alerted`.execute(
@@ -49,7 +49,7 @@ export async function actGuard(em: EntityManager, keyId: string, month: string):
  * Undoes what the guard of a key did in a month (`YYYY-MM`); it doesn't act again in that month. False if it hasn't
  * acted.
  */
-export async function undoGuard(em: EntityManager, keyId: string, month: string): Promise<boolean> {
+export async function undoGuardAction(em: EntityManager, keyId: string, month: string): Promise<boolean> {
   const done = { keyId, actedMonth: month, undone: false };
   return (await em.nativeUpdate(KeyGuard, done, { undone: true })) > 0;
 }

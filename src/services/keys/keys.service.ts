@@ -16,7 +16,7 @@ import { requireActing, requireLive, writeAsViewer } from '../accounts/acting.js
 import { requireChatModels } from '../billing/plan-models.js';
 import { idOf, notFound } from '../not-found.js';
 import { requireExpectedKey } from './expected-key.js';
-import { actGuard, rearmGuard, setGuard, undoGuard } from './guards.store.js';
+import { rearmGuard, setGuard, triggerGuard, undoGuardAction } from './guards.store.js';
 import type { CreateKeyInput, ExpectedKeyInput, KeysConnectionInput, UpdateKeyInput } from './keys.inputs.js';
 import type { CreatedKeyOutput, KeyDayOutput, KeyOutput } from './keys.outputs.js';
 import { MAX_KEYS, virtualKeyAlias, virtualKeyField } from './keys.rules.js';
@@ -175,7 +175,7 @@ export function createKeysService({ envelopes, virtualKeys }: KeysServiceDeps) {
           await requireChatModels(em, accountId, [[GUARD_MODEL, guard.model_public_name]]);
         if (input.monthly_limit_usd === null) await rearmGuard(em, id);
         if (guard !== undefined) await setGuard(em, id, guard);
-        if (mayAct) await actGuard(em, id, utcMonth(now));
+        if (mayAct) await triggerGuard(em, id, utcMonth(now));
         await notifyInvalidation(em, { kind: 'key', id, accountId });
         return readKey(em, accountId, id, now);
       });
@@ -198,7 +198,7 @@ export function createKeysService({ envelopes, virtualKeys }: KeysServiceDeps) {
         await requireActing(em, viewer);
         await readKey(em, accountId, id, now);
         if (expected) await requireExpectedKey(em, { id, accountId }, expected);
-        const undone = await undoGuard(em, id, utcMonth(now));
+        const undone = await undoGuardAction(em, id, utcMonth(now));
         // The transaction may have waited for the row.
         await requireLive(em, viewer);
         if (undone) await notifyInvalidation(em, { kind: 'key', id, accountId });

@@ -7,7 +7,7 @@ import { createFiguresCache } from './figures-cache.js';
 import { readPublic } from './quiet-hours.store.js';
 import type { StatusOutput } from './status.outputs.js';
 import { type DayOfModel, STATUS_DAYS, statusReport } from './status.rules.js';
-import { badHours, daysOfModels, lastCalls, waitingSince } from './status.store.js';
+import { daysOfModels, degradedHours, lastCalls, waitingSince } from './status.store.js';
 
 /** Days read in one statement. */
 const SLICE_DAYS = 15;
@@ -36,7 +36,7 @@ export function createStatusService({
     }
     const recent = new Date(dayStart(now) - DAY_MS);
     const latest = await readPublic(em, { from: recent, leastAccounts }, async (own, counted) => ({
-      badHours: await badHours(own, from, leastAccounts),
+      badHours: await degradedHours(own, from, leastAccounts),
       lastCalls: await lastCalls(own, counted),
       waitingSince: await waitingSince(own),
     }));

@@ -51,8 +51,15 @@ export async function daysOfModels(
   }));
 }
 
-/** Hours since `from` in which too many calls of a model failed, of at least `leastAccounts` accounts. */
-export async function badHours(em: EntityManager, from: Date, leastAccounts: number): Promise<BadHour[]> {
+/**
+ * Hours since `from` in which too many calls of a model failed. Leaves out hours in which fewer than `leastAccounts`
+ * accounts called the model.
+ */
+export async function degradedHours(
+  em: EntityManager,
+  from: Date,
+  leastAccounts: number,
+): Promise<BadHour[]> {
   const { rows } = await sql<BadHour>`
     select model, (extract(epoch from hour) * 1000)::float8 as hour_ms, (successes + ${failures})::float8 as requests,
       ${failures}::float8 as errors

@@ -16,7 +16,7 @@ export const LISTED_CHARACTERS = 1_000;
 const SLUG_BYTES = 18;
 const SLUG = /^[A-Za-z0-9_-]{24}$/;
 
-export const newSlug = (): string => randomBytes(SLUG_BYTES).toString('base64url');
+export const newShareSlug = (): string => randomBytes(SLUG_BYTES).toString('base64url');
 export const isSlug = (text: string): boolean => SLUG.test(text);
 
 /** Binds a sealed text to its account, row and field (associated data of the envelope). */

@@ -8,7 +8,7 @@ import { notFound } from '../not-found.js';
 import { lockStarts } from './bounds.store.js';
 import { contentKeyOf, sharedView } from './content.js';
 import type { SessionOutput, SharedSessionOutput, SharingOutput } from './playground.outputs.js';
-import { isSlug, newSlug, SHARED_SESSIONS } from './playground.rules.js';
+import { isSlug, newShareSlug, SHARED_SESSIONS } from './playground.rules.js';
 import { findShared, type StoredSession } from './playground.store.js';
 
 export interface Sharing {
@@ -49,7 +49,7 @@ export function createSharing(
         const { session } = await requireSession({ ...context, em }, id);
         const known = rotate ? null : session.shareSlug;
         if (!session.shared) requireFewer(await em.count(PlaygroundSession, { accountId, shared: true }));
-        const shareSlug = known ?? newSlug();
+        const shareSlug = known ?? newShareSlug();
         await em.nativeUpdate(PlaygroundSession, { id, accountId }, { shareSlug, shared: true });
         // The transaction may have waited for the row.
         await requireLive(em, viewer);

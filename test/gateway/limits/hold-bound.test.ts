@@ -1,4 +1,4 @@
-import { createPriceCeilings } from '../../../src/inference/limits/price-ceiling.js';
+import { createMaxPriceLookup } from '../../../src/inference/limits/price-ceiling.js';
 import { type InspectedBody, inspectBody } from '../../../src/inference/request/request-body.js';
 import { costBound, estimateInputTokens } from '../../../src/inference/usage/usage.js';
 import { costOf, type Money } from '../../../src/lib/money.js';
@@ -168,7 +168,7 @@ describe('the hold of a call', () => {
             publicName: String(at),
             kind: 'chat' as const,
           }));
-          const ceilingOf = createPriceCeilings(
+          const ceilingOf = createMaxPriceLookup(
             {
               get: (name) => models[Number(name)],
               all: () => models,

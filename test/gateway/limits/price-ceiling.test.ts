@@ -1,5 +1,5 @@
 import type { CatalogModel } from '../../../src/inference/catalog.js';
-import { createPriceCeilings } from '../../../src/inference/limits/price-ceiling.js';
+import { createMaxPriceLookup } from '../../../src/inference/limits/price-ceiling.js';
 import { createModelRoutes } from '../../../src/inference/model-routes.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { startTestProxy, type TestProxy } from '../../support/proxy.js';
@@ -46,7 +46,7 @@ describe('the highest price at which a call can be charged', () => {
   test("the ceiling is the highest price of the model and the fallbacks that the product's own proxy reports", async () => {
     const routes = createModelRoutes(proxy.url, '', proxy.masterKey);
     await routes.ready;
-    const ceilingOf = createPriceCeilings(catalog, routes);
+    const ceilingOf = createMaxPriceLookup(catalog, routes);
     expect(routes.fallbacksOf('gateway/fast')).toEqual(['gateway/qwen-fast']);
     expect(ceilingOf(MODELS[0]!)).toMatchObject({ priceIn: 2n, priceOut: 3n, contextWindow: 32_000 });
     expect(ceilingOf(MODELS[1]!)).toMatchObject({ priceIn: 2n, priceOut: 2n, contextWindow: 32_000 });
@@ -57,7 +57,7 @@ describe('the highest price at which a call can be charged', () => {
     const other = await startScriptedUpstream();
     const routes = createModelRoutes(other.url, '', 'key');
     await routes.ready;
-    const ceilingOf = createPriceCeilings(catalog, routes);
+    const ceilingOf = createMaxPriceLookup(catalog, routes);
     expect(ceilingOf(MODELS[0]!)).toMatchObject({ priceIn: 9n, priceOut: 9n, contextWindow: 32_000 });
     expect(ceilingOf(MODELS[3]!)).toMatchObject({ priceIn: 1n, priceOut: 0n, contextWindow: 8_000 });
     await routes.stop();

@@ -80,7 +80,7 @@ describeWithRedis('edges on their way back to Redis', () => {
     const [one, other] = await two(options, options);
     await one.admit(1);
     const before = await lastBeat(one);
-    other.identity.replaced([one.identity.id]);
+    other.identity.notifyCommitted([one.identity.id]);
     await until(async () => (await lastBeat(one)) < before);
     await other.admit(1);
     await one.admit(1);
@@ -197,7 +197,7 @@ describeWithRedis('edges on their way back to Redis', () => {
       return (await gauge(other, 'gateway_edges_alive')) === 1;
     });
     // Reporting a dead edge makes this one send a heartbeat.
-    one.identity.replaced(['another']);
+    one.identity.notifyCommitted(['another']);
     await until(() => one.log.at(-1) === 'Redis is back; limits are shared again', { intervalMs: 1 });
     expect(await exhaust(other)).toEqual([101, 'insufficient_credits']);
   }, 60_000);

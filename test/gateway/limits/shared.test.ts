@@ -328,17 +328,17 @@ describeWithRedis('limits over Redis', () => {
     await redis.client.zadd('gw:edges', Date.now() - 115_000, 'dead');
     await redis.leave(one.entry.account.id, ledger.balance, { dead: { holds: UNIT, charges: UNIT * 100n } });
     for (let time = 0; time < 3; time++) {
-      other.identity.found(['dead', 'never-heard-of']);
+      other.identity.notifyAdopted(['dead', 'never-heard-of']);
       await until(async () => (await silentFor()) < 100_000, { what: 'the dead edge to be kept' });
       // As long again as it takes to be gone, nearly.
       await redis.client.zincrby('gw:edges', -55_000, 'dead');
     }
     expect(await outcomeOf(one.admit(10))).toBe('insufficient_credits');
     expect(deadOf(await redis.open())).toMatchObject({ 'c:dead': String(UNIT * 100n) });
-    other.identity.replaced(['dead']);
+    other.identity.notifyCommitted(['dead']);
     await until(async () => (await silentFor()) >= 110_000, { what: 'the dead edge to be reported' });
     // It may come late.
-    other.identity.found(['dead']);
+    other.identity.notifyAdopted(['dead']);
     const silent = await redis.client.zscore('gw:edges', 'dead');
     const began = Date.now();
     await until(async () => Number(await redis.client.zscore('gw:edges', other.identity.id)) > began);
@@ -376,7 +376,7 @@ describeWithRedis('limits over Redis', () => {
       dead: { holds: UNIT * 100n, charges: UNIT },
     });
     await expect(pair[0].admit(10)).rejects.toMatchObject({ code: 'insufficient_credits' });
-    pair[1].identity.replaced(['dead', 'never-heard-of']);
+    pair[1].identity.notifyCommitted(['dead', 'never-heard-of']);
     const began = Date.now();
     const admitted = await until(() => pair[0].admit(10).catch(() => undefined));
     // The other edge learns of it with its next heartbeat. By itself it would release them after a minute.

@@ -7,11 +7,11 @@ import { type Admission, BALANCE_FLOOR, type Blocked, floorOf } from '../limits.
 import { hold } from '../local-counters.js';
 import type { PeriodSpend } from '../period-spend.js';
 import {
+  balanceUnverifiable,
   dailyCapExceeded,
   dailyCapHeld,
   insufficientCredits,
   rateExceeded,
-  shareSpent,
 } from '../refusals.js';
 
 /**
@@ -55,7 +55,7 @@ export class DegradedQuota {
     const share = this.#shareOf(account, account.lowest - BALANCE_FLOOR, '');
     if (account.available < floor || account.claims + admission.hold > share.ceiling) {
       if (careful || account.holds > 0n) return 'balance_held';
-      throw shareSpent();
+      throw balanceUnverifiable();
     }
     let part: Share | undefined;
     if (dailyLimit !== null) {

@@ -87,8 +87,8 @@ class RedisCounters implements Counters {
       // An edge that never reached Redis doesn't know how many edges there are.
       edges: () => (this.#quota.heardAt > 0 ? this.#quota.edges : UNKNOWN_EDGES),
     });
-    deps.identity.onFound((ids) => this.#failover.found(ids));
-    deps.identity.onReplaced((ids) => this.#failover.fence(ids));
+    deps.identity.onAdopted((ids) => this.#failover.found(ids));
+    deps.identity.onCommitted((ids) => this.#failover.fence(ids));
   }
 
   get edges(): number {
