@@ -14,7 +14,7 @@ import { reads, writes } from './route-rules.js';
  */
 const BODY = { bodyLimitBytes: 320 * 1024 };
 
-/** The viewer's chat widgets. The edge answers their visitors (src/gateway/widget.routes.ts). */
+/** The viewer's chat widgets. The edge answers their visitors (src/gateway/widget/widget.routes.ts). */
 export const widgetsRoutes = restRoutes('Widgets', (route, { widgets }) => {
   route('POST /api/widgets', writes(BODY), {
     operationId: 'createWidget',

@@ -40,6 +40,7 @@ const LOADS = [
   { keys: 500, capped: true },
 ];
 const COST = 1_000_000n;
+const TIMEOUTS = { redisMs: 5_000, queueMs: 5_000 };
 const MODEL = { publicName: 'm', kind: 'chat', contextWindow: 1_000, priceIn: 1_000n, priceOut: 0n } as const;
 
 interface Build {
@@ -54,8 +55,8 @@ async function load(dist: string): Promise<Build> {
   const [limits, accounts, identity] = await Promise.all(
     ['create-limits.js', 'account-state.js', 'edge-identity.js'].map(of),
   );
-  // Older builds keep PeriodSpend in account-state.js.
-  const periods = await of('period-spend.js').catch(() => ({}));
+  // Builds before 1.1.0 have it in account-state.js, as `DayState`.
+  const periods = await of('period-spend.js').catch(() => ({ PeriodSpend: accounts.DayState }));
   return { ...limits, ...accounts, ...periods, ...identity } as Build;
 }
 
@@ -110,7 +111,9 @@ async function subject(
     registry: new Registry(),
     identity: new build.EdgeIdentity(),
     mayAdmit: () => true,
-    timeouts: { redisMs: 5_000, queueMs: 5_000 },
+    timeouts: TIMEOUTS,
+    // What builds before 1.1.0 call them.
+    ...{ patience: TIMEOUTS },
   });
   return { limits, payers, ended: [] };
 }

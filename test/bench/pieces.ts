@@ -78,7 +78,8 @@ function surroundings(body: unknown) {
   };
   return {
     context: { ...context, ...rest } as never,
-    call: { input, succeed: nothing, fail: nothing, firstToken: nothing } as never,
+    // Builds before 1.1.0 call it `firstToken`.
+    call: { input, succeed: nothing, fail: nothing, noteToken: nothing, firstToken: nothing } as never,
     recipient: recipient as never,
   };
 }

@@ -8,7 +8,8 @@ const SHARED: Readonly<Record<string, string>> = {
 
 /** A GraphQL type has its entity's name: it is what that entity looks like from outside. */
 const isTypeOfEntity = (files: ReadonlySet<string>): boolean =>
-  [...files].every((file) => /^entities\/|^graphql\/.*\.types\.ts$/.test(file));
+  files.size === 2 &&
+  [/^entities\//, /^graphql\/.*\.types\.ts$/].every((room) => [...files].some((file) => room.test(file)));
 
 const DECLARATION =
   /^export (?:default )?(?:abstract )?(?:async )?(?:class|interface|type|function\*?|const|let|enum) (\w+)/gm;

@@ -30,4 +30,13 @@ describe('ai: embeddings', () => {
     const { data } = await suite.openai().embeddings.create({ model: 'gateway/embed', input: value });
     expect(embedding).toEqual(Array.from(data[0]!.embedding));
   });
+
+  test('embedMany passes on the dimensions that a caller asks for', async () => {
+    const { embeddings } = await embedMany({
+      model: providerOf(suite).embeddingModel('gateway/embed'),
+      values: ['one', 'two'],
+      providerOptions: { gateway: { dimensions: 64 } },
+    });
+    expect(embeddings.map(({ length }) => length)).toEqual([64, 64]);
+  });
 });

@@ -18,7 +18,48 @@ function weatherTool() {
   return { asked, tools: { weather } };
 }
 
+/** Two tools, and the names of those that ran. */
+function twoTools() {
+  const ran: string[] = [];
+  const toolOf = (name: string) =>
+    tool({
+      description: `The ${name}.`,
+      inputSchema: z.object({ place: z.string() }),
+      execute: ({ place }) => {
+        ran.push(name);
+        return `known in ${place}`;
+      },
+    });
+  return { ran, tools: { weather: toolOf('weather'), clock: toolOf('clock') } };
+}
+
 describe('ai: tools', () => {
+  test.each([
+    [
+      'generateText',
+      async (settings: Parameters<typeof generateText>[0]) => (await generateText(settings)).steps,
+    ],
+    [
+      'streamText',
+      async (settings: Parameters<typeof generateText>[0]) => {
+        const result = streamText(settings);
+        await result.consumeStream();
+        return result.steps;
+      },
+    ],
+  ])('%s runs several tools in one step', async (_name, stepsOf) => {
+    const { ran, tools } = twoTools();
+    const steps = await stepsOf({
+      model: providerOf(suite)('gateway/fast'),
+      tools,
+      stopWhen: isStepCount(3),
+      prompt: `${FAST} Use weather and clock`,
+    });
+    expect(ran.toSorted()).toEqual(['clock', 'weather']);
+    expect(steps.map(({ toolCalls }) => toolCalls.length)).toEqual([2, 0]);
+    expect(steps[1]!.text).toContain('known in');
+  });
+
   test('the loop of generateText calls the tool and replays its result', async () => {
     const { asked, tools } = weatherTool();
     const { fetch, calls } = watchedFetch();

@@ -5,13 +5,13 @@ const NOT_A_PART = /^$/;
 /** Of a scenario: sums over its requests. */
 const SUM = /^(?:balance|ledger|message days|runs|other usage)$/;
 /** What sums are made of. */
-const SUMMED = /^(?:status|usage\.|ledger\.|body)/;
+const SUMMED = /^(?:usage|ledger)\.(?:status|cost|amount)$/;
 
 const scenarioOf = ({ id }: Difference): string => id.split('/', 1)[0]!;
 
 /** Whether a difference is the one that an entry describes. */
 const matches = (
-  { requests, part, baseline, now, script }: Wanted,
+  { requests, part, baseline, now, without, script }: Wanted,
   one: Difference,
   scriptOf: (id: string) => string,
 ): boolean =>
@@ -19,6 +19,8 @@ const matches = (
   part.test(one.part) &&
   (baseline?.test(one.baseline ?? '') ?? true) &&
   (now?.test(one.now ?? '') ?? true) &&
+  (without === undefined ||
+    (one.baseline ?? '').replace(without, '') === (one.now ?? '').replace(without, '')) &&
   (script?.test(scriptOf(one.id)) ?? true);
 
 /**

@@ -6,6 +6,8 @@ export interface Wanted {
   baseline?: RegExp;
   /** Pattern of the new value; by default, any. */
   now?: RegExp;
+  /** Both values are equal once this is left out of them. */
+  without?: RegExp;
   /** Pattern of the nodes' responses; by default, any. */
   script?: RegExp;
   /** Further differences of the same request that follow from this one, besides the length of the body. */
@@ -69,7 +71,7 @@ export const WANTED: readonly Wanted[] = [
     requests: /^stream-/,
     part: /^body$/,
     baseline: /data: \{(?!.*"(?:choices":\[|error":)).*\}\n/,
-    now: /^:\n|\n:\n|"choices":\[\]|^data: \{/,
+    without: /(?<=^|\n)(?::|data: \{(?!.*"(?:choices":\[\{|error":)).*\}|data: \[DONE\])\n\n/g,
     sentence: 'Requirement N6: an event without choices is a usage chunk or a comment',
   },
   {
@@ -170,6 +172,11 @@ export const WANTED: readonly Wanted[] = [
     part: /^body$/,
     now: /not \\"f\?nction\\"/,
     sentence: 'The same reading; it shows a character outside of ASCII as one question mark instead of two',
+  },
+  {
+    requests: /^playground-\d+$/,
+    part: /^runs$/,
+    sentence: 'Requirements N4, N7 and N8: the same in the rows of playground runs',
   },
   {
     requests: /^widget-near-zero-/,

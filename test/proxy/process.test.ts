@@ -247,7 +247,7 @@ describe('the process of the model proxy', () => {
     writeFileSync(path, 'model_list: 7\n');
     child.kill('SIGHUP');
     await until(() => output().includes('literal.yaml:1: model_list: must be a list of deployments'));
-    await until(() => output().includes('the former routing stays'));
+    await until(() => output().includes('invalid routing file; keeping the previous one'));
     expect(await models()).toContain('gateway/fast');
 
     writeFileSync(path, OWN_KEY_ROUTING.replace('model_name: gateway/embed', 'model_name: gateway/other'));

@@ -42,7 +42,7 @@ function textFor({ body, controls, question }: ChatRequest, chance: Chance): str
   const result = latestResult(body.messages);
   if (result) {
     const shown = textOf(result.content).slice(0, 200);
-    return `This is a simulated answer. The tool gave: ${shown} ${answerText(question, chance, controls.words)}`;
+    return `This is a simulated answer. The tool said: ${shown} ${answerText(question, chance, controls.words)}`;
   }
   return answerText(question, chance, controls.words);
 }

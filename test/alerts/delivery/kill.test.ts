@@ -157,10 +157,13 @@ describe('a process that delivers', () => {
     const frozen = await until(stopped);
     startWorker();
     // The second worker takes over the alert. The first one will find a 400 in its socket when it goes on.
-    expect(await ended(db.pool, id, 40_000)).toMatchObject({ delivery_status: 'sent', response_code: 204 });
-    const before = await readEvent(db.pool, id);
+    const before = await ended(db.pool, id, 40_000);
+    expect(before).toMatchObject({ delivery_status: 'sent', response_code: 204 });
     const requests = receiver.to('/ok/stopped').length;
     expect(requests).toBeGreaterThanOrEqual(2);
+    // On a busy machine a lease may end between claim and request, so an attempt may have sent none.
+    expect(before.attempts).toBeGreaterThanOrEqual(requests);
+    expect(before.attempts).toBeLessThanOrEqual(3);
     frozen.child.kill('SIGCONT');
     await until(() => frozen.output().includes('another process has taken over this alert'), {
       what: 'the word of the one that stood still to be refused',
