@@ -64,7 +64,7 @@ const bundle = await rolldown({
   plugins: [lazyHttp],
   external: (id) => LEFT_ALONE.includes(id),
   onLog(level, log) {
-    // A missing file or export is found here, and not by whoever first calls it.
+    // A missing file or export is found here instead of at the first call.
     if (level === 'warn' && log.code !== 'EVAL') throw new Error(log.message);
   },
 });

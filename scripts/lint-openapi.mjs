@@ -10,7 +10,7 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 const path = process.argv[2] ?? 'schema/openapi.json';
 const text = readFileSync(path, 'utf8');
 
-/** Paths that are required as they are. No request fits both: one is asked by GET, what stands behind an id by POST and DELETE. */
+/** Paths that are required as they are. No request fits both: one has GET, the one below an id has POST and DELETE. */
 const MEANT = /^no-ambiguous-paths .*`\/api\/playground\/shared\/\{slug\}`/;
 
 async function redoclyFaults() {

@@ -9,8 +9,8 @@ import { type DeadLetter, listDeadLetters, retakeDeadLetters } from '../metering
 import { withDatabase } from './database.js';
 
 /**
- * `npm run dead-letters`: lists the usage events in `DATA_DIR/spool/dead-letters`. The database rejected them, and nobody was
- * charged for them. `-- --retake` sends them again. Exit code 1 while some are left, 2 if they can't be read.
+ * `npm run dead-letters`: lists the usage events in `DATA_DIR/spool/dead-letters`. The database rejected these events, so they
+ * weren't charged. `-- --retake` sends them again. Exit code 1 while some are left, 2 if they can't be read.
  */
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 

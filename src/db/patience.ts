@@ -29,7 +29,7 @@ interface Query {
  * Guards a connection of a pool for its whole life:
  * - A query without a response is given up together with its connection, because the next statement, usually a rollback,
  *   would wait just as long.
- * - A lost connection leaves the pool, whoever holds it. Kysely releases a connection only after a successful `begin` or
+ * - A lost connection is removed from the pool, even while it is in use. Kysely releases a connection only after a successful `begin` or
  *   `rollback`, so each outage would otherwise cost the pool some connections for good.
  */
 export function guardConnection(client: PoolClient): void {

@@ -184,7 +184,7 @@ async function connect(
     },
     session,
   );
-  // Closed during the look-up of the session, so nobody would release it later.
+  // A socket that closed during the session look-up gets no later event that would release its place.
   if (socket.readyState !== socket.OPEN) extra.release?.();
   return extra.release !== undefined;
 }

@@ -24,7 +24,7 @@ export class LastingStates<State extends { readonly idle: boolean }> {
 
   /**
    * Forgets states that were idle and unused at this sweep and the one before. A call may get an entry just before the entry is
-   * dropped, and hold or charge a moment later. It must not do so on a state that nobody else sees.
+   * dropped, and hold or charge a moment later. It must not do so on a state that other calls no longer see.
    */
   sweep(isUsed: (id: string) => boolean): void {
     const unused = new Set<string>();

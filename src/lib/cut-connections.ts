@@ -86,7 +86,7 @@ class Watched {
     return now - this.#takenAt >= stalledReaderMs;
   }
 
-  /** Whether the peer ignores our FIN, or keeps sending a body that nobody reads. */
+  /** Whether the peer ignores our FIN, or keeps sending the body of a request that has been answered. */
   #lingers(now: number, { lingerMs, lingerTotalMs }: ConnectionBounds): boolean {
     const { socket, answer } = this;
     const refused = answer?.writableFinished && !answer.req.complete;

@@ -30,7 +30,7 @@ export function workBelongsTo(accountId: string): void {
   if (work) work.owner = accountOwner(accountId);
 }
 
-/** Binds a function to the current owner, whoever calls it later. */
+/** Binds a function to the current owner, so that later calls of the function count as the owner's work. */
 export const keepingOwner = <Args extends unknown[], Result>(
   task: (...args: Args) => Result,
 ): ((...args: Args) => Result) => AsyncResource.bind(task);

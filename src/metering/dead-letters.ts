@@ -18,7 +18,7 @@ export interface Retaken {
   left: DeadLetter[];
 }
 
-/** One file per event, so that nobody appends to a file that is being retried. */
+/** One file per event, so that no event is appended to a file that is being retried. */
 const SUFFIX = '.json';
 const fileOf = (directory: string, id: string): string =>
   join(directory, DEAD_LETTERS_FOLDER, `${id}${SUFFIX}`);

@@ -13,7 +13,7 @@ export const isUpgrade = ({ headers }: FastifyRequest): boolean => headers.upgra
 /**
  * Refuses a write that carries the session cookie, or sets it, unless it comes from this site (requirement T6). Every
  * browser sends the origin of a write in `Sec-Fetch-Site`, `Origin` or both, and every value sent must match. A client that sends
- * neither isn't a browser: nobody can make it send a cookie against its will, so it passes. An upgrade to WebSocket
+ * neither isn't a browser, so no page can make it send a cookie, and its request passes. An upgrade to WebSocket
  * counts as a write: writes may go over it, and the browser makes no preflight request. `same-site` is refused:
  * another service below the same domain is not this site.
  *

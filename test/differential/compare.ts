@@ -15,6 +15,9 @@ export interface Difference {
   now: string | undefined;
 }
 
+/** The name of the scenario that a difference belongs to. */
+export const scenarioOf = ({ id }: Difference): string => id.split('/', 1)[0]!;
+
 const VOLATILE: readonly (readonly [RegExp, string])[] = [
   [/[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/g, '<id>'],
   [/\b(resp|msg|fc|rs)_[0-9a-f]{32,}/g, '$1_<id>'],

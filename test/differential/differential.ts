@@ -13,8 +13,8 @@ import { failingNodes } from './requests/failures.js';
 import { plainCalls } from './requests/plain.js';
 import { refusedRequests } from './requests/refused.js';
 import { streamedCalls } from './requests/streams.js';
-import { type Outcome, run } from './run.js';
-import type { Scenario } from './scenario.js';
+import { type Outcome, run, type Unlisted } from './run.js';
+import { type Scenario, scriptsOf } from './scenario.js';
 import { sortOut } from './sort-out.js';
 import { WANTED } from './wanted.js';
 
@@ -64,7 +64,7 @@ const scenarios = (): Scenario[] =>
 async function compareBuilds(
   checkouts: readonly [string, string],
   only: RegExp,
-  unlisted: (differences: readonly Difference[]) => Difference[],
+  unlisted: Unlisted,
 ): Promise<Outcome> {
   const chosen = scenarios().filter(({ name }) => only.test(name));
   const total: Outcome = { requests: 0, statuses: new Map(), differences: [], onceOnly: [] };
@@ -84,14 +84,6 @@ async function compareBuilds(
   return total;
 }
 
-/** What the nodes answer to each request of a scenario, as text. */
-const scriptTexts = ({ name, steps }: Scenario): [string, string][] =>
-  steps.flatMap(({ script }, i): [string, string][] =>
-    script
-      ? [[`${name}/${i}`, Buffer.concat(script.flatMap(({ pieces }) => pieces)).toString('latin1')]]
-      : [],
-  );
-
 const print = (line: string): void => void process.stderr.write(`${line}\n`);
 
 /**
@@ -105,9 +97,11 @@ export async function differential(): Promise<Result> {
   const only = process.env.DIFFERENTIAL_ONLY;
   // If a build is compared with itself, no wanted difference occurs.
   const wanted = before === now ? [] : WANTED;
-  const texts = new Map(scenarios().flatMap(scriptTexts));
+  const scripts = scriptsOf(scenarios());
+  const textOf = (id: string): string =>
+    Buffer.concat((scripts.get(id) ?? []).flatMap(({ pieces }) => pieces)).toString('latin1');
   const sorted = (differences: readonly Difference[]): ReturnType<typeof sortOut> =>
-    sortOut(differences, wanted, (id) => texts.get(id) ?? '');
+    sortOut(differences, wanted, textOf);
   const { requests, statuses, differences, onceOnly } = await compareBuilds(
     [before, now],
     new RegExp(only ?? ''),

@@ -2,10 +2,10 @@ import { checkInvariants } from '../support/invariants.js';
 import { completion, EVENTS, stream, vectors, whole } from './answers.js';
 import { type Books, readBooks } from './books.js';
 import { type Account, type Arrangement, type Build, startBuild } from './build.js';
-import { type Difference, differences, type Parts } from './compare.js';
+import { type Difference, differences, type Parts, scenarioOf } from './compare.js';
 import type { Script } from './node.js';
 import { type Performed, perform } from './perform.js';
-import type { Scenario } from './scenario.js';
+import { type Scenario, scriptsOf } from './scenario.js';
 
 export interface Outcome {
   requests: number;
@@ -16,8 +16,8 @@ export interface Outcome {
   onceOnly: Difference[];
 }
 
-/** Those of some differences that nobody wants. */
-type Unlisted = (differences: readonly Difference[]) => Difference[];
+/** Returns the differences that `WANTED` doesn't list. */
+export type Unlisted = (differences: readonly Difference[]) => Difference[];
 
 /** What one build did in a scenario. */
 interface Side {
@@ -39,11 +39,7 @@ export async function run(
   scenarios: readonly Scenario[],
   unlisted: Unlisted,
 ): Promise<Outcome> {
-  const scripts = new Map(
-    scenarios.flatMap(({ name, steps }) =>
-      steps.flatMap(({ script }, i): [string, Script][] => (script ? [[`${name}/${i}`, script]] : [])),
-    ),
-  );
+  const scripts = scriptsOf(scenarios);
   const scriptOf = (name: string | undefined, body: string): Script =>
     scripts.get(name ?? '') ?? usualAnswer(body);
   const builds: Build[] = [];
@@ -69,7 +65,6 @@ async function leaveOutChance(
   unlisted: Unlisted,
 ): Promise<void> {
   const unexpected = unlisted(outcome.differences);
-  const scenarioOf = ({ id }: Difference): string => id.split('/', 1)[0]!;
   const names = new Set(unexpected.map(scenarioOf));
   const suspects = scenarios.filter(({ name, where }) => where !== 'parking' && names.has(name));
   if (suspects.length === 0) return;

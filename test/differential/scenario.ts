@@ -36,6 +36,14 @@ export function scenariosOf(
   }));
 }
 
+/** What the nodes do, by the id of the step. */
+export const scriptsOf = (scenarios: readonly Scenario[]): Map<string, Script> =>
+  new Map(
+    scenarios.flatMap(({ name, steps }) =>
+      steps.flatMap(({ script }, i): [string, Script][] => (script ? [[`${name}/${i}`, script]] : [])),
+    ),
+  );
+
 const JSON_TYPE = { 'content-type': 'application/json' };
 const asText = (body: unknown): string | Buffer =>
   typeof body === 'string' || body instanceof Buffer ? body : JSON.stringify(body);

@@ -1,4 +1,4 @@
-import type { Difference } from './compare.js';
+import { type Difference, scenarioOf } from './compare.js';
 import type { Wanted } from './wanted.js';
 
 const NOT_A_PART = /^$/;
@@ -6,8 +6,6 @@ const NOT_A_PART = /^$/;
 const SUM = /^(?:balance|ledger|message days|runs|other usage)$/;
 /** What sums are made of. */
 const SUMMED = /^(?:usage|ledger)\.(?:status|cost|amount)$/;
-
-const scenarioOf = ({ id }: Difference): string => id.split('/', 1)[0]!;
 
 /** Whether a difference is the one that an entry describes. */
 const matches = (

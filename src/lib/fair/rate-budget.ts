@@ -17,7 +17,7 @@ export class Spent {
     return missing > 0 ? Math.max(1, Math.ceil((missing / perMinute) * MINUTE_MS)) : 0;
   }
 
-  /** Spends units, even if they aren't available. Nobody waits longer than a minute for one unit. */
+  /** Spends units, even if they aren't available. The debt is bounded: one unit is available again within a minute. */
   add(now: number, perMinute: number, units: number): void {
     this.#recover(now, perMinute);
     this.#units = Math.min(this.#units + units, 2 * perMinute - 1);

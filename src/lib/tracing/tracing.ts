@@ -19,7 +19,7 @@ export interface Span {
 export interface Tracing {
   /** Creates a span for each request to a server, from its headers to the end of its answer. */
   watch(server: Server): void;
-  /** Begins a span by the W3C header of a request that bypasses watched servers. Whoever answers the request ends the span. */
+  /** Begins a span from the W3C header of a request that bypasses watched servers. The code that answers the request ends it. */
   begin(method: string, traceparent: string | undefined): Span;
   /** The span of a request in progress. */
   of(request: IncomingMessage): Span | undefined;

@@ -15,8 +15,8 @@ const PATIENCE_MS = 4_000;
 export class NotNow extends Error {}
 
 /**
- * Runs `lock table` statements on the tables of usage, in attempts that delay nobody for long: whoever waits for a
- * table lock blocks all who come after, and an audit reads for minutes. The locks last until the transaction ends.
+ * Runs `lock table` statements on the tables of usage, in attempts that delay no other statement for long: a statement that
+ * waits for a table lock blocks all later ones, and an audit reads for minutes. The locks last until the transaction ends.
  * @throws NotNow, with nothing locked, when the tables are in use all the time
  */
 export async function lockUsage(em: EntityManager, locks: readonly RawBuilder<unknown>[]): Promise<void> {

@@ -19,7 +19,7 @@ export function askFirst(endpoint: string, documentId: string): void {
     body: JSON.stringify({ documentId }),
     signal: withinLimit(),
   });
-  // Whoever takes the answer handles its failure.
+  // The caller that takes the answer handles its failure.
   answer.catch(() => undefined);
   (globalThis as Place)[PLACE] = { documentId, answer };
 }

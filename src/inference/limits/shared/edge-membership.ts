@@ -31,11 +31,11 @@ const LOST_MS = 60_000;
  * keeps the spool's owner from being gone.
  */
 const GONE_MS = 120_000;
-/** The silence reported for an edge whose adopted spool waits to be committed: releases its holds and keeps its charges. */
+/** The silence reported for an edge whose adopted spool waits to be committed. Its holds are released, its charges are kept. */
 export const FOUND_MS = LOST_MS;
 /**
- * The silence reported for an edge whose spool is committed: releases its holds at once, and its charges 10 s later, when
- * every edge has read the balances again (row-cache.ts).
+ * The silence reported for an edge whose spool is committed. Its holds are released at once. Its charges are released 10 s
+ * later, when every edge has read the balances again (row-cache.ts).
  */
 export const FENCED_MS = GONE_MS - 10_000;
 /** How long Redis keeps an unused state. */
