@@ -1,8 +1,11 @@
 import { actGuards } from './functions/act-guards.js';
-import { commitCalls } from './functions/commit-calls.js';
+import { callRouteIds } from './functions/call-route-ids.js';
+import { chargeCalls } from './functions/charge-calls.js';
 import { fireAlerts } from './functions/fire-alerts.js';
+import { formerCalls } from './functions/former-calls.js';
 import { keepLedger } from './functions/keep-ledger.js';
 import { keyMonthSpend } from './functions/key-month-spend.js';
+import { ledgerEntryId, postCharges, postChargesBefore } from './functions/post-charges.js';
 import { refuseChange } from './functions/refuse-change.js';
 import type { SqlFunction } from './functions/sql-function.js';
 import { unlockedAccountsFunction } from './functions/unlocked-accounts.js';
@@ -17,7 +20,12 @@ export const functions: readonly SqlFunction[] = [
   keyMonthSpend,
   fireAlerts,
   actGuards,
+  callRouteIds,
+  formerCalls,
+  chargeCalls,
   writeCalls,
-  commitCalls,
+  ledgerEntryId,
+  postCharges,
+  postChargesBefore,
   unlockedAccountsFunction,
 ];

@@ -2,11 +2,13 @@ import type { Pool, PoolClient } from 'pg';
 import { askWithin, connectWithin, queryWithin } from '../db/bounded.js';
 import { STATEMENT_TIMEOUT_MS } from '../db/patience.js';
 import { parseMoney } from '../lib/money.js';
+import { batchArguments } from './batch.js';
 import type { FlushResult, UsageRecord } from './usage-record.js';
 
 /** Error code of a call whose process died before it finished. */
 export const TERMINATED = 'gateway_terminated';
 
+const UNIQUE_VIOLATION = '23505';
 const CONNECT_TIMEOUT_MS = 3_000;
 /** Slightly longer than the server's own statement timeout, for a server that is frozen. */
 const ANSWER_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 500;
@@ -24,20 +26,20 @@ export interface BatchResult extends Pick<FlushResult, 'accounts' | 'keyDays' | 
   refused: UsageRecord[];
 }
 
-const COLUMNS = 28;
-/** The account ids, the columns, and the limit of mails with its message. */
+/** The batch (src/metering/batch.ts), and the limit of mails with its message. */
 const FLUSH = {
   name: 'metering-flush',
-  text: `select * from write_calls(${Array.from({ length: COLUMNS + 3 }, (_, i) => `$${i + 1}`)})`,
+  text: `select * from charge_calls(${Array.from({ length: 45 }, (_, i) => `$${i + 1}`)})`,
 };
 
 /** Emails that one subscription sends per key and month. Without a limit, changing thresholds could flood a stranger's inbox. */
 export const MAX_MAILS_PER_MONTH = 5;
 export const TOO_MANY_MAILS = `Recorded, not emailed: a subscription sends at most ${MAX_MAILS_PER_MONTH} emails per key and month.`;
 
-/** The row that `write_calls` returns. Lists are texts, the cheapest format for both sides. */
+/** The row that `charge_calls` returns. Lists are texts, the cheapest format for both sides. */
 interface FlushRow {
-  inserted: number;
+  /** Ids of calls that were recorded before: nothing was written. */
+  recorded: string | null;
   /** Ids of accounts that don't exist. */
   unknown: string | null;
   /** Id, balance and ledger sequence of each account after the batch. */
@@ -102,28 +104,53 @@ export async function recordedEvents(pool: Pool, records: readonly UsageRecord[]
 
 async function write(client: PoolClient, records: readonly UsageRecord[]): Promise<BatchResult> {
   const accounts = new Set<string>();
-  const byId = new Map<string, UsageRecord>();
+  const left = new Map<string, UsageRecord>();
   for (const record of records) {
-    accounts.add(record.accountId);
-    if (!byId.has(record.id)) byId.set(record.id, record);
+    accounts.add(record.accountId.toLowerCase());
+    const id = record.id.toLowerCase();
+    if (!left.has(id)) left.set(id, record);
   }
-  const values = [`{${[...accounts]}}`, ...columns(byId.values()), MAX_MAILS_PER_MONTH, TOO_MANY_MAILS];
-  const { rows } = await askWithin<FlushRow>(client, { ...FLUSH, values }, ANSWER_TIMEOUT_MS);
-  const row = rows[0]!;
-  const unknown = new Set(row.unknown?.split(' '));
-  return {
-    inserted: row.inserted,
-    strangeVersions: row.strange_versions,
-    refused:
-      unknown.size === 0 ? [] : records.filter(({ accountId }) => unknown.has(accountId.toLowerCase())),
-    alerted: row.alerted?.split(' ') ?? [],
-    accounts: parseTriples(row.balances, (id, balance, seq) => ({
-      id,
-      balance: parseMoney(balance),
-      seq: BigInt(seq),
-    })),
-    keyDays: parseTriples(row.key_days, (keyId, day, spend) => ({ keyId, day, spend: parseMoney(spend) })),
-  };
+  const unknown = new Set<string>();
+  const recorded: UsageRecord[] = [];
+  for (;;) {
+    const row = await send(client, batchArguments([...accounts].sort(), [...left.values()], recorded));
+    for (const id of row.recorded?.split(' ') ?? []) {
+      recorded.push(left.get(id)!);
+      left.delete(id);
+    }
+    for (const id of row.unknown?.split(' ') ?? []) {
+      accounts.delete(id);
+      unknown.add(id);
+    }
+    if (row.recorded !== null || row.unknown !== null) {
+      for (const [id, { accountId }] of left) if (unknown.has(accountId.toLowerCase())) left.delete(id);
+      continue;
+    }
+    return {
+      inserted: left.size,
+      strangeVersions: row.strange_versions,
+      refused:
+        unknown.size === 0 ? [] : records.filter(({ accountId }) => unknown.has(accountId.toLowerCase())),
+      alerted: row.alerted?.split(' ') ?? [],
+      accounts: parseTriples(row.balances, (id, balance, seq) => ({
+        id,
+        balance: parseMoney(balance),
+        seq: BigInt(seq),
+      })),
+      keyDays: parseTriples(row.key_days, (keyId, day, spend) => ({ keyId, day, spend: parseMoney(spend) })),
+    };
+  }
+}
+
+/** Sends a batch, and once more if another process has recorded one of its calls in the meantime. */
+async function send(client: PoolClient, batch: readonly string[]): Promise<FlushRow> {
+  const values = [...batch, MAX_MAILS_PER_MONTH, TOO_MANY_MAILS];
+  const ask = () => askWithin<FlushRow>(client, { ...FLUSH, values }, ANSWER_TIMEOUT_MS);
+  const { rows } = await ask().catch((error: { code?: unknown }) => {
+    if (error.code === UNIQUE_VIOLATION) return ask();
+    throw error;
+  });
+  return rows[0]!;
 }
 
 /** Reads `a b c,a b c`. Scanned rather than split, since each flush reads hundreds of triples. */
@@ -138,54 +165,6 @@ function parseTriples<Value>(text: string | null, read: (a: string, b: string, c
     at = end + 1;
   }
   return values;
-}
-
-/**
- * The columns of a batch as PostgreSQL array literals, built in one pass. The driver would search every value for
- * quotes; here only texts, which may hold any character, are escaped.
- */
-function columns(records: Iterable<UsageRecord>): string[] {
-  const column = new Array<string>(COLUMNS).fill('');
-  let before = '{';
-  for (const record of records) {
-    const requested = quoted(record.requestedModel);
-    const served = record.servedModel === record.requestedModel ? requested : quoted(record.servedModel);
-    column[0] += before + record.id;
-    column[1] += before + record.createdAt;
-    column[2] += before + record.accountId;
-    column[3] += before + (record.keyId ?? 'NULL');
-    column[4] += before + (record.widgetId ?? 'NULL');
-    column[5] += before + requested;
-    column[6] += before + served;
-    column[7] += before + record.endpoint;
-    column[8] += before + record.stream;
-    column[9] += before + record.inputTokens;
-    column[10] += before + record.outputTokens;
-    column[11] += before + record.priceIn;
-    column[12] += before + record.priceOut;
-    column[13] += before + record.cost;
-    column[14] += before + record.latencyMs;
-    column[15] += before + (record.ttftMs ?? 'NULL');
-    column[16] += before + record.status;
-    column[17] += before + quoted(record.errorCode);
-    column[18] += before + record.httpStatus;
-    column[19] += before + record.clientAborted;
-    column[20] += before + record.estimated;
-    column[21] += before + record.anomalous;
-    column[22] += before + (record.promptVersionId ?? 'NULL');
-    column[23] += before + quoted(record.deployment);
-    column[24] += before + (record.nodeId ?? 'NULL');
-    column[25] += before + (record.nodeCalls ?? 'NULL');
-    column[26] += before + quoted(record.movedTo);
-    column[27] += before + quoted(record.errorMessage);
-    before = ',';
-  }
-  return column.map((text) => (text === '' ? '{}' : `${text}}`));
-}
-
-function quoted(text: string | null): string {
-  if (text === null) return 'NULL';
-  return `"${/["\\]/.test(text) ? text.replace(/["\\]/g, '\\$&') : text}"`;
 }
 
 /** Whether the server itself reported the error, which leaves the connection usable. */

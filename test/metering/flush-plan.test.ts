@@ -11,7 +11,7 @@ describe('a flush into tables that were never analysed', () => {
   let db: TestDatabase;
   beforeAll(async () => {
     db = await createTestDatabase();
-    for (const table of ['ledger_entries', 'usage_events_default', 'accounts']) {
+    for (const table of ['ledger_entries', 'calls_default', 'accounts']) {
       await db.pool.query(`alter table ${table} set (autovacuum_enabled = off)`);
     }
   });
@@ -43,7 +43,7 @@ describe('a flush into tables that were never analysed', () => {
       );
     }
     expect(await firingsOf(db.pool, payer)).toHaveLength(1);
-    for (const table of ['ledger_entries', 'usage_events_default']) {
+    for (const table of ['calls_default']) {
       expect((await rowsRead(table)).rows).toBeLessThan(2 * BATCHES * BATCH);
     }
   });

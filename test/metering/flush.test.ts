@@ -7,6 +7,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import fc from '../support/fast-check.js';
 import { checkInvariants } from '../support/invariants.js';
 import { until } from '../support/until.js';
+import { formerBatch } from './former-batch.js';
 import { createPayer, flushWhenFree, intentOf, type Payer, recordOf } from './support.js';
 
 describe('a flushed batch', () => {
@@ -49,34 +50,28 @@ describe('a flushed batch', () => {
     });
   });
 
-  test('a batch of the previous build, without error messages, is written as before', async () => {
+  test('a batch of an edge of the previous build is written as the same batch of this build', async () => {
     const payer = await createPayer(db.pool, DOLLAR);
-    const record = recordOf(payer);
-    const calls: { text: string; values: unknown[] }[] = [];
-    const spy = {
-      connect: async () => {
-        const client = await db.pool.connect();
-        const query = client.query.bind(client);
-        return Object.assign(Object.create(client), {
-          query: (config: { text: string; values: unknown[] }) => {
-            if (config.text?.includes('write_calls')) calls.push(config);
-            return (query as (...given: unknown[]) => unknown)(config);
-          },
-        });
-      },
-    } as unknown as pg.Pool;
-    await flushBatch(spy, [recordOf(payer)]).catch(() => undefined);
-    const { text, values } = calls[0]!;
-    expect(text).toContain('write_calls');
-    // Accounts and 28 columns, the last of which is the error messages.
-    const former = values.toSpliced(28, 1);
-    former[1] = `{${record.id}}`;
-    const marks = former.map((_, at) => `$${at + 1}`);
-    const { rows } = await db.pool.query(`select * from commit_calls(${marks})`, former);
-    expect(rows[0].inserted).toBe(1);
-    expect(await one('select error_message from usage_events where id = $1', record.id)).toEqual({
-      error_message: null,
-    });
+    const other = await createPayer(db.pool, DOLLAR);
+    const createdAt = Date.UTC(2026, 1, 28, 23, 59, 59, 999);
+    const records = [
+      recordOf(payer, { createdAt, deployment: 'fast-1', nodeCalls: 2 }),
+      recordOf(other, { createdAt: createdAt + 1, inputTokens: 7 }),
+      recordOf(payer, { createdAt: createdAt + 1, status: 'error', cost: 0n, errorCode: 'upstream_error' }),
+      recordOf(payer, { createdAt: createdAt + 2, stream: true, servedModel: 'gateway/qwen-pro' }),
+    ];
+    const known = recordOf(payer, { createdAt });
+    await flushBatch(db.pool, [known]);
+    const stranger = { ...recordOf(payer), accountId: newId() };
+    const sent = await formerBatch(db.pool, [...records, known, stranger]);
+    expect(sent).toMatchObject({ inserted: 4, unknown: stranger.accountId });
+    const again = await flushBatch(db.pool, records);
+    expect(again.inserted).toBe(0);
+    expect(sent.balances.split(',').sort()).toEqual(
+      again.accounts.map(({ id, balance, seq }) => `${id} ${formatMoney(balance)} ${seq}`).sort(),
+    );
+    expect(await balanceOf(payer)).toBe(DOLLAR - 3n * known.cost);
+    expect(await checkInvariants(db.pool)).toEqual([]);
   });
 
   test('a failed call counts as a use of its key, but not as spend', async () => {
@@ -162,7 +157,7 @@ describe('a flushed batch', () => {
     pool.on('error', () => undefined);
     const records = [recordOf(payer), recordOf(payer)];
     const waiting = `from pg_stat_activity
-      where query like '%write_calls%' and wait_event_type = 'Lock' and datname = current_database()`;
+      where query like '%charge_calls%' and wait_event_type = 'Lock' and datname = current_database()`;
     /** Ends the flush while it waits for the lock. On a busy machine that wait may end before; then it tries again. */
     const refusedBy = async (end: string): Promise<string> => {
       for (;;) {
@@ -224,10 +219,10 @@ describe('a flushed batch', () => {
     try {
       await flushBatch(pool, [recordOf(payer)]);
       await db.pool.query(
-        `create table usage_events_later partition of usage_events for values from ('2030-01-01') to ('2031-01-01')`,
+        `create table calls_later partition of calls for values from ('2030-01-01') to ('2031-01-01')`,
       );
       expect((await flushBatch(pool, [finished])).inserted).toBe(1);
-      expect(await one('select id from usage_events_later')).toEqual({ id: intent.id });
+      expect(await one('select id from calls_later')).toEqual({ id: intent.id });
       const terminated = terminatedEvent({ ...intent, at: createdAt - 900 });
       expect((await flushBatch(pool, [finished, terminated])).inserted).toBe(0);
     } finally {

@@ -6,7 +6,7 @@ import type { SqlFunction } from './sql-function.js';
  * that month reaches the guard's percentage of the monthly limit, and never for an earlier month after a later one. Months that
  * are over by the database's clock are left out. `p_keys` and `p_months` are pairs; keys without a guard are allowed.
  *
- * `write_calls` calls it after `fire_alerts`, and each change of a guard or a limit calls it, too. All of them hold the lock of
+ * `charge_calls` calls it after `fire_alerts`, and each change of a guard or a limit calls it, too. All of them hold the lock of
  * the account, so no spend and no change is missed.
  *
  * If an alert at the same percentage fires in this transaction, its event also reports what the guard did. Every other active

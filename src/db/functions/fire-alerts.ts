@@ -2,7 +2,7 @@ import { boundedByHour } from './bounded-by-hour.js';
 import type { SqlFunction } from './sql-function.js';
 
 /**
- * Decides which alerts fire and whom they notify. `write_calls` calls it after it has written events, in the same
+ * Decides which alerts fire and whom they notify. `charge_calls` calls it after it has written events, in the same
  * transaction, with the events' times, accounts, keys, costs and statuses.
  *
  * - **A percentage of a monthly limit** fires if a call of its key succeeded, the key's spend in the UTC month of that call is
@@ -14,9 +14,8 @@ import type { SqlFunction } from './sql-function.js';
  *   and everything beyond 300 events of an account in an hour (docs/decisions/0065-deliveries-are-shared-by-account.md).
  *
  * It sees the spend including those events, and concurrent writers of usage of the same keys wait for the lock of the accounts.
- * `usage_events.xmin` shows which events this transaction inserted; earlier events were evaluated before. Look-ups are lateral or
- * scalar subqueries instead of joins, because plans are kept: one made while tables were small must not scan large tables, or
- * all events of an account.
+ * Look-ups are lateral or scalar subqueries instead of joins, because plans are kept: one made while tables were small must not
+ * scan large tables, or all events of an account.
  */
 export const fireAlerts: SqlFunction = {
   name: 'fire_alerts',
@@ -26,11 +25,11 @@ create or replace function fire_alerts(p_at timestamptz[], p_account uuid[], p_k
   set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 begin
 with called as materialized (
-  select key_id, to_char(at at time zone 'UTC', 'YYYY-MM') as month, min(at) as since, max(at) as until
+  select distinct key_id, to_char(at at time zone 'UTC', 'YYYY-MM') as month
   from unnest(p_at, p_key, p_status) as t(at, key_id, status)
-  where key_id is not null and status = 'success' group by 1, 2
+  where key_id is not null and status = 'success'
 ), subscribed as materialized (
-  select s.*, c.month, c.since, c.until
+  select s.*, c.month
   from called c cross join lateral (
     select id, account_id, key_id, kind, destination, thresholds_pct from alert_subscriptions
     where key_id = c.key_id and active offset 0) s
@@ -46,9 +45,6 @@ with called as materialized (
   select * from above a
   where (select true from threshold_firings f
       where f.key_id = a.key_id and f.month = a.month and f.threshold_pct = a.pct) is null
-    and (select true from usage_events u
-      where u.account_id = a.account_id and u.key_id = a.key_id and u.status = 'success'
-        and u.created_at between a.since and a.until and u.xmin = pg_current_xact_id()::xid limit 1)
 ), fired as (
   insert into threshold_firings (key_id, month, threshold_pct, fired_at)
   select distinct key_id, month, pct, now() from reached order by 1, 2, 3

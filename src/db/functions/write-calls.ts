@@ -1,31 +1,6 @@
 import type { SqlFunction } from './sql-function.js';
 
-/**
- * Writes a batch of events and everything that follows from them. Sending a batch twice changes nothing. Amounts are whole
- * numbers of 1e-12 dollars, times are milliseconds. Each array has one element per event, except `p_accounts`, which lists
- * each account of the batch once.
- *
- * Events of accounts that don't exist are left out, and `unknown` lists those accounts. `balances` and `key_days` list the
- * current values of the batch's accounts and keys, even if its events were written before. `alerted` lists the accounts with
- * new alert events.
- *
- * - The accounts are locked in order in a separate statement, so that flushes take turns and the next statement sees the
- *   balances under the lock. `for no key update` is enough, since account ids never change.
- * - Only newly inserted rows are charged. An event is not inserted if its primary key exists, if its id was charged with another
- *   time, or if it reports a dead process although the finished call exists.
- * - Rows of `rollup_dirty` are always inserted, never reused: a roll-up that doesn't see this transaction yet could take an
- *   existing row.
- * - Rows that nearly always exist (days, hours) are updated first, and inserted only if some are missing. The look-up in the
- *   ledger is a scalar subquery: an anti-join becomes a hash over the whole ledger when statistics are outdated. The settings
- *   have the same reason: a plan stays with the connection, and one made while tables were empty must not scan them when they
- *   have grown. The time zone is set because naming one costs more than all other work on a time.
- * - For a widget, `key_days` has the number of answered messages of a day instead of a spend, counted under the lock of the
- *   widget's account.
- * - Guards of keys act after the alerts fired, whose events then report it (`act_guards`).
- * - A prompt version that no longer exists, or belongs to another account, is left out and counted in `strange_versions`.
- * - Another flush holds a row for milliseconds. A transaction that holds it longer is not waited for
- *   (docs/decisions/0084-locked-accounts-wait-apart.md).
- */
+/** `charge_calls` for edges of the previous build, which send their calls as they are. The next release drops it. */
 export const writeCalls: SqlFunction = {
   name: 'write_calls',
   sql: `
@@ -37,147 +12,89 @@ create or replace function write_calls(p_accounts uuid[], p_id uuid[], p_at_ms b
   p_node uuid[], p_node_calls integer[], p_moved_to text[], p_error_message text[], p_most_mails integer, p_too_many text,
   out inserted integer, out unknown text, out balances text, out key_days text, out alerted text,
   out strange_versions integer)
-language plpgsql volatile
-  set timezone = 'UTC' set enable_seqscan = off set plan_cache_mode = force_generic_plan set lock_timeout = '300ms' as $$
+language plpgsql volatile set timezone = 'UTC' set enable_seqscan = off set lock_timeout = '300ms' as $$
 declare
-  known uuid[];
-  complete boolean;
-  charged_accounts integer;
-  watched boolean;
-  guarded boolean;
-  versions uuid[] := p_prompt_version;
+  left_out uuid[] := '{}';
+  none uuid[] := '{}';
+  done record;
+  ids text;
 begin
-  select array_agg(id) into known
-  from (select id from accounts where id = any(p_accounts) order by id for no key update) as locked;
-  complete := coalesce(cardinality(known), 0) = cardinality(p_accounts);
-  if not complete then
-    select string_agg(id::text, ' ') into unknown from unnest(p_accounts) as id where id <> all(coalesce(known, '{}'));
-  end if;
-
-  strange_versions := cardinality(array_remove(p_prompt_version, null));
-  if strange_versions > 0 then
-    select array_agg(case when named is not null then (
-        select v.id from prompt_versions v where v.id = named
-          and (select p.account_id from prompts p where p.id = v.prompt_id) = account_id) end order by nth)
-    into versions from unnest(p_prompt_version, p_account) with ordinality as t(named, account_id, nth);
-    strange_versions := strange_versions - cardinality(array_remove(versions, null));
-  end if;
-
-  with e as (
-    select id, timestamptz 'epoch' + at_ms * interval '1 millisecond' as created_at, account_id, key_id, widget_id,
-      requested_model, served_model, endpoint, stream, input_tokens, output_tokens, price_in * 0.000001 as price_in,
-      price_out * 0.000001 as price_out, cost * 0.000000000001 as cost, latency_ms, ttft_ms, status, error_code,
-      http_status, client_aborted, estimated, anomalous, prompt_version_id, deployment, node_id, node_calls, moved_to,
-      error_message
-    from unnest(p_id, p_at_ms, p_account, p_key, p_widget, p_requested, p_served, p_endpoint, p_stream, p_input,
-      p_output, p_price_in, p_price_out, p_cost, p_latency_ms, p_ttft_ms, p_status, p_error, p_http_status, p_aborted,
-      p_estimated, p_anomalous, versions, p_deployment, p_node, p_node_calls, p_moved_to, p_error_message)
-      as t(id, at_ms, account_id, key_id, widget_id, requested_model, served_model, endpoint, stream, input_tokens,
-        output_tokens, price_in, price_out, cost, latency_ms, ttft_ms, status, error_code, http_status, client_aborted,
-        estimated, anomalous, prompt_version_id, deployment, node_id, node_calls, moved_to, error_message)
-    where complete or account_id = any(known)
-  ), inserted_events as (
-    insert into usage_events (id, created_at, account_id, key_id, widget_id, requested_model, served_model, endpoint,
-      stream, input_tokens, output_tokens, price_in, price_out, cost, latency_ms, ttft_ms, status, error_code,
-      http_status, client_aborted, estimated, anomalous, prompt_version_id, deployment, node_id, node_calls, moved_to,
-      error_message)
-    select id, created_at, account_id, key_id, widget_id, requested_model, served_model, endpoint, stream,
-      input_tokens, output_tokens, price_in, price_out, cost, latency_ms, ttft_ms, status, error_code, http_status,
-      client_aborted, estimated, anomalous, prompt_version_id, deployment, node_id, node_calls, moved_to,
-      error_message
-    from e
-    where (select true from ledger_entries l where l.id = e.id) is null
-      and not (e.error_code is not distinct from 'gateway_terminated' and exists (
-        select from usage_events u where u.account_id = e.account_id and u.id = e.id
-          and u.created_at >= e.created_at and u.created_at < e.created_at + interval '1 day'))
-    on conflict (created_at, id) do nothing
-    returning id, created_at, account_id, key_id, widget_id, status, input_tokens, output_tokens, cost, price_in, price_out
-  ), charged as (
-    select i.*, row_number() over w as nth, sum(i.cost) over w as upto
-    from inserted_events i where i.cost > 0
-    window w as (partition by i.account_id order by i.created_at, i.id)
-  ), entries as (
-    insert into ledger_entries (id, account_id, seq, kind, amount, balance_after, event_id, price_in, price_out, created_at)
-    select c.id, c.account_id, a.ledger_seq + c.nth, 'usage', -c.cost, a.balance - c.upto, c.id, c.price_in,
-      c.price_out, c.created_at
-    from charged c join accounts a on a.id = c.account_id
-  ), accounts_now as (
-    update accounts a set balance = a.balance - t.total, ledger_seq = a.ledger_seq + t.entries
-    from (select account_id, count(*) as entries, sum(cost) as total from charged group by account_id) t
-    where a.id = t.account_id
-    returning a.id, a.balance, a.ledger_seq, a.low_balance_armed and a.balance < a.low_balance_threshold_usd as low
-  ), spent as (
-    select key_id, created_at::date as day, sum(cost) as spend, max(created_at) as last_used_at
-    from inserted_events where key_id is not null group by 1, 2
-  ), days as (
-    update key_spend_days d set spend = d.spend + s.spend, last_used_at = greatest(d.last_used_at, s.last_used_at)
-    from spent s where d.key_id = s.key_id and d.day = s.day
-    returning d.key_id, d.day, d.spend
-  ), new_days as (
-    insert into key_spend_days as d (key_id, day, spend, last_used_at)
-    select key_id, day, spend, last_used_at from spent s
-    where (select count(*) from days) < (select count(*) from spent)
-      and not exists (select from days d where d.key_id = s.key_id and d.day = s.day)
-    on conflict (key_id, day) do update set spend = d.spend + excluded.spend,
-      last_used_at = greatest(d.last_used_at, excluded.last_used_at)
-    returning key_id, day, spend
-  ), widgets_now as (
-    insert into widget_days as d (widget_id, day, messages, errors, input_tokens, output_tokens, cost)
-    select widget_id, created_at::date, count(*) filter (where status = 'success'), count(*) filter (where status = 'error'),
-      sum(input_tokens), sum(output_tokens), sum(cost)
-    from inserted_events where widget_id is not null group by 1, 2
-    on conflict (widget_id, day) do update set messages = d.messages + excluded.messages, errors = d.errors + excluded.errors,
-      input_tokens = d.input_tokens + excluded.input_tokens, output_tokens = d.output_tokens + excluded.output_tokens,
-      cost = d.cost + excluded.cost
-    returning widget_id, day, messages
-  ), seen as (
-    select account_id, date_trunc('hour', created_at) as hour, count(*) as events
-    from inserted_events group by 1, 2
-  ), hours as (
-    update account_usage_hours h set events = h.events + s.events
-    from seen s where h.account_id = s.account_id and h.hour = s.hour
-    returning h.account_id, h.hour
-  ), new_hours as (
-    insert into account_usage_hours as h (account_id, hour, events)
-    select account_id, hour, events from seen s
-    where (select count(*) from hours) < (select count(*) from seen)
-      and not exists (select from hours h where h.account_id = s.account_id and h.hour = s.hour)
-    on conflict (account_id, hour) do update set events = h.events + excluded.events
-  ), dirty as (
-    insert into rollup_dirty (hour) select distinct hour from seen
-  )
-  select (select count(*) from inserted_events), (select count(*) from accounts_now),
-    (select string_agg(id || ' ' || balance || ' ' || ledger_seq, ',') from accounts_now),
-    (select string_agg(key_id || ' ' || day || ' ' || spend, ',')
-      from (select * from days union all select * from new_days
-        union all select widget_id, day, messages from widgets_now) as days_now),
-    exists (select from accounts_now where low)
-      or exists (select from alert_subscriptions where key_id = any(p_key) and active),
-    exists (select from key_guards where key_id = any(p_key))
-  into inserted, charged_accounts, balances, key_days, watched, guarded;
-
-  if charged_accounts < cardinality(known) then
-    select string_agg(id || ' ' || balance || ' ' || ledger_seq, ',') into balances
-    from accounts where id = any(known);
-  end if;
-  if inserted < cardinality(p_id) then
-    select string_agg(s.key_id || ' ' || s.day || ' ' || s.spend, ',') into key_days
-    from (select distinct key_id, (timestamptz 'epoch' + at_ms * interval '1 millisecond')::date as day
-        from unnest(p_key || p_widget, p_at_ms || p_at_ms) as t(key_id, at_ms) where key_id is not null) touched
-      cross join lateral (
-        select key_id, day, spend from key_spend_days d where d.key_id = touched.key_id and d.day = touched.day
-        union all
-        select widget_id, day, messages from widget_days w where w.widget_id = touched.key_id and w.day = touched.day
-        offset 0) s;
-  end if;
-  if inserted > 0 and watched then
-    alerted := fire_alerts(array(select timestamptz 'epoch' + at_ms * interval '1 millisecond' from unnest(p_at_ms) as at_ms),
-      p_account, p_key, p_cost, p_status, p_most_mails, p_too_many);
-  end if;
-  if inserted > 0 and guarded then
-    alerted := nullif(concat_ws(' ', alerted, act_guards(p_key, array(
-        select to_char(timestamptz 'epoch' + at_ms * interval '1 millisecond', 'YYYY-MM') from unnest(p_at_ms) as at_ms),
-      p_most_mails, p_too_many)), '');
-  end if;
+  for attempt in 1..3 loop
+    with e as (
+      select *, row_number() over (order by account_id, at_ms, id) as nth,
+        dense_rank() over (order by account_id) as account, dense_rank() over (order by (requested, served, moved_to, endpoint,
+          price_in, price_out, deployment, node)) as route,
+        (timestamptz 'epoch' + at_ms * interval '1 millisecond')::date as day, at_ms - at_ms % 3600000 as hour_ms
+      from unnest(p_id, p_at_ms, p_account, p_key, p_widget, p_requested, p_served, p_endpoint, p_stream, p_input, p_output,
+          p_price_in, p_price_out, p_cost, p_latency_ms, p_ttft_ms, p_status, p_error, p_http_status, p_aborted, p_estimated,
+          p_anomalous, p_prompt_version, p_deployment, p_node, p_node_calls, p_moved_to, p_error_message)
+        as t(id, at_ms, account_id, key_id, widget_id, requested, served, endpoint, stream, input, output, price_in, price_out,
+          cost, latency_ms, ttft_ms, status, error, http_status, aborted, estimated, anomalous, version, deployment, node,
+          node_calls, moved_to, error_message)
+      where id <> all(left_out) and account_id <> all(none)
+    ), a as (
+      select array_agg(account_id order by account_id) as accounts, array_agg(total order by account_id) as totals,
+        array_agg(charges order by account_id) as charges
+      from (select account_id, coalesce(sum(cost), 0) as total, count(e.id) filter (where cost > 0)::integer as charges
+        from (select distinct account_id from unnest(p_accounts) as account_id where account_id <> all(none)) known
+          left join e using (account_id) group by 1) t
+    ), r as (
+      select array_agg(requested order by route) as requested, array_agg(served order by route) as served,
+        array_agg(moved_to order by route) as moved_to, array_agg(endpoint order by route) as endpoint,
+        array_agg(price_in order by route) as price_in, array_agg(price_out order by route) as price_out,
+        array_agg(deployment order by route) as deployment, array_agg(node order by route) as node
+      from (select distinct on (route) * from e order by route) t
+    ), d as (
+      select array_agg(key_id order by day, key_id) as keys, array_agg(spend order by day, key_id) as spend,
+        array_agg(last_ms order by day, key_id) as last_ms
+      from (select day, key_id, sum(cost) as spend, max(at_ms) as last_ms from e where key_id is not null group by 1, 2) t
+    ), de as (
+      select array_agg(day order by day) as days, array_agg(ends order by day) as ends
+      from (select day, (sum(count(distinct key_id)) over (order by day))::integer as ends from e where key_id is not null
+        group by day) t
+    ), h as (
+      select array_agg(account_id order by hour_ms, account_id) as accounts, array_agg(events order by hour_ms, account_id) as events
+      from (select hour_ms, account_id, count(*)::integer as events from e group by 1, 2) t
+    ), he as (
+      select array_agg(hour_ms order by hour_ms) as hours, array_agg(ends order by hour_ms) as ends
+      from (select hour_ms, (sum(count(distinct account_id)) over (order by hour_ms))::integer as ends from e group by hour_ms) t
+    ), c as (
+      select array_agg(id order by nth) as id, array_agg(at_ms order by nth) as at_ms,
+        array_agg(array_position(a.accounts, account_id) order by nth) as account, array_agg(key_id order by nth) as key_id,
+        array_agg(widget_id order by nth) as widget_id, array_agg(version order by nth) as version,
+        array_agg(route::integer order by nth) as route, array_agg(stream order by nth) as stream,
+        array_agg(input order by nth) as input, array_agg(output order by nth) as output, array_agg(cost order by nth) as cost,
+        array_agg(later order by nth) as later, array_agg(behind order by nth) as behind,
+        array_agg(latency_ms order by nth) as latency_ms, array_agg(ttft_ms order by nth) as ttft_ms,
+        array_agg(status = 'error' order by nth) as failed, array_agg(error order by nth) as error,
+        array_agg(http_status order by nth) as http_status, array_agg(aborted order by nth) as aborted,
+        array_agg(estimated order by nth) as estimated, array_agg(anomalous order by nth) as anomalous,
+        array_agg(node_calls order by nth) as node_calls, array_agg(error_message order by nth) as error_message
+      from (select *, sum(cost) over w - cost as later,
+          (count(*) filter (where cost > 0) over w - case when cost > 0 then 1 else 0 end)::integer as behind
+        from e window w as (partition by account_id order by nth desc)) e cross join a
+    )
+    select w.*, coalesce(cardinality(c.id), 0) as calls into done
+    from a, r, d, de, h, he, c, charge_calls(a.accounts, a.totals, a.charges, coalesce(r.requested, '{}'),
+      coalesce(r.served, '{}'), coalesce(r.moved_to, '{}'), coalesce(r.endpoint, '{}'), coalesce(r.price_in, '{}'),
+      coalesce(r.price_out, '{}'), coalesce(r.deployment, '{}'), coalesce(r.node, '{}'), coalesce(de.days, '{}'),
+      coalesce(de.ends, '{}'), coalesce(d.keys, '{}'), coalesce(d.spend, '{}'), coalesce(d.last_ms, '{}'),
+      coalesce(he.hours, '{}'), coalesce(he.ends, '{}'), coalesce(h.accounts, '{}'), coalesce(h.events, '{}'),
+      coalesce(c.id, '{}'), coalesce(c.at_ms, '{}'), coalesce(c.account, '{}'), coalesce(c.key_id, '{}'),
+      coalesce(c.widget_id, '{}'), coalesce(c.version, '{}'), coalesce(c.route, '{}'), coalesce(c.stream, '{}'),
+      coalesce(c.input, '{}'), coalesce(c.output, '{}'), coalesce(c.cost, '{}'), coalesce(c.later, '{}'),
+      coalesce(c.behind, '{}'), coalesce(c.latency_ms, '{}'), coalesce(c.ttft_ms, '{}'), coalesce(c.failed, '{}'),
+      coalesce(c.error, '{}'), coalesce(c.http_status, '{}'), coalesce(c.aborted, '{}'), coalesce(c.estimated, '{}'),
+      coalesce(c.anomalous, '{}'), coalesce(c.node_calls, '{}'), coalesce(c.error_message, '{}'), p_most_mails, p_too_many) w;
+    unknown := coalesce(done.unknown, unknown);
+    exit when done.recorded is null and done.unknown is null;
+    left_out := left_out || string_to_array(done.recorded, ' ')::uuid[];
+    none := none || string_to_array(done.unknown, ' ')::uuid[];
+  end loop;
+  inserted := done.calls;
+  balances := done.balances;
+  key_days := done.key_days;
+  alerted := done.alerted;
+  strange_versions := done.strange_versions;
 end $$`,
 };
