@@ -17,7 +17,7 @@ import { migrateAndSeedOrExit } from '../services/startup.js';
 import { sessionCleanupJob } from './accounts.jobs.js';
 import { startAlertDelivery } from './alert-delivery.js';
 import { startJobsApp } from './app.js';
-import { auditJob, monthlyGrantsJob } from './billing.jobs.js';
+import { auditJob, monthlyGrantsJob, postChargesJob } from './billing.jobs.js';
 import { resealJob } from './keys.jobs.js';
 import type { JobRunner } from './kit.js';
 import { nodeSweepJob } from './nodes.jobs.js';
@@ -68,6 +68,7 @@ await startOrExit('jobs', async () => {
     jobs: (reports) => [
       partitionsJob(config.usagePartitions),
       rollupsJob,
+      postChargesJob,
       monthlyGrantsJob(createBillingService()),
       auditJob(reports.violations),
       sessionCleanupJob,

@@ -48,10 +48,12 @@ const AccountSchema = defineEntity({
         .joinColumn('plan_id')
         .foreignKeyName('accounts_plan_id_fkey')
         .default('free'),
-    /** numeric(24,12) dollars; always the sum of the ledger. */
+    /** numeric(24,12) dollars; always the sum of the ledger and of the charges after its newest entry. */
     balance: p.decimal().precision(24).scale(12).default('0'),
-    /** Sequence of the newest ledger entry; the version of `balance`. */
+    /** The number of charges and credits so far; the version of `balance`. */
     ledgerSeq: p.bigint().defaultRaw('0'),
+    /** Up to this place, the ledger has an entry for each charge, as version 1.1 wrote it. */
+    denseSeq: p.bigint().defaultRaw('0'),
     /**
      * Dollars of the newest top-up, grant or starter credit, which defines when a balance is low; null without one.
      */

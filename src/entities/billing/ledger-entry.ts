@@ -3,7 +3,10 @@ import { newId } from '../../lib/ids.js';
 
 export type LedgerKind = 'starter' | 'topup' | 'grant' | 'usage' | 'adjustment';
 
-/** One movement of an account's money. Immutable: a trigger refuses UPDATE, DELETE and TRUNCATE. */
+/**
+ * One movement of an account's money, or the charges of the calls between two others (`usage`). Immutable: a trigger refuses
+ * UPDATE, DELETE and TRUNCATE. Another one writes the charges before an entry first.
+ */
 const LedgerEntrySchema = defineEntity({
   name: 'LedgerEntry',
   tableName: 'ledger_entries',
@@ -25,18 +28,18 @@ const LedgerEntrySchema = defineEntity({
   properties: {
     id: p.uuid().primary().onCreate(newId),
     accountId: p.uuid(),
-    /** 1, 2, 3, … per account, without a gap. */
+    /** The place among the account's charges and credits; of a `usage` entry, the place of its last charge. */
     seq: p.bigint(),
     kind: p.text().$type<LedgerKind>(),
     /** Signed dollars. */
     amount: p.decimal().precision(24).scale(12),
     balanceAfter: p.decimal().precision(24).scale(12),
-    /** The usage event that this entry charges. */
+    /** The one call that this entry charges, up to version 1.1. */
     eventId: p.uuid().nullable(),
     /** Unique per account for ever: `grant:{account}:{plan}:{YYYY-MM}` or the caller's Idempotency-Key. */
     idempotencyKey: p.text().nullable(),
     description: p.text().nullable(),
-    /** Price snapshot of a usage charge, dollars per million tokens. */
+    /** The prices of that call, dollars per million tokens. */
     priceIn: p.decimal().precision(24).scale(12).nullable(),
     priceOut: p.decimal().precision(24).scale(12).nullable(),
     createdAt: p.datetime(6).onCreate(() => new Date()),

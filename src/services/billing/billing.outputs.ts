@@ -19,12 +19,15 @@ export const ledgerEntryOutput = z
     amount_usd: decimal('Amount in US dollars. Negative for charges.'),
     balance_after_usd: decimal('Balance after this entry in US dollars.'),
     description: z.string().nullable().describe('Human-readable description.'),
-    event_id: uuid('ID of the usage event that was charged.').nullable(),
-    created_at: timestamp('Creation time.'),
+    event_id: uuid('ID of the one call that was charged, up to version 1.1; null for other entries.').nullable(),
+    created_at: timestamp('Creation time; of the newest `usage` entry while it grows, the time of its latest call.'),
+    // Last, so that the columns of the export keep their positions.
+    calls: count('Number of calls that a `usage` entry charges; null for other kinds.').nullable(),
   })
   .meta({
     id: 'LedgerEntry',
-    description: 'A credit or debit of the account. Ledger entries are immutable.',
+    description:
+      'A credit, or the charges of about an hour of calls. Entries are immutable, but for the newest one of kind `usage`: it grows with each charge until it is written, once an hour or before the next credit. Each call and its charge are in the usage list.',
   });
 export const ledgerOutput = z.array(ledgerEntryOutput).describe('Entries, newest first.');
 export type LedgerEntryOutput = z.infer<typeof ledgerEntryOutput>;
@@ -70,6 +73,9 @@ export const usageItemOutput = z
       .describe(
         "Why the call failed, at most 500 characters; null if it succeeded. A node's message ends in `…` where it may quote the prompt.",
       ),
+    balance_after_usd: decimal(
+      'Balance after the charge in US dollars; null if nothing was charged. For calls before version 1.2, only the receipt has it.',
+    ).nullable(),
   })
   .meta({
     id: 'UsageEvent',

@@ -35,7 +35,7 @@ export async function exportLedger(
         })
         .join('');
       if (page.length < PAGE) return;
-      page = await read(String(page.at(-1)!.seq));
+      page = await read(page.at(-1)!.seq);
     }
   })();
 }

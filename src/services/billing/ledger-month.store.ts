@@ -1,10 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { sql } from 'kysely';
 import { UNTRACKED } from '../../db/untracked.js';
 import { LedgerEntry } from '../../entities/billing/ledger-entry.js';
 import { formatMoney, parseMoney } from '../../lib/money.js';
 import { chargesPerDay } from '../analytics/usage-sums.store.js';
 import type { LedgerMonthOutput } from './billing.outputs.js';
-import { toLedgerEntry } from './ledger-list.store.js';
+import { ledgerRows, toLedgerEntry } from './ledger-list.store.js';
 
 /** Maximum number of entries other than charges on one page. */
 const MOST_CREDITS = 500;
@@ -19,15 +20,12 @@ export async function ledgerBetween(
   { from, until }: { from: Date; until: Date },
 ): Promise<LedgerMonthOutput> {
   const charges = await chargesPerDay(em, { accountId, from, until });
-  const credits = await em.find(
-    LedgerEntry,
-    { accountId, kind: { $ne: 'usage' }, createdAt: { $gte: from, $lt: until } },
-    { ...UNTRACKED, orderBy: { createdAt: 'desc', seq: 'desc' }, limit: MOST_CREDITS + 1 },
-  );
+  const within = sql`e.kind <> 'usage' and e.created_at >= ${from.toISOString()} and e.created_at < ${until.toISOString()}`;
+  const credits = await ledgerRows(em, accountId, within, { limit: MOST_CREDITS + 1 });
   const first = await em.findOne(
     LedgerEntry,
-    { accountId, seq: 1n },
-    { ...UNTRACKED, fields: ['createdAt'] },
+    { accountId },
+    { ...UNTRACKED, fields: ['createdAt'], orderBy: { seq: 'asc' } },
   );
   return {
     charges: charges.map(({ day, calls, cost }) => ({

@@ -15,8 +15,8 @@ type Row = UsageColumns & {
 /**
  * One event of an account with its charge; undefined also for another account's event. `id` must be a UUID.
  *
- * Events are partitioned by time, and their primary key begins with it. A charge has the id of its event and knows
- * the time. For calls without a charge, the id contains the start of the call (UUIDv7), and no call takes a day.
+ * Calls are partitioned by time. The id contains the start of the call (UUIDv7), and no call takes a day. Up to version 1.1, a
+ * charge had a ledger entry with the id of its call, which knows the exact time.
  */
 export async function findReceipt(
   em: EntityManager,
@@ -28,9 +28,12 @@ export async function findReceipt(
   const { rows } = await sql<Row>`
     with charge as materialized (
       select id, created_at, balance_after - amount as balance_before, balance_after from ledger_entries
-      where id = ${id} and account_id = ${accountId} and kind = 'usage')
-    select ${usageColumns}, u.price_in::text, u.price_out::text, charge.id as ledger_entry_id,
-      charge.balance_before::text, charge.balance_after::text
+      where id = ${id} and account_id = ${accountId} and event_id is not null)
+    select ${usageColumns}, u.price_in::text, u.price_out::text,
+      coalesce(charge.id, case when u.seq is not null then ledger_entry_id(u.account_id, 1 + coalesce((
+        select max(l.seq) from ledger_entries l where l.account_id = u.account_id and l.seq < u.seq), 0)) end) as ledger_entry_id,
+      coalesce(charge.balance_before, u.balance_after + u.cost)::text as balance_before,
+      coalesce(charge.balance_after, u.balance_after)::text as balance_after
     from usage_events u left join charge on true
     where u.account_id = ${accountId} and u.id = ${id}
       and u.created_at >= coalesce((select created_at from charge), ${madeAt}::timestamptz - interval '1 minute')

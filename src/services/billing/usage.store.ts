@@ -27,7 +27,7 @@ type Row = { total: string } & (UsageColumns | { [name in keyof UsageColumns]: n
 export const usageColumns = sql`u.id, u.served_model as model_public_name, u.requested_model, u.key_id, u.endpoint, u.stream,
   u.input_tokens, u.output_tokens, u.cost::text as cost_usd, u.latency_ms, u.ttft_ms, u.status, u.error_code,
   u.http_status, u.client_aborted, u.estimated, u.anomalous, u.prompt_version_id, u.widget_id,
-  u.error_message,
+  u.error_message, u.balance_after::text as balance_after_usd,
   (extract(epoch from u.created_at) * 1000000)::bigint::text as created_us`;
 
 /**
@@ -175,5 +175,6 @@ export function toUsageItem(row: UsageColumns): UsageItemOutput {
     created_at: formatTimestamp(Math.floor(Number(row.created_us) / 1000)),
     widget_id: row.widget_id,
     error_message: row.error_message,
+    balance_after_usd: row.balance_after_usd && formatDecimal(row.balance_after_usd),
   };
 }

@@ -19,7 +19,7 @@ export interface Partition extends TimeRange {
 }
 
 /**
- * The partitions of `usage_events` that are missing: for this UTC month and the next two, or for this day and the
+ * The partitions of `calls` that are missing: for this UTC month and the next two, or for this day and the
  * next fourteen. Periods that a partition of either size covers are left to it, so the size may change at any time.
  */
 export function missingPartitions(
@@ -47,7 +47,7 @@ function daysOf(fromMs: number, untilMs: number): Partition[] {
 }
 
 const tableOf = (from: Date, size: PartitionSize): string =>
-  `usage_events_${from
+  `calls_${from
     .toISOString()
     .slice(0, size === 'month' ? 7 : 10)
     .replaceAll('-', '_')}`;

@@ -9,15 +9,18 @@ import { lockUsage } from './usage-lock.store.js';
 /** Moving rows out of the default partition may exceed the usual statement timeout. */
 const MOVE_TIMEOUT_MS = 60_000;
 
-/** The partitions of `usage_events`, oldest first, without the default one. */
-export async function listPartitions(em: EntityManager): Promise<Partition[]> {
+/** The partitions of `calls`, oldest first, without the default one. */
+export const listPartitions = (em: EntityManager): Promise<Partition[]> => partitionsOf(em, 'calls');
+
+/** The partitions of a table, oldest first, without the default one; none if there is no such table. */
+export async function partitionsOf(em: EntityManager, parent: string): Promise<Partition[]> {
   // Reads the catalogue: `to_regclass` may use a cache that another process's commit hasn't reached yet.
   const { rows } = await sql<{ table: string; from_ms: number; until_ms: number }>`
     select relname as table, extract(epoch from bounds[1]::timestamptz)::float8 * 1000 as from_ms,
       extract(epoch from bounds[2]::timestamptz)::float8 * 1000 as until_ms
     from pg_inherits join pg_class on pg_class.oid = inhrelid
       cross join regexp_match(pg_get_expr(relpartbound, pg_class.oid), $$FROM \\('(.*)'\\) TO \\('(.*)'\\)$$) as bounds
-    where inhparent = 'usage_events'::regclass and bounds is not null
+    where inhparent = to_regclass(${parent}) and bounds is not null
     order by 2`.execute(em.getKysely());
   return rows.map(({ table, from_ms, until_ms }) => ({
     table,
@@ -34,13 +37,14 @@ async function addPartition(em: EntityManager, { table, from, until }: Partition
   const db = em.getKysely();
   const name = sql.id(table);
   const [start, end] = [from.toISOString(), until.toISOString()];
-  await sql`create table ${name} (like usage_events including defaults including constraints)`.execute(db);
+  await sql`create table ${name} (like calls including defaults including constraints)`.execute(db);
+  await sql`create unique index ${sql.id(`${table}_id`)} on ${name} (id)`.execute(db);
   await sql`
     with moved as (
-      delete from usage_events_default where created_at >= ${start} and created_at < ${end} returning *
+      delete from calls_default where created_at >= ${start} and created_at < ${end} returning *
     ) insert into ${name} select * from moved`.execute(db);
   await sql`
-    alter table usage_events attach partition ${name} for values from (${sql.lit(start)}) to (${sql.lit(end)})`.execute(
+    alter table calls attach partition ${name} for values from (${sql.lit(start)}) to (${sql.lit(end)})`.execute(
     db,
   );
 }
@@ -52,12 +56,12 @@ async function addPartition(em: EntityManager, { table, from, until }: Partition
  */
 const lockTables = (em: EntityManager): Promise<void> =>
   lockUsage(em, [
-    sql`lock table usage_events_default in access exclusive mode`,
-    sql`lock table usage_events in share row exclusive mode`,
+    sql`lock table calls_default in access exclusive mode`,
+    sql`lock table calls in share row exclusive mode`,
   ]);
 
 /**
- * Ensures that this month and the next two have their partition of `usage_events`, or this day and the next fourteen.
+ * Ensures that this month and the next two have their partition of `calls`, or this day and the next fourteen.
  * Safe to run anywhere and in many processes at once; joins the transaction of `em`, if any.
  * @returns the names of the added partitions.
  * @throws NotNow, with nothing done, while somebody reads all usage. Until the next run the default partition takes

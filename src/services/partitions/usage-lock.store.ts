@@ -29,7 +29,7 @@ export async function lockUsage(em: EntityManager, locks: readonly RawBuilder<un
         // This lock blocks neither readers nor writers, so it may wait until PostgreSQL has ended an autovacuum that
         // is in the way.
         await limitLockWaitsAfterCheck(inner, LOCK_WAIT_MS);
-        await sql`lock table usage_events in share update exclusive mode`.execute(db);
+        await sql`lock table calls in share update exclusive mode`.execute(db);
         await limitLockWaits(inner, LOCK_WAIT_MS);
         for (const lock of locks) await lock.execute(db);
       });

@@ -3,11 +3,18 @@ import type { ServiceContext } from '../../context.js';
 import { limitStatements } from '../../db/in-transaction.js';
 import { patiently } from '../../db/patience.js';
 import { monthsBefore } from '../../lib/clock.js';
-import { listPartitions } from '../partitions/partitions.store.js';
+import { partitionsOf } from '../partitions/partitions.store.js';
 import { NotNow } from '../partitions/usage-lock.store.js';
 import { removals } from './retention.rules.js';
 import { oldestRollupDay, removeRollups } from './rollup-retention.store.js';
-import { hasUsageBefore, removeUsage, usageKeptFrom } from './usage-retention.store.js';
+import {
+  dropFormerUsage,
+  hasTable,
+  hasUsageBefore,
+  removeUsage,
+  USAGE_TABLES,
+  usageKeptFrom,
+} from './usage-retention.store.js';
 
 /** A month has millions of rows in the counts of lists. */
 const TIMEOUT_MS = 60_000;
@@ -28,15 +35,19 @@ export async function removeOldUsage(
 ): Promise<RemovedUsage[]> {
   const { em, clock, log } = context;
   const removed: RemovedUsage[] = [];
-  for (const removal of removals(clock.now(), months, await listPartitions(em))) {
-    const { table, until } = removal;
-    if (table === null && !(await hasUsageBefore(em, until))) continue;
+  for (const parent of USAGE_TABLES) {
+    if (!(await hasTable(em, parent))) continue;
     try {
-      const events = await inTransaction(context, (inner) => removeUsage(inner, removal));
-      if (events !== undefined) removed.push({ table, events });
+      for (const removal of removals(clock.now(), months, await partitionsOf(em, parent))) {
+        const { table, until } = removal;
+        if (table === null && !(await hasUsageBefore(em, parent, until))) continue;
+        const events = await inTransaction(context, (inner) => removeUsage(inner, parent, removal));
+        if (events !== undefined) removed.push({ table, events });
+      }
+      if (parent === 'former_usage_events') await inTransaction(context, dropFormerUsage);
     } catch (error) {
       if (!(error instanceof NotNow)) throw error;
-      log.warn({ table, until, reason: error.message }, 'old usage is kept until the next run');
+      log.warn({ reason: error.message }, 'old usage is kept until the next run');
       break;
     }
   }
