@@ -7,6 +7,7 @@ import { createVersionStatsService } from '../../src/services/prompts/version-st
 import { contextOf } from '../billing/fixtures.js';
 import { createPayer, type Payer } from '../metering/support.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { makeUsageInsertable } from '../support/insertable-usage.js';
 import { DAY_MS, rollUpAt } from './support.js';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
@@ -20,6 +21,7 @@ describe('analytics of 90 days', () => {
   const prompt = { id: randomUUID(), versionId: randomUUID() };
   beforeAll(async () => {
     db = await createTestDatabase();
+    await makeUsageInsertable(db.pool);
     payer = await createPayer(db.pool);
     await db.pool.query(
       `with made as (
@@ -79,7 +81,7 @@ describe('analytics of 90 days', () => {
     await rollUpAt(db, NOW);
     const truth = await exact();
     // What can't be read isn't.
-    await db.pool.query('truncate usage_events');
+    await db.pool.query('truncate calls');
     const after = await analyse();
     expect(after.total_requests).toBe(50_000);
     expect(after.daily_breakdown).toHaveLength(WINDOW_DAYS);

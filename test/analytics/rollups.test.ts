@@ -3,6 +3,7 @@ import type { UsageRecord } from '../../src/metering/usage-record.js';
 import { latencySketch } from '../../src/services/analytics/analytics.store.js';
 import { createPayer, type Payer, recordOf } from '../metering/support.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { makeUsageInsertable } from '../support/insertable-usage.js';
 import { checkInvariants } from '../support/invariants.js';
 import { DAY_MS, dirtyHours, HOUR_MS, rolledHours, rollUpAt } from './support.js';
 
@@ -14,6 +15,7 @@ describe('the roll-up of usage', () => {
   let payer: Payer;
   beforeEach(async () => {
     db = await createTestDatabase();
+    await makeUsageInsertable(db.pool);
     payer = await createPayer(db.pool);
   });
   afterEach(() => db.close());

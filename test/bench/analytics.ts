@@ -6,6 +6,7 @@ import { createAnalyticsService } from '../../src/services/analytics/analytics.s
 import { rollUpUsage } from '../../src/services/analytics/rollups.service.js';
 import { createVersionStatsService } from '../../src/services/prompts/version-stats.service.js';
 import { contextOf } from '../billing/fixtures.js';
+import { makeUsageInsertable } from '../support/insertable-usage.js';
 import type { Ledger } from './ledger.js';
 import { quantile } from './measure.js';
 
@@ -39,6 +40,7 @@ export async function measureAnalytics(ledger: Ledger): Promise<AnalyticsTimes> 
   );
   const { id, accountId } = rows[0]!;
   const prompt = await insertPrompt(ledger, accountId);
+  await makeUsageInsertable(ledger.pool);
   const insertHour = (from: number): Promise<unknown> =>
     ledger.pool.query(
       `with inserted as (

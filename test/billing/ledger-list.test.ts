@@ -33,6 +33,7 @@ describe('ledger listing', () => {
         description: null,
         event_id: eventId,
         created_at: '2026-11-21T08:56:00.000000Z',
+        calls: 1,
       },
       {
         id: expect.any(String),
@@ -42,6 +43,7 @@ describe('ledger listing', () => {
         description: 'Top-up',
         event_id: null,
         created_at: '2026-11-21T08:55:57.123000Z',
+        calls: null,
       },
     ]);
   });

@@ -1,6 +1,7 @@
 import { newId } from '../../src/lib/ids.js';
 import { createBillingService } from '../../src/services/billing/billing.service.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { makeUsageInsertable } from '../support/insertable-usage.js';
 import { sized } from '../support/size.js';
 import { contextOf, insertAccount } from './fixtures.js';
 
@@ -13,6 +14,7 @@ describe('usage listing', () => {
   const billing = createBillingService();
   beforeAll(async () => {
     db = await createTestDatabase();
+    await makeUsageInsertable(db.pool);
   });
   afterAll(() => db.close());
 
@@ -49,6 +51,7 @@ describe('usage listing', () => {
           input_tokens: 7,
           output_tokens: 11,
           cost_usd: '0.000004',
+          balance_after_usd: '0.000000',
           latency_ms: 321,
           ttft_ms: 45,
           status: 'success',

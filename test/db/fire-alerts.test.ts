@@ -2,6 +2,7 @@ import { newId } from '../../src/lib/ids.js';
 import { firingsOf, limitKey, subscribe } from '../alerts/support.js';
 import { createPayer, type Payer } from '../metering/support.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { makeUsageInsertable } from '../support/insertable-usage.js';
 
 const AT = new Date('2026-03-15T12:00:00Z');
 
@@ -10,6 +11,7 @@ describe('fire_alerts', () => {
   let db: TestDatabase;
   beforeAll(async () => {
     db = await createTestDatabase();
+    await makeUsageInsertable(db.pool);
   });
   afterAll(() => db.close());
 

@@ -1,5 +1,5 @@
 /** Tables that every call writes to, and that grow without end. */
-const TABLE = /^alter table (?:if exists )?(?:only )?(?:public\.)?"?(usage_events|ledger_entries)"? /i;
+const TABLE = /^alter table (?:if exists )?(?:only )?(?:public\.)?"?(calls|ledger_entries)"? /i;
 const CHECKS_ROWS = /\b(?:check|foreign key|references)\b/i;
 const READS_ALL = /\bset not null\b/i;
 const VALIDATES = /\bvalidate constraint\b/i;

@@ -30,21 +30,21 @@ describe('migrations and the tables that every call writes to', () => {
   });
 
   test.each([
-    'alter table usage_events add check (cost >= 0)',
+    'alter table calls add check (cost >= 0)',
     'alter table only ledger_entries add constraint a foreign key (account_id) references accounts (id)',
-    'ALTER TABLE "usage_events"\n  ADD COLUMN a int,\n  ADD CONSTRAINT b CHECK (a > 0)',
-    'alter table public.usage_events add constraint a check (b) not valid, add constraint c check (d)',
-    'alter table usage_events add column a int check (a > 0)',
+    'ALTER TABLE "calls"\n  ADD COLUMN a int,\n  ADD CONSTRAINT b CHECK (a > 0)',
+    'alter table public.calls add constraint a check (b) not valid, add constraint c check (d)',
+    'alter table calls add column a int check (a > 0)',
     'alter table ledger_entries alter column description set not null',
-    'alter table usage_events add constraint a check (b) not valid; alter table usage_events validate constraint a',
+    'alter table calls add constraint a check (b) not valid; alter table calls validate constraint a',
   ])('refused: %s', (sql) => expect(lockingStatements([sql])).toHaveLength(1));
 
   test.each([
-    'alter table usage_events add constraint a check (b in (1, 2)) not valid',
-    'alter table usage_events validate constraint a',
-    'alter table usage_events add column a int, add column b text',
+    'alter table calls add constraint a check (b in (1, 2)) not valid',
+    'alter table calls validate constraint a',
+    'alter table calls add column a int, add column b text',
     'alter table plans add constraint a check (b)',
-    'create table usage_events_extra (a int check (a > 0))',
-    "comment on table usage_events is 'alter table usage_events add check'",
+    'create table calls_extra (a int check (a > 0))',
+    "comment on table calls is 'alter table calls add check'",
   ])('taken: %s', (sql) => expect(lockingStatements([sql])).toEqual([]));
 });

@@ -74,7 +74,7 @@ describe('charges of a dead edge that wait for a locked account', () => {
   };
   const unlock = async ({ accountId }: Pick<TestKey, 'accountId'>, events: number) => {
     await session.query('rollback');
-    const count = `select count(*)::integer as n from ledger_entries where account_id = $1 and kind = 'usage'`;
+    const count = `select count(seq)::integer as n from calls where account_id = $1`;
     await until(async () => (await db.pool.query(count, [accountId])).rows[0].n === events, {
       timeoutMs: 10_000,
       what: 'the charges',

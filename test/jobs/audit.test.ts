@@ -4,6 +4,7 @@ import { runAudit } from '../../src/services/audit/audit.service.js';
 import { invariants } from '../../src/services/audit/audit.store.js';
 import type { Finding } from '../../src/services/audit/find-violations.store.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { makeUsageInsertable } from '../support/insertable-usage.js';
 import { jobContext } from './support.js';
 
 const ACCOUNT = newId();
@@ -36,8 +37,8 @@ async function plantCleanBooks(pool: Pool): Promise<void> {
   await pool.query(
     `insert into ledger_entries (id, account_id, seq, kind, amount, balance_after, event_id, idempotency_key, price_in, price_out, created_at)
      values ($1, $2, 1, 'starter', 1, 1, null, 'starter', null, null, $4),
-            ($3, $2, 2, 'usage', -0.00025, 0.99975, $3, null, 0.1, 0.3, $4)`,
-    [newId(), ACCOUNT, EVENT, AT],
+            ($3, $2, 2, 'usage', -0.00025, 0.99975, null, null, null, null, $4)`,
+    [newId(), ACCOUNT, newId(), AT],
   );
   await pool.query(`insert into key_spend_days (key_id, day, spend) values ($1, '2026-11-30', 0.00025)`, [
     KEY,
@@ -85,11 +86,14 @@ function insertEvent(
   id: string,
   event: { status: string; cost: string; input: number; output: number; at?: string },
 ) {
+  const isCharged = Number(event.cost) > 0;
   return pool.query(
     `insert into usage_events (id, created_at, account_id, key_id, requested_model, served_model, endpoint, stream,
-       input_tokens, output_tokens, price_in, price_out, cost, latency_ms, status, http_status)
-     values ($1, $2, $3, $4, 'gateway/fast', 'gateway/fast', 'chat', false, $5, $6, 0.1, 0.3, $7, 12, $8, 200)`,
-    [id, event.at ?? AT, ACCOUNT, KEY, event.input, event.output, event.cost, event.status],
+       input_tokens, output_tokens, price_in, price_out, cost, latency_ms, status, http_status, seq, balance_after)
+     values ($1, $2, $3, $4, 'gateway/fast', 'gateway/fast', 'chat', false, $5, $6, 0.1, 0.3, $7, 12, $8, 200, $9, $10)`,
+    [id, event.at ?? AT, ACCOUNT, KEY, event.input, event.output, event.cost, event.status].concat(
+      isCharged ? ['2', '0.99975'] : ([null, null] as never[]),
+    ),
   );
 }
 
@@ -101,10 +105,11 @@ const entry = (seq: number, kind: string, amount: number, after: number, more = 
 /** One way to break each invariant, past the constraints that usually prevent it, and all invariants that this violates. */
 const corruptions: Record<string, { statements: string[]; also?: string[] }> = {
   'I1-event': {
-    // The same id in another partition: the primary key contains the time.
+    // The same id in another partition: the unique index is of one partition.
     statements: [
-      `insert into usage_events select (jsonb_populate_record(null::usage_events,
-         to_jsonb(u) || '{"created_at": "2026-10-01T00:00:00Z"}')).* from usage_events u where id = '${ERROR}'`,
+      `create table calls_october partition of calls for values from ('2026-10-01') to ('2026-11-01')`,
+      `insert into calls select (jsonb_populate_record(null::calls,
+         to_jsonb(c) || '{"created_at": "2026-10-01T00:00:00Z"}')).* from calls c where id = '${ERROR}'`,
     ],
     also: ['I10-hour', 'I10-rollup', 'I10-model'],
   },
@@ -113,7 +118,11 @@ const corruptions: Record<string, { statements: string[]; also?: string[] }> = {
       'alter table ledger_entries drop constraint ledger_entries_charge_id',
       entry(3, 'usage', -0.00025, 0.9995, `'${EVENT}', null`),
       `update accounts set balance = 0.9995, ledger_seq = 3`,
+      `insert into ledger_entries select (jsonb_populate_record(null::ledger_entries,
+         to_jsonb(l) || '{"id": "${newId()}", "seq": 4, "balance_after": 0.99925}')).* from ledger_entries l where seq = 3`,
+      `update accounts set balance = 0.99925, ledger_seq = 4`,
     ],
+    also: ['I2-former'],
   },
   'I1-idempotency': {
     statements: [
@@ -122,31 +131,46 @@ const corruptions: Record<string, { statements: string[]; also?: string[] }> = {
       'update accounts set balance = 1.99975, ledger_seq = 3',
     ],
   },
-  I2: { statements: [UNLOCK_LEDGER, `update ledger_entries set price_in = 0.2 where event_id = '${EVENT}'`] },
+  I2: {
+    // A charge of another amount, whose balance hides it from the other checks.
+    statements: [
+      `update calls set cost = 0.0005, input_tokens = 2000, output_tokens = 1000, balance_after = 0.9995 where id = '${EVENT}'`,
+      'update key_spend_days set spend = 0.0005',
+      'update usage_rollups set input_tokens = 2010, output_tokens = 1000, cost = 0.0005',
+      'update model_hours set input_tokens = 2010, output_tokens = 1000, cost = 0.0005',
+    ],
+  },
+  'I2-former': {
+    // An entry of version 1.1 without its call.
+    statements: [
+      entry(3, 'usage', -0.00025, 0.9995, `'${KEY}', null`).replace(/values \('[^']+'/, `values ('${KEY}'`),
+      'update accounts set balance = 0.9995, ledger_seq = 3',
+    ],
+  },
   I3: {
     statements: [
-      `update usage_events set output_tokens = 501 where id = '${EVENT}'`,
+      `update calls set output_tokens = 501 where id = '${EVENT}'`,
       'update usage_rollups set output_tokens = 501',
       'update model_hours set output_tokens = 501',
     ],
   },
-  I4: { statements: ['update accounts set balance = balance + 0.000000000001'] },
+  I4: {
+    statements: ['update accounts set balance = balance + 0.000000000001'],
+  },
+  'I6-calls': { statements: [`update calls set balance_after = balance_after + 1 where id = '${EVENT}'`] },
   'I6-chain': {
     statements: [UNLOCK_LEDGER, 'update ledger_entries set balance_after = balance_after + 1 where seq = 1'],
   },
-  'I6-head': { statements: ['update accounts set ledger_seq = 3'] },
   I7: {
     // Two calls of 0.00025 on almost no balance: the second was admitted though nothing was left.
     statements: [
       UNLOCK_LEDGER,
       `update ledger_entries set amount = 0.00000000005, balance_after = 0.00000000005 where seq = 1`,
-      `update ledger_entries set balance_after = -0.00024999995 where seq = 2`,
-      `update accounts set balance = -0.00024999995`,
+      `update calls set balance_after = -0.00024999995 where id = '${EVENT}'`,
       // A most expensive call of 0.00025 allows down to 0.00075; only a second call without a hold goes below.
-      `insert into ledger_entries (id, account_id, seq, kind, amount, balance_after, event_id, price_in, price_out, created_at)
-       select '${ERROR}', account_id, 3, 'usage', amount, balance_after + amount, '${ERROR}', price_in, price_out, created_at
-       from ledger_entries where seq = 2`,
-      `update usage_events set status = 'success', input_tokens = 1000, output_tokens = 500, cost = 0.00025 where id = '${ERROR}'`,
+      `update calls set failed = false, input_tokens = 1000, output_tokens = 500, cost = 0.00025, seq = 3,
+         balance_after = -0.00049999995 where id = '${ERROR}'`,
+      `update ledger_entries set seq = 3, amount = -0.0005, balance_after = -0.00049999995 where seq = 2`,
       `update accounts set balance = -0.00049999995, ledger_seq = 3`,
       'update key_spend_days set spend = 0.0005',
       `update usage_rollups set errors = 0, input_tokens = 2000, output_tokens = 1000, cost = 0.0005, latency_counts = '{2}'`,
@@ -156,7 +180,7 @@ const corruptions: Record<string, { statements: string[]; also?: string[] }> = {
   },
   I8: {
     statements: [
-      `update usage_events set status = 'error' where id = '${EVENT}'`,
+      `update calls set failed = true where id = '${EVENT}'`,
       `update usage_rollups set errors = 2, latency_counts = '{}'`,
       'update model_hours set successes = 0, errors = 2',
       `update usage_latency_days set latency_counts = '{}'`,
@@ -237,7 +261,7 @@ const corruptions: Record<string, { statements: string[]; also?: string[] }> = {
     ],
   },
   I13: {
-    statements: [`update usage_events set ttft_ms = -1 where id = '${EVENT}'`],
+    statements: [`update calls set ttft_ms = -1 where id = '${EVENT}'`],
   },
 };
 
@@ -245,6 +269,7 @@ describe('the audit', () => {
   let database: TestDatabase;
   beforeAll(async () => {
     database = await createTestDatabase();
+    await makeUsageInsertable(database.pool);
     await plantCleanBooks(database.pool);
   });
   afterAll(() => database.close());

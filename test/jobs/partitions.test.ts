@@ -7,6 +7,7 @@ import { NotNow } from '../../src/services/partitions/usage-lock.store.js';
 import { migrateAndSeed } from '../../src/services/startup.js';
 import { createPayer, flushWhenFree, recordOf } from '../metering/support.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { makeUsageInsertable } from '../support/insertable-usage.js';
 import { testConfig } from '../support/platform.js';
 import { until } from '../support/until.js';
 import { jobContext } from './support.js';
@@ -18,6 +19,7 @@ describe('partitions of the usage events', () => {
   let database: TestDatabase;
   beforeEach(async () => {
     database = await createTestDatabase();
+    await makeUsageInsertable(database.pool);
   });
   afterEach(() => database.close());
 
@@ -33,7 +35,7 @@ describe('partitions of the usage events', () => {
   };
   const tableOf = async (id: string): Promise<string> => {
     const { rows } = await database.pool.query(
-      'select tableoid::regclass::text as t from usage_events where id = $1',
+      'select tableoid::regclass::text as t from calls where id = $1',
       [id],
     );
     expect(rows).toHaveLength(1);
@@ -42,21 +44,21 @@ describe('partitions of the usage events', () => {
 
   test('partitions exist for this UTC month and the next two, across the year', async () => {
     expect(await ensurePartitions(database.orm.em.fork(), NOW)).toEqual([
-      'usage_events_2031_12',
-      'usage_events_2032_01',
-      'usage_events_2032_02',
+      'calls_2031_12',
+      'calls_2032_01',
+      'calls_2032_02',
     ]);
     expect(await tableOf(await insert(database.pool, '2031-12-31T23:59:59.999Z'))).toBe(
-      'usage_events_2031_12',
+      'calls_2031_12',
     );
     expect(await tableOf(await insert(database.pool, '2032-01-01T00:00:00.000Z'))).toBe(
-      'usage_events_2032_01',
+      'calls_2032_01',
     );
     expect(await tableOf(await insert(database.pool, '2032-02-29T23:59:59.999Z'))).toBe(
-      'usage_events_2032_02',
+      'calls_2032_02',
     );
     expect(await tableOf(await insert(database.pool, '2032-03-01T00:00:00.000Z'))).toBe(
-      'usage_events_default',
+      'calls_default',
     );
   });
 
@@ -65,9 +67,9 @@ describe('partitions of the usage events', () => {
     const first = await insert(database.pool, '2031-12-01T00:00:00.000Z');
     const next = await insert(database.pool, '2032-01-15T00:00:00.000Z');
     await ensurePartitions(database.orm.em.fork(), NOW);
-    expect(await tableOf(late)).toBe('usage_events_default');
-    expect(await tableOf(first)).toBe('usage_events_2031_12');
-    expect(await tableOf(next)).toBe('usage_events_2032_01');
+    expect(await tableOf(late)).toBe('calls_default');
+    expect(await tableOf(first)).toBe('calls_2031_12');
+    expect(await tableOf(next)).toBe('calls_2032_01');
   });
 
   test('many processes at once add each partition once, while events are being written', async () => {
@@ -79,12 +81,12 @@ describe('partitions of the usage events', () => {
     );
     const ids = await Promise.all(writers);
     expect(added.flat().sort()).toEqual([
-      'usage_events_2031_12',
-      'usage_events_2032_01',
-      'usage_events_2032_02',
+      'calls_2031_12',
+      'calls_2032_01',
+      'calls_2032_02',
     ]);
     const tables = await Promise.all(ids.map(tableOf));
-    expect(tables).not.toContain('usage_events_default');
+    expect(tables).not.toContain('calls_default');
     expect(await ensurePartitions(database.orm.em.fork(), NOW)).toEqual([]);
   });
 
@@ -113,7 +115,7 @@ describe('partitions of the usage events', () => {
           (
             await database.pool.query(
               `select from pg_locks l join pg_database d on d.oid = l.database and d.datname = current_database()
-               where not granted and mode = 'AccessExclusiveLock' and relation = 'usage_events_default'::regclass`,
+               where not granted and mode = 'AccessExclusiveLock' and relation = 'calls_default'::regclass`,
             )
           ).rowCount,
       );
@@ -147,36 +149,36 @@ describe('partitions of the usage events', () => {
 
   test('daily partitions exist for this day and the next fourteen, after the existing months', async () => {
     await ensurePartitions(database.orm.em.fork(), Date.UTC(2031, 11, 1));
-    await database.pool.query('drop table usage_events_2032_01, usage_events_2032_02');
+    await database.pool.query('drop table calls_2032_01, calls_2032_02');
     const late = await insert(database.pool, '2032-01-02T00:00:00.000Z');
     const added = await ensurePartitions(database.orm.em.fork(), Date.UTC(2031, 11, 20, 23), 'day');
-    expect(added).toEqual(['usage_events_2032_01_01', 'usage_events_2032_01_02', 'usage_events_2032_01_03']);
-    expect(await tableOf(late)).toBe('usage_events_2032_01_02');
+    expect(added).toEqual(['calls_2032_01_01', 'calls_2032_01_02', 'calls_2032_01_03']);
+    expect(await tableOf(late)).toBe('calls_2032_01_02');
     expect(await ensurePartitions(database.orm.em.fork(), Date.UTC(2031, 11, 20, 23), 'day')).toEqual([]);
     expect(await ensurePartitions(database.orm.em.fork(), Date.UTC(2031, 11, 21), 'day')).toEqual([
-      'usage_events_2032_01_04',
+      'calls_2032_01_04',
     ]);
   });
 
   test('monthly partitions keep the existing days', async () => {
     const days = await ensurePartitions(database.orm.em.fork(), Date.UTC(2031, 11, 20), 'day');
     expect([days[0], days.at(-1), days.length]).toEqual([
-      'usage_events_2031_12_20',
-      'usage_events_2032_01_03',
+      'calls_2031_12_20',
+      'calls_2032_01_03',
       15,
     ]);
     const added = await ensurePartitions(database.orm.em.fork(), Date.UTC(2031, 11, 20));
     expect(added).toHaveLength(19 + 28 + 1);
-    expect(added).toContain('usage_events_2031_12_19');
-    expect(added).toContain('usage_events_2032_01_31');
-    expect(added.at(-1)).toBe('usage_events_2032_02');
+    expect(added).toContain('calls_2031_12_19');
+    expect(added).toContain('calls_2032_01_31');
+    expect(added.at(-1)).toBe('calls_2032_02');
     expect(await ensurePartitions(database.orm.em.fork(), NOW)).toEqual([]);
   });
 
   test('partitions have the indexes and checks of their parent', async () => {
     await ensurePartitions(database.orm.em.fork(), NOW);
     const { rows } = await database.pool.query(
-      `select indexdef from pg_indexes where tablename = 'usage_events_2031_12' order by 1`,
+      `select indexdef from pg_indexes where tablename = 'calls_2031_12' order by 1`,
     );
     expect(rows.map(({ indexdef }) => indexdef)).toEqual([
       expect.stringContaining('(account_id, created_at DESC, id DESC)'),

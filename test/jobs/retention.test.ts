@@ -12,6 +12,7 @@ import { createBillingService } from '../../src/services/billing/billing.service
 import { ensurePartitions, listPartitions } from '../../src/services/partitions/partitions.store.js';
 import { rolledHours, rollUpAt } from '../analytics/support.js';
 import { contextOf, ledgerOf } from '../billing/fixtures.js';
+import { postCharges } from '../../src/services/billing/charge-posting.js';
 import { createPayer, flushWhenFree, type Payer, recordOf } from '../metering/support.js';
 import { runCommand } from '../support/command.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
@@ -21,7 +22,7 @@ import { jobContext } from './support.js';
 const MONTHS = { usage: 13, history: 26 };
 /** The first moment in which September 2030 is older than thirteen months. */
 const DUE = Date.UTC(2031, 10, 1);
-const SEPTEMBER = 'usage_events_2030_09';
+const SEPTEMBER = 'calls_2030_09';
 
 const billing = createBillingService();
 const analytics = createAnalyticsService();
@@ -74,12 +75,13 @@ describe('the retention of usage', () => {
     const { logged, removed } = await run(DUE);
     expect(logged).toMatchObject([{ msg: 'old usage removed', table: SEPTEMBER, events: 3 }]);
     expect(removed).toEqual({ usage_events: 3, rollups: 0, refused_calls: 0, widget_days: 0 });
-    expect(await tables()).toEqual(['usage_events_2030_10', 'usage_events_2030_11']);
+    expect(await tables()).toEqual(['calls_2030_10', 'calls_2030_11']);
     expect(await run(DUE)).toMatchObject({ logged: [] });
   });
 
   test('keeps balance, ledger, invariants, spend and figures as they were', async () => {
     await rollUpAt(db, DUE);
+    await postCharges(jobContext(db.orm).context);
     const seen = async () => ({
       balance: await billing.balance(viewer()),
       ledger: await ledgerOf(db, payer.accountId),
@@ -180,7 +182,7 @@ describe('the retention of usage', () => {
         (
           await db.pool.query(
             `select from pg_locks l join pg_database d on d.oid = l.database and d.datname = current_database()
-             where not granted and mode = 'AccessExclusiveLock' and relation = 'usage_events'::regclass`,
+             where not granted and mode = 'AccessExclusiveLock' and relation = 'calls'::regclass`,
           )
         ).rowCount,
     );

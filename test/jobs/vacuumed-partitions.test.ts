@@ -9,6 +9,7 @@ import { removeOldUsage } from '../../src/services/retention/retention.service.j
 import { temporaryFolder } from '../launcher/support.js';
 import { createPayer, recordOf } from '../metering/support.js';
 import { underAutovacuum } from '../support/autovacuum.js';
+import { makeUsageInsertable } from '../support/insertable-usage.js';
 import { putCluster } from '../support/cluster.js';
 import { until } from '../support/until.js';
 import { jobContext } from './support.js';
@@ -32,6 +33,7 @@ describe('partitions of the usage events that are being vacuumed', () => {
     pool = new pg.Pool({ connectionString: server.url('gateway'), max: 4 });
     // The server may end a connection that is still closing.
     pool.on('error', () => undefined);
+    await makeUsageInsertable(pool);
     await ensurePartitions(orm.em.fork(), SEPTEMBER);
   });
   afterAll(async () => {
@@ -42,28 +44,28 @@ describe('partitions of the usage events that are being vacuumed', () => {
   });
 
   test('new partitions are added beside them, and the autovacuum ends instead', async () => {
-    await underAutovacuum(pool, { table: 'usage_events_default', createdAt: new Date(Date.UTC(2040, 0, 1)) });
+    await underAutovacuum(pool, { table: 'calls_default', createdAt: new Date(Date.UTC(2040, 0, 1)) });
     expect(await ensurePartitions(orm.em.fork(), Date.UTC(2035, 0, 1))).toEqual([
-      'usage_events_2035_01',
-      'usage_events_2035_02',
-      'usage_events_2035_03',
+      'calls_2035_01',
+      'calls_2035_02',
+      'calls_2035_03',
     ]);
   });
 
   test('old ones are dropped, and calls are charged meanwhile', async () => {
     const payer = await createPayer(pool);
-    await underAutovacuum(pool, { table: 'usage_events_2030_09', createdAt: new Date(SEPTEMBER) });
+    await underAutovacuum(pool, { table: 'calls_2030_09', createdAt: new Date(SEPTEMBER) });
     const { context } = jobContext(orm, DUE);
     let isOver = false;
     const removing = removeOldUsage(context, { months: 13 }).finally(() => {
       isOver = true;
     });
-    const waiting = `select from pg_locks where not granted and relation = 'usage_events_2030_09'::regclass`;
+    const waiting = `select from pg_locks where not granted and relation = 'calls_2030_09'::regclass`;
     // It waits for a second, which a frozen machine may miss.
     await until(async () => isOver || (await pool.query(waiting)).rowCount, { what: 'the removal to wait' });
     expect(await flushBatch(pool, [recordOf(payer, { createdAt: DUE })])).toMatchObject({ inserted: 1 });
-    expect(await removing).toEqual([{ table: 'usage_events_2030_09', events: 0 }]);
+    expect(await removing).toEqual([{ table: 'calls_2030_09', events: 0 }]);
     const left = await listPartitions(orm.em.fork());
-    expect(left.map(({ table }) => table)).not.toContain('usage_events_2030_09');
+    expect(left.map(({ table }) => table)).not.toContain('calls_2030_09');
   });
 });

@@ -59,7 +59,7 @@ describe('npm run dead-letters', () => {
     const first = await deadLetters(['--retake']);
     expect(first.output).toContain('2 events are recorded, 2 rejected again');
     expect(first.output).toContain('the account does not exist');
-    expect(first.output).toContain('usage_events_input_tokens_check');
+    expect(first.output).toContain('calls_input_tokens_check');
     expect(first.code).toBe(1);
     expect(await balance()).toBe('0.999500000000');
     const days = await db.pool.query('select day::text from key_spend_days order by day limit 1');

@@ -53,14 +53,14 @@ describe('a meter with accounts that another transaction locks', () => {
     session.query('select from accounts where id = any($1) for update', [
       payers.map(({ accountId }) => accountId),
     ]);
-  /** Ids of an account's charges, in the ledger's order. */
+  /** Ids of an account's charges, in the order of their charges. */
   const charges = async ({ accountId }: Payer): Promise<string[]> =>
     (
-      await db.pool.query<{ event_id: string }>(
-        `select event_id from ledger_entries where account_id = $1 and kind = 'usage' order by seq`,
+      await db.pool.query<{ id: string }>(
+        `select id from calls where account_id = $1 and seq is not null order by seq`,
         [accountId],
       )
-    ).rows.map((row) => row.event_id);
+    ).rows.map((row) => row.id);
   const idsOf = (records: UsageRecord[]): string[] => records.map(({ id }) => id);
   let second = 0;
   /** Records with increasing times. */

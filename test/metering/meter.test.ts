@@ -144,7 +144,7 @@ describe('a meter', () => {
     const set = await listDeadLetters(folder.path);
     const reasons = new Map(set.map(({ record, reason }) => [record.id, reason]));
     expect(reasons.size).toBe(2);
-    expect(reasons.get(refused.id)).toMatch('usage_events_input_tokens_check');
+    expect(reasons.get(refused.id)).toMatch('calls_input_tokens_check');
     expect(reasons.get(stranger.id)).toMatch('does not exist');
     // Every event is reported to the pending charges once, dead letters included.
     const settled = flushed.flatMap((result) => result.own.map((record) => record.id));
@@ -159,7 +159,7 @@ describe('a meter', () => {
     await db.pool.query(`create function refuse_one() returns trigger language plpgsql as $$ begin
       if new.id = '${refused.id}' then raise exception 'not this one'; end if; return new; end $$`);
     await db.pool.query(
-      'create trigger refuse_one before insert on usage_events_default for each row execute function refuse_one()',
+      'create trigger refuse_one before insert on calls_default for each row execute function refuse_one()',
     );
     try {
       await Promise.all([refused, recordOf(payer), recordOf(payer)].map((record) => finish(meter, record)));

@@ -114,7 +114,7 @@ describe('a meter in an outage', () => {
       (
         await cutOff.db.pool.query(
           `select pg_terminate_backend(pid) from pg_stat_activity
-           where datname = current_database() and pid <> pg_backend_pid() and query like '%write_calls%'`,
+           where datname = current_database() and pid <> pg_backend_pid() and query like '%charge_calls%'`,
         )
       ).rowCount!;
     for (let round = 0; round < 12; round++) {

@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 /** Lets a test insert rows into the view `usage_events`, in the columns of the calls that it needs. */
 export async function makeUsageInsertable(pool: Pick<Pool, 'query'>): Promise<void> {
   await pool.query(`
-    create function insert_usage() returns trigger language plpgsql as $$
+    create or replace function insert_usage() returns trigger language plpgsql as $$
     begin
       insert into calls (created_at, id, account_id, key_id, seq, route_id, input_tokens, output_tokens, latency_ms, ttft_ms,
         http_status, node_calls, stream, failed, client_aborted, estimated, anomalous, cost, balance_after, widget_id,
@@ -18,5 +18,5 @@ export async function makeUsageInsertable(pool: Pick<Pool, 'query'>): Promise<vo
         new.widget_id, new.prompt_version_id, new.error_code, new.error_message);
       return new;
     end $$;
-    create trigger insert_usage instead of insert on usage_events for each row execute function insert_usage()`);
+    create or replace trigger insert_usage instead of insert on usage_events for each row execute function insert_usage()`);
 }

@@ -28,6 +28,7 @@ export async function removeUsage(
   if (table !== null && !(await partitionsOf(em, parent)).some((one) => one.table === table)) return undefined;
   if (!(await lockRollups(em))) throw new NotNow('usage is being rolled up');
   await requireRolledUp(em, until);
+  await requirePosted(em, until);
   // Most of them before the table is locked: the usage of all calls waits during the lock.
   let removed = await removeHours(em, until);
   if (table !== null) {
@@ -90,6 +91,17 @@ async function removeHours(em: EntityManager, until: Date): Promise<number> {
     with gone as (delete from account_usage_hours where hour < ${until} returning events)
     select coalesce(sum(events), 0)::float8 as events from gone`.execute(em.getKysely());
   return rows[0]!.events;
+}
+
+/** A call whose charge isn't in the ledger yet is its only record. */
+async function requirePosted(em: EntityManager, until: Date): Promise<void> {
+  const { rows } = await sql`
+    select from accounts a left join lateral (
+      select seq, created_at from ledger_entries where account_id = a.id order by seq desc limit 1) l on true
+    where a.ledger_seq > coalesce(l.seq, 0) and coalesce(l.created_at, '-infinity') < ${until} limit 1`.execute(
+    em.getKysely(),
+  );
+  if (rows.length > 0) throw new NotNow('some of its charges are not in the ledger yet');
 }
 
 async function requireRolledUp(em: EntityManager, until: Date): Promise<void> {

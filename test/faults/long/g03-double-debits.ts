@@ -51,8 +51,8 @@ export async function doubleDebits(scale: number): Promise<Result> {
     const total = records.reduce((sum, { cost }) => sum + cost, 0n);
     const { rows } = await postgres.pool.query<Record<'events' | 'debits' | 'units', string>>(
       `select (select count(*) from usage_events) as events,
-         (select count(*) from ledger_entries where kind = 'usage') as debits,
-         (select (-sum(amount) * 1000000000000)::numeric(40, 0) from ledger_entries where kind = 'usage') as units`,
+         (select count(seq) from calls) as debits,
+         (select (sum(cost) * 1000000000000)::numeric(40, 0) from calls) as units`,
     );
     const found = rows[0]!;
     const violations = await checkInvariants(postgres.pool);

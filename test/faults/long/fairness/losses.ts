@@ -64,9 +64,8 @@ export async function judgeLosses(rig: Rig, watches: readonly Seen[], mails: Mai
 /** Complete answers that aren't charged exactly once for the usage that the upstream reported. */
 async function mischarged(rig: Rig, pool: Pool, whole: readonly Entry[]): Promise<string[]> {
   const { rows } = await pool.query<Row>(
-    `select u.id, u.status, u.input_tokens, u.output_tokens, count(l.id) as debits
-     from usage_events u left join ledger_entries l on l.event_id = u.id and l.kind = 'usage'
-     where u.id = any($1) group by u.id, u.status, u.input_tokens, u.output_tokens`,
+    `select u.id, u.status, u.input_tokens, u.output_tokens, count(u.seq) as debits
+     from usage_events u where u.id = any($1) group by u.id, u.status, u.input_tokens, u.output_tokens`,
     [whole.map(({ id }) => id)],
   );
   const byId = new Map(rows.map((row) => [row.id, row]));

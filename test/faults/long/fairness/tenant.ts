@@ -4,6 +4,7 @@ import { contextOf } from '../../../billing/fixtures.js';
 import type { Rig } from '../../rig/rig.js';
 import { addressIn, newAccount, newKey } from './accounts.js';
 import type { Tenant } from './messages.js';
+import { makeUsageInsertable } from '../../../support/insertable-usage.js';
 
 const BLOCK = 30;
 /** Time over which the calls are spread; the newest is an hour old. */
@@ -15,6 +16,7 @@ export async function largeTenantOf(rig: Rig, events: number): Promise<Tenant> {
   const account = await newAccount(rig.url, addressIn(BLOCK, 0));
   const rare = await newKey(rig.url, account);
   const { pool, url } = rig.postgres;
+  await makeUsageInsertable(pool);
   for (const [keyId, count] of [
     [account.keyId, events],
     [rare.keyId, RARE_EVENTS],
@@ -36,13 +38,13 @@ export async function largeTenantOf(rig: Rig, events: number): Promise<Tenant> {
      insert into rollup_dirty select hour from hours on conflict do nothing`,
     [account.accountId],
   );
-  await pool.query('analyze usage_events, account_usage_hours');
+  await pool.query('analyze calls, account_usage_hours');
   const orm = openOrm({ databaseUrl: url, processName: 'seed' });
   try {
     await rollUpUsage(contextOf({ orm }, account.accountId));
   } finally {
     await orm.close(true);
   }
-  await pool.query('vacuum analyze usage_events, usage_rollups');
+  await pool.query('vacuum analyze calls, usage_rollups');
   return { ...account, rareKeyId: rare.keyId };
 }
