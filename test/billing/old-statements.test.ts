@@ -40,10 +40,11 @@ describe('the statement of a month long ago', () => {
   afterAll(() => db.close());
 
   const context = () => contextOf(db, payer.accountId, () => NOW);
-  /** What the ledger says of everything before the end of the month. */
+  /** What credits and charges say of everything before the end of the month. */
   const closing = async (): Promise<string> => {
     const { rows } = await db.pool.query<{ sum: string }>(
-      'select sum(amount)::text as sum from ledger_entries where account_id = $1 and created_at < $2',
+      `select (sum(amount) - (select coalesce(sum(cost), 0) from calls where account_id = $1 and created_at < $2))::text as sum
+       from ledger_entries where account_id = $1 and created_at < $2 and kind <> 'usage'`,
       [payer.accountId, new Date(MONTH_END)],
     );
     return formatMoney(parseMoney(rows[0]!.sum));

@@ -85,7 +85,8 @@ describe('the statement of a month', () => {
     const balance = await call<{ balance_usd: string }>(suite.url, 'GET', '/api/billing/balance', { token });
     expect(now.closing_balance_usd).toBe(balance.body.balance_usd);
     const { rows } = await suite.db.pool.query<{ sum: string }>(
-      'select sum(amount)::text as sum from ledger_entries where account_id = $1',
+      `select (sum(amount) - (select sum(cost) from calls where account_id = $1))::text as sum from ledger_entries
+       where account_id = $1 and kind <> 'usage'`,
       [accountId],
     );
     expect(parseMoney(now.closing_balance_usd)).toBe(parseMoney(rows[0]!.sum));

@@ -88,8 +88,8 @@ describe('usage listing', () => {
       accountId = await insertAccount(db);
       const stranger = await insertAccount(db);
       await db.pool.query(`
-        create table usage_events_2026_09 partition of usage_events for values from ('2026-09-01Z') to ('2026-10-01Z');
-        create table usage_events_2026_10 partition of usage_events for values from ('2026-10-01Z') to ('2026-11-01Z')`);
+        create table calls_2026_09 partition of calls for values from ('2026-09-01Z') to ('2026-10-01Z');
+        create table calls_2026_10 partition of calls for values from ('2026-10-01Z') to ('2026-11-01Z')`);
       // Squares crowd the newest hours; a whole second of grain makes instants that many events share.
       await db.pool.query(
         `insert into usage_events (${COLUMNS})
@@ -102,7 +102,7 @@ describe('usage listing', () => {
       );
       await countHours(accountId);
       await countHours(stranger);
-      await db.pool.query('analyze usage_events');
+      await db.pool.query('analyze calls');
       const naive = await db.pool.query<{ ids: string[] }>(
         'select array_agg(id::text order by created_at desc, id desc) as ids from usage_events where account_id = $1',
         [accountId],

@@ -9,6 +9,12 @@ import { createTestKey } from '../support/edge.js';
 import { usePlatform } from '../support/platform-suite.js';
 
 /** One call as its caller looks it up. */
+/** A UUIDv7 of that time. */
+const uuidAt = (ms: number): string => {
+  const time = ms.toString(16).padStart(12, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}${newId().slice(13)}`;
+};
+
 describe('the receipt of a call', () => {
   const suite = usePlatform();
   let token: string;
@@ -38,7 +44,7 @@ describe('the receipt of a call', () => {
         requested_model: 'gateway/qwen-pro',
         ttft_ms: 12,
         cost_usd: '0.000250',
-        ledger_entry_id: id,
+        ledger_entry_id: expect.any(String),
         balance_before_usd: '1.000000',
         balance_after_usd: '0.999750',
       }),
@@ -69,9 +75,23 @@ describe('the receipt of a call', () => {
       balance_before_usd: null,
       balance_after_usd: null,
     });
-    // Its id says another time than the event: the charge knows.
-    const old = await flushed({ createdAt: Date.now() - 20 * 86_400_000 });
-    expect((await receiptOf(old.id)).body).toMatchObject({ id: old.id, ledger_entry_id: old.id });
+    const weeksAgo = Date.now() - 20 * 86_400_000;
+    const id = uuidAt(weeksAgo);
+    await flushed({ id, createdAt: weeksAgo + 500 });
+    expect((await receiptOf(id)).body).toMatchObject({ id, balance_before_usd: expect.any(String) });
+  });
+
+  test('names the ledger entry with its charge, before and after that is written', async () => {
+    const { id } = await flushed({});
+    const entryOf = async () => {
+      const { body } = await call<{ ledger_entry_id: string }>(suite.url, 'GET', `/api/usage/${id}`, { token });
+      const { body: ledger } = await call<{ id: string; kind: string }[]>(suite.url, 'GET', '/api/billing/ledger', { token });
+      expect(ledger[0]).toMatchObject({ id: body.ledger_entry_id, kind: 'usage' });
+      return ledger[0];
+    };
+    const growing = await entryOf();
+    await suite.db.pool.query('select post_charges(array[$1::uuid])', [payer.accountId]);
+    expect(await entryOf()).toEqual({ ...growing, created_at: expect.any(String) });
   });
 
   test("isn't found for other accounts, nor for a malformed id", async () => {

@@ -1,6 +1,5 @@
 import { buildPartitionIndexes } from '../../src/db/partition-indexes.js';
 import { seedCatalog } from '../../src/db/seed.js';
-import { ensurePartitions } from '../../src/services/partitions/partitions.store.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { until } from '../support/until.js';
 
@@ -20,7 +19,6 @@ describe('an index of the usage events', () => {
     db = await createTestDatabase('template0');
     await db.orm.migrator.up({ to: BEFORE });
     await seedCatalog(db.orm.em.fork());
-    await ensurePartitions(db.orm.em.fork(), Date.now());
     await db.pool.query(INSERT, [ACCOUNT, RARE_KEY, 200, 20_000]);
   });
   afterAll(() => db.close());

@@ -166,7 +166,7 @@ describe('a meter', () => {
       await until(async () => (await metricOf(registry, 'metering_dead_letters_total')) === 1);
       expect(await eventsOf(payer)).toBe(2);
     } finally {
-      await db.pool.query('drop trigger refuse_one on usage_events_default');
+      await db.pool.query('drop trigger refuse_one on calls_default');
     }
     await meter.stop();
   });

@@ -33,8 +33,8 @@ end $$`,
 };
 
 /**
- * Trigger function: the charges before an entry are in the ledger before it. So whoever writes a credit needs to know only the
- * account's balance and sequence.
+ * Trigger function, with its trigger: the charges before an entry are in the ledger before it. So whoever writes a credit needs
+ * to know only the account's balance and sequence.
  */
 export const postChargesBefore: SqlFunction = {
   name: 'post_charges_before',
@@ -50,5 +50,7 @@ begin
       new.balance_after - new.amount - coalesce(newest.balance_after, 0), new.balance_after - new.amount, new.created_at);
   end if;
   return new;
-end $$`,
+end $$;
+create or replace trigger ledger_entries_post_charges before insert on ledger_entries
+  for each row when (new.kind <> 'usage') execute function post_charges_before()`,
 };

@@ -21,7 +21,7 @@ export class Migration20261222000000 extends Migration {
     this.addSql(former);
     this.addSql(setFormerAside);
     this.addSql('drop function if exists commit_calls');
-    this.addSql(ledger);
+    this.addSql('alter table ledger_entries drop constraint ledger_entries_check');
     this.addSql(denseSequences);
   }
 }
@@ -91,13 +91,6 @@ begin
     execute $view$ ${usageView(false)} $view$;
   end if;
 end $$`;
-
-// The trigger's function is replaced when the functions of this build are applied.
-const ledger = `
-alter table ledger_entries drop constraint ledger_entries_check;
-create function post_charges_before() returns trigger language plpgsql as 'begin return new; end';
-create trigger ledger_entries_post_charges before insert on ledger_entries
-  for each row when (new.kind <> 'usage') execute function post_charges_before()`;
 
 /** Up to this place, an account's ledger has an entry for each charge. */
 const denseSequences = `
