@@ -24,7 +24,10 @@ const programs = [
 ];
 
 /** Packages that look for files of their own beside them, or are native. They load from node_modules as ever. */
-const LEFT_ALONE = ['@fastify/swagger', '@node-rs/argon2', 'ioredis', 'pino', 'pg-native'];
+const LEFT_ALONE = ['@fastify/swagger', '@node-rs/argon2', 'ioredis', 'pino'];
+
+/** Not installed: what packages would load if we asked them to. */
+const NEVER_USED = ['pg-native', 'class-validator'];
 
 /** How undici asks whether there is such a name. */
 const HARMLESS = 'typeof __filename !== "undefined" ? __filename';
@@ -62,7 +65,7 @@ const bundle = await rolldown({
   input: Object.fromEntries(programs.map((name) => [name, join(compiled, `${name}.js`)])),
   platform: 'node',
   plugins: [lazyHttp],
-  external: (id) => LEFT_ALONE.includes(id),
+  external: (id) => LEFT_ALONE.includes(id) || NEVER_USED.includes(id),
   onLog(level, log) {
     // A missing file or export is found here instead of at the first call.
     if (level === 'warn' && log.code !== 'EVAL') throw new Error(log.message);
@@ -88,5 +91,7 @@ for (const { fileName, code } of files) {
   }
 }
 writeFileSync(join(draft, 'files.json'), JSON.stringify(files.map(({ fileName }) => fileName)));
+// What an image needs beside the bundle (scripts/runtime.mjs).
+writeFileSync(join(draft, 'packages.json'), JSON.stringify(LEFT_ALONE));
 rmSync(output, { recursive: true, force: true });
 renameSync(draft, output);
