@@ -61,6 +61,9 @@ export const { ${httpExports.join(', ')} } = http;`
       : undefined,
 };
 
+const asLatin1 = (code) =>
+  code.replace(/[^\0-\xff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
 const bundle = await rolldown({
   input: Object.fromEntries(programs.map((name) => [name, join(compiled, `${name}.js`)])),
   platform: 'node',
@@ -82,6 +85,8 @@ const { output: files } = await bundle.write({
   chunkFileNames: 'shared/[name]-[hash].js',
 });
 for (const { fileName, code } of files) {
+  // V8 keeps a source with a character outside of Latin-1 at two bytes for each.
+  if (code) writeFileSync(join(draft, fileName), asLatin1(code));
   if (code && /\b__(?:dirname|filename)\b/.test(code.replaceAll(HARMLESS, '')))
     throw new Error(`${fileName}: a package looks for files beside it: leave it alone`);
   // MikroORM and type-graphql call things by the names of their classes. Of two of one name in a chunk one gets another.

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { loadConfigOrExit } from '../config.js';
+import { collectWhenIdle } from '../lib/collect-when-idle.js';
 import { pgPool } from '../db/connection.js';
 import { isPooled } from '../db/pooled.js';
 import { waitForSchema } from '../db/wait-for-schema.js';
@@ -104,6 +105,7 @@ try {
   serving = true;
   log.info({ url }, 'the edge is ready');
   announceReady(url);
+  collectWhenIdle();
   onShutdown(
     log,
     async () => {

@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { loadConfigOrExit } from '../config.js';
+import { collectWhenIdle } from '../lib/collect-when-idle.js';
 import { pgPool } from '../db/connection.js';
 import { ALERT_PENDING_CHANNEL } from '../db/invalidation.js';
 import { type Listener, listen } from '../db/listen.js';
@@ -96,4 +97,5 @@ await startOrExit('jobs', async () => {
   if (config.metricsPort !== null) await startMetricsListener({ ...listener, port: config.metricsPort });
   working = true;
   announceReady(`http://127.0.0.1:${(health.address() as AddressInfo).port}`);
+  collectWhenIdle();
 });

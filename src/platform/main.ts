@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { loadConfigOrExit } from '../config.js';
+import { collectWhenIdle } from '../lib/collect-when-idle.js';
 import { pgPool } from '../db/connection.js';
 import { openOrm } from '../db/orm.js';
 import { isPooled } from '../db/pooled.js';
@@ -152,4 +153,5 @@ await startOrExit('platform', async () => {
   const url = `http://${family === 'IPv6' && host.includes(':') ? `[${host}]` : host}:${port}`;
   log.info({ url }, 'platform listens');
   announceReady(url);
+  collectWhenIdle();
 });

@@ -1,4 +1,5 @@
 import { loadConfigOrExit } from '../config.js';
+import { collectWhenIdle } from '../lib/collect-when-idle.js';
 import { isPooled } from '../db/pooled.js';
 import { waitForSchema } from '../db/wait-for-schema.js';
 import { openWithoutMigrations } from '../db/without-migrations.js';
@@ -62,4 +63,5 @@ await startOrExit('proxy', async () => {
   const simulated = loaded.source.simulatorUrl() !== undefined;
   log.info({ url, simulated, deployments: loaded.routing.deployments.length }, 'listening');
   announceReady(url);
+  collectWhenIdle();
 });
