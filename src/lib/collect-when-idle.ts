@@ -11,7 +11,7 @@ const BUSY_FROM = 0.15;
  * Collects garbage once whenever the process becomes idle after its start or a busy time. V8 itself keeps the garbage and the young
  * generation of the busiest moment for hours, since it only collects when a program allocates (docs/decisions/0208).
  */
-export function collectWhenIdle(): void {
+export function collectWhenIdle(intervalMs = INTERVAL_MS): void {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   let isDue = true;
@@ -25,5 +25,5 @@ export function collectWhenIdle(): void {
       isDue = false;
       collect();
     }
-  }, INTERVAL_MS).unref();
+  }, intervalMs).unref();
 }
