@@ -1,6 +1,5 @@
 import type { AddressInfo } from 'node:net';
 import { loadConfigOrExit } from '../config.js';
-import { collectWhenIdle } from '../lib/collect-when-idle.js';
 import { pgPool } from '../db/connection.js';
 import { ALERT_PENDING_CHANNEL } from '../db/invalidation.js';
 import { type Listener, listen } from '../db/listen.js';
@@ -8,6 +7,7 @@ import { openOrm } from '../db/orm.js';
 import { isPooled } from '../db/pooled.js';
 import { databaseReadiness } from '../db/readiness.js';
 import { waitForDatabase } from '../db/wait.js';
+import { collectWhenIdle } from '../lib/collect-when-idle.js';
 import { announceReady, onShutdown, startOrExit } from '../lib/lifecycle.js';
 import { createLogger } from '../lib/logger.js';
 import { createRegistry, startMetricsListener } from '../lib/metrics.js';

@@ -1,6 +1,5 @@
 import type { AddressInfo } from 'node:net';
 import { loadConfigOrExit } from '../config.js';
-import { collectWhenIdle } from '../lib/collect-when-idle.js';
 import { pgPool } from '../db/connection.js';
 import { openOrm } from '../db/orm.js';
 import { isPooled } from '../db/pooled.js';
@@ -8,6 +7,7 @@ import { databaseReadiness } from '../db/readiness.js';
 import { waitForDatabase } from '../db/wait.js';
 import { openModelProxy } from '../inference/model-proxy.js';
 import { systemClock } from '../lib/clock.js';
+import { collectWhenIdle } from '../lib/collect-when-idle.js';
 import { createEgress } from '../lib/egress/egress.js';
 import { JsonReader } from '../lib/json-reader.js';
 import { announceReady, onShutdown, startOrExit } from '../lib/lifecycle.js';

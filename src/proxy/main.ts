@@ -1,8 +1,8 @@
 import { loadConfigOrExit } from '../config.js';
-import { collectWhenIdle } from '../lib/collect-when-idle.js';
 import { isPooled } from '../db/pooled.js';
 import { waitForSchema } from '../db/wait-for-schema.js';
 import { openWithoutMigrations } from '../db/without-migrations.js';
+import { collectWhenIdle } from '../lib/collect-when-idle.js';
 import { JsonReader } from '../lib/json-reader.js';
 import { announceReady, onShutdown, startOrExit } from '../lib/lifecycle.js';
 import { createLogger } from '../lib/logger.js';

@@ -8,7 +8,7 @@ import { startGenerator } from './measure.js';
 import { type RunningTarget, startProduct, type TargetContext } from './targets.js';
 
 const CALLS = 10_000;
-const CALLS_PER_SECOND = 250;
+const CALLS_PER_SECOND = 100;
 const PARTS = 5;
 /** A process becomes idle within two intervals of src/lib/collect-when-idle.ts. */
 const REST_MS = 20_000;

@@ -113,9 +113,9 @@ describe('installing', () => {
     'what npm says is passed on if it can install nothing',
     async () => {
       writeFileSync(at('package.json'), '{ "dependencies": ');
-      const said = await install('start');
-      expect(said).toMatch(/^ci\ninstall\nnpm could not install the packages\./);
-      expect(said).toContain('EJSONPARSE');
+      const reported = await install('start');
+      expect(reported).toMatch(/^ci\ninstall\nnpm could not install the packages\./);
+      expect(reported).toContain('EJSONPARSE');
     },
     NPM_TIMEOUT_MS,
   );
