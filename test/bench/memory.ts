@@ -27,7 +27,7 @@ function megabytesOf(pid: number): number {
 /** Its program: the launcher, edge, platform or jobs; PostgreSQL's processes are one. */
 function nameOf(pid: number): string {
   const [program = '', file = ''] = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
-  if (!basename(program).startsWith('node')) return 'PostgreSQL';
+  if (basename(program) !== basename(process.execPath)) return 'PostgreSQL';
   return file.endsWith('start.js') ? 'launcher' : basename(file.slice(0, file.lastIndexOf('/')));
 }
 
