@@ -6,8 +6,9 @@ const settingsOf = (memoryBytes: number) =>
 
 test.each([
   ['half a GiB', 0.5, '128MB', '256MB', '4MB'],
-  ['4 GiB', 4, '512MB', '2048MB', '8MB'],
-  ['64 GiB', 64, '1024MB', '32768MB', '16MB'],
+  ['1.5 GiB', 1.5, '192MB', '768MB', '4MB'],
+  ['4 GiB', 4, '256MB', '2048MB', '8MB'],
+  ['64 GiB', 64, '256MB', '32768MB', '16MB'],
 ])('a machine of %s gives the embedded database a share of its memory', (_what, gib, shared, cache, work) => {
   expect(settingsOf(gib * GB)).toMatchObject({
     shared_buffers: shared,
