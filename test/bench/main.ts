@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/db/embedded.js';
 import { freePort } from '../support/free-port.js';
 import { measureAnalytics } from './analytics.js';
+import { measureIdle } from './idle.js';
 import { createLedger, type Ledger, postmaster } from './ledger.js';
 import { cpuMicros, family, machineLine, takeCores } from './machine.js';
 import { type Generator, type Lengths, Measured, startGenerator } from './measure.js';
@@ -40,7 +41,8 @@ import { measureVisibility } from './visible.js';
  * Nodes and, where bare isn't left out, bare on Node 20. `--before` adds another build of this product, `--cpu-prof
  * <folder>` keeps profiles of edge and proxy, `--flags "…"` gives it flags of Node, `--only a,b` leaves out what isn't named
  * (bare, edge, edges, nginx, chain, usage, analytics, pair), `--steps` the same for steps (memory, beside, saturate, paced, streams,
- * first-bytes). `--only memory` measures the memory of the whole product instead. `--rounds 40 --window 400` makes more and shorter rounds (milliseconds), for two builds that differ by little.
+ * first-bytes). `--rounds 40 --window 400` makes more and shorter rounds (milliseconds), for two builds that differ by little.
+ * `--only memory` measures the memory of the whole product instead, `--only idle` its database, where `--before` is a built checkout.
  */
 const { values: options } = parseArgs({
   options: {
@@ -280,6 +282,10 @@ ${notes.map((note) => `- ${note}`).join('\n')}
 }
 
 const began = Date.now();
+if (options.only === 'idle') {
+  await measureIdle(say, options.before);
+  process.exit(0);
+}
 const cores = takeCores();
 const machine = machineLine(cores);
 say(machine);
