@@ -45,28 +45,14 @@ export async function recomputeNodeHour(em: EntityManager, hour: Date): Promise<
   );
 }
 
-/**
- * Hours from `from` on as `parts`, in the columns of `node_hours` after the hour. Hours not rolled up yet are read
- * from the events.
- */
-async function partsFrom(
-  em: EntityManager,
-  from: Date,
-  nodeId: string | undefined,
-): Promise<RawBuilder<unknown>> {
-  const dirty = await readDirtyHours(em, { from });
-  return sql`
-  parts as (
-    select node_id, deployment, model, band, requests, errors, busy_ms, cost, latency_buckets, latency_counts,
-      uncounted
-    from node_hours where hour >= ${from.toISOString()} and ${ofNode(nodeId)} and ${isCurrent(dirty)}
-    ${
-      dirty.length === 0
-        ? sql``
-        : sql`
-    union all
-    select served.* from ${dirtyTable(dirty)} cross join lateral (${servedIn(inDirtyHour(dirty), nodeId)}) served`
-    })`;
+/** Which hours of which nodes are summed. */
+export interface ServedScope {
+  /** First hour. */
+  from: Date;
+  /** Hours whose roll-ups aren't current. */
+  dirty: readonly Date[];
+  /** Without it all nodes. */
+  nodeId?: string | undefined;
 }
 
 /** What a deployment served on a node. */
@@ -83,29 +69,47 @@ export interface ServedPart {
   uncounted: number;
 }
 
-/** What each deployment served on each node, or on one node, in the hours from `from` on. */
-export async function servedParts(em: EntityManager, from: Date, nodeId?: string): Promise<ServedPart[]> {
-  const { rows } = await sql<ServedPart>`
-    with ${await partsFrom(em, from, nodeId)}
-    select node_id, deployment, model, sum(requests)::float8 as requests, sum(errors)::float8 as errors,
-      sum(busy_ms)::float8 as busy_ms, sum(cost)::text as cost, sum(uncounted)::float8 as uncounted
-    from parts group by 1, 2, 3 order by 2, 3`.execute(em.getKysely());
-  return rows;
-}
-
 /** The number of calls of a model on a node in a latency bucket, while so many calls were in progress there. */
 export type ServedLatency = { node_id: string; model: string; band: number } & BucketCount;
 
-/** Latencies of successful calls on each node, or on one node, in the hours from `from` on. */
-export async function servedLatencies(
+/** What each deployment served on each node, and latencies of successful calls. */
+export interface Served {
+  parts: ServedPart[];
+  latencies: ServedLatency[];
+}
+
+/** From roll-ups. */
+export const servedInClosedHours = (
   em: EntityManager,
-  from: Date,
-  nodeId?: string,
-): Promise<ServedLatency[]> {
-  const { rows } = await sql<ServedLatency>`
-    with ${await partsFrom(em, from, nodeId)}
+  { from, dirty, nodeId }: ServedScope,
+): Promise<Served> =>
+  sumServed(
+    em,
+    sql`select * from node_hours where hour >= ${from.toISOString()} and ${ofNode(nodeId)} and ${isCurrent(dirty)}`,
+  );
+
+/** In the other hours, from the events. */
+export const servedInDirtyHours = async (
+  em: EntityManager,
+  { dirty, nodeId }: ServedScope,
+): Promise<Served> =>
+  dirty.length === 0
+    ? { parts: [], latencies: [] }
+    : sumServed(
+        em,
+        sql`select served.* from ${dirtyTable(dirty)} cross join lateral (${servedIn(inDirtyHour(dirty), nodeId)}) served`,
+      );
+
+/** Sums rows with the columns of `node_hours`. */
+async function sumServed(em: EntityManager, parts: RawBuilder<unknown>): Promise<Served> {
+  const db = em.getKysely();
+  const { rows } = await sql<ServedPart>`
+    select node_id, deployment, model, sum(requests)::float8 as requests, sum(errors)::float8 as errors,
+      sum(busy_ms)::float8 as busy_ms, sum(cost)::text as cost, sum(uncounted)::float8 as uncounted
+    from (${parts}) parts group by 1, 2, 3`.execute(db);
+  const { rows: latencies } = await sql<ServedLatency>`
     select node_id, model, band, bucket, sum(n)::float8 as count
-    from parts cross join lateral unnest(latency_buckets, latency_counts) as points (bucket, n)
-    group by 1, 2, 3, 4`.execute(em.getKysely());
-  return rows;
+    from (${parts}) parts cross join lateral unnest(latency_buckets, latency_counts) as points (bucket, n)
+    group by 1, 2, 3, 4`.execute(db);
+  return { parts: rows, latencies };
 }
