@@ -7,7 +7,7 @@ import type { UsageSelection } from './usage-filter.rules.js';
 /** From newer to older events, or the other way. */
 export type Direction = 'older' | 'newer';
 
-export interface HoursQuery {
+interface HoursQuery {
   accountId: string;
   selection: UsageSelection;
   direction: Direction;
@@ -92,7 +92,7 @@ export function hoursWith(
 }
 
 /** A period in milliseconds, without its end. */
-export interface Span {
+interface Span {
   from: number;
   until: number;
 }

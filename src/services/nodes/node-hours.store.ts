@@ -1,13 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { type RawBuilder, sql } from 'kysely';
 import type { BucketCount } from '../../lib/latency-sketch.js';
-import {
-  dirtyTable,
-  inDirtyHour,
-  inHour,
-  isCurrent,
-  readDirtyHours,
-} from '../analytics/dirty-hours.store.js';
+import { dirtyTable, inDirtyHour, inHour, isCurrent } from '../analytics/dirty-hours.store.js';
 import { latencyBucket } from '../analytics/rollups.store.js';
 import { CALL_BOUNDS } from './economics.rules.js';
 
@@ -46,7 +40,7 @@ export async function recomputeNodeHour(em: EntityManager, hour: Date): Promise<
 }
 
 /** Which hours of which nodes are summed. */
-export interface ServedScope {
+interface ServedScope {
   /** First hour. */
   from: Date;
   /** Hours whose roll-ups aren't current. */
