@@ -14,8 +14,8 @@ import type { EconomicsInput } from './economics.inputs.js';
 import type { NodeEconomicsOutput } from './economics.outputs.js';
 import { averageCalls, bandOf, breakEvenOf, callRange, marginOf, p95Of } from './economics.rules.js';
 import {
-  type Served,
   type ServedLatency,
+  type ServedOnNodes,
   type ServedPart,
   servedInClosedHours,
   servedInDirtyHours,
@@ -33,7 +33,11 @@ interface ServedByNode {
 export function createEconomicsService(deps: Pick<ServiceDeps, 'clock' | 'signals'>) {
   const { cached } = createFiguresCache(deps);
   /** All nodes over a month have a million sketched latencies. Those of closed hours are read once for everybody. */
-  const servedFrom = async (em: EntityManager, from: Date, nodeId: string | undefined): Promise<Served> => {
+  const servedFrom = async (
+    em: EntityManager,
+    from: Date,
+    nodeId: string | undefined,
+  ): Promise<ServedOnNodes> => {
     const scope = { from, nodeId, dirty: await readDirtyHours(em, { from }) };
     const question = `${from.getTime()} ${scope.dirty.map((hour) => hour.getTime())}`;
     const closed =

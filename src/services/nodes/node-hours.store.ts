@@ -67,7 +67,7 @@ export interface ServedPart {
 export type ServedLatency = { node_id: string; model: string; band: number } & BucketCount;
 
 /** What each deployment served on each node, and latencies of successful calls. */
-export interface Served {
+export interface ServedOnNodes {
   parts: ServedPart[];
   latencies: ServedLatency[];
 }
@@ -76,7 +76,7 @@ export interface Served {
 export const servedInClosedHours = (
   em: EntityManager,
   { from, dirty, nodeId }: ServedScope,
-): Promise<Served> =>
+): Promise<ServedOnNodes> =>
   sumServed(
     em,
     sql`select * from node_hours where hour >= ${from.toISOString()} and ${ofNode(nodeId)} and ${isCurrent(dirty)}`,
@@ -86,7 +86,7 @@ export const servedInClosedHours = (
 export const servedInDirtyHours = async (
   em: EntityManager,
   { dirty, nodeId }: ServedScope,
-): Promise<Served> =>
+): Promise<ServedOnNodes> =>
   dirty.length === 0
     ? { parts: [], latencies: [] }
     : sumServed(
@@ -95,7 +95,7 @@ export const servedInDirtyHours = async (
       );
 
 /** Sums rows with the columns of `node_hours`. */
-async function sumServed(em: EntityManager, parts: RawBuilder<unknown>): Promise<Served> {
+async function sumServed(em: EntityManager, parts: RawBuilder<unknown>): Promise<ServedOnNodes> {
   const db = em.getKysely();
   const { rows } = await sql<ServedPart>`
     select node_id, deployment, model, sum(requests)::float8 as requests, sum(errors)::float8 as errors,
