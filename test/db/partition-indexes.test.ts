@@ -1,7 +1,6 @@
 import { migrate } from '../../src/db/migrate.js';
 import { buildPartitionIndexes } from '../../src/db/partition-indexes.js';
 import { seedCatalog } from '../../src/db/seed.js';
-import { pageUsage } from '../../src/services/billing/usage.store.js';
 import { ensurePartitions } from '../../src/services/partitions/partitions.store.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { until } from '../support/until.js';
@@ -59,29 +58,6 @@ describe('an index of the usage events', () => {
     }
     expect(await isValid()).toBe(true);
     await buildPartitionIndexes(db.orm);
-  });
-
-  test('a look-up of a rare key uses it, however much its account has used', async () => {
-    await db.pool.query('analyze usage_events');
-    const read = await db.orm.em.fork().transactional(async (em) => {
-      const touched = async (): Promise<number> => {
-        const rows = await em.execute<{ n: string }[]>(
-          `select sum(coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))::text as n
-           from pg_stat_xact_user_tables where relname like 'usage_events%'`,
-        );
-        return Number(rows[0]!.n);
-      };
-      const before = await touched();
-      const page = await pageUsage(em, ACCOUNT, {
-        first: 50,
-        after: undefined,
-        selection: { keyId: RARE_KEY },
-      });
-      expect(page.edges).toHaveLength(50);
-      return (await touched()) - before;
-    });
-    // A page and the entry after it, of 20,000 events.
-    expect(read).toBeLessThanOrEqual(110);
   });
 
   test('an index of a whole table is built if its migration left it open, and replaces an invalid one', async () => {
