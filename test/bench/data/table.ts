@@ -1,0 +1,74 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import type { Measured } from './screens.js';
+import type { Cost } from './statements.js';
+
+/** Processor time of the database for one operation (milliseconds). */
+export const BOUND_MS = 200;
+/** Operations below this are only counted in the document. */
+const LISTED_MS = 20;
+const DOCUMENT = 'docs/scaling.md';
+const BEGIN = '<!-- bench:data begins -->';
+const END = '<!-- bench:data ends -->';
+
+export const sum = (costs: readonly Cost[], of: 'cpuMs' | 'buffers' | 'rows'): number =>
+  costs.reduce((total, cost) => total + cost[of], 0);
+export const cpuMs = ({ statements }: Measured): number => sum(statements, 'cpuMs');
+
+const whole = (value: number): string => Math.round(value).toLocaleString('en');
+
+/** One line of the statement that cost most. */
+function worst({ statements }: Measured, length: number): string {
+  const most = statements.toSorted((a, b) => b.cpuMs - a.cpuMs)[0];
+  if (!most) return '';
+  const text = most.text.replaceAll(/\s+/g, ' ').replaceAll('|', '¦').trim();
+  return `${whole(most.cpuMs)} ms: ${text.slice(0, length)}`;
+}
+
+function row(one: Measured, length: number): string {
+  const cpu = cpuMs(one);
+  const cells = [
+    cpu > BOUND_MS ? `**${one.name}**` : one.name,
+    one.as,
+    String(one.statements.length),
+    cpu > BOUND_MS ? `**${whole(cpu)}**` : cpu < 10 ? cpu.toFixed(1) : whole(cpu),
+    whole(sum(one.statements, 'buffers')),
+    whole(sum(one.statements, 'rows')),
+    `\`${worst(one, length)}\``,
+  ];
+  return `| ${cells.join(' | ')} |`;
+}
+
+const HEAD =
+  '| operation | as | statements | CPU ms | buffers | rows | worst statement |\n|---|---|---|---|---|---|---|';
+
+/** Every operation, the dearest first. */
+export const renderAll = (measured: readonly Measured[]): string =>
+  [HEAD, ...byCost(measured).map((one) => row(one, 160))].join('\n');
+
+const byCost = (measured: readonly Measured[]): Measured[] =>
+  measured.toSorted((a, b) => cpuMs(b) - cpuMs(a));
+
+/** The document's section: operations that cost something, each as whoever pays most, and how many don't. */
+export function renderShort(measured: readonly Measured[], size: string): string {
+  const dearest = new Map<string, Measured>();
+  for (const one of byCost(measured)) if (!dearest.has(one.name)) dearest.set(one.name, one);
+  const all = [...dearest.values()];
+  const listed = all.filter((one) => cpuMs(one) >= LISTED_MS);
+  const over = all.filter((one) => cpuMs(one) > BOUND_MS).length;
+  return [
+    `${size} Each of the ${all.length} operations ran as the biggest account, as one of the median and as an administrator, where allowed;`,
+    `each is listed as whoever costs most. **Bound: ${BOUND_MS} ms; ${over} exceed it.** The other ${all.length - listed.length} operations cost less than ${LISTED_MS} ms.`,
+    '',
+    HEAD,
+    ...listed.map((one) => row(one, 60)),
+  ].join('\n');
+}
+
+/** Puts a text between the markers of docs/scaling.md. */
+export function writeDocument(text: string): void {
+  const document = readFileSync(DOCUMENT, 'utf8');
+  const [before, rest] = document.split(BEGIN);
+  const after = rest?.split(END)[1];
+  if (after === undefined) throw new Error(`${DOCUMENT} has no markers`);
+  writeFileSync(DOCUMENT, `${before}${BEGIN}\n${text}\n${END}${after}`);
+}
