@@ -58,11 +58,12 @@ try {
   say('filled');
   if (!options['only-fill']) {
     await pool.query('alter database gateway set max_parallel_workers_per_gather = 0');
-    const opened = { url: cluster.url, orm, pool };
-    const measured = await measureScreens(opened);
+    const measured = await measureScreens(cluster.url);
     process.stdout.write(`\n${renderAll(measured)}\n\n`);
     const screens = renderShort(measured, await sizeOf(pool));
-    const jobs = options.jobs ? await measureJobs({ ...opened, serverPid: cluster.pid }) : undefined;
+    const jobs = options.jobs
+      ? await measureJobs({ url: cluster.url, orm, pool, serverPid: cluster.pid })
+      : undefined;
     const text = jobs ? `${screens}\n\n${renderJobs(jobs)}` : screens;
     process.stdout.write(`${text}\n`);
     if (options.write) writeDocument(text);
@@ -75,11 +76,12 @@ try {
 process.exit(0);
 
 async function sizeOf(of: pg.Pool): Promise<string> {
-  const { rows } = await of.query<{ events: string; accounts: string; size: string }>(
-    `select (select sum(events) from account_usage_hours)::text as events, (select count(*) from accounts)::text as accounts,
-       pg_size_pretty(pg_database_size(current_database())) as size`,
+  const { rows } = await of.query<{ events: string; days: string; accounts: string; size: string }>(
+    `select sum(events)::text as events, ceil(extract(epoch from max(hour) - min(hour)) / 86400)::text as days,
+       (select count(*) from accounts)::text as accounts, pg_size_pretty(pg_database_size(current_database())) as size
+     from account_usage_hours`,
   );
-  const { events, accounts, size } = rows[0]!;
+  const { events, days, accounts, size } = rows[0]!;
   const count = (text: string): string => Number(text).toLocaleString('en');
-  return `${count(events)} calls of ${count(accounts)} accounts within 13 months, ${size}.`;
+  return `${count(events)} calls of ${count(accounts)} accounts within ${days} days, ${size}.`;
 }

@@ -18,7 +18,7 @@ export async function fillPlayground({ client, envelopes, now }: Filling): Promi
   );
   const sessions = owners.flatMap(({ id: accountId, nth, sealed }) => {
     const key = contentKey(envelopes.dataKey, accountId, sealed);
-    return Array.from({ length: nth === 1 ? 500 : 10 }, (_, i) => {
+    return Array.from({ length: nth === 1 ? 500 : 4 }, (_, i) => {
       const id = newId();
       const runs = MODELS.map((model, position) => {
         const runId = newId();

@@ -1,6 +1,5 @@
-import type { MikroORM } from '@mikro-orm/postgresql';
-import type pg from 'pg';
 import { pgPool } from '../../../src/db/connection.js';
+import { openOrm } from '../../../src/db/orm.js';
 import type { TestDatabase } from '../../support/database.js';
 import { startTestPlatform } from '../../support/platform.js';
 import { WHO, type Who } from './accounts.js';
@@ -15,20 +14,15 @@ export interface Measured {
   statements: Cost[];
 }
 
-/** Runs every operation as everybody who may, over the platform in this process. */
-export async function measureScreens({
-  url,
-  orm,
-  pool,
-  chosen = () => true,
-}: {
-  url: string;
-  orm: MikroORM;
-  pool: pg.Pool;
-  chosen?(name: string, as: Who): boolean;
-}): Promise<Measured[]> {
-  const log = new StatementLog(await pgPool(orm));
-  // Leaderboard, status and economics are kept for a while: each is measured by whoever asks first.
+/** Runs every operation as everybody who may, or those that are chosen, over a platform in this process. */
+export async function measureScreens(
+  url: string,
+  chosen: (name: string, as: Who) => boolean = () => true,
+): Promise<Measured[]> {
+  const orm = openOrm({ databaseUrl: url, processName: 'bench', poolSize: 8 });
+  const pool = await pgPool(orm);
+  const log = new StatementLog(pool);
+  // Leaderboard, status and economics are kept for a while: each is measured as whoever asks first.
   const platform = await startTestPlatform({ url, orm } as TestDatabase);
   try {
     const subjects = new Map<Who, Subject>();
@@ -49,5 +43,6 @@ export async function measureScreens({
     return measured;
   } finally {
     await platform.close();
+    await orm.close(true);
   }
 }

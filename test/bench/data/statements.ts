@@ -35,7 +35,11 @@ export class StatementLog {
   async during(work: () => Promise<void>): Promise<Cost[]> {
     this.costs = [];
     await work();
-    if (this.open > 0) await new Promise<void>((resolve) => (this.whenQuiet = resolve));
+    if (this.open > 0) {
+      await new Promise<void>((resolve) => {
+        this.whenQuiet = resolve;
+      });
+    }
     this.whenQuiet = undefined;
     return this.costs;
   }
