@@ -59,7 +59,11 @@ export async function measureJobs({
     'insert into rollup_dirty select hour from account_usage_hours group by 1 order by sum(events) desc limit 1',
   );
   await measure('roll-up of the busiest hour', () => rollUpUsage(context()));
-  await measure('audit', () => runAudit(context()));
+  await measure('audit', async () => {
+    const violated = (await runAudit(context())).filter(({ violations }) => violations > 0);
+    if (violated.length > 0)
+      throw new Error(`violated: ${violated.map(({ invariant }) => invariant.name).join(', ')}`);
+  });
   await measure('retention of a month of usage', () => removeOldUsage(context(), { months: MONTHS_KEPT }));
   await measure('retention of its roll-ups', () => removeOldRollups(context(), { months: MONTHS_KEPT }));
   const platform = await startTestPlatform({ url, orm } as TestDatabase);
