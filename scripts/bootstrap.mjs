@@ -3,6 +3,7 @@
  * changed. Runs before every start and test, on the system's Node (20 or newer) and without any package.
  *
  *   node scripts/bootstrap.mjs [--with-tests] [--quiet]
+ *   node scripts/bootstrap.mjs --packages    only the packages, those of tests and checks, too
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -10,7 +11,6 @@ import {
   appendFileSync,
   existsSync,
   linkSync,
-  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -20,11 +20,13 @@ import {
 } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { install } from './install.mjs';
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 const modules = join(root, 'node_modules');
 const quiet = process.argv.includes('--quiet');
-const withTests = process.argv.includes('--with-tests');
+const packagesOnly = process.argv.includes('--packages');
+const withTests = packagesOnly || process.argv.includes('--with-tests');
 const LOCK_PATIENCE_MS = 15 * 60_000;
 const LOCK_POLL_MS = 100;
 
@@ -169,50 +171,6 @@ function run(command, args) {
   });
 }
 
-// --- Install ---------------------------------------------------------------------------------------------------
-
-/** npm as this script was called by; its own Node, since `npm ci` deletes the one in node_modules/.bin. */
-function npmCommand() {
-  const cli = process.env.npm_execpath;
-  if (cli?.endsWith('.js') && existsSync(cli) && /npm[\\/]bin[\\/]/.test(cli)) {
-    const inside = process.execPath.startsWith(modules + sep);
-    const node = inside ? process.env.npm_node_execpath : process.execPath;
-    if (node && existsSync(node) && !node.startsWith(modules + sep)) return [node, cli];
-  }
-  return [process.platform === 'win32' ? 'npm.cmd' : 'npm'];
-}
-
-function installStamp() {
-  const lockfile = readText(join(root, 'package-lock.json')) ?? readText(join(root, 'package.json'));
-  return createHash('sha256').update(`${process.platform} ${process.arch}\n${lockfile}`).digest('hex');
-}
-
-async function install() {
-  const stampPath = join(modules, '.install-stamp');
-  const stamp = installStamp();
-  if (readText(stampPath)?.trim() === stamp) return;
-  // A linked node_modules belongs to another checkout, which keeps it up to date.
-  if (existsSync(modules) && lstatSync(modules).isSymbolicLink()) return;
-  const began = Date.now();
-  say(`  installing  packages${existsSync(modules) ? '' : ' (about half a minute on a fresh machine)'} …`);
-  const [command, ...prefix] = npmCommand();
-  // TypeScript is a development dependency and Node itself an optional one: both are needed in production too.
-  const flags = ['--include=dev', '--include=optional', '--loglevel=error'];
-  rmSync(stampPath, { force: true });
-  const first = await run(command, [...prefix, 'ci', ...flags]);
-  if (!first.ok) {
-    say('  installing  the lockfile does not fit this platform, trying without it …');
-    const second = await run(command, [...prefix, 'install', '--no-save', ...flags]);
-    if (!second.ok) {
-      throw new Failure(
-        `npm could not install the packages:\n${first.output.trim()}\n\nand without the lockfile:\n${second.output.trim()}`,
-      );
-    }
-  }
-  writeWhole(stampPath, `${stamp}\n`);
-  say(`  installed   packages in ${seconds(began)}`);
-}
-
 // --- Build -----------------------------------------------------------------------------------------------------
 
 function filesBelow(folder, ending) {
@@ -224,6 +182,12 @@ function filesBelow(folder, ending) {
     else if (ending.test(entry.name)) found.push(path);
   }
   return found.sort();
+}
+
+/** Whatever is built depends on the packages. */
+function lockfileStamp() {
+  const lockfile = readText(join(root, 'package-lock.json')) ?? readText(join(root, 'package.json'));
+  return createHash('sha256').update(`${process.platform} ${process.arch}\n${lockfile}`).digest('hex');
 }
 
 const SOURCE = /(?<!\.d)\.tsx?$/;
@@ -249,7 +213,7 @@ const UNCHECKED = ' unchecked';
 async function build({ project, output, folders, base, isChecked = true }) {
   const out = join(root, output);
   const sources = folders.flatMap((folder) => filesBelow(join(root, folder), /\.(?:tsx?|json)$/));
-  const hash = createHash('sha256').update(installStamp());
+  const hash = createHash('sha256').update(lockfileStamp());
   for (const path of ['tsconfig.json', project].map((name) => join(root, name)).concat(sources)) {
     hash
       .update(`${path.slice(root.length)}\0`)
@@ -334,7 +298,7 @@ function webManifest() {
 function webStamp(inputs) {
   const own = filesBelow(join(root, 'web'), /./).filter((path) => !path.startsWith(webGenerated + sep));
   const others = ['schema/schema.graphql', ...inputs].map((path) => join(root, path));
-  const hash = createHash('sha256').update(installStamp());
+  const hash = createHash('sha256').update(lockfileStamp());
   for (const path of [...own, ...others]) {
     hash
       .update(`${path.slice(root.length)}\0`)
@@ -372,7 +336,8 @@ try {
   const [major] = process.versions.node.split('.').map(Number);
   if (major < 20) throw new Failure(`Node.js 20 or newer is needed, this is ${process.versions.node}`);
   releaseLock = await takeLock();
-  await install();
+  const failure = await install({ root, withTests, run, say });
+  if (failure) throw new Failure(failure);
   const product = { project: 'tsconfig.json', output: 'dist', folders: ['src'], base: 'src' };
   const tests = { project: 'tsconfig.test.json', output: 'build', folders: ['src', 'test'], base: '.' };
   const compile = async () => {
@@ -388,7 +353,7 @@ try {
     const built = readText(stampPath);
     if (built?.includes(UNCHECKED)) writeWhole(stampPath, built.replace(UNCHECKED, ''));
   };
-  await together([compile(), buildWeb()]);
+  if (!packagesOnly) await together([compile(), buildWeb()]);
 } catch (error) {
   if (!(error instanceof Failure)) throw error;
   process.stderr.write(`${error.message}\n`);

@@ -24,7 +24,10 @@ const programs = [
 ];
 
 /** Packages that look for files of their own beside them, or are native. They load from node_modules as ever. */
-const LEFT_ALONE = ['@fastify/swagger', '@node-rs/argon2', 'ioredis', 'pino', 'pg-native'];
+const LEFT_ALONE = ['@fastify/swagger', '@node-rs/argon2', 'ioredis', 'pino'];
+
+/** Not installed: what packages would load if we asked them to. */
+const NEVER_USED = ['pg-native', 'class-validator'];
 
 /** How undici asks whether there is such a name. */
 const HARMLESS = 'typeof __filename !== "undefined" ? __filename';
@@ -58,11 +61,14 @@ export const { ${httpExports.join(', ')} } = http;`
       : undefined,
 };
 
+const asLatin1 = (code) =>
+  code.replace(/[^\0-\xff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
 const bundle = await rolldown({
   input: Object.fromEntries(programs.map((name) => [name, join(compiled, `${name}.js`)])),
   platform: 'node',
   plugins: [lazyHttp],
-  external: (id) => LEFT_ALONE.includes(id),
+  external: (id) => LEFT_ALONE.includes(id) || NEVER_USED.includes(id),
   onLog(level, log) {
     // A missing file or export is found here instead of at the first call.
     if (level === 'warn' && log.code !== 'EVAL') throw new Error(log.message);
@@ -79,6 +85,8 @@ const { output: files } = await bundle.write({
   chunkFileNames: 'shared/[name]-[hash].js',
 });
 for (const { fileName, code } of files) {
+  // V8 keeps a source with a character outside of Latin-1 at two bytes for each.
+  if (code) writeFileSync(join(draft, fileName), asLatin1(code));
   if (code && /\b__(?:dirname|filename)\b/.test(code.replaceAll(HARMLESS, '')))
     throw new Error(`${fileName}: a package looks for files beside it: leave it alone`);
   // MikroORM and type-graphql call things by the names of their classes. Of two of one name in a chunk one gets another.
@@ -88,5 +96,7 @@ for (const { fileName, code } of files) {
   }
 }
 writeFileSync(join(draft, 'files.json'), JSON.stringify(files.map(({ fileName }) => fileName)));
+// What an image needs beside the bundle (scripts/runtime.mjs).
+writeFileSync(join(draft, 'packages.json'), JSON.stringify(LEFT_ALONE));
 rmSync(output, { recursive: true, force: true });
 renameSync(draft, output);

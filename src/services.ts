@@ -42,7 +42,7 @@ export function createServices(deps: ServiceDeps) {
     analytics: createAnalyticsService(),
     benchmarks: createBenchmarksService(),
     billing,
-    economics: createEconomicsService(),
+    economics: createEconomicsService(deps),
     heartbeats: createHeartbeatsService(),
     installation: createInstallationService(deps),
     keys: createKeysService(deps),

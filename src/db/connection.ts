@@ -23,7 +23,7 @@ const TURN_TIMEOUT_MS = 3_000;
  * Makes a connection send its statements without names. A named statement belongs to a session, and a pooler in transaction
  * mode may run the next transaction in another one, where the name is unknown, or taken after a restart of the pooler.
  */
-function unname(client: PoolClient): void {
+export function unname(client: PoolClient): void {
   const send = client.query as (...args: unknown[]) => unknown;
   const unnamed = (query: unknown, ...rest: unknown[]): unknown => {
     const isNamed = typeof query === 'object' && query !== null && 'name' in query && 'text' in query;

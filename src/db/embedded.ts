@@ -9,6 +9,7 @@ import { freePort } from '../lib/free-port.js';
 import { isRunning } from '../lib/process-stat.js';
 import { answers } from './answers.js';
 import { SESSION_LIMITS } from './bounded.js';
+import { serverSettings } from './embedded-settings.js';
 import { passwordOf, SUPERUSER, urlsOn } from './embedded-urls.js';
 import { setFormerAside } from './former-cluster.js';
 import { makeCluster, removeDrafts } from './new-cluster.js';
@@ -26,15 +27,6 @@ const START_TIMEOUT_MS = 30_000;
 const START_ATTEMPTS = 5;
 const POLL_MS = 25;
 const CREATE_MS = 20_000;
-/** Settings for tests: no data outlives the server, and autovacuum would never rest with many short-lived databases. */
-const DISPOSABLE = [
-  'fsync=off',
-  'synchronous_commit=off',
-  'full_page_writes=off',
-  'autovacuum=off',
-  'wal_level=minimal',
-  'max_wal_senders=0',
-];
 /** PostgreSQL's immediate shutdown kills processes that don't end within 5 s. */
 const QUIT_MS = 6_000;
 
@@ -113,9 +105,7 @@ function makeSymlinks(native: string): void {
 
 function serverFlags(directory: string, port: number, disposable: boolean): string[] {
   const flags = ['-D', directory, '-h', '127.0.0.1', '-p', String(port), '-k', ''];
-  const settings = ['max_connections=200', 'timezone=UTC', 'log_timezone=UTC', 'log_destination=stderr'];
-  if (disposable) settings.push(...DISPOSABLE);
-  return [...flags, ...settings.flatMap((setting) => ['-c', setting])];
+  return [...flags, ...serverSettings(disposable).flatMap((setting) => ['-c', setting])];
 }
 
 /**

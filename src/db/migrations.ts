@@ -30,7 +30,9 @@ import { Migration20261218070000 } from './migrations/Migration20261218070000.js
 import { Migration20261219000000 } from './migrations/Migration20261219000000.js';
 import { Migration20261220000000 } from './migrations/Migration20261220000000.js';
 import { Migration20261221000000 } from './migrations/Migration20261221000000.js';
-import { Migration20261222000000 } from './migrations/Migration20261222000000.js';
+import { Migration20261222020700 } from './migrations/Migration20261222020700.js';
+import { Migration20261223000000 } from './migrations/Migration20261223000000.js';
+import { Migration20261224000000 } from './migrations/Migration20261224000000.js';
 
 /** All migrations, oldest first. A list rather than a folder scan, so that bundles include them. */
 export const migrations = [
@@ -66,5 +68,7 @@ export const migrations = [
   { name: 'Migration20261219000000', class: Migration20261219000000 },
   { name: 'Migration20261220000000', class: Migration20261220000000 },
   { name: 'Migration20261221000000', class: Migration20261221000000 },
-  { name: 'Migration20261222000000', class: Migration20261222000000 },
+  { name: 'Migration20261222020700', class: Migration20261222020700 },
+  { name: 'Migration20261223000000', class: Migration20261223000000 },
+  { name: 'Migration20261224000000', class: Migration20261224000000 },
 ];

@@ -11,7 +11,7 @@ const CALLS = `
     c.seq, c.balance_after, c.xmin as xmin
   from calls c`;
 
-/** Calls before `Migration20261222000000`. Their balances are in their ledger entries. */
+/** Calls before `Migration20261224000000`. Their balances are in their ledger entries. */
 const FORMER = `
   select u.id, u.created_at, u.account_id, u.key_id, u.widget_id, u.requested_model, u.served_model, u.endpoint, u.stream,
     u.input_tokens, u.output_tokens, u.price_in, u.price_out, u.cost, u.latency_ms, u.ttft_ms, u.status, u.error_code,
@@ -19,6 +19,6 @@ const FORMER = `
     u.moved_to, u.error_message, null::bigint, null::numeric, u.xmin
   from former_usage_events u`;
 
-/** Creates the view `usage_events`: all calls, with the tables before `Migration20261222000000` as long as they exist. */
+/** Creates the view `usage_events`: all calls, with the tables before `Migration20261224000000` as long as they exist. */
 export const usageView = (withFormer: boolean): string =>
   `create or replace view usage_events as ${CALLS} ${withFormer ? `union all ${FORMER}` : ''}`;

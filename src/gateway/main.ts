@@ -10,6 +10,7 @@ import { entities } from '../entities/index.js';
 import { RedisClusterError } from '../inference/limits/shared/redis-link.js';
 import { openModelProxy } from '../inference/model-proxy.js';
 import { systemClock } from '../lib/clock.js';
+import { collectWhenIdle } from '../lib/collect-when-idle.js';
 import { JsonReader } from '../lib/json-reader.js';
 import { announceReady, CONFIG_EXIT_CODE, onShutdown, PORT_TAKEN_EXIT_CODE } from '../lib/lifecycle.js';
 import { createLogger } from '../lib/logger.js';
@@ -104,6 +105,7 @@ try {
   serving = true;
   log.info({ url }, 'the edge is ready');
   announceReady(url);
+  collectWhenIdle();
   onShutdown(
     log,
     async () => {

@@ -43,8 +43,8 @@ export interface RowCacheOptions {
   max: number;
   /** Most names per statement. */
   batch: number;
-  /** Most rows that are kept warm without a call since the last refresh. */
-  maxWarm: number;
+  /** Most rows to keep for an outage. */
+  maxKept: number;
 }
 
 interface Waiter<Entry> {
@@ -54,8 +54,9 @@ interface Waiter<Entry> {
 
 /** All rows in use are read again this often, so that no call of theirs has to wait. */
 const REFRESH_MS = 2_500;
-/** How long a row stays warm after its last call, so that a person's next call doesn't wait either. */
-const WARM_MS = 5 * 60_000;
+/** A row that a call used within this time is read again every 30 s, so that an outage of the database finds it young enough. */
+const KEPT_MS = 5 * 60_000;
+const REFRESHES_PER_KEPT = 12;
 /** A change is effective after this time even without a notification. */
 const TTL_MS = 5_000;
 const MISSING_TTL_MS = 1_000;
@@ -81,6 +82,7 @@ export abstract class RowCache<Row extends PayerRow, Entry extends CachedPayer> 
   /** Changes since the reading under way began: its rows may be outdated. */
   #changes: { ids: Set<string>; all: boolean } | undefined;
   #round = 0;
+  #refreshes = 0;
   #lastReadAt = -Infinity;
   /** Whether the last statement failed. Then cached entries are served at once, so that no call waits for another failure. */
   #isFailing = false;
@@ -202,13 +204,12 @@ export abstract class RowCache<Row extends PayerRow, Entry extends CachedPayer> 
     }
   }
 
-  /** Reads every row that was used since the last refresh, and up to `maxWarm` warm ones. */
+  /** Reads every row that was used since the last refresh; in every twelfth also those used within `KEPT_MS`. */
   #refresh(): void {
     const now = this.deps.clock.now();
-    let warm = 0;
+    let kept = ++this.#refreshes % REFRESHES_PER_KEPT === 0 ? this.options.maxKept : 0;
     for (const slot of this.#slots.values()) {
-      const isWarm = now - slot.usedAt <= WARM_MS;
-      if (slot.used || (isWarm && warm++ < this.options.maxWarm)) this.#enqueue(slot.entry.hash);
+      if (slot.used || (now - slot.usedAt <= KEPT_MS && kept-- > 0)) this.#enqueue(slot.entry.hash);
       slot.used = false;
     }
   }

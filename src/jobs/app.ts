@@ -2,7 +2,7 @@ import type { MikroORM } from '@mikro-orm/postgresql';
 import pg from 'pg';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { localContext, type ServiceContext } from '../context.js';
-import { pgPool } from '../db/connection.js';
+import { pgPool, unname } from '../db/connection.js';
 import { pastPooler } from '../db/past-pooler.js';
 import { guardConnection } from '../db/patience.js';
 import { isPooled } from '../db/pooled.js';
@@ -89,15 +89,17 @@ export async function startJobsApp(options: JobsAppOptions): Promise<JobRunner |
   // Not MikroORM's pool: it returns timestamps as texts, where Agenda expects dates.
   const { databaseUrl, databaseDirectUrl = databaseUrl } = options;
   const addresses = { databaseUrl, databaseDirectUrl };
+  const pooled = isPooled(addresses);
   const pool = new pg.Pool({
     connectionString: databaseUrl,
     application_name: 'gateway-jobs-schedule',
     max: POOL_SIZE,
-    ...sessionSettings(isPooled(addresses)),
+    ...sessionSettings(pooled),
     connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
     keepAlive: true,
   });
   pool.on('connect', guardConnection);
+  if (pooled) pool.on('connect', unname);
   pool.on('error', (error) => log.warn({ err: error }, 'lost a database connection'));
   await pastPooler(orm, { role: 'jobs', ...addresses }, async (direct) =>
     ensureJobSchema(direct, direct === orm ? pool : await pgPool(direct)),

@@ -7,6 +7,7 @@ import type { ServiceContext } from '../context.js';
 import { migrate } from '../db/migrate.js';
 import type { Logger } from '../lib/logger.js';
 import { createOutageLog } from '../lib/outage-log.js';
+import { QuietBackend } from './quiet-backend.js';
 
 /** A scheduled job. Its body is a few lines that call a service. It runs at least once, so it must be safe to repeat. */
 export interface JobDefinition<Data = unknown> {
@@ -64,22 +65,27 @@ const POLL_MS = 1_000;
 /** Number of polls without an error after which the database counts as back. */
 const QUIET_POLLS = 5;
 
+/**
+ * Agenda's indexes of what each run changes. For a table of a few rows they only make writes larger: without them, PostgreSQL
+ * updates a row in place.
+ */
+const NEEDLESS_INDEXES = ['find_and_lock', 'locked_at', 'next_run_at'].map(
+  (name) => `agenda_jobs_${name}_idx`,
+);
+
 /** Creates Agenda's tables under the lock of the migrations, because its own DDL races if processes start together. */
 export async function ensureJobSchema(orm: MikroORM, pool: Pool): Promise<void> {
-  await migrate(orm, () => backend(pool, true).connect());
-}
-
-function backend(pool: Pool, ensureSchema: boolean): PostgresBackend {
-  // Notifications would hold a connection, repeat the events of other processes, and end the process when they
-  // fail. A poll per second is enough for these schedules.
-  return new PostgresBackend({ pool, ensureSchema, disableNotifications: true });
+  await migrate(orm, async () => {
+    await new PostgresBackend({ pool, disableNotifications: true }).connect();
+    await pool.query(`drop index if exists ${NEEDLESS_INDEXES.join(', ')}`);
+  });
 }
 
 /** Starts running jobs in this process. Any number of processes may do so; each run of a job happens in one of them. */
 export async function startJobs(options: JobRunnerOptions): Promise<JobRunner> {
   const { jobs, pool, log, lockLifetimeMs = LOCK_LIFETIME_MS } = options;
   const agenda = new Agenda({
-    backend: backend(pool, false),
+    backend: new QuietBackend(pool),
     name: `jobs-${process.pid}`,
     processEvery: options.pollMs ?? POLL_MS,
     defaultConcurrency: 1,

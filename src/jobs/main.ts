@@ -7,6 +7,7 @@ import { openOrm } from '../db/orm.js';
 import { isPooled } from '../db/pooled.js';
 import { databaseReadiness } from '../db/readiness.js';
 import { waitForDatabase } from '../db/wait.js';
+import { collectWhenIdle } from '../lib/collect-when-idle.js';
 import { announceReady, onShutdown, startOrExit } from '../lib/lifecycle.js';
 import { createLogger } from '../lib/logger.js';
 import { createRegistry, startMetricsListener } from '../lib/metrics.js';
@@ -97,4 +98,5 @@ await startOrExit('jobs', async () => {
   if (config.metricsPort !== null) await startMetricsListener({ ...listener, port: config.metricsPort });
   working = true;
   announceReady(`http://127.0.0.1:${(health.address() as AddressInfo).port}`);
+  collectWhenIdle();
 });

@@ -1,6 +1,7 @@
 import cluster from 'node:cluster';
 import { fileURLToPath } from 'node:url';
 import { loadConfigOrExit } from '../config.js';
+import { collectWhenIdle } from '../lib/collect-when-idle.js';
 import { announceReady, onShutdown, startOrExit, tellParent } from '../lib/lifecycle.js';
 import { createLogger } from '../lib/logger.js';
 import { OUT_OF_FILES, QUIET_MS } from '../lib/open-files.js';
@@ -89,6 +90,7 @@ async function serve(): Promise<void> {
   await Promise.all(edges.map(({ ready }) => ready));
   restartAll = inRounds(restart);
   announceReady(url!);
+  collectWhenIdle();
 }
 
 await startOrExit('edges', serve);

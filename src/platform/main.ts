@@ -7,6 +7,7 @@ import { databaseReadiness } from '../db/readiness.js';
 import { waitForDatabase } from '../db/wait.js';
 import { openModelProxy } from '../inference/model-proxy.js';
 import { systemClock } from '../lib/clock.js';
+import { collectWhenIdle } from '../lib/collect-when-idle.js';
 import { createEgress } from '../lib/egress/egress.js';
 import { JsonReader } from '../lib/json-reader.js';
 import { announceReady, onShutdown, startOrExit } from '../lib/lifecycle.js';
@@ -152,4 +153,5 @@ await startOrExit('platform', async () => {
   const url = `http://${family === 'IPv6' && host.includes(':') ? `[${host}]` : host}:${port}`;
   log.info({ url }, 'platform listens');
   announceReady(url);
+  collectWhenIdle();
 });

@@ -2,6 +2,7 @@ import { loadConfigOrExit } from '../config.js';
 import { isPooled } from '../db/pooled.js';
 import { waitForSchema } from '../db/wait-for-schema.js';
 import { openWithoutMigrations } from '../db/without-migrations.js';
+import { collectWhenIdle } from '../lib/collect-when-idle.js';
 import { JsonReader } from '../lib/json-reader.js';
 import { announceReady, onShutdown, startOrExit } from '../lib/lifecycle.js';
 import { createLogger } from '../lib/logger.js';
@@ -62,4 +63,5 @@ await startOrExit('proxy', async () => {
   const simulated = loaded.source.simulatorUrl() !== undefined;
   log.info({ url, simulated, deployments: loaded.routing.deployments.length }, 'listening');
   announceReady(url);
+  collectWhenIdle();
 });

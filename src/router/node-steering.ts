@@ -9,8 +9,10 @@ import { REPORT_SECONDS, reportOf } from './deployment-reports.js';
 import type { SteeringNode } from './host-registry.js';
 import type { ModelRouter } from './model-router.js';
 
-/** Interval of readings and reports. */
+/** Interval of readings, and of reports that differ from the last one. */
 const POLL_MS = 2_000;
+/** Others are written this often, so that a process counts as running (`REPORT_SECONDS`) even if one of them fails. */
+const RENEW_MS = 5_000;
 const QUIET_MS = 3 * POLL_MS;
 
 export interface Steering {
@@ -18,6 +20,8 @@ export interface Steering {
   readonly began: Promise<void>;
   stop(): Promise<void>;
 }
+
+type Reports = Record<'nodes' | 'deployments', Record<string, object>>;
 
 export interface SteeringDeps {
   orm: MikroORM;
@@ -41,8 +45,8 @@ export function followNodes({ orm, databaseUrl, router, log, pollMs = POLL_MS }:
   const proxyId = randomUUID();
   const outages = createOutageLog(log, 'the node registry', QUIET_MS);
   let nodes: NodeRow[] = [];
-  let reported = false;
   let lastReport = '';
+  let written: { report: string; at: number } | undefined;
   let running: Promise<void> | undefined;
   let again = false;
   let stopped = false;
@@ -63,16 +67,22 @@ export function followNodes({ orm, databaseUrl, router, log, pollMs = POLL_MS }:
       },
     ]);
     const states = router.current().states();
-    await writeReport(db(), proxyId, {
+    await write({
       nodes: Object.fromEntries(report) as Record<string, object>,
       deployments: Object.fromEntries(states.map((state) => [state.deployment.headerName, reportOf(state)])),
     });
-    reported = true;
     const draining = nodes.some(({ status, drained }) => status !== 'active' && !drained);
     const drained = draining ? await noteDrained(db()) : 0;
     const reportNow = JSON.stringify(report);
     if (drained > 0 || reportNow !== lastReport) await notifyNodeNews(db());
     lastReport = reportNow;
+  };
+
+  const write = async (reports: Reports): Promise<void> => {
+    const [report, at] = [JSON.stringify(reports), performance.now()];
+    if (written?.report === report && at - written.at < RENEW_MS) return;
+    await writeReport(db(), proxyId, reports);
+    written = { report, at };
   };
 
   /** Runs one turn at a time. Wake-ups during a turn lead to one more turn. */
@@ -95,7 +105,17 @@ export function followNodes({ orm, databaseUrl, router, log, pollMs = POLL_MS }:
   router.onNodeIdle(wake);
   const poll = setInterval(wake, pollMs);
   poll.unref();
-  const listener = listen({ databaseUrl, channel: NODES_CHANNEL, log, onNotify: wake, onListening: wake });
+  const listener = listen({
+    databaseUrl,
+    channel: NODES_CHANNEL,
+    log,
+    onNotify: wake,
+    onListening() {
+      // The database may have crashed, and lost the report.
+      written = undefined;
+      wake();
+    },
+  });
   wake();
   return {
     began,
@@ -105,7 +125,7 @@ export function followNodes({ orm, databaseUrl, router, log, pollMs = POLL_MS }:
       outages.close();
       await listener.stop();
       await running;
-      if (reported) await removeReport(db(), proxyId).catch(() => undefined);
+      if (written) await removeReport(db(), proxyId).catch(() => undefined);
     },
   };
 }
@@ -146,7 +166,7 @@ async function readNodes(em: EntityManager, proxyId: string): Promise<NodeRow[]>
 async function writeReport(
   em: EntityManager,
   proxyId: string,
-  { nodes, deployments }: Record<'nodes' | 'deployments', Record<string, object>>,
+  { nodes, deployments }: Reports,
 ): Promise<void> {
   await sql`
     insert into proxy_reports (proxy_id, reported_at, nodes, deployments)

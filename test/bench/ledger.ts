@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import pg from 'pg';
@@ -42,6 +43,13 @@ export interface Ledger {
   /** Violated invariants of the money; empty when all hold. */
   violations(): Promise<string[]>;
   close(): Promise<void>;
+}
+
+/** Pid of the server. */
+export async function postmaster(ledger: Ledger): Promise<number> {
+  const { rows } = await ledger.pool.query<{ folder: string }>('show data_directory');
+  const folder = Object.values(rows[0]!)[0]!;
+  return Number(readFileSync(join(folder, 'postmaster.pid'), 'utf8').split('\n', 1)[0]);
 }
 
 /** With `dist` the schema is that of another build. */

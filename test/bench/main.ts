@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -7,9 +7,11 @@ import { parseArgs } from 'node:util';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/db/embedded.js';
 import { freePort } from '../support/free-port.js';
 import { measureAnalytics } from './analytics.js';
-import { createLedger, type Ledger } from './ledger.js';
+import { measureIdle } from './idle.js';
+import { createLedger, type Ledger, postmaster } from './ledger.js';
 import { cpuMicros, family, machineLine, takeCores } from './machine.js';
 import { type Generator, type Lengths, Measured, startGenerator } from './measure.js';
+import { measureMemory } from './memory.js';
 import { measurePair } from './pair.js';
 import {
   fetchNode20,
@@ -40,6 +42,7 @@ import { measureVisibility } from './visible.js';
  * <folder>` keeps profiles of edge and proxy, `--flags "…"` gives it flags of Node, `--only a,b` leaves out what isn't named
  * (bare, edge, edges, nginx, chain, usage, analytics, pair), `--steps` the same for steps (memory, beside, saturate, paced, streams,
  * first-bytes). `--rounds 40 --window 400` makes more and shorter rounds (milliseconds), for two builds that differ by little.
+ * `--only memory` measures the memory of the whole product instead, `--only idle` its database, where `--before` is a built checkout.
  */
 const { values: options } = parseArgs({
   options: {
@@ -80,12 +83,6 @@ const DOCUMENT = 'docs/benchmarks.md';
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 const wants = (name: string): boolean => !options.only || options.only.split(',').includes(name);
 const does = (step: string): boolean => !options.steps || options.steps.split(',').includes(step);
-
-async function postmaster(ledger: Ledger): Promise<number> {
-  const { rows } = await ledger.pool.query<{ folder: string }>('show data_directory');
-  const folder = Object.values(rows[0]!)[0]!;
-  return Number(readFileSync(join(folder, 'postmaster.pid'), 'utf8').split('\n', 1)[0]);
-}
 
 type Ledgers = (name: string, dist?: string) => Promise<Ledger>;
 
@@ -285,6 +282,10 @@ ${notes.map((note) => `- ${note}`).join('\n')}
 }
 
 const began = Date.now();
+if (options.only === 'idle') {
+  await measureIdle(say, options.before);
+  process.exit(0);
+}
 const cores = takeCores();
 const machine = machineLine(cores);
 say(machine);
@@ -296,6 +297,18 @@ const upstreamPort = await freePort();
 const upstream = startOwn('upstream', [String(upstreamPort)]);
 try {
   await delay(300);
+  if (options.only === 'memory') {
+    say(await measureMemory({ upstreamPort, cores: undefined, folder }, server, options.before ?? DIST));
+  } else await measureSpeed();
+} finally {
+  await upstream.stop();
+  await server.stop();
+  rmSync(folder, { recursive: true, force: true });
+}
+say(`bench: ${((Date.now() - began) / 1000).toFixed(0)} s`);
+process.exit(0);
+
+async function measureSpeed(): Promise<void> {
   const lengths = options.quick ? QUICK : FULL;
   const rounds = Number(options.rounds ?? lengths.rounds);
   const saturateMs = Number(options.window ?? lengths.saturateMs);
@@ -305,10 +318,4 @@ try {
   const load = (loadavg()[1] ?? 0).toFixed(1);
   say(`\n${table}\n\n${notes.join('\n')}`);
   if (options.write) writeFileSync(DOCUMENT, document(machine, load, table, notes));
-} finally {
-  await upstream.stop();
-  await server.stop();
-  rmSync(folder, { recursive: true, force: true });
 }
-say(`bench: ${((Date.now() - began) / 1000).toFixed(0)} s`);
-process.exit(0);

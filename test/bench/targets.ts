@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { freePort } from '../support/free-port.js';
+import { descendantsOf } from '../support/process-tree.js';
 import type { Target } from './jobs.js';
 import { type Ledger, SECRETS } from './ledger.js';
 import { type Cores, family } from './machine.js';
@@ -197,11 +198,35 @@ export async function startWholePath(
   options: Omit<EdgeOptions, 'upstreamUrl'>,
 ): Promise<RunningTarget> {
   if (!existsSync(join(options.dist, 'router'))) return startChain(context, options);
-  // It creates the virtual key; the database keeps its hash.
+  await sealVirtualKeys(context, options);
+  return startEdge(context, options);
+}
+
+/** A model proxy creates the virtual key; the database keeps its hash. */
+async function sealVirtualKeys(context: TargetContext, options: Omit<EdgeOptions, 'upstreamUrl'>) {
   const proxy = await startProxy(context, { ...options, name: `${options.name} keys` });
   await options.ledger.seal(proxy.target.keys[0]!);
   await proxy.stop();
-  return startEdge(context, options);
+}
+
+/** All processes of `npm start`, routing by themselves to the same upstream, with the bench's database. */
+export async function startProduct(
+  context: TargetContext,
+  options: Omit<EdgeOptions, 'upstreamUrl'>,
+): Promise<RunningTarget> {
+  await sealVirtualKeys(context, options);
+  const port = await freePort();
+  // It chooses the port of the platform itself.
+  const { PLATFORM_URL: _edgeOnly, ...env } = productEnv(context, options, port);
+  const child = start(process.execPath, [programOf(options.dist, 'start.js')], { env });
+  await answering(`http://127.0.0.1:${port}/health/ready`, child);
+  return {
+    name: options.name,
+    target: { port, keys: options.ledger.keys.map(({ key }) => key), headers: '' },
+    pids: [child.pid, ...descendantsOf(child.pid)],
+    ledger: options.ledger,
+    stop: () => child.stop(),
+  };
 }
 
 async function startChain(

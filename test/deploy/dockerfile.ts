@@ -33,7 +33,7 @@ export interface Stage {
   command: string[];
 }
 
-/** Replaces an install step, which would need a network and minutes. */
+/** Replaces an install, which would need a network and minutes. */
 export type Installer = (folder: string) => void;
 
 export interface BuildOptions {
@@ -43,8 +43,7 @@ export interface BuildOptions {
   ignored: string[];
   /** Folder of the stages' file systems. */
   folder: string;
-  /** Replaced steps by their RUN line, and what is prepared before a stage's first step. */
-  replaced: Record<string, Installer>;
+  /** What is prepared before a stage's first step. */
   prepared: Record<string, Installer>;
 }
 
@@ -71,7 +70,7 @@ export async function buildStages(options: BuildOptions): Promise<Map<string, St
     stages.set(stage.name, stage);
     if (name === 'WORKDIR') enter(stage, text, options);
     else if (name === 'COPY') copy(stage, text, options, stages);
-    else if (name === 'RUN') await runStep(stage, text, options);
+    else if (name === 'RUN') await runStep(stage, text);
     else if (name === 'ENV') Object.assign(stage.env, Object.fromEntries(pairs(text)));
     else if (name === 'USER') stage.user = text;
     else if (name === 'CMD') stage.command = JSON.parse(text) as string[];
@@ -135,13 +134,8 @@ function moveInto(source: string, target: string): void {
   renameSync(source, target);
 }
 
-async function runStep(stage: Stage, text: string, { replaced }: BuildOptions): Promise<void> {
+async function runStep(stage: Stage, text: string): Promise<void> {
   const cwd = stage.root + stage.workdir;
-  const installer = replaced[text];
-  if (installer) {
-    installer(cwd);
-    return;
-  }
   if (/(?:^|\s)\//.test(text)) throw new Error(`RUN outside of the workdir: ${text}`);
   await run('sh', ['-ec', text], {
     cwd,

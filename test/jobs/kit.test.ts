@@ -17,7 +17,11 @@ import { jobContext } from './support.js';
 const LOCK_MS = 5_000;
 /** Lifetime of a lock that must be renewed in time, even if the machine freezes for two seconds. */
 const RENEWED_LOCK_MS = 4_000;
+/** Lifetime of a lock that a test waits for. */
+const SHORT_LOCK_MS = 600;
 const POLL_MS = 20;
+/** On a machine that freezes for two seconds. */
+const MOST_LATE_MS = 3_000;
 /** Several polls, in which nothing may happen. */
 const LOOKS_MS = 10 * POLL_MS;
 
@@ -39,10 +43,14 @@ describe('scheduled jobs', () => {
     await database.pool.query('truncate agenda_jobs');
   });
 
-  const start = async (job: JobDefinition, lockLifetimeMs = LOCK_MS): Promise<JobRunner> => {
+  const start = async (
+    job: JobDefinition,
+    lockLifetimeMs = LOCK_MS,
+    pool = database.pool,
+  ): Promise<JobRunner> => {
     const runner = await startJobs({
       jobs: [job],
-      pool: database.pool,
+      pool,
       log: pino({ level: 'silent' }),
       context: () => jobContext(database.orm).context,
       onRun: (name, outcome) => runs.push(`${name} ${outcome}`),
@@ -71,7 +79,7 @@ describe('scheduled jobs', () => {
 
   test('a new job runs at once, and again only when it is due, also after a restart', async () => {
     const first = await start(job(async () => undefined));
-    await until(() => runs.length === 1);
+    await until(async () => runs.length === 1 && (await row()).locked_at === null);
     const due = (await row()).next_run_at as Date;
     expect(due.getTime() - Date.now()).toBeGreaterThan(3_500_000);
     await first.stop(5_000);
@@ -135,17 +143,93 @@ describe('scheduled jobs', () => {
     expect((failed.next_run_at as Date).getTime()).toBeGreaterThan(Date.now());
   });
 
-  test('another process takes over the job of a dead worker once its lock expires', async () => {
-    const first = await start(job(async () => undefined));
-    await until(async () => (await row()).locked_at === null && runs.length === 1);
-    await first.stop(5_000);
-    // The row of a killed worker: locked, started, never finished, with the next run already computed.
-    await database.pool.query(
-      `update agenda_jobs set locked_at = now() - interval '61 seconds', last_run_at = now() - interval '61 seconds',
-         last_finished_at = null, next_run_at = now() - interval '61 seconds'`,
+  test('another process takes over the job of a dead worker once its lock expires, long before it is next due', async () => {
+    const pool = new pg.Pool({ connectionString: database.url, max: 2 });
+    let finish: (() => void) | undefined;
+    const first = await start(
+      job(() => new Promise((done) => (finish = done))),
+      SHORT_LOCK_MS,
+      pool,
     );
-    await start(job(async () => undefined));
+    await until(() => finish);
+    // From here on the worker is as good as dead: it can neither renew its lock nor record an end.
+    await first.stop(1);
+    await pool.end();
+    await start(
+      job(async () => undefined),
+      SHORT_LOCK_MS,
+    );
+    await until(() => runs.length === 1);
+    expect(runs).toEqual(['work success']);
+    finish!();
+  });
+
+  test('a worker that has lost its lock neither takes it back nor keeps others from the job', async () => {
+    const { context, logged } = jobContext(database.orm);
+    let finish: (() => void) | undefined;
+    const runner = await startJobs({
+      jobs: [job(() => new Promise((done) => (finish = done)))],
+      pool: database.pool,
+      log: pino({ level: 'silent' }),
+      context: () => context,
+      pollMs: POLL_MS,
+      lockLifetimeMs: SHORT_LOCK_MS,
+    });
+    runners.push(runner);
+    await until(() => finish);
+    // As another process that takes the job.
+    const { rows } = await database.pool.query(
+      `update agenda_jobs set locked_at = now() + interval '1 hour' returning locked_at`,
+    );
+    await until(() => logged.some(({ msg }) => msg === 'failed to renew the lock of a job'));
+    expect((await row()).locked_at).toEqual(rows[0].locked_at);
+    finish!();
+  });
+
+  test('a scheduler without a due job only reads: one statement per look, whatever the number of jobs', async () => {
+    const pool = new pg.Pool({ connectionString: database.url, max: 2 });
+    const sent: string[] = [];
+    const ask = pool.query.bind(pool) as (...query: unknown[]) => unknown;
+    pool.query = ((query: string | pg.QueryConfig, ...rest: unknown[]) => {
+      sent.push(typeof query === 'string' ? query : query.text);
+      return ask(query, ...rest);
+    }) as never;
+    const names = ['one', 'two', 'three'];
+    const runner = await startJobs({
+      jobs: names.map((name) => job(async () => undefined, { name })),
+      pool,
+      log: pino({ level: 'silent' }),
+      context: () => jobContext(database.orm).context,
+      onRun: (name, outcome) => runs.push(`${name} ${outcome}`),
+      pollMs: POLL_MS,
+      lockLifetimeMs: LOCK_MS,
+    });
+    runners.push(runner);
+    const versions = async () =>
+      (await database.pool.query('select name, xmin, xmax, locked_at from agenda_jobs order by name')).rows;
+    await until(async () => runs.length === 3 && (await versions()).every((one) => one.locked_at === null));
+    const before = await versions();
+    sent.length = 0;
+    const began = performance.now();
+    await until(() => sent.length >= 10);
+    const looks = (performance.now() - began) / POLL_MS;
+    expect(new Set(sent.map((text) => text.split(' ')[0]))).toEqual(new Set(['select']));
+    expect(sent.length).toBeLessThanOrEqual(looks + 2);
+    expect(await versions()).toEqual(before);
+    await runner.stop(5_000);
+    await pool.end();
+  });
+
+  test('a job runs when it falls due, not a look later', async () => {
+    const first = await start(job(async () => undefined));
+    await until(async () => runs.length === 1 && (await row()).locked_at === null);
+    await database.pool.query(`update agenda_jobs set next_run_at = now() + interval '1 second'`);
+    const due = (await row()).next_run_at as Date;
     await until(() => runs.length === 2);
+    await first.stop(5_000);
+    const lateMs = ((await row()).last_run_at as Date).getTime() - due.getTime();
+    expect(lateMs).toBeGreaterThanOrEqual(0);
+    expect(lateMs).toBeLessThan(MOST_LATE_MS);
   });
 
   test('a job that takes longer than its lock lives keeps the lock, and nobody else runs it', async () => {

@@ -22,7 +22,8 @@ describe('the bootstrap', () => {
     folder = temporaryFolder();
     mkdirSync(at('scripts'));
     mkdirSync(at('src'));
-    copyFileSync('scripts/bootstrap.mjs', at('scripts/bootstrap.mjs'));
+    for (const name of ['bootstrap', 'install'])
+      copyFileSync(`scripts/${name}.mjs`, at(`scripts/${name}.mjs`));
     copyFileSync('package-lock.json', at('package-lock.json'));
     writeFileSync(at('package.json'), '{"type":"module"}');
     symlinkSync(realpathSync(resolve('node_modules')), at('node_modules'));

@@ -114,6 +114,16 @@ describe('the usage feed', () => {
     },
   );
 
+  test('sends events of an edge whose clock is two hours ahead', async () => {
+    const payer = await createPayer(db.pool);
+    const reader = await read(payer.accountId);
+    const ahead = recordsOf(payer, 2, Date.now() + 2 * HOUR_MS);
+    await flush(ahead);
+    await until(() => reader.ids.length >= 2);
+    expect([...reader.ids].sort()).toEqual(idsOf(ahead));
+    await ended(reader);
+  });
+
   test('sends all of a large backlog, page after page, while more is written', async () => {
     const payer = await createPayer(db.pool);
     let written = 0;

@@ -1,7 +1,7 @@
 import type { SqlFunction } from './sql-function.js';
 
 /**
- * Returns the ids of calls that the tables before `Migration20261222000000` have, separated by spaces; null if there are none.
+ * Returns the ids of calls that the tables before `Migration20261224000000` have, separated by spaces; null if there are none.
  * Only calls that began before `p_until`, the time of that migration, can be there.
  */
 export const formerCalls: SqlFunction = {

@@ -17,6 +17,10 @@ const AdminActionSchema = defineEntity({
       ],
     },
     {
+      name: 'admin_actions_actor',
+      columns: [{ name: 'actor_id' }, { name: 'created_at', sort: 'desc' }, { name: 'id', sort: 'desc' }],
+    },
+    {
       name: 'admin_actions_subject',
       columns: [{ name: 'subject_id' }, { name: 'created_at', sort: 'desc' }, { name: 'id', sort: 'desc' }],
     },

@@ -10,6 +10,7 @@ const UsageRollupSchema = defineEntity({
   tableName: 'usage_rollups',
   indexes: [
     { name: 'usage_rollups_account', properties: ['accountId', 'hour'] },
+    { name: 'usage_rollups_errors', properties: ['accountId', 'hour'], where: 'errors > 0' },
     { name: 'usage_rollups_key', properties: ['keyId', 'hour'], where: 'key_id is not null' },
   ],
   uniques: [

@@ -20,7 +20,7 @@ export interface KeyEntry extends CachedPayer {
 export const MAX_CACHED_KEYS = 100_000;
 const BATCH = 500;
 /** Read in four statements. */
-const MAX_WARM = 2_000;
+const MAX_KEPT = 2_000;
 
 interface Deps extends RowCacheDeps, VirtualKeyDeps {
   accounts: Accounts;
@@ -33,7 +33,7 @@ export class KeyCache extends RowCache<KeyRow, KeyEntry> {
   #onCapAdded: (payer: Payer) => void = () => undefined;
 
   constructor(protected override readonly deps: Deps) {
-    super(deps, { what: 'API keys', max: MAX_CACHED_KEYS, batch: BATCH, maxWarm: MAX_WARM });
+    super(deps, { what: 'API keys', max: MAX_CACHED_KEYS, batch: BATCH, maxKept: MAX_KEPT });
   }
 
   /** Called with a key that got its first daily cap, as soon as the cap is read. */

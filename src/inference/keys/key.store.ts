@@ -68,7 +68,7 @@ const TIMEOUT_MS = 2_000;
  */
 export async function readKeys(pool: Pool, hashes: string[], day: string): Promise<Map<string, KeyRow>> {
   const values = [hashes.map((hash) => `\\x${hash}`), day];
-  const rows = await queryWithin<Raw>(pool, { text: SQL, values }, TIMEOUT_MS);
+  const rows = await queryWithin<Raw>(pool, { name: 'read-keys', text: SQL, values }, TIMEOUT_MS);
   return new Map(rows.map((row) => [row.hash, rowOf(row)]));
 }
 

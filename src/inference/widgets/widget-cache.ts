@@ -28,7 +28,7 @@ export class WidgetCache extends RowCache<WidgetRow, WidgetEntry> {
   readonly #states = new LastingStates<WidgetState>();
 
   constructor(protected override readonly deps: Deps) {
-    super(deps, { what: 'widgets', max: MAX_CACHED_WIDGETS, batch: BATCH, maxWarm: 0 });
+    super(deps, { what: 'widgets', max: MAX_CACHED_WIDGETS, batch: BATCH, maxKept: 0 });
   }
 
   /** Applies the result of a flush. @returns The widgets that it concerned. */

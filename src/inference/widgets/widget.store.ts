@@ -72,7 +72,8 @@ export async function readWidgets(
   publicKeys: readonly string[],
   day: string,
 ): Promise<Map<string, WidgetRow>> {
-  const rows = await queryWithin<Raw>(pool, { text: SQL, values: [publicKeys, day] }, TIMEOUT_MS);
+  const values = [publicKeys, day];
+  const rows = await queryWithin<Raw>(pool, { name: 'read-widgets', text: SQL, values }, TIMEOUT_MS);
   return new Map(rows.map((row) => [row.publicKey, rowOf(row)]));
 }
 

@@ -107,6 +107,15 @@ const takenColumns = sql`e.id, e.lease_token::text as token, e.account_id as "ac
   (extract(epoch from e.pending_since) * 1000)::float8 as "pendingSinceMs", e.attempts::int, e.redeliveries,
   (select s.signing_secret_sealed from alert_subscriptions s where s.id = e.subscription_id) as "signingSecretSealed"`;
 
+/** One index step. Planning the statement below takes 2 ms of the database, once a second and kind. */
+async function hasPending(em: EntityManager, kind: AlertKind): Promise<boolean> {
+  const { rows } = await sql`
+    select from alert_events where delivery_status = 'pending' and kind = ${kind} limit 1`.execute(
+    em.getKysely(),
+  );
+  return rows.length > 0;
+}
+
 /**
  * Takes due alerts of one kind for `leaseMs`: new ones, and those whose lease has ended. Two takers never get the
  * same one. Accounts take turns: those with the fewest deliveries in progress first, then in round-robin order. A
@@ -114,7 +123,7 @@ const takenColumns = sql`e.id, e.lease_token::text as token, e.account_id as "ac
  */
 export async function takeDueAlerts(em: EntityManager, room: Room, leaseMs: number): Promise<DeliveryBatch> {
   const free = room.total - room.running.length;
-  if (free <= 0) return { alerts: [], after: room.after };
+  if (free <= 0 || !(await hasPending(em, room.kind))) return { alerts: [], after: room.after };
   const lease = sql`now() + ${leaseMs} * interval '1 millisecond'`;
   // Arrays of ids: the planner would scan the whole table for a join of unknown size.
   const { rows } = await sql<TakenAlert & { pick: number }>`

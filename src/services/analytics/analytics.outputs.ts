@@ -38,7 +38,8 @@ export const usageSeriesOutput = z
   .describe('Points, oldest first. Intervals without calls are left out.');
 export type UsageSeriesPointOutput = z.infer<typeof usageSeriesPointOutput>;
 
-const LATENCY = 'Failed calls are not included. Exact up to 50,000 calls, then within 1%. 0 without calls.';
+const LATENCY =
+  'Failed calls are not included. Exact below 2,000 calls if the account has at most 10,000 in the window, otherwise within 1%. 0 without calls.';
 
 export const analyticsOutput = z
   .object({

@@ -3,6 +3,10 @@ import { formatMoney, type Money, parseMoney } from '../../lib/money.js';
 import type { AnalyticsOutput } from './analytics.outputs.js';
 
 const TOP_MODELS = 5;
+/** Latencies of this many calls or more come from sketches. */
+export const SKETCH_FROM = 2_000;
+/** Maximum number of an account's events that are read for exact latencies. */
+export const MOST_READ = 10_000;
 
 /** Counts of one model on one UTC day. */
 export interface DayAndModel {

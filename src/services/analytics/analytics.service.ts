@@ -8,16 +8,18 @@ import { ownedKeys } from '../keys/keys.store.js';
 import { idOf, notFound } from '../not-found.js';
 import type { AnalyticsInput, UsageSeriesInput } from './analytics.inputs.js';
 import type { AnalyticsOutput, UsageSeriesPointOutput } from './analytics.outputs.js';
-import { summarise } from './analytics.rules.js';
-import { countByDayAndModel, exactLatencies, latencySketch, type Scope } from './analytics.store.js';
+import { SKETCH_FROM, summarise } from './analytics.rules.js';
+import {
+  countByDayAndModel,
+  exactLatencies,
+  hasFewCalls,
+  latencySketch,
+  type Scope,
+} from './analytics.store.js';
 import { seriesBounds, seriesOf } from './series.rules.js';
 import { countByHourAndModel } from './usage-sums.store.js';
 
 const QUANTILES = [0.5, 0.95] as const;
-/** Latencies of windows with at least this many calls come from sketches. */
-const SKETCH_FROM = 50_000;
-/** Maximum number of calls, over all keys requested together, that are read for exact latencies. */
-const MAX_READ = 500_000;
 
 /** A key id, or null for the whole account. */
 type Owner = string | null;
@@ -97,7 +99,7 @@ export function createAnalyticsService() {
   };
 }
 
-/** Exact where few calls have to be read and all are `kept`, otherwise from sketches. */
+/** Exact where an owner has few calls, few have to be read, and all are `kept`; otherwise from sketches. */
 async function latencies(
   em: EntityManager,
   scope: Scope,
@@ -106,8 +108,8 @@ async function latencies(
 ): Promise<Map<Owner, readonly number[]>> {
   const called = [...summaries].filter(([, { total_requests: requests }]) => requests > 0);
   const small = called.filter(([, { total_requests: requests }]) => requests < SKETCH_FROM);
-  const toRead = small.reduce((sum, [, { total_requests: requests }]) => sum + requests, 0);
-  const exact = new Set(kept && toRead < MAX_READ ? small.map(([owner]) => owner) : []);
+  const isExact = kept && small.length > 0 && (await hasFewCalls(em, scope));
+  const exact = new Set(isExact ? small.map(([owner]) => owner) : []);
   const sketched = called.flatMap(([owner]) => (exact.has(owner) ? [] : [owner]));
   const found = new Map<Owner, readonly number[]>();
   if (exact.size > 0) {

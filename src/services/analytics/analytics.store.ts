@@ -3,7 +3,8 @@ import { type RawBuilder, sql } from 'kysely';
 import { dayStart, hourStart } from '../../lib/clock.js';
 import type { BucketCount } from '../../lib/latency-sketch.js';
 import { keptFrom } from '../retention/kept-from.store.js';
-import type { DayAndModel } from './analytics.rules.js';
+import { type DayAndModel, MOST_READ } from './analytics.rules.js';
+import { dirtyTable, inDirtyHour, isCurrent, readDirtyHours } from './dirty-hours.store.js';
 import { latencyBucket } from './rollups.store.js';
 
 /** Whose events, and from when. It begins with a UTC day and may end within one. */
@@ -29,32 +30,27 @@ const owned = ({ accountId, keyIds }: Scope): RawBuilder<unknown> =>
 const owner = ({ keyIds, perKey }: Scope): RawBuilder<unknown> =>
   keyIds || perKey ? sql`key_id` : sql`null::uuid as key_id`;
 
-const within = (column: string, { from, until }: Scope): RawBuilder<unknown> =>
+const within = (column: string, { from, until }: Pick<Scope, 'from' | 'until'>): RawBuilder<unknown> =>
   sql`${sql.ref(column)} >= ${from.toISOString()} and ${sql.ref(column)} < ${until.toISOString()}`;
 
 const withinDays = ({ from, until }: Scope): RawBuilder<unknown> =>
   sql`day >= ${from.toISOString().slice(0, 10)}::date and day < ${until.toISOString().slice(0, 10)}::date`;
 
 /** Hours whose roll-ups aren't current, and the hour in which the window ends: they are read from the events. */
-const dirtyHours = (scope: Scope): RawBuilder<unknown> =>
-  sql`dirty as materialized (
-    select distinct hour from rollup_dirty where ${within('hour', scope)} ${cutHour(scope)})`;
+async function hoursToRead(em: EntityManager, scope: Scope): Promise<Date[]> {
+  const dirty = await readDirtyHours(em, scope);
+  const end = scope.until.getTime();
+  // Also when the window ends at the first instant of an hour: its day is incomplete then, though no event of the hour
+  // is read.
+  if (end === dayStart(end) || dirty.some((hour) => hour.getTime() === hourStart(end))) return dirty;
+  return [...dirty, new Date(hourStart(end))];
+}
 
-/**
- * Also when the window ends at the first instant of an hour: its day is incomplete then, though no event of the hour
- * is read.
- */
-const cutHour = ({ until }: Scope): RawBuilder<unknown> =>
-  until.getTime() === dayStart(until.getTime())
-    ? sql``
-    : sql`union select ${new Date(hourStart(until.getTime())).toISOString()}::timestamptz`;
+const rolledUp = (scope: Scope, dirty: readonly Date[]): RawBuilder<unknown> =>
+  sql`from usage_rollups where ${owned(scope)} and ${within('hour', scope)} and ${isCurrent(dirty)}`;
 
-const rolledUp = (scope: Scope): RawBuilder<unknown> =>
-  sql`from usage_rollups where ${owned(scope)} and ${within('hour', scope)} and hour not in (select hour from dirty)`;
-
-const ofDirtyHour = (scope: Scope): RawBuilder<unknown> =>
-  sql`from usage_events where ${owned(scope)} and created_at >= dirty.hour
-    and created_at < least(dirty.hour + interval '1 hour', ${scope.until.toISOString()}::timestamptz)`;
+const ofDirtyHour = (scope: Scope, dirty: readonly Date[]): RawBuilder<unknown> =>
+  sql`from usage_events where ${owned(scope)} and ${inDirtyHour(dirty)} and created_at < ${scope.until.toISOString()}`;
 
 /** Whether every event of the window still exists. */
 interface Kept {
@@ -65,16 +61,24 @@ interface Kept {
  * Counts per hour and model, as `parts`: `key_id, hour, model, requests, errors, input_tokens, output_tokens, cost`.
  * Several rows may have the same hour and model.
  */
-export const countedParts = (scope: Scope): RawBuilder<unknown> => sql`
-    ${dirtyHours(scope)}, parts as (
-      select ${owner(scope)}, hour, model, requests, errors, input_tokens, output_tokens, cost ${rolledUp(scope)}
+export async function countedParts(em: EntityManager, scope: Scope): Promise<RawBuilder<unknown>> {
+  const dirty = await hoursToRead(em, scope);
+  return sql`
+    parts as (
+      select ${owner(scope)}, hour, model, requests, errors, input_tokens, output_tokens, cost ${rolledUp(scope, dirty)}
+      ${
+        dirty.length === 0
+          ? sql``
+          : sql`
       union all
       select raw.key_id, dirty.hour, raw.model, raw.requests, raw.errors, raw.input_tokens, raw.output_tokens, raw.cost
-      from dirty cross join lateral (
+      from ${dirtyTable(dirty)} cross join lateral (
         select ${owner(scope)}, served_model as model, count(*) as requests, count(*) filter (where status = 'error') as errors,
           sum(input_tokens) as input_tokens, sum(output_tokens) as output_tokens, sum(cost) as cost
-        ${ofDirtyHour(scope)} group by 1, 2) raw
+        ${ofDirtyHour(scope, dirty)} group by 1, 2) raw`
+      }
     )`;
+}
 
 /** Calls per UTC day and model. */
 export async function countByDayAndModel(
@@ -82,7 +86,7 @@ export async function countByDayAndModel(
   scope: Scope,
 ): Promise<(Owned & DayAndModel & Kept)[]> {
   const { rows } = await sql<Owned & DayAndModel & Kept>`
-    with ${countedParts(scope)}
+    with ${await countedParts(em, scope)}
     select key_id, (hour at time zone 'UTC')::date::text as day, model, sum(requests)::float8 as requests,
       sum(errors)::float8 as errors, sum(input_tokens)::float8 as input_tokens,
       sum(output_tokens)::float8 as output_tokens, sum(cost)::text as cost,
@@ -96,27 +100,47 @@ export async function countByDayAndModel(
  * sketches of hours.
  */
 export async function latencySketch(em: EntityManager, scope: Scope): Promise<(Owned & BucketCount)[]> {
+  const dirty = await hoursToRead(em, scope);
   const { rows } = await sql<Owned & BucketCount>`
-    with ${dirtyHours(scope)}, open_days as materialized (
-      select day from rollup_dirty_days
-      union select (hour at time zone 'UTC')::date from dirty
+    with open_days as materialized (
+      select day from rollup_dirty_days where ${withinDays(scope)}
+      union select (hour at time zone 'UTC')::date from ${dirtyTable(dirty)}
     ), parts as (
       select ${owner(scope)}, unnest(latency_buckets) as bucket, unnest(latency_counts) as n
       from usage_latency_days where ${owned(scope)} and ${withinDays(scope)} and day not in (select day from open_days)
       union all
       select key_id, unnest(latency_buckets), unnest(latency_counts) from open_days cross join lateral (
-        select ${owner(scope)}, latency_buckets, latency_counts ${rolledUp(scope)}
+        select ${owner(scope)}, latency_buckets, latency_counts ${rolledUp(scope, dirty)}
           and hour >= open_days.day::timestamp at time zone 'UTC'
           and hour < (open_days.day + 1)::timestamp at time zone 'UTC') rolled
+      ${
+        dirty.length === 0
+          ? sql``
+          : sql`
       union all
-      select raw.* from dirty cross join lateral (
-        select ${owner(scope)}, ${latencyBucket}, count(*) ${ofDirtyHour(scope)} and status = 'success'
-          group by 1, 2) raw
+      select raw.* from ${dirtyTable(dirty)} cross join lateral (
+        select ${owner(scope)}, ${latencyBucket}, count(*) ${ofDirtyHour(scope, dirty)} and status = 'success'
+          group by 1, 2) raw`
+      }
     )
     select key_id, bucket, sum(n)::float8 as count from parts group by key_id, bucket`.execute(
     em.getKysely(),
   );
   return rows;
+}
+
+/**
+ * Whether the account has so few calls in a window that they may be read. The calls of one key or prompt version have
+ * no index: they are found among all of the account's.
+ */
+export async function hasFewCalls(
+  em: EntityManager,
+  { accountId, from, until }: Pick<Scope, 'accountId' | 'from' | 'until'>,
+): Promise<boolean> {
+  const { rows } = await sql<{ few: boolean }>`
+    select coalesce(sum(events), 0) <= ${MOST_READ}::bigint as few from account_usage_hours
+    where account_id = ${accountId} and ${within('hour', { from, until })}`.execute(em.getKysely());
+  return rows[0]!.few;
 }
 
 /**

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { advisoryLocks } from '../../db/locks.js';
 import { latencyBounds } from '../../lib/latency-sketch.js';
 import { keptFrom } from '../retention/kept-from.store.js';
+import { inHour } from './dirty-hours.store.js';
 
 /** The bucket of an event's latency: its index in the list of bounds. */
 export const latencyBucket = sql<number>`width_bucket(latency_ms, ${sql.lit(`{${latencyBounds}}`)}::integer[])`;
@@ -63,7 +64,7 @@ export async function recomputeHour(em: EntityManager, hour: Date): Promise<void
         count(*) filter (where status = 'error') as errors, sum(input_tokens) as input_tokens,
         sum(output_tokens) as output_tokens, sum(cost) as cost
       from usage_events
-      where created_at >= ${at} and created_at < ${at}::timestamptz + interval '1 hour'
+      where ${inHour(hour)}
       group by 1, 2, 3, 4, 5) buckets
     group by account_id, key_id, widget_id, served_model`.execute(db);
   await sql`

@@ -41,9 +41,12 @@ import { findEntryByKey, postLedgerEntry } from './ledger.store.js';
 import { countLedger, listLedger, pageLedger } from './ledger-list.store.js';
 import { ledgerBetween } from './ledger-month.store.js';
 import { grantMonthlyCredits } from './monthly-grants.js';
-import { countUsage, findUsage, listUsage, pageUsage } from './usage.store.js';
+import { countUsage, findUsage, listUsage } from './usage.store.js';
 import { selectsAll, usageSelection } from './usage-filter.rules.js';
 import { findReceipt } from './usage-receipt.store.js';
+import { pageUsage } from './usage-rows.store.js';
+
+const ONE_SNAPSHOT = { isolationLevel: IsolationLevel.REPEATABLE_READ, readOnly: true } as const;
 
 /** Balance, top-up, ledger, usage, plans and models. */
 export function createBillingService() {
@@ -78,7 +81,10 @@ export function createBillingService() {
 
     /** The viewer's usage, newest first. */
     async usage(context: ServiceContext, page: PageInput): Promise<UsageOutput> {
-      const { items, total } = await listUsage(context.em, requireViewer(context).accountId, page);
+      const { accountId } = requireViewer(context);
+      const { items, total } = await context.em
+        .fork()
+        .transactional((em) => listUsage(em, accountId, page), ONE_SNAPSHOT);
       return { items, total, limit: page.limit, offset: page.offset };
     },
 
@@ -100,11 +106,12 @@ export function createBillingService() {
     async ledgerMonth(context: ServiceContext, { month }: LedgerMonthInput): Promise<LedgerMonthOutput> {
       const { accountId } = requireViewer(context);
       const from = new Date(`${month}-01`);
-      return context.em.fork().transactional(
-        (em) => ledgerBetween(em, accountId, { from, until: monthStart(from.getTime(), 1) }),
-        // Charges and credits on one snapshot.
-        { isolationLevel: IsolationLevel.REPEATABLE_READ, readOnly: true },
-      );
+      return context.em
+        .fork()
+        .transactional(
+          (em) => ledgerBetween(em, accountId, { from, until: monthStart(from.getTime(), 1) }),
+          ONE_SNAPSHOT,
+        );
     },
 
     /** The viewer's ledger as CSV, newest first, in pieces. */
@@ -237,11 +244,7 @@ async function totalsOfAll(context: ServiceContext, accountId: string): Promise<
     const cost = await costSince(em, accountId, from);
     return { calls: await countUsage(em, accountId), cost_usd: formatDecimal(cost) };
   };
-  // Calls and cost on one snapshot.
-  return context.em.fork().transactional(read, {
-    isolationLevel: IsolationLevel.REPEATABLE_READ,
-    readOnly: true,
-  });
+  return context.em.fork().transactional(read, ONE_SNAPSHOT);
 }
 
 async function readAccount(

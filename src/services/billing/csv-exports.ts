@@ -1,12 +1,12 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { TimePosition } from '../../lib/connection-input.js';
 import { keepingOwner } from '../../lib/work-owner.js';
 import type { LedgerExportInput } from './billing.inputs.js';
 import { ledgerEntryOutput, usageItemOutput } from './billing.outputs.js';
 import { csvLine } from './csv.js';
 import { type LedgerKinds, ledgerRowsAfter, toLedgerEntry } from './ledger-list.store.js';
-import { toUsageItem, type UsageColumns, usageRowsAfter } from './usage.store.js';
+import { toUsageItem, type UsageColumns } from './usage.store.js';
 import type { UsageSelection } from './usage-filter.rules.js';
+import { usagePages } from './usage-rows.store.js';
 
 /** Rows in memory at a time. */
 const PAGE = 1_000;
@@ -60,18 +60,14 @@ export async function exportUsage(
   accountId: string,
   selection: UsageSelection,
 ): Promise<AsyncIterable<string>> {
+  const pages = usagePages(em, accountId, { selection, direction: 'older', limit: PAGE });
   // The next page is requested by a draining socket, but stays the work of the account that exports.
-  const read = keepingOwner((after?: TimePosition) =>
-    usageRowsAfter(em, accountId, { after, selection, limit: PAGE }),
-  );
+  const read = keepingOwner(() => pages.next());
   const first = await read();
   return (async function* pieces() {
     yield csvLine(USAGE_COLUMNS);
-    for (let page = first; page.length > 0; ) {
-      yield csvOf(page);
-      if (page.length < PAGE) return;
-      const last = page.at(-1)!;
-      page = await read({ createdUs: last.created_us, id: last.id });
+    for (let page = first; !page.done; page = await read()) {
+      if (page.value.length > 0) yield csvOf(page.value);
     }
   })();
 }

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
 import { type BucketCount, latencyBounds } from '../../lib/latency-sketch.js';
+import { inHour } from '../analytics/dirty-hours.store.js';
 import { BAND_BOUNDS } from './bands.rules.js';
 import { type CountedHours, isCounted } from './quiet-hours.store.js';
 
@@ -23,7 +24,7 @@ export async function recomputeBandHour(em: EntityManager, hour: Date): Promise<
         width_bucket(latency_ms, ${sql.lit(`{${latencyBounds}}`)}::integer[])::smallint as bucket, count(*) as n,
         sum(input_tokens) as input_tokens, sum(output_tokens) as output_tokens
       from usage_events
-      where created_at >= ${at} and created_at < ${at}::timestamptz + interval '1 hour'
+      where ${inHour(hour)}
         and status = 'success' and not client_aborted and (endpoint = 'embeddings' or output_tokens > 0)
       group by 1, 2, 3, 4) buckets
     group by account_id, model, band`.execute(db);

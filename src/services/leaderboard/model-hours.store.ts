@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { type RawBuilder, sql } from 'kysely';
 import { MODEL_HOURS_CHANNEL } from '../../db/invalidation.js';
 import { type BucketCount, latencyBounds } from '../../lib/latency-sketch.js';
+import { inHour } from '../analytics/dirty-hours.store.js';
 import { recomputeBandHour } from './band-hours.store.js';
 import { CALLERS_FAULT } from './callers-fault.rules.js';
 import { type CountedHours, isCounted } from './quiet-hours.store.js';
@@ -37,7 +38,7 @@ export async function recomputeModelHour(em: EntityManager, hour: Date): Promise
         status = 'success' and not client_aborted and (endpoint = 'embeddings' or output_tokens > 0) as success,
         latency_ms, ttft_ms, input_tokens, output_tokens, cost
       from usage_events
-      where created_at >= ${at} and created_at < ${at}::timestamptz + interval '1 hour'
+      where ${inHour(hour)}
     ), totals as (
       select model, count(*) filter (where success) as successes, count(*) filter (where error) as errors,
         count(*) filter (where error and error_code = 'upstream_unavailable') as rate_limited,
@@ -62,18 +63,19 @@ export async function recomputeModelHour(em: EntityManager, hour: Date): Promise
       coalesce(caller_errors, 0)
     from totals full join fell_back using (model) left join latency using (model) left join ttft using (model)
       left join input using (model) left join output using (model)`.execute(db);
-  await recomputeAccounts(em, at);
+  await recomputeAccounts(em, hour);
   await recomputeBandHour(em, hour);
 }
 
-async function recomputeAccounts(em: EntityManager, at: string): Promise<void> {
+async function recomputeAccounts(em: EntityManager, hour: Date): Promise<void> {
+  const at = hour.toISOString();
   const db = em.getKysely();
   await sql`delete from model_account_hours where hour = ${at}`.execute(db);
   await sql`
     insert into model_account_hours
     select ${at}, model, account_id, count(*) from usage_events
       cross join lateral (select served_model as model union select coalesce(moved_to, requested_model)) names
-    where created_at >= ${at} and created_at < ${at}::timestamptz + interval '1 hour'
+    where ${inHour(hour)}
     group by 2, 3`.execute(db);
 }
 

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
+import { timeOfUs } from '../list-position.store.js';
 
 /** Where a page of a feed ended, among the rows that a snapshot shows. */
 export interface FeedPosition {
@@ -22,6 +23,5 @@ export const andBehind = (
 ): RawBuilder<unknown> =>
   rest
     ? sql`and pg_visible_in_snapshot(${writer}, ${rest.upTo}::pg_snapshot)
-        and (${at}, ${id}) > (timestamptz 'epoch' + ${rest.afterUs}::bigint * interval '1 microsecond',
-          ${rest.afterId}::uuid)`
+        and (${at}, ${id}) > (${timeOfUs(rest.afterUs)}, ${rest.afterId}::uuid)`
     : sql``;

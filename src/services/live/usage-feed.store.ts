@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { type RawBuilder, sql } from 'kysely';
+import { hourStart } from '../../lib/clock.js';
 import type { UsageItemOutput } from '../billing/billing.outputs.js';
 import { toUsageItem, type UsageColumns, usageColumns } from '../billing/usage.store.js';
 import { andBehind, type FeedPosition } from './feed-page.store.js';
@@ -19,6 +20,8 @@ export interface FreshQuery {
   seen: string;
   /** Start of the times of completion that are searched. */
   fromMs: number;
+  /** Their end, if the search has one. */
+  untilMs?: number | undefined;
   limit: number;
   /** For a further page: the first page's snapshot and the end of the previous page. */
   rest?: FeedPosition;
@@ -30,8 +33,8 @@ export interface FreshUsage extends UsageInstant {
   rows: (UsageItemOutput & { createdUs: string })[];
 }
 
-const moment = (milliseconds: number): RawBuilder<Date> =>
-  sql`(timestamptz 'epoch' + ${milliseconds}::bigint * interval '1 millisecond')`;
+/** A value, not an expression: PostgreSQL chooses partitions by it when it plans. */
+const timeOf = (milliseconds: number): string => new Date(milliseconds).toISOString();
 
 /**
  * The flush counts events per hour in the transaction that writes them. The sums give their number, independent of
@@ -39,7 +42,7 @@ const moment = (milliseconds: number): RawBuilder<Date> =>
  */
 const events = (accountId: string, boundaryMs: number): RawBuilder<string> => sql<string>`(
   select coalesce(sum(events), 0)::text from account_usage_hours
-  where account_id = ${accountId} and hour >= date_trunc('hour', ${moment(boundaryMs)}, 'UTC'))`;
+  where account_id = ${accountId} and hour >= ${timeOf(hourStart(boundaryMs))})`;
 
 /** The current state. */
 export async function usageInstant(
@@ -62,7 +65,7 @@ export async function usageInstant(
  * one less if the id would otherwise lie in the future.
  */
 export async function freshUsage(em: EntityManager, query: FreshQuery): Promise<FreshUsage> {
-  const { accountId, boundaryMs, seen, fromMs, limit, rest } = query;
+  const { accountId, boundaryMs, seen, fromMs, untilMs, limit, rest } = query;
   const writer = sql`(greatest(0, now_at.base + u.xmin::text::bigint
     - case when now_at.base + u.xmin::text::bigint >= now_at.next then 4294967296 else 0 end))::text::xid8`;
   const remaining = andBehind(rest, { writer, at: sql`u.created_at`, id: sql`u.id` });
@@ -78,7 +81,8 @@ export async function freshUsage(em: EntityManager, query: FreshQuery): Promise<
     ), fresh as materialized (
       select ${usageColumns}, u.created_at, count(*) over ()::int as found
       from usage_events u cross join now_at
-      where u.account_id = ${accountId} and u.created_at >= ${moment(fromMs)}
+      where u.account_id = ${accountId} and u.created_at >= ${timeOf(fromMs)}
+        ${untilMs === undefined ? sql`` : sql`and u.created_at < ${timeOf(untilMs)}`}
         and not pg_visible_in_snapshot(${writer}, ${seen}::pg_snapshot) ${remaining}
       order by u.created_at, u.id limit ${limit}
     )

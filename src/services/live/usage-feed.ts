@@ -19,6 +19,8 @@ const SECOND_MS = 1_000;
  */
 const LOOK_BACK_MS = [2 * SECOND_MS, 600 * SECOND_MS, 24 * 3_600 * SECOND_MS] as const;
 const BOUNDARY_MS = LOOK_BACK_MS.at(-1)!;
+/** The first range ends here: clocks of edges are not ahead of the platform's by more. */
+const AHEAD_MS = 3_600 * SECOND_MS;
 const PAGE = 500;
 
 export interface UsageFeed {
@@ -49,7 +51,7 @@ interface UsageMoment {
 function usageSource(context: ServiceContext, accountId: string): StreamSource<UsageMoment, UsageItemOutput> {
   const { em, clock, log } = context;
   const boundaryMs = clock.now() - BOUNDARY_MS;
-  const read = (query: Pick<FreshQuery, 'seen' | 'fromMs' | 'rest'>): Promise<FreshUsage> =>
+  const read = (query: Pick<FreshQuery, 'seen' | 'fromMs' | 'untilMs' | 'rest'>): Promise<FreshUsage> =>
     freshUsage(em, { accountId, boundaryMs, limit: PAGE, ...query });
 
   /** Searches further back until as many events are found as were counted. */
@@ -60,7 +62,9 @@ function usageSource(context: ServiceContext, accountId: string): StreamSource<U
     let found: { page: FreshUsage; fromMs: number } | undefined;
     for (const lookBackMs of LOOK_BACK_MS) {
       const fromMs = Math.max(readAtMs - lookBackMs, boundaryMs);
-      const page = await read({ seen: known.snapshot, fromMs });
+      // Nearly every read: without an end, PostgreSQL plans the partitions of the future as well.
+      const untilMs = lookBackMs === LOOK_BACK_MS[0] ? clock.now() + AHEAD_MS : undefined;
+      const page = await read({ seen: known.snapshot, fromMs, untilMs });
       found = { page, fromMs };
       if (page.found >= page.events - known.events) return found;
     }

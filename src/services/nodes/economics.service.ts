@@ -1,3 +1,4 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { requireAdmin, type ServiceContext } from '../../context.js';
 import type { GpuBenchmark } from '../../entities/nodes/gpu-benchmark.js';
 import type { GpuNode } from '../../entities/nodes/gpu-node.js';
@@ -5,22 +6,51 @@ import { DAY_MS, formatTimestamp, HOUR_MS, hourStart } from '../../lib/clock.js'
 import { countOf } from '../../lib/latency-sketch.js';
 import { formatMoney, type Money, parseMoney } from '../../lib/money.js';
 import { uuidOf } from '../../lib/uuid.js';
+import { readDirtyHours } from '../analytics/dirty-hours.store.js';
+import type { ServiceDeps } from '../deps.js';
+import { createFiguresCache } from '../leaderboard/figures-cache.js';
 import { latestBenchmarks } from './benchmarks.store.js';
 import type { EconomicsInput } from './economics.inputs.js';
 import type { NodeEconomicsOutput } from './economics.outputs.js';
 import { averageCalls, bandOf, breakEvenOf, callRange, marginOf, p95Of } from './economics.rules.js';
-import { type ServedLatency, type ServedPart, servedLatencies, servedParts } from './node-hours.store.js';
+import {
+  type ServedLatency,
+  type ServedOnNodes,
+  type ServedPart,
+  servedInClosedHours,
+  servedInDirtyHours,
+} from './node-hours.store.js';
 import { findNodes } from './nodes.store.js';
 
 /** All data about one node. */
-interface Served {
+interface ServedByNode {
   parts: readonly ServedPart[];
   latencies: readonly ServedLatency[];
   benchmarks: readonly GpuBenchmark[];
 }
 
 /** Revenue and cost of nodes. */
-export function createEconomicsService() {
+export function createEconomicsService(deps: Pick<ServiceDeps, 'clock' | 'signals'>) {
+  const { cached } = createFiguresCache(deps);
+  /** All nodes over a month have a million sketched latencies. Those of closed hours are read once for everybody. */
+  const servedFrom = async (
+    em: EntityManager,
+    from: Date,
+    nodeId: string | undefined,
+  ): Promise<ServedOnNodes> => {
+    const scope = { from, nodeId, dirty: await readDirtyHours(em, { from }) };
+    const question = `${from.getTime()} ${scope.dirty.map((hour) => hour.getTime())}`;
+    const closed =
+      nodeId === undefined
+        ? await cached(question, () => servedInClosedHours(em.fork(), scope))
+        : await servedInClosedHours(em, scope);
+    const open = await servedInDirtyHours(em, scope);
+    return {
+      parts: [...closed.parts, ...open.parts],
+      latencies: [...closed.latencies, ...open.latencies],
+    };
+  };
+
   return {
     /** Every node, or the one in the input. @throws AppError `unauthorized`, `forbidden` */
     async list(
@@ -35,8 +65,9 @@ export function createEconomicsService() {
       const from = new Date(hourStart(now - days * DAY_MS));
       const nodes = await findNodes(em, nodeId === undefined ? undefined : [nodeId]);
       if (nodes.length === 0) return [];
-      const parts = Map.groupBy(await servedParts(em, from, nodeId), ({ node_id }) => node_id);
-      const latencies = Map.groupBy(await servedLatencies(em, from, nodeId), ({ node_id }) => node_id);
+      const served = await servedFrom(em, from, nodeId);
+      const parts = Map.groupBy(served.parts, ({ node_id }) => node_id);
+      const latencies = Map.groupBy(served.latencies, ({ node_id }) => node_id);
       const benchmarks = Map.groupBy(await latestBenchmarks(em), (run) => run.nodeId);
       return nodes
         .map((node) =>
@@ -65,7 +96,7 @@ const revenueOf = (parts: readonly ServedPart[]): Money =>
 function economicsOf(
   node: GpuNode,
   { from, now }: { from: number; now: number },
-  served: Served,
+  served: ServedByNode,
 ): { perHour: Money; output: NodeEconomicsOutput } {
   const { parts } = served;
   const since = Math.max(from, node.createdAt.getTime());
@@ -97,7 +128,7 @@ function economicsOf(
 }
 
 /** Every model that the node served or was benchmarked with. */
-function modelsOf({ parts, latencies, benchmarks }: Served): NodeEconomicsOutput['models'] {
+function modelsOf({ parts, latencies, benchmarks }: ServedByNode): NodeEconomicsOutput['models'] {
   const names = new Set([...parts.map(({ model }) => model), ...benchmarks.map(({ model }) => model)]);
   return [...names]
     .map((name) => {
@@ -106,7 +137,7 @@ function modelsOf({ parts, latencies, benchmarks }: Served): NodeEconomicsOutput
       const benchmark = benchmarks.find(({ model }) => model === name);
       return {
         model_public_name: name,
-        deployments: own.map(({ deployment }) => deployment),
+        deployments: [...new Set(own.map(({ deployment }) => deployment))].sort(),
         requests: sum(own, 'requests'),
         errors: sum(own, 'errors'),
         uncounted: sum(own, 'uncounted'),

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { type RawBuilder, sql } from 'kysely';
 import type { BucketCount } from '../../lib/latency-sketch.js';
+import { dirtyTable, inDirtyHour, inHour, isCurrent } from '../analytics/dirty-hours.store.js';
 import { latencyBucket } from '../analytics/rollups.store.js';
 import { CALL_BOUNDS } from './economics.rules.js';
 
@@ -9,9 +10,9 @@ const ofNode = (nodeId: string | undefined): RawBuilder<unknown> =>
   nodeId === undefined ? sql`node_id is not null` : sql`node_id = ${nodeId}::uuid`;
 
 /**
- * What nodes served in the hour that begins at `at`, from its events, in the columns of `node_hours` after the hour.
+ * What nodes served in an hour, from its events, in the columns of `node_hours` after the hour.
  */
-const servedIn = (at: RawBuilder<unknown>, nodeId?: string): RawBuilder<unknown> => sql`
+const servedIn = (within: RawBuilder<unknown>, nodeId?: string): RawBuilder<unknown> => sql`
   select node_id, deployment, model, band, sum(requests)::bigint as requests, sum(errors)::bigint as errors,
     sum(busy_ms)::bigint as busy_ms, sum(cost) as cost,
     coalesce(array_agg(bucket order by bucket) filter (where requests > errors), '{}')::smallint[] as latency_buckets,
@@ -24,31 +25,29 @@ const servedIn = (at: RawBuilder<unknown>, nodeId?: string): RawBuilder<unknown>
       sum(latency_ms) as busy_ms, sum(cost) as cost,
       count(*) filter (where anomalous and input_tokens = 0 and output_tokens = 0) as uncounted
     from usage_events
-    where created_at >= ${at} and created_at < ${at} + interval '1 hour' and ${ofNode(nodeId)}
+    where ${within} and ${ofNode(nodeId)}
     group by 1, 2, 3, 4, 5) buckets
   group by node_id, deployment, model, band`;
 
 /** Recomputes the figures of nodes in an hour from all of its events. */
 export async function recomputeNodeHour(em: EntityManager, hour: Date): Promise<void> {
   const db = em.getKysely();
-  const at = sql`${hour.toISOString()}::timestamptz`;
+  const at = hour.toISOString();
   await sql`delete from node_hours where hour = ${at}`.execute(db);
-  await sql`insert into node_hours select ${at}, served.* from (${servedIn(at)}) served`.execute(db);
+  await sql`insert into node_hours select ${at}, served.* from (${servedIn(inHour(hour))}) served`.execute(
+    db,
+  );
 }
 
-/**
- * Hours from `from` on as `parts`, in the columns of `node_hours` after the hour. Hours not rolled up yet are read
- * from the events.
- */
-const partsFrom = (from: Date, nodeId: string | undefined): RawBuilder<unknown> => sql`
-  dirty as materialized (select distinct hour from rollup_dirty where hour >= ${from.toISOString()}),
-  parts as (
-    select node_id, deployment, model, band, requests, errors, busy_ms, cost, latency_buckets, latency_counts,
-      uncounted
-    from node_hours
-    where hour >= ${from.toISOString()} and ${ofNode(nodeId)} and hour not in (select hour from dirty)
-    union all
-    select served.* from dirty cross join lateral (${servedIn(sql`dirty.hour`, nodeId)}) served)`;
+/** Which hours of which nodes are summed. */
+interface ServedScope {
+  /** First hour. */
+  from: Date;
+  /** Hours whose roll-ups aren't current. */
+  dirty: readonly Date[];
+  /** Without it all nodes. */
+  nodeId?: string | undefined;
+}
 
 /** What a deployment served on a node. */
 export interface ServedPart {
@@ -64,29 +63,47 @@ export interface ServedPart {
   uncounted: number;
 }
 
-/** What each deployment served on each node, or on one node, in the hours from `from` on. */
-export async function servedParts(em: EntityManager, from: Date, nodeId?: string): Promise<ServedPart[]> {
-  const { rows } = await sql<ServedPart>`
-    with ${partsFrom(from, nodeId)}
-    select node_id, deployment, model, sum(requests)::float8 as requests, sum(errors)::float8 as errors,
-      sum(busy_ms)::float8 as busy_ms, sum(cost)::text as cost, sum(uncounted)::float8 as uncounted
-    from parts group by 1, 2, 3 order by 2, 3`.execute(em.getKysely());
-  return rows;
-}
-
 /** The number of calls of a model on a node in a latency bucket, while so many calls were in progress there. */
 export type ServedLatency = { node_id: string; model: string; band: number } & BucketCount;
 
-/** Latencies of successful calls on each node, or on one node, in the hours from `from` on. */
-export async function servedLatencies(
+/** What each deployment served on each node, and latencies of successful calls. */
+export interface ServedOnNodes {
+  parts: ServedPart[];
+  latencies: ServedLatency[];
+}
+
+/** From roll-ups. */
+export const servedInClosedHours = (
   em: EntityManager,
-  from: Date,
-  nodeId?: string,
-): Promise<ServedLatency[]> {
-  const { rows } = await sql<ServedLatency>`
-    with ${partsFrom(from, nodeId)}
+  { from, dirty, nodeId }: ServedScope,
+): Promise<ServedOnNodes> =>
+  sumServed(
+    em,
+    sql`select * from node_hours where hour >= ${from.toISOString()} and ${ofNode(nodeId)} and ${isCurrent(dirty)}`,
+  );
+
+/** In the other hours, from the events. */
+export const servedInDirtyHours = async (
+  em: EntityManager,
+  { dirty, nodeId }: ServedScope,
+): Promise<ServedOnNodes> =>
+  dirty.length === 0
+    ? { parts: [], latencies: [] }
+    : sumServed(
+        em,
+        sql`select served.* from ${dirtyTable(dirty)} cross join lateral (${servedIn(inDirtyHour(dirty), nodeId)}) served`,
+      );
+
+/** Sums rows with the columns of `node_hours`. */
+async function sumServed(em: EntityManager, parts: RawBuilder<unknown>): Promise<ServedOnNodes> {
+  const db = em.getKysely();
+  const { rows } = await sql<ServedPart>`
+    select node_id, deployment, model, sum(requests)::float8 as requests, sum(errors)::float8 as errors,
+      sum(busy_ms)::float8 as busy_ms, sum(cost)::text as cost, sum(uncounted)::float8 as uncounted
+    from (${parts}) parts group by 1, 2, 3`.execute(db);
+  const { rows: latencies } = await sql<ServedLatency>`
     select node_id, model, band, bucket, sum(n)::float8 as count
-    from parts cross join lateral unnest(latency_buckets, latency_counts) as points (bucket, n)
-    group by 1, 2, 3, 4`.execute(em.getKysely());
-  return rows;
+    from (${parts}) parts cross join lateral unnest(latency_buckets, latency_counts) as points (bucket, n)
+    group by 1, 2, 3, 4`.execute(db);
+  return { parts: rows, latencies };
 }

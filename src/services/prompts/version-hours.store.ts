@@ -2,6 +2,13 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { type RawBuilder, sql } from 'kysely';
 import { utcDay } from '../../lib/clock.js';
 import type { BucketCount } from '../../lib/latency-sketch.js';
+import {
+  dirtyTable,
+  inDirtyHour,
+  inHour,
+  isCurrent,
+  readDirtyHours,
+} from '../analytics/dirty-hours.store.js';
 import { latencyBucket } from '../analytics/rollups.store.js';
 import { keptFrom } from '../retention/kept-from.store.js';
 
@@ -21,7 +28,7 @@ export async function recomputeVersionHour(em: EntityManager, hour: Date): Promi
         count(*) as requests, count(*) filter (where status = 'error') as errors, sum(input_tokens) as input_tokens,
         sum(output_tokens) as output_tokens, sum(cost) as cost
       from usage_events
-      where created_at >= ${at} and created_at < ${at}::timestamptz + interval '1 hour' and prompt_version_id is not null
+      where ${inHour(hour)} and prompt_version_id is not null
       group by 1, 2, 3, 4, 5) buckets
     group by version_id, account_id, key_id, model`.execute(db);
 }
@@ -54,19 +61,13 @@ export interface VersionScope {
 
 const ofKey = ({ keyId }: VersionScope): RawBuilder<unknown> => (keyId ? sql`and key_id = ${keyId}` : sql``);
 
-/** Hours whose figures aren't current: they are read from the events. */
-const dirtyHours = ({ from, until }: VersionScope): RawBuilder<unknown> => sql`
-  dirty as materialized (
-    select distinct hour from rollup_dirty where hour >= ${from.toISOString()} and hour < ${until.toISOString()})`;
-
-const rolledUp = (scope: VersionScope): RawBuilder<unknown> => sql`
+const rolledUp = (scope: VersionScope, dirty: readonly Date[]): RawBuilder<unknown> => sql`
   from prompt_version_hours where version_id = any(${scope.versionIds}::uuid[]) and account_id = ${scope.accountId}
-    and hour >= ${scope.from.toISOString()} and hour < ${scope.until.toISOString()}
-    and hour not in (select hour from dirty) ${ofKey(scope)}`;
+    and hour >= ${scope.from.toISOString()} and hour < ${scope.until.toISOString()} and ${isCurrent(dirty)} ${ofKey(scope)}`;
 
-const ofDirtyHour = (scope: VersionScope): RawBuilder<unknown> => sql`
+const ofDirtyHour = (scope: VersionScope, dirty: readonly Date[]): RawBuilder<unknown> => sql`
   from usage_events where account_id = ${scope.accountId} and prompt_version_id = any(${scope.versionIds}::uuid[])
-    and created_at >= dirty.hour and created_at < dirty.hour + interval '1 hour' ${ofKey(scope)}`;
+    and ${inDirtyHour(dirty)} ${ofKey(scope)}`;
 
 /** Counts of the calls of a version that one model served. */
 export interface VersionCounts {
@@ -85,13 +86,19 @@ export interface VersionCounts {
 
 /** Calls by version and model. Versions without calls are absent. */
 export async function countVersions(em: EntityManager, scope: VersionScope): Promise<VersionCounts[]> {
+  const dirty = await readDirtyHours(em, scope);
   const { rows } = await sql<VersionCounts>`
-    with ${dirtyHours(scope)}, parts as (
-      select version_id, model, requests, errors, input_tokens, output_tokens, cost ${rolledUp(scope)}
+    with parts as (
+      select version_id, model, requests, errors, input_tokens, output_tokens, cost ${rolledUp(scope, dirty)}
+      ${
+        dirty.length === 0
+          ? sql``
+          : sql`
       union all
-      select raw.* from dirty cross join lateral (
+      select raw.* from ${dirtyTable(dirty)} cross join lateral (
         select prompt_version_id, served_model, count(*), count(*) filter (where status = 'error'), sum(input_tokens),
-          sum(output_tokens), sum(cost) ${ofDirtyHour(scope)} group by 1, 2) raw
+          sum(output_tokens), sum(cost) ${ofDirtyHour(scope, dirty)} group by 1, 2) raw`
+      }
     )
     select version_id, model, sum(requests)::float8 as requests, sum(errors)::float8 as errors,
       sum(input_tokens)::text as input_tokens, sum(output_tokens)::text as output_tokens, sum(cost)::text as cost,
@@ -109,10 +116,11 @@ export async function versionSketches(
   scope: VersionScope,
 ): Promise<({ version_id: string } & BucketCount)[]> {
   const { accountId, versionIds, from, until } = scope;
+  const dirty = await readDirtyHours(em, scope);
   const { rows } = await sql<{ version_id: string } & BucketCount>`
-    with ${dirtyHours(scope)}, open_days as materialized (
+    with open_days as materialized (
       select day from rollup_dirty_days
-      union select (hour at time zone 'UTC')::date from dirty
+      union select (hour at time zone 'UTC')::date from ${dirtyTable(dirty)}
     ), parts as (
       select version_id, unnest(latency_buckets) as bucket, unnest(latency_counts) as n
       from prompt_version_latency_days where version_id = any(${versionIds}::uuid[]) and account_id = ${accountId}
@@ -120,13 +128,18 @@ export async function versionSketches(
         and day not in (select day from open_days)
       union all
       select version_id, unnest(latency_buckets), unnest(latency_counts) from open_days cross join lateral (
-        select version_id, latency_buckets, latency_counts ${rolledUp(scope)}
+        select version_id, latency_buckets, latency_counts ${rolledUp(scope, dirty)}
           and hour >= open_days.day::timestamp at time zone 'UTC'
           and hour < (open_days.day + 1)::timestamp at time zone 'UTC') rolled
+      ${
+        dirty.length === 0
+          ? sql``
+          : sql`
       union all
-      select raw.* from dirty cross join lateral (
-        select prompt_version_id, ${latencyBucket}, count(*) ${ofDirtyHour(scope)} and status = 'success'
-        group by 1, 2) raw
+      select raw.* from ${dirtyTable(dirty)} cross join lateral (
+        select prompt_version_id, ${latencyBucket}, count(*) ${ofDirtyHour(scope, dirty)} and status = 'success'
+        group by 1, 2) raw`
+      }
     )
     select version_id, bucket, sum(n)::float8 as count from parts group by 1, 2`.execute(em.getKysely());
   return rows;

@@ -4,6 +4,8 @@ import { requireViewer, type ServiceContext } from '../../context.js';
 import type { PromptVersion } from '../../entities/prompts/prompt-version.js';
 import { DAY_MS, dayStart } from '../../lib/clock.js';
 import { latencyQuantile } from '../../lib/latency-sketch.js';
+import { SKETCH_FROM } from '../analytics/analytics.rules.js';
+import { hasFewCalls } from '../analytics/analytics.store.js';
 import { idOf } from '../not-found.js';
 import { noPrompt, noVersion } from './missing.js';
 import type { CompareVersionsInput, VersionStatsInput } from './prompts.inputs.js';
@@ -18,12 +20,6 @@ import {
 import { fewerErrors, statsOf, sumOf } from './version-stats.rules.js';
 
 const QUANTILES = [0.5, 0.95] as const;
-/**
- * Number of successful calls, over all versions together, from which on latencies come from sketches. Fewer events
- * are read quickly.
- */
-const SKETCH_FROM = 50_000;
-
 /** Statistics of calls that named versions of the viewer's prompts. */
 export function createVersionStatsService() {
   const findOne = async (
@@ -54,7 +50,8 @@ export function createVersionStatsService() {
     const read = async (em: EntityManager): Promise<VersionStatsOutput[]> => {
       const rows = await countVersions(em, scope);
       const called = rows.reduce((sum, { requests, errors }) => sum + requests - errors, 0);
-      const isExact = called < SKETCH_FROM && rows.every(({ kept }) => kept);
+      const isExact =
+        called < SKETCH_FROM && rows.every(({ kept }) => kept) && (await hasFewCalls(em, scope));
       const latencies = called === 0 ? new Map() : await (isExact ? exact : sketched)(em, scope);
       const byVersion = Map.groupBy(rows, (row) => row.version_id);
       return versions.map((version) =>

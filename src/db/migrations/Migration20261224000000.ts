@@ -7,7 +7,7 @@ import { usageView } from '../usage-view.js';
  * (docs/decisions/0206-a-call-is-one-row.md). Rows that exist stay where they are, readable through the view `usage_events`,
  * until they are too old to be kept.
  */
-export class Migration20261222000000 extends Migration {
+export class Migration20261224000000 extends Migration {
   override up(): void {
     this.addSql(routes);
     this.addSql(calls);
