@@ -8,7 +8,7 @@ const CALLS = `
     c.latency_ms, c.ttft_ms, case when c.failed then 'error' else 'success' end as status, c.error_code,
     c.http_status::integer as http_status, c.client_aborted, c.estimated, c.anomalous, c.prompt_version_id,
     ${ROUTE('deployment')}, ${ROUTE('node_id')}, c.node_calls::integer as node_calls, ${ROUTE('moved_to')}, c.error_message,
-    c.seq, c.balance_after, c.xmin as xmin
+    c.seq, c.balance_after, c.xmin as xid
   from calls c`;
 
 /** Calls before `Migration20261224000000`. Their balances are in their ledger entries. */

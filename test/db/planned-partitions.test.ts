@@ -25,7 +25,7 @@ describe('statements over usage of an account plan only partitions that they rea
     payer = await createPayer(db.pool);
     for (let n = 0; n < MONTHS; n++) {
       await db.pool.query(
-        `create table usage_month_${n} partition of usage_events for values from ('${month(n)}') to ('${month(n + 1)}')`,
+        `create table usage_month_${n} partition of calls for values from ('${month(n)}') to ('${month(n + 1)}')`,
       );
     }
     const at = (createdAt: number, changes = {}) => recordOf(payer, { createdAt, ...changes });

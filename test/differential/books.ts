@@ -7,7 +7,8 @@ export interface Books {
   /** Usage events with their charges, by event id, which is the response's `x-request-id`. */
   events: Map<string, Parts>;
   balance: string;
-  ledger: { kind: unknown; amount: unknown; balance_after: unknown }[];
+  /** Credits and corrections. */
+  ledger: { kind: unknown; amount: unknown }[];
   /** Messages of widgets and runs of the playground. */
   others: Parts;
 }
@@ -19,7 +20,7 @@ const LEFT_OUT = new Set([
 ]);
 
 /** Columns that the baseline doesn't have. */
-const NEW_COLUMNS = new Set(['usage.error_message']);
+const NEW_COLUMNS = new Set(['usage.error_message', 'usage.seq', 'usage.balance_after', 'usage.xid']);
 
 type Row = Record<string, unknown>;
 
@@ -79,11 +80,12 @@ export async function readBooks(pool: pg.Pool, accounts: readonly Account[]): Pr
     const others: Parts = {};
     const charges = new Map((ledger.get(id) ?? []).map((row) => [row.event_id, row]));
     for (const row of usage.get(id) ?? []) {
-      const charge = charges.get(row.id);
+      // The baseline has a ledger entry for each charge.
+      const charge = charges.get(row.id) ?? (row.seq != null && { ...row, amount: -Number(row.cost) });
       const parts = {
         ...partsOf('usage', row, account),
         ...(charge && {
-          'ledger.amount': String(charge.amount),
+          'ledger.amount': Number(charge.amount).toFixed(12),
           'ledger.prices': `${charge.price_in} ${charge.price_out}`,
         }),
       };
@@ -103,11 +105,9 @@ export async function readBooks(pool: pg.Pool, accounts: readonly Account[]): Pr
     };
     listed('message days', days, widgets.get(id));
     listed('runs', runs, sessions.get(id));
-    const entries = (ledger.get(id) ?? []).map(({ kind, amount, balance_after }) => ({
-      kind,
-      amount,
-      balance_after,
-    }));
+    const entries = (ledger.get(id) ?? [])
+      .filter(({ kind }) => kind !== 'usage')
+      .map(({ kind, amount }) => ({ kind, amount }));
     return { events, balance: balanceOf.get(id) ?? '', ledger: entries, others };
   });
 }

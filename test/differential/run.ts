@@ -146,7 +146,7 @@ function recordOf({ name, steps }: Scenario, { performed }: Side, books: Books):
   const isOrdered = steps.every((step) => 'sent' in step && !step.sent.leave);
   record.set(name, {
     balance: books.balance,
-    ledger: (isOrdered ? books.ledger : books.ledger.map(({ kind, amount }) => ({ kind, amount })))
+    ledger: books.ledger
       .map((entry) => JSON.stringify(entry))
       .sort(isOrdered ? () => 0 : undefined)
       .join('\n'),

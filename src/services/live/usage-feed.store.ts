@@ -66,8 +66,8 @@ export async function usageInstant(
  */
 export async function freshUsage(em: EntityManager, query: FreshQuery): Promise<FreshUsage> {
   const { accountId, boundaryMs, seen, fromMs, untilMs, limit, rest } = query;
-  const writer = sql`(greatest(0, now_at.base + u.xmin::text::bigint
-    - case when now_at.base + u.xmin::text::bigint >= now_at.next then 4294967296 else 0 end))::text::xid8`;
+  const writer = sql`(greatest(0, now_at.base + u.xid::text::bigint
+    - case when now_at.base + u.xid::text::bigint >= now_at.next then 4294967296 else 0 end))::text::xid8`;
   const remaining = andBehind(rest, { writer, at: sql`u.created_at`, id: sql`u.id` });
   const { rows } = await sql<
     { snapshot: string; events: string; found: number | null } & (

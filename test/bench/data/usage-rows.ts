@@ -51,12 +51,24 @@ export async function writeUsage(client: pg.ClientBase, at: Date): Promise<void>
     at,
     credits: 'select account_id, ceil(sum(cost)) + 1 as amount from bench_calls group by 1',
   });
-  await client.query('insert into usage_events select * from bench_calls order by created_at, id');
   await client.query(
-    `insert into ledger_entries (id, account_id, seq, kind, amount, balance_after, event_id, price_in, price_out, created_at)
-     select c.id, c.account_id, a.ledger_seq + row_number() over earlier, 'usage', -c.cost,
-       a.balance - sum(c.cost) over earlier, c.id, c.price_in, c.price_out, c.created_at
-     from bench_calls c join accounts a on a.id = c.account_id where c.cost > 0
+    `insert into call_routes (requested_model, served_model, moved_to, endpoint, price_in, price_out, deployment, node_id)
+     select distinct requested_model, served_model, moved_to, endpoint, price_in, price_out, deployment, node_id
+     from bench_calls on conflict do nothing`,
+  );
+  await client.query(
+    `insert into calls (created_at, seq, id, account_id, key_id, route_id, input_tokens, output_tokens, latency_ms, ttft_ms,
+       http_status, node_calls, stream, failed, client_aborted, estimated, anomalous, cost, balance_after, widget_id,
+       prompt_version_id, error_code, error_message)
+     select c.created_at, case when c.cost > 0 then a.ledger_seq + count(*) filter (where c.cost > 0) over earlier end, c.id,
+       c.account_id, c.key_id, r.id, c.input_tokens, c.output_tokens, c.latency_ms, c.ttft_ms, c.http_status, c.node_calls,
+       c.stream, c.status = 'error', c.client_aborted, c.estimated, c.anomalous, c.cost,
+       case when c.cost > 0 then a.balance - sum(c.cost) over earlier end, c.widget_id, c.prompt_version_id, c.error_code,
+       c.error_message
+     from bench_calls c join accounts a on a.id = c.account_id
+       join call_routes r on (r.requested_model, r.served_model, r.endpoint, r.price_in, r.price_out)
+           = (c.requested_model, c.served_model, c.endpoint, c.price_in, c.price_out)
+         and (r.moved_to, r.deployment, r.node_id) is not distinct from (c.moved_to, c.deployment, c.node_id)
      window earlier as (partition by c.account_id order by c.created_at, c.id)
      order by c.created_at, c.id`,
   );
