@@ -14,7 +14,7 @@ export class Migration20261224000000 extends Migration {
     this.addSql('create table calls_default partition of calls default');
     this.addSql('create unique index calls_default_id on calls_default (id)');
     this.addSql('create index calls_account on calls (account_id, created_at)');
-    this.addSql('create index calls_time on calls using brin (created_at)');
+    this.addSql('create index calls_time on calls using brin (created_at) with (autosummarize = on)');
     this.addSql(`
       create index calls_prompt_version on calls (account_id, prompt_version_id, created_at)
       where prompt_version_id is not null`);
