@@ -69,8 +69,8 @@ describe('the statements of an operation', () => {
       `{ viewer { usageEvents(first: 100) { totalCount nodes { id apiKey { name owner { plan { name } } } model { family } } } } }`,
     );
     expect(data.viewer.usageEvents.nodes.filter(({ apiKey }) => apiKey !== null)).toHaveLength(KEYS);
-    // Account, page, total, keys, models, plans.
-    expect(statements).toBe(SESSION + 6);
+    // Account, hours of the page, page, total, keys, models, plans.
+    expect(statements).toBe(SESSION + 7);
   });
 
   test('for the totals of a page, however often they are requested', async () => {
@@ -97,8 +97,8 @@ describe('the statements of an operation', () => {
     }>('{ viewer { usageEvents(first: 100) { nodes { id widget { name } } } } }', owner.token);
     const names = data.viewer.usageEvents.nodes.map(({ widget }) => widget.name);
     expect(names.toSorted()).toEqual(Array.from({ length: 5 }, (_, n) => `widget ${n}`));
-    // Account, page, widgets.
-    expect(statements).toBe(SESSION + 3);
+    // Account, hours of the page, page, widgets.
+    expect(statements).toBe(SESSION + 4);
   });
 
   test('for 100 ledger entries, each with the call that it charged', async () => {
@@ -136,8 +136,8 @@ describe('the statements of an operation', () => {
     expect(
       nodes.map(({ now, before }) => [now.totalRequests, now.p95LatencyMs, before.totalRequests]),
     ).toEqual(Array(30).fill([1, 120, 0]));
-    // Account, keys; then begin, owned keys, counts, commit of both, and latencies of the one that has calls.
-    expect(statements).toBe(SESSION + 2 + 4 + 4 + 1);
+    // Account, keys; then begin, owned keys, open hours, counts, commit of both; and open hours and latencies of the one that has calls.
+    expect(statements).toBe(SESSION + 2 + 5 + 5 + 2);
   });
 
   test('for 90 prompts, each with its newest version and its last activation', async () => {

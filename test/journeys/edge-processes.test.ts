@@ -187,8 +187,8 @@ describeWithRedis(`npm start with ${EDGES} edges`, () => {
     const parent = product.pids('launcher/edges.js');
     const link = await createTcpProxy(Number(new URL(product.url).port));
     link.delay(LINK_MS);
-    // In turns: a connection that rests for long is closed, and a call that meets that is lost.
-    const agent = new Agent({ keepAlive: true, scheduling: 'fifo' });
+    // Few and in turns: a connection that rests for long is closed, and a call that meets that is lost.
+    const agent = new Agent({ keepAlive: true, maxSockets: 3, scheduling: 'fifo' });
     try {
       const journal = await callsWhile(
         async () => {

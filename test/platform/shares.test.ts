@@ -101,7 +101,7 @@ describe("one caller's database work", () => {
 
   test('waits on a quarter of the connections: a stranger is answered in the meantime, and nothing is lost', async () => {
     let answers: Promise<ApiAnswer<{ errors?: unknown }>[]>;
-    await whileStuck('usage_events', async () => {
+    await whileStuck('account_usage_hours', async () => {
       answers = Promise.all(Array.from({ length: 6 }, () => operate(suite.url, USAGE, { token: hog.token })));
       await until(async () => (await stuck()) > 1);
       for (let n = 0; n < 5; n++) expect((await me()).status).toBe(200);
@@ -112,7 +112,7 @@ describe("one caller's database work", () => {
 
   test('counts as the caller’s also where the body comes late', async () => {
     let answers: Promise<number[]>;
-    await whileStuck('usage_events', async () => {
+    await whileStuck('account_usage_hours', async () => {
       answers = Promise.all(Array.from({ length: 6 }, () => operateLate(suite.url, USAGE, hog.token)));
       await until(async () => (await stuck()) > 1);
       expect((await me()).status).toBe(200);
@@ -122,7 +122,7 @@ describe("one caller's database work", () => {
   });
 
   test('is refused beyond what may wait, while the stranger is still served', async () => {
-    const codes = await codesOf('usage_events', USAGE, ({ size }) => size > 0);
+    const codes = await codesOf('account_usage_hours', USAGE, ({ size }) => size > 0);
     expect(codes).toEqual(new Set(['rate_limit_exceeded']));
   });
 
@@ -149,7 +149,7 @@ describe("one caller's database work", () => {
   test("doesn't keep anybody from figures that it requested first", async () => {
     await call(suite.url, 'GET', '/api/leaderboard');
     let answer: Promise<ApiAnswer>;
-    await whileStuck('usage_events', async () => {
+    await whileStuck('account_usage_hours', async () => {
       answer = operate(suite.url, FIGURES, { token: hog.token });
       await until(async () => (await stuck()) > 1);
       expect((await call(suite.url, 'GET', '/api/status')).status).toBe(200);
@@ -195,7 +195,7 @@ describe("one caller's database work", () => {
       return soon().catch(() => false);
     });
     let answer: Promise<ApiAnswer>;
-    await whileStuck('usage_events', async () => {
+    await whileStuck('account_usage_hours', async () => {
       answer = operate(suite.url, USAGE, { token: hog.token });
       await until(async () => (await stuck()) > 1);
       await change();
