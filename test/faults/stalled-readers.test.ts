@@ -5,6 +5,7 @@ import { runInNewContext } from 'node:vm';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { createTestKey, startTestEdge, type TestEdge, type TestKey, usageOf } from '../support/edge.js';
 import { useEdge } from '../support/edge-suite.js';
+import { noteEnds, serverEnds } from '../support/own-sockets.js';
 import { sized } from '../support/size.js';
 import { until } from '../support/until.js';
 import { outcome } from './rig/client.js';
@@ -42,7 +43,7 @@ function stalledReader(url: string, key: string, order: Order, stream: boolean):
     messages: [{ role: 'user', content: JSON.stringify(order) }],
   });
   const { hostname, port } = new URL(url);
-  const socket = connect(Number(port), hostname);
+  const socket = noteEnds(connect(Number(port), hostname));
   socket.on('error', () => undefined);
   socket.pause();
   socket.write(
@@ -73,8 +74,7 @@ describe('a reader that reads nothing', () => {
 
   /** Waits until the edge disconnects, then reads. Returns the bytes that were sent until then. */
   async function readLate(socket: Socket): Promise<number> {
-    // Before, a whole answer is read in the worker thread.
-    await pause(10 * STALLED_MS);
+    await until(() => serverEnds([socket]) === 0, { what: 'the edge to disconnect' });
     socket.resume();
     await new Promise((resolve) => socket.once('close', resolve));
     return socket.bytesRead;

@@ -4,14 +4,14 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { until } from '../support/until.js';
 
-/** Makes 100 MB of garbage that survived collections, and prints the heap's megabytes every 50 ms. */
+/** Makes 100 MB of garbage that survived collections, and prints the heap's megabytes every 250 ms: seldom, since printing is work. */
 const program = (collects: boolean): string => `
 import { collectWhenIdle } from ${JSON.stringify(pathToFileURL(resolve('build/src/lib/collect-when-idle.js')))};
 let kept = Array.from({ length: 1_000_000 }, (_, i) => ({ i, text: [i, i + 1, i + 2] }));
 setTimeout(() => {
   kept = undefined;
-  setInterval(() => console.log(process.memoryUsage().heapUsed / 1e6), 50);
-  if (${collects}) collectWhenIdle(200);
+  setInterval(() => console.log(process.memoryUsage().heapUsed / 1e6), 250);
+  if (${collects}) collectWhenIdle(1_000);
 }, 50);
 `;
 

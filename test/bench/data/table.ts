@@ -60,7 +60,7 @@ const byCost = (measured: readonly Measured[]): Measured[] => {
   return measured.toSorted((a, b) => weight(b) - weight(a));
 };
 
-/** The document's section: operations that cost something, each as whoever pays most, and how many don't. */
+/** The document's section: operations that cost something, each for the caller that costs most, and the number of the others. */
 export function renderShort(measured: readonly Measured[], size: string): string {
   const dearest = new Map<string, Measured>();
   for (const one of byCost(measured)) if (!dearest.has(one.name)) dearest.set(one.name, one);
@@ -69,7 +69,7 @@ export function renderShort(measured: readonly Measured[], size: string): string
   const over = all.filter(exceeds).length;
   return [
     `${size} Each of the ${all.length} operations ran as the biggest account, as one of the median and as an administrator, where allowed;`,
-    `each is listed as whoever costs most. **Bound: ${BOUND_MS} ms; ${over} exceed it.** The other ${all.length - listed.length} operations cost less than ${LISTED_MS} ms.`,
+    `each is listed for the caller that costs most. **Bound: ${BOUND_MS} ms; ${over} exceed it.** The other ${all.length - listed.length} operations cost less than ${LISTED_MS} ms.`,
     '',
     HEAD,
     ...listed.map((one) => row(one, false)),
