@@ -19,6 +19,8 @@ describe('an index of the usage events', () => {
     db = await createTestDatabase('template0');
     await db.orm.migrator.up({ to: BEFORE });
     await seedCatalog(db.orm.em.fork());
+    await db.pool.query(`create table usage_events_recent partition of usage_events
+      for values from (now() - interval '1 day') to (now() + interval '1 day')`);
     await db.pool.query(INSERT, [ACCOUNT, RARE_KEY, 200, 20_000]);
   });
   afterAll(() => db.close());
