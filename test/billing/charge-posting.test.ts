@@ -4,7 +4,7 @@ import { flushBatch } from '../../src/metering/flush.store.js';
 import { createBillingService } from '../../src/services/billing/billing.service.js';
 import { postLedgerEntry } from '../../src/services/billing/ledger.store.js';
 import { jobContext } from '../jobs/support.js';
-import { createPayer, type Payer, recordOf } from '../metering/support.js';
+import { costing, createPayer, type Payer, recordOf } from '../metering/support.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import fc from '../support/fast-check.js';
 import { checkInvariants } from '../support/invariants.js';
@@ -21,7 +21,7 @@ describe('charges in the ledger', () => {
   const charge = (payer: Payer, calls: number) =>
     flushBatch(
       db.pool,
-      Array.from({ length: calls }, () => recordOf(payer, { cost: 1_000n })),
+      Array.from({ length: calls }, () => recordOf(payer, costing(1_000n))),
     );
   const credit = (payer: Payer) =>
     db.orm.em

@@ -20,7 +20,7 @@ const REVISIONS: Record<number, string> = {
   6: '8262864ec33dd1fd45f2f81c9b35a3d390b08c8f1bcc898879589820987f0653',
   7: '7a0b0d426d76ff8c6d18603d4ff624382db68c1806294603efe203792eab37e9',
   8: '358bb365ae8802c4057931bc56595476521f1e8620c607179a8a0992c5028b38',
-  9: 'a049f999036804db469a08b16b5d8e6925affbe5e795a809fb0c29734f9e9f0c',
+  9: '513aec93c9ece4aebb7d3b316cdb599c99948e8cad8ddabf920ea28c2cb6d4af',
 };
 
 const names = functions.map(({ name }) => name);

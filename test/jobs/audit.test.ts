@@ -160,6 +160,7 @@ const corruptions: Record<string, { statements: string[]; also?: string[] }> = {
   'I6-calls': { statements: [`update calls set balance_after = balance_after + 1 where id = '${EVENT}'`] },
   'I6-chain': {
     statements: [UNLOCK_LEDGER, 'update ledger_entries set balance_after = balance_after + 1 where seq = 1'],
+    also: ['I6-calls'],
   },
   I7: {
     // Two calls of 0.00025 on almost no balance: the second was admitted though nothing was left.

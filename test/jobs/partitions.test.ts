@@ -181,11 +181,11 @@ describe('partitions of the usage events', () => {
       `select indexdef from pg_indexes where tablename = 'calls_2031_12' order by 1`,
     );
     expect(rows.map(({ indexdef }) => indexdef)).toEqual([
-      expect.stringContaining('(account_id, created_at DESC, id DESC)'),
-      expect.stringContaining('(account_id, key_id, created_at DESC) WHERE (key_id IS NOT NULL)'),
+      expect.stringContaining('(account_id, created_at)'),
       expect.stringContaining(
-        '(account_id, prompt_version_id, created_at DESC) WHERE (prompt_version_id IS NOT NULL)',
+        '(account_id, prompt_version_id, created_at) WHERE (prompt_version_id IS NOT NULL)',
       ),
+      expect.stringContaining('USING brin (created_at)'),
       expect.stringContaining('UNIQUE INDEX'),
     ]);
     await insert(database.pool, '2031-12-01T00:00:00Z');

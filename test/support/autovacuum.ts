@@ -15,10 +15,11 @@ export async function underAutovacuum(
   await pool.query(`alter table ${table} set (autovacuum_vacuum_cost_delay = 100, autovacuum_vacuum_cost_limit = 1,
     autovacuum_vacuum_insert_threshold = 1, autovacuum_vacuum_insert_scale_factor = 0)`);
   await pool.query(
-    `insert into usage_events (id, created_at, account_id, requested_model, served_model, endpoint, stream,
-       input_tokens, output_tokens, price_in, price_out, cost, latency_ms, status, http_status)
-     select gen_random_uuid(), $1, gen_random_uuid(), 'gateway/fast', 'gateway/fast', 'chat', false, 1, 1, 0, 0,
-       0, 1, 'success', 200 from generate_series(1, 40000)`,
+    `with route as materialized (select (call_route_ids('{gateway/fast}', '{gateway/fast}', '{null}', '{chat}', '{0}', '{0}', '{null}',
+       '{null}'))[1] as id)
+     insert into calls (created_at, id, account_id, route_id, input_tokens, output_tokens, latency_ms, http_status, stream, failed,
+       client_aborted, estimated, anomalous, cost)
+     select $1, gen_random_uuid(), gen_random_uuid(), route.id, 1, 1, 1, 200, false, false, false, false, false, 0 from route, generate_series(1, 40000)`,
     [createdAt],
   );
   const vacuumed = 'select from pg_stat_progress_vacuum where relid = $1::regclass';

@@ -10,6 +10,7 @@ import type { SqlFunction } from './sql-function.js';
  *   of their charges. `p_account` points into it. `p_later` and `p_behind` have the sum and number of the charges of the same
  *   account that follow in the batch: together with the account's new balance they give the balance after each call, and its
  *   place in the sequence of the account's charges and credits.
+ * - A call from before the kept usage is an error: whether it was charged can't be known any more.
  * - What calls have in common (`p_route_…`: models, endpoint, prices, deployment, node) is passed and stored once.
  * - Days of keys (`p_day_…`) and hours of accounts (`p_hour_…`) are sorted by time and then by id; `p_day_ends` and
  *   `p_hour_ends` say how many rows belong to each time and those before. `width_bucket` finds a row in sorted ids.
@@ -50,6 +51,7 @@ declare
   this_hour timestamptz;
   first integer;
   since timestamptz;
+  kept_from timestamptz;
   until timestamptz;
 begin
   select timestamptz 'epoch' + min(at_ms) * interval '1 millisecond' - interval '1 day',
@@ -64,6 +66,10 @@ begin
   where (select true from accounts a where a.id = t.id) is null;
   if recorded is not null or unknown is not null then
     return;
+  end if;
+  select r.kept_from into kept_from from usage_retention r;
+  if since + interval '1 day' < kept_from then
+    raise exception 'a call from before %, the first time of which usage is kept, can no longer be charged', kept_from;
   end if;
 
   strange_versions := cardinality(array_remove(p_prompt_version, null));

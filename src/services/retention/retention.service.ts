@@ -38,20 +38,20 @@ export async function removeOldUsage(
   const removed: RemovedUsage[] = [];
   for (const parent of USAGE_TABLES) {
     if (!(await hasTable(em, parent))) continue;
-    try {
-      for (const removal of removals(clock.now(), months, await partitionsOf(em, parent))) {
-        const { table, until } = removal;
-        if (table === null && !(await hasUsageBefore(em, parent, until))) continue;
-        await postCharges(context);
+    for (const removal of removals(clock.now(), months, await partitionsOf(em, parent))) {
+      const { table, until } = removal;
+      if (table === null && !(await hasUsageBefore(em, parent, until))) continue;
+      await postCharges(context);
+      try {
         const events = await inTransaction(context, (inner) => removeUsage(inner, parent, removal));
         if (events !== undefined) removed.push({ table, events });
+      } catch (error) {
+        if (!(error instanceof NotNow)) throw error;
+        log.warn({ table, until, reason: error.message }, 'old usage is kept until the next run');
+        return removed;
       }
-      if (parent === 'former_usage_events') await inTransaction(context, dropFormerUsage);
-    } catch (error) {
-      if (!(error instanceof NotNow)) throw error;
-      log.warn({ reason: error.message }, 'old usage is kept until the next run');
-      break;
     }
+    if (parent === 'former_usage_events') await inTransaction(context, dropFormerUsage);
   }
   return removed;
 }

@@ -63,10 +63,7 @@ export async function hasTable(em: EntityManager, name: string): Promise<boolean
   return rows[0]!.has;
 }
 
-/**
- * Drops the table of versions up to 1.1 once it is empty.
- * @throws NotNow, with nothing done, when it is in use.
- */
+/** Drops the table of versions up to 1.1 once it is empty, unless it is in use. */
 export async function dropFormerUsage(em: EntityManager): Promise<void> {
   const db = em.getKysely();
   await lockPartitions(em);
