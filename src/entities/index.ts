@@ -18,12 +18,12 @@ import { RollupUnsummedDay } from './analytics/rollup-unsummed-day.js';
 import { UsageLatencyDay } from './analytics/usage-latency-day.js';
 import { UsageRollup } from './analytics/usage-rollup.js';
 import { AccountUsageHour } from './billing/account-usage-hour.js';
-import { Call } from './billing/call.js';
 import { CallRoute } from './billing/call-route.js';
 import { FormerUsage } from './billing/former-usage.js';
 import { LedgerEntry } from './billing/ledger-entry.js';
 import { Model } from './billing/model.js';
 import { Plan } from './billing/plan.js';
+import { RecordedCall } from './billing/recorded-call.js';
 import { UsageRetention } from './billing/usage-retention.js';
 import { SealedSecret } from './installation/sealed-secret.js';
 import { ApiKey } from './keys/api-key.js';
@@ -73,7 +73,7 @@ export const entities = [
   KeyGuard,
   KeySpendDay,
   KnownNetwork,
-  Call,
+  RecordedCall,
   CallRoute,
   FormerUsage,
   LedgerEntry,

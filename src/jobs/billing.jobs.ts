@@ -1,7 +1,7 @@
 import type { ServiceContext } from '../context.js';
 import { HOUR_MS, hourStart } from '../lib/clock.js';
 import { runAudit } from '../services/audit/audit.service.js';
-import { postCharges } from '../services/billing/charge-posting.js';
+import { postDueCharges } from '../services/billing/charge-posting.js';
 import type { GrantCounts } from '../services/billing/monthly-grants.js';
 import { type JobDefinition, scheduled } from './kit.js';
 
@@ -27,7 +27,7 @@ export function monthlyGrantsJob(billing: {
 
 /** Writes the ledger entries of the charges of about the last hour. */
 export const postChargesJob = scheduled('post-charges', '1 hour', async (context) => {
-  const entries = await postCharges(context);
+  const entries = await postDueCharges(context);
   if (entries > 0) context.log.info({ entries }, 'charges posted to the ledger');
 });
 

@@ -13,7 +13,9 @@ interface Sums {
 
 /** Calls in the order of their accounts, in the order of the calls within each. */
 const inOrder = (a: UsageRecord, b: UsageRecord): number =>
-  compare(a.accountId.toLowerCase(), b.accountId.toLowerCase()) || a.createdAt - b.createdAt || compare(a.id, b.id);
+  compare(a.accountId.toLowerCase(), b.accountId.toLowerCase()) ||
+  a.createdAt - b.createdAt ||
+  compare(a.id, b.id);
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
@@ -59,8 +61,15 @@ export function batchArguments(
     array(totals),
     array(charges),
     ...route.texts(),
-    ...days.texts((ms) => new Date(ms).toISOString().slice(0, 10), ({ total }) => total, ({ lastMs }) => lastMs),
-    ...hours.texts((ms) => ms, ({ calls: count }) => count),
+    ...days.texts(
+      (ms) => new Date(ms).toISOString().slice(0, 10),
+      ({ total }) => total,
+      ({ lastMs }) => lastMs,
+    ),
+    ...hours.texts(
+      (ms) => ms,
+      ({ calls: count }) => count,
+    ),
     ...call.texts(),
   ];
 }
@@ -181,7 +190,9 @@ class Groups {
   texts(nameOf: (ms: number) => unknown, ...columns: ((sums: Sums) => unknown)[]): string[] {
     const times = [...this.times].sort(([a], [b]) => a - b);
     const rows: Sums[] = [];
-    const ends = times.map(([, group]) => rows.push(...[...group.values()].sort((a, b) => compare(a.id, b.id))));
+    const ends = times.map(([, group]) =>
+      rows.push(...[...group.values()].sort((a, b) => compare(a.id, b.id))),
+    );
     return [
       array(times.map(([ms]) => nameOf(ms))),
       array(ends),

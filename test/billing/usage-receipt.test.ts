@@ -84,8 +84,15 @@ describe('the receipt of a call', () => {
   test('names the ledger entry with its charge, before and after that is written', async () => {
     const { id } = await flushed({});
     const entryOf = async () => {
-      const { body } = await call<{ ledger_entry_id: string }>(suite.url, 'GET', `/api/usage/${id}`, { token });
-      const { body: ledger } = await call<{ id: string; kind: string }[]>(suite.url, 'GET', '/api/billing/ledger', { token });
+      const { body } = await call<{ ledger_entry_id: string }>(suite.url, 'GET', `/api/usage/${id}`, {
+        token,
+      });
+      const { body: ledger } = await call<{ id: string; kind: string }[]>(
+        suite.url,
+        'GET',
+        '/api/billing/ledger',
+        { token },
+      );
       expect(ledger[0]).toMatchObject({ id: body.ledger_entry_id, kind: 'usage' });
       return ledger[0];
     };

@@ -20,10 +20,7 @@ describe('fire_alerts', () => {
   }
 
   /** What fires after one call of a key, as `YYYY-MM percent`. */
-  async function fired(
-    payer: Payer,
-    { spend, status = 'success', cost = '0' }: Call,
-  ): Promise<string[]> {
+  async function fired(payer: Payer, { spend, status = 'success', cost = '0' }: Call): Promise<string[]> {
     const client = await db.pool.connect();
     try {
       await client.query('begin');

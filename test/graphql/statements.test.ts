@@ -102,9 +102,9 @@ describe('the statements of an operation', () => {
   });
 
   test('for ledger entries, the charges that are not written yet among them', async () => {
-    const { data, statements } = await counted<{ viewer: { ledgerEntries: { nodes: { calls: number | null }[] } } }>(
-      '{ viewer { ledgerEntries(first: 100) { nodes { calls usageEvent { id apiKey { id } } } } } }',
-    );
+    const { data, statements } = await counted<{
+      viewer: { ledgerEntries: { nodes: { calls: number | null }[] } };
+    }>('{ viewer { ledgerEntries(first: 100) { nodes { calls usageEvent { id apiKey { id } } } } } }');
     expect(data.viewer.ledgerEntries.nodes.map(({ calls }) => calls)).toEqual([KEYS, null]);
     // Account, page.
     expect(statements).toBe(SESSION + 2);

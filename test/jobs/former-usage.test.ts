@@ -55,7 +55,8 @@ describe('usage in the tables of version 1.1', () => {
   afterAll(() => db.close());
 
   const context = () => contextOf(db, payer.accountId, () => Date.UTC(2026, 10, 30));
-  const listed = async () => (await billing.usage(context(), { limit: 10, offset: 0 })).items.map((item) => item.id);
+  const listed = async () =>
+    (await billing.usage(context(), { limit: 10, offset: 0 })).items.map((item) => item.id);
 
   test('is listed, charged and audited together with that in the present one', async () => {
     expect(await listed()).toEqual([next, id]);
@@ -79,7 +80,9 @@ describe('usage in the tables of version 1.1', () => {
     );
     expect(rows).toEqual([{ former: null, kept: '0' }]);
     expect(await listed()).toEqual([next]);
-    expect((await flushBatch(db.pool, [recordOf(payer, { createdAt: SEPTEMBER + 61 * 86_400_000 })])).inserted).toBe(1);
+    expect(
+      (await flushBatch(db.pool, [recordOf(payer, { createdAt: SEPTEMBER + 61 * 86_400_000 })])).inserted,
+    ).toBe(1);
     expect(await checkInvariants(db.pool)).toEqual([]);
   });
 });

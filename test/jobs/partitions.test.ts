@@ -48,18 +48,10 @@ describe('partitions of the usage events', () => {
       'calls_2032_01',
       'calls_2032_02',
     ]);
-    expect(await tableOf(await insert(database.pool, '2031-12-31T23:59:59.999Z'))).toBe(
-      'calls_2031_12',
-    );
-    expect(await tableOf(await insert(database.pool, '2032-01-01T00:00:00.000Z'))).toBe(
-      'calls_2032_01',
-    );
-    expect(await tableOf(await insert(database.pool, '2032-02-29T23:59:59.999Z'))).toBe(
-      'calls_2032_02',
-    );
-    expect(await tableOf(await insert(database.pool, '2032-03-01T00:00:00.000Z'))).toBe(
-      'calls_default',
-    );
+    expect(await tableOf(await insert(database.pool, '2031-12-31T23:59:59.999Z'))).toBe('calls_2031_12');
+    expect(await tableOf(await insert(database.pool, '2032-01-01T00:00:00.000Z'))).toBe('calls_2032_01');
+    expect(await tableOf(await insert(database.pool, '2032-02-29T23:59:59.999Z'))).toBe('calls_2032_02');
+    expect(await tableOf(await insert(database.pool, '2032-03-01T00:00:00.000Z'))).toBe('calls_default');
   });
 
   test('a new partition takes over its rows from the default partition, and only those', async () => {
@@ -80,11 +72,7 @@ describe('partitions of the usage events', () => {
       Array.from({ length: 4 }, () => ensurePartitions(database.orm.em.fork(), NOW)),
     );
     const ids = await Promise.all(writers);
-    expect(added.flat().sort()).toEqual([
-      'calls_2031_12',
-      'calls_2032_01',
-      'calls_2032_02',
-    ]);
+    expect(added.flat().sort()).toEqual(['calls_2031_12', 'calls_2032_01', 'calls_2032_02']);
     const tables = await Promise.all(ids.map(tableOf));
     expect(tables).not.toContain('calls_default');
     expect(await ensurePartitions(database.orm.em.fork(), NOW)).toEqual([]);
@@ -162,11 +150,7 @@ describe('partitions of the usage events', () => {
 
   test('monthly partitions keep the existing days', async () => {
     const days = await ensurePartitions(database.orm.em.fork(), Date.UTC(2031, 11, 20), 'day');
-    expect([days[0], days.at(-1), days.length]).toEqual([
-      'calls_2031_12_20',
-      'calls_2032_01_03',
-      15,
-    ]);
+    expect([days[0], days.at(-1), days.length]).toEqual(['calls_2031_12_20', 'calls_2032_01_03', 15]);
     const added = await ensurePartitions(database.orm.em.fork(), Date.UTC(2031, 11, 20));
     expect(added).toHaveLength(19 + 28 + 1);
     expect(added).toContain('calls_2031_12_19');

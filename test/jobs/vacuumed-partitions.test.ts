@@ -9,8 +9,8 @@ import { removeOldUsage } from '../../src/services/retention/retention.service.j
 import { temporaryFolder } from '../launcher/support.js';
 import { createPayer, recordOf } from '../metering/support.js';
 import { underAutovacuum } from '../support/autovacuum.js';
-import { makeUsageInsertable } from '../support/insertable-usage.js';
 import { putCluster } from '../support/cluster.js';
+import { makeUsageInsertable } from '../support/insertable-usage.js';
 import { until } from '../support/until.js';
 import { jobContext } from './support.js';
 

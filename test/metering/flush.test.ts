@@ -68,9 +68,9 @@ describe('a flushed batch', () => {
     const again = await flushBatch(db.pool, records);
     expect(again.inserted).toBe(0);
     const balances = sent.balances.split(',').map((text) => text.split(' '));
-    expect(balances.map(([id, balance, seq]) => ({ id, balance: parseMoney(balance!), seq: BigInt(seq!) }))).toEqual(
-      expect.arrayContaining(again.accounts),
-    );
+    expect(
+      balances.map(([id, balance, seq]) => ({ id, balance: parseMoney(balance!), seq: BigInt(seq!) })),
+    ).toEqual(expect.arrayContaining(again.accounts));
     expect(await balanceOf(payer)).toBe(DOLLAR - 3n * known.cost);
     expect(await checkInvariants(db.pool)).toEqual([]);
   });

@@ -12,7 +12,7 @@ const FIRST_ID = '00000000-0000-0000-0000-000000000000';
  * accounts are left to the next run: until then, their charges are an entry that still grows.
  * @returns the number of entries.
  */
-export async function postCharges({ em }: ServiceContext): Promise<number> {
+export async function postDueCharges({ em }: ServiceContext): Promise<number> {
   let posted = 0;
   for (let ids = [FIRST_ID]; ids.length > 0; posted += ids.length)
     ids = await em.fork().transactional((inner) => postBatch(inner, ids.at(-1)!));

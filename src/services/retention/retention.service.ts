@@ -3,7 +3,7 @@ import type { ServiceContext } from '../../context.js';
 import { limitStatements } from '../../db/in-transaction.js';
 import { patiently } from '../../db/patience.js';
 import { monthsBefore } from '../../lib/clock.js';
-import { postCharges } from '../billing/charge-posting.js';
+import { postDueCharges } from '../billing/charge-posting.js';
 import { partitionsOf } from '../partitions/partitions.store.js';
 import { NotNow } from '../partitions/usage-lock.store.js';
 import { removals } from './retention.rules.js';
@@ -41,7 +41,7 @@ export async function removeOldUsage(
     for (const removal of removals(clock.now(), months, await partitionsOf(em, parent))) {
       const { table, until } = removal;
       if (table === null && !(await hasUsageBefore(em, parent, until))) continue;
-      await postCharges(context);
+      await postDueCharges(context);
       try {
         const events = await inTransaction(context, (inner) => removeUsage(inner, parent, removal));
         if (events !== undefined) removed.push({ table, events });

@@ -14,7 +14,8 @@ export function balanceDelay(scale: number): Promise<Result> {
       const began = performance.now();
       await until(
         async () =>
-          (await rig.postgres.pool.query('select from calls where id = $1 and seq is not null', [id])).rowCount,
+          (await rig.postgres.pool.query('select from calls where id = $1 and seq is not null', [id]))
+            .rowCount,
         { intervalMs: 5 },
       );
       delays.push(performance.now() - began);

@@ -1,10 +1,10 @@
 import { openOrm } from '../../../../src/db/orm.js';
 import { rollUpUsage } from '../../../../src/services/analytics/rollups.service.js';
 import { contextOf } from '../../../billing/fixtures.js';
+import { makeUsageInsertable } from '../../../support/insertable-usage.js';
 import type { Rig } from '../../rig/rig.js';
 import { addressIn, newAccount, newKey } from './accounts.js';
 import type { Tenant } from './messages.js';
-import { makeUsageInsertable } from '../../../support/insertable-usage.js';
 
 const BLOCK = 30;
 /** Time over which the calls are spread; the newest is an hour old. */

@@ -5,8 +5,8 @@ import { defineEntity, PrimaryKeyProp, p } from '@mikro-orm/core';
  * of `created_at`. Each partition has a unique index of `id`. The view `usage_events` shows calls with the columns of their
  * routes.
  */
-const CallSchema = defineEntity({
-  name: 'Call',
+const RecordedCallSchema = defineEntity({
+  name: 'RecordedCall',
   tableName: 'calls',
   indexes: [
     { name: 'calls_account', properties: ['accountId', 'createdAt'] },
@@ -55,7 +55,7 @@ const CallSchema = defineEntity({
   },
 });
 
-export class Call extends CallSchema.class {
+export class RecordedCall extends RecordedCallSchema.class {
   override [PrimaryKeyProp]?: ['createdAt', 'id'];
 }
-CallSchema.setClass(Call);
+RecordedCallSchema.setClass(RecordedCall);
