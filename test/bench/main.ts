@@ -24,6 +24,7 @@ import {
 } from './peers.js';
 import { startOwn } from './processes.js';
 import { type Findings, renderNotes, renderTable } from './report.js';
+import { measureRows } from './rows.js';
 import {
   NO_KEY,
   type RunningTarget,
@@ -42,7 +43,8 @@ import { measureVisibility } from './visible.js';
  * <folder>` keeps profiles of edge and proxy, `--flags "…"` gives it flags of Node, `--only a,b` leaves out what isn't named
  * (bare, edge, edges, nginx, chain, usage, analytics, pair), `--steps` the same for steps (memory, beside, saturate, paced, streams,
  * first-bytes). `--rounds 40 --window 400` makes more and shorter rounds (milliseconds), for two builds that differ by little.
- * `--only memory` measures the memory of the whole product instead, `--only idle` its database, where `--before` is a built checkout.
+ * `--only memory` measures the memory of the whole product instead, `--only idle` its database, where `--before` is a built checkout,
+ * `--only rows` what a call costs PostgreSQL.
  */
 const { values: options } = parseArgs({
   options: {
@@ -284,6 +286,10 @@ ${notes.map((note) => `- ${note}`).join('\n')}
 const began = Date.now();
 if (options.only === 'idle') {
   await measureIdle(say, options.before);
+  process.exit(0);
+}
+if (options.only === 'rows') {
+  await measureRows(say, { now: DIST, ...(options.before && { before: options.before }) });
   process.exit(0);
 }
 const cores = takeCores();

@@ -11,6 +11,7 @@ import { createLogger } from '../../src/lib/logger.js';
 import { flushBatch } from '../../src/metering/flush.store.js';
 import { createMeter } from '../../src/metering/meter.js';
 import type { UsageRecord } from '../../src/metering/usage-record.js';
+import { recordOf } from './usage-record.js';
 
 /**
  * The ledger alone, as a process: batches of 100 straight into PostgreSQL, one after another as the goal was measured,
@@ -36,39 +37,6 @@ const meter = await createMeter({
 
 let turn = 0;
 let events = 0;
-
-function recordOf(id: string, accountId: string, keyId: string): UsageRecord {
-  return {
-    id,
-    createdAt: Date.now(),
-    accountId,
-    keyId,
-    widgetId: null,
-    requestedModel: 'gateway/fast',
-    servedModel: 'gateway/fast',
-    endpoint: 'chat',
-    stream: false,
-    inputTokens: 40,
-    outputTokens: 100,
-    priceIn: 100_000n,
-    priceOut: 300_000n,
-    cost: 34_000_000n,
-    latencyMs: 12,
-    ttftMs: null,
-    status: 'success',
-    errorCode: null,
-    httpStatus: 200,
-    clientAborted: false,
-    estimated: false,
-    anomalous: false,
-    promptVersionId: null,
-    deployment: 'fast-1',
-    nodeId: null,
-    nodeCalls: 1,
-    errorMessage: null,
-    movedTo: null,
-  };
-}
 
 function call(): void {
   const [accountId, keyId] = ids[turn++ % ids.length]!;
