@@ -126,6 +126,7 @@ async function write(client: PoolClient, records: readonly UsageRecord[]): Promi
       for (const [id, { accountId }] of left) if (unknown.has(accountId.toLowerCase())) left.delete(id);
       continue;
     }
+    const widgetDays = await widgetDaysOf(client, recorded);
     return {
       inserted: left.size,
       strangeVersions: row.strange_versions,
@@ -137,9 +138,26 @@ async function write(client: PoolClient, records: readonly UsageRecord[]): Promi
         balance: parseMoney(balance),
         seq: BigInt(seq),
       })),
-      keyDays: parseTriples(row.key_days, (keyId, day, spend) => ({ keyId, day, spend: parseMoney(spend) })),
+      keyDays: [row.key_days, widgetDays].flatMap((days) =>
+        parseTriples(days, (keyId, day, spend) => ({ keyId, day, spend: parseMoney(spend) })),
+      ),
     };
   }
+}
+
+/** Answered messages on the days of calls of widgets that were recorded before, as in `key_days`. */
+async function widgetDaysOf(client: PoolClient, recorded: readonly UsageRecord[]): Promise<string | null> {
+  const calls = recorded.filter(({ widgetId }) => widgetId !== null);
+  if (calls.length === 0) return null;
+  const question = {
+    text: `select string_agg(w.widget_id || ' ' || w.day || ' ' || w.messages, ',') as days from widget_days w
+      where (w.widget_id, w.day) in (
+        select widget_id, (to_timestamp(at_ms / 1000) at time zone 'UTC')::date
+        from unnest($1::uuid[], $2::bigint[]) as t(widget_id, at_ms))`,
+    values: [`{${calls.map(({ widgetId }) => widgetId)}}`, `{${calls.map(({ createdAt }) => createdAt)}}`],
+  };
+  const { rows } = await askWithin<{ days: string | null }>(client, question, ANSWER_TIMEOUT_MS);
+  return rows[0]!.days;
 }
 
 /** Sends a batch, and once more if another process has recorded one of its calls in the meantime. */

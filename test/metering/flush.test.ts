@@ -10,6 +10,9 @@ import { until } from '../support/until.js';
 import { formerBatch } from './former-batch.js';
 import { createPayer, flushWhenFree, intentOf, type Payer, recordOf } from './support.js';
 
+const byDay = (a: { day: string; spend: bigint }, b: { day: string; spend: bigint }): number =>
+  a.day < b.day ? -1 : a.day > b.day ? 1 : Number(a.spend - b.spend);
+
 describe('a flushed batch', () => {
   let db: TestDatabase;
   beforeAll(async () => {
@@ -73,6 +76,24 @@ describe('a flushed batch', () => {
     ).toEqual(expect.arrayContaining(again.accounts));
     expect(await balanceOf(payer)).toBe(DOLLAR - 3n * known.cost);
     expect(await checkInvariants(db.pool)).toEqual([]);
+  });
+
+  test('a repeated batch reports the same counts of keys and widgets as the first time, also to an edge of the previous build', async () => {
+    const payer = await createPayer(db.pool);
+    const widgetId = newId();
+    const createdAt = Date.UTC(2026, 3, 5, 23, 59, 59, 999);
+    const records = [
+      recordOf(payer, { createdAt }),
+      recordOf(payer, { createdAt, keyId: null, widgetId }),
+      recordOf(payer, { createdAt: createdAt + 1, keyId: null, widgetId }),
+    ];
+    const first = await flushBatch(db.pool, records);
+    expect(first.keyDays).toHaveLength(3);
+    expect((await flushBatch(db.pool, records)).keyDays.sort(byDay)).toEqual(first.keyDays.sort(byDay));
+    const days = (await formerBatch(db.pool, records)).key_days.split(',').map((text) => text.split(' '));
+    expect(
+      days.map(([keyId, day, spend]) => ({ keyId, day: day!, spend: parseMoney(spend!) })).sort(byDay),
+    ).toEqual(first.keyDays);
   });
 
   test('a failed call counts as a use of its key, but not as spend', async () => {

@@ -19,19 +19,23 @@ declare
   done record;
   ids text;
 begin
+  -- Another process may send the same calls: under the lock, those that it has recorded are seen.
+  perform from (select from accounts where id = any(p_accounts) order by id for no key update) as locked;
   for attempt in 1..3 loop
-    with e as (
-      select *, row_number() over (order by account_id, at_ms, id) as nth,
-        dense_rank() over (order by account_id) as account, dense_rank() over (order by (requested, served, moved_to, endpoint,
-          price_in, price_out, deployment, node)) as route,
-        (timestamptz 'epoch' + at_ms * interval '1 millisecond')::date as day, at_ms - at_ms % 3600000 as hour_ms
+    with every as (
+      select *, id = any(left_out) as is_old, (timestamptz 'epoch' + at_ms * interval '1 millisecond')::date as day
       from unnest(p_id, p_at_ms, p_account, p_key, p_widget, p_requested, p_served, p_endpoint, p_stream, p_input, p_output,
           p_price_in, p_price_out, p_cost, p_latency_ms, p_ttft_ms, p_status, p_error, p_http_status, p_aborted, p_estimated,
           p_anomalous, p_prompt_version, p_deployment, p_node, p_node_calls, p_moved_to, p_error_message)
         as t(id, at_ms, account_id, key_id, widget_id, requested, served, endpoint, stream, input, output, price_in, price_out,
           cost, latency_ms, ttft_ms, status, error, http_status, aborted, estimated, anomalous, version, deployment, node,
           node_calls, moved_to, error_message)
-      where id <> all(left_out) and account_id <> all(none)
+      where account_id <> all(none)
+    ), e as (
+      select *, row_number() over (order by account_id, at_ms, id) as nth,
+        dense_rank() over (order by account_id) as account, dense_rank() over (order by (requested, served, moved_to, endpoint,
+          price_in, price_out, deployment, node)) as route, at_ms - at_ms % 3600000 as hour_ms
+      from every where not is_old
     ), a as (
       select array_agg(account_id order by account_id) as accounts, array_agg(total order by account_id) as totals,
         array_agg(charges order by account_id) as charges
@@ -47,11 +51,13 @@ begin
     ), d as (
       select array_agg(key_id order by day, key_id) as keys, array_agg(spend order by day, key_id) as spend,
         array_agg(last_ms order by day, key_id) as last_ms
-      from (select day, key_id, sum(cost) as spend, max(at_ms) as last_ms from e where key_id is not null group by 1, 2) t
+      from (select day, key_id, coalesce(sum(cost) filter (where not is_old), 0) as spend,
+          coalesce(max(at_ms) filter (where not is_old), 0) as last_ms
+        from every where key_id is not null group by 1, 2) t
     ), de as (
       select array_agg(day order by day) as days, array_agg(ends order by day) as ends
-      from (select day, (sum(count(distinct key_id)) over (order by day))::integer as ends from e where key_id is not null
-        group by day) t
+      from (select day, (sum(count(distinct key_id)) over (order by day))::integer as ends from every
+        where key_id is not null group by day) t
     ), h as (
       select array_agg(account_id order by hour_ms, account_id) as accounts, array_agg(events order by hour_ms, account_id) as events
       from (select hour_ms, account_id, count(*)::integer as events from e group by 1, 2) t
@@ -93,7 +99,10 @@ begin
   end loop;
   inserted := done.calls;
   balances := done.balances;
-  key_days := done.key_days;
+  select nullif(concat_ws(',', done.key_days, string_agg(w.widget_id || ' ' || w.day || ' ' || w.messages, ',')), '')
+  into key_days from widget_days w where (w.widget_id, w.day) in (
+    select t.widget_id, (timestamptz 'epoch' + t.at_ms * interval '1 millisecond')::date
+    from unnest(p_id, p_widget, p_at_ms) as t(id, widget_id, at_ms) where t.id = any(left_out));
   alerted := done.alerted;
   strange_versions := done.strange_versions;
 end $$`,

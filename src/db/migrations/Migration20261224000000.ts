@@ -9,6 +9,8 @@ import { usageView } from '../usage-view.js';
  */
 export class Migration20261224000000 extends Migration {
   override up(): void {
+    // First, as whoever writes usage or the ledger locks the account first.
+    this.addSql('lock table accounts in access exclusive mode');
     this.addSql(routes);
     this.addSql(calls);
     this.addSql('create table calls_default partition of calls default');
