@@ -18,6 +18,9 @@ import { RollupUnsummedDay } from './analytics/rollup-unsummed-day.js';
 import { UsageLatencyDay } from './analytics/usage-latency-day.js';
 import { UsageRollup } from './analytics/usage-rollup.js';
 import { AccountUsageHour } from './billing/account-usage-hour.js';
+import { AuditRound } from './billing/audit-round.js';
+import { AuditSeal } from './billing/audit-seal.js';
+import { AuditTime } from './billing/audit-time.js';
 import { CallRoute } from './billing/call-route.js';
 import { FormerUsage } from './billing/former-usage.js';
 import { LedgerEntry } from './billing/ledger-entry.js';
@@ -73,6 +76,9 @@ export const entities = [
   KeyGuard,
   KeySpendDay,
   KnownNetwork,
+  AuditRound,
+  AuditSeal,
+  AuditTime,
   RecordedCall,
   CallRoute,
   FormerUsage,

@@ -1,6 +1,6 @@
 import type { ServiceContext } from '../context.js';
 import { HOUR_MS, hourStart } from '../lib/clock.js';
-import { runAudit } from '../services/audit/audit.service.js';
+import { runHourlyAudit } from '../services/audit/audit.service.js';
 import { postDueCharges } from '../services/billing/charge-posting.js';
 import type { GrantCounts } from '../services/billing/monthly-grants.js';
 import { type JobDefinition, scheduled } from './kit.js';
@@ -34,6 +34,6 @@ export const postChargesJob = scheduled('post-charges', '1 hour', async (context
 /** Checks the invariants of the money and reports the number of violations of each. */
 export function auditJob(report: (invariant: string, violations: number) => void): JobDefinition {
   return scheduled('audit', '1 hour', async (context) => {
-    for (const { invariant, violations } of await runAudit(context)) report(invariant.name, violations);
+    for (const { invariant, violations } of await runHourlyAudit(context)) report(invariant.name, violations);
   });
 }

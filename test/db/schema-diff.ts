@@ -12,6 +12,7 @@ const ONLY_IN_MIGRATIONS: readonly string[] = [
   ...checks('alert_subscriptions', 'check', 'kind_check', 'thresholds_pct_check'),
   ...checks('api_keys', 'daily_limit_usd_check', 'monthly_limit_usd_check', 'status_check'),
   ...checks('admin_actions', 'source_check'),
+  ...checks('audit_rounds', 'only_row_check'),
   ...checks('former_usage', 'only_row_check'),
   ...checks('gpu_nodes', 'health_status_check', 'hourly_cost_usd_check', 'status_check'),
   ...checks('gpu_sweeps', 'only_row_check'),

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { invariants } from '../../src/services/audit/audit.store.js';
+import { auditAll } from '../../src/services/audit/audit.service.js';
 
 /** Only jobs deliver alerts, and test files share a platform without jobs for longer than a delivery may take. */
 const OF_JOBS = 'I12-pending';
@@ -9,13 +9,8 @@ const OF_JOBS = 'I12-pending';
  * @param jobs False if no jobs process runs.
  */
 export async function checkInvariants(pool: Pool, { jobs = true } = {}): Promise<string[]> {
-  const violations: string[] = [];
-  for (const { name, sql } of invariants) {
-    if (!jobs && name === OF_JOBS) continue;
-    const { rows } = await pool.query<{ subject: unknown }>(
-      `select subject::text from (${sql}) found limit 5`,
-    );
-    if (rows.length > 0) violations.push(`${name}: ${rows.map((row) => row.subject).join(', ')}`);
-  }
-  return violations;
+  const { violated } = await auditAll(async (statement) => (await pool.query(statement)).rows);
+  return violated
+    .filter(({ invariant }) => jobs || invariant.name !== OF_JOBS)
+    .map(({ invariant, subjects }) => `${invariant.name}: ${subjects.join(', ')}`);
 }

@@ -70,6 +70,15 @@ export async function recomputeHour(em: EntityManager, hour: Date): Promise<void
   await sql`
     insert into rollup_dirty_days values ((${at}::timestamptz at time zone 'UTC')::date)
     on conflict do nothing`.execute(db);
+  await listForAudit(em, at);
+}
+
+/** Has the audit check an hour, with its day. */
+async function listForAudit(em: EntityManager, hour: string): Promise<void> {
+  await sql`
+    insert into audit_times (since, until) values (${hour}, ${hour}::timestamptz + interval '1 hour')`.execute(
+    em.getKysely(),
+  );
 }
 
 /** Removes the oldest day that ended by `untilMs` from the list and returns it; undefined without one. */
@@ -96,6 +105,7 @@ export async function takeUnsummedDay(em: EntityManager): Promise<string | undef
  */
 export async function mergeDay(em: EntityManager, day: string): Promise<void> {
   const db = em.getKysely();
+  await listForAudit(em, `${day}T00:00:00Z`);
   await sql`delete from usage_latency_days where day = ${day}`.execute(db);
   await sql`
     with hours as (

@@ -1,5 +1,6 @@
 import { GRACE, LOOKED_BACK } from './bounds.js';
 import type { Invariant } from './invariant.js';
+import { during } from './time-slice.rules.js';
 
 /** Of guards of keys: each acts in time, creates one event, and what it disabled stays disabled. */
 export const guardInvariants: readonly Invariant[] = [
@@ -7,7 +8,7 @@ export const guardInvariants: readonly Invariant[] = [
     name: 'I14-acted',
     guarantee: 'A guard whose percentage is reached in the current month has acted.',
     // No grace: every transaction that writes spend, a limit or a guard also lets the guard act.
-    sql: `select g.key_id as subject
+    state: `select g.key_id as subject
       from key_guards g join api_keys k on k.id = g.key_id
         cross join lateral (select to_char(now() at time zone 'UTC', 'YYYY-MM') as month) c
         cross join lateral (select key_month_spend(g.key_id, c.month) as spend) s
@@ -17,7 +18,7 @@ export const guardInvariants: readonly Invariant[] = [
   {
     name: 'I14-told',
     guarantee: 'A guard that has acted has an alert event with its action.',
-    sql: `select g.key_id as subject from key_guards g
+    state: `select g.key_id as subject from key_guards g
       where g.acted_at > now() - ${LOOKED_BACK} and not exists (
         select from alert_events e
         where (e.key_id, e.billing_month, e.fired_at, e.guard_action)
@@ -26,17 +27,17 @@ export const guardInvariants: readonly Invariant[] = [
   {
     name: 'I14-once',
     guarantee: 'A subscription gets each action of a guard once.',
-    sql: `select key_id as subject from alert_events where guard_action is not null and purpose <> 'test'
+    state: `select key_id as subject from alert_events where guard_action is not null and purpose <> 'test'
       group by key_id, subscription_id, fired_at having count(*) > 1`,
   },
   {
     name: 'I14-refused',
     guarantee: 'No call of a key begins after its guard has disabled the key.',
     // An edge that can't reach the database serves its cache for a minute; the grace covers it.
-    sql: `select distinct u.key_id as subject
+    times: (slice) => `select distinct u.key_id as subject
       from key_guards g join api_keys k on k.id = g.key_id
         join usage_events u on u.key_id = g.key_id and u.created_at > g.acted_at + ${GRACE}
-      where g.action = 'disable' and not g.undone and k.monthly_limit_usd is not null
+      where ${during('u.created_at', slice)} and g.action = 'disable' and not g.undone and k.monthly_limit_usd is not null
         and to_char(u.created_at at time zone 'UTC', 'YYYY-MM') = g.acted_month
         and u.created_at - u.latency_ms * interval '1 millisecond'
           > greatest(g.acted_at, k.monthly_limit_changed_at) + ${GRACE}`,
