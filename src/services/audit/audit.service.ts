@@ -88,6 +88,8 @@ export async function continueRound(
     if (findings.violated.length > 0) {
       if (times) await unsealTime(query, times);
       if (accounts) await unsealAccounts(query, accounts);
+    } else if (accounts) {
+      await sealAccounts(query, accounts.filter(({ start }) => start === '0'));
     }
     await advanceRound(query, next);
     if (!next) return 'ended';

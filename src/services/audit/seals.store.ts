@@ -36,6 +36,7 @@ export async function unsealTime(query: Query, { from, until }: TimeSlice): Prom
 
 /** Notes up to where the ledgers of accounts are proven. */
 export async function sealAccounts(query: Query, parts: readonly AccountPart[]): Promise<void> {
+  if (parts.length === 0) return;
   const totals = await totalsOf(query, parts);
   const rows = totals.map(
     ({ accountId, start, total }) => `('${accountId}'::uuid, ${start}::bigint, ${total}::numeric)`,
@@ -43,7 +44,7 @@ export async function sealAccounts(query: Query, parts: readonly AccountPart[]):
   await query(`
     insert into audit_seals (account_id, seq, total) values ${rows.join(', ')}
     on conflict (account_id) do update set seq = excluded.seq, total = excluded.total
-    where audit_seals.seq <> excluded.seq`);
+    where audit_seals.seq < excluded.seq`);
 }
 
 /** Has the accounts checked again from a place in their ledgers on. */
