@@ -89,7 +89,10 @@ export async function continueRound(
       if (times) await unsealTime(query, times);
       if (accounts) await unsealAccounts(query, accounts);
     } else if (accounts) {
-      await sealAccounts(query, accounts.filter(({ start }) => start === '0'));
+      await sealAccounts(
+        query,
+        accounts.filter(({ start }) => start === '0'),
+      );
     }
     await advanceRound(query, next);
     if (!next) return 'ended';
