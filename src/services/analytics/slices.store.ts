@@ -10,7 +10,7 @@ const SLICE = sql`interval '5 minutes'`;
 const LEAST_CALLS = 200;
 
 /** The rolled-up slices of an account in an hour. */
-export interface SlicesOfHour {
+interface SlicesOfHour {
   /** Their beginnings, ascending. */
   slices: Date[];
   /** Whether they and the calls of the rest of the hour are all of its calls. */

@@ -63,8 +63,7 @@ export const invariants: readonly Invariant[] = [
   },
   {
     name: 'I2-former',
-    guarantee:
-      'Up to version 1.1, every charge has its own ledger entry with the same amount, account and prices, and vice versa.',
+    guarantee: 'Up to version 1.1, every charge has its own ledger entry with the same amount, account and prices, and vice versa.',
     sql: `select coalesce(u.id, l.event_id) as subject
       from (select * from usage_events where created_at >= ${KEPT_FROM} and seq is null) u
         full join (select * from ledger_entries where event_id is not null and created_at >= ${KEPT_FROM}) l
@@ -80,8 +79,7 @@ export const invariants: readonly Invariant[] = [
   },
   {
     name: 'I4',
-    guarantee:
-      'A balance is the sum of its ledger and of the charges after it, and every ledger has its account.',
+    guarantee: 'A balance is the sum of its ledger and of the charges after it, and every ledger has its account.',
     sql: `with ledgers as materialized (
         select account_id, sum(amount) as total, max(seq) as newest from ledger_entries group by 1
       ), later as materialized (

@@ -19,12 +19,8 @@ export const ledgerEntryOutput = z
     amount_usd: decimal('Amount in US dollars. Negative for charges.'),
     balance_after_usd: decimal('Balance after this entry in US dollars.'),
     description: z.string().nullable().describe('Human-readable description.'),
-    event_id: uuid(
-      'ID of the one call that was charged, up to version 1.1; null for other entries.',
-    ).nullable(),
-    created_at: timestamp(
-      'Creation time; of the newest `usage` entry while it grows, the time of its latest call.',
-    ),
+    event_id: uuid('ID of the one call that was charged, up to version 1.1; null for other entries.').nullable(),
+    created_at: timestamp('Creation time; of the newest `usage` entry while it grows, the time of its latest call.'),
     // Last, so that the columns of the export keep their positions.
     calls: count('Number of calls that a `usage` entry charges; null for other kinds.').nullable(),
   })

@@ -25,8 +25,7 @@ export async function removeUsage(
 ): Promise<number | undefined> {
   const db = em.getKysely();
   await lockPartitions(em);
-  if (table !== null && !(await partitionsOf(em, parent)).some((one) => one.table === table))
-    return undefined;
+  if (table !== null && !(await partitionsOf(em, parent)).some((one) => one.table === table)) return undefined;
   if (!(await lockRollups(em))) throw new NotNow('usage is being rolled up');
   await requireRolledUp(em, until);
   await requirePosted(em, until);
