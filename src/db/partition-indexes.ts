@@ -11,6 +11,7 @@ const POLL_MS = 250;
 /** Indexes of whole tables that a migration creates only if the table is empty: name → the part of the statement after `on`. */
 const WHOLE: Record<string, string> = {
   admin_actions_actor: 'admin_actions (actor_id, created_at desc, id desc)',
+  usage_rollups_hour: 'usage_rollups (hour)',
   usage_rollups_errors: 'usage_rollups (account_id, hour) where errors > 0',
   ledger_entries_credits: `ledger_entries (account_id, created_at) where kind <> 'usage'`,
 };

@@ -17,6 +17,8 @@ import { RollupDirtyHour } from './analytics/rollup-dirty-hour.js';
 import { RollupUnsummedDay } from './analytics/rollup-unsummed-day.js';
 import { UsageLatencyDay } from './analytics/usage-latency-day.js';
 import { UsageRollup } from './analytics/usage-rollup.js';
+import { UsageSlice } from './analytics/usage-slice.js';
+import { UsageSlicedHour } from './analytics/usage-sliced-hour.js';
 import { AccountUsageHour } from './billing/account-usage-hour.js';
 import { AuditRound } from './billing/audit-round.js';
 import { AuditSeal } from './billing/audit-seal.js';
@@ -113,6 +115,8 @@ export const entities = [
   UsageLatencyDay,
   UsageRetention,
   UsageRollup,
+  UsageSlice,
+  UsageSlicedHour,
   VirtualKey,
   Widget,
   WidgetDay,

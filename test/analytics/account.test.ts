@@ -2,6 +2,7 @@ import { flushBatch } from '../../src/metering/flush.store.js';
 import type { UsageRecord } from '../../src/metering/usage-record.js';
 import { createAnalyticsService } from '../../src/services/analytics/analytics.service.js';
 import { latencySketch } from '../../src/services/analytics/analytics.store.js';
+import { dirtyHoursOf } from '../../src/services/analytics/dirty-hours-of-account.js';
 import { contextOf } from '../billing/fixtures.js';
 import { createPayer, type Payer, recordOf } from '../metering/support.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
@@ -147,6 +148,7 @@ describe('analytics of an account', () => {
       accountId: payer.accountId,
       from: new Date(MONTH - DAY_MS),
       until: new Date(NOON - DAY_MS),
+      dirty: await dirtyHoursOf(db.orm, payer.accountId),
     });
     expect(sketch.map(({ bucket, count }) => [bucket, count]).sort()).toEqual([
       [6, 1],

@@ -3,6 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { flushBatch } from '../../src/metering/flush.store.js';
 import { createAnalyticsService } from '../../src/services/analytics/analytics.service.js';
 import { countByDayAndModel, latencySketch } from '../../src/services/analytics/analytics.store.js';
+import { dirtyHoursOf } from '../../src/services/analytics/dirty-hours-of-account.js';
 import { createWhatIfService } from '../../src/services/analytics/what-if.service.js';
 import { createVersionStatsService } from '../../src/services/prompts/version-stats.service.js';
 import { contextOf } from '../billing/fixtures.js';
@@ -128,6 +129,7 @@ describe('analytics of 90 days', () => {
       keyIds: [payer.keyId],
       from: new Date(NOW - 90 * DAY_MS),
       until: new Date(NOW),
+      dirty: await dirtyHoursOf(db.orm, payer.accountId),
     };
     const read = await db.orm.em.fork().transactional(async (em) => {
       const before = await rowsRead(em);

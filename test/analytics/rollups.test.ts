@@ -1,6 +1,7 @@
 import { flushBatch } from '../../src/metering/flush.store.js';
 import type { UsageRecord } from '../../src/metering/usage-record.js';
 import { latencySketch } from '../../src/services/analytics/analytics.store.js';
+import { dirtyHoursOf } from '../../src/services/analytics/dirty-hours-of-account.js';
 import { createPayer, type Payer, recordOf } from '../metering/support.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { makeUsageInsertable } from '../support/insertable-usage.js';
@@ -120,7 +121,8 @@ describe('the roll-up of usage', () => {
       until: new Date(EDGE + DAY_MS),
     };
     const calls = async () => {
-      const found = await latencySketch(db.orm.em.fork(), scope);
+      const dirty = await dirtyHoursOf(db.orm, payer.accountId);
+      const found = await latencySketch(db.orm.em.fork(), { ...scope, dirty });
       return found.reduce((sum, { count }) => sum + count, 0);
     };
     const merged = async () => {

@@ -3,6 +3,7 @@ import { newId } from '../../src/lib/ids.js';
 import { flushBatch } from '../../src/metering/flush.store.js';
 import { countByDayAndModel, latencySketch } from '../../src/services/analytics/analytics.store.js';
 import { costSince } from '../../src/services/analytics/cost-since.store.js';
+import { dirtyHoursOf } from '../../src/services/analytics/dirty-hours-of-account.js';
 import { findUsage, listUsage } from '../../src/services/billing/usage.store.js';
 import { pageUsage } from '../../src/services/billing/usage-rows.store.js';
 import { freshUsage, usageInstant } from '../../src/services/live/usage-feed.store.js';
@@ -51,7 +52,8 @@ describe('statements over usage of an account plan only partitions that they rea
     });
 
   const page = { first: 1, selection: {} };
-  const window = () => ({
+  const window = async (em: EntityManager) => ({
+    dirty: await dirtyHoursOf({ em }, payer.accountId),
     accountId: payer.accountId,
     from: new Date(NOW - 89 * DAY_MS),
     until: new Date(NOW + DAY_MS / 2),
@@ -65,10 +67,13 @@ describe('statements over usage of an account plan only partitions that they rea
       (em) => pageUsage(em, payer.accountId, { ...page, selection: { keyId: payer.keyId } }),
     ],
     ['a call by id and time', (em) => findUsage(em, payer.accountId, [{ id: recent, completedMs: NOW }])],
-    ['counts of 90 days', (em) => countByDayAndModel(em, window())],
-    ['latencies of 90 days', (em) => latencySketch(em, window())],
-    ['cost of years', (em) => costSince(em, payer.accountId, new Date(0))],
-    ['counts of prompt versions', (em) => countVersions(em, { ...window(), versionIds: [newId()] })],
+    ['counts of 90 days', async (em) => countByDayAndModel(em, await window(em))],
+    ['latencies of 90 days', async (em) => latencySketch(em, await window(em))],
+    ['cost of years', async (em) => costSince(em, { ...(await window(em)), from: new Date(0) })],
+    [
+      'counts of prompt versions',
+      async (em) => countVersions(em, { ...(await window(em)), versionIds: [newId()] }),
+    ],
     [
       'new events of a feed',
       async (em) => {

@@ -16,6 +16,7 @@ import {
   latencySketch,
   type Scope,
 } from './analytics.store.js';
+import { dirtyHoursOf } from './dirty-hours-of-account.js';
 import { seriesBounds, seriesOf } from './series.rules.js';
 import { countByHourAndModel } from './usage-sums.store.js';
 
@@ -38,8 +39,9 @@ export function createAnalyticsService() {
     const from = new Date(today - (windowDays - 1) * DAY_MS);
     // A window that ends earlier ends at the present time of day, so that both windows are equally long.
     const until = new Date(endsDaysAgo === 0 ? today + DAY_MS : now);
+    const dirty = await dirtyHoursOf(context, accountId);
     const read = async (em: EntityManager): Promise<Map<Owner, AnalyticsOutput>> => {
-      const scope: Scope = { accountId, from, until };
+      const scope: Scope = { accountId, from, until, dirty };
       if (keyIds) scope.keyIds = await ownedKeys(em, { accountId, ids: keyIds });
       const owners: readonly Owner[] = scope.keyIds ?? [null];
       if (owners.length === 0) return new Map();
@@ -71,7 +73,8 @@ export function createAnalyticsService() {
       const { accountId } = requireViewer(context);
       const now = context.clock.now();
       const keyIds = keyId ? [keyId] : undefined;
-      const scope = { accountId, keyIds, ...seriesBounds({ windowDays, now }) };
+      const dirty = await dirtyHoursOf(context, accountId);
+      const scope = { accountId, keyIds, dirty, ...seriesBounds({ windowDays, now }) };
       return seriesOf(await countByHourAndModel(context.em, scope), { unit, timeZone, windowDays, now });
     },
 

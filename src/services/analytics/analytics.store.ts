@@ -1,11 +1,18 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { type RawBuilder, sql } from 'kysely';
-import { dayStart, hourStart } from '../../lib/clock.js';
 import type { BucketCount } from '../../lib/latency-sketch.js';
 import { keptFrom } from '../retention/kept-from.store.js';
 import { type DayAndModel, MOST_READ } from './analytics.rules.js';
-import { dirtyTable, inDirtyHour, isCurrent, readDirtyHours } from './dirty-hours.store.js';
+import {
+  type DirtyHours,
+  daysOfDirty,
+  dirtyWithin,
+  isCurrent,
+  isoTimes,
+  unionOfDirty,
+} from './dirty-hours.store.js';
 import { latencyBucket } from './rollups.store.js';
+import { pointsOf } from './sketch-points.js';
 
 /** Whose events, and from when. It begins with a UTC day and may end within one. */
 export interface Scope {
@@ -16,6 +23,8 @@ export interface Scope {
   perKey?: boolean;
   from: Date;
   until: Date;
+  /** The account's dirty hours. */
+  dirty: DirtyHours;
 }
 
 /** The owner of a figure. */
@@ -33,24 +42,34 @@ const owner = ({ keyIds, perKey }: Scope): RawBuilder<unknown> =>
 const within = (column: string, { from, until }: Pick<Scope, 'from' | 'until'>): RawBuilder<unknown> =>
   sql`${sql.ref(column)} >= ${from.toISOString()} and ${sql.ref(column)} < ${until.toISOString()}`;
 
+/**
+ * Condition on the hour of a roll-up: in the window. As a comparison of rows only the index of the account answers it. PostgreSQL
+ * would prefer an index that begins with the hour, and read the hours of all accounts.
+ */
+function hoursOf(scope: Scope): RawBuilder<unknown> {
+  const { accountId, keyIds, from, until } = scope;
+  if (keyIds) return within('hour', scope);
+  const at = (time: Date) => sql`(${accountId}::uuid, ${time.toISOString()}::timestamptz)`;
+  return sql`(account_id, hour) >= ${at(from)} and (account_id, hour) < ${at(until)}`;
+}
+
 const withinDays = ({ from, until }: Scope): RawBuilder<unknown> =>
   sql`day >= ${from.toISOString().slice(0, 10)}::date and day < ${until.toISOString().slice(0, 10)}::date`;
 
-/** Hours whose roll-ups aren't current, and the hour in which the window ends: they are read from the events. */
-async function hoursToRead(em: EntityManager, scope: Scope): Promise<Date[]> {
-  const dirty = await readDirtyHours(em, scope);
-  const end = scope.until.getTime();
-  // Also when the window ends at the first instant of an hour: its day is incomplete then, though no event of the hour
-  // is read.
-  if (end === dayStart(end) || dirty.some((hour) => hour.getTime() === hourStart(end))) return dirty;
-  return [...dirty, new Date(hourStart(end))];
+const SUMS = sql`key_id, model, requests, errors, input_tokens, output_tokens, cost, latency_buckets, latency_counts`;
+
+/** Roll-ups of hours, and of slices of dirty hours, as `rolled`. */
+function rolledUp(scope: Scope, dirty: DirtyHours): RawBuilder<unknown> {
+  const { slices } = dirty;
+  return sql`from (
+    select hour, ${SUMS} from usage_rollups where ${owned(scope)} and ${hoursOf(scope)} and ${isCurrent(dirty)}
+    ${
+      slices.length === 0
+        ? sql``
+        : sql`union all select date_bin('1 hour', slice, timestamptz 'epoch'), ${SUMS} from usage_slices
+      where ${owned(scope)} and slice = any(${isoTimes(slices)}::timestamptz[])`
+    }) rolled`;
 }
-
-const rolledUp = (scope: Scope, dirty: readonly Date[]): RawBuilder<unknown> =>
-  sql`from usage_rollups where ${owned(scope)} and ${within('hour', scope)} and ${isCurrent(dirty)}`;
-
-const ofDirtyHour = (scope: Scope, dirty: readonly Date[]): RawBuilder<unknown> =>
-  sql`from usage_events where ${owned(scope)} and ${inDirtyHour(dirty)} and created_at < ${scope.until.toISOString()}`;
 
 /** Whether every event of the window still exists. */
 interface Kept {
@@ -61,24 +80,24 @@ interface Kept {
  * Counts per hour and model, as `parts`: `key_id, hour, model, requests, errors, input_tokens, output_tokens, cost`.
  * Several rows may have the same hour and model.
  */
-export async function countedParts(em: EntityManager, scope: Scope): Promise<RawBuilder<unknown>> {
-  const dirty = await hoursToRead(em, scope);
+export function countedParts(scope: Scope): RawBuilder<unknown> {
+  const dirty = dirtyWithin(scope.dirty, scope);
   return sql`
     parts as (
       select ${owner(scope)}, hour, model, requests, errors, input_tokens, output_tokens, cost ${rolledUp(scope, dirty)}
-      ${
-        dirty.length === 0
-          ? sql``
-          : sql`
-      union all
-      select raw.key_id, dirty.hour, raw.model, raw.requests, raw.errors, raw.input_tokens, raw.output_tokens, raw.cost
-      from ${dirtyTable(dirty)} cross join lateral (
-        select ${owner(scope)}, served_model as model, count(*) as requests, count(*) filter (where status = 'error') as errors,
-          sum(input_tokens) as input_tokens, sum(output_tokens) as output_tokens, sum(cost) as cost
-        ${ofDirtyHour(scope, dirty)} group by 1, 2) raw`
-      }
+      ${unionOfDirty(
+        dirty,
+        (inPeriod) => sql`
+        select ${owner(scope)}, dirty.hour, served_model as model, count(*) as requests,
+          count(*) filter (where status = 'error') as errors, sum(input_tokens) as input_tokens,
+          sum(output_tokens) as output_tokens, sum(cost) as cost
+        from usage_events where ${owned(scope)} and ${inPeriod} group by 1, 2, 3`,
+      )}
     )`;
 }
+
+/** The beginning of an hour's UTC day. Ten thousands of rows are grouped by it: `at time zone` and a text cost more. */
+export const utcDayOfHour = sql`date_bin('1 day', hour, timestamptz 'epoch')`;
 
 /** Calls per UTC day and model. */
 export async function countByDayAndModel(
@@ -86,12 +105,12 @@ export async function countByDayAndModel(
   scope: Scope,
 ): Promise<(Owned & DayAndModel & Kept)[]> {
   const { rows } = await sql<Owned & DayAndModel & Kept>`
-    with ${await countedParts(em, scope)}
-    select key_id, (hour at time zone 'UTC')::date::text as day, model, sum(requests)::float8 as requests,
+    with ${countedParts(scope)}
+    select key_id, (${utcDayOfHour} at time zone 'UTC')::date::text as day, model, sum(requests)::float8 as requests,
       sum(errors)::float8 as errors, sum(input_tokens)::float8 as input_tokens,
       sum(output_tokens)::float8 as output_tokens, sum(cost)::text as cost,
       ${scope.from.toISOString()}::timestamptz >= ${keptFrom} as kept
-    from parts group by 1, 2, 3`.execute(em.getKysely());
+    from parts group by key_id, ${utcDayOfHour}, model`.execute(em.getKysely());
   return rows;
 }
 
@@ -100,32 +119,26 @@ export async function countByDayAndModel(
  * sketches of hours.
  */
 export async function latencySketch(em: EntityManager, scope: Scope): Promise<(Owned & BucketCount)[]> {
-  const dirty = await hoursToRead(em, scope);
+  const dirty = dirtyWithin(scope.dirty, scope);
   const { rows } = await sql<Owned & BucketCount>`
     with open_days as materialized (
-      select day from rollup_dirty_days where ${withinDays(scope)}
-      union select (hour at time zone 'UTC')::date from ${dirtyTable(dirty)}
+      select day from rollup_dirty_days where ${withinDays(scope)} union ${daysOfDirty(dirty)}
     ), parts as (
-      select ${owner(scope)}, unnest(latency_buckets) as bucket, unnest(latency_counts) as n
+      select ${owner(scope)}, ${pointsOf()}
       from usage_latency_days where ${owned(scope)} and ${withinDays(scope)} and day not in (select day from open_days)
       union all
-      select key_id, unnest(latency_buckets), unnest(latency_counts) from open_days cross join lateral (
+      select key_id, ${pointsOf()} from open_days cross join lateral (
         select ${owner(scope)}, latency_buckets, latency_counts ${rolledUp(scope, dirty)}
-          and hour >= open_days.day::timestamp at time zone 'UTC'
+        where hour >= open_days.day::timestamp at time zone 'UTC'
           and hour < (open_days.day + 1)::timestamp at time zone 'UTC') rolled
-      ${
-        dirty.length === 0
-          ? sql``
-          : sql`
-      union all
-      select raw.* from ${dirtyTable(dirty)} cross join lateral (
-        select ${owner(scope)}, ${latencyBucket}, count(*) ${ofDirtyHour(scope, dirty)} and status = 'success'
-          group by 1, 2) raw`
-      }
+      ${unionOfDirty(
+        dirty,
+        (inPeriod) => sql`
+        select ${owner(scope)}, ${latencyBucket}, count(*) from usage_events
+        where ${owned(scope)} and ${inPeriod} and status = 'success' group by 1, 2`,
+      )}
     )
-    select key_id, bucket, sum(n)::float8 as count from parts group by key_id, bucket`.execute(
-    em.getKysely(),
-  );
+    select key_id, bucket, sum(n) as count from parts group by key_id, bucket`.execute(em.getKysely());
   return rows;
 }
 

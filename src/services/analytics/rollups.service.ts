@@ -15,15 +15,18 @@ import {
   takeDirtyHour,
   takeUnsummedDay,
 } from './rollups.store.js';
+import { SLICE_MS, sliceHour } from './slices.store.js';
 
 /** A busy hour has millions of events. */
 const TIMEOUT_MS = 300_000;
+/** Calls of a slice are flushed this long after its end, but for late ones. */
+const FLUSHED_MS = 10_000;
 /** Days merged again in one run, so that completed hours don't wait for years of them. */
 const UNSUMMED_DAYS = 30;
 
 /**
  * Rolls up every completed hour with events that aren't in its roll-up yet, oldest first, each in its own
- * transaction; then merges completed days. Many processes may run it at once: one works, the others return.
+ * transaction; then the completed slices of the open hour, and merges completed days. Many processes may run it at once: one works, the others return.
  * @returns the number of hours that this run rolled up.
  */
 export async function rollUpUsage(context: ServiceContext): Promise<number> {
@@ -40,6 +43,7 @@ export async function rollUpUsage(context: ServiceContext): Promise<number> {
   const hours = await repeat((em) => rollUpNext(em, openHour));
   // If another process is rolling up the hours, leave the lock to it.
   if (hours.last === 'nothing') {
+    await repeat((em) => sliceNext(em, context.clock.now()));
     await repeat((em) => mergeNext(em, openHour));
     await repeat(sumNext, UNSUMMED_DAYS);
   }
@@ -60,6 +64,13 @@ async function rollUpNext(em: EntityManager, openHour: number): Promise<Step> {
     await notifyModelHours(em);
   } else await compactDirtyHours(em, openHour);
   return hour ? 'more' : 'nothing';
+}
+
+async function sliceNext(em: EntityManager, now: number): Promise<Step> {
+  if (!(await begin(em))) return 'busy';
+  const settled = now - FLUSHED_MS;
+  await sliceHour(em, new Date(hourStart(now)), new Date(settled - (settled % SLICE_MS)));
+  return 'nothing';
 }
 
 async function mergeNext(em: EntityManager, openHour: number): Promise<Step> {

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
 import { keptFrom } from '../retention/kept-from.store.js';
-import { countedParts, type Scope } from './analytics.store.js';
+import { countedParts, type Scope, utcDayOfHour } from './analytics.store.js';
 
 export interface UsageSum {
   calls: number;
@@ -21,7 +21,7 @@ export async function sumUsage(
   const calls =
     status === undefined ? sql`requests` : status === 'error' ? sql`errors` : sql`requests - errors`;
   const { rows } = await sql<UsageSum>`
-    with ${await countedParts(em, scope)}
+    with ${countedParts(scope)}
     select coalesce(sum(${calls}), 0)::float8 as calls,
       coalesce(sum(cost) filter (where ${status ?? ''} <> 'error'), 0)::text as cost
     from parts where hour >= ${keptFrom} ${model === undefined ? sql`` : sql`and model = ${model}`}`.execute(
@@ -38,9 +38,9 @@ export interface DaySum extends UsageSum {
 /** Successful calls and their cost per UTC day with a cost, newest first. */
 export async function chargesPerDay(em: EntityManager, scope: Scope): Promise<DaySum[]> {
   const { rows } = await sql<DaySum>`
-    with ${await countedParts(em, scope)}
-    select (hour at time zone 'UTC')::date::text as day, sum(requests - errors)::float8 as calls, sum(cost)::text as cost
-    from parts group by 1 having sum(cost) > 0 order by 1 desc`.execute(em.getKysely());
+    with ${countedParts(scope)}
+    select (${utcDayOfHour} at time zone 'UTC')::date::text as day, sum(requests - errors)::float8 as calls, sum(cost)::text as cost
+    from parts group by ${utcDayOfHour} having sum(cost) > 0 order by 1 desc`.execute(em.getKysely());
   return rows;
 }
 
@@ -60,7 +60,7 @@ export interface HourAndModel {
 /** Calls per hour and model, oldest first. */
 export async function countByHourAndModel(em: EntityManager, scope: Scope): Promise<HourAndModel[]> {
   const { rows } = await sql<HourAndModel>`
-    with ${await countedParts(em, scope)}
+    with ${countedParts(scope)}
     select (extract(epoch from hour) * 1000)::float8 as hour_ms, model, sum(requests)::float8 as requests,
       sum(errors)::float8 as errors, sum(input_tokens)::float8 as input_tokens,
       sum(output_tokens)::float8 as output_tokens, sum(cost)::text as cost

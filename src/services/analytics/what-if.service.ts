@@ -10,6 +10,7 @@ import { ownsKey } from '../keys/keys.store.js';
 import { idOf, notFound } from '../not-found.js';
 import { ownsVersion } from '../prompts/prompts.store.js';
 import type { Scope } from './analytics.store.js';
+import { dirtyHoursOf } from './dirty-hours-of-account.js';
 import type { WhatIfInput } from './what-if.inputs.js';
 import type { WhatIfOutput } from './what-if.outputs.js';
 import { priceOn } from './what-if.rules.js';
@@ -35,6 +36,7 @@ export function createWhatIfService() {
         ...(keyId && { keyIds: [keyId] }),
         from: new Date(today - (windowDays - 1) * DAY_MS),
         until: new Date(today + DAY_MS),
+        dirty: await dirtyHoursOf(context, accountId),
       };
       const read = async (em: EntityManager): Promise<WhatIfOutput> => {
         const models = new Map(

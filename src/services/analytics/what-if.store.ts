@@ -17,11 +17,11 @@ export interface ChargedCalls {
 /** Charged calls with a version of a prompt, optionally of one key. */
 export async function chargedOfVersion(
   em: EntityManager,
-  { accountId, keyIds, from, until }: Scope,
+  { accountId, keyIds, from, until, dirty }: Scope,
   versionId: string,
   endpointOf: (model: string) => Endpoint | undefined,
 ): Promise<ChargedCalls[]> {
-  const scope = { accountId, versionIds: [versionId], keyId: keyIds?.[0], from, until };
+  const scope = { accountId, versionIds: [versionId], keyId: keyIds?.[0], from, until, dirty };
   return charged(await countVersions(em, scope), endpointOf);
 }
 

@@ -13,6 +13,7 @@ import { DOLLAR, formatDecimal, formatMoney, type Money } from '../../lib/money.
 import type { PageInput } from '../../lib/page-input.js';
 import { requireActing } from '../accounts/acting.js';
 import { costSince } from '../analytics/cost-since.store.js';
+import { dirtyHoursOf } from '../analytics/dirty-hours-of-account.js';
 import { sumUsage } from '../analytics/usage-sums.store.js';
 import { idOf, notFound } from '../not-found.js';
 import type { RejectedCallOutput } from '../refusals/refusals.outputs.js';
@@ -145,6 +146,7 @@ export function createBillingService() {
         keyIds: keyId === undefined ? undefined : [keyId],
         from: from ?? new Date(0),
         until: until ?? new Date(dayStart(now) + DAY_MS),
+        dirty: await dirtyHoursOf(context, accountId),
       };
       const { calls, cost } = await sumUsage(context.em, scope, narrowed);
       return { calls, cost_usd: formatDecimal(cost) };
@@ -241,7 +243,7 @@ async function postTopUp(
 async function totalsOfAll(context: ServiceContext, accountId: string): Promise<UsageTotalsOutput> {
   const read = async (em: EntityManager) => {
     const from = (await usageKeptFrom(em)) ?? new Date(0);
-    const cost = await costSince(em, accountId, from);
+    const cost = await costSince(em, { accountId, from, dirty: await dirtyHoursOf({ em }, accountId) });
     return { calls: await countUsage(em, accountId), cost_usd: formatDecimal(cost) };
   };
   return context.em.fork().transactional(read, ONE_SNAPSHOT);

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { UNTRACKED } from '../../db/untracked.js';
 import { LedgerEntry } from '../../entities/billing/ledger-entry.js';
 import { formatMoney, parseMoney } from '../../lib/money.js';
+import { dirtyHoursOf } from '../analytics/dirty-hours-of-account.js';
 import { chargesPerDay } from '../analytics/usage-sums.store.js';
 import type { LedgerMonthOutput } from './billing.outputs.js';
 import { ledgerRows, toLedgerEntry } from './ledger-list.store.js';
@@ -19,7 +20,8 @@ export async function ledgerBetween(
   accountId: string,
   { from, until }: { from: Date; until: Date },
 ): Promise<LedgerMonthOutput> {
-  const charges = await chargesPerDay(em, { accountId, from, until });
+  const dirty = await dirtyHoursOf({ em }, accountId);
+  const charges = await chargesPerDay(em, { accountId, from, until, dirty });
   const within = sql`e.kind <> 'usage' and e.created_at >= ${from.toISOString()} and e.created_at < ${until.toISOString()}`;
   const credits = await ledgerRows(em, accountId, within, { limit: MOST_CREDITS + 1 });
   const first = await em.findOne(

@@ -6,6 +6,7 @@ import { AppError } from '../../errors.js';
 import { DAY_MS, dayStart } from '../../lib/clock.js';
 import { parseMoney } from '../../lib/money.js';
 import { countByDayAndModel } from '../analytics/analytics.store.js';
+import { dirtyHoursOf } from '../analytics/dirty-hours-of-account.js';
 import type { OutlookOutput } from './outlook.outputs.js';
 import { outlookOf } from './outlook.rules.js';
 
@@ -33,7 +34,8 @@ export function createOutlookService() {
             { ...UNTRACKED, fields: ['balance', 'lastCredit'] },
           );
           if (!account) throw new AppError('unauthorized');
-          const counts = await countByDayAndModel(em, scope);
+          const dirty = await dirtyHoursOf({ em }, accountId);
+          const counts = await countByDayAndModel(em, { ...scope, dirty });
           const firstDay = counts.reduce((first, { day }) => (day < first ? day : first), '9999-12-31');
           return outlookOf({
             balance: parseMoney(account.balance),

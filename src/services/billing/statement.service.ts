@@ -7,6 +7,7 @@ import { AppError } from '../../errors.js';
 import { DAY_MS, monthStart, monthsBefore, utcDay, utcMonth } from '../../lib/clock.js';
 import { formatMoney, parseMoney } from '../../lib/money.js';
 import { costSince } from '../analytics/cost-since.store.js';
+import { dirtyHoursOf } from '../analytics/dirty-hours-of-account.js';
 import type { ServiceDeps } from '../deps.js';
 import type { LedgerMonthInput } from './billing.inputs.js';
 import { csvLine } from './csv.js';
@@ -64,7 +65,8 @@ async function readStatement(
 ): Promise<StatementOutput> {
   const account = await em.findOne(Account, { id: accountId }, { ...UNTRACKED, fields: ['balance'] });
   if (!account) throw new AppError('unauthorized');
-  const parts = await chargedParts(em, { accountId, from, until });
+  const dirty = await dirtyHoursOf({ em }, accountId);
+  const parts = await chargedParts(em, { accountId, from, until, dirty });
   const credits = await creditsByDay(em, accountId, from);
   const keys = parts.flatMap(({ of, name }) => (of === 'key' && name !== null ? [name] : []));
   return statementOf({
@@ -72,7 +74,7 @@ async function readStatement(
     lastDay: utcDay(until.getTime() - DAY_MS),
     balance: parseMoney(account.balance),
     parts,
-    chargesSince: parseMoney(await costSince(em, accountId, until)),
+    chargesSince: parseMoney(await costSince(em, { accountId, from: until, dirty })),
     credits,
     keyNames: await keyNames(em, accountId, keys),
   });

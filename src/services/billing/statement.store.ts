@@ -12,7 +12,7 @@ import type { ChargedPart } from './statement.rules.js';
  */
 export async function chargedParts(em: EntityManager, scope: Omit<Scope, 'keyIds'>): Promise<ChargedPart[]> {
   const { rows } = await sql<ChargedPart>`
-    with ${await countedParts(em, { ...scope, perKey: true })}, inside as (
+    with ${countedParts({ ...scope, perKey: true })}, inside as (
       select (hour at time zone 'UTC')::date::text as day, model, key_id::text as key, requests - errors as calls,
         input_tokens, output_tokens, cost
       from parts)

@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
 import { type BucketCount, latencyBounds } from '../../lib/latency-sketch.js';
 import { inHour } from '../analytics/dirty-hours.store.js';
+import { pointsOf } from '../analytics/sketch-points.js';
 import { BAND_BOUNDS } from './bands.rules.js';
 import { type CountedHours, isCounted } from './quiet-hours.store.js';
 
@@ -60,9 +61,10 @@ export async function ownBands(
       sum(output_tokens)::float8 as output_tokens
     from account_band_hours where ${ofAccount} group by 1, 2`.execute(db);
   const { rows: points } = await sql<BandPoint>`
-    select model, band, bucket, sum(n)::float8 as count
-    from account_band_hours, unnest(latency_buckets, latency_counts) as points (bucket, n)
-    where ${ofAccount} group by 1, 2, 3`.execute(db);
+    select model, band, bucket, sum(n) as count
+    from (select model, band, ${pointsOf()} from account_band_hours where ${ofAccount}) points group by 1, 2, 3`.execute(
+    db,
+  );
   return { bands, points };
 }
 
@@ -77,13 +79,16 @@ export async function everyonesBands(
 ): Promise<BandPoint[]> {
   const { rows } = await sql<BandPoint>`
     with shown as (
-      select model, band from account_band_hours
-      where hour >= ${from.toISOString()} and ${isCounted('account_band_hours', withheld)}
-      group by 1, 2 having count(distinct account_id) >= ${leastAccounts}
+      select model, band from (
+        select distinct model, band, account_id from account_band_hours
+        where hour >= ${from.toISOString()} and ${isCounted('account_band_hours', withheld)}) called
+      group by 1, 2 having count(*) >= ${leastAccounts}
     )
-    select model, band, bucket, sum(n)::float8 as count
-    from model_band_hours join shown using (model, band), unnest(latency_buckets, latency_counts) as points (bucket, n)
-    where hour >= ${from.toISOString()} and ${isCounted('model_band_hours', withheld)}
+    select model, band, bucket, sum(n) as count
+    from (
+      select model, band, ${pointsOf()} from model_band_hours
+      where hour >= ${from.toISOString()} and ${isCounted('model_band_hours', withheld)}) points
+      join shown using (model, band)
     group by 1, 2, 3`.execute(em.getKysely());
   return rows;
 }

@@ -3,6 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { MODEL_HOURS_CHANNEL } from '../../db/invalidation.js';
 import { type BucketCount, latencyBounds } from '../../lib/latency-sketch.js';
 import { inHour } from '../analytics/dirty-hours.store.js';
+import { pointsOf } from '../analytics/sketch-points.js';
 import { recomputeBandHour } from './band-hours.store.js';
 import { CALLERS_FAULT } from './callers-fault.rules.js';
 import { type CountedHours, isCounted } from './quiet-hours.store.js';
@@ -118,12 +119,11 @@ export async function modelSketches(
 ): Promise<({ model: string; sketch: SketchName } & BucketCount)[]> {
   const parts = SKETCHES.map(
     (name) => sql`
-      select model, ${sql.lit(name)} as sketch, unnest(${sql.ref(`${name}_buckets`)}) as bucket,
-        unnest(${sql.ref(`${name}_counts`)}) as n
+      select model, ${sql.lit(name)} as sketch, ${pointsOf(name)}
       from model_hours where ${within('model_hours', counted)}`,
   );
   const { rows } = await sql<{ model: string; sketch: SketchName } & BucketCount>`
-    select model, sketch, bucket, sum(n)::float8 as count from (${sql.join(parts, sql` union all `)}) parts
+    select model, sketch, bucket, sum(n) as count from (${sql.join(parts, sql` union all `)}) parts
     group by 1, 2, 3`.execute(em.getKysely());
   return rows;
 }

@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
+import { pointsOf } from '../analytics/sketch-points.js';
 import { type CountedHours, isCounted } from './quiet-hours.store.js';
 import type { BadHour, DayOfModel } from './status.rules.js';
 
@@ -34,12 +35,11 @@ export async function daysOfModels(
         sum(${failures})::float8 as errors
       from model_hours where ${within} group by 1, 2
     ), sketches as (
-      select model, day, array_agg(bucket order by bucket)::integer[] as buckets,
-        array_agg(n order by bucket)::float8[] as counts
+      select model, day, array_agg(bucket::integer) as buckets, array_agg(n) as counts
       from (
-        select model, (hour at time zone 'UTC')::date as day, bucket, sum(n) as n
-        from model_hours cross join lateral unnest(latency_buckets, latency_counts) as u(bucket, n)
-        where ${within} group by 1, 2, 3) merged
+        select model, day, bucket, sum(n) as n
+        from (select model, (hour at time zone 'UTC')::date as day, ${pointsOf()} from model_hours where ${within}) points
+        group by 1, 2, 3) merged
       group by 1, 2
     )
     select model, day::text as day, successes, errors, buckets, counts

@@ -1,8 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { type RawBuilder, sql } from 'kysely';
 import type { BucketCount } from '../../lib/latency-sketch.js';
-import { dirtyTable, inDirtyHour, inHour, isCurrent } from '../analytics/dirty-hours.store.js';
+import { inHour, isCurrent, ofDirty, withoutSlices } from '../analytics/dirty-hours.store.js';
 import { latencyBucket } from '../analytics/rollups.store.js';
+import { pointsOf } from '../analytics/sketch-points.js';
 import { CALL_BOUNDS } from './economics.rules.js';
 
 /** Condition for one node, or for all. */
@@ -79,7 +80,7 @@ export const servedInClosedHours = (
 ): Promise<ServedOnNodes> =>
   sumServed(
     em,
-    sql`select * from node_hours where hour >= ${from.toISOString()} and ${ofNode(nodeId)} and ${isCurrent(dirty)}`,
+    sql`select * from node_hours where hour >= ${from.toISOString()} and ${ofNode(nodeId)} and ${isCurrent(withoutSlices(dirty))}`,
   );
 
 /** In the other hours, from the events. */
@@ -91,7 +92,7 @@ export const servedInDirtyHours = async (
     ? { parts: [], latencies: [] }
     : sumServed(
         em,
-        sql`select served.* from ${dirtyTable(dirty)} cross join lateral (${servedIn(inDirtyHour(dirty), nodeId)}) served`,
+        ofDirty(withoutSlices(dirty), (inPeriod) => servedIn(inPeriod, nodeId)),
       );
 
 /** Sums rows with the columns of `node_hours`. */
@@ -102,8 +103,8 @@ async function sumServed(em: EntityManager, parts: RawBuilder<unknown>): Promise
       sum(busy_ms)::float8 as busy_ms, sum(cost)::text as cost, sum(uncounted)::float8 as uncounted
     from (${parts}) parts group by 1, 2, 3`.execute(db);
   const { rows: latencies } = await sql<ServedLatency>`
-    select node_id, model, band, bucket, sum(n)::float8 as count
-    from (${parts}) parts cross join lateral unnest(latency_buckets, latency_counts) as points (bucket, n)
+    select node_id, model, band, bucket, sum(n) as count
+    from (select node_id, model, band, ${pointsOf()} from (${parts}) parts) points
     group by 1, 2, 3, 4`.execute(db);
   return { parts: rows, latencies };
 }

@@ -3,13 +3,16 @@ import { type RawBuilder, sql } from 'kysely';
 import { utcDay } from '../../lib/clock.js';
 import type { BucketCount } from '../../lib/latency-sketch.js';
 import {
-  dirtyTable,
-  inDirtyHour,
+  type DirtyHours,
+  daysOfDirty,
+  dirtyWithin,
   inHour,
   isCurrent,
-  readDirtyHours,
+  isoTimes,
+  unionOfDirty,
 } from '../analytics/dirty-hours.store.js';
 import { latencyBucket } from '../analytics/rollups.store.js';
+import { pointsOf } from '../analytics/sketch-points.js';
 import { keptFrom } from '../retention/kept-from.store.js';
 
 /** Recomputes the figures of an hour from all of its events with a version (latencies from successful calls). */
@@ -57,17 +60,34 @@ export interface VersionScope {
   keyId?: string | undefined;
   from: Date;
   until: Date;
+  /** The account's dirty hours. */
+  dirty: DirtyHours;
 }
 
 const ofKey = ({ keyId }: VersionScope): RawBuilder<unknown> => (keyId ? sql`and key_id = ${keyId}` : sql``);
 
-const rolledUp = (scope: VersionScope, dirty: readonly Date[]): RawBuilder<unknown> => sql`
-  from prompt_version_hours where version_id = any(${scope.versionIds}::uuid[]) and account_id = ${scope.accountId}
-    and hour >= ${scope.from.toISOString()} and hour < ${scope.until.toISOString()} and ${isCurrent(dirty)} ${ofKey(scope)}`;
+const SUMS = sql`model, requests, errors, input_tokens, output_tokens, cost, latency_buckets, latency_counts`;
 
-const ofDirtyHour = (scope: VersionScope, dirty: readonly Date[]): RawBuilder<unknown> => sql`
+/** Roll-ups of hours, and of slices of dirty hours, as `rolled`. */
+function rolledUp(scope: VersionScope, dirty: DirtyHours): RawBuilder<unknown> {
+  const { accountId, versionIds, from, until } = scope;
+  const { slices } = dirty;
+  return sql`from (
+    select hour, version_id, ${SUMS} from prompt_version_hours
+    where version_id = any(${versionIds}::uuid[]) and account_id = ${accountId} and hour >= ${from.toISOString()}
+      and hour < ${until.toISOString()} and ${isCurrent(dirty)} ${ofKey(scope)}
+    ${
+      slices.length === 0
+        ? sql``
+        : sql`union all select date_bin('1 hour', slice, timestamptz 'epoch'), prompt_version_id, ${SUMS} from usage_slices
+      where prompt_version_id = any(${versionIds}::uuid[]) and account_id = ${accountId}
+        and slice = any(${isoTimes(slices)}::timestamptz[]) ${ofKey(scope)}`
+    }) rolled`;
+}
+
+const calledIn = (scope: VersionScope, inPeriod: RawBuilder<boolean>): RawBuilder<unknown> => sql`
   from usage_events where account_id = ${scope.accountId} and prompt_version_id = any(${scope.versionIds}::uuid[])
-    and ${inDirtyHour(dirty)} ${ofKey(scope)}`;
+    and ${inPeriod} ${ofKey(scope)}`;
 
 /** Counts of the calls of a version that one model served. */
 export interface VersionCounts {
@@ -86,19 +106,17 @@ export interface VersionCounts {
 
 /** Calls by version and model. Versions without calls are absent. */
 export async function countVersions(em: EntityManager, scope: VersionScope): Promise<VersionCounts[]> {
-  const dirty = await readDirtyHours(em, scope);
+  const dirty = dirtyWithin(scope.dirty, scope);
   const { rows } = await sql<VersionCounts>`
     with parts as (
       select version_id, model, requests, errors, input_tokens, output_tokens, cost ${rolledUp(scope, dirty)}
-      ${
-        dirty.length === 0
-          ? sql``
-          : sql`
-      union all
-      select raw.* from ${dirtyTable(dirty)} cross join lateral (
-        select prompt_version_id, served_model, count(*), count(*) filter (where status = 'error'), sum(input_tokens),
-          sum(output_tokens), sum(cost) ${ofDirtyHour(scope, dirty)} group by 1, 2) raw`
-      }
+      ${unionOfDirty(
+        dirty,
+        (
+          inPeriod,
+        ) => sql`select prompt_version_id, served_model, count(*), count(*) filter (where status = 'error'), sum(input_tokens),
+          sum(output_tokens), sum(cost) ${calledIn(scope, inPeriod)} group by 1, 2`,
+      )}
     )
     select version_id, model, sum(requests)::float8 as requests, sum(errors)::float8 as errors,
       sum(input_tokens)::text as input_tokens, sum(output_tokens)::text as output_tokens, sum(cost)::text as cost,
@@ -116,32 +134,29 @@ export async function versionSketches(
   scope: VersionScope,
 ): Promise<({ version_id: string } & BucketCount)[]> {
   const { accountId, versionIds, from, until } = scope;
-  const dirty = await readDirtyHours(em, scope);
+  const dirty = dirtyWithin(scope.dirty, scope);
   const { rows } = await sql<{ version_id: string } & BucketCount>`
     with open_days as materialized (
-      select day from rollup_dirty_days
-      union select (hour at time zone 'UTC')::date from ${dirtyTable(dirty)}
+      select day from rollup_dirty_days union ${daysOfDirty(dirty)}
     ), parts as (
-      select version_id, unnest(latency_buckets) as bucket, unnest(latency_counts) as n
+      select version_id, ${pointsOf()}
       from prompt_version_latency_days where version_id = any(${versionIds}::uuid[]) and account_id = ${accountId}
         and day >= ${utcDay(from.getTime())}::date and day < ${utcDay(until.getTime())}::date
         and day not in (select day from open_days)
       union all
-      select version_id, unnest(latency_buckets), unnest(latency_counts) from open_days cross join lateral (
+      select version_id, ${pointsOf()} from open_days cross join lateral (
         select version_id, latency_buckets, latency_counts ${rolledUp(scope, dirty)}
-          and hour >= open_days.day::timestamp at time zone 'UTC'
+        where hour >= open_days.day::timestamp at time zone 'UTC'
           and hour < (open_days.day + 1)::timestamp at time zone 'UTC') rolled
-      ${
-        dirty.length === 0
-          ? sql``
-          : sql`
-      union all
-      select raw.* from ${dirtyTable(dirty)} cross join lateral (
-        select prompt_version_id, ${latencyBucket}, count(*) ${ofDirtyHour(scope, dirty)} and status = 'success'
-        group by 1, 2) raw`
-      }
+      ${unionOfDirty(
+        dirty,
+        (
+          inPeriod,
+        ) => sql`select prompt_version_id, ${latencyBucket}, count(*) ${calledIn(scope, inPeriod)} and status = 'success'
+        group by 1, 2`,
+      )}
     )
-    select version_id, bucket, sum(n)::float8 as count from parts group by 1, 2`.execute(em.getKysely());
+    select version_id, bucket, sum(n) as count from parts group by 1, 2`.execute(em.getKysely());
   return rows;
 }
 

@@ -6,6 +6,7 @@ import { DAY_MS, dayStart } from '../../lib/clock.js';
 import { latencyQuantile } from '../../lib/latency-sketch.js';
 import { SKETCH_FROM } from '../analytics/analytics.rules.js';
 import { hasFewCalls } from '../analytics/analytics.store.js';
+import { dirtyHoursOf } from '../analytics/dirty-hours-of-account.js';
 import { idOf } from '../not-found.js';
 import { noPrompt, noVersion } from './missing.js';
 import type { CompareVersionsInput, VersionStatsInput } from './prompts.inputs.js';
@@ -35,17 +36,19 @@ export function createVersionStatsService() {
   };
 
   /** On one snapshot, so that an hour rolled up in the meantime counts once. */
-  const count = (
+  const count = async (
     context: ServiceContext,
     versions: readonly PromptVersion[],
     days: number,
   ): Promise<VersionStatsOutput[]> => {
     const today = dayStart(context.clock.now());
+    const { accountId } = requireViewer(context);
     const scope: VersionScope = {
-      accountId: requireViewer(context).accountId,
+      accountId,
       versionIds: versions.map(({ id }) => id),
       from: new Date(today - (days - 1) * DAY_MS),
       until: new Date(today + DAY_MS),
+      dirty: await dirtyHoursOf(context, accountId),
     };
     const read = async (em: EntityManager): Promise<VersionStatsOutput[]> => {
       const rows = await countVersions(em, scope);
