@@ -103,8 +103,10 @@ describe('of three nodes, one', () => {
       const entry = entries.at(-1)!;
       const { rows } = await rig.db.pool.query<Record<string, unknown>>(
         `select u.served_model, u.status, u.input_tokens, u.output_tokens, u.estimated, u.deployment,
-           -coalesce(l.amount, 0) = u.cost as booked, u.cost = 0 as free
-         from usage_events u left join ledger_entries l on l.id = u.id where u.id = $1`,
+           a.balance + (select sum(cost) from usage_events where account_id = a.id)
+             = (select sum(amount) from ledger_entries where account_id = a.id and kind <> 'usage') as booked,
+           u.cost = 0 as free
+         from usage_events u join accounts a on a.id = u.account_id where u.id = $1`,
         [entry.id],
       );
       return { end: outcome(entry), event: rows[0]! };

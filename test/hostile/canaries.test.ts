@@ -50,8 +50,8 @@ const ALLOWED: { canary: RegExp; where: RegExp; because: string }[] = [
   },
   {
     canary: /^deployment of/,
-    where: /^(?:database public\.(?:usage_events\w*|node_hours|proxy_reports)|file .*\/spool\/|trace)/,
-    because: 'usage events, reports and traces keep who served, for administrators',
+    where: /^(?:database public\.(?:call_routes|node_hours|proxy_reports)|file .*\/spool\/|trace)/,
+    because: 'calls, reports and traces keep who served, for administrators',
   },
   {
     canary: /mail|name/,
@@ -239,13 +239,13 @@ describe('canaries', () => {
     await inTrouble(ada, 'a column of another type');
     await pool.query(`alter table api_keys alter column name type text`);
     // And a fault that the flush meets.
-    await pool.query(`alter table usage_events add constraint fussy check (status <> 'success') not valid`);
+    await pool.query('alter table calls add constraint fussy check (failed) not valid');
     await traffic.chat(ada, 'whole');
     await until(() => keepFiles().some((path) => path.includes('dead-letters')), {
       timeoutMs: 60_000,
       what: 'a refused event',
     });
-    await pool.query('alter table usage_events drop constraint fussy');
+    await pool.query('alter table calls drop constraint fussy');
   }
 
   /** Calls that need the database, each with canaries of its own. */
@@ -374,7 +374,7 @@ describe('canaries', () => {
 
   test('are in no row except where they identify people', () => {
     // A partitioned table has its rows in its parts.
-    const usage = [...dump].filter(([name]) => name.startsWith('public.usage_events'));
+    const usage = [...dump].filter(([name]) => name.startsWith('public.calls'));
     expect(usage.flatMap(([, rows]) => rows).length).toBeGreaterThan(0);
     report([...dump].flatMap(([name, rows]) => findIn(rows.join('\n'), aviary.canaries, `database ${name}`)));
   });

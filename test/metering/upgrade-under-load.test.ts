@@ -10,7 +10,7 @@ import { DOLLAR, type Money, parseMoney } from '../../src/lib/money.js';
 import { isDataFault } from '../../src/metering/flush.store.js';
 import type { UsageRecord } from '../../src/metering/usage-record.js';
 import { rollUpUsage } from '../../src/services/analytics/rollups.service.js';
-import { postCharges } from '../../src/services/billing/charge-posting.js';
+import { postDueCharges } from '../../src/services/billing/charge-posting.js';
 import { postLedgerEntry } from '../../src/services/billing/ledger.store.js';
 import { jobContext } from '../jobs/support.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
@@ -147,7 +147,7 @@ describe('edges of version 1.1 that charge calls while the database is upgraded'
     expect(usage.length).toBe(sent.length);
     expect(await checkInvariants(db.pool)).toEqual([]);
     const { context } = jobContext(db.orm);
-    await postCharges(context);
+    await postDueCharges(context);
     await rollUpUsage(context);
     expect(await checkInvariants(db.pool)).toEqual([]);
   });
