@@ -33,8 +33,8 @@ import { Migration20261221000000 } from './migrations/Migration20261221000000.js
 import { Migration20261222020700 } from './migrations/Migration20261222020700.js';
 import { Migration20261223000000 } from './migrations/Migration20261223000000.js';
 import { Migration20261224000000 } from './migrations/Migration20261224000000.js';
-import { Migration20261226000000 } from './migrations/Migration20261226000000.js';
 import { Migration20261225000000 } from './migrations/Migration20261225000000.js';
+import { Migration20261226000000 } from './migrations/Migration20261226000000.js';
 
 /** All migrations, oldest first. A list rather than a folder scan, so that bundles include them. */
 export const migrations = [
@@ -73,6 +73,6 @@ export const migrations = [
   { name: 'Migration20261222020700', class: Migration20261222020700 },
   { name: 'Migration20261223000000', class: Migration20261223000000 },
   { name: 'Migration20261224000000', class: Migration20261224000000 },
-  { name: 'Migration20261226000000', class: Migration20261226000000 },
   { name: 'Migration20261225000000', class: Migration20261225000000 },
+  { name: 'Migration20261226000000', class: Migration20261226000000 },
 ];

@@ -2,7 +2,7 @@ import type { SqlFunction } from './sql-function.js';
 
 /**
  * Returns the ids of calls that the tables before `Migration20261224000000` have, separated by spaces; null if there are none.
- * Only calls that began before `p_until`, the time of that migration, can be there.
+ * Only calls that began before `p_until`, a day after that migration, can be there.
  */
 export const formerCalls: SqlFunction = {
   name: 'former_calls',

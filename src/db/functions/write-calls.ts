@@ -97,6 +97,9 @@ begin
     left_out := left_out || string_to_array(done.recorded, ' ')::uuid[];
     none := none || string_to_array(done.unknown, ' ')::uuid[];
   end loop;
+  if done.recorded is not null or done.unknown is not null then
+    raise exception 'calls changed while they were charged' using errcode = 'serialization_failure';
+  end if;
   inserted := done.calls;
   balances := done.balances;
   select nullif(concat_ws(',', done.key_days, string_agg(w.widget_id || ' ' || w.day || ' ' || w.messages, ',')), '')

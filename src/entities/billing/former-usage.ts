@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 
-/** Until when calls were written to the table of version 1.1; no row without such calls. */
+/** Until when a call may be in the table of version 1.1: a day after the upgrade; no row without such calls. */
 const FormerUsageSchema = defineEntity({
   name: 'FormerUsage',
   tableName: 'former_usage',
