@@ -49,7 +49,7 @@ const routing = config.upstreamUrl === null ? await loadRouting(config, simulato
 async function openModels(orm: MikroORM) {
   if (routing) {
     const timeouts = { firstByteMs: config.upstreamTimeoutMs, idleMs: config.upstreamIdleMs };
-    return openRouter(routing, { ...{ config, orm, log, registry, json, timeouts }, logsPrices: true });
+    return openRouter(routing, { ...{ config, orm, log, registry, json, timeouts }, logsFaults: true });
   }
   // There is no routing file to reload, and the signal must not end the process.
   process.on('SIGHUP', () => undefined);

@@ -42,7 +42,7 @@ await startOrExit('proxy', async () => {
   };
   const { router, keys, close } = await openRouter(loaded, {
     ...{ config, orm, log, registry, json, timeouts },
-    logsPrices: true,
+    logsFaults: true,
   });
   const proxy = createProxy({ router, keys, masterKey: config.upstreamMasterKey, log, tracing });
   const url = await proxy.app.listen({ port: config.proxyPort, host: config.host });
