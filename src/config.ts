@@ -67,7 +67,8 @@ export function loadConfig(env: NodeJS.ProcessEnv, role: ProcessRole) {
     /** The same database past a pooler, for what needs a session: LISTEN, lasting locks, migrations. */
     databaseDirectUrl: raw.DATABASE_DIRECT_URL ?? raw.DATABASE_URL ?? null,
     redisUrl: raw.REDIS_URL ?? null,
-    platformUrl: raw.PLATFORM_URL ?? null,
+    /** Addresses of the platforms; null where no edge runs. */
+    platformUrls: raw.PLATFORM_URL ?? null,
     platformPort: raw.PLATFORM_PORT ?? 0,
     proxyPort: raw.PROXY_PORT ?? PROXY_PORT,
     trustProxy: raw.TRUST_PROXY,

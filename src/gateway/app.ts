@@ -228,9 +228,9 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     keepAliveGuard,
     answer: (exchange) => answer(v1, exchange),
   });
-  const { platformUrl } = config;
+  const { platformUrls } = config;
   await app.register(async (scope) =>
-    passthrough(scope, { platformUrl: platformUrl!, log, bounds, tracing }),
+    passthrough(scope, { platformUrls: platformUrls!, log, bounds, tracing }),
   );
   tracing?.watch(app.server);
 

@@ -25,6 +25,8 @@ const BOUNDS: Readonly<RequestBounds> = {
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 60_000,
   keepAliveMs: 72_000,
+  // As the edge's.
+  restMs: 2_000,
 };
 
 export interface ProxyDeps {
@@ -91,7 +93,7 @@ export function createProxy(deps: ProxyDeps): ModelProxy {
     // Calls that arrive while draining are still served; their answers close the connection.
     return503OnClosing: false,
   });
-  const closing = idleCloser(app.server);
+  const closing = idleCloser(app.server, { restMs: bounds.restMs });
   cutConnections(app.server, bounds);
   let draining = false;
   const ready = (): boolean => !draining;
