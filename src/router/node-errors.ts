@@ -63,7 +63,7 @@ const noRoom = tableError('upstream_unavailable', 503, 1);
 /** No byte of the request was sent. After the first byte, the request itself may make the node break off. */
 const UNREACHED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
 
-/** Seconds of a `Retry-After`; undefined if there is none, or it is a date. */
+/** Seconds of a `Retry-After`; undefined if it is missing or a date. */
 function retryAfterOf(header: string | undefined): number | undefined {
   if (header === undefined || !/^\d{1,6}(?:\.\d{1,6})?$/.test(header)) return undefined;
   return Math.min(Math.max(Math.ceil(Number(header)), 1), MAX_RETRY_AFTER_SECONDS);
