@@ -66,6 +66,7 @@ const schema = z.object({
   GPU_SWEEP_INTERVAL_SECONDS: seconds.default(30),
   UPSTREAM_TIMEOUT_SECONDS: seconds.default(600),
   UPSTREAM_IDLE_SECONDS: seconds.default(120),
+  DRAIN_SECONDS: seconds.default(35),
   DISABLE_BACKGROUND_TASKS: envFlag.default(false),
   PLAYGROUND_RUNS_PER_MINUTE: envWhole(1).optional(),
   PLAYGROUND_RUNS_PER_DAY: envWhole(1).default(500),

@@ -41,6 +41,11 @@ function useDataDir<T>(dataDir: string, role: ProcessRole, raw: RawConfig, use: 
   }
 }
 
+const LAST_WRITES_MS = 7_000;
+const LAST_WRITES_PART = 0.2;
+const drainMsOf = (stopMs: number): number =>
+  Math.max(stopMs - LAST_WRITES_MS, stopMs * (1 - LAST_WRITES_PART));
+
 /**
  * Reads and checks the environment for one process.
  * @throws ConfigError with one line per fault.
@@ -78,6 +83,10 @@ export function loadConfig(env: NodeJS.ProcessEnv, role: ProcessRole) {
     upstreamMasterKey: secrets.UPSTREAM_MASTER_KEY,
     upstreamTimeoutMs: raw.UPSTREAM_TIMEOUT_SECONDS * 1000,
     upstreamIdleMs: raw.UPSTREAM_IDLE_SECONDS * 1000,
+    /** Milliseconds that calls in flight have after a signal. */
+    drainMs: drainMsOf(raw.DRAIN_SECONDS * 1000),
+    /** Milliseconds in which edge and model proxy end after a signal, with what is left to write. */
+    stopMs: drainMsOf(raw.DRAIN_SECONDS * 1000) + LAST_WRITES_MS,
     allowSimulator: raw.ALLOW_SIMULATOR,
     /** Members of `/v1` bodies to forward in addition to the known ones. */
     allowedBodyFields: raw.ALLOWED_BODY_FIELDS,

@@ -26,9 +26,6 @@ import { createEdge } from './app.js';
 import { holdLeaderLock } from './leader-lock.js';
 import { socketsWithin } from './resource-limits.js';
 
-/** Calls in flight may go on so long after a signal (requirement F14); the whole stop takes at most 35 s. */
-const DRAIN_MS = 28_000;
-const STOP_TIMEOUT_MS = 35_000;
 const POOL_SIZE = 6;
 const GOODBYE_MS = 2_000;
 
@@ -110,7 +107,7 @@ try {
     log,
     async () => {
       serving = false;
-      await edge.close(DRAIN_MS);
+      await edge.close(config.drainMs);
       await json.close();
       await within(GOODBYE_MS, models.close());
       await lock?.release();
@@ -118,7 +115,7 @@ try {
       // Everything is written; a frozen database must not delay the exit.
       await within(GOODBYE_MS, orm.close(true));
     },
-    { timeoutMs: STOP_TIMEOUT_MS },
+    { timeoutMs: config.stopMs },
   );
 } catch (error) {
   const { code, message } = error as NodeJS.ErrnoException;

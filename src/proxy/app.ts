@@ -18,7 +18,6 @@ import { modelInfoRoutes } from './model-info-routes.js';
 import { proxyRules } from './route-rules.js';
 import { sendProxyError } from './send-error.js';
 
-const DRAIN_TIMEOUT_MS = 30_000;
 /** Like the edge's, because this port may be reachable by others than the edge. */
 const BOUNDS: Readonly<RequestBounds> = {
   ...CONNECTION_BOUNDS,
@@ -35,7 +34,7 @@ export interface ProxyDeps {
   masterKey: string;
   log: Logger;
   /** Milliseconds that calls in flight have to end on close. */
-  drainTimeoutMs?: number;
+  drainTimeoutMs: number;
   /** Overrides BOUNDS in tests. */
   bounds?: Partial<RequestBounds> | undefined;
   tracing?: Tracing | undefined;
@@ -129,7 +128,7 @@ export function createProxy(deps: ProxyDeps): ModelProxy {
     async close() {
       draining = true;
       router.drain();
-      const cut = setTimeout(() => app.server.closeAllConnections(), deps.drainTimeoutMs ?? DRAIN_TIMEOUT_MS);
+      const cut = setTimeout(() => app.server.closeAllConnections(), deps.drainTimeoutMs);
       await closing(() => app.close());
       clearTimeout(cut);
       router.close();

@@ -73,8 +73,7 @@ describe('docker-compose.yml', () => {
       expect(service.healthcheck!.test.join(' ')).toContain(
         `http://127.0.0.1:${service.environment!.METRICS_PORT}/health/ready`,
       );
-      // The longest stop of a process is the edge's: 35 s, and 5 to write.
-      expect(service.stop_grace_period).toBe('40s');
+      expect(service.stop_grace_period).toBe('1m${DRAIN_SECONDS:-35}s');
     },
   );
 
