@@ -96,6 +96,7 @@ try {
       host: config.metricsHost,
       port: config.metricsPort,
       ready: () => serving && edge.ready(),
+      degraded: () => edge.degraded(),
     });
   }
   const url = await edge.listen();
