@@ -40,6 +40,19 @@ export const secondsOrNever = secondsWithin((value) => value <= DAY, `from 0 to 
 export const url = (protocols: RegExp, kind: string, example: string) =>
   z.url({ protocol: protocols, error: `must be a URL (${kind}), such as ${example}` });
 
+/** One or several URLs, separated by commas, that differ in host and port only. */
+export const sameUrls = (protocols: RegExp, kind: string, example: string) =>
+  z
+    .string()
+    .transform((text) => text.split(',').map((one) => one.trim()))
+    .pipe(z.array(url(protocols, kind, example)))
+    .refine(
+      (urls) =>
+        new Set(urls.map((one) => new URL(one)).map(({ protocol, pathname }) => protocol + pathname)).size <=
+        1,
+      'must be URLs with the same protocol and path',
+    );
+
 export const envFlag = z.enum(['0', '1'], { error: 'must be 0 or 1' }).transform((value) => value === '1');
 
 /** One word of a list. */

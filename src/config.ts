@@ -41,6 +41,11 @@ function useDataDir<T>(dataDir: string, role: ProcessRole, raw: RawConfig, use: 
   }
 }
 
+const LAST_WRITES_MS = 7_000;
+const LAST_WRITES_PART = 0.2;
+const drainMsOf = (stopMs: number): number =>
+  Math.max(stopMs - LAST_WRITES_MS, stopMs * (1 - LAST_WRITES_PART));
+
 /**
  * Reads and checks the environment for one process.
  * @throws ConfigError with one line per fault.
@@ -67,7 +72,8 @@ export function loadConfig(env: NodeJS.ProcessEnv, role: ProcessRole) {
     /** The same database past a pooler, for what needs a session: LISTEN, lasting locks, migrations. */
     databaseDirectUrl: raw.DATABASE_DIRECT_URL ?? raw.DATABASE_URL ?? null,
     redisUrl: raw.REDIS_URL ?? null,
-    platformUrl: raw.PLATFORM_URL ?? null,
+    /** Addresses of the platforms; null where no edge runs. */
+    platformUrls: raw.PLATFORM_URL ?? null,
     platformPort: raw.PLATFORM_PORT ?? 0,
     proxyPort: raw.PROXY_PORT ?? PROXY_PORT,
     trustProxy: raw.TRUST_PROXY,
@@ -77,6 +83,10 @@ export function loadConfig(env: NodeJS.ProcessEnv, role: ProcessRole) {
     upstreamMasterKey: secrets.UPSTREAM_MASTER_KEY,
     upstreamTimeoutMs: raw.UPSTREAM_TIMEOUT_SECONDS * 1000,
     upstreamIdleMs: raw.UPSTREAM_IDLE_SECONDS * 1000,
+    /** Milliseconds that calls in flight have after a signal. */
+    drainMs: drainMsOf(raw.DRAIN_SECONDS * 1000),
+    /** Milliseconds in which edge and model proxy end after a signal, with what is left to write. */
+    stopMs: drainMsOf(raw.DRAIN_SECONDS * 1000) + LAST_WRITES_MS,
     allowSimulator: raw.ALLOW_SIMULATOR,
     /** Members of `/v1` bodies to forward in addition to the known ones. */
     allowedBodyFields: raw.ALLOWED_BODY_FIELDS,

@@ -78,6 +78,8 @@ export interface Edge {
   listen(): Promise<string>;
   /** Whether the edge can serve requests now; `/health/ready` reports this. */
   ready(): boolean;
+  /** What fails although the edge serves. */
+  degraded(): string[];
   /** Stops accepting connections, lets calls in flight end within `drainMs`, and writes all pending events. */
   close(drainMs: number): Promise<void>;
 }
@@ -228,15 +230,16 @@ export async function createEdge(deps: EdgeDeps): Promise<Edge> {
     keepAliveGuard,
     answer: (exchange) => answer(v1, exchange),
   });
-  const { platformUrl } = config;
+  const { platformUrls } = config;
   await app.register(async (scope) =>
-    passthrough(scope, { platformUrl: platformUrl!, log, bounds, tracing }),
+    passthrough(scope, { platformUrls: platformUrls!, log, bounds, tracing }),
   );
   tracing?.watch(app.server);
 
   return {
     listen: () => app.listen({ host: config.host, port: config.port }),
     ready,
+    degraded: () => (meter.degraded() ? ['spool_disk'] : []),
     async close(drainMs) {
       draining = true;
       keepAliveGuard.drain();

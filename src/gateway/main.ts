@@ -26,9 +26,6 @@ import { createEdge } from './app.js';
 import { holdLeaderLock } from './leader-lock.js';
 import { socketsWithin } from './resource-limits.js';
 
-/** Calls in flight may go on so long after a signal (requirement F14); the whole stop takes at most 35 s. */
-const DRAIN_MS = 28_000;
-const STOP_TIMEOUT_MS = 35_000;
 const POOL_SIZE = 6;
 const GOODBYE_MS = 2_000;
 
@@ -49,7 +46,7 @@ const routing = config.upstreamUrl === null ? await loadRouting(config, simulato
 async function openModels(orm: MikroORM) {
   if (routing) {
     const timeouts = { firstByteMs: config.upstreamTimeoutMs, idleMs: config.upstreamIdleMs };
-    return openRouter(routing, { ...{ config, orm, log, registry, json, timeouts }, logsPrices: true });
+    return openRouter(routing, { ...{ config, orm, log, registry, json, timeouts }, logsFaults: true });
   }
   // There is no routing file to reload, and the signal must not end the process.
   process.on('SIGHUP', () => undefined);
@@ -99,6 +96,7 @@ try {
       host: config.metricsHost,
       port: config.metricsPort,
       ready: () => serving && edge.ready(),
+      degraded: () => edge.degraded(),
     });
   }
   const url = await edge.listen();
@@ -110,7 +108,7 @@ try {
     log,
     async () => {
       serving = false;
-      await edge.close(DRAIN_MS);
+      await edge.close(config.drainMs);
       await json.close();
       await within(GOODBYE_MS, models.close());
       await lock?.release();
@@ -118,7 +116,7 @@ try {
       // Everything is written; a frozen database must not delay the exit.
       await within(GOODBYE_MS, orm.close(true));
     },
-    { timeoutMs: STOP_TIMEOUT_MS },
+    { timeoutMs: config.stopMs },
   );
 } catch (error) {
   const { code, message } = error as NodeJS.ErrnoException;

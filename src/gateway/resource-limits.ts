@@ -13,8 +13,6 @@ import { createOutageLog } from '../lib/outage-log.js';
 
 /** What one client, or all of them together, may use of the edge (requirement T25). */
 export interface ResourceLimits extends RequestBounds, BodyBounds, SilenceBounds {
-  /** While the edge drains, a connection stays open this long after its last response: the next request may be under way. */
-  restMs: number;
   /** How long the platform may take to answer a WebSocket upgrade. */
   upgradeTimeoutMs: number;
   maxHeaderBytes: number;

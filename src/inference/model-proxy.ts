@@ -12,11 +12,13 @@ export interface ModelProxyAccess {
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
+/** How long a call waits for a proxy that refuses connections: it restarts, and nothing has been sent. */
+const PATIENCE_MS = 3_000;
 
 export function openModelProxy(upstreamUrl: string, masterKey: string): ModelProxyAccess {
   const url = new URL(upstreamUrl);
   const basePath = url.pathname.replace(/\/$/, '');
-  const client = new UpstreamClient({ url, connectTimeoutMs: CONNECT_TIMEOUT_MS });
+  const client = new UpstreamClient({ url, connectTimeoutMs: CONNECT_TIMEOUT_MS, patienceMs: PATIENCE_MS });
   const mask = createMessageMask({ addresses: [upstreamUrl], keys: [masterKey] });
   const upstream = new HttpUpstream(client, basePath, mask);
   const routes = createModelRoutes(url.origin, basePath, masterKey);

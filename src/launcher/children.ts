@@ -19,8 +19,8 @@ export interface Children {
   jobs: ChildSpec;
 }
 
-/** The edge's longest drain (35 s), and time to write and close afterwards. */
-export const EDGE_STOP_MS = 40_000;
+/** The edge ends by itself in `DRAIN_SECONDS`. One that hangs is killed after this. */
+export const edgeStopMs = ({ stopMs }: Pick<Config, 'stopMs'>): number => stopMs + 5_000;
 /** The platform's requests may take 30 s. */
 const PLATFORM_STOP_MS = 35_000;
 const STOP_MS = 20_000;
@@ -74,7 +74,7 @@ export function describeChildren(
   // Behind the edge, only the edge is trusted to name the caller.
   const internal = { HOST: '127.0.0.1', TRUST_PROXY: '127.0.0.1/32' };
   return {
-    edge: child('edge', { HOST: config.host }, EDGE_STOP_MS),
+    edge: child('edge', { HOST: config.host }, edgeStopMs(config)),
     platform: child('platform', internal, PLATFORM_STOP_MS),
     jobs: child('jobs', internal, STOP_MS),
   };

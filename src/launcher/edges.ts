@@ -6,14 +6,10 @@ import { announceReady, onShutdown, startOrExit, tellParent } from '../lib/lifec
 import { createLogger } from '../lib/logger.js';
 import { OUT_OF_FILES, QUIET_MS } from '../lib/open-files.js';
 import { createOutageLog } from '../lib/outage-log.js';
-import { EDGE_STOP_MS, edgeMetricsPort } from './children.js';
+import { edgeMetricsPort, edgeStopMs } from './children.js';
 import { closeUnaccepted } from './close-unaccepted.js';
 import { inRounds, READY_PATIENCE_MS, restartInTurn } from './restart-in-turn.js';
 import { type SupervisedChild, supervise } from './supervisor.js';
-
-/** An edge ends by itself within 35 s. One that hangs is killed before the launcher kills this process, after `EDGE_STOP_MS`. */
-const EDGE_PATIENCE_MS = EDGE_STOP_MS - 3_000;
-const STOP_TIMEOUT_MS = EDGE_STOP_MS - 2_000;
 
 /** Called on SIGUSR2. Does nothing until all edges serve: without a handler, the signal would end this process. */
 let restartAll = (): unknown => undefined;
@@ -40,7 +36,7 @@ const start = (nth: number, hasServed = false): SupervisedChild => {
   const name = `edge ${nth + 1}`;
   const refusals = createOutageLog(log, name, QUIET_MS, OUT_OF_FILES);
   return supervise(
-    { name, entry, env, stopPatienceMs: EDGE_PATIENCE_MS, hungAfterMs: config.hungAfterMs },
+    { name, entry, env, stopPatienceMs: edgeStopMs(config) - 3_000, hungAfterMs: config.hungAfterMs },
     {
       launch: () => {
         const edge = cluster.fork(env).process;
@@ -68,7 +64,8 @@ async function serve(): Promise<void> {
       stopping = true;
       await Promise.all(edges.map((edge) => edge.stop()));
     },
-    { timeoutMs: STOP_TIMEOUT_MS },
+    // Before the launcher kills this process, and after it has killed an edge that hangs.
+    { timeoutMs: edgeStopMs(config) - 2_000 },
   );
 
   async function restart(): Promise<void> {

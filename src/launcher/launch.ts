@@ -243,7 +243,10 @@ export function launch(options: LaunchOptions): Launcher {
         reporter.note('stopping', `still waiting for ${waitingFor.join(' and ') || 'startup to end'}`);
         return;
       }
-      reporter.note('stopping', `${reason}: finishing requests in progress (35 s at most)`);
+      reporter.note(
+        'stopping',
+        `${reason}: finishing requests in progress (${Math.ceil(config.stopMs / 1000)} s at most)`,
+      );
       giveUp.abort();
     },
   };

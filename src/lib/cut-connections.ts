@@ -28,6 +28,8 @@ export interface RequestBounds extends ConnectionBounds {
   requestTimeoutMs: number;
   /** From an answer to the next request on its connection. */
   keepAliveMs: number;
+  /** While the server ends, a connection stays open this long after its last response: the next request may be under way. */
+  restMs: number;
 }
 
 /** A longer gap between two checks means that the process was suspended. Clients are not to blame for that time. */

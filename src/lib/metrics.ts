@@ -14,6 +14,8 @@ export interface MetricsListenerOptions {
   port: number;
   /** Whether the process can serve; answers `/health/ready`. An error counts as no. */
   ready(): boolean | Promise<boolean>;
+  /** What fails although the process serves; part of the answer. */
+  degraded?(): string[];
 }
 
 /** Serves `/metrics` and `/health/ready` on a listener of its own, away from the public port. */
@@ -57,5 +59,7 @@ function collectProcessMetrics(register: Registry): void {
 async function answerReadiness(options: MetricsListenerOptions, response: ServerResponse): Promise<void> {
   const ready = await new Promise<boolean>((resolve) => resolve(options.ready())).catch(() => false);
   response.writeHead(ready ? 200 : 503, { 'content-type': 'application/json' });
-  response.end(JSON.stringify({ status: ready ? 'ok' : 'unavailable' }));
+  const degraded = options.degraded?.() ?? [];
+  const status = ready ? (degraded.length > 0 ? 'degraded' : 'ok') : 'unavailable';
+  response.end(JSON.stringify({ status, ...(degraded.length > 0 && { degraded }) }));
 }

@@ -15,6 +15,7 @@ export function createMeterMetrics(
   registry: Registry,
   backlog: () => { events: number; oldestMs: number },
   held: () => number,
+  degraded: () => boolean,
 ): MeterMetrics {
   const registers = [registry];
   new Gauge({
@@ -39,6 +40,14 @@ export function createMeterMetrics(
     registers,
     collect() {
       this.set(held());
+    },
+  });
+  new Gauge({
+    name: 'metering_spool_degraded',
+    help: '1 while the disk of the spool fails, so that each answer waits for the commit of its event, else 0.',
+    registers,
+    collect() {
+      this.set(degraded() ? 1 : 0);
     },
   });
   return {

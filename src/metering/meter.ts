@@ -97,6 +97,7 @@ export async function createMeter(options: MeterOptions): Promise<Meter> {
     options.registry,
     () => recorder.backlog(),
     () => flusher.heldEvents(),
+    () => spool.degraded(),
   );
   const flusher = new Flusher({
     pool,
@@ -206,6 +207,7 @@ export async function createMeter(options: MeterOptions): Promise<Meter> {
     begin: (intent) => recorder.begin(intent),
     finish: (record, written, opened) => recorder.finish(record, written, opened),
     accepting: () => isCaughtUp && recorder.accepting(),
+    degraded: () => spool.degraded(),
     backlog: () => recorder.backlog(),
     drain,
     stop,

@@ -55,6 +55,7 @@ export class Spool {
   private syncing: Promise<void> | undefined;
   private recovery: NodeJS.Timeout | undefined;
   private lastError: Error | undefined;
+  private syncFailed = false;
   private closed = false;
 
   constructor(private readonly options: SpoolOptions) {
@@ -64,6 +65,11 @@ export class Spool {
   /** Whether the disk refused the last write. */
   failing(): boolean {
     return this.current === undefined;
+  }
+
+  /** Whether the disk refused the last write or the last sync. */
+  degraded(): boolean {
+    return this.failing() || this.syncFailed;
   }
 
   /** Appends an intent to this turn's write. */
@@ -198,7 +204,10 @@ export class Spool {
   private fail(error: unknown): void {
     const cause = error instanceof Error ? error : new Error(String(error));
     if (this.lastError === undefined) {
-      this.options.log.error({ err: cause }, "can't write the spool: free up space on its volume");
+      this.options.log.error(
+        { err: cause },
+        "can't write the spool: check its volume, and whether it is full",
+      );
     }
     this.lastError = cause;
     if (this.current) this.seal(this.current);
@@ -247,9 +256,11 @@ export class Spool {
     const start = performance.now();
     try {
       await segment.sync();
+      this.syncFailed = false;
       this.options.onSync(performance.now() - start);
       this.sweep();
     } catch (error) {
+      this.syncFailed = true;
       this.options.log.error({ err: error, path: segment.path }, 'fdatasync of a spool segment failed');
       if (segment === this.current && !this.closed) {
         segment.sealed = true;

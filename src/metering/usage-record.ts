@@ -81,6 +81,8 @@ export interface Meter {
    * then answers `service_unavailable`.
    */
   accepting(): boolean;
+  /** Whether the disk of the spool fails: events go through the database alone, and answers wait for their commit. */
+  degraded(): boolean;
   /** Events not yet committed, and the age of the oldest in milliseconds. */
   backlog(): { events: number; oldestMs: number };
   /** Waits until all events recorded so far are committed, at most `timeoutMs`. @returns Whether they are. */

@@ -104,6 +104,8 @@ const BOUNDS: Readonly<RequestBounds> = {
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 30_000,
   keepAliveMs: 72_000,
+  // As the edge's.
+  restMs: 2_000,
 };
 
 /** Builds the platform: every route with its guards. Doesn't listen yet. */
@@ -127,6 +129,8 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
       shouldUpgradeCallback: (request) =>
         isWebSocketUpgrade(request) && WEBSOCKET_URL.test(request.url ?? ''),
     },
+    // Requests on kept-alive connections are still served; the last answer of each closes it.
+    return503OnClosing: false,
     forceCloseConnections: 'idle',
     clientErrorHandler: answerBrokenHttp,
     frameworkErrors: (error, request, reply) => {
@@ -134,7 +138,7 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
       sendError(requestError(error), request, reply);
     },
   }).withTypeProvider<ZodTypeProvider>();
-  const closing = idleCloser(app.server);
+  const closing = idleCloser(app.server, { restMs: bounds.restMs });
   cutConnections(app.server, bounds);
   if (deps.tracing) traceRequests(app, deps.tracing);
   app.setValidatorCompiler(validatorCompiler);

@@ -76,7 +76,7 @@ async function openModels(): Promise<Models> {
   const { router, keys, upstream, routes, close } = await openRouter(routing, {
     ...{ config, orm, log, registry, json, timeouts },
     // The edge logs them.
-    logsPrices: false,
+    logsFaults: false,
   });
   const askRouting = routingOfFile(() => router.routing());
   return { upstream, routes, virtualKeys: storedVirtualKeys(keys), askRouting, close };

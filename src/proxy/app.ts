@@ -18,13 +18,14 @@ import { modelInfoRoutes } from './model-info-routes.js';
 import { proxyRules } from './route-rules.js';
 import { sendProxyError } from './send-error.js';
 
-const DRAIN_TIMEOUT_MS = 30_000;
 /** Like the edge's, because this port may be reachable by others than the edge. */
 const BOUNDS: Readonly<RequestBounds> = {
   ...CONNECTION_BOUNDS,
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 60_000,
   keepAliveMs: 72_000,
+  // As the edge's.
+  restMs: 2_000,
 };
 
 export interface ProxyDeps {
@@ -33,7 +34,7 @@ export interface ProxyDeps {
   masterKey: string;
   log: Logger;
   /** Milliseconds that calls in flight have to end on close. */
-  drainTimeoutMs?: number;
+  drainTimeoutMs: number;
   /** Overrides BOUNDS in tests. */
   bounds?: Partial<RequestBounds> | undefined;
   tracing?: Tracing | undefined;
@@ -91,7 +92,7 @@ export function createProxy(deps: ProxyDeps): ModelProxy {
     // Calls that arrive while draining are still served; their answers close the connection.
     return503OnClosing: false,
   });
-  const closing = idleCloser(app.server);
+  const closing = idleCloser(app.server, { restMs: bounds.restMs });
   cutConnections(app.server, bounds);
   let draining = false;
   const ready = (): boolean => !draining;
@@ -127,7 +128,7 @@ export function createProxy(deps: ProxyDeps): ModelProxy {
     async close() {
       draining = true;
       router.drain();
-      const cut = setTimeout(() => app.server.closeAllConnections(), deps.drainTimeoutMs ?? DRAIN_TIMEOUT_MS);
+      const cut = setTimeout(() => app.server.closeAllConnections(), deps.drainTimeoutMs);
       await closing(() => app.close());
       clearTimeout(cut);
       router.close();

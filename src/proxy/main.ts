@@ -15,7 +15,6 @@ import { createProxy } from './app.js';
 import { simulatorOnDemand } from './simulator/on-demand.js';
 
 const POOL_SIZE = 4;
-const SHUTDOWN_TIMEOUT_MS = 33_000;
 const GOODBYE_MS = 1_000;
 
 /** A little less than the edge's timeout: the proxy should give up first, because it knows which node was slow. */
@@ -42,9 +41,16 @@ await startOrExit('proxy', async () => {
   };
   const { router, keys, close } = await openRouter(loaded, {
     ...{ config, orm, log, registry, json, timeouts },
-    logsPrices: true,
+    logsFaults: true,
   });
-  const proxy = createProxy({ router, keys, masterKey: config.upstreamMasterKey, log, tracing });
+  const proxy = createProxy({
+    router,
+    keys,
+    masterKey: config.upstreamMasterKey,
+    log,
+    tracing,
+    drainTimeoutMs: config.drainMs,
+  });
   const url = await proxy.app.listen({ port: config.proxyPort, host: config.host });
   if (config.metricsPort !== null) {
     const { metricsHost: host, metricsPort: port } = config;
@@ -58,7 +64,7 @@ await startOrExit('proxy', async () => {
       await within(GOODBYE_MS, tracing?.close() ?? Promise.resolve());
       await orm.close();
     },
-    { timeoutMs: SHUTDOWN_TIMEOUT_MS },
+    { timeoutMs: config.stopMs },
   );
   const simulated = loaded.source.simulatorUrl() !== undefined;
   log.info({ url, simulated, deployments: loaded.routing.deployments.length }, 'listening');

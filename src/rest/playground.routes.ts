@@ -46,7 +46,9 @@ export const playgroundRoutes = restRoutes('Playground', (route, { playground })
     returns: { 201: playgroundSessionOutput },
     errors: ['model_not_allowed', 'upstream_unconfigured'],
     run: async ({ context, body }, reply) => {
-      const { whole } = await playground.run(context, body);
+      const left = new AbortController();
+      reply.raw.once('close', () => left.abort());
+      const { whole } = await playground.run(context, body, left.signal);
       const session = await within(PLAIN_ANSWER_MS, whole);
       if (session) return session;
       reply.type('application/json; charset=utf-8');

@@ -17,6 +17,7 @@ import {
 } from './rewrite-model-name.js';
 import type { RouterSink } from './router-sink.js';
 import type { Deployment } from './routing.js';
+import { TokenCount } from './token-count.js';
 
 /** How one call to one node ended. */
 export type AttemptEnd =
@@ -74,6 +75,7 @@ export class Attempt implements UpstreamHandler {
   readonly #end: (end: AttemptEnd) => void;
   #handle: CallHandle | undefined;
   #over = false;
+  #tokens: TokenCount | undefined;
   #status = 0;
   #retryAfter: string | undefined;
   /** What has arrived of a whole answer; empty for a stream. */
@@ -110,6 +112,12 @@ export class Attempt implements UpstreamHandler {
     return this.request.owner;
   }
 
+  /** Tokens of the call, if the deployment has a limit of them and has begun an answer. */
+  get tokens(): number {
+    const hasBegun = this.#status > 0 && this.#status < 300;
+    return hasBegun ? (this.#tokens?.total ?? 0) : 0;
+  }
+
   /** Called when the caller has left. */
   abandon(): void {
     this.#finish(
@@ -123,6 +131,7 @@ export class Attempt implements UpstreamHandler {
   }
 
   start(client: UpstreamClient, path: string, headers: Readonly<Record<string, string>>, body: Buffer): void {
+    if (this.deployment.limits.tokensPerMinute !== undefined) this.#tokens = new TokenCount(body.length);
     this.#handle = client.post(path, headers, body, this).send();
   }
 
@@ -144,6 +153,7 @@ export class Attempt implements UpstreamHandler {
   }
 
   onData(chunk: Buffer): void {
+    if (this.#status < 300) this.#tokens?.push(chunk);
     if (this.#stream) {
       this.movedOn = this.#stream.push(chunk, this.#pieces);
       if (this.#stream.complete && !this.sink.begun) this.#refuseEmpty(this.#stream);

@@ -37,7 +37,8 @@ export interface Attempts {
 /** What all requests to one deployment share. */
 interface RequestTemplate {
   client: UpstreamClient;
-  basePath: string;
+  /** Path and query of a call. */
+  pathOf(path: string): string;
   model: Buffer;
   headers: Record<'whole' | 'stream', Readonly<Record<string, string>>>;
 }
@@ -66,16 +67,16 @@ export function createAttempts(memory: AnswerMemory, json: JsonReader, mask: Mes
   const templateFor = (deployment: Deployment): RequestTemplate => {
     let template = templates.get(deployment);
     if (!template) {
-      const { apiBase, apiKey, upstreamModel } = deployment.node.read();
+      const { apiBase, headers, query, upstreamModel } = deployment.node.read();
       const { origin, pathname } = new URL(apiBase);
-      const key = apiKey !== undefined && { authorization: `Bearer ${apiKey}` };
+      const basePath = withoutEndSlashes(pathname);
       template = {
         client: clientFor(origin),
-        basePath: withoutEndSlashes(pathname),
+        pathOf: (path) => `${basePath}${path}${query}`,
         model: modelValue(upstreamModel),
         headers: {
-          whole: { accept: 'application/json', ...key },
-          stream: { accept: 'text/event-stream, application/json', ...key },
+          whole: { accept: 'application/json', ...headers },
+          stream: { accept: 'text/event-stream, application/json', ...headers },
         },
       };
       templates.set(deployment, template);
@@ -85,16 +86,16 @@ export function createAttempts(memory: AnswerMemory, json: JsonReader, mask: Mes
 
   return {
     attempt(deployment, request, fields, timeouts, sink, onLeaving) {
-      const { client, basePath, headers, model } = templateFor(deployment);
+      const { client, pathOf, headers, model } = templateFor(deployment);
       const attempt = new Attempt(deployment, request, timeouts, sink, onLeaving, json, memory, mask);
       const body = request.bound.bodyFor(request.body, fields, request.member, model);
-      attempt.start(client, basePath + request.path, request.stream ? headers.stream : headers.whole, body);
+      attempt.start(client, pathOf(request.path), request.stream ? headers.stream : headers.whole, body);
       return attempt;
     },
     probe(deployment, path, timeoutMs) {
-      const { client, basePath, headers } = templateFor(deployment);
+      const { client, pathOf, headers } = templateFor(deployment);
       return probe(deployment, path, timeoutMs, (to, body, handler) =>
-        client.post(basePath + to, headers.whole, body, handler).send(),
+        client.post(pathOf(to), headers.whole, body, handler).send(),
       );
     },
     retain(deployments) {

@@ -13,8 +13,9 @@ import {
   type YAMLMap,
 } from 'yaml';
 import { placeOf, plainWords } from '../lib/field-issues.js';
-import { headerName, storableName } from '../lib/upstream/served-by.js';
-import { type RoutingFile, routingFile } from './config-schema.js';
+import { isAzureV1, type RoutingFile, routingFile } from './config-schema.js';
+import { inMs, toDeployments } from './deployment-entries.js';
+import { ignoredKeys } from './ignored-keys.js';
 import type { Routing } from './routing.js';
 import { Secret } from './secret.js';
 
@@ -123,24 +124,7 @@ function toRouting(file: RoutingFile, simulated: ReadonlySet<number>): Routing {
   const settings = file.router_settings;
   const { master_key: masterKey } = file.general_settings;
   return {
-    deployments: file.model_list.map((entry, index) => ({
-      id: entry.model_info.id,
-      headerName: headerName(entry.model_info.id),
-      storableName: storableName(entry.model_info.id),
-      group: entry.model_name,
-      node: new Secret({
-        upstreamModel: entry.litellm_params.model,
-        apiBase: entry.litellm_params.api_base,
-        apiKey: entry.litellm_params.api_key,
-      }),
-      inputCost: entry.litellm_params.input_cost_per_token,
-      outputCost: entry.litellm_params.output_cost_per_token,
-      timeoutMs: inMs(entry.litellm_params.timeout),
-      idleMs: inMs(entry.litellm_params.stream_timeout),
-      weight: entry.litellm_params.weight,
-      maxTokensField: entry.model_info.max_tokens_field,
-      simulated: simulated.has(index),
-    })),
+    deployments: toDeployments(file.model_list, simulated),
     settings: {
       strategy: settings.routing_strategy,
       numRetries: settings.num_retries,
@@ -151,13 +135,11 @@ function toRouting(file: RoutingFile, simulated: ReadonlySet<number>): Routing {
       fallbacks: new Map(settings.fallbacks.flatMap((entry) => Object.entries(entry))),
     },
     masterKey: masterKey === undefined ? undefined : new Secret(masterKey),
+    ignored: ignoredKeys(file),
   };
 }
 
-const inMs = (seconds: number | undefined): number | undefined =>
-  seconds === undefined ? undefined : Math.round(seconds * 1000);
-
-/** Faults that the schema can't express: duplicate ids, and fallbacks that don't exist. */
+/** Faults that the schema can't express: duplicate ids, Azure without a version, and fallbacks that don't exist. */
 function crossFaults(file: RoutingFile, reader: Reader): void {
   const firstWithId = new Map<string, number>();
   for (const [index, entry] of file.model_list.entries()) {
@@ -167,6 +149,13 @@ function crossFaults(file: RoutingFile, reader: Reader): void {
       const message = `"${entry.model_info.id}" is the id of model_list[${first}] already`;
       reader.fault(['model_list', index, 'model_info', 'id'], message);
     }
+  }
+  for (const [index, { litellm_params: params }] of file.model_list.entries()) {
+    if (!params.model.azure || params.api_version !== undefined || isAzureV1(params.api_base)) continue;
+    reader.fault(
+      ['model_list', index, 'litellm_params', 'api_base'],
+      'needs an api_version, or must end with /openai/v1',
+    );
   }
   const groups = new Set(file.model_list.map((entry) => entry.model_name));
   for (const [index, entry] of file.router_settings.fallbacks.entries()) {

@@ -4,7 +4,7 @@ import { withoutEndSlashes } from '../lib/trim-end.js';
 import { BOUND_FIELDS } from './output-bound.js';
 
 /**
- * What the router reads of a routing file. Unknown keys are LiteLLM's and are ignored. Prices arrive as text, see
+ * What the router reads of a routing file. Other keys are LiteLLM's, and ignored-keys.ts names them. Prices arrive as text, see
  * config-file.ts.
  */
 
@@ -18,6 +18,7 @@ const PROVIDERS = [
   'llamafile',
   'lm_studio',
 ];
+const AZURE = 'azure';
 const NUMBER = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,2}))?$/;
 
 /** Exact value of a YAML number such as `0.0000001` or `1e-07`. @throws RangeError */
@@ -56,15 +57,17 @@ const upstreamModel = z
   .min(1)
   .transform((text, context) => {
     const slash = text.indexOf('/');
-    if (slash < 0) return text;
-    if (!PROVIDERS.includes(text.slice(0, slash)) || slash === text.length - 1) {
+    if (slash < 0) return { name: text, azure: false };
+    const provider = text.slice(0, slash);
+    if (!(PROVIDERS.includes(provider) || provider === AZURE) || slash === text.length - 1) {
+      const known = [...PROVIDERS, AZURE].join(', ');
       context.addIssue({
         code: 'custom',
-        message: `must be provider/model with an OpenAI-compatible provider (${PROVIDERS.join(', ')})`,
+        message: `must be provider/model with an OpenAI-compatible provider (${known})`,
       });
       return z.NEVER;
     }
-    return text.slice(slash + 1);
+    return { name: text.slice(slash + 1), azure: provider === AZURE };
   });
 
 /** Calls are sent to this host, below this path. Any other part of the URL would be ignored. */
@@ -76,21 +79,60 @@ const apiBase = z
   .transform(withoutEndSlashes);
 
 /** Sent in a header unchanged. */
-const apiKey = z
+const headerValue = z
   .string()
   .regex(/^[\t\x20-\x7e\x80-\xff]+$/, { error: 'must be one line of characters that a header may carry' });
 
-const deployment = z.looseObject({
+/** The router and the connection set these. */
+const OWN_HEADERS = [
+  'accept',
+  'accept-encoding',
+  'connection',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'expect',
+  'host',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+];
+const extraHeaders = z.record(z.string(), headerValue).superRefine((headers, context) => {
+  for (const name of Object.keys(headers)) {
+    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name))
+      context.addIssue({ code: 'custom', path: [name], message: 'must be the name of a header' });
+    else if (OWN_HEADERS.includes(name.toLowerCase()))
+      context.addIssue({ code: 'custom', path: [name], message: 'is a header that the router sets' });
+  }
+});
+
+const perMinute = z.number().int().min(1).max(1_000_000_000);
+
+/** An address of Azure with a path of deployments needs a version; its newer `/openai/v1` doesn't. */
+export const isAzureV1 = (base: string): boolean => /\/openai\/v1$/.test(base);
+
+export const deployment = z.looseObject({
   model_name: z.string().min(1).max(200),
   litellm_params: z.looseObject({
     model: upstreamModel,
     api_base: apiBase,
-    api_key: apiKey.optional(),
+    api_key: headerValue.optional(),
+    extra_headers: extraHeaders.default({}),
+    organization: headerValue.optional(),
+    api_version: z
+      .string()
+      .regex(/^[\w.-]{1,100}$/, { error: 'must be a version such as 2024-10-21' })
+      .optional(),
+    rpm: perMinute.optional(),
+    tpm: perMinute.optional(),
+    max_parallel_requests: z.number().int().min(1).max(100_000).optional(),
     input_cost_per_token: cost,
     output_cost_per_token: cost,
     timeout: seconds.optional(),
     stream_timeout: seconds.optional(),
-    weight: z.number().min(0).max(1_000_000).default(1),
+    weight: z.number().min(0).max(1_000_000).optional(),
   }),
   model_info: z.looseObject({
     id: z.string().min(1).max(200),
@@ -101,7 +143,7 @@ const deployment = z.looseObject({
   }),
 });
 
-const routerSettings = z.looseObject({
+export const routerSettings = z.looseObject({
   routing_strategy: z
     .literal('simple-shuffle', { error: 'only simple-shuffle is supported' })
     .default('simple-shuffle'),
@@ -113,12 +155,14 @@ const routerSettings = z.looseObject({
   fallbacks: z.array(z.record(z.string(), z.array(z.string()).min(1))).default([]),
 });
 
+export const generalSettings = z.looseObject({ master_key: z.string().min(1).optional() });
+
 export const routingFile = z.looseObject({
   model_list: z
     .array(deployment, { error: 'must be a list of deployments' })
     .min(1, 'must have a deployment'),
   router_settings: routerSettings.prefault({}),
-  general_settings: z.looseObject({ master_key: z.string().min(1).optional() }).prefault({}),
+  general_settings: generalSettings.prefault({}),
 });
 
 export type RoutingFile = z.infer<typeof routingFile>;

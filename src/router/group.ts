@@ -1,3 +1,4 @@
+import type { DeploymentLimits } from './deployment-limits.js';
 import type { Health } from './health.js';
 import type { Availability, Gate } from './node-gate.js';
 import type { BoundField } from './output-bound.js';
@@ -8,13 +9,21 @@ export interface Candidate {
   readonly deployment: Deployment;
   readonly health: Health;
   readonly gate: Gate;
+  readonly limits: DeploymentLimits;
   /** The only bound field that the node accepts, learnt from its refusals. */
   readonly bound: { field: BoundField | undefined };
 }
 
-/** Whether a deployment takes calls now. A deployment that is cooling down counts as `closed`. */
-export function availabilityOf({ health, gate }: Candidate, now: number): Availability {
-  return health.isCoolingDown(now) ? 'closed' : gate.availability(now, health.isUnproven(now));
+/** Milliseconds until a deployment takes calls again: it is cooling down, or has reached a limit per minute. 0 if it takes calls now. */
+export const closedFor = ({ health, limits }: Candidate, now: number): number =>
+  Math.max(health.cooldownLeft(now), limits.waitMs(now));
+
+/** Whether a deployment takes calls now. One with all its parallel calls is avoided: another call would wait there. */
+export function availabilityOf(candidate: Candidate, now: number): Availability {
+  if (closedFor(candidate, now) > 0) return 'closed';
+  const { health, gate, limits } = candidate;
+  const availability = gate.availability(now, health.isUnproven(now));
+  return availability === 'open' && limits.isFull ? 'avoided' : availability;
 }
 
 /** Numbers in [0, 1). */
@@ -27,17 +36,17 @@ export class Group {
     readonly candidates: readonly Candidate[],
   ) {}
 
-  /** Whether every deployment is cooling down or on a closed node. */
+  /** Whether every deployment is cooling down, at a limit per minute, or on a closed node. */
   isUnavailable(now: number): boolean {
     return this.candidates.every(
-      ({ health, gate }) => health.isCoolingDown(now) || gate.host.intent === 'closed',
+      (candidate) => candidate.gate.host.intent === 'closed' || closedFor(candidate, now) > 0,
     );
   }
 
   /** Milliseconds until the first deployment takes calls again; infinite while all nodes are closed. */
   unavailableFor(now: number): number {
-    const waits = this.candidates.map(({ health, gate }) =>
-      gate.host.intent === 'closed' ? Number.POSITIVE_INFINITY : health.cooldownLeft(now),
+    const waits = this.candidates.map((candidate) =>
+      candidate.gate.host.intent === 'closed' ? Number.POSITIVE_INFINITY : closedFor(candidate, now),
     );
     return Math.min(...waits);
   }

@@ -2,9 +2,9 @@ import type { RouterSettings } from './routing.js';
 
 /**
  * How the outcome of a call changed a deployment's health. `cooling_down_again`: another cooldown without a success since the one
- * before. `serving`: it answered after a cooldown. `suspect`: it reached the limit of failures, but requests may be the cause.
+ * before. `limited`: its provider named a time to wait, for the first time since its last success. `serving`: it answered after a cooldown. `suspect`: it reached the limit of failures, but requests may be the cause.
  */
-export type HealthChange = 'none' | 'cooling_down' | 'cooling_down_again' | 'serving' | 'suspect';
+export type HealthChange = 'none' | 'cooling_down' | 'cooling_down_again' | 'limited' | 'serving' | 'suspect';
 
 /** A call that failed. */
 export interface NodeFailure {
@@ -25,6 +25,10 @@ export class Health {
   #answeredAt = Number.NEGATIVE_INFINITY;
   #path: string | undefined;
   #cooldownEnds = Number.NEGATIVE_INFINITY;
+  /** Until when its provider wants no calls. */
+  #limitEnds = Number.NEGATIVE_INFINITY;
+  /** Whether its provider has named such a time since its last success. */
+  #limited = false;
   /** Whether it cooled down and has had no success since. Repeated cooldowns are logged once. */
   #down = false;
 
@@ -33,13 +37,15 @@ export class Health {
     return this.#fails;
   }
 
-  /** Why the last call failed; undefined if it succeeded. */
+  /** Why calls failed since the last success; undefined if none did. */
   get lastFailure(): string | undefined {
-    return this.#fails > 0 ? this.#lastFailure : undefined;
+    if (this.#fails > 0) return this.#lastFailure;
+    return this.#limited ? 'status_429' : undefined;
   }
 
+  /** Whether it gets no calls for a time. */
   isCoolingDown(now: number): boolean {
-    return now < this.#cooldownEnds;
+    return this.cooldownLeft(now) > 0;
   }
 
   /** Whether its cooldown is over and it has answered no call since. */
@@ -47,9 +53,9 @@ export class Health {
     return this.#down && now >= this.#cooldownEnds && this.#answeredAt < this.#cooldownEnds;
   }
 
-  /** Milliseconds left of its cooldown; 0 outside of a cooldown. */
+  /** Milliseconds left of its cooldown, or of the time for which its provider wants no calls; 0 outside of both. */
   cooldownLeft(now: number): number {
-    return Math.max(0, this.#cooldownEnds - now);
+    return Math.max(0, this.#cooldownEnds - now, this.#limitEnds - now);
   }
 
   /** Whether bytes of an answer have arrived at `then` or later. */
@@ -78,6 +84,7 @@ export class Health {
     this.#path = path;
     this.#fails = 0;
     this.#certain = 0;
+    this.#limited = false;
     // A call that began before the cooldown doesn't end it early.
     if (!this.#down || this.isCoolingDown(now)) return 'none';
     this.#down = false;
@@ -109,6 +116,17 @@ export class Health {
     // The number of affected accounts doesn't matter: accounts are easy to create.
     if (this.#certain < Math.max(1, allowedFails)) return 'suspect';
     return this.coolDown(now, settings);
+  }
+
+  /**
+   * Closes it for as long as its provider asked, at most one cooldown. That doesn't count as a failure: the node works, and gets calls as
+   * before when the time is over.
+   */
+  limit(now: number, waitMs: number, { cooldownMs }: RouterSettings): HealthChange {
+    this.#limitEnds = Math.max(this.#limitEnds, now + Math.min(waitMs, cooldownMs));
+    if (this.#limited) return 'none';
+    this.#limited = true;
+    return 'limited';
   }
 
   /** Starts a cooldown, unless one is running. */

@@ -20,6 +20,7 @@ import type { Deployment } from './routing.js';
 
 const MAX_RETRY_AFTER_SECONDS = 3_600;
 const DEFAULT_RETRY_AFTER_SECONDS = 5;
+const MS_PER_SECOND = 1000;
 const MAX_READ = 8_192;
 /** Parsing more would block other calls. */
 const MAX_PARSED_BYTES = 1024 * 1024;
@@ -62,10 +63,10 @@ const noRoom = tableError('upstream_unavailable', 503, 1);
 /** No byte of the request was sent. After the first byte, the request itself may make the node break off. */
 const UNREACHED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
 
-function retryAfterOf(header: string | undefined): number {
-  const seconds = header !== undefined && /^\d{1,6}$/.test(header) ? Number(header) : Number.NaN;
-  if (Number.isNaN(seconds)) return DEFAULT_RETRY_AFTER_SECONDS;
-  return Math.min(Math.max(seconds, 1), MAX_RETRY_AFTER_SECONDS);
+/** Seconds of a `Retry-After`; undefined if it is missing or a date. */
+function retryAfterOf(header: string | undefined): number | undefined {
+  if (header === undefined || !/^\d{1,6}(?:\.\d{1,6})?$/.test(header)) return undefined;
+  return Math.min(Math.max(Math.ceil(Number(header)), 1), MAX_RETRY_AFTER_SECONDS);
 }
 
 /**
@@ -136,6 +137,8 @@ export type FailureVerdict =
       cause?: string | undefined;
       certain: boolean;
       own?: true;
+      /** Milliseconds for which the provider wants no more calls. */
+      waitMs?: number | undefined;
     };
 
 export const tooLarge: Refused = {
@@ -160,11 +163,13 @@ export function judgeStatus(
     return { kind: 'refused', status: notTaken.status, body: bodyOf(notTaken), outcome };
   const reason = `status_${status}`;
   if (status === 429) {
+    const seconds = retryAfterOf(retryAfter);
     return {
       kind: 'failed',
-      error: tableError('upstream_unavailable', 503, retryAfterOf(retryAfter)),
+      error: tableError('upstream_unavailable', 503, seconds ?? DEFAULT_RETRY_AFTER_SECONDS),
       reason,
       certain: false,
+      waitMs: seconds && seconds * MS_PER_SECOND,
     };
   }
   return {

@@ -57,6 +57,8 @@ export class NodeMask {
     this.#addresses.add(access.map(({ apiBase }) => apiBase));
     this.#keys.add([
       ...access.flatMap(({ apiKey }) => apiKey ?? []),
+      // Without a scheme such as `Bearer`.
+      ...access.flatMap(({ headers }) => Object.values(headers).flatMap((value) => value.split(' '))),
       ...(masterKey ? [masterKey.read()] : []),
     ]);
     this.#names.add([

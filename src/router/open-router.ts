@@ -30,8 +30,8 @@ export interface RouterProcess {
   json: JsonReader;
   /** Default timeouts where the routing file sets none. */
   timeouts: { firstByteMs: number; idleMs: number };
-  /** Whether to log prices that differ from the model table's. Only one kind of process does. */
-  logsPrices: boolean;
+  /** Whether to log settings that are ignored, and prices that differ from the model table's. Only one kind of process does. */
+  logsFaults: boolean;
 }
 
 /** The routing file that a process starts with. */
@@ -70,22 +70,24 @@ export async function loadRouting(config: Config, startSimulator: StartSimulator
 /** Opens the router of a process. Requires the database schema. */
 export async function openRouter(
   { source, routing }: LoadedRouting,
-  { config, orm, log, registry, json, timeouts, logsPrices }: RouterProcess,
+  { config, orm, log, registry, json, timeouts, logsFaults }: RouterProcess,
 ): Promise<OpenRouter> {
   const router = createModelRouter({ routing, timeouts, log, registry, json });
   const keys = createVirtualKeys({ orm, clock: systemClock, log });
-  const logPrices = async ({ deployments }: Routing): Promise<void> => {
-    if (!logsPrices) return;
+  const logFaults = async ({ deployments, ignored }: Routing): Promise<void> => {
+    if (!logsFaults) return;
+    if (ignored.length > 0)
+      log.warn({ settings: ignored }, 'the routing file has settings that have no effect here');
     for (const fault of await routingFaults(orm, deployments)) log.warn(fault);
   };
-  await logPrices(routing);
+  await logFaults(routing);
   const steering = followNodes({ orm, databaseUrl: config.databaseDirectUrl!, router, log });
   await within(FIRST_READING_MS, steering.began);
   let version = 0;
   const unfollow = followFile(source, log, (next) => {
     router.reload(next);
     version++;
-    return logPrices(next);
+    return logFaults(next);
   });
   return {
     router,

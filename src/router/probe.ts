@@ -24,6 +24,7 @@ class ProbeAnswer implements UpstreamHandler {
   /** Rejects if the answer takes too long or is too large. */
   readonly whole: Promise<Buffer>;
   status = 0;
+  retryAfter: string | undefined;
   #chunks: Buffer[] = [];
   #bytes = 0;
   #resolve!: (body: Buffer) => void;
@@ -37,8 +38,9 @@ class ProbeAnswer implements UpstreamHandler {
     });
   }
 
-  onHead({ status }: ResponseHead): void {
+  onHead({ status, retryAfter }: ResponseHead): void {
     this.status = status;
+    this.retryAfter = retryAfter;
   }
 
   onData(chunk: Buffer): void {
@@ -72,9 +74,11 @@ async function sendProbe(
   });
   const body = await answer.whole.finally(endLimit);
   if (answer.status > 299) {
-    const verdict = judgeStatus(answer.status, body.toString(), undefined, deployment, GENERAL_MASK);
+    const verdict = judgeStatus(answer.status, body.toString(), answer.retryAfter, deployment, GENERAL_MASK);
     // A node that only asks for the other bound field understood the rest.
     if (verdict.kind === 'refused') return verdict.takes === undefined ? 'refused' : 'answered';
+    // A node that names a time to wait works.
+    if (verdict.waitMs !== undefined) return 'answered';
     throw new Error(`status ${answer.status}`);
   }
   const { kind } = REWRITE_MODEL_NAME.run({ body, model: deployment.group, path, answers: 1 });

@@ -1,10 +1,11 @@
+import type { Leave } from '../lib/fair/fair-queue.js';
 import type { Span } from '../lib/tracing/tracing.js';
 import type { ServedBy } from '../lib/upstream/served-by.js';
 import { within } from '../lib/within.js';
 import { bodyOf, type ProxyError, tableError } from './answers.js';
 import type { Attempt, AttemptEnd } from './attempt.js';
 import type { Attempts } from './attempts.js';
-import type { Candidate, Group, Random } from './group.js';
+import { type Candidate, closedFor, type Group, type Random } from './group.js';
 import type { Health } from './health.js';
 import type { Host } from './node-gate.js';
 import type { BoundFields } from './output-bound.js';
@@ -94,7 +95,9 @@ export class RoutedCall {
       if (outcome === 'ok' && group !== groups[0]) this.deps.metrics.fellBack(this.request.model, group.name);
       return outcome;
     }
-    return this.#answer(this.#error ?? this.#unavailable(groups));
+    // A caller who waits for as long as the first deployment is closed finds it open.
+    const own = this.#error?.code === 'upstream_unavailable' ? undefined : this.#error;
+    return this.#answer(own ?? this.#unavailable(groups));
   }
 
   /** Tries one group; undefined if the whole group is unavailable, so that a fallback can answer. */
@@ -107,7 +110,16 @@ export class RoutedCall {
       const candidate = group && (await this.#next(group, tried, router.settings.retryAfterMs));
       if (this.#gone) return 'client_gone';
       if (!candidate) return group && !group.isUnavailable(this.deps.time.now()) ? this.#giveUp() : undefined;
-      const end = await this.#ask(candidate);
+      const leave = await this.#turnAt(candidate);
+      const isClosed = closedFor(candidate, this.deps.time.now()) > 0;
+      if (this.#gone || isClosed) leave?.();
+      if (this.#gone) return 'client_gone';
+      if (!leave) return this.#giveUp();
+      if (isClosed) {
+        retries--;
+        continue;
+      }
+      const end = await this.#ask(candidate).finally(leave);
       if (end.kind === 'ok') return 'ok';
       if (end.kind === 'refused') return this.#refuse(end);
       if (end.kind === 'client_gone') return 'client_gone';
@@ -141,6 +153,24 @@ export class RoutedCall {
     return group.pick(time.now(), random, NONE);
   }
 
+  /** Waits for one of a deployment's parallel calls; undefined if the caller left or the call's time is over. */
+  async #turnAt({ limits }: Candidate): Promise<Leave | undefined> {
+    const { time } = this.deps;
+    const over = new AbortController();
+    const turn = limits.enter(this.request.owner, over.signal);
+    if (!(turn instanceof Promise)) return turn;
+    this.#leaving = over;
+    const waited = new AbortController();
+    void time.pause(this.#deadline - time.now(), waited.signal).then(
+      () => over.abort(),
+      () => undefined,
+    );
+    const leave = await turn;
+    waited.abort();
+    this.#leaving = undefined;
+    return leave;
+  }
+
   /** Tries one deployment. If its node wants the bound in another field, tries that field at once. */
   async #ask(candidate: Candidate): Promise<TryEnd> {
     const { maxTokensField } = candidate.deployment;
@@ -171,6 +201,7 @@ export class RoutedCall {
     const began = time.now();
     const step = this.span?.child('try', { 'gateway.deployment': deployment.id });
     candidate.gate.enter();
+    candidate.limits.sent(began);
     const { host } = candidate.gate;
     if (!this.#gone) this.sink.servedBy(servedBy(deployment, host));
     this.#attempt = attempts.attempt(deployment, this.request, fields, timeouts, this.sink, () => {
@@ -179,9 +210,13 @@ export class RoutedCall {
       candidate.health.answering(time.now());
       candidate.gate.answered();
     });
-    const end = await this.#attempt.ended;
+    const attempt = this.#attempt;
+    const end = await attempt.ended;
     this.#attempt = undefined;
-    if (candidate.gate.leave(end.kind === 'failed')) this.deps.router().warmUp(candidate);
+    candidate.limits.used(time.now(), attempt.tokens);
+    const waitMs = end.kind === 'failed' ? end.waitMs : undefined;
+    if (candidate.gate.leave(end.kind === 'failed' && waitMs === undefined))
+      this.deps.router().warmUp(candidate);
     const outcome = 'reason' in end ? end.reason : end.kind;
     metrics.attempted(deployment, outcome);
     step?.note({ 'gateway.outcome': outcome });
@@ -189,6 +224,7 @@ export class RoutedCall {
     step?.end('reason' in end);
     if (end.kind === 'ok') this.deps.router().succeeded(candidate, this.request.path);
     if (end.kind !== 'failed' && end.kind !== 'broken') return end;
+    if (waitMs !== undefined && this.deps.router().limited(candidate, waitMs)) return end;
     if (end.kind === 'failed' && end.own) return { kind: 'hopeless', error: end.error };
     // A deployment that earlier tries left too little time isn't to blame for the timeout.
     const hurried = end.reason === 'timeout' && firstByteMs < FAIR_SHARE * ownMs;

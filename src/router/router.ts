@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
 import { endpointKey } from '../lib/endpoint-key.js';
 import type { Logger } from '../lib/logger.js';
+import { DeploymentLimits } from './deployment-limits.js';
 import { availabilityOf, type Candidate, Group } from './group.js';
 import { Health, type HealthChange, type NodeFailure } from './health.js';
 import type { HostRegistry, SteeringNode } from './host-registry.js';
@@ -33,6 +35,8 @@ export interface Router {
    * begins; the promise resolves when that is decided, and never rejects.
    */
   failed(candidate: Candidate, failure: CallFailure): Promise<void> | undefined;
+  /** Reports that the provider of a deployment wants no calls for a time. @returns Whether that closes it. */
+  limited(candidate: Candidate, waitMs: number): boolean;
   /** Whether a deployment has answered any call since `since`; probes it if not. Never rejects. */
   serves(candidate: Candidate, since: number): boolean | Promise<boolean>;
   /** Applies another reading of the node registry from the next try on. */
@@ -63,12 +67,7 @@ export interface RouterDeps {
 /** Whether a deployment is unchanged after a reload, so that its state still applies. */
 function isSame(a: Deployment, b: Deployment): boolean {
   const [one, other] = [a.node.read(), b.node.read()];
-  return (
-    a.group === b.group &&
-    one.apiBase === other.apiBase &&
-    one.upstreamModel === other.upstreamModel &&
-    one.apiKey === other.apiKey
-  );
+  return a.group === b.group && isDeepStrictEqual(one, other);
 }
 
 function candidatesOf(
@@ -79,9 +78,11 @@ function candidatesOf(
   const known = new Map(before.map((candidate) => [candidate.deployment.id, candidate]));
   return deployments.map((deployment) => {
     const old = known.get(deployment.id);
-    if (old && isSame(old.deployment, deployment)) return { ...old, deployment };
+    if (old && isSame(old.deployment, deployment))
+      return { ...old, deployment, limits: old.limits.change(deployment.limits) };
     const gate = new Gate(hosts.at(deployment.node.read().apiBase));
-    return { deployment, health: new Health(), gate, bound: { field: undefined } };
+    const limits = new DeploymentLimits(deployment.limits);
+    return { deployment, health: new Health(), gate, limits, bound: { field: undefined } };
   });
 }
 
@@ -135,10 +136,18 @@ export function createRouter(
   );
   const report = (
     change: HealthChange,
-    { deployment }: Candidate,
+    candidate: Candidate,
     { reason, cause }: Partial<CallFailure> = {},
   ): void => {
+    const { deployment } = candidate;
     const { id, group } = deployment;
+    if (change === 'limited') {
+      const waitMs = Math.ceil(candidate.health.cooldownLeft(time.now()));
+      log.warn(
+        { deployment: id, model: group, waitMs },
+        'the provider of a deployment wants no calls for a time',
+      );
+    }
     if (change === 'serving') log.info({ deployment: id, model: group }, 'a deployment serves again');
     if (change !== 'cooling_down' && change !== 'cooling_down_again') return;
     metrics.cooledDown(deployment);
@@ -220,6 +229,12 @@ export function createRouter(
         if (!serves && !health.answeredAfter(since))
           report(health.coolDown(time.now(), settings), candidate, failure);
       });
+    },
+    limited(candidate, waitMs) {
+      if (settings.cooldownMs === 0) return false;
+      const change = candidate.health.limit(time.now(), waitMs, settings);
+      report(change, candidate);
+      return true;
     },
     serves: (candidate, since) =>
       candidate.health.answeredSince(since) ||

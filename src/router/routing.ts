@@ -10,6 +10,19 @@ export interface NodeAccess {
   /** Base URL including `/v1`, without a trailing slash. */
   apiBase: string;
   apiKey: string | undefined;
+  /** Headers of every call, with the key. */
+  headers: Readonly<Record<string, string>>;
+  /** With its question mark; empty for none. */
+  query: string;
+}
+
+/** What a process may send to one deployment. Undefined for no limit. */
+export interface LimitSettings {
+  callsPerMinute: number | undefined;
+  /** Tokens of prompts and answers. */
+  tokensPerMinute: number | undefined;
+  /** Calls in flight. */
+  parallel: number | undefined;
 }
 
 /** One entry of the routing file: a model on a node. */
@@ -32,6 +45,7 @@ export interface Deployment {
   idleMs: number | undefined;
   /** Its share of the group's calls is weight ÷ sum of weights. With 0, it only gets calls that no other deployment can take. */
   weight: number;
+  limits: LimitSettings;
   /** `model_info.max_tokens_field`: the fields that bound its answers. With `both`, the router learns if the node accepts only one. */
   maxTokensField: BoundFields;
   /** Whether the address is the bundled simulator's. */
@@ -60,6 +74,8 @@ export interface Routing {
   settings: RouterSettings;
   /** Undefined for the process's own (`UPSTREAM_MASTER_KEY`). */
   masterKey: Secret<string> | undefined;
+  /** Names of settings in the file that have no effect here. */
+  ignored: readonly string[];
 }
 
 /** State of a deployment in this process. */

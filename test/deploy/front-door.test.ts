@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { WebSocket, WebSocketServer } from 'ws';
+import { errorTable } from '../../src/errors.js';
 import { MAX_HEADER_BYTES } from '../../src/lib/http-limits.js';
 import { freePort } from '../support/free-port.js';
 import { until } from '../support/until.js';
@@ -117,19 +118,50 @@ if (NGINX) {
       expect((await send(MAX_HEADER_BYTES + 1_024)).status).toBe(431);
     });
 
-    test("passes a call that one edge doesn't accept to the other", async () => {
-      const [first] = edges;
-      const port = portOf(first!);
-      first!.closeAllConnections();
-      first!.close();
-      await once(first!, 'close');
-      for (let i = 0; i < 20; i++) {
-        const response = await fetch(`${url}/v1/chat/completions`, { method: 'POST', body: '{"n":1}' });
-        expect([response.status, await response.text()]).toEqual([200, 'two']);
+    const stop = async (edge: Server): Promise<() => Promise<void>> => {
+      const port = portOf(edge);
+      edge.closeAllConnections();
+      edge.close();
+      await once(edge, 'close');
+      return async () => {
+        edge.listen(port, '127.0.0.1');
+        await once(edge, 'listening');
+      };
+    };
+    const post = (path: string) => fetch(url + path, { method: 'POST', body: '{"n":1}' });
+
+    test("passes calls that one edge doesn't accept to the other, also when both restart right after one another", async () => {
+      for (const [stopped, other] of [
+        [0, 'two'],
+        [1, 'one'],
+        [0, 'two'],
+      ] as const) {
+        const start = await stop(edges[stopped]!);
+        for (let i = 0; i < 20; i++) {
+          const response = await post('/v1/chat/completions');
+          expect([response.status, await response.text()]).toEqual([200, other]);
+        }
+        await start();
       }
-      first!.listen(port, '127.0.0.1');
-      await once(first!, 'listening');
       await until(async () => (await (await fetch(`${url}/health`)).text()) === 'one');
+    });
+
+    test('answers in the form of the API when there is no edge', async () => {
+      const starts = [await stop(edges[0]!), await stop(edges[1]!)];
+      const response = await post('/v1/chat/completions');
+      expect([response.status, response.headers.get('content-type')]).toEqual([502, 'application/json']);
+      expect(response.headers.get('retry-after')).toBe('1');
+      const { message } = errorTable.service_unavailable;
+      const error = { message, type: 'server_error', param: null, code: 'service_unavailable' };
+      expect(await response.json()).toEqual({ error });
+      const messages = await post('/v1/messages?beta=true');
+      expect([messages.status, await messages.json()]).toEqual([
+        502,
+        { type: 'error', error: { type: 'overloaded_error', message } },
+      ]);
+      expect((await fetch(`${url}/unavailable`)).headers.get('content-type')).toContain('text/html');
+      for (const start of starts) await start();
+      expect((await post('/v1/chat/completions')).status).toBe(200);
     });
   });
 } else {

@@ -102,3 +102,30 @@ describe('an edge under load', () => {
     expect((await compareBooks(rig, { crashes: true })).books).toEqual(CLEAN);
   }, 60_000);
 });
+
+/** Longer than the 28 s that calls have without the setting. */
+const LONG = { words: 62, ttftMs: 10, chunkMs: 500 };
+
+describe.each([
+  ['60', '200', 31_000, 60_000],
+  ['4', 'error event service_unavailable', 3_200, 10_200],
+])('with DRAIN_SECONDS=%s', (seconds, expected, atLeastMs, atMostMs) => {
+  let rig: Rig;
+  beforeAll(async () => {
+    rig = await startRig(`drain-${seconds}`, { edgeEnv: { DRAIN_SECONDS: seconds } });
+  }, 60_000);
+  afterAll(() => rig?.close(), 60_000);
+
+  test(`a stream of half a minute ends with ${expected}`, async () => {
+    const [customer] = await rig.customers(1);
+    const streaming = rig.journal.call(rig.url, customer!.key, LONG, { stream: true, limitMs: 60_000 });
+    await until(() => rig.upstream.open() > 0);
+    const { code, tookMs } = await rig.edge.end('SIGTERM');
+    expect(outcome(await streaming)).toBe(expected);
+    expect(code).toBe(0);
+    expect(tookMs).toBeGreaterThan(atLeastMs - 1_000);
+    expect(tookMs).toBeLessThan(onBusyMachine(atMostMs));
+    await rig.edge.start();
+    expect((await compareBooks(rig, { crashes: true })).books).toEqual(CLEAN);
+  }, 120_000);
+});

@@ -116,7 +116,7 @@ describe('canaries', () => {
     const routing = join(folder, 'routing.yaml');
     writeFileSync(
       routing,
-      `model_list:\n${nodes.join('\n')}\nrouter_settings: { num_retries: 0, retry_after: 0, allowed_fails: 1000 }\ngeneral_settings: { master_key: os.environ/UPSTREAM_MASTER_KEY }\n`,
+      `model_list:\n${nodes.join('\n')}\nrouter_settings: { num_retries: 0, retry_after: 0, allowed_fails: 1000, cooldown_time: 0 }\ngeneral_settings: { master_key: os.environ/UPSTREAM_MASTER_KEY }\n`,
     );
     return {
       LOG_LEVEL: 'trace',

@@ -1,15 +1,21 @@
 import { realDisk, type SpoolDisk } from '../../src/metering/segment.js';
 
 /** A disk that fails like a full volume: writes some bytes, then none. */
-export function fillableDisk(): SpoolDisk & { full: boolean; syncFails: number; syncs: number } {
+export function fillableDisk(): SpoolDisk & {
+  full: boolean;
+  code: string;
+  syncFails: number;
+  syncs: number;
+} {
   const disk = {
     full: false,
+    code: 'ENOSPC',
     syncFails: 0,
     syncs: 0,
     write(fd: number, bytes: Buffer, offset: number, length: number): number {
       if (!disk.full) return realDisk.write(fd, bytes, offset, length);
       if (offset === 0 && length > 20) return realDisk.write(fd, bytes, offset, 20);
-      throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+      throw Object.assign(new Error(`${disk.code}: write`), { code: disk.code });
     },
     sync(fd: number): Promise<void> {
       disk.syncs++;

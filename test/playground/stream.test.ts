@@ -225,9 +225,10 @@ describe('runs that are followed over a socket', () => {
     const { token: greedy } = await suite.signUp('team');
     const never = 'Never. [[sim words=2000 ttft_ms=10 chunk_ms=200]]';
     const waiting = Array.from({ length: 7 }, () => ask(suite.url, greedy, [FAST], never));
-    // Of 32 places one may have a quarter of those that are left: six.
+    // Of 32 places one may have a quarter of those that are left: six. The seventh waits for 10 s.
     const refused = await Promise.race(waiting);
-    expect([refused.status, refused.body.error.code]).toEqual([503, 'service_unavailable']);
+    expect([refused.status, refused.body.error.code]).toEqual([429, 'rate_limit_exceeded']);
+    expect(refused.headers.get('retry-after')).toBe('1');
     const list = () =>
       call<Session[]>(suite.url, 'GET', '/api/playground', { token: greedy }).then(({ body }) => body);
     await until(async () => (await list()).length === 6);

@@ -51,11 +51,14 @@ describe('the routing file', () => {
         upstreamModel: 'gemma-3-4b',
         apiBase: 'http://10.0.0.5:8000/v1',
         apiKey: 'node-secret',
+        headers: { authorization: 'Bearer node-secret' },
+        query: '',
         inputCost: 100_000n,
         outputCost: 300_000n,
         timeoutMs: 30_000,
         idleMs: 2_500,
-        weight: 1,
+        weight: 100,
+        limits: { callsPerMinute: 100, tokensPerMinute: undefined, parallel: undefined },
         maxTokensField: 'both',
         simulated: false,
       },
@@ -65,6 +68,39 @@ describe('the routing file', () => {
     expect(routing.settings.cooldownMs).toBe(60_000);
     const withKey = parseRouting(valid, 'r', { NODE_KEY: 'k', UPSTREAM_MASTER_KEY: 'sk-m' });
     expect(withKey.masterKey?.read()).toBe('sk-m');
+  });
+
+  test('names the settings that have no effect here, without their values', () => {
+    const more = valid
+      .replace('      rpm: 100\n', '      rpm: 100\n      drop_params: true\n      order: 1\n')
+      .replace('    model_info:', '    tpm: 7\n    model_info:');
+    const text = `${more}router_settings: { redis_host: secret-host, num_retries: 1 }\nx-mine: 1\nguardrails: [{ a: 1 }]\n`;
+    const { ignored } = parseRouting(text, 'r', { NODE_KEY: 'k' });
+    expect(ignored).toEqual([
+      'model_list.tpm',
+      'litellm_params.drop_params',
+      'litellm_params.order',
+      'router_settings.redis_host',
+      'litellm_settings.drop_params',
+      'litellm_settings.langfuse',
+      'guardrails',
+    ]);
+    expect(parseRouting(defaultFile(), 'r', SIMULATOR).ignored).toEqual([]);
+  });
+
+  test.each([
+    ['extra_headers: { Content-Length: "7" }', /extra_headers\..*is a header that the router sets/],
+    ['extra_headers: { "a b": "7" }', /extra_headers\..*must be the name of a header/],
+    ['extra_headers: { a: "7\\n8" }', /extra_headers\.a: must be one line/],
+    ['api_version: "7&x=1"', /api_version: must be a version/],
+    ['rpm: 0', /rpm: /],
+    ['max_parallel_requests: 1.5', /max_parallel_requests: /],
+    ['model: azure/gpt', /api_base: needs an api_version, or must end with \/openai\/v1/],
+  ])('%s is a fault', (line, fault) => {
+    const text = line.startsWith('model:')
+      ? valid.replace('model: openai/gemma-3-4b', line)
+      : valid.replace('rpm: 100', line);
+    expect(faultsOf(text)).toEqual([expect.stringMatching(fault)]);
   });
 
   test('is read with its merge keys: a map counts before what it merges, and of a list the first', () => {

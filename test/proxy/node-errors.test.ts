@@ -21,7 +21,7 @@ const routing = (nodeUrl: string, deadUrl: string) => `model_list:
   - model_name: gateway/stalling
     litellm_params: { model: openai/gemma-3-4b, api_base: "${nodeUrl}", input_cost_per_token: 0, output_cost_per_token: 0, stream_timeout: 0.2 }
     model_info: { id: stalling }
-router_settings: { num_retries: 0, allowed_fails: 1000 }
+router_settings: { num_retries: 0, allowed_fails: 1000, cooldown_time: 0 }
 `;
 
 describe('what a node does wrong', () => {

@@ -250,10 +250,12 @@ describe('the process of the model proxy', () => {
     await until(() => output().includes('invalid routing file; keeping the previous one'));
     expect(await models()).toContain('gateway/fast');
 
-    writeFileSync(path, OWN_KEY_ROUTING.replace('model_name: gateway/embed', 'model_name: gateway/other'));
+    const changed = OWN_KEY_ROUTING.replace('model_name: gateway/embed', 'model_name: gateway/other');
+    writeFileSync(path, `${changed}litellm_settings: { drop_params: true }\n`);
     child.kill('SIGHUP');
     await until(async () => (await models()).includes('gateway/other'));
     await until(() => output().includes('the model table has no gateway/other'));
+    await until(() => output().includes('"settings":["litellm_settings.drop_params"]'));
     await until(() => output().includes('gateway/embed: no deployment serves it'));
     expect((await chat(url, ask('hello'), OWN_KEY)).status).toBe(200);
     expect((await (await slow).text()).endsWith('data: [DONE]\n\n')).toBe(true);

@@ -14,6 +14,8 @@ export interface Node {
   streamTimeout?: number;
   /** Left out: both. */
   maxTokensField?: string;
+  /** More of its `litellm_params`. */
+  params?: Record<string, unknown>;
 }
 
 /** Nobody listens there. */
@@ -22,7 +24,7 @@ export const DEAD_URL = 'http://127.0.0.1:1';
 /** Text of a routing file: JSON is YAML. `settings` are the file's `router_settings`; without them, the defaults apply. */
 export function routes(nodes: readonly Node[], settings: Record<string, unknown> = {}): string {
   return JSON.stringify({
-    model_list: nodes.map(({ model, id, url, weight, timeout, streamTimeout, maxTokensField }) => ({
+    model_list: nodes.map(({ model, id, url, weight, timeout, streamTimeout, maxTokensField, params }) => ({
       model_name: model,
       litellm_params: {
         model: `openai/internal-${id}`,
@@ -32,6 +34,7 @@ export function routes(nodes: readonly Node[], settings: Record<string, unknown>
         weight,
         timeout,
         stream_timeout: streamTimeout,
+        ...params,
       },
       model_info: { id, max_tokens_field: maxTokensField },
     })),

@@ -1,4 +1,5 @@
 import { chanceOf } from '../../src/proxy/simulator/random.js';
+import { DeploymentLimits } from '../../src/router/deployment-limits.js';
 import { Group } from '../../src/router/group.js';
 import { Health } from '../../src/router/health.js';
 import { Gate, Host } from '../../src/router/node-gate.js';
@@ -25,6 +26,11 @@ const groupOf = (weights: readonly number[]) =>
       deployment: { id: String(index), weight } as Deployment,
       health: new Health(),
       gate: new Gate(new Host(() => undefined)),
+      limits: new DeploymentLimits({
+        callsPerMinute: undefined,
+        tokensPerMinute: undefined,
+        parallel: undefined,
+      }),
       bound: { field: undefined },
     })),
   );

@@ -41,7 +41,7 @@ describe('the router in process', () => {
     const models = ['gateway/fast', 'gateway/embed'];
     proxy = await startTestProxy(db, {
       config: routes(models.map((model, index) => ({ model, id: `node-${index}`, url: node.url }))),
-      settings: { numRetries: 0, allowedFails: 1_000 },
+      settings: { numRetries: 0, allowedFails: 1_000, cooldownMs: 0 },
       timeoutMs: LONG_MS,
       idleMs: LONG_MS,
     });

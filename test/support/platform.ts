@@ -39,6 +39,8 @@ export interface TestPlatformOptions {
   /** Time for playground runs to end when it closes; none by default. */
   runsMayEndMs?: number;
   bounds?: PlatformDeps['bounds'];
+  /** A free one by default. */
+  port?: number;
   /** Web pages; by default those of this checkout. `null`: none. */
   web?: WebBuild | null;
 }
@@ -83,6 +85,7 @@ export async function startTestPlatform(
     registry = createRegistry('test'),
     socketBounds,
     bounds,
+    port = 0,
     web,
     runsMayEndMs: stopPatienceMs = 0,
   }: TestPlatformOptions = {},
@@ -128,11 +131,12 @@ export async function startTestPlatform(
     registry,
     signals,
     socketBounds,
-    bounds,
+    // Otherwise each test would wait for connections that its client keeps.
+    bounds: { restMs: 0, ...bounds },
     ready: () => schemaIsCurrent(db.orm),
     web: web === undefined ? loadWebBuild() : (web ?? undefined),
   });
-  const address = await app.listen({ host: '127.0.0.1', port: 0 });
+  const address = await app.listen({ host: '127.0.0.1', port });
   return {
     url: address,
     app,

@@ -13,3 +13,7 @@ export const limitOpenFiles = (pid: number, files: number): void => void prlimit
 
 const prlimit = (pid: number, ...options: string[]): string =>
   execFileSync(PRLIMIT!, ['--pid', String(pid), ...options], { encoding: 'utf8' });
+
+/** Sets how many bytes a file may have to which a process writes, as a soft limit. */
+export const limitFileSize = (pid: number, bytes: number | 'unlimited'): void =>
+  void prlimit(pid, `--fsize=${bytes}:`);

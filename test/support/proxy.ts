@@ -19,7 +19,7 @@ export async function startTestProxy(db: TestDatabase, options: TestProxyOptions
   const { router, keys } = started;
   const masterKey = TEST_SECRETS.UPSTREAM_MASTER_KEY;
   const log = options.log ?? createLogger('proxy', 'silent');
-  const { bounds } = options;
+  const bounds = { restMs: 0, ...options.bounds };
   const proxy = createProxy({ ...{ router, keys, masterKey, log, bounds }, drainTimeoutMs: 2_000 });
   const url = await proxy.app.listen({ port: 0, host: '127.0.0.1' });
   return {

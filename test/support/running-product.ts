@@ -122,7 +122,7 @@ function patientRouting(folder: string): string {
   const routing = parse(readFileSync('proxy.config.yaml', 'utf8')) as {
     router_settings: Record<string, unknown>;
   };
-  Object.assign(routing.router_settings, { retry_after: 0.02, allowed_fails: 1_000 });
+  Object.assign(routing.router_settings, { retry_after: 0.02, allowed_fails: 1_000, cooldown_time: 0 });
   // JSON is YAML.
   writeFileSync(path, JSON.stringify(routing));
   return path;

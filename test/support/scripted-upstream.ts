@@ -25,7 +25,7 @@ export interface ScriptedUpstream {
 }
 
 /** An upstream over real HTTP that follows a test's script and remembers its requests. */
-export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
+export async function startScriptedUpstream(port = 0): Promise<ScriptedUpstream> {
   const seen: SeenRequest[] = [];
   let script: Script = (_request, response) => chat()(_request, response);
   let begun = 0;
@@ -57,7 +57,7 @@ export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
       void script(record, response);
     });
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

@@ -102,10 +102,12 @@ describeInBrowser('the keys of the dashboard', () => {
     await page.waitForURL('**/dashboard/billing');
     await goTo('API keys');
     await make('saved');
+    const isClosed = () => page.waitForURL(/\/dashboard\/keys$/);
     await dialog(page).getByRole('button', { name: 'I’ve saved it' }).click();
-    await dialog(page).waitFor({ state: 'hidden' });
+    await isClosed();
     await page.getByRole('button', { name: 'Create key' }).click();
     await dialog(page).getByRole('button', { name: 'Cancel' }).click();
+    await isClosed();
     await dialog(page).waitFor({ state: 'hidden' });
     await page.evaluate('history.back()');
     await page.waitForURL('**/dashboard/billing');

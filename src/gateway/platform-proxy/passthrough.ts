@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type Dispatcher, Pool } from 'undici';
+import { type Dispatcher, errors, Pool } from 'undici';
 import { type ErrorCode, errorBody, errorEntry } from '../../errors.js';
 import { MemoryPool } from '../../lib/fair/memory-pool.js';
 import { MAX_HEADER_BYTES } from '../../lib/http-limits.js';
@@ -9,6 +9,7 @@ import type { Logger } from '../../lib/logger.js';
 import { networksOf } from '../../lib/network.js';
 import { createOutageLog } from '../../lib/outage-log.js';
 import type { Tracing } from '../../lib/tracing/tracing.js';
+import { patientConnector } from '../../lib/upstream/patient-connector.js';
 import { askForBody } from '../request-guard.js';
 import { clientOf, type ResourceLimits } from '../resource-limits.js';
 import { edgeRules } from '../route-rules.js';
@@ -21,7 +22,8 @@ import { acceptUpgrades } from './upgrade.js';
 import type { PlatformAnswer } from './upgrade-handler.js';
 
 export interface PassthroughOptions {
-  platformUrl: string;
+  /** Platforms that share one database. They differ in host and port only. */
+  platformUrls: readonly string[];
   log: Logger;
   bounds: ResourceLimits;
   tracing: Tracing | undefined;
@@ -42,6 +44,9 @@ const METHODS = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'];
 const MAX_STATUS = 599;
 /** Time for the platform to begin its answer. */
 const ANSWER_TIMEOUT_MS = 60_000;
+const CONNECT_TIMEOUT_MS = 10_000;
+/** How long a request waits for a platform that refuses connections: it restarts. */
+const PATIENCE_MS = 3_000;
 const RETRY_AFTER_SECONDS = 1;
 const TOO_MANY = 'Too many requests from this address are in progress. Try again in a moment.';
 const NO_ROOM = 'Too many large requests are in progress. Try again in a moment.';
@@ -68,11 +73,12 @@ const QUIET_MS = 5_000;
  */
 export async function passthrough(
   app: FastifyInstance,
-  { platformUrl, log, bounds, tracing }: PassthroughOptions,
+  { platformUrls, log, bounds, tracing }: PassthroughOptions,
 ): Promise<void> {
   const queue = new PlatformQueue(bounds);
   const answers = new ResponseBuffering(bounds);
-  const { origin, pathname } = new URL(platformUrl);
+  const addresses = platformUrls.map((url) => new URL(url));
+  const { origin, pathname } = addresses[0]!;
   const base = pathname.replace(/\/$/, '');
   const targetOf = (url: string): string => platformTarget(base, url);
   const platform = new Pool(origin, {
@@ -83,7 +89,12 @@ export async function passthrough(
     // The content security policy of a widget's frame lists all of its domains twice.
     maxHeaderSize: MAX_HEADER_BYTES,
     // The limits assume that a connection carries one request at a time.
-    allowH2: false,
+    connect: patientConnector({
+      addresses,
+      patienceMs: PATIENCE_MS,
+      timeout: CONNECT_TIMEOUT_MS,
+      allowH2: false,
+    }),
   });
   const outages = createOutageLog(log, 'the platform', QUIET_MS, PLATFORM_OUTAGE);
   // Idle connections would outlive the edge.
@@ -104,7 +115,8 @@ export async function passthrough(
     answers.send(reply.request.client, body, reply.raw);
   };
   const upgrades = acceptUpgrades(app, {
-    origin,
+    addresses,
+    patienceMs: PATIENCE_MS,
     targetOf,
     timeoutMs: bounds.upgradeTimeoutMs,
     forwarded: forwardedHeaders,
@@ -163,7 +175,13 @@ interface AskEnds extends Pick<PassthroughOptions, 'tracing'> {
   failed(reply: FastifyReply, error: Error): void;
 }
 
-/** Sends the request to the platform once. It is never retried, which would burden a platform in trouble. */
+/** Methods that change nothing. */
+const REPEATABLE = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/**
+ * Sends the request to the platform. Without an answer because the connection broke, it is sent once more if that changes nothing: the
+ * platform may have been restarted. Otherwise it is never sent twice, which would burden a platform in trouble.
+ */
 function ask(
   platform: Dispatcher,
   path: string,
@@ -176,19 +194,33 @@ function ask(
   const span = tracing?.of(request.raw);
   span?.note({ 'http.route': 'platform' });
   if (span) headers.traceparent = span.traceparent;
-  platform.request({ path, method, body, headers }, (error, answer) => {
-    if (error) free();
-    // Without a listener, an error of an abandoned answer would be uncaught.
-    else answer.body.once('close', free).on('error', () => undefined);
-    if (reply.raw.destroyed || reply.sent) answer?.body?.destroy();
-    else if (error) failed(reply, error);
-    else if (answer.statusCode <= MAX_STATUS) send(reply, answer);
-    else {
-      answer.body.destroy();
-      failed(reply, new Error(`the platform responded with status ${answer.statusCode}`));
-    }
-  });
+  let mayRepeat = REPEATABLE.has(method) && !hasBody(request.raw);
+  const tryOnce = (): void =>
+    platform.request({ path, method, body, headers }, (error, answer) => {
+      const isGone = reply.raw.destroyed || reply.sent;
+      if (error && mayRepeat && !isGone && isBroken(error)) {
+        mayRepeat = false;
+        tryOnce();
+        return;
+      }
+      if (error) free();
+      // Without a listener, an error of an abandoned answer would be uncaught.
+      else answer.body.once('close', free).on('error', () => undefined);
+      if (isGone) answer?.body?.destroy();
+      else if (error) failed(reply, error);
+      else if (answer.statusCode <= MAX_STATUS) send(reply, answer);
+      else {
+        answer.body.destroy();
+        failed(reply, new Error(`the platform responded with status ${answer.statusCode}`));
+      }
+    });
+  tryOnce();
 }
+
+/** Whether the connection ended without an answer. */
+const isBroken = (error: Error): boolean =>
+  error instanceof errors.SocketError ||
+  ['ECONNRESET', 'EPIPE'].includes(String((error as NodeJS.ErrnoException).code));
 
 /**
  * Buffers a request's body before it is forwarded. Its bytes count for the client's widest network (IPv4 /24, IPv6 /48), because

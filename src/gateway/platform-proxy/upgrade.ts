@@ -2,6 +2,7 @@ import { type IncomingHttpHeaders, type IncomingMessage, ServerResponse } from '
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Dispatcher, Pool } from 'undici';
+import { patientConnector } from '../../lib/upstream/patient-connector.js';
 import { type PlatformAnswer, UpgradeHandler } from './upgrade-handler.js';
 
 /** Time to send the last bytes to one side after the other has closed. */
@@ -22,8 +23,10 @@ const REQUEST_HEADERS = [
 const RESPONSE_HEADERS = ['sec-websocket-accept', 'sec-websocket-protocol'] as const;
 
 export interface UpgradeOptions {
-  /** Origin of the platform. */
-  origin: string;
+  /** Platforms, which differ in host and port only. */
+  addresses: readonly URL[];
+  /** How long to try again while all of them refuse connections. */
+  patienceMs: number;
   /** The target of a request to the platform. */
   targetOf(url: string): string;
   /** Time to connect to the platform, and then for its answer. */
@@ -55,11 +58,10 @@ export function acceptUpgrades(app: FastifyInstance, options: UpgradeOptions): U
   const waiting = new WeakMap<IncomingMessage, Socket>();
   const open = new Set<Socket>();
   // In addition to the connections of other requests: each upgrade occupies one.
-  const { origin, timeoutMs } = options;
-  const platform = new Pool(origin, {
-    connectTimeout: timeoutMs,
+  const { addresses, patienceMs, timeoutMs } = options;
+  const platform = new Pool(addresses[0]!.origin, {
+    connect: patientConnector({ addresses, patienceMs, timeout: timeoutMs, allowH2: false }),
     headersTimeout: timeoutMs,
-    allowH2: false,
   });
   app.addHook('onClose', () => platform.destroy());
   app.server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {

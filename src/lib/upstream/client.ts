@@ -1,5 +1,6 @@
-import { buildConnector } from 'undici';
+import type { buildConnector } from 'undici';
 import { SlotSet } from '../slot-set.js';
+import { type PatientConnectorOptions, patientConnector } from './patient-connector.js';
 import { UpstreamConnection } from './upstream-connection.js';
 import { type ExchangeOwner, UpstreamExchange } from './upstream-exchange.js';
 import type { UpstreamHandler } from './upstream-handler.js';
@@ -8,6 +9,8 @@ export interface UpstreamClientOptions {
   /** `http:` or `https:`; its path is ignored. */
   url: URL;
   connectTimeoutMs: number;
+  /** How long a call waits for an upstream that refuses connections; by default not at all. Less than `connectTimeoutMs`. */
+  patienceMs?: number;
   /**
    * Whether the upstream always returns a call's `x-request-id`, as our own proxy does. For other upstreams, the client learns this from
    * the first matching response, since some send ids of their own.
@@ -45,11 +48,13 @@ export class UpstreamClient implements ExchangeOwner {
     const { url, connectTimeoutMs, echoes = false, sharedAfterMs = Number.POSITIVE_INFINITY } = options;
     this.#origin = url.origin;
     // With the small mark, a paused connection buffers one read instead of two.
-    this.#connect = buildConnector({
+    this.#connect = patientConnector({
+      addresses: [url],
+      patienceMs: options.patienceMs ?? 0,
       allowH2: false,
       timeout: connectTimeoutMs,
       highWaterMark: READ_BYTES,
-    } as buildConnector.BuildOptions);
+    } as PatientConnectorOptions);
     this.connectTimeoutMs = connectTimeoutMs;
     this.#echoes = echoes;
     this.#sharedAfterMs = sharedAfterMs;

@@ -39,10 +39,10 @@ export interface PlaygroundService extends Sharing {
    */
   start(context: ServiceContext, input: RunPlaygroundInput): Promise<SessionOutput>;
   /**
-   * The same for callers that wait for all runs. A failed run is part of the session. @throws AppError also
-   * `service_unavailable`
+   * The same for callers that wait for all runs. A failed run is part of the session. A call of an account with many others waits for up
+   * to 10 s before its runs start; it starts none if `left` is aborted meanwhile. @throws AppError as `start`
    */
-  run(context: ServiceContext, input: RunPlaygroundInput): Promise<AwaitedSession>;
+  run(context: ServiceContext, input: RunPlaygroundInput, left: AbortSignal): Promise<AwaitedSession>;
   /** A page; by default the newest 50, or all shared sessions. Newest first, with shortened texts. */
   list(
     context: ServiceContext,
@@ -87,15 +87,9 @@ export function createPlaygroundService(deps: ServiceDeps): PlaygroundService {
     async start(context, input) {
       return (await startSession(context, input, deps)).session;
     },
-    async run(context, input) {
-      const leave = runner.takePlace(requireViewer(context).accountId);
-      if (!leave) {
-        throw new AppError('service_unavailable', {
-          message: TOO_MANY_WAIT,
-          retryAfterSeconds: 1,
-          quiet: true,
-        });
-      }
+    async run(context, input, left) {
+      const leave = await runner.takePlace(requireViewer(context).accountId, left);
+      if (!leave) throw new AppError('rate_limit_exceeded', { message: TOO_MANY_WAIT, retryAfterSeconds: 1 });
       try {
         const { session, live } = await startSession(context, input, deps);
         const whole = live

@@ -9,12 +9,16 @@ import { useEffect, useRef } from 'react';
  */
 export function useCloseDialog(isOpen: boolean, leave: () => void): () => void {
   const router = useRouter();
-  const index = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.state.__TSR_index });
+  /** Undefined during a navigation: one that follows at once would leave the place of the closed dialog. */
+  const index = useRouterState({
+    select: ({ status, resolvedLocation }) =>
+      status === 'idle' ? resolvedLocation?.state.__TSR_index : undefined,
+  });
   /** The history entry of the page without the dialog. */
   const page = useRef<number>(undefined);
   const isThere = useRef(false);
   useEffect(() => {
-    if (!isOpen) page.current = index;
+    if (!isOpen && index !== undefined) page.current = index;
   }, [isOpen, index]);
   useEffect(() => {
     isThere.current = isOpen;

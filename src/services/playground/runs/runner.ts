@@ -56,7 +56,11 @@ const STOPPED: RunFailure = {
   message: 'The service is restarting. Run it again.',
 };
 /** Requests that wait for whole sessions: each holds one of the edge's 144 connections. */
-const WAITING_REQUESTS = { atOnce: 32, partOfFree: 1 / 5 };
+const WAITING_REQUESTS = {
+  ...{ atOnce: 32, partOfFree: 1 / 5 },
+  // Others wait for one of these places.
+  ...{ waiting: 32, waitingPerOwner: 16, patienceMs: 10_000 },
+};
 /** Time for runs to end when the process stops. */
 const STOP_PATIENCE_MS = 15_000;
 const WRITE_RETRY_MS = 500;
@@ -104,11 +108,24 @@ export class Runner {
   }
 
   /**
-   * Reserves a slot among the requests that wait for whole sessions, and returns a function that frees it. Undefined
-   * if all are taken.
+   * Takes a place among the requests that wait for whole sessions, and waits for one if necessary. Returns a function that frees it;
+   * undefined if there was none in time, too many wait, or `left` was aborted.
    */
-  takePlace(accountId: string): Leave | undefined {
-    return this.#waiting.tryEnter(accountId);
+  takePlace(accountId: string, left: AbortSignal): Promise<Leave | undefined> {
+    return new Promise((resolve) => {
+      const none = (): void => {
+        left.removeEventListener('abort', none);
+        stopWaiting();
+        resolve(undefined);
+      };
+      const take = (leave: Leave): void => {
+        left.removeEventListener('abort', none);
+        resolve(leave);
+      };
+      left.addEventListener('abort', none);
+      let stopWaiting: Leave = () => undefined;
+      stopWaiting = this.#waiting.join(accountId, take, none);
+    });
   }
 
   /** Starts the runs of a session and returns at once. */
