@@ -56,6 +56,7 @@ const schema = z.object({
   MEDIA_ALLOW_PRIVATE: envFlag.default(false),
   ACCESS_TOKEN_TTL_SECONDS: seconds.default(3600),
   PASSWORD_HASH_PROFILE: envOneOf(['owasp', 'test']).default('owasp'),
+  TOPUP: envOneOf(['mock', 'off']).optional(),
   SMTP_URL: url(/^smtps?$/, 'smtp', 'smtp://user:password@mail.example.com:587').optional(),
   MAIL_FROM: mailFrom.optional(),
   ADMIN_EMAIL: addressInput.optional(),

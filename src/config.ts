@@ -96,6 +96,8 @@ export function loadConfig(env: NodeJS.ProcessEnv, role: ProcessRole) {
     webhookAllowPrivate: raw.WEBHOOK_ALLOW_PRIVATE,
     /** Whether bodies may name media at addresses of private networks. */
     mediaAllowPrivate: raw.MEDIA_ALLOW_PRIVATE,
+    /** Whether users can add credit themselves, without paying, or not at all. */
+    topUp: raw.TOPUP ?? (production ? 'off' : 'mock'),
     /** Null: mail isn't configured. */
     mail: raw.SMTP_URL
       ? { smtpUrl: raw.SMTP_URL, from: raw.MAIL_FROM ?? `no-reply@${new URL(publicBaseUrl).hostname}` }
