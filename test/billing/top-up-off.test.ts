@@ -59,7 +59,7 @@ describe('top-ups in production', () => {
 describe('top-ups outside production', () => {
   const suite = usePlatform();
 
-  test('are a mock, and clients are told so', async () => {
+  test('are a mock, and clients see that', async () => {
     const { body } = await call(suite.url, 'GET', '/api/billing/config');
     expect(body).toEqual({ provider: 'mock', amounts_usd: AMOUNTS, auto_topup: false });
   });
