@@ -1,3 +1,4 @@
+import { accessSync, constants } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { MOST_EDGES, type ProcessRole, type RawConfig } from './config-schema.js';
 import { isWeakSecret } from './lib/weak-secret.js';
@@ -67,6 +68,36 @@ function databaseFaults(raw: RawConfig): string[] {
   return ['DATABASE_DIRECT_URL: also set DATABASE_URL, the address of the same database through the pooler'];
 }
 
+const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
+const SSL_FILES = ['sslrootcert', 'sslcert', 'sslkey'];
+
+/** What keeps TLS connections from being made. Without this, a process would wait for its database, or trust fewer CAs. */
+function tlsFaults(raw: RawConfig): string[] {
+  const faults: string[] = [];
+  const needFile = (name: string, path: string | null | undefined): void => {
+    if (path && !isReadable(path)) faults.push(`${name}: this process can't read the file ${path}`);
+  };
+  needFile('NODE_EXTRA_CA_CERTS', raw.NODE_EXTRA_CA_CERTS);
+  for (const name of ['DATABASE_URL', 'DATABASE_DIRECT_URL'] as const) {
+    const { searchParams } = new URL(raw[name] ?? 'postgres://unset');
+    const mode = searchParams.get('sslmode');
+    if (mode !== null && !SSL_MODES.includes(mode)) {
+      faults.push(`${name}: sslmode must be ${SSL_MODES.slice(0, -1).join(', ')} or ${SSL_MODES.at(-1)}`);
+    }
+    for (const file of SSL_FILES) needFile(`${name}: ${file}`, searchParams.get(file));
+  }
+  return faults;
+}
+
+function isReadable(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Roll-ups must be kept at least as long as the events they sum up. */
 function retentionFaults({
   HISTORY_RETENTION_MONTHS: history,
@@ -122,6 +153,7 @@ export const faultsOf = (raw: RawConfig, role: ProcessRole): string[] => [
   ...(raw.NODE_ENV === 'production' ? productionFaults(raw) : []),
   ...roleFaults(raw, role),
   ...databaseFaults(raw),
+  ...tlsFaults(raw),
   ...retentionFaults(raw),
   ...(role === 'launcher' ? [...edgeFaults(raw), ...portFaults(raw)] : []),
 ];

@@ -35,6 +35,7 @@ const schema = z.object({
   DATA_DIR: z.string().default('.data'),
   DATABASE_URL: database.optional(),
   DATABASE_DIRECT_URL: database.optional(),
+  NODE_EXTRA_CA_CERTS: z.string().optional(),
   REDIS_URL: url(/^rediss?$/, 'redis', 'redis://127.0.0.1:6379').optional(),
   PLATFORM_URL: url(/^https?$/, 'http or https', 'http://127.0.0.1:3000').optional(),
   PLATFORM_PORT: port.optional(),

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { MikroORM } from '@mikro-orm/postgresql';
-import { Client, escapeIdentifier } from 'pg';
+import { type Client, escapeIdentifier } from 'pg';
+import { DatabaseClient } from './client.js';
 import { isLockFault } from './lock-fault.js';
 import { advisoryLocks } from './locks.js';
 
@@ -30,7 +31,7 @@ interface MissingPart {
  */
 export async function buildPartitionIndexes(orm: MikroORM): Promise<void> {
   // A separate connection: building may take an hour, and closing it ends its settings and its lock.
-  const client = new Client({
+  const client = new DatabaseClient({
     connectionString: orm.config.get('clientUrl'),
     application_name: 'gateway-indexes',
     keepAlive: true,
