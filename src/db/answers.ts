@@ -10,6 +10,7 @@ const ANSWER_MS = 2_000;
 export async function answers(connectionString: string, pooled = false): Promise<boolean> {
   const client = new DatabaseClient({
     connectionString,
+    pooled,
     connectionTimeoutMillis: ANSWER_MS,
     query_timeout: ANSWER_MS,
     ...sessionSettings(pooled),

@@ -48,6 +48,7 @@ export function connectionOptions({
       // MikroORM takes host, user and database from `clientUrl`, and drops its parameters, such as `sslmode`.
       connectionString: databaseUrl,
       Client: DatabaseClient,
+      pooled,
       application_name: `gateway-${processName}`,
       ...sessionSettings(pooled),
       connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,

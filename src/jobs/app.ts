@@ -94,6 +94,7 @@ export async function startJobsApp(options: JobsAppOptions): Promise<JobRunner |
   const pool = new pg.Pool({
     connectionString: databaseUrl,
     Client: DatabaseClient,
+    ...{ pooled },
     application_name: 'gateway-jobs-schedule',
     max: POOL_SIZE,
     ...sessionSettings(pooled),
