@@ -14,7 +14,12 @@ const STARRED = [
   'WEBHOOK_SECRET',
 ] as const;
 export const SECRETS = ['UPSTREAM_MASTER_KEY', 'JWT_SECRET', 'ENCRYPTION_KEY', 'WEBHOOK_SECRET'] as const;
-const OPTIONAL_SECRETS = ['JWT_SECRET_PREVIOUS', 'ENCRYPTION_KEY_PREVIOUS', 'GPU_HEARTBEAT_SECRET'] as const;
+const OPTIONAL_SECRETS = [
+  'JWT_SECRET_PREVIOUS',
+  'ENCRYPTION_KEY_PREVIOUS',
+  'GPU_HEARTBEAT_SECRET',
+  'GPU_HEARTBEAT_SECRET_PREVIOUS',
+] as const;
 
 function productionFaults(raw: RawConfig): string[] {
   const faults: string[] = [];
@@ -60,6 +65,12 @@ function roleFaults(raw: RawConfig, role: ProcessRole): string[] {
     );
   }
   return faults;
+}
+
+/** A previous secret alone would disable the routes that it belongs to. */
+function rotationFaults(raw: RawConfig): string[] {
+  if (raw.GPU_HEARTBEAT_SECRET_PREVIOUS === undefined || raw.GPU_HEARTBEAT_SECRET !== undefined) return [];
+  return ['GPU_HEARTBEAT_SECRET_PREVIOUS: also set GPU_HEARTBEAT_SECRET'];
 }
 
 /** DATABASE_DIRECT_URL is a second address of the database at DATABASE_URL, so it requires that. */
@@ -152,6 +163,7 @@ function edgeFaults(raw: RawConfig): string[] {
 export const faultsOf = (raw: RawConfig, role: ProcessRole): string[] => [
   ...(raw.NODE_ENV === 'production' ? productionFaults(raw) : []),
   ...roleFaults(raw, role),
+  ...rotationFaults(raw),
   ...databaseFaults(raw),
   ...tlsFaults(raw),
   ...retentionFaults(raw),

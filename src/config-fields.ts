@@ -40,6 +40,12 @@ export const secondsOrNever = secondsWithin((value) => value <= DAY, `from 0 to 
 export const url = (protocols: RegExp, kind: string, example: string) =>
   z.url({ protocol: protocols, error: `must be a URL (${kind}), such as ${example}` });
 
+/** Redis has 16 databases. The client would use the first one in the place of another that the server refuses. */
+export function hasRedisDatabase(address: string): boolean {
+  const path = URL.canParse(address) ? new URL(address).pathname : '';
+  return !path.startsWith('/') || /^\/(?:\d|1[0-5])?$/.test(path);
+}
+
 export const envFlag = z.enum(['0', '1'], { error: 'must be 0 or 1' }).transform((value) => value === '1');
 
 /** One word of a list. */

@@ -6,6 +6,7 @@ import {
   envOneOf,
   envText,
   envWhole,
+  hasRedisDatabase,
   headerList,
   mailFrom,
   port,
@@ -36,7 +37,9 @@ const schema = z.object({
   DATABASE_URL: database.optional(),
   DATABASE_DIRECT_URL: database.optional(),
   NODE_EXTRA_CA_CERTS: z.string().optional(),
-  REDIS_URL: url(/^rediss?$/, 'redis', 'redis://127.0.0.1:6379').optional(),
+  REDIS_URL: url(/^rediss?$/, 'redis', 'redis://127.0.0.1:6379')
+    .refine(hasRedisDatabase, 'the database after the host must be a number from 0 to 15')
+    .optional(),
   PLATFORM_URL: url(/^https?$/, 'http or https', 'http://127.0.0.1:3000').optional(),
   PLATFORM_PORT: port.optional(),
   PROXY_PORT: port.optional(),
@@ -63,6 +66,7 @@ const schema = z.object({
   ADMIN_EMAIL: addressInput.optional(),
   ADMIN_PASSWORD: envText(8, 128).optional(),
   GPU_HEARTBEAT_SECRET: secret.optional(),
+  GPU_HEARTBEAT_SECRET_PREVIOUS: secret.optional(),
   GPU_STALE_AFTER_SECONDS: seconds.default(180),
   GPU_SWEEP_INTERVAL_SECONDS: seconds.default(30),
   UPSTREAM_TIMEOUT_SECONDS: seconds.default(600),

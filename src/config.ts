@@ -107,6 +107,8 @@ export function loadConfig(env: NodeJS.ProcessEnv, role: ProcessRole) {
     backgroundTasks: !raw.DISABLE_BACKGROUND_TASKS && raw.NODE_ENV !== 'test',
     /** Bearer token of `/api/internal`. */
     gpuHeartbeatSecret: raw.GPU_HEARTBEAT_SECRET,
+    /** Accepted as well while nodes get the new one. */
+    gpuHeartbeatSecretPrevious: raw.GPU_HEARTBEAT_SECRET_PREVIOUS,
     gpuStaleAfterMs: raw.GPU_STALE_AFTER_SECONDS * 1000,
     gpuSweepIntervalMs: raw.GPU_SWEEP_INTERVAL_SECONDS * 1000,
     /** Limits of an account in the model playground. Null: four times the plan's requests per minute. */
