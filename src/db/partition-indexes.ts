@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { type Client, escapeIdentifier } from 'pg';
+import { SESSION_LIMITS } from './bounded.js';
 import { DatabaseClient } from './client.js';
 import { isLockFault } from './lock-fault.js';
 import { advisoryLocks } from './locks.js';
@@ -36,6 +37,7 @@ export async function buildPartitionIndexes(orm: MikroORM): Promise<void> {
     application_name: 'gateway-indexes',
     keepAlive: true,
     statement_timeout: 0,
+    ...SESSION_LIMITS,
   });
   // The query under way rejects; without a listener, the event would end the process.
   client.on('error', () => undefined);

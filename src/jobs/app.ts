@@ -94,10 +94,10 @@ export async function startJobsApp(options: JobsAppOptions): Promise<JobRunner |
   const pool = new pg.Pool({
     connectionString: databaseUrl,
     Client: DatabaseClient,
-    ...{ pooled },
     application_name: 'gateway-jobs-schedule',
     max: POOL_SIZE,
     ...sessionSettings(pooled),
+    ...{ pooled },
     connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
     keepAlive: true,
   });
