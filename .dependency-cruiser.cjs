@@ -26,7 +26,7 @@ module.exports = {
       to: {
         pathNot: [
           folders('gateway/', 'inference/', 'entities/', 'metering/', ...GROUND),
-          '^(dist|build/src)/db/(bounded|connection|pooled|without-migrations|listen|locks|invalidation|migrate|wait|wait-for-schema)\\.js$',
+          '^(dist|build/src)/db/(bounded|client|connection|pooled|without-migrations|listen|locks|invalidation|migrate|wait|wait-for-schema)\\.js$',
           files('\\.rules\\.js', '\\.store\\.js', '\\.inputs\\.js'),
           folders('router/', 'proxy/simulator/on-demand\\.js'),
           ...NODE_OR_PACKAGE,

@@ -1,3 +1,4 @@
+import { accessSync, constants } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { MOST_EDGES, type ProcessRole, type RawConfig } from './config-schema.js';
 import { isWeakSecret } from './lib/weak-secret.js';
@@ -13,7 +14,12 @@ const STARRED = [
   'WEBHOOK_SECRET',
 ] as const;
 export const SECRETS = ['UPSTREAM_MASTER_KEY', 'JWT_SECRET', 'ENCRYPTION_KEY', 'WEBHOOK_SECRET'] as const;
-const OPTIONAL_SECRETS = ['JWT_SECRET_PREVIOUS', 'ENCRYPTION_KEY_PREVIOUS', 'GPU_HEARTBEAT_SECRET'] as const;
+const OPTIONAL_SECRETS = [
+  'JWT_SECRET_PREVIOUS',
+  'ENCRYPTION_KEY_PREVIOUS',
+  'GPU_HEARTBEAT_SECRET',
+  'GPU_HEARTBEAT_SECRET_PREVIOUS',
+] as const;
 
 function productionFaults(raw: RawConfig): string[] {
   const faults: string[] = [];
@@ -61,10 +67,46 @@ function roleFaults(raw: RawConfig, role: ProcessRole): string[] {
   return faults;
 }
 
+/** A previous secret alone would disable the routes that it belongs to. */
+function rotationFaults(raw: RawConfig): string[] {
+  if (raw.GPU_HEARTBEAT_SECRET_PREVIOUS === undefined || raw.GPU_HEARTBEAT_SECRET !== undefined) return [];
+  return ['GPU_HEARTBEAT_SECRET_PREVIOUS: also set GPU_HEARTBEAT_SECRET'];
+}
+
 /** DATABASE_DIRECT_URL is a second address of the database at DATABASE_URL, so it requires that. */
 function databaseFaults(raw: RawConfig): string[] {
   if (raw.DATABASE_DIRECT_URL === undefined || raw.DATABASE_URL !== undefined) return [];
   return ['DATABASE_DIRECT_URL: also set DATABASE_URL, the address of the same database through the pooler'];
+}
+
+const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
+const SSL_FILES = ['sslrootcert', 'sslcert', 'sslkey'];
+
+/** What keeps TLS connections from being made. Without this, a process would wait for its database, or trust fewer CAs. */
+function tlsFaults(raw: RawConfig): string[] {
+  const faults: string[] = [];
+  const needFile = (name: string, path: string | null | undefined): void => {
+    if (path && !isReadable(path)) faults.push(`${name}: this process can't read the file ${path}`);
+  };
+  needFile('NODE_EXTRA_CA_CERTS', raw.NODE_EXTRA_CA_CERTS);
+  for (const name of ['DATABASE_URL', 'DATABASE_DIRECT_URL'] as const) {
+    const { searchParams } = new URL(raw[name] ?? 'postgres://unset');
+    const mode = searchParams.get('sslmode');
+    if (mode !== null && !SSL_MODES.includes(mode)) {
+      faults.push(`${name}: sslmode must be ${SSL_MODES.slice(0, -1).join(', ')} or ${SSL_MODES.at(-1)}`);
+    }
+    for (const file of SSL_FILES) needFile(`${name}: ${file}`, searchParams.get(file));
+  }
+  return faults;
+}
+
+function isReadable(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Roll-ups must be kept at least as long as the events they sum up. */
@@ -121,7 +163,9 @@ function edgeFaults(raw: RawConfig): string[] {
 export const faultsOf = (raw: RawConfig, role: ProcessRole): string[] => [
   ...(raw.NODE_ENV === 'production' ? productionFaults(raw) : []),
   ...roleFaults(raw, role),
+  ...rotationFaults(raw),
   ...databaseFaults(raw),
+  ...tlsFaults(raw),
   ...retentionFaults(raw),
   ...(role === 'launcher' ? [...edgeFaults(raw), ...portFaults(raw)] : []),
 ];

@@ -53,6 +53,12 @@ export const sameUrls = (protocols: RegExp, kind: string, example: string) =>
       'must be URLs with the same protocol and path',
     );
 
+/** Redis has 16 databases. The client would use the first one in the place of another that the server refuses. */
+export function hasRedisDatabase(address: string): boolean {
+  const path = URL.canParse(address) ? new URL(address).pathname : '';
+  return !path.startsWith('/') || /^\/(?:\d|1[0-5])?$/.test(path);
+}
+
 export const envFlag = z.enum(['0', '1'], { error: 'must be 0 or 1' }).transform((value) => value === '1');
 
 /** One word of a list. */

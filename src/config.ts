@@ -106,6 +106,8 @@ export function loadConfig(env: NodeJS.ProcessEnv, role: ProcessRole) {
     webhookAllowPrivate: raw.WEBHOOK_ALLOW_PRIVATE,
     /** Whether bodies may name media at addresses of private networks. */
     mediaAllowPrivate: raw.MEDIA_ALLOW_PRIVATE,
+    /** Whether users can add credit themselves, without paying, or not at all. */
+    topUp: raw.TOPUP ?? (production ? 'off' : 'mock'),
     /** Null: mail isn't configured. */
     mail: raw.SMTP_URL
       ? { smtpUrl: raw.SMTP_URL, from: raw.MAIL_FROM ?? `no-reply@${new URL(publicBaseUrl).hostname}` }
@@ -115,6 +117,8 @@ export function loadConfig(env: NodeJS.ProcessEnv, role: ProcessRole) {
     backgroundTasks: !raw.DISABLE_BACKGROUND_TASKS && raw.NODE_ENV !== 'test',
     /** Bearer token of `/api/internal`. */
     gpuHeartbeatSecret: raw.GPU_HEARTBEAT_SECRET,
+    /** Accepted as well while nodes get the new one. */
+    gpuHeartbeatSecretPrevious: raw.GPU_HEARTBEAT_SECRET_PREVIOUS,
     gpuStaleAfterMs: raw.GPU_STALE_AFTER_SECONDS * 1000,
     gpuSweepIntervalMs: raw.GPU_SWEEP_INTERVAL_SECONDS * 1000,
     /** Limits of an account in the model playground. Null: four times the plan's requests per minute. */

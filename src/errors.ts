@@ -49,6 +49,7 @@ const table = {
     cross_site_request: 'Login, sign-up and writes with the session cookie are accepted from this site only.',
     document_not_trusted:
       'The session cookie only runs the dashboard\'s own documents, by documentId. To run others, send the token: "Authorization: Bearer …".',
+    topup_disabled: 'Top-ups are turned off in this installation. Ask an administrator for credit.',
     model_not_allowed: "Your plan doesn't include this model.",
     widget_origin_denied:
       "This site is not among the widget's allowed domains. The widget's owner can add it.",

@@ -31,7 +31,7 @@ import { createWidgetsService } from './services/widgets/widgets.service.js';
 
 /** Creates all services. They keep no state of a request: each method takes the context first. */
 export function createServices(deps: ServiceDeps) {
-  const billing = createBillingService();
+  const billing = createBillingService(deps.config.topUp);
   const leaderboard = createLeaderboardService(deps, billing);
   return {
     accountFeed: createAccountFeed(deps),

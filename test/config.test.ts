@@ -120,6 +120,21 @@ describe('the configuration', () => {
     ],
     [
       'REDIS_URL',
+      { REDIS_URL: 'rediss://127.0.0.1/99' },
+      'REDIS_URL: the database after the host must be a number from 0 to 15',
+    ],
+    [
+      'REDIS_URL',
+      { REDIS_URL: 'redis://127.0.0.1/cache' },
+      'REDIS_URL: the database after the host must be a number from 0 to 15',
+    ],
+    [
+      'GPU_HEARTBEAT_SECRET_PREVIOUS',
+      { GPU_HEARTBEAT_SECRET_PREVIOUS: 'old' },
+      'GPU_HEARTBEAT_SECRET_PREVIOUS: also set GPU_HEARTBEAT_SECRET',
+    ],
+    [
+      'REDIS_URL',
       { REDIS_URL: 'localhost:6379' },
       'REDIS_URL: must be a URL (redis), such as redis://127.0.0.1:6379',
     ],

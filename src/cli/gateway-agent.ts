@@ -14,7 +14,7 @@ const HELP = `Usage: node gateway-agent.mjs --url URL --node ID --secret-file FI
 
   --url URL               address of the gateway, such as https://gateway.example.com
   --node ID               ID of this node in the registry
-  --secret-file FILE      file with the value of GPU_HEARTBEAT_SECRET
+  --secret-file FILE      file with the value of GPU_HEARTBEAT_SECRET, read again when the gateway refuses it
   --interval SECONDS      time between two heartbeats, 60 by default, at most a day
   --serves URL            the model server of this node, http://127.0.0.1:8000 by default; vLLM and SGLang are read
   --serves-key-file FILE  file with the API key of the model server, if it needs one
@@ -105,7 +105,7 @@ function options() {
     const target = new URL(`/api/internal/gpu-nodes/${encodeURIComponent(node)}/heartbeat`, url);
     const serves: ModelServer = { origin: new URL(values.serves).origin, headers: {} };
     if (keyFile) serves.headers.authorization = `Bearer ${wordIn(keyFile)}`;
-    return { target, secret, intervalMs, serves, once: values.once };
+    return { target, file, secret, intervalMs, serves, once: values.once };
   } catch (error) {
     return fail((error as Error).message);
   }
@@ -218,6 +218,7 @@ async function readings(serves: ModelServer): Promise<{ body: Readings; unread: 
   return { body: body as Readings, unread: unread.join(', ') };
 }
 
+const UNAUTHORIZED = 401;
 const REFUSED = 422;
 const HINTS: Record<number, string> = {
   401: 'the secret is not GPU_HEARTBEAT_SECRET of the gateway',
@@ -227,7 +228,8 @@ const HINTS: Record<number, string> = {
 };
 
 requireNode();
-const { target, secret, intervalMs, serves, once } = options();
+const { target, file, secret: firstSecret, intervalMs, serves, once } = options();
+let secret = firstSecret;
 const ending = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => ending.abort());
 
@@ -244,12 +246,22 @@ async function post(body: Readings): Promise<number> {
   return response.status;
 }
 
+/** Like `post`. If the gateway refuses the secret, reads the file again, since it may have been rotated. */
+async function postWithNewestSecret(body: Readings): Promise<number> {
+  const status = await post(body);
+  if (status !== UNAUTHORIZED) return status;
+  const newest = readFileSync(file, 'utf8').trim();
+  if (newest === '' || newest === secret) return status;
+  secret = newest;
+  return post(body);
+}
+
 const isOk = (status: number): boolean => status >= 200 && status < 300;
 
 /** Sends a heartbeat. @returns Whether the gateway accepted it, and what went wrong */
 async function send(body: Readings): Promise<{ heard: boolean; fault?: string }> {
   try {
-    const status = await post(body);
+    const status = await postWithNewestSecret(body);
     if (isOk(status)) return { heard: true };
     const fault = `status ${status}: ${HINTS[status] ?? 'the gateway refused the heartbeat'}`;
     // If the metrics are rejected, a heartbeat without them still shows that the node is alive.

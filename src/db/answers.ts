@@ -1,4 +1,4 @@
-import pg from 'pg';
+import { DatabaseClient } from './client.js';
 import { sessionSettings } from './session-settings.js';
 
 const ANSWER_MS = 2_000;
@@ -8,8 +8,9 @@ const ANSWER_MS = 2_000;
  * @param pooled Whether the address belongs to a pooler.
  */
 export async function answers(connectionString: string, pooled = false): Promise<boolean> {
-  const client = new pg.Client({
+  const client = new DatabaseClient({
     connectionString,
+    pooled,
     connectionTimeoutMillis: ANSWER_MS,
     query_timeout: ANSWER_MS,
     ...sessionSettings(pooled),

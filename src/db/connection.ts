@@ -1,5 +1,6 @@
 import { MikroORM, type Options } from '@mikro-orm/postgresql';
 import type { Pool, PoolClient } from 'pg';
+import { DatabaseClient } from './client.js';
 import { guardConnection } from './patience.js';
 import { shareFairly } from './pool-share.js';
 import { sessionSettings } from './session-settings.js';
@@ -44,6 +45,10 @@ export function connectionOptions({
     forceUtcTimezone: true,
     pool: { min: 0, max: poolSize },
     driverOptions: {
+      // MikroORM takes host, user and database from `clientUrl`, and drops its parameters, such as `sslmode`.
+      connectionString: databaseUrl,
+      Client: DatabaseClient,
+      pooled,
       application_name: `gateway-${processName}`,
       ...sessionSettings(pooled),
       connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,

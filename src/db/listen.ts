@@ -3,6 +3,7 @@ import { type BackOff, jitteredMs } from '../lib/back-off.js';
 import type { Logger } from '../lib/logger.js';
 import { within } from '../lib/within.js';
 import { SESSION_LIMITS } from './bounded.js';
+import { DatabaseClient } from './client.js';
 
 export interface Listener {
   /** Whether the connection is currently open. */
@@ -55,7 +56,7 @@ export function listen(options: ListenOptions): Listener {
   };
 
   const connect = (): void => {
-    const next = new pg.Client({
+    const next = new DatabaseClient({
       connectionString: options.databaseUrl,
       application_name: 'gateway-listen',
       connectionTimeoutMillis: PROBE_TIMEOUT_MS,

@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { MikroORM } from '@mikro-orm/postgresql';
-import { Client, escapeIdentifier } from 'pg';
+import { type Client, escapeIdentifier } from 'pg';
+import { SESSION_LIMITS } from './bounded.js';
+import { DatabaseClient } from './client.js';
 import { isLockFault } from './lock-fault.js';
 import { advisoryLocks } from './locks.js';
 
@@ -31,11 +33,12 @@ interface MissingPart {
  */
 export async function buildPartitionIndexes(orm: MikroORM): Promise<void> {
   // A separate connection: building may take an hour, and closing it ends its settings and its lock.
-  const client = new Client({
+  const client = new DatabaseClient({
     connectionString: orm.config.get('clientUrl'),
     application_name: 'gateway-indexes',
     keepAlive: true,
     statement_timeout: 0,
+    ...SESSION_LIMITS,
   });
   // The query under way rejects; without a listener, the event would end the process.
   client.on('error', () => undefined);

@@ -10,12 +10,13 @@ const CACHE_MS = 1_000;
 const TIMEOUT_MS = 3_000;
 
 const QUESTION = {
-  text: 'select 1 as current from mikro_orm_migrations where name = $1',
+  text: `select 1 as current from mikro_orm_migrations
+    where name = $1 and current_setting('transaction_read_only') = 'off'`,
   values: [SCHEMA_VERSION],
 };
 
 /**
- * Returns a function that checks whether the database responds within 3 s and has this build's schema. It sends at most one
+ * Returns a function that checks whether the database responds within 3 s, has this build's schema, and takes writes. It sends at most one
  * query per second, however often it is called, and never rejects.
  */
 export function databaseReadiness(

@@ -2,18 +2,19 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import type { Logger } from '../lib/logger.js';
 import { throwIfPooler } from './refused-by-pooler.js';
+import { requireReliedSettings } from './relied-settings.js';
 
 const RETRY_MS = 500;
 
 /**
  * Waits for a database that starts later than this process.
- * @throws The last error after `timeoutMs`.
+ * @throws The last error after `timeoutMs`, or at once if a pooler's sessions have the wrong settings.
  */
 export async function waitForDatabase(orm: MikroORM, log: Logger, timeoutMs = 60_000): Promise<void> {
   for (let isReported = false, end = Date.now() + timeoutMs; ; isReported = true) {
     try {
       await orm.em.getConnection().execute('select 1');
-      return;
+      break;
     } catch (error) {
       throwIfPooler(error);
       if (Date.now() > end) throw error;
@@ -21,4 +22,5 @@ export async function waitForDatabase(orm: MikroORM, log: Logger, timeoutMs = 60
       await delay(RETRY_MS);
     }
   }
+  await requireReliedSettings(orm);
 }

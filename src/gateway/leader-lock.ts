@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import { SESSION_LIMITS } from '../db/bounded.js';
+import { DatabaseClient } from '../db/client.js';
 import { advisoryLocks } from '../db/locks.js';
 import type { Logger } from '../lib/logger.js';
 import { within } from '../lib/within.js';
@@ -76,7 +77,7 @@ interface Attempt {
 }
 
 async function openSession(databaseUrl: string, take: boolean): Promise<Attempt> {
-  const session = new pg.Client({
+  const session = new DatabaseClient({
     connectionString: databaseUrl,
     application_name: 'gateway-edge-lock',
     connectionTimeoutMillis: ANSWER_TIMEOUT_MS,

@@ -2,6 +2,7 @@ import type { MikroORM } from '@mikro-orm/postgresql';
 import pg from 'pg';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { localContext, type ServiceContext } from '../context.js';
+import { DatabaseClient } from '../db/client.js';
 import { pgPool, unname } from '../db/connection.js';
 import { pastPooler } from '../db/past-pooler.js';
 import { guardConnection } from '../db/patience.js';
@@ -92,9 +93,11 @@ export async function startJobsApp(options: JobsAppOptions): Promise<JobRunner |
   const pooled = isPooled(addresses);
   const pool = new pg.Pool({
     connectionString: databaseUrl,
+    Client: DatabaseClient,
     application_name: 'gateway-jobs-schedule',
     max: POOL_SIZE,
     ...sessionSettings(pooled),
+    ...{ pooled },
     connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
     keepAlive: true,
   });

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import pg from 'pg';
 import { SESSION_LIMITS } from '../db/bounded.js';
+import { DatabaseClient } from '../db/client.js';
 import { type EmbeddedOptions, type EmbeddedPostgres, startEmbeddedPostgres } from '../db/embedded.js';
 import { type RestartBackOff, Restarts } from './restarts.js';
 
@@ -69,7 +69,7 @@ export async function keepDatabase({ say, backOff, ...options }: KeepOptions): P
 
 /** Whether an active account is an administrator. True if the database doesn't say. */
 export async function hasAdministrator(databaseUrl: string): Promise<boolean> {
-  const client = new pg.Client({
+  const client = new DatabaseClient({
     ...SESSION_LIMITS,
     connectionString: databaseUrl,
     connectionTimeoutMillis: QUERY_MS,

@@ -178,11 +178,11 @@ class Groups {
   /** The sums of an id at a time, which may be zero. */
   touch(ms: number, id: string | null): Sums | undefined {
     if (id === null) return undefined;
-    let group = this.times.get(ms);
-    if (!group) this.times.set(ms, (group = new Map()));
+    const group = this.times.get(ms) ?? new Map<string, Sums>();
+    this.times.set(ms, group);
     const name = id.toLowerCase();
-    let sums = group.get(name);
-    if (!sums) group.set(name, (sums = { id: name, total: 0n, calls: 0, lastMs: 0 }));
+    const sums = group.get(name) ?? { id: name, total: 0n, calls: 0, lastMs: 0 };
+    group.set(name, sums);
     return sums;
   }
 

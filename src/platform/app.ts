@@ -166,7 +166,7 @@ export async function createPlatform(deps: PlatformDeps): Promise<Platform> {
     strangers,
     publicUrl,
     production: config.production,
-    internalSecret: config.gpuHeartbeatSecret,
+    internalSecrets: [config.gpuHeartbeatSecret, config.gpuHeartbeatSecretPrevious],
   });
   // Test suites and scripts of developers on the same machine aren't limited.
   const takeRate = createRates(({ loopback }) => loopback && !config.production, strangers);

@@ -82,6 +82,11 @@ async function openModels(): Promise<Models> {
   return { upstream, routes, virtualKeys: storedVirtualKeys(keys), askRouting, close };
 }
 
+function sayTopUp(): void {
+  if (config.topUp === 'off') log.info('top-ups are off: only administrators add credit (TOPUP=off)');
+  else if (config.production) log.warn('anyone who signs up can add credit without paying (TOPUP=mock)');
+}
+
 onShutdown(
   log,
   async () => {
@@ -123,6 +128,7 @@ await startOrExit('platform', async () => {
     signals,
     egress: createEgress({ allowPrivate: config.webhookAllowPrivate }),
   });
+  sayTopUp();
   const web = loadWebBuild();
   if (!web) log.warn('the web pages aren\'t built and return 503; run "npm run build"');
   platform = await createPlatform({

@@ -30,8 +30,8 @@ export interface GuardOptions {
   strangers: NetworkBudget;
   publicUrl: URL;
   production: boolean;
-  /** Bearer of `/api/internal`. If undefined, these routes are disabled. */
-  internalSecret: string | undefined;
+  /** Accepted bearers of `/api/internal`. If the first is undefined, these routes are disabled. */
+  internalSecrets: readonly [current: string | undefined, previous: string | undefined];
 }
 
 /**
@@ -41,9 +41,9 @@ export interface GuardOptions {
 export function guardSessions(
   app: FastifyInstance,
   services: Services,
-  { strangers, publicUrl, production, internalSecret }: GuardOptions,
+  { strangers, publicUrl, production, internalSecrets }: GuardOptions,
 ): void {
-  const isInternal = internalCheck(internalSecret);
+  const isInternal = internalCheck(internalSecrets);
   app.decorateRequest('cookieSession', null);
   app.addHook('onRequest', async (request) => {
     const rules = rulesOf(request);
@@ -107,13 +107,14 @@ function renewCookies(app: FastifyInstance, services: Services): void {
 }
 
 /** Compares an `Authorization` header with the internal secret in constant time. Undefined without a secret. */
-function internalCheck(
-  secret: string | undefined,
-): ((authorization: string | undefined) => boolean) | undefined {
-  if (secret === undefined) return undefined;
-  const expected = sha256(secret);
+function internalCheck([current, previous]: GuardOptions['internalSecrets']):
+  | ((authorization: string | undefined) => boolean)
+  | undefined {
+  if (current === undefined) return undefined;
+  const expected = [current, previous ?? current].map((secret) => sha256(secret));
   return (authorization) => {
     const { token = '' } = credentialOf(authorization, {}) ?? {};
-    return timingSafeEqual(sha256(token), expected);
+    const given = sha256(token);
+    return expected.some((one) => timingSafeEqual(given, one));
   };
 }

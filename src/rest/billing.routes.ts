@@ -11,6 +11,7 @@ import {
 } from '../services/billing/billing.inputs.js';
 import {
   balanceOutput,
+  billingConfigOutput,
   ledgerOutput,
   modelsOutput,
   plansOutput,
@@ -46,15 +47,23 @@ export const billingRoutes = restRoutes('Billing', (route, { billing }) => {
     run: ({ context }) => billing.balance(context),
   });
 
+  route('GET /api/billing/config', reads({ auth: 'none' }), {
+    operationId: 'getBillingConfig',
+    summary: 'Get how credit is added',
+    description: 'Returns whether and how credit can be added in this installation.',
+    returns: { 200: billingConfigOutput },
+    run: () => billing.config(),
+  });
+
   route('POST /api/billing/topup', writes(), {
     operationId: 'topUp',
     summary: 'Add credit',
     description:
-      'Adds credit. This is a mock: no card is charged, and the balance changes immediately. Repeating a request with the same `Idempotency-Key` and amount returns the original balance, with the present plan, without adding credit again.',
+      'Adds credit. This is a mock: no card is charged, and the balance changes immediately. Where top-ups are off, as they are in production by default, the request fails with 403 `topup_disabled`. Repeating a request with the same `Idempotency-Key` and amount returns the original balance, with the present plan, without adding credit again.',
     headers: topUpHeaders,
     body: topUpInput,
     returns: { 200: balanceOutput },
-    errors: [409],
+    errors: [403, 409],
     run: ({ context, body, headers }) =>
       billing.topUp(context, {
         ...body,

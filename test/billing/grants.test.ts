@@ -8,7 +8,7 @@ const DECEMBER = NOVEMBER + 1;
 
 describe('included credits', () => {
   let db: TestDatabase;
-  const billing = createBillingService();
+  const billing = createBillingService('mock');
   beforeEach(async () => {
     db = await createTestDatabase();
   });

@@ -5,7 +5,7 @@ import { contextOf, insertAccount } from './fixtures.js';
 
 describe('ledger listing', () => {
   let db: TestDatabase;
-  const billing = createBillingService();
+  const billing = createBillingService('mock');
   beforeAll(async () => {
     db = await createTestDatabase();
   });

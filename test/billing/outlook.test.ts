@@ -56,7 +56,7 @@ describe('the outlook of an account', () => {
       recordOf(payer, { createdAt: NOW - days * DAY_MS, cost: 7n * DOLLAR }),
     );
     await flushBatch(db.pool, [old, ...recent]);
-    await createBillingService().topUp(context, { amount_usd: 500 });
+    await createBillingService('mock').topUp(context, { amount_usd: 500 });
     expect(await outlook.outlook(context)).toEqual({
       state: 'fine',
       balance_usd: '546.000000',

@@ -8,7 +8,7 @@ import { brokenLedgers, contextOf, insertAccount, ledgerOf } from './fixtures.js
 
 describe('top-up', () => {
   let db: TestDatabase;
-  const billing = createBillingService();
+  const billing = createBillingService('mock');
   beforeAll(async () => {
     db = await createTestDatabase();
   });

@@ -47,7 +47,7 @@ function record(accountId: string, keyId: string, at: number): UsageRecord {
 
 describe('billing while usage is written', () => {
   let db: TestDatabase;
-  const billing = createBillingService();
+  const billing = createBillingService('mock');
   beforeAll(async () => {
     db = await createTestDatabase();
   });

@@ -27,7 +27,9 @@ describe('the repository', () => {
 
   test('opens every connection to the database with the limits of a session', () => {
     const openings = compiledFiles().flatMap((file) =>
-      [...readFileSync(file, 'utf8').matchAll(/new pg\.(?:Pool|Client)\(\{[^}]*\}/g)].map(([text]) => text),
+      [...readFileSync(file, 'utf8').matchAll(/new (?:pg\.Pool|pg\.Client|DatabaseClient)\(\{[^}]*\}/g)].map(
+        ([text]) => text,
+      ),
     );
     expect(openings.length).toBeGreaterThan(3);
     // `sessionSettings` leaves them out before a pooler, which refuses them.

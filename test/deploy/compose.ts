@@ -30,7 +30,7 @@ export const compose = parse(composeText, { merge: true }) as Compose;
 /** The product's services, which are built from the Dockerfile. */
 export const ours = Object.entries(compose.services).filter(([, { build }]) => build !== undefined);
 
-const VARIABLE = /\$\{(\w+)(?:(:-|:\?)([^}]*))?\}/g;
+const VARIABLE = /\$\{(\w+)(?:(:-|:\?)((?:[^{}]|\$\{[^}]*\})*))?\}/g;
 
 /** The variables that a text refers to; `required` ones have no default. */
 export const variablesIn = (text: string): { name: string; required: boolean }[] =>
@@ -41,7 +41,7 @@ export function interpolate(text: string, values: Record<string, string>): strin
   return text.replace(VARIABLE, (_whole, name: string, operator: string | undefined, rest = '') => {
     const value = values[name];
     if (value) return value;
-    if (operator === ':-') return rest as string;
+    if (operator === ':-') return interpolate(rest as string, values);
     throw new Error(`${name}: ${rest}`);
   });
 }

@@ -91,6 +91,7 @@ describe('the GraphQL schema', () => {
       'Mutation.login',
       'Mutation.resetPassword',
       'Mutation.signup',
+      'Query.billingConfig',
       'Query.installation',
       'Query.leaderboard',
       'Query.leaderboardModel',

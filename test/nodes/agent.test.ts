@@ -250,6 +250,31 @@ describe('gateway-agent', () => {
     expect(output()).not.toContain(NODE_SECRET);
   });
 
+  test('reads its file again when the gateway refuses the secret', async () => {
+    const given: (string | undefined)[] = [];
+    const rotated = join(scratch.path, 'rotated');
+    writeFileSync(rotated, 'the old one\n');
+    const gateway = await serve(({ headers }) => {
+      given.push(headers.authorization);
+      if (headers.authorization === 'Bearer the new one') return [200, '{}'];
+      writeFileSync(rotated, 'the new one\n');
+      return [401, '{}'];
+    });
+    const args = [
+      '--url',
+      gateway,
+      '--node',
+      'x',
+      '--secret-file',
+      rotated,
+      '--serves',
+      'http://127.0.0.1:1',
+    ];
+    const { ended, output } = run([...args, '--once']);
+    expect([await ended, output()]).toEqual([0, expect.stringContaining('the gateway hears this node')]);
+    expect(given).toEqual(['Bearer the old one', 'Bearer the new one']);
+  });
+
   test('continues until it is stopped, and retries failures before the next heartbeat is due', async () => {
     let heard = 0;
     const gateway = await serve(() => {

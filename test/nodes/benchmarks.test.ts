@@ -47,6 +47,15 @@ describe('benchmarks', () => {
     expect(await list()).toEqual([answer.body]);
   });
 
+  test('of a model that does not exist are refused', async () => {
+    const answer = await submit({ model_public_name: 'gateway/unknown' });
+    expect([answer.status, answer.body]).toMatchObject([
+      422,
+      { error: { code: 'validation_error', details: [{ field: 'model_public_name' }] } },
+    ]);
+    expect(await list()).toEqual([]);
+  });
+
   test('store the measures of streams and the steps of a sweep', async () => {
     const streamed = {
       ttft_p50_ms: 80,

@@ -154,6 +154,22 @@ describe('a heartbeat', () => {
   });
 });
 
+describe('while the secret is rotated', () => {
+  const suite = usePlatform({
+    env: { GPU_HEARTBEAT_SECRET: 'the-new-one', GPU_HEARTBEAT_SECRET_PREVIOUS: NODE_SECRET },
+  });
+
+  test('the new secret and the previous one are accepted, and no other', async () => {
+    const { token } = await signUpAdmin(suite);
+    const { id } = await register({ url: suite.url, token });
+    const statuses: number[] = [];
+    for (const bearer of ['the-new-one', NODE_SECRET, 'another-one', '']) {
+      statuses.push((await beat(suite.url, id, undefined, bearer)).status);
+    }
+    expect(statuses).toEqual([200, 200, 401, 401]);
+  });
+});
+
 describe('without a configured secret', () => {
   const suite = usePlatform();
 

@@ -98,6 +98,18 @@ describe('the platform process', () => {
     expect(await ended).toEqual([0, null]);
   });
 
+  test('says when it starts that top-ups are off', async () => {
+    const child = fork(MAIN, {
+      execArgv: ['--no-warnings'],
+      stdio: ['ignore', 'pipe', 'ignore', 'ipc'],
+      env: { ...environment(), TOPUP: 'off', LOG_LEVEL: 'info' },
+    });
+    children.push(child);
+    let output = '';
+    child.stdout!.on('data', (chunk) => (output += chunk));
+    await until(() => output.includes('top-ups are off: only administrators add credit (TOPUP=off)'));
+  });
+
   test('ends with one line and code 1 when its start fails', async () => {
     const other = createServer();
     await new Promise<void>((done) => other.listen(0, '127.0.0.1', done));

@@ -11,6 +11,7 @@ import {
 } from '../../services/billing/billing.inputs.js';
 import {
   balanceOutput,
+  billingConfigOutput,
   ledgerMonthOutput,
   usageReceiptOutput,
 } from '../../services/billing/billing.outputs.js';
@@ -23,6 +24,7 @@ import { checked } from '../input.js';
 import { ApiKey } from '../keys/keys.types.js';
 import { descriptionOf, inputType } from '../zod-fields.js';
 import {
+  BillingConfig,
   LedgerEntry,
   LedgerEntryConnection,
   LedgerMonth,
@@ -85,9 +87,13 @@ const catalogAndTopUp = [
     complexity: catalogCost,
     run: ({ services, service }) => toGraphql(services.billing.models(service)),
   }),
+  query('billingConfig', 'public', BillingConfig, {
+    description: billingConfigOutput.meta()!.description!,
+    run: ({ services }) => camelCased(services.billing.config()),
+  }),
   mutation('topUp', 'session', {
     description:
-      'Adds credit. This is a mock: no card is charged, and the balance changes immediately. Repeating a request with the same `idempotencyKey` and amount returns the original balance, with the present plan, without adding credit again.',
+      'Adds credit. This is a mock: no card is charged, and the balance changes immediately. Where top-ups are off, as they are in production by default, it fails with `topup_disabled`. Repeating a request with the same `idempotencyKey` and amount returns the original balance, with the present plan, without adding credit again.',
     input: topUpOnceInput.describe('A top-up.'),
     inputTypes: { amountUsd: Int },
     argument: 'Amount and optional idempotency key.',

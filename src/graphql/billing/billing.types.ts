@@ -1,5 +1,6 @@
 import {
   balanceOutput,
+  billingConfigOutput,
   ledgerDayOutput,
   ledgerEntryOutput,
   ledgerMonthOutput,
@@ -49,4 +50,9 @@ export const LedgerEntry = objectType('LedgerEntry', ledgerEntryOutput);
 export const LedgerEntryConnection = connectionOf(LedgerEntry, 'ledger entries');
 objectType('LedgerDay', ledgerDayOutput);
 export const LedgerMonth = objectType('LedgerMonth', ledgerMonthOutput);
+enumOf('BillingProvider', 'How credit is added.', billingConfigOutput.shape.provider, {
+  mock: 'Users add it themselves. This is a mock: no card is charged.',
+  off: 'By administrators only.',
+});
+export const BillingConfig = objectType('BillingConfig', billingConfigOutput);
 export const TopUpPayload = objectType('TopUpPayload', balanceOutput);

@@ -15,7 +15,12 @@ export function createPublicCatalog(
   async function read({ em, ...context }: ServiceContext): Promise<PublicCatalog> {
     const own = { ...context, em: em.fork() };
     const [models, plans] = [await billing.models(own), await billing.plans(own)];
-    return { models, plans, simulated: installation.describe().simulated_models };
+    return {
+      models,
+      plans,
+      simulated: installation.describe().simulated_models,
+      topUp: billing.config().provider,
+    };
   }
   return (context) => {
     const age = kept && clock.now() - kept.at;

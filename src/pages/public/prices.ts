@@ -1,5 +1,5 @@
 import { escaped } from '../../lib/html.js';
-import type { ModelOutput, PlanOutput } from '../../services/billing/billing.outputs.js';
+import type { BillingConfigOutput, ModelOutput, PlanOutput } from '../../services/billing/billing.outputs.js';
 import { formatInteger, listing, modelLink, money } from './html.js';
 
 /** Models and plans as shown on pages. */
@@ -8,6 +8,8 @@ export interface PublicCatalog {
   plans: readonly PlanOutput[];
   /** Public names of the models that the bundled simulator answers for. */
   simulated: readonly string[];
+  /** How credit is added. */
+  topUp: BillingConfigOutput['provider'];
 }
 
 /** Models with their prices per million tokens. */

@@ -15,12 +15,17 @@ function example({ models }: PublicCatalog): string {
 (${formatInteger(EXAMPLE.input)} × ${money(priceIn)} + ${formatInteger(EXAMPLE.output)} × ${money(priceOut)}) ÷ 1,000,000 = ${money(formatMoney(cost))}.</p>`;
 }
 
-const RULES = `<ul>
+const ADDING = {
+  mock: 'You add $10, $25, $50, $100 or $500 at a time. Top-ups are a mock for now: no card is charged.',
+  off: 'To add credit, ask the administrator of this installation.',
+};
+
+const rules = ({ topUp }: PublicCatalog): string => `<ul>
 <li>A failed call is free.</li>
 <li>Nothing is rounded: the ledger holds each charge to its last digit.</li>
 <li>Credit is prepaid. Below $0.001, calls are rejected until you add credit. The last calls before that may take the balance below zero, by what they cost. There is no invoice.</li>
 <li>The free plan’s credit is granted once, at sign-up. Other plans add their credit each month.</li>
-<li>You add $10, $25, $50, $100 or $500 at a time. Top-ups are a mock for now: no card is charged.</li>
+<li>${ADDING[topUp]}</li>
 <li>To change your plan, ask the administrator of this installation.</li>
 <li>The playground and <code>GET /v1/models</code> cost nothing.</li>
 </ul>`;
@@ -39,7 +44,7 @@ ${planTable(catalog)}
 <section><h2>How a call is charged</h2>
 <p>Input tokens × input price plus output tokens × output price, divided by 1,000,000.</p>
 ${example(catalog)}
-${RULES}</section>
+${rules(catalog)}</section>
 <section><h2>Compare with your bill today</h2>
 <p><a href="/migrate">Estimate what the same tokens cost here</a>, from two figures or from a usage export.</p></section>`;
   const offers = catalog.plans.map((plan) => ({

@@ -10,6 +10,17 @@ export const balanceOutput = z
   .meta({ id: 'Balance', description: 'Balance and plan of the account.' });
 export type BalanceOutput = z.infer<typeof balanceOutput>;
 
+export const billingConfigOutput = z
+  .object({
+    provider: z
+      .enum(['mock', 'off'])
+      .describe('How credit is added: `mock`, without payment, or `off`, by administrators only.'),
+    amounts_usd: z.array(z.int()).describe('Amounts of a top-up in US dollars.'),
+    auto_topup: z.boolean().describe('Whether credit can be added automatically.'),
+  })
+  .meta({ id: 'BillingConfig', description: 'How credit can be added in this installation.' });
+export type BillingConfigOutput = z.infer<typeof billingConfigOutput>;
+
 export const ledgerEntryOutput = z
   .object({
     id: uuid('Ledger entry ID.'),

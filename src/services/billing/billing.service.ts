@@ -1,5 +1,6 @@
 import { IsolationLevel } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Config } from '../../config.js';
 import { requireViewer, type ServiceContext } from '../../context.js';
 import { notifyInvalidation } from '../../db/invalidation.js';
 import { UNTRACKED } from '../../db/untracked.js';
@@ -19,15 +20,17 @@ import { idOf, notFound } from '../not-found.js';
 import type { RejectedCallOutput } from '../refusals/refusals.outputs.js';
 import { rejectedCall } from '../refusals/rejected-call.js';
 import { usageKeptFrom } from '../retention/usage-retention.store.js';
-import type {
-  LedgerExportInput,
-  LedgerMonthInput,
-  TopUpInput,
-  UsageConnectionInput,
-  UsageFilterInput,
+import {
+  type LedgerExportInput,
+  type LedgerMonthInput,
+  TOP_UP_AMOUNTS,
+  type TopUpInput,
+  type UsageConnectionInput,
+  type UsageFilterInput,
 } from './billing.inputs.js';
 import type {
   BalanceOutput,
+  BillingConfigOutput,
   LedgerEntryOutput,
   LedgerMonthOutput,
   ModelOutput,
@@ -49,9 +52,19 @@ import { pageUsage } from './usage-rows.store.js';
 
 const ONE_SNAPSHOT = { isolationLevel: IsolationLevel.REPEATABLE_READ, readOnly: true } as const;
 
-/** Balance, top-up, ledger, usage, plans and models. */
-export function createBillingService() {
+/**
+ * Balance, top-up, ledger, usage, plans and models.
+ * @param topUp Off unless given: a mock top-up is free credit.
+ */
+export function createBillingService(topUp: Config['topUp'] = 'off') {
   return {
+    /** How credit can be added. Public. */
+    config: (): BillingConfigOutput => ({
+      provider: topUp,
+      amounts_usd: [...TOP_UP_AMOUNTS],
+      auto_topup: false,
+    }),
+
     /** The viewer's balance and plan. */
     async balance(context: ServiceContext): Promise<BalanceOutput> {
       const { accountId } = requireViewer(context);
@@ -62,10 +75,11 @@ export function createBillingService() {
     /**
      * Adds credit to the viewer's balance; no card is charged. A repeated `idempotencyKey` returns the balance of the
      * first top-up and changes nothing.
-     * @throws AppError `idempotency_conflict` when the key was used with another amount, `unauthorized`
+     * @throws AppError `topup_disabled`, `idempotency_conflict` when the key was used with another amount, `unauthorized`
      */
     async topUp(context: ServiceContext, input: TopUpInput): Promise<BalanceOutput> {
       const viewer = requireViewer(context);
+      if (topUp === 'off') throw new AppError('topup_disabled');
       const { accountId } = viewer;
       const balance = await context.em.transactional(async (em) => {
         await requireActing(em, viewer);

@@ -1,5 +1,8 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { requireAdmin, type ServiceContext } from '../../context.js';
+import { Model } from '../../entities/billing/model.js';
 import { GpuBenchmark } from '../../entities/nodes/gpu-benchmark.js';
+import { AppError } from '../../errors.js';
 import { formatTimestamp } from '../../lib/clock.js';
 import { uuidOf } from '../../lib/uuid.js';
 import { idOf, notFound } from '../not-found.js';
@@ -14,13 +17,22 @@ import type {
 import type { BenchmarkComparisonOutput, BenchmarkOutput } from './nodes.outputs.js';
 import { findNode } from './nodes.store.js';
 
+/** @throws AppError `validation_error` */
+async function requireModel(em: EntityManager, publicName: string): Promise<void> {
+  if ((await em.count(Model, { publicName })) > 0) return;
+  throw new AppError('validation_error', {
+    details: [{ field: 'model_public_name', message: 'must be the public name of a model' }],
+  });
+}
+
 /** Benchmark runs of models on nodes. */
 export function createBenchmarksService() {
   return {
-    /** For callers with the internal secret. @throws AppError `not_found` for an unknown node */
+    /** For callers with the internal secret. @throws AppError `not_found` for an unknown node, `validation_error` for an unknown model */
     async submit({ em, clock }: ServiceContext, input: CreateBenchmarkInput): Promise<BenchmarkOutput> {
       const nodeId = idOf(input.node_id, 'GPU node', { param: 'node_id' });
       if (!(await findNode(em, nodeId))) throw notFound('GPU node', { param: 'node_id' });
+      await requireModel(em, input.model_public_name);
       const made = em.create(GpuBenchmark, {
         nodeId,
         model: input.model_public_name,

@@ -5,6 +5,7 @@ import { type AlertEventRowFragment, ViewerDocument } from '../../generated/grap
 import { useAlertFired } from '../graphql/live-alerts';
 import { paths } from '../paths';
 import { ClosableBanner } from './closable-banner';
+import { useCanTopUp } from './use-outlook';
 
 /**
  * The alerts to show. One call may reach several percentages of a key: only the highest of the latest month is shown. A low
@@ -31,6 +32,7 @@ function useCreditAdded(onAdded: () => void): void {
 
 /** Shows on every page that an alert has fired, until it is closed. */
 export function AlertBanner() {
+  const canTopUp = useCanTopUp();
   const [fired, setFired] = useState<AlertEventRowFragment>();
   useAlertFired((event) => setFired((shown) => (shown && saysMore(shown, event) ? shown : event)));
   const close = (): void => setFired(undefined);
@@ -42,7 +44,7 @@ export function AlertBanner() {
         <>
           The balance is low.{' '}
           <Link to={paths.billing} onClick={close}>
-            Add credit
+            {canTopUp === false ? 'Open billing' : 'Add credit'}
           </Link>
         </>
       ) : (

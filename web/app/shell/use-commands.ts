@@ -6,6 +6,7 @@ import type { Command } from './command-palette.rules';
 import { navigationFor } from './navigation';
 import { useIsAdmin } from './use-is-admin';
 import { useLogOut } from './use-log-out';
+import { useCanTopUp } from './use-outlook';
 
 /** The commands of the palette: every page, the themes, the log-out. */
 export function useCommands(): Command[] {
@@ -13,6 +14,7 @@ export function useCommands(): Command[] {
   const { setColorScheme } = useMantineColorScheme();
   const logOut = useLogOut();
   const isAdmin = useIsAdmin();
+  const canTopUp = useCanTopUp();
   const destinations = navigationFor(isAdmin).flatMap((group) => group.destinations);
   const pages = destinations.map(
     ({ label, to, href }): Command => ({
@@ -26,11 +28,15 @@ export function useCommands(): Command[] {
       words: 'new, add, secret',
       run: () => void navigate({ to: paths.keys, search: { create: true } }),
     },
-    {
-      label: 'Add credit',
-      words: 'top, up, balance, pay',
-      run: () => void navigate({ to: paths.billing, search: {} }),
-    },
+    ...(canTopUp === false
+      ? []
+      : [
+          {
+            label: 'Add credit',
+            words: 'top, up, balance, pay',
+            run: () => void navigate({ to: paths.billing, search: {} }),
+          },
+        ]),
     {
       label: 'Create a prompt',
       words: 'new, add, template',

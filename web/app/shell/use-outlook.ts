@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'react';
+import { useQuery } from 'urql';
 import { callsStopped } from '../../../src/lib/money-parts';
 import { OutlookDocument } from '../../generated/graphql';
 import { usePageQuery } from '../graphql/use-page-query';
@@ -26,6 +27,16 @@ export function useOutlook(balanceUsd: string | undefined): Outlook {
   const { state = 'FINE', daysLeft = null } = data?.viewer?.balanceOutlook ?? {};
   if (balanceUsd !== undefined && callsStopped(balanceUsd)) return { state: 'STOPPED', daysLeft: null };
   return { state: state === 'STOPPED' ? 'LOW' : state, daysLeft };
+}
+
+/** Shown where users can't add credit. */
+export const ASK_FOR_CREDIT = 'To add credit, ask an administrator of this installation.';
+
+/** Whether users can add credit here. Undefined until it is known. */
+export function useCanTopUp(): boolean | undefined {
+  const [{ data }] = useQuery({ query: OutlookDocument });
+  const provider = data?.billingConfig?.provider;
+  return provider && provider !== 'OFF';
 }
 
 /** How long the balance lasts, in words. */

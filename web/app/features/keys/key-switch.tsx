@@ -13,6 +13,7 @@ import {
 } from '../../../generated/graphql';
 import { useAction } from '../../graphql/use-action';
 import { paths } from '../../paths';
+import { useCanTopUp } from '../../shell/use-outlook';
 import { ErrorNote } from '../../ui/error-note';
 import { useUnread } from '../../ui/unread';
 import { callsText } from './key-facts';
@@ -65,10 +66,12 @@ export function KeySwitch({ apiKey }: { apiKey: KeyRowFragment }) {
 /** What happens to calls with an active key. The edge checks the balance first, which the header has loaded. */
 function CallsText({ apiKey }: { apiKey: KeyRowFragment }): ReactNode {
   const [{ data }] = useQuery({ query: ViewerDocument });
+  const canTopUp = useCanTopUp();
   if (!data?.viewer || !callsStopped(data.viewer.balanceUsd)) return callsText(apiKey);
   return (
     <>
-      The balance is used up: calls fail with 402. <Link to={paths.billing}>Add credit</Link>
+      The balance is used up: calls fail with 402.{' '}
+      <Link to={paths.billing}>{canTopUp === false ? 'Open billing' : 'Add credit'}</Link>
     </>
   );
 }
