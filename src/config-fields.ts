@@ -48,15 +48,17 @@ export const sameUrls = (protocols: RegExp, kind: string, example: string) =>
     .pipe(z.array(url(protocols, kind, example)))
     .refine(
       (urls) =>
-        new Set(urls.map((one) => new URL(one)).map(({ protocol, pathname }) => protocol + pathname)).size <=
+        new Set(urls.filter((one) => URL.canParse(one)).map((one) => new URL(one)).map(({ protocol, pathname }) => protocol + pathname)).size <=
         1,
       'must be URLs with the same protocol and path',
     );
 
 /** Redis has 16 databases. The client would use the first one in the place of another that the server refuses. */
 export function hasRedisDatabase(address: string): boolean {
-  const path = URL.canParse(address) ? new URL(address).pathname : '';
-  return !path.startsWith('/') || /^\/(?:\d|1[0-5])?$/.test(path);
+  if (!URL.canParse(address)) return true;
+  const { pathname, searchParams } = new URL(address);
+  const number = searchParams.get('db') ?? pathname.replace('/', '');
+  return /^(?:\d|1[0-5])?$/.test(number);
 }
 
 export const envFlag = z.enum(['0', '1'], { error: 'must be 0 or 1' }).transform((value) => value === '1');

@@ -115,7 +115,8 @@ async function write(client: PoolClient, records: readonly UsageRecord[]): Promi
   for (;;) {
     const row = await send(client, batchArguments([...accounts].sort(), [...left.values()], recorded));
     for (const id of row.recorded?.split(' ') ?? []) {
-      recorded.push(left.get(id)!);
+      const call = left.get(id);
+      if (call) recorded.push(call);
       left.delete(id);
     }
     for (const id of row.unknown?.split(' ') ?? []) {

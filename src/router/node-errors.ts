@@ -1,6 +1,7 @@
 import { AppError, errorEntry } from '../errors.js';
 import { type MessageMask, maskedParam } from '../lib/message-mask.js';
 import { fieldErrors, shownFieldErrors } from '../lib/upstream/field-errors.js';
+import { UNREACHED } from '../lib/upstream/patient-connector.js';
 import { saysNotTaken } from '../lib/upstream/not-taken.js';
 import { refusalCode, statusOfError } from '../lib/upstream/refusal-codes.js';
 import { unwrapMessage } from '../lib/upstream/unwrap-message.js';
@@ -59,9 +60,6 @@ function causeOf(failure: unknown): string | undefined {
 /** This process has no file descriptor or memory left for a connection. */
 const OWN_LACK = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM']);
 const noRoom = tableError('upstream_unavailable', 503, 1);
-
-/** No byte of the request was sent. After the first byte, the request itself may make the node break off. */
-const UNREACHED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
 
 /** Seconds of a `Retry-After`; undefined if it is missing or a date. */
 function retryAfterOf(header: string | undefined): number | undefined {

@@ -30,6 +30,9 @@ class Facts {
   }
 }
 
+/** `Bearer` alone is no secret, and what tells others that a token follows. */
+const withoutScheme = (value: string): string => value.replace(/^(?:Basic|Bearer|Token) +/i, '');
+
 /** Masks addresses, keys and names in messages of nodes: those of current and earlier routing files and registry readings. */
 export class NodeMask {
   readonly #addresses = new Facts();
@@ -57,8 +60,7 @@ export class NodeMask {
     this.#addresses.add(access.map(({ apiBase }) => apiBase));
     this.#keys.add([
       ...access.flatMap(({ apiKey }) => apiKey ?? []),
-      // Without a scheme such as `Bearer`.
-      ...access.flatMap(({ headers }) => Object.values(headers).flatMap((value) => value.split(' '))),
+      ...access.flatMap(({ headers }) => Object.values(headers).map(withoutScheme)),
       ...(masterKey ? [masterKey.read()] : []),
     ]);
     this.#names.add([

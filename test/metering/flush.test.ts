@@ -157,6 +157,22 @@ describe('a flushed batch', () => {
     expect((await flushBatch(db.pool, [terminatedEvent(intent)])).inserted).toBe(0);
   });
 
+  test('a call that was recorded as terminated and finishes nevertheless is charged in its place', async () => {
+    const payer = await createPayer(db.pool, DOLLAR);
+    const intent = intentOf(payer);
+    await flushBatch(db.pool, [terminatedEvent(intent)]);
+    const finished = recordOf(payer, { id: intent.id, createdAt: intent.at + 70_000 });
+    for (const inserted of [1, 0]) expect(await flushBatch(db.pool, [finished])).toMatchObject({ inserted });
+    expect((await flushBatch(db.pool, [terminatedEvent(intent)])).inserted).toBe(0);
+    expect(await balanceOf(payer)).toBe(DOLLAR - finished.cost);
+    const { rows } = await db.pool.query(
+      `select status, (select sum(events)::integer from account_usage_hours where account_id = $1) as counted
+       from usage_events where account_id = $1`,
+      [payer.accountId],
+    );
+    expect(rows).toEqual([{ status: 'success', counted: 1 }]);
+  });
+
   test('records of accounts that do not exist are left out and reported', async () => {
     const payer = await createPayer(db.pool);
     const good = recordOf(payer);

@@ -6,6 +6,7 @@ import type { SqlFunction } from './sql-function.js';
  *
  * - **Nothing is written** if a call is already recorded (`recorded` lists their ids) or an account doesn't exist (`unknown`
  *   lists those). The caller leaves these out and sends the rest again. An id is recorded once, whatever its time.
+ * - A call that was given up as terminated, while its process was only paused, takes the place of that record once it finishes.
  * - `p_accounts` lists the accounts in order, so that flushes take turns; `p_totals` and `p_charges` have the sum and the number
  *   of their charges. `p_account` points into it. `p_later` and `p_behind` have the sum and number of the charges of the same
  *   account that follow in the batch: together with the account's new balance they give the balance after each call, and its
@@ -50,6 +51,7 @@ declare
   days text;
   this_hour timestamptz;
   first integer;
+  terminated uuid[];
   since timestamptz;
   kept_from timestamptz;
   until timestamptz;
@@ -57,10 +59,17 @@ begin
   select timestamptz 'epoch' + min(at_ms) * interval '1 millisecond' - interval '1 day',
     timestamptz 'epoch' + max(at_ms) * interval '1 millisecond' + interval '1 day'
   into since, until from unnest(p_at_ms) as at_ms;
-  select string_agg(t.id::text, ' ') into recorded from unnest(p_id) as t(id)
-  where (select true from calls c where c.id = t.id and c.created_at > since and c.created_at < until limit 1);
+  select string_agg(t.id::text, ' ') filter (where t.found <> 'gateway_terminated' or t.error = 'gateway_terminated'),
+    array_agg(t.id) filter (where t.found = 'gateway_terminated' and t.error is distinct from 'gateway_terminated')
+  into recorded, terminated
+  from (
+    select t.id, t.error, (select coalesce(c.error_code, '') from calls c
+        where c.id = t.id and c.created_at > since and c.created_at < until limit 1) as found
+    from unnest(p_id, p_error) as t(id, error) offset 0) t
+  where t.found is not null;
   if former_until is not null then
-    select nullif(concat_ws(' ', recorded, former_calls(p_id, p_at_ms, former_until)), '') into recorded;
+    select nullif(concat_ws(' ', recorded, former_calls(p_id, p_at_ms, array(select p_accounts[nth] from unnest(p_account) as nth),
+      former_until)), '') into recorded;
   end if;
   select string_agg(t.id::text, ' ') into unknown from unnest(p_accounts) as t(id)
   where (select true from accounts a where a.id = t.id) is null;
@@ -95,12 +104,29 @@ begin
     raise exception 'accounts changed while their calls were charged' using errcode = 'serialization_failure';
   end if;
 
+  if terminated is not null then
+    with gone as (
+      delete from calls c
+      where c.id = any(terminated) and c.created_at > since and c.created_at < until and c.error_code = 'gateway_terminated'
+      returning c.account_id, c.widget_id, c.created_at
+    ), hours as (
+      update account_usage_hours h set events = h.events - g.events
+      from (select account_id, date_trunc('hour', created_at) as hour, count(*) as events from gone group by 1, 2) g
+      where h.account_id = g.account_id and h.hour = g.hour
+    ), messages as (
+      update widget_days d set errors = d.errors - g.errors
+      from (select widget_id, created_at::date as day, count(*) as errors from gone where widget_id is not null group by 1, 2) g
+      where d.widget_id = g.widget_id and d.day = g.day
+    )
+    insert into rollup_dirty (hour) select distinct date_trunc('hour', created_at) from gone;
+  end if;
+
   insert into calls (created_at, id, account_id, key_id, seq, route_id, input_tokens, output_tokens, latency_ms, ttft_ms,
     http_status, node_calls, stream, failed, client_aborted, estimated, anomalous, cost, balance_after, widget_id,
     prompt_version_id, error_code, error_message)
   select timestamptz 'epoch' + at_ms * interval '1 millisecond', id, p_accounts[account], key_id,
     case when cost > 0 then seq_of[account] - behind end, routes[route], input, output, latency_ms, ttft_ms,
-    http_status, node_calls, stream, failed, aborted, estimated, anomalous, cost * micro,
+    http_status, least(node_calls, 32767), stream, failed, aborted, estimated, anomalous, cost * micro,
     case when cost > 0 then balance_of[account] + later * micro end, widget_id, version_id, error, error_message
   from unnest(p_id, p_at_ms, p_account, p_key, p_widget, versions, p_route, p_stream, p_input, p_output, p_cost, p_later,
       p_behind, p_latency_ms, p_ttft_ms, p_failed, p_error, p_http_status, p_aborted, p_estimated, p_anomalous, p_node_calls,

@@ -72,7 +72,7 @@ export const routedDeploymentOutput = z
       .string()
       .nullable()
       .describe(
-        'Why the last of these failed, such as `ECONNREFUSED`, `timeout` or `status_500`. Null if the last call succeeded.',
+        'Why the last of these failed: `timeout`, a status such as `status_500`, or the code of a failed connection. Null if the last call succeeded.',
       ),
     parked_until: timestamp('When it takes calls again. Null if it is not parked.').nullable(),
     parked_for_seconds: z

@@ -1,5 +1,5 @@
 import { KEPT_FROM } from '../retention/kept-from.store.js';
-import { chainOf, chargesOf, entriesOfPart, LATE, partsOf } from './account-slice.rules.js';
+import { chainOf, chargesOf, entriesOfPart, LATE, LATER, partsOf } from './account-slice.rules.js';
 import type { Invariant } from './invariant.js';
 import { during } from './time-slice.rules.js';
 
@@ -66,7 +66,7 @@ export const accountInvariants: readonly Invariant[] = [
       select coalesce(e.account_id, s.account_id) as subject
       from due e full join sums s on s.account_id = e.account_id and s.entry = e.seq
       where e.seq is null or not e.of_calls and s.calls > 0
-        or e.of_calls and e.since >= ${KEPT_FROM}
+        or e.of_calls and e.since >= ${KEPT_FROM} + ${LATER}
           and (e.amount <> -coalesce(s.cost, 0) or e.seq - e.previous <> coalesce(s.calls, 0))
       union all select account_id from strays`,
     // A charge after the present state of its account is in no part of a ledger.

@@ -6,7 +6,7 @@ import { monthsBefore } from '../../lib/clock.js';
 import { postDueCharges } from '../billing/charge-posting.js';
 import { partitionsOf } from '../partitions/partitions.store.js';
 import { NotNow } from '../partitions/usage-lock.store.js';
-import { removals } from './retention.rules.js';
+import { type Removal, removals } from './retention.rules.js';
 import { oldestRollupDay, removeRollups } from './rollup-retention.store.js';
 import {
   dropFormerUsage,
@@ -14,6 +14,7 @@ import {
   hasUsageBefore,
   removeUsage,
   USAGE_TABLES,
+  type UsageTable,
   usageKeptFrom,
 } from './usage-retention.store.js';
 
@@ -34,26 +35,38 @@ export async function removeOldUsage(
   context: ServiceContext,
   { months }: { months: number },
 ): Promise<RemovedUsage[]> {
-  const { em, clock, log } = context;
   const removed: RemovedUsage[] = [];
   for (const parent of USAGE_TABLES) {
-    if (!(await hasTable(em, parent))) continue;
-    for (const removal of removals(clock.now(), months, await partitionsOf(em, parent))) {
-      const { table, until } = removal;
-      if (table === null && !(await hasUsageBefore(em, parent, until))) continue;
-      await postDueCharges(context);
-      try {
-        const events = await inTransaction(context, (inner) => removeUsage(inner, parent, removal));
-        if (events !== undefined) removed.push({ table, events });
-      } catch (error) {
-        if (!(error instanceof NotNow)) throw error;
-        log.warn({ table, until, reason: error.message }, 'old usage is kept until the next run');
-        return removed;
-      }
-    }
-    if (parent === 'former_usage_events') await inTransaction(context, dropFormerUsage);
+    if (!(await hasTable(context.em, parent))) continue;
+    if (!(await removeOldOf(context, parent, months, removed))) break;
   }
   return removed;
+}
+
+/** Adds what is removed of one table to `removed`. @returns false if some of it has to stay until the next run. */
+async function removeOldOf(
+  context: ServiceContext,
+  parent: UsageTable,
+  months: number,
+  removed: RemovedUsage[],
+): Promise<boolean> {
+  const { em, clock, log } = context;
+  let at: Removal | undefined;
+  try {
+    for (at of removals(clock.now(), months, await partitionsOf(em, parent))) {
+      const removal = at;
+      if (removal.table === null && !(await hasUsageBefore(em, parent, removal.until))) continue;
+      await postDueCharges(context);
+      const events = await inTransaction(context, (inner) => removeUsage(inner, parent, removal));
+      if (events !== undefined) removed.push({ table: removal.table, events });
+    }
+    if (parent === 'former_usage_events') await inTransaction(context, dropFormerUsage);
+    return true;
+  } catch (error) {
+    if (!(error instanceof NotNow)) throw error;
+    log.warn({ table: at?.table, until: at?.until, reason: error.message }, 'old usage is kept until the next run');
+    return false;
+  }
 }
 
 /**

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { errorTable } from '../../../src/errors.js';
+import { refusalCode } from '../../../src/lib/upstream/refusal-codes.js';
 import type { Answer } from './wire.js';
 
 /** Stack traces, paths, addresses and drivers' words. */
@@ -25,7 +26,8 @@ export function faultOf({ status, head, body }: Answer, secrets: readonly string
   if (isPage(head)) return body.endsWith('</html>\n') ? undefined : `a page that is cut: ${status}`;
   if (!/^content-type: application\/json/im.test(head)) return `an error that is no JSON: ${status}`;
   const code = codeIn(body);
-  if (code === undefined || !Object.hasOwn(errorTable, code))
+  // Or one of OpenAI's that a model server used.
+  if (code === undefined || !(Object.hasOwn(errorTable, code) || refusalCode('', code) === code))
     return `an error without a code of ours: ${status}`;
   const declared = errorTable[code as keyof typeof errorTable].status;
   // The model's own refusals keep their status: its 422 is `invalid_request` as well.
