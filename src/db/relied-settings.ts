@@ -30,6 +30,11 @@ export function withReliedSettings(databaseUrl: string): string {
   return url.href;
 }
 
+/** The sessions of a database behind a pooler have other settings. */
+export class ReliedSettingsError extends Error {
+  override name = 'ReliedSettingsError';
+}
+
 interface Setting {
   name: keyof typeof RELIED;
   setting: string;
@@ -40,7 +45,7 @@ interface Setting {
 /**
  * Checks the settings of a session. They are wrong only behind a pooler, which shares sessions between clients and refuses or
  * ignores settings of one client.
- * @throws Error with the statements that correct them
+ * @throws ReliedSettingsError with the statements that correct them
  */
 export async function requireReliedSettings(orm: MikroORM): Promise<void> {
   const settings = await orm.em.getConnection().execute<Setting[]>(
@@ -52,5 +57,7 @@ export async function requireReliedSettings(orm: MikroORM): Promise<void> {
   if (wrong.length === 0) return;
   const found = wrong.map(({ name, setting }) => `${name} = ${setting}`).join(', ');
   const remedy = wrong.map(({ name, alter }) => `${alter} set ${name} = '${RELIED[name]}';`).join(' ');
-  throw new Error(`sessions behind the pooler have ${found}: run ${remedy} and let the pooler reconnect`);
+  throw new ReliedSettingsError(
+    `sessions behind the pooler have ${found}: run ${remedy} and let the pooler reconnect`,
+  );
 }

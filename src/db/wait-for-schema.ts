@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { throwIfPooler } from './refused-by-pooler.js';
-import { requireReliedSettings } from './relied-settings.js';
+import { ReliedSettingsError, requireReliedSettings } from './relied-settings.js';
 import { schemaIsCurrent } from './schema-version.js';
 
 const POLL_MS = 250;
@@ -11,17 +11,16 @@ const POLL_MS = 250;
  * @throws Error with the reason after `timeoutMs`, or at once if a pooler's sessions have the wrong settings.
  */
 export async function waitForSchema(orm: MikroORM, timeoutMs = 60_000): Promise<void> {
-  await untilCurrent(orm, timeoutMs);
-  await requireReliedSettings(orm);
-}
-
-async function untilCurrent(orm: MikroORM, timeoutMs: number): Promise<void> {
   let reason = 'its schema is older than this build: start the platform, which runs the migrations';
   for (const end = Date.now() + timeoutMs; Date.now() < end; await delay(POLL_MS)) {
     try {
-      if (await schemaIsCurrent(orm)) return;
+      if (await schemaIsCurrent(orm)) {
+        await requireReliedSettings(orm);
+        return;
+      }
     } catch (error) {
       throwIfPooler(error);
+      if (error instanceof ReliedSettingsError) throw error;
       reason = 'it does not respond';
     }
   }

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import type { Logger } from '../lib/logger.js';
 import { throwIfPooler } from './refused-by-pooler.js';
-import { requireReliedSettings } from './relied-settings.js';
+import { ReliedSettingsError, requireReliedSettings } from './relied-settings.js';
 
 const RETRY_MS = 500;
 
@@ -13,14 +13,13 @@ const RETRY_MS = 500;
 export async function waitForDatabase(orm: MikroORM, log: Logger, timeoutMs = 60_000): Promise<void> {
   for (let isReported = false, end = Date.now() + timeoutMs; ; isReported = true) {
     try {
-      await orm.em.getConnection().execute('select 1');
-      break;
+      await requireReliedSettings(orm);
+      return;
     } catch (error) {
       throwIfPooler(error);
-      if (Date.now() > end) throw error;
+      if (error instanceof ReliedSettingsError || Date.now() > end) throw error;
       if (!isReported) log.warn({ err: error }, `waiting up to ${timeoutMs / 1000} s for the database`);
       await delay(RETRY_MS);
     }
   }
-  await requireReliedSettings(orm);
 }

@@ -106,7 +106,7 @@ function renewCookies(app: FastifyInstance, services: Services): void {
   });
 }
 
-/** Compares an `Authorization` header with the internal secret in constant time. Undefined without a secret. */
+/** Compares an `Authorization` header with the internal secrets in constant time. Undefined without a secret. */
 function internalCheck([current, previous]: GuardOptions['internalSecrets']):
   | ((authorization: string | undefined) => boolean)
   | undefined {

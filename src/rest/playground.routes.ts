@@ -47,7 +47,8 @@ export const playgroundRoutes = restRoutes('Playground', (route, { playground })
     errors: ['model_not_allowed', 'upstream_unconfigured'],
     run: async ({ context, body }, reply) => {
       const left = new AbortController();
-      reply.raw.once('close', () => left.abort());
+      if (reply.raw.destroyed) left.abort();
+      else reply.raw.once('close', () => left.abort());
       const { whole } = await playground.run(context, body, left.signal);
       const session = await within(PLAIN_ANSWER_MS, whole);
       if (session) return session;

@@ -59,6 +59,12 @@ export function tableError(
   return { status, type: error.type, code, message: error.message, retryAfterSeconds };
 }
 
+/** The same error with a `Retry-After` of at most this time. */
+export function capRetryAfter(error: ProxyError, mostMs: number): ProxyError {
+  const most = Math.max(1, Math.ceil(mostMs / 1000));
+  return { ...error, retryAfterSeconds: Math.min(error.retryAfterSeconds ?? most, most) };
+}
+
 export const answerTooLarge: ProxyError = {
   status: 400,
   type: 'invalid_request_error',

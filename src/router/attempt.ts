@@ -115,7 +115,7 @@ export class Attempt implements UpstreamHandler {
   /** Tokens of the call, if the deployment has a limit of them and has begun an answer. */
   get tokens(): number {
     const hasBegun = this.#status > 0 && this.#status < 300;
-    return hasBegun ? (this.#tokens?.total ?? 0) : 0;
+    return hasBegun ? (this.#tokens?.total(this.#stream?.events) ?? 0) : 0;
   }
 
   /** Called when the caller has left. */
@@ -131,7 +131,7 @@ export class Attempt implements UpstreamHandler {
   }
 
   start(client: UpstreamClient, path: string, headers: Readonly<Record<string, string>>, body: Buffer): void {
-    if (this.deployment.limits.tokensPerMinute !== undefined) this.#tokens = new TokenCount(body.length);
+    if (this.deployment.limits.tokensPerMinute !== undefined) this.#tokens = new TokenCount(body);
     this.#handle = client.post(path, headers, body, this).send();
   }
 

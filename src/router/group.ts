@@ -18,12 +18,18 @@ export interface Candidate {
 export const closedFor = ({ health, limits }: Candidate, now: number): number =>
   Math.max(health.cooldownLeft(now), limits.waitMs(now));
 
-/** Whether a deployment takes calls now. One with all its parallel calls is avoided: another call would wait there. */
-export function availabilityOf(candidate: Candidate, now: number): Availability {
+/** `full`: open, but another call would wait for one that is running. */
+function preferenceOf(candidate: Candidate, now: number): Availability | 'full' {
   if (closedFor(candidate, now) > 0) return 'closed';
   const { health, gate, limits } = candidate;
   const availability = gate.availability(now, health.isUnproven(now));
-  return availability === 'open' && limits.isFull ? 'avoided' : availability;
+  return availability === 'open' && limits.isFull ? 'full' : availability;
+}
+
+/** Whether a deployment takes calls now. One with all its parallel calls is avoided: another call would wait there. */
+export function availabilityOf(candidate: Candidate, now: number): Availability {
+  const preference = preferenceOf(candidate, now);
+  return preference === 'full' ? 'avoided' : preference;
 }
 
 /** Numbers in [0, 1). */
@@ -52,21 +58,23 @@ export class Group {
   }
 
   /**
-   * Simple shuffle: picks a deployment that is open and not in `tried`, at random by weight. Falls back to avoided deployments.
-   * Returns undefined if no deployment is left.
+   * Simple shuffle: picks a deployment that is open and not in `tried`, at random by weight. Falls back to full deployments,
+   * where the call waits, and then to avoided ones. Returns undefined if no deployment is left.
    */
   pick(now: number, random: Random, tried: ReadonlySet<Health>): Candidate | undefined {
     const [only] = this.candidates;
     if (this.candidates.length === 1)
       return tried.has(only!.health) || availabilityOf(only!, now) === 'closed' ? undefined : only;
+    const full: Candidate[] = [];
     const avoided: Candidate[] = [];
     const open = this.candidates.filter((candidate) => {
       if (tried.has(candidate.health)) return false;
-      const availability = availabilityOf(candidate, now);
-      if (availability === 'avoided') avoided.push(candidate);
-      return availability === 'open';
+      const preference = preferenceOf(candidate, now);
+      if (preference === 'full') full.push(candidate);
+      if (preference === 'avoided') avoided.push(candidate);
+      return preference === 'open';
     });
-    const free = open.length > 0 ? open : avoided;
+    const free = [open, full, avoided].find(({ length }) => length > 0) ?? [];
     const total = free.reduce((sum, { deployment }) => sum + deployment.weight, 0);
     if (total === 0) return free[Math.floor(random() * free.length)];
     let left = random() * total;

@@ -133,6 +133,8 @@ export class SseModelNameRewriter implements WholeEventSink {
   complete = false;
   /** Whether a chunk of the answer has arrived. */
   answered = false;
+  /** Events with data so far. */
+  events = 0;
   readonly #finished: FinishedChoices;
   readonly #model: Buffer;
   readonly #splitter = new SseSplitter();
@@ -166,7 +168,7 @@ export class SseModelNameRewriter implements WholeEventSink {
 
   takeWhole(bytes: Buffer): boolean {
     if (!this.#plain?.takeAlike(bytes, this.#out)) return false;
-    this.#movedOn = true;
+    this.#moveOn();
     return true;
   }
 
@@ -190,12 +192,12 @@ export class SseModelNameRewriter implements WholeEventSink {
 
   #rewrite(event: Buffer, out: Buffer[]): void {
     if (this.#plain?.takeAlike(event, out)) {
-      this.#movedOn = true;
+      this.#moveOn();
       return;
     }
     if (!this.#finished.all && tellsFinish(event, 0, event.length)) this.#noteFinish(event);
     if (this.#plain?.take(event, out)) {
-      this.#movedOn = true;
+      this.#moveOn();
       return;
     }
     const data = eventData(event);
@@ -210,7 +212,12 @@ export class SseModelNameRewriter implements WholeEventSink {
     }
     out.push(...withData(event, data, rewritten));
     this.#begun = true;
+    this.#moveOn();
+  }
+
+  #moveOn(): void {
     this.#movedOn = true;
+    this.events++;
   }
 
   #noteFinish(event: Buffer): void {
@@ -229,7 +236,7 @@ export class SseModelNameRewriter implements WholeEventSink {
     if (!error) return;
     out.push(DATA, this.onError(error), EVENT_END);
     this.#begun = true;
-    this.#movedOn = true;
+    this.#moveOn();
   }
 
   /** The event's payload in pieces, with our model name; undefined if it isn't part of the answer. */

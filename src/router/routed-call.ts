@@ -2,10 +2,10 @@ import type { Leave } from '../lib/fair/fair-queue.js';
 import type { Span } from '../lib/tracing/tracing.js';
 import type { ServedBy } from '../lib/upstream/served-by.js';
 import { within } from '../lib/within.js';
-import { bodyOf, type ProxyError, tableError } from './answers.js';
+import { bodyOf, capRetryAfter, type ProxyError, tableError, upstreamTooSlow } from './answers.js';
 import type { Attempt, AttemptEnd } from './attempt.js';
 import type { Attempts } from './attempts.js';
-import { type Candidate, closedFor, type Group, type Random } from './group.js';
+import { availabilityOf, type Candidate, type Group, type Random } from './group.js';
 import type { Health } from './health.js';
 import type { Host } from './node-gate.js';
 import type { BoundFields } from './output-bound.js';
@@ -111,11 +111,11 @@ export class RoutedCall {
       if (this.#gone) return 'client_gone';
       if (!candidate) return group && !group.isUnavailable(this.deps.time.now()) ? this.#giveUp() : undefined;
       const leave = await this.#turnAt(candidate);
-      const isClosed = closedFor(candidate, this.deps.time.now()) > 0;
-      if (this.#gone || isClosed) leave?.();
+      const isStillThere = this.#takesCalls(candidate);
+      if (this.#gone || !isStillThere) leave?.();
       if (this.#gone) return 'client_gone';
-      if (!leave) return this.#giveUp();
-      if (isClosed) {
+      if (!leave) return this.#answer(this.#error ?? upstreamTooSlow);
+      if (!isStillThere) {
         retries--;
         continue;
       }
@@ -171,6 +171,13 @@ export class RoutedCall {
     return leave;
   }
 
+  /** Whether a deployment takes calls after the wait for it: meanwhile it may have been closed, or removed from the routing. */
+  #takesCalls(candidate: Candidate): boolean {
+    const { router, time } = this.deps;
+    const isRouted = router().candidates.some(({ health }) => health === candidate.health);
+    return isRouted && availabilityOf(candidate, time.now()) !== 'closed';
+  }
+
   /** Tries one deployment. If its node wants the bound in another field, tries that field at once. */
   async #ask(candidate: Candidate): Promise<TryEnd> {
     const { maxTokensField } = candidate.deployment;
@@ -224,7 +231,9 @@ export class RoutedCall {
     step?.end('reason' in end);
     if (end.kind === 'ok') this.deps.router().succeeded(candidate, this.request.path);
     if (end.kind !== 'failed' && end.kind !== 'broken') return end;
-    if (waitMs !== undefined && this.deps.router().limited(candidate, waitMs)) return end;
+    const { settings, limited } = this.deps.router();
+    if (end.kind === 'failed' && waitMs !== undefined && limited(candidate, waitMs))
+      return { ...end, error: capRetryAfter(end.error, settings.cooldownMs) };
     if (end.kind === 'failed' && end.own) return { kind: 'hopeless', error: end.error };
     // A deployment that earlier tries left too little time isn't to blame for the timeout.
     const hurried = end.reason === 'timeout' && firstByteMs < FAIR_SHARE * ownMs;

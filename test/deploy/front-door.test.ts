@@ -149,15 +149,20 @@ if (NGINX) {
     test('answers in the form of the API when there is no edge', async () => {
       const starts = [await stop(edges[0]!), await stop(edges[1]!)];
       const response = await post('/v1/chat/completions');
-      expect([response.status, response.headers.get('content-type')]).toEqual([502, 'application/json']);
+      expect([response.status, response.headers.get('content-type')]).toEqual([503, 'application/json']);
       expect(response.headers.get('retry-after')).toBe('1');
+      expect(response.headers.get('x-request-id')).toMatch(/^\w{32}$/);
       const { message } = errorTable.service_unavailable;
       const error = { message, type: 'server_error', param: null, code: 'service_unavailable' };
       expect(await response.json()).toEqual({ error });
       const messages = await post('/v1/messages?beta=true');
       expect([messages.status, await messages.json()]).toEqual([
-        502,
-        { type: 'error', error: { type: 'overloaded_error', message } },
+        503,
+        {
+          type: 'error',
+          error: { type: 'overloaded_error', message },
+          request_id: messages.headers.get('x-request-id'),
+        },
       ]);
       expect((await fetch(`${url}/unavailable`)).headers.get('content-type')).toContain('text/html');
       for (const start of starts) await start();

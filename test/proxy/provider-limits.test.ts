@@ -2,6 +2,8 @@ import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { startTestProxy, type TestProxy, type TestProxyOptions } from '../support/proxy.js';
 import {
   chat,
+  DONE_EVENT,
+  delta,
   raw,
   type ScriptedUpstream,
   startScriptedUpstream,
@@ -98,6 +100,12 @@ describe('limits of providers', () => {
     ]);
   });
 
+  test('a caller who gets its refusal while others are open is asked to wait for at most cooldown_time', async () => {
+    await start([{}, {}], { num_retries: 0 });
+    nodes[0]!.answer(busy('3600'));
+    expect(retryAfterOf(await call())).toEqual([503, '60']);
+  });
+
   test('with a cooldown_time of 0 it is tried again after retry_after', async () => {
     await start([{}], { cooldown_time: 0 });
     nodes[0]!.answer(busy('30'));
@@ -162,6 +170,20 @@ describe('limits of providers', () => {
     expect((await call(ask('x', rest))).status).toBe(200);
   });
 
+  test('tpm: without a report, a stream counts its events, and an image no more than models do', async () => {
+    await start([{ tpm: 1_500 }]);
+    nodes[0]!.answer(stream([...Array.from({ length: 40 }, () => delta('word ')), DONE_EVENT]));
+    const url = `data:image/png;base64,${'A'.repeat(400_000)}`;
+    const messages = [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }];
+    const statuses: number[] = [];
+    for (let n = 0; n < 3; n++) {
+      const response = await call(ask('x', { stream: true, messages }));
+      await response.text();
+      statuses.push(response.status);
+    }
+    expect(statuses).toEqual([200, 200, 503]);
+  });
+
   test('rpm or tpm of all deployments of a group are its weights, unless it has some', async () => {
     let draw = 0;
     await start([{ rpm: 3 }, { rpm: 1 }], {}, [], { random: () => (draw++ % 4) / 4 });
@@ -214,6 +236,38 @@ describe('limits of providers', () => {
     await until(() => nodes[0]!.seen.length === 2);
     answer!();
     expect((await last).status).toBe(200);
+  });
+
+  test('max_parallel_requests: a call whose time ends while it waits gets 504', async () => {
+    await start([{ max_parallel_requests: 1 }]);
+    let answer: (() => void) | undefined;
+    nodes[0]!.answer((request, response) => {
+      answer = () => void chat()(request, response);
+    });
+    const first = call();
+    await until(() => answer !== undefined);
+    const late = await call();
+    expect(late.status).toBe(504);
+    expect(await late.json()).toMatchObject({ error: { code: 'upstream_timeout' } });
+    answer!();
+    expect((await first).status).toBe(200);
+  });
+
+  test('max_parallel_requests: a call goes elsewhere if its deployment is removed while it waits', async () => {
+    await start([{ max_parallel_requests: 1 }], {}, [], { time: undefined });
+    let answer: (() => void) | undefined;
+    nodes[0]!.answer((request, response) => {
+      answer = () => void chat()(request, response);
+    });
+    const first = call();
+    await until(() => answer !== undefined);
+    const waiting = call();
+    // By then, the call before it waits.
+    expect((await call(ask('x', { model: 'gateway/none' }))).status).toBe(400);
+    proxy.reload(routes([{ model: 'gateway/fast', id: 'other', url: nodes[1]!.url }]));
+    answer!();
+    expect([(await first).status, (await waiting).status]).toEqual([200, 200]);
+    expect(seen()).toEqual([1, 1]);
   });
 
   test('extra_headers and organization are sent with every call, and their values are masked', async () => {

@@ -82,6 +82,17 @@ describe('the shuffle', () => {
     expect(tried).toEqual([DRAWS, 0, 0]);
   });
 
+  test('prefers an open deployment to a full one, and a full one to an avoided one', () => {
+    const group = groupOf([1, 1, 1]);
+    const [full, avoided, open] = group.candidates;
+    full!.limits.change({ callsPerMinute: undefined, tokensPerMinute: undefined, parallel: 1 });
+    void full!.limits.enter('someone', new AbortController().signal);
+    avoided!.gate.warm();
+    expect(draw(group, 'full')).toEqual([0, 0, DRAWS]);
+    expect(draw(group, 'full', new Set([open!.health]))).toEqual([DRAWS, 0, 0]);
+    expect(draw(group, 'full', new Set([open!.health, full!.health]))).toEqual([0, DRAWS, 0]);
+  });
+
   test('picks nothing when all are cooling down or tried', () => {
     const group = groupOf([1, 1]);
     expect(group.pick(0, Math.random, new Set(group.candidates.map(({ health }) => health)))).toBeUndefined();

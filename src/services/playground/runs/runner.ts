@@ -14,8 +14,7 @@ import { ABANDONED, beginRun, endRun, type RunEnd } from '../run-state.store.js'
 import { Broadcast } from './broadcast.js';
 import { keepLeases, type Leases } from './leases.js';
 import { type LiveRun, LiveSession, liveRun } from './live-session.js';
-import type { CallEnd, ModelCalls, OpenCall } from './model-calls.js';
-import { usedTokens } from './model-calls.js';
+import { type CallEnd, type ModelCalls, type OpenCall, usedTokens } from './model-calls.js';
 import type { RunBus } from './run-bus.js';
 import type { RunFailure } from './run-sink.js';
 
@@ -112,6 +111,7 @@ export class Runner {
    * undefined if there was none in time, too many wait, or `left` was aborted.
    */
   takePlace(accountId: string, left: AbortSignal): Promise<Leave | undefined> {
+    if (left.aborted) return Promise.resolve(undefined);
     return new Promise((resolve) => {
       const none = (): void => {
         left.removeEventListener('abort', none);
