@@ -48,8 +48,12 @@ export const sameUrls = (protocols: RegExp, kind: string, example: string) =>
     .pipe(z.array(url(protocols, kind, example)))
     .refine(
       (urls) =>
-        new Set(urls.filter((one) => URL.canParse(one)).map((one) => new URL(one)).map(({ protocol, pathname }) => protocol + pathname)).size <=
-        1,
+        new Set(
+          urls
+            .filter((one) => URL.canParse(one))
+            .map((one) => new URL(one))
+            .map(({ protocol, pathname }) => protocol + pathname),
+        ).size <= 1,
       'must be URLs with the same protocol and path',
     );
 

@@ -1,8 +1,8 @@
 import { AppError, errorEntry } from '../errors.js';
 import { type MessageMask, maskedParam } from '../lib/message-mask.js';
 import { fieldErrors, shownFieldErrors } from '../lib/upstream/field-errors.js';
-import { UNREACHED } from '../lib/upstream/patient-connector.js';
 import { saysNotTaken } from '../lib/upstream/not-taken.js';
+import { UNREACHED } from '../lib/upstream/patient-connector.js';
 import { refusalCode, statusOfError } from '../lib/upstream/refusal-codes.js';
 import { unwrapMessage } from '../lib/upstream/unwrap-message.js';
 import { UpstreamTimeoutError } from '../lib/upstream/upstream-handler.js';

@@ -1,7 +1,13 @@
 import { buildConnector } from 'undici';
 
 /** Errors before a byte of a request was sent. */
-export const UNREACHED: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
+export const UNREACHED: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+]);
 const TIMED_OUT = 'UND_ERR_CONNECT_TIMEOUT';
 /** Doubles twice: all requests of a server that starts again wait at once. */
 const PAUSE_MS = 100;

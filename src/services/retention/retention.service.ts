@@ -64,7 +64,10 @@ async function removeOldOf(
     return true;
   } catch (error) {
     if (!(error instanceof NotNow)) throw error;
-    log.warn({ table: at?.table, until: at?.until, reason: error.message }, 'old usage is kept until the next run');
+    log.warn(
+      { table: at?.table, until: at?.until, reason: error.message },
+      'old usage is kept until the next run',
+    );
     return false;
   }
 }
