@@ -59,10 +59,9 @@ export const sameUrls = (protocols: RegExp, kind: string, example: string) =>
 
 /** Redis has 16 databases. The client would use the first one in the place of another that the server refuses. */
 export function hasRedisDatabase(address: string): boolean {
-  if (!URL.canParse(address)) return true;
+  if (!/^rediss?:/.test(address) || !URL.canParse(address)) return true;
   const { pathname, searchParams } = new URL(address);
-  const number = searchParams.get('db') ?? pathname.replace('/', '');
-  return /^(?:\d|1[0-5])?$/.test(number);
+  return /^(?:\d|1[0-5])?$/.test(searchParams.get('db') ?? pathname.slice(1));
 }
 
 export const envFlag = z.enum(['0', '1'], { error: 'must be 0 or 1' }).transform((value) => value === '1');

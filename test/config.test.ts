@@ -125,6 +125,16 @@ describe('the configuration', () => {
     ],
     [
       'REDIS_URL',
+      { REDIS_URL: 'redis://127.0.0.1?db=99' },
+      'REDIS_URL: the database after the host must be a number from 0 to 15',
+    ],
+    [
+      'PLATFORM_URL',
+      { PLATFORM_URL: 'http://127.0.0.1:3000,' },
+      'PLATFORM_URL: must be a URL (http or https), such as http://127.0.0.1:3000',
+    ],
+    [
+      'REDIS_URL',
       { REDIS_URL: 'redis://127.0.0.1/cache' },
       'REDIS_URL: the database after the host must be a number from 0 to 15',
     ],

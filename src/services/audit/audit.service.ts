@@ -16,7 +16,7 @@ import {
   unsealAccounts,
   unsealTime,
 } from './seals.store.js';
-import { checkAccounts, checkNext, checkTimes, SLICE, type Step, sliceOf } from './slices.js';
+import { type AuditStep, checkAccounts, checkNext, checkTimes, SLICE, sliceOf } from './slices.js';
 import { readUnsealed } from './slices.store.js';
 
 /** A slice takes a second or so. A statement that looks for calls of an account at any time may take longer. */
@@ -46,7 +46,7 @@ export async function runHourlyAudit(context: ServiceContext): Promise<readonly 
 export async function auditAll(query: Query, size = SLICE): Promise<Findings> {
   const findings = await findViolations(query, ({ state }) => state);
   for (let position: Position | undefined = BEGINNING; position; ) {
-    const step: Step = await checkNext(query, position, size);
+    const step: AuditStep = await checkNext(query, position, size);
     findings.add(step.findings);
     position = step.next;
   }

@@ -3,7 +3,7 @@ import type { Query } from './invariant.js';
 import type { Position } from './position.js';
 
 /** A part of an account to check, and about how many charges it has. */
-export interface Candidate extends AccountPart {
+export interface AuditCandidate extends AccountPart {
   charges: number;
 }
 
@@ -46,14 +46,14 @@ export function readAccounts(
   query: Query,
   { account, start, total }: Position,
   limits: Limits,
-): Promise<Candidate[]> {
+): Promise<AuditCandidate[]> {
   if (start === null) return query(candidates('0', '0', `a.id > '${account}'`, limits));
   const ifRest = (value: string) => `case when a.id = '${account}' then ${value} else 0 end`;
   return query(candidates(ifRest(start), ifRest(total), `a.id >= '${account}'`, limits));
 }
 
 /** Accounts after an id whose ledger or balance has changed since it was sealed. */
-export function readUnsealed(query: Query, after: string, limits: Limits): Promise<Candidate[]> {
+export function readUnsealed(query: Query, after: string, limits: Limits): Promise<AuditCandidate[]> {
   const sealed = (column: string) =>
     `coalesce((select ${column} from audit_seals where account_id = a.id), 0)`;
   const where = `a.id > '${after}' and (a.ledger_seq <> s.start or a.balance <> s.total)`;

@@ -2,11 +2,11 @@ import { type AccountPart, ANY_TIME, LATE, LATER } from './account-slice.rules.j
 import { Findings, findViolations } from './findings.js';
 import type { Query } from './invariant.js';
 import type { Position } from './position.js';
-import { type Candidate, readAccounts, readHours, totalsOf } from './slices.store.js';
+import { type AuditCandidate, readAccounts, readHours, totalsOf } from './slices.store.js';
 import { endOfSlice, type TimeSlice } from './time-slice.rules.js';
 
 /** What a slice of an audit of everything contained. */
-export interface Step {
+export interface AuditStep {
   times?: TimeSlice;
   accounts?: readonly AccountPart[];
   findings: Findings;
@@ -25,7 +25,7 @@ export interface SliceSize {
 export const SLICE: SliceSize = { calls: 100_000, accounts: 500, charges: 100_000 };
 
 /** Checks the next slice of everything. */
-export async function checkNext(query: Query, position: Position, size: SliceSize): Promise<Step> {
+export async function checkNext(query: Query, position: Position, size: SliceSize): Promise<AuditStep> {
   if (position.from !== 'infinity') {
     const hours = await readHours(query, position.from);
     const times = { from: position.from, until: endOfSlice(hours.sizes, hours.areAll, size.calls) };
@@ -71,7 +71,7 @@ export async function checkAccounts(
 }
 
 /** The first accounts with few enough charges together, but at least one. */
-export function sliceOf(candidates: readonly Candidate[], size: SliceSize): Candidate[] {
+export function sliceOf(candidates: readonly AuditCandidate[], size: SliceSize): AuditCandidate[] {
   let charges = 0;
   return candidates.filter((candidate, nth) => {
     charges += candidate.charges;

@@ -26,8 +26,9 @@ export function faultOf({ status, head, body }: Answer, secrets: readonly string
   if (isPage(head)) return body.endsWith('</html>\n') ? undefined : `a page that is cut: ${status}`;
   if (!/^content-type: application\/json/im.test(head)) return `an error that is no JSON: ${status}`;
   const code = codeIn(body);
-  // Or one of OpenAI's that a model server used.
-  if (code === undefined || !(Object.hasOwn(errorTable, code) || refusalCode('', code) === code))
+  // One of OpenAI's, which a model server used.
+  if (refusalCode('', code) !== undefined) return undefined;
+  if (code === undefined || !Object.hasOwn(errorTable, code))
     return `an error without a code of ours: ${status}`;
   const declared = errorTable[code as keyof typeof errorTable].status;
   // The model's own refusals keep their status: its 422 is `invalid_request` as well.
