@@ -129,6 +129,7 @@ describe('the Dockerfile', () => {
         ...place('PLATFORM_URL', local('platform')),
         ...place('PLATFORM_PORT', String(ports.get('platform'))),
         ...place('PROXY_CONFIG', join(app, 'proxy.config.yaml')),
+        ...place('NODE_EXTRA_CA_CERTS', resolve('deploy/ca.pem')),
         ...place('PORT', String(ports.get('edge-1'))),
       };
     };

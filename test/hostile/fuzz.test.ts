@@ -64,9 +64,11 @@ describe('whatever is sent to the public port', () => {
       `fuzz: ${answers} answers, ${perSecond.toFixed(0)}/s, slowest ${slowestMs.toFixed(0)} ms, ${JSON.stringify([...statuses].sort())}\n`,
     );
     if (round !== undefined) return;
-    // What was sent reached every depth: parsers, guards, validation, services, the model.
-    for (const status of [200, 201, 204, 400, 401, 403, 404, 413, 415, 422])
-      expect([...reached]).toContain(status);
+    // What was sent reached every depth: parsers, guards, validation, services, the model. Some are rare.
+    const depths = [200, 201, 204, 400, 401, 403, 404, 413, 415, 422];
+    for (let more = 1; more <= 20 && depths.some((status) => !reached.has(status)); more++)
+      await run(seed + more, KEPT_REQUESTS);
+    expect([...reached]).toEqual(expect.arrayContaining(depths));
     expect((await fetch(`${target.url}/health`)).status).toBe(200);
   }, 300_000);
 

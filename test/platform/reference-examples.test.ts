@@ -73,7 +73,7 @@ describe('the examples of /docs/api', () => {
     };
 
     await paste(
-      'signup forgotPassword getHealth getReadiness listPlans listModels getStatus estimateMigration',
+      'signup forgotPassword getHealth getReadiness listPlans listModels getStatus getBillingConfig estimateMigration',
     );
     await suite.db.pool.query(`update accounts set role = 'admin' where email = $1`, [email]);
     const accountId = await logIn();

@@ -31,6 +31,7 @@ export const routeVariants: Record<string, (subject: Subject) => Paths> = {
   ],
   '/api/usage/{id}': ({ eventId }) => plain(`/api/usage/${eventId}`),
   '/api/plans': () => plain('/api/plans'),
+  '/api/billing/config': () => plain('/api/billing/config'),
   '/api/models': () => plain('/api/models'),
   '/api/keys': () => paged('/api/keys', 10),
   '/api/keys/{id}': ({ keyId }) => plain(`/api/keys/${keyId}`),
