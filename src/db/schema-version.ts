@@ -6,7 +6,7 @@ import { FUNCTIONS_REVISION } from './functions/revision.js';
  * The newest migration of this build (`test/db/migrations` checks it). A constant, so that processes that only wait for it
  * don't load the migrations.
  */
-export const SCHEMA_VERSION = 'Migration20261225000000';
+export const SCHEMA_VERSION = 'Migration20261226000000';
 
 /**
  * Whether the database has all migrations of this build, and its functions or those of a later build. A start commits all
