@@ -70,6 +70,8 @@ export async function measureRows(say: (text: string) => void, dists: Record<str
     for (const [name, dist] of Object.entries(dists)) {
       const ledger = await createLedger(server, `bench_rows_${targets.length}`, dist);
       const pool = new pg.Pool({ connectionString: ledger.url, max: 1, idleTimeoutMillis: 0 });
+      // The server ends it when it stops.
+      pool.on('error', () => undefined);
       const { flushBatch } = await import(
         pathToFileURL(join(resolve(dist), 'metering', 'flush.store.js')).href
       );
