@@ -97,6 +97,7 @@ export async function startJobsApp(options: JobsAppOptions): Promise<JobRunner |
     application_name: 'gateway-jobs-schedule',
     max: POOL_SIZE,
     ...sessionSettings(pooled),
+    // An option of `DatabaseClient`, which the pool's types don't know.
     ...{ pooled },
     connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
     keepAlive: true,

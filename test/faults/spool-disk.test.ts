@@ -15,7 +15,7 @@ describeWith('util-linux', PRLIMIT, 'an edge whose spool disk fails', () => {
   }, 60_000);
   afterAll(() => rig?.close(), 60_000);
 
-  test('serves through the database, and says so to whoever watches it, until the disk works again', async () => {
+  test('records calls in the database and reports the degraded spool until the disk works again', async () => {
     const [customer] = await rig.customers(1);
     const call = () => rig.journal.call(rig.url, customer!.key, CALL);
     const readiness = async () => {

@@ -1,8 +1,8 @@
 import type { SqlFunction } from './sql-function.js';
 
 /**
- * Trigger function, with its trigger: the charges before an entry are in the ledger before it. So whoever writes a credit needs
- * to know only the account's balance and sequence.
+ * Trigger function and its trigger: before a credit is written, writes the ledger entry of the charges that precede it. Code that
+ * writes a credit only needs the account's balance and sequence.
  */
 export const postChargesBefore: SqlFunction = {
   name: 'post_charges_before',

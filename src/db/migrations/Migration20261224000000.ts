@@ -9,7 +9,7 @@ import { usageView } from '../usage-view.js';
  */
 export class Migration20261224000000 extends Migration {
   override up(): void {
-    // First, as whoever writes usage or the ledger locks the account first.
+    // Flushes and credits lock the account before they write. Another order here would deadlock with them.
     this.addSql('lock table accounts in access exclusive mode');
     this.addSql(routes);
     this.addSql(calls);
