@@ -14,7 +14,6 @@ import {
   hasUsageBefore,
   removeUsage,
   USAGE_TABLES,
-  type UsageTable,
   usageKeptFrom,
 } from './usage-retention.store.js';
 
@@ -35,41 +34,27 @@ export async function removeOldUsage(
   context: ServiceContext,
   { months }: { months: number },
 ): Promise<RemovedUsage[]> {
-  const removed: RemovedUsage[] = [];
-  for (const parent of USAGE_TABLES) {
-    if (!(await hasTable(context.em, parent))) continue;
-    if (!(await removeOldOf(context, parent, months, removed))) break;
-  }
-  return removed;
-}
-
-/** Adds what is removed of one table to `removed`. @returns false if some of it has to stay until the next run. */
-async function removeOldOf(
-  context: ServiceContext,
-  parent: UsageTable,
-  months: number,
-  removed: RemovedUsage[],
-): Promise<boolean> {
   const { em, clock, log } = context;
-  let at: Removal | undefined;
+  const removed: RemovedUsage[] = [];
+  let at: Partial<Removal> = {};
   try {
-    for (at of removals(clock.now(), months, await partitionsOf(em, parent))) {
-      const removal = at;
-      if (removal.table === null && !(await hasUsageBefore(em, parent, removal.until))) continue;
-      await postDueCharges(context);
-      const events = await inTransaction(context, (inner) => removeUsage(inner, parent, removal));
-      if (events !== undefined) removed.push({ table: removal.table, events });
+    for (const parent of USAGE_TABLES) {
+      if (!(await hasTable(em, parent))) continue;
+      for (const removal of removals(clock.now(), months, await partitionsOf(em, parent))) {
+        at = removal;
+        const { table, until } = removal;
+        if (table === null && !(await hasUsageBefore(em, parent, until))) continue;
+        await postDueCharges(context);
+        const events = await inTransaction(context, (inner) => removeUsage(inner, parent, removal));
+        if (events !== undefined) removed.push({ table, events });
+      }
+      if (parent === 'former_usage_events') await inTransaction(context, dropFormerUsage);
     }
-    if (parent === 'former_usage_events') await inTransaction(context, dropFormerUsage);
-    return true;
   } catch (error) {
     if (!(error instanceof NotNow)) throw error;
-    log.warn(
-      { table: at?.table, until: at?.until, reason: error.message },
-      'old usage is kept until the next run',
-    );
-    return false;
+    log.warn({ ...at, reason: error.message }, 'old usage is kept until the next run');
   }
+  return removed;
 }
 
 /**
